@@ -1,0 +1,32 @@
+/** `npm run bench -- NAME [--data DIR] [options]`: runs one benchmark, prints its table, writes `bench/results/NAME.json`. */
+import { mkdir, readdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+
+export interface BenchOptions {
+  /** Folder with the public data sets; undefined where none was given. */
+  data: string | undefined;
+  /** Scales the work down for a quick look; the figures of the README use 1. */
+  scale: number;
+}
+
+/** What a benchmark module exports as `run`: flat numbers by name. */
+export type Benchmark = (options: BenchOptions) => Promise<Record<string, number>>;
+
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: { data: { type: "string" }, scale: { type: "string", default: "1" } },
+});
+const suites = join(import.meta.dirname, "suites");
+const names = (await readdir(suites)).filter((file) => file.endsWith(".ts")).map((file) => file.replace(/\.ts$/, ""));
+const name = positionals[0];
+if (name === undefined || !names.includes(name)) {
+  process.stderr.write(`Usage: npm run bench -- NAME [--data DIR] [--scale N]\nNAME is one of: ${names.join(", ")}\n`);
+  process.exit(2);
+}
+const suite: { run: Benchmark } = await import(join(suites, `${name}.ts`));
+const figures = await suite.run({ data: values.data, scale: Number(values.scale) });
+console.table(figures);
+const results = join(import.meta.dirname, "results");
+await mkdir(results, { recursive: true });
+await writeFile(join(results, `${name}.json`), `${JSON.stringify(figures, null, 2)}\n`);

@@ -1,0 +1,97 @@
+/**
+ * The one way to consume a queue: every record is parsed, handled and answered for by itself. A retryable fault returns to
+ * the queue with a growing delay; a permanent one goes to the dead-letter queue at once; both are logged with their cause.
+ */
+import { ChangeMessageVisibilityCommand, type SQSClient } from "@aws-sdk/client-sqs";
+import type { SQSBatchResponse, SQSEvent, SQSRecord } from "aws-lambda";
+import type { z } from "zod";
+import { PermanentError } from "../../shared/platform/errors.ts";
+import type { Logger } from "../../shared/platform/log.ts";
+import type { QueueSender } from "../../shared/platform/queues.ts";
+
+export interface QueueConsumer<Message> {
+  schema: z.ZodType<Message>;
+  handle(message: Message, delivery: Delivery): Promise<void>;
+}
+
+export interface Delivery {
+  messageId: string;
+  queue: string;
+  /** 1 for the first delivery. */
+  receiveCount: number;
+  log: Logger;
+}
+
+interface ConsumerDependencies {
+  sqs: SQSClient;
+  queues: QueueSender;
+  queueUrlPrefix: string;
+  log: Logger;
+}
+
+const FIRST_RETRY_S = 1;
+const LONGEST_RETRY_S = 60;
+
+export function createQueueHandler<Message>(
+  dependencies: () => ConsumerDependencies | Promise<ConsumerDependencies>,
+  consumer: () => QueueConsumer<Message> | Promise<QueueConsumer<Message>>,
+): (event: SQSEvent) => Promise<SQSBatchResponse> {
+  return async (event) => {
+    const shared = await dependencies();
+    const { schema, handle } = await consumer();
+    const outcomes = await Promise.all(event.Records.map((record) => handleRecord(record, schema, handle, shared)));
+    return { batchItemFailures: outcomes.filter((id) => id !== undefined).map((id) => ({ itemIdentifier: id })) };
+  };
+}
+
+/** @returns the id of the message where it must be delivered again */
+async function handleRecord<Message>(
+  record: SQSRecord,
+  schema: z.ZodType<Message>,
+  handle: QueueConsumer<Message>["handle"],
+  { sqs, queues, queueUrlPrefix, log: base }: ConsumerDependencies,
+): Promise<string | undefined> {
+  const queue = record.eventSourceARN.split(":").at(-1) ?? "";
+  const receiveCount = Number(record.attributes.ApproximateReceiveCount);
+  const log = base.with({ queue, message_id: record.messageId, receive_count: receiveCount });
+  try {
+    await handle(parseMessage(record.body, schema), { messageId: record.messageId, queue, receiveCount, log });
+    return undefined;
+  } catch (error) {
+    if (error instanceof PermanentError) {
+      log.error("message can never be handled: it goes to the dead-letter queue", { error });
+      try {
+        await queues.sendRaw(`${queue}-dlq`, record.body);
+        return undefined;
+      } catch (sendError) {
+        log.error("the dead-letter queue did not take the message: it is delivered again", { error: sendError });
+        return record.messageId;
+      }
+    }
+    log.warn("message failed: it is delivered again", { error });
+    const VisibilityTimeout = Math.min(LONGEST_RETRY_S, FIRST_RETRY_S * 2 ** (receiveCount - 1));
+    try {
+      const QueueUrl = queueUrlPrefix + queue;
+      await sqs.send(
+        new ChangeMessageVisibilityCommand({ QueueUrl, ReceiptHandle: record.receiptHandle, VisibilityTimeout }),
+      );
+    } catch (visibilityError) {
+      log.warn("the retry keeps the queue's own delay", { error: visibilityError });
+    }
+    return record.messageId;
+  }
+}
+
+function parseMessage<Message>(body: string, schema: z.ZodType<Message>): Message {
+  let json: unknown;
+  try {
+    json = JSON.parse(body);
+  } catch (cause) {
+    throw new PermanentError("The message is not JSON", { code: "MESSAGE_INVALID", cause });
+  }
+  const parsed = schema.safeParse(json);
+  if (!parsed.success) {
+    throw new PermanentError(`The message has the wrong shape: ${parsed.error.message}`, { code: "MESSAGE_INVALID" });
+  }
+  return parsed.data;
+}

@@ -1,0 +1,224 @@
+/**
+ * The declaration: every function with its routes, queues, schedules and limits, as plain data. The CDK stacks build AWS
+ * resources from it and the local runtime wires the same handlers from it; neither knows a route or a queue that is not
+ * named here.
+ */
+
+export type HttpMethod = "GET" | "POST" | "PUT" | "DELETE";
+
+export interface Route {
+  method: HttpMethod;
+  /** API Gateway resource path, e.g. `/api/v1/crawl/{job_id}`. */
+  path: string;
+  /** The handler is wrapped in `awslambda.streamifyResponse`. */
+  streaming?: true;
+}
+
+export interface QueueTrigger {
+  queue: string;
+  batchSize: number;
+  /** Invocations at once, at the most (2 to 1000 on AWS). */
+  maxConcurrency: number;
+  /** Longest wait for a batch to fill, in seconds. */
+  batchingWindowS?: number;
+}
+
+export interface FunctionSpec {
+  /** Folder below `functions/`; its `handler.ts` exports `handler`. */
+  name: string;
+  about: string;
+  timeoutS: number;
+  memoryMb: number;
+  /** `internet`: outside the VPC, no database. `private`: inside the VPC, reaches the database but no web site. */
+  network: "internet" | "private";
+  routes?: readonly Route[];
+  queues?: readonly QueueTrigger[];
+  schedules?: readonly { name: string; everyMinutes: number }[];
+  /** S3 object-created events whose key matches. */
+  objects?: readonly { prefix: string; suffix: string }[];
+  /** Serves the WebSocket API. */
+  websocket?: true;
+  /** Runs once per deployment, and at each local start, before anything else. */
+  atDeploy?: true;
+  /** What it may touch besides its own triggers. */
+  grants: {
+    /** Queues it sends to. */
+    send?: readonly string[];
+    bucket?: "read" | "write";
+    stateTable?: true;
+    database?: true;
+    vectors?: true;
+    embedder?: true;
+  };
+  /** Worker threads of the local runtime, at the most. */
+  localContainers: number;
+}
+
+export interface QueueSpec {
+  name: string;
+  /** Deliveries before a message goes to `<name>-dlq`. */
+  maxReceiveCount: number;
+}
+
+export interface Topology {
+  functions: readonly FunctionSpec[];
+  queues: readonly QueueSpec[];
+}
+
+/** SQS visibility timeout in seconds: at least six times the timeout of the slowest consumer, as AWS advises. */
+export function visibilityTimeoutS(topology: Topology, queue: string): number {
+  const timeouts = topology.functions
+    .filter((each) => each.queues?.some((trigger) => trigger.queue === queue))
+    .map((each) => each.timeoutS);
+  return 6 * Math.max(5, ...timeouts);
+}
+
+export const deadLetterQueue = (queue: string): string => `${queue}-dlq`;
+
+const QUEUES = [
+  { name: "fetch-high", maxReceiveCount: 3 },
+  { name: "fetch-normal", maxReceiveCount: 3 },
+  { name: "fetch-low", maxReceiveCount: 3 },
+  { name: "captures", maxReceiveCount: 5 },
+  { name: "embed", maxReceiveCount: 5 },
+] as const satisfies readonly QueueSpec[];
+
+const FETCH_QUEUES = ["fetch-high", "fetch-normal", "fetch-low"] as const;
+
+export const TOPOLOGY: Topology = {
+  queues: QUEUES,
+  functions: [
+    {
+      name: "crawl-api",
+      about: "Takes crawl jobs, tells what became of them, cancels them",
+      timeoutS: 29,
+      memoryMb: 512,
+      network: "private",
+      routes: [
+        { method: "POST", path: "/api/v1/crawl" },
+        { method: "POST", path: "/api/v1/crawl/batch" },
+        { method: "POST", path: "/api/v1/crawl/deep" },
+        { method: "GET", path: "/api/v1/crawl/{job_id}" },
+        { method: "POST", path: "/api/v1/crawl/{job_id}/cancel" },
+        { method: "GET", path: "/api/v1/jobs" },
+      ],
+      grants: { send: FETCH_QUEUES, stateTable: true, database: true },
+      localContainers: 2,
+    },
+    {
+      name: "search-api",
+      about: "Answers hybrid, vector and keyword queries",
+      timeoutS: 29,
+      memoryMb: 1024,
+      network: "private",
+      routes: [
+        { method: "POST", path: "/api/v1/search" },
+        { method: "POST", path: "/api/v1/search/vector" },
+        { method: "POST", path: "/api/v1/search/keyword" },
+      ],
+      grants: { stateTable: true, database: true, vectors: true, embedder: true },
+      localContainers: 2,
+    },
+    {
+      name: "keys-api",
+      about: "Creates, lists and revokes API keys",
+      timeoutS: 29,
+      memoryMb: 256,
+      network: "private",
+      routes: [
+        { method: "GET", path: "/api/v1/api-keys" },
+        { method: "POST", path: "/api/v1/api-keys" },
+        { method: "DELETE", path: "/api/v1/api-keys/{key_id}" },
+      ],
+      grants: { stateTable: true, database: true },
+      localContainers: 1,
+    },
+    {
+      name: "health-api",
+      about: "Says that it lives, and whether what it depends on answers",
+      timeoutS: 29,
+      memoryMb: 256,
+      network: "private",
+      routes: [
+        { method: "GET", path: "/api/v1/health" },
+        { method: "GET", path: "/api/v1/health/ready" },
+      ],
+      grants: { send: ["captures"], bucket: "read", stateTable: true, database: true, vectors: true, embedder: true },
+      localContainers: 1,
+    },
+    {
+      name: "fetch",
+      about: "Fetches the URLs of one task politely, writes their WARC, extracts their text",
+      timeoutS: 360,
+      memoryMb: 1024,
+      network: "internet",
+      queues: [
+        { queue: "fetch-high", batchSize: 1, maxConcurrency: 200 },
+        { queue: "fetch-normal", batchSize: 1, maxConcurrency: 100 },
+        { queue: "fetch-low", batchSize: 1, maxConcurrency: 20 },
+      ],
+      grants: { send: [...FETCH_QUEUES, "captures"], bucket: "write", stateTable: true },
+      localContainers: 2,
+    },
+    {
+      name: "ingest",
+      about: "Writes captures, documents and chunks; claims the next URLs of the frontier",
+      timeoutS: 60,
+      memoryMb: 1024,
+      network: "private",
+      queues: [{ queue: "captures", batchSize: 4, maxConcurrency: 8 }],
+      grants: { send: [...FETCH_QUEUES, "embed"], bucket: "read", stateTable: true, database: true },
+      localContainers: 2,
+    },
+    {
+      name: "embed",
+      about: "Gives chunks their vectors and activates generations that are complete",
+      timeoutS: 120,
+      memoryMb: 1024,
+      network: "private",
+      queues: [{ queue: "embed", batchSize: 1, maxConcurrency: 4 }],
+      grants: { stateTable: true, database: true, vectors: true, embedder: true },
+      localContainers: 1,
+    },
+    {
+      name: "dead-letter",
+      about: "Ends the work of messages that no delivery could complete, so that their jobs end",
+      timeoutS: 60,
+      memoryMb: 256,
+      network: "private",
+      queues: QUEUES.map(({ name }) => ({ queue: deadLetterQueue(name), batchSize: 10, maxConcurrency: 2 })),
+      grants: { send: [...FETCH_QUEUES, "embed"], bucket: "read", stateTable: true, database: true },
+      localContainers: 1,
+    },
+    {
+      name: "sweep",
+      about: "Sends again what a lapsed lease or an old pending row still asks for",
+      timeoutS: 60,
+      memoryMb: 512,
+      network: "private",
+      schedules: [{ name: "sweep", everyMinutes: 1 }],
+      grants: { send: [...FETCH_QUEUES, "embed"], stateTable: true, database: true },
+      localContainers: 1,
+    },
+    {
+      name: "maintain",
+      about: "Removes replaced generations with their vectors, refreshes the corpus statistics, ages caches",
+      timeoutS: 300,
+      memoryMb: 512,
+      network: "private",
+      schedules: [{ name: "maintain", everyMinutes: 5 }],
+      grants: { bucket: "write", stateTable: true, database: true, vectors: true },
+      localContainers: 1,
+    },
+    {
+      name: "migrate",
+      about: "Brings the database schema up to date",
+      timeoutS: 300,
+      memoryMb: 256,
+      network: "private",
+      atDeploy: true,
+      grants: { database: true },
+      localContainers: 1,
+    },
+  ],
+};

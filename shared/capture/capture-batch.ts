@@ -1,0 +1,50 @@
+/**
+ * Claim check: fetch writes its captures to S3 as Zstandard-compressed JSON and sends the key, since a queue message holds
+ * at most 1 MB.
+ */
+import { promisify } from "node:util";
+import { constants, zstdCompress, zstdDecompress } from "node:zlib";
+import { z } from "zod";
+import { PermanentError } from "../platform/errors.ts";
+import { uuidv7 } from "../platform/ids.ts";
+import type { ObjectStore } from "../platform/objects.ts";
+import { type Capture, captureSchema } from "./capture.ts";
+
+const compress = promisify(zstdCompress);
+const decompress = promisify(zstdDecompress);
+
+/** Message of the `captures` queue. */
+export const capturesMessageSchema = z.strictObject({
+  jobId: z.uuid(),
+  /** The fetch task, or null where the captures come from an import. */
+  taskId: z.uuid().nullable(),
+  batchKey: z.string(),
+});
+export type CapturesMessage = z.infer<typeof capturesMessageSchema>;
+
+/** Of one decompressed batch: 25 pages of 8 MB text. */
+const MAX_BATCH_BYTES = 256 * 1024 * 1024;
+
+/** @returns the key under which the batch lies */
+export async function writeCaptureBatch(
+  objects: ObjectStore,
+  jobId: string,
+  captures: readonly Capture[],
+): Promise<string> {
+  const key = `captures/${jobId}/${uuidv7()}.json.zst`;
+  const body = await compress(JSON.stringify(captures), { params: { [constants.ZSTD_c_compressionLevel]: 1 } });
+  await objects.put(key, body, "application/zstd");
+  return key;
+}
+
+/** @throws PermanentError where the batch is missing or not what it should be */
+export async function readCaptureBatch(objects: ObjectStore, key: string): Promise<Capture[]> {
+  const body = await objects.get(key);
+  if (body === undefined) throw new PermanentError(`No capture batch at ${key}`, { code: "BATCH_MISSING" });
+  try {
+    const json = await decompress(body, { maxOutputLength: MAX_BATCH_BYTES });
+    return z.array(captureSchema).parse(JSON.parse(json.toString("utf8")));
+  } catch (cause) {
+    throw new PermanentError(`The capture batch at ${key} cannot be read`, { code: "BATCH_INVALID", cause });
+  }
+}

@@ -1,0 +1,127 @@
+/**
+ * A capture is one observation of one URL, wherever it comes from: a plain fetch, a rendered page, an uploaded WARC
+ * record. Every origin yields this value and enters by the same queue.
+ */
+import { z } from "zod";
+
+const hex32 = z.string().regex(/^[0-9a-f]{64}$/);
+
+/** Where a record lies: one gzip member of a WARC file, so that it is read by one ranged GET. */
+export const warcPointerSchema = z.strictObject({
+  key: z.string(),
+  /** Bytes from the start of the file, and compressed bytes of the record. */
+  offset: z.number().int().nonnegative(),
+  length: z.number().int().positive(),
+  /** UUID of the WARC-Record-ID. */
+  recordId: z.uuid(),
+});
+
+export const captureErrorSchema = z.strictObject({
+  /** One of `CAPTURE_ERROR_CODES`, or `HTTP_<status>`. */
+  code: z.string(),
+  message: z.string(),
+  retryable: z.boolean(),
+});
+
+const extractionSchema = z.strictObject({
+  title: z.string().nullable(),
+  language: z.string(),
+  canonicalUrl: z.string().nullable(),
+  metadata: z.strictObject({
+    author: z.string().nullable(),
+    description: z.string().nullable(),
+    keywords: z.array(z.string()),
+    ogImage: z.string().nullable(),
+    publishDate: z.string().nullable(),
+  }),
+  links: z.array(z.string()),
+  text: z.string(),
+  markdown: z.string(),
+  sections: z.array(
+    z.strictObject({
+      heading: z.string().nullable(),
+      level: z.number().int(),
+      start: z.number().int(),
+      end: z.number().int(),
+      parent: z.number().int().nullable(),
+    }),
+  ),
+  blocks: z.array(
+    z.strictObject({
+      kind: z.enum(["prose", "code", "table", "list"]),
+      start: z.number().int(),
+      end: z.number().int(),
+    }),
+  ),
+  robots: z.strictObject({ noindex: z.boolean(), nofollow: z.boolean() }),
+});
+
+export const captureSchema = z.strictObject({
+  /** The URL as it stands in the frontier, and its key there: SHA-256 of the normalised URL, hex. */
+  url: z.string(),
+  urlHash: hex32,
+  finalUrl: z.string(),
+  /** Each redirect answered on the way, in order. */
+  redirects: z.array(z.strictObject({ url: z.string(), status: z.number().int() })),
+  depth: z.number().int().nonnegative(),
+  /** 0 where no answer came. */
+  status: z.number().int(),
+  /** Of the final response, names in lower case, in the order received; repeated names repeat. */
+  headers: z.array(z.tuple([z.string(), z.string()])),
+  /** Essence of the media type, lower case; null where there is none. */
+  mimeType: z.string().nullable(),
+  /** WHATWG encoding name of the text; null where the body is no text. */
+  charset: z.string().nullable(),
+  /** ISO 8601 UTC with milliseconds. */
+  fetchedAt: z.iso.datetime(),
+  fetchTimeMs: z.number().nonnegative(),
+  /** Bytes of the payload as received, content coding included. */
+  payloadBytes: z.number().int().nonnegative(),
+  /** `sha256:` and hex, over the payload as received; null where there is none. */
+  payloadDigest: z.string().nullable(),
+  truncated: z.boolean(),
+  /** The server answered 304: the earlier capture still holds. */
+  notModified: z.boolean(),
+  warc: warcPointerSchema.nullable(),
+  extraction: extractionSchema.nullable(),
+  error: captureErrorSchema.nullable(),
+});
+
+export type WarcPointer = z.infer<typeof warcPointerSchema>;
+export type CaptureError = z.infer<typeof captureErrorSchema>;
+export type Capture = z.infer<typeof captureSchema>;
+
+/**
+ * Why a URL has no page. `skipped` codes mean that no request was made for the page, or that its answer was out of
+ * bounds by our own rules; all others are failures.
+ */
+export const CAPTURE_ERROR_CODES = {
+  DNS_FAILURE: "failed",
+  CONNECT_FAILED: "failed",
+  CONNECT_TIMEOUT: "failed",
+  HEADERS_TIMEOUT: "failed",
+  BODY_TIMEOUT: "failed",
+  CONNECTION_RESET: "failed",
+  TLS_ERROR: "failed",
+  INVALID_RESPONSE: "failed",
+  HEADERS_TOO_LARGE: "failed",
+  LENGTH_MISMATCH: "failed",
+  DECODE_FAILED: "failed",
+  TOO_MANY_REDIRECTS: "failed",
+  REDIRECT_LOOP: "failed",
+  INVALID_REDIRECT: "failed",
+  URL_BLOCKED: "failed",
+  UNSUPPORTED_TYPE: "failed",
+  EXTRACT_FAILED: "failed",
+  RATE_LIMITED: "failed",
+  ROBOTS_UNREACHABLE: "failed",
+  DEAD_LETTERED: "failed",
+  ROBOTS_DENIED: "skipped",
+  OUT_OF_SCOPE: "skipped",
+  DOMAIN_BLOCKED: "skipped",
+  CIRCUIT_OPEN: "failed",
+  CANCELLED: "skipped",
+  BUDGET_EXHAUSTED: "skipped",
+} as const satisfies Record<string, "failed" | "skipped">;
+
+export type CaptureErrorCode = keyof typeof CAPTURE_ERROR_CODES;

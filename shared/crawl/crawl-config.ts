@@ -1,0 +1,27 @@
+/** How to crawl: the settings of the reference's CrawlConfig. A task carries a snapshot of the effective values. */
+import { z } from "zod";
+
+export const crawlConfigSchema = z.strictObject({
+  /** Requests a second per host. `Crawl-delay`, `Retry-After` and a domain's own setting can only slow it down. */
+  rate_limit_rps: z.number().positive().max(10_000).optional(),
+  respect_robots_txt: z.boolean().default(true),
+  /** Extra request headers. */
+  headers: z
+    .record(z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/), z.string().regex(/^[\t\x20-\x7e\x80-\xff]*$/))
+    .default({}),
+  /** Tokens. */
+  chunk_size: z.int().min(16).max(8192).default(512),
+  chunk_overlap: z.int().min(0).max(2048).default(50),
+  min_chunk_size: z.int().min(0).max(2048).default(50),
+  /** Longest time for one page, redirects and body included. */
+  page_timeout_ms: z.int().min(100).max(300_000).default(30_000),
+  max_page_size_mb: z.number().positive().max(100).default(50),
+  max_redirects: z.int().min(0).max(20).default(10),
+  /** Languages whose pages become searchable; every page is archived. ISO 639-1; "*" means all. */
+  languages: z
+    .array(z.string().regex(/^([a-z]{2,3}|\*|und)$/))
+    .min(1)
+    .default(["en"]),
+});
+
+export type CrawlConfig = z.infer<typeof crawlConfigSchema>;

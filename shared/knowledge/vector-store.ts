@@ -1,0 +1,40 @@
+/** The vector store port. Ids are chunk ids; the rows in PostgreSQL decide what is visible. */
+
+export interface VectorPoint {
+  chunkId: string;
+  vector: Float32Array;
+  payload: {
+    documentId: string;
+    generationId: string;
+    collectionId: string | null;
+    domain: string;
+    url: string;
+    title: string | null;
+    source: "crawl" | "upload" | "api";
+    tags: string[];
+    /** ISO 8601 UTC. */
+    crawledAt: string;
+  };
+}
+
+export interface VectorFilter {
+  collectionIds?: string[];
+  domains?: string[];
+}
+
+export interface VectorHit {
+  chunkId: string;
+  /** Cosine similarity, -1 to 1. */
+  score: number;
+}
+
+export interface VectorStore {
+  /** Idempotent: a point with the same chunk id is replaced. @throws RetryableError where the store cannot be reached */
+  upsert(points: readonly VectorPoint[]): Promise<void>;
+  /** Best first, at most `limit`. */
+  search(vector: Float32Array, limit: number, filter?: VectorFilter): Promise<VectorHit[]>;
+  deleteDocuments(documentIds: readonly string[]): Promise<void>;
+  /** Resolves where the store can answer. */
+  check(signal: AbortSignal): Promise<void>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,133 @@
+/**
+ * Every setting in one table: field, environment name, type and default. Anything unknown or malformed stops the start, with
+ * all problems listed at once.
+ */
+import { z } from "zod";
+
+interface Field<T> {
+  env: string;
+  schema: z.ZodType<T>;
+  about: string;
+}
+
+function field<T>(env: string, schema: z.ZodType<T>, about: string): Field<T> {
+  return { env, schema, about };
+}
+
+const integer = (fallback: number, min = 0, max = Number.MAX_SAFE_INTEGER) =>
+  z.coerce.number().int().min(min).max(max).default(fallback);
+const list = z
+  .string()
+  .default("")
+  .transform((text) =>
+    text
+      .split(",")
+      .map((item) => item.trim())
+      .filter((item) => item !== ""),
+  );
+
+/** The settings, by the name the code uses. Order is the order of the README's table. */
+export const CONFIG_FIELDS = {
+  logLevel: field(
+    "LOG_LEVEL",
+    z.enum(["debug", "info", "warn", "error"]).default("info"),
+    "Least severe level that is logged",
+  ),
+  postgresUrl: field(
+    "DATABASE__POSTGRES_URL",
+    z.string().default(""),
+    "PostgreSQL 16 to 18; empty: the embedded server",
+  ),
+  postgresPoolSize: field("DATABASE__POOL_SIZE", integer(1, 1, 50), "Connections per container"),
+  bucket: field(
+    "STORAGE__BUCKET",
+    z.string().default("strandline"),
+    "S3 bucket for WARCs, capture batches and uploads",
+  ),
+  stateTable: field(
+    "STATE__TABLE",
+    z.string().default("strandline-state"),
+    "DynamoDB table for hosts, tasks and markers",
+  ),
+  queueUrlPrefix: field(
+    "QUEUES__URL_PREFIX",
+    z.string().default(""),
+    "Queue URL without the queue's name; set by the deployment",
+  ),
+  userAgent: field(
+    "FETCH__USER_AGENT",
+    z.string().min(1).default("strandline/0.1 (+https://github.com/strandline/strandline)"),
+    "User-Agent of the crawler; should hold a contact URL",
+  ),
+  fetchConcurrencyPerTask: field(
+    "FETCH__CONCURRENCY_PER_TASK",
+    integer(8, 1, 64),
+    "Requests of one task that may be under way at once, within the host's rate",
+  ),
+  connectTimeoutMs: field("FETCH__CONNECT_TIMEOUT_MS", integer(10_000, 1), "Longest wait for a TCP and TLS connection"),
+  headersTimeoutMs: field("FETCH__HEADERS_TIMEOUT_MS", integer(15_000, 1), "Longest wait for response headers"),
+  bodyIdleTimeoutMs: field(
+    "FETCH__BODY_IDLE_TIMEOUT_MS",
+    integer(10_000, 1),
+    "Longest pause between two pieces of a body",
+  ),
+  robotsUnreachable: field(
+    "ROBOTS__UNREACHABLE",
+    z.enum(["disallow", "allow"]).default("disallow"),
+    "What an unreachable robots.txt (5xx, timeout) means; RFC 9309 says disallow",
+  ),
+  allowHosts: field(
+    "ACCESS__ALLOW_HOSTS",
+    list,
+    "Private hosts that may be fetched all the same: host or *.suffix, each with an optional :port, separated by commas",
+  ),
+  defaultRps: field(
+    "RATE_LIMIT__DEFAULT_RPS",
+    z.coerce.number().positive().max(10_000).default(1),
+    "Requests a second per host where a job names no rate",
+  ),
+  apiRpm: field("RATE_LIMIT__API_RPM", integer(600, 1), "Requests a minute of a new API key"),
+  embedder: field(
+    "EMBEDDER__PROVIDER",
+    z.enum(["bundled", "tei", "none"]).optional(),
+    "Where embeddings come from; unset: tei when TEI__URL is set, else bundled",
+  ),
+  teiUrl: field("TEI__URL", z.string().default(""), "Text Embeddings Inference server"),
+  teiModel: field(
+    "TEI__EMBEDDING_MODEL",
+    z.string().default("Qwen/Qwen3-Embedding-0.6B"),
+    "Model that the server runs; names the vector collection",
+  ),
+  teiDimension: field("TEI__EMBEDDING_DIMENSION", integer(1024, 1, 65_536), "Length of that model's vectors"),
+  teiTimeoutS: field("TEI__TIMEOUT_S", integer(60, 1), "Longest wait for an answer of the server"),
+  embedBatchSize: field("TEI__BATCH_SIZE", integer(32, 1, 256), "Chunks per embedding call"),
+  qdrantUrl: field("QDRANT__URL", z.string().default(""), "Qdrant server; empty: sqlite-vec"),
+  qdrantApiKey: field("QDRANT__API_KEY", z.string().default(""), "Qdrant API key"),
+  qdrantCollection: field("QDRANT__COLLECTION", z.string().default("strandline"), "Prefix of the collection names"),
+  sqliteVectorsPath: field("VECTORS__SQLITE_PATH", z.string().default(""), "File of the embedded vector store"),
+  schedulerGroup: field("SCHEDULER__GROUP", z.string().default("strandline"), "EventBridge Scheduler group"),
+} as const;
+
+type Fields = typeof CONFIG_FIELDS;
+export type Config = { readonly [K in keyof Fields]: Fields[K] extends Field<infer T> ? T : never };
+
+/** Read the settings from the environment. @throws Error that lists every unknown or malformed setting */
+export function loadConfig(env: Record<string, string | undefined> = process.env): Config {
+  const problems: string[] = [];
+  const known = new Set(Object.values(CONFIG_FIELDS).map((each) => each.env));
+  const groups = new Set([...known].filter((name) => name.includes("__")).map((name) => name.split("__")[0]));
+  for (const name of Object.keys(env)) {
+    const group = name.split("__")[0];
+    if (name.includes("__") && groups.has(group) && !known.has(name)) problems.push(`${name}: no such setting`);
+  }
+  const values: Record<string, unknown> = {};
+  for (const [key, each] of Object.entries(CONFIG_FIELDS)) {
+    const raw = env[each.env];
+    const result = each.schema.safeParse(raw === "" ? undefined : raw);
+    if (result.success) values[key] = result.data;
+    else problems.push(`${each.env}: ${result.error.issues.map((issue) => issue.message).join("; ")}`);
+  }
+  if (problems.length > 0)
+    throw new Error(`Configuration has ${problems.length} problem(s):\n  ${problems.join("\n  ")}`);
+  return values as Config;
+}
