@@ -1,0 +1,99 @@
+/** What a caller is told of an error: one shape, a code, and nothing of the inside. */
+import { HTTPException } from "hono/http-exception";
+import type { z } from "zod";
+import { ApiError, PermanentError, RetryableError, ThrottledError } from "../../shared/platform/errors.ts";
+
+/** The reference's ErrorResponse. */
+export interface ErrorResponse {
+  error: string;
+  code: string;
+  details?: Record<string, unknown>;
+  request_id: string;
+}
+
+/** One thing wrong with a request. */
+interface Fault {
+  in: "body" | "query";
+  /** e.g. `urls[3]`; empty for the whole. */
+  path: string;
+  message: string;
+}
+
+/** Codes of the database client and of sockets that mean: not now. */
+const UNREACHABLE =
+  /^(ECONNREFUSED|ECONNRESET|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EPIPE|CONNECT_TIMEOUT|CONNECTION_(CLOSED|ENDED|DESTROYED)|57P0[1-3]|53300)$/;
+
+const RETRY_AFTER_S = "2";
+
+/** Any error as the answer to give. Only messages written for callers get through. */
+export function toApiError(error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  if (error instanceof HTTPException) return fromHttpException(error);
+  if (error instanceof ThrottledError) {
+    const headers = { "retry-after": String(Math.max(1, Math.ceil(error.retryAfterMs / 1000))) };
+    return new ApiError(503, "A service behind this one asks for a pause: try again later", {
+      code: error.code,
+      cause: error,
+      headers,
+    });
+  }
+  if (error instanceof RetryableError || UNREACHABLE.test(codeOf(error))) {
+    return new ApiError(503, "A service behind this one does not answer at the moment: try again", {
+      code: error instanceof RetryableError ? error.code : "SERVICE_UNAVAILABLE",
+      cause: error,
+      headers: { "retry-after": RETRY_AFTER_S },
+    });
+  }
+  if (error instanceof PermanentError && error.code === "URL_INVALID") {
+    return new ApiError(400, error.message, { code: error.code, cause: error });
+  }
+  if (error instanceof PermanentError && error.code === "URL_BLOCKED") {
+    return new ApiError(403, error.message, { code: error.code, cause: error });
+  }
+  return new ApiError(500, "Something failed on our side: the log has the details under the request id", {
+    code: "INTERNAL_ERROR",
+    cause: error,
+  });
+}
+
+/** 400 with the path of every fault; a path parameter that cannot be an id of ours is simply not found. */
+export function validationError(error: z.core.$ZodError, target: string): ApiError {
+  if (target === "param") return new ApiError(404, "There is nothing with this id", { code: "NOT_FOUND" });
+  const where = target === "query" ? "query" : "body";
+  const faults = error.issues.flatMap((issue) => faultsOf(issue, where));
+  const summary = faults.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`)).join("; ");
+  return new ApiError(400, `The request ${where} has ${faults.length} fault(s): ${summary.slice(0, 1000)}`, {
+    code: "VALIDATION_ERROR",
+    details: { faults: faults.slice(0, 100) },
+  });
+}
+
+function faultsOf(issue: z.core.$ZodIssue, where: Fault["in"]): Fault[] {
+  if (issue.code === "unrecognized_keys") {
+    return issue.keys.map((key) => ({ in: where, path: pathText([...issue.path, key]), message: "unknown field" }));
+  }
+  return [{ in: where, path: pathText(issue.path), message: issue.message }];
+}
+
+function pathText(path: readonly PropertyKey[]): string {
+  return path
+    .map((part, index) => (typeof part === "number" ? `[${part}]` : `${index === 0 ? "" : "."}${String(part)}`))
+    .join("");
+}
+
+/** What the router itself refuses: a body that is no JSON, or not declared as such. */
+function fromHttpException(error: HTTPException): ApiError {
+  if (error.status === 400) {
+    return new ApiError(400, "The request body is not valid JSON", { code: "VALIDATION_ERROR", cause: error });
+  }
+  if (error.status === 415) {
+    return new ApiError(415, "Send the body with `Content-Type: application/json`", {
+      code: "UNSUPPORTED_MEDIA_TYPE",
+      cause: error,
+    });
+  }
+  return new ApiError(error.status, "The request was refused", { code: "BAD_REQUEST", cause: error });
+}
+
+const codeOf = (error: unknown): string =>
+  error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";

@@ -1,0 +1,95 @@
+/**
+ * API keys: made, listed and revoked. Only the SHA-256 of a key is stored. A key holds 256 random bits, so nothing slower
+ * than one hash is needed to keep it from being guessed back.
+ */
+import { randomBytes } from "node:crypto";
+import type { Queryable, Sql } from "../platform/database.ts";
+import { ApiError } from "../platform/errors.ts";
+import { sha256, uuidv7 } from "../platform/ids.ts";
+
+/** Weakest first: each scope includes those before it. */
+export const SCOPES = ["read", "write", "admin"] as const;
+export type AccessScope = (typeof SCOPES)[number];
+
+/** What may be shown of a key at any time. */
+export interface ApiKey {
+  id: string;
+  /** The first characters of the key, to tell keys apart. */
+  prefix: string;
+  name: string;
+  scopes: AccessScope[];
+  /** Requests a minute. */
+  rateLimitRpm: number;
+  createdAt: Date;
+  expiresAt: Date | null;
+  /** False once revoked. A key may also have expired: see `expiresAt`. */
+  isActive: boolean;
+}
+
+export interface NewApiKey {
+  name: string;
+  scopes: readonly AccessScope[];
+  rateLimitRpm: number;
+  expiresAt: Date | null;
+}
+
+/** The marker lets secret scanners find a leaked key. */
+const KEY_MARKER = "sl_";
+const KEY_BYTES = 32;
+const PREFIX_LENGTH = KEY_MARKER.length + 6;
+
+/** @returns the key itself too, which is shown this once and stored nowhere */
+export async function createApiKey(sql: Queryable, wanted: NewApiKey): Promise<ApiKey & { key: string }> {
+  const key = KEY_MARKER + randomBytes(KEY_BYTES).toString("base64url");
+  const [row] = await sql<ApiKey[]>`
+    insert into api_keys (id, key_hash, prefix, name, scopes, rate_limit_rpm, expires_at)
+    values (${uuidv7()}, ${sha256(key)}, ${key.slice(0, PREFIX_LENGTH)}, ${wanted.name}, ${[...wanted.scopes]},
+            ${wanted.rateLimitRpm}, ${wanted.expiresAt})
+    returning ${columns(sql)}`;
+  return { ...(row as ApiKey), key };
+}
+
+/** Newest first, revoked ones included. @param page `after`: the id of the last key of the page before */
+export async function listApiKeys(sql: Queryable, page: { limit: number; after?: string }): Promise<ApiKey[]> {
+  return await sql<ApiKey[]>`
+    select ${columns(sql)} from api_keys
+    where ${page.after === undefined ? sql`true` : sql`id < ${page.after}`}
+    order by id desc limit ${page.limit}`;
+}
+
+/** The key with this hash, in whatever state, with its hash. */
+export async function findApiKey(sql: Queryable, hash: Buffer): Promise<(ApiKey & { keyHash: Buffer }) | undefined> {
+  const [row] = await sql<(ApiKey & { keyHash: Buffer })[]>`
+    select ${columns(sql)}, key_hash as "keyHash" from api_keys where key_hash = ${hash}`;
+  return row;
+}
+
+/**
+ * Ends a key at once. Revoking twice is the same as once.
+ * @throws ApiError 404 where there is no such key, 409 where it is the last usable admin key: nobody could make another
+ */
+export async function revokeApiKey(sql: Sql, id: string): Promise<void> {
+  await sql.begin(async (tx) => {
+    // two revocations at once must not each take the other's key for the one that remains
+    await tx`lock table api_keys in share row exclusive mode`;
+    const [state] = await tx<{ isLastAdmin: boolean }[]>`
+      select ${usableAdmin(tx)} and not exists (
+        select 1 from api_keys where id <> ${id} and ${usableAdmin(tx)}
+      ) as "isLastAdmin"
+      from api_keys where id = ${id}`;
+    if (state === undefined) throw new ApiError(404, `There is no API key ${id}`, { code: "NOT_FOUND" });
+    if (state.isLastAdmin) {
+      throw new ApiError(409, "This is the last usable admin key: create another one before you revoke it", {
+        code: "CONFLICT",
+      });
+    }
+    await tx`update api_keys set is_active = false where id = ${id}`;
+  });
+}
+
+const usableAdmin = (sql: Queryable) =>
+  sql`(is_active and 'admin' = any(scopes) and (expires_at is null or expires_at > now()))`;
+
+const columns = (sql: Queryable) => sql`
+  id, prefix, name, scopes, rate_limit_rpm as "rateLimitRpm", created_at as "createdAt", expires_at as "expiresAt",
+  is_active as "isActive"`;

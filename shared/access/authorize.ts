@@ -1,0 +1,86 @@
+/**
+ * Who may do what: a presented key becomes a caller, or an error that tells nothing about the keys there are. Every refusal
+ * takes the same path: one hash, one lookup, one comparison in constant time.
+ */
+import { timingSafeEqual } from "node:crypto";
+import type { Queryable } from "../platform/database.ts";
+import { ApiError } from "../platform/errors.ts";
+import { sha256 } from "../platform/ids.ts";
+import { type AccessScope, findApiKey, SCOPES } from "./api-keys.ts";
+import type { RateLimiter, RateLimitState } from "./rate-limit.ts";
+
+export interface Caller {
+  keyId: string;
+  name: string;
+  scopes: readonly AccessScope[];
+}
+
+export interface Gate {
+  /**
+   * @param presented the key as it came, undefined where none did
+   * @throws ApiError 401 AUTH_REQUIRED, 403 FORBIDDEN, 429 RATE_LIMITED
+   */
+  admit(presented: string | undefined, scope: AccessScope): Promise<{ caller: Caller; rate: RateLimitState }>;
+}
+
+interface GateOptions {
+  sql: Queryable;
+  limiter: RateLimiter;
+  now?: () => number;
+}
+
+/** Longer than any key; more is not worth a hash. */
+const MAX_KEY_LENGTH = 256;
+
+export function createGate({ sql, limiter, now = Date.now }: GateOptions): Gate {
+  return {
+    async admit(presented, scope) {
+      const hash = sha256((presented ?? "").slice(0, MAX_KEY_LENGTH));
+      const key = await findApiKey(sql, hash);
+      const matches = timingSafeEqual(hash, key?.keyHash ?? Buffer.alloc(hash.length));
+      const usable = matches && key?.isActive && (key.expiresAt?.getTime() ?? Infinity) > now();
+      if (!usable) {
+        throw new ApiError(
+          401,
+          "A valid API key is required: send it as `Authorization: Bearer KEY` or `X-API-Key: KEY`",
+          {
+            code: "AUTH_REQUIRED",
+            headers: { "www-authenticate": "Bearer" },
+          },
+        );
+      }
+      if (!includesScope(key.scopes, scope)) {
+        throw new ApiError(403, `This API key lacks the scope ${scope}`, {
+          code: "FORBIDDEN",
+          details: { required_scope: scope, scopes: key.scopes },
+        });
+      }
+      const rate = await limiter.take(key.id, key.rateLimitRpm);
+      if (rate.exceeded) throw rateLimited(rate, now());
+      return { caller: { keyId: key.id, name: key.name, scopes: key.scopes }, rate };
+    },
+  };
+}
+
+/** Admin includes write, and write includes read. */
+export function includesScope(held: readonly AccessScope[], required: AccessScope): boolean {
+  return held.some((scope) => SCOPES.indexOf(scope) >= SCOPES.indexOf(required));
+}
+
+/** `X-RateLimit-Reset` is in seconds since the epoch. */
+export function rateLimitHeaders(rate: RateLimitState): Record<string, string> {
+  return {
+    "x-ratelimit-limit": String(rate.limit),
+    "x-ratelimit-remaining": String(rate.remaining),
+    "x-ratelimit-reset": String(Math.ceil(rate.resetAt / 1000)),
+  };
+}
+
+function rateLimited(rate: RateLimitState, now: number): ApiError {
+  const retryAfterS = Math.max(1, Math.ceil((rate.resetAt - now) / 1000));
+  return new ApiError(429, `This API key may send ${rate.limit} requests a minute: try again in ${retryAfterS} s`, {
+    code: "RATE_LIMITED",
+    details: { limit: rate.limit, retry_after_s: retryAfterS },
+    headers: { ...rateLimitHeaders(rate), "retry-after": String(retryAfterS) },
+  });
+}
