@@ -16,7 +16,6 @@ import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context as LambdaCont
 import type { Context } from "hono";
 import { handle } from "hono/aws-lambda";
 import { bodyLimit } from "hono/body-limit";
-import type { HttpMethod } from "../../infra/topology.ts";
 import type { AccessScope } from "../../shared/access/api-keys.ts";
 import { type Caller, type Gate, rateLimitHeaders } from "../../shared/access/authorize.ts";
 import { ApiError } from "../../shared/platform/errors.ts";
@@ -40,6 +39,7 @@ export interface ApiRequest<Params, Query, Body, Who> {
   log: Logger;
 }
 
+type HttpMethod = "GET" | "POST" | "PUT" | "DELETE";
 type Schema = z.ZodType | undefined;
 type Output<S> = S extends z.ZodType ? z.output<S> : undefined;
 

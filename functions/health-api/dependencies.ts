@@ -1,0 +1,44 @@
+/** What readiness means: everything that the pipeline stands on, and how each is asked. */
+
+import { HeadBucketCommand } from "@aws-sdk/client-s3";
+import { GetQueueAttributesCommand } from "@aws-sdk/client-sqs";
+import { GetCommand } from "@aws-sdk/lib-dynamodb";
+import { createEmbedder, embedderDescriptor } from "../../shared/knowledge/embedder-registry.ts";
+import { s3Client, sqsClient } from "../../shared/platform/aws.ts";
+import { once } from "../../shared/platform/once.ts";
+import type { Check } from "../../shared/platform/readiness.ts";
+import { type ApiContainer, createApiContainer } from "../adapters/api-container.ts";
+
+export interface HealthApi extends ApiContainer {
+  checks: Readonly<Record<string, Check>>;
+}
+
+export const healthApi = once((): HealthApi => {
+  const container = createApiContainer("health-api");
+  return { ...container, checks: createChecks(container) };
+});
+
+function createChecks({ config, sql, dynamo }: ApiContainer): Record<string, Check> {
+  return {
+    postgres: async (signal) => {
+      const query = sql`select 1`;
+      signal.addEventListener("abort", () => query.cancel(), { once: true });
+      await query;
+    },
+    s3: (abortSignal) => s3Client().send(new HeadBucketCommand({ Bucket: config.bucket }), { abortSignal }),
+    sqs: (abortSignal) =>
+      sqsClient().send(
+        new GetQueueAttributesCommand({
+          QueueUrl: `${config.queueUrlPrefix}captures`,
+          AttributeNames: ["ApproximateNumberOfMessages"],
+        }),
+        { abortSignal },
+      ),
+    dynamodb: (abortSignal) =>
+      dynamo.send(new GetCommand({ TableName: config.stateTable, Key: { pk: "health" } }), { abortSignal }),
+    // switched off is a choice, not a fault
+    ...(embedderDescriptor(config) === null
+      ? {}
+      : { embedder: async (signal: AbortSignal) => (await createEmbedder(config)).check(signal) }),
+  };
+}

@@ -1,0 +1,37 @@
+/** Says that it lives, and whether what it depends on answers. Both without a key: load balancers ask. */
+import { z } from "zod";
+import { checkReadiness } from "../../shared/platform/readiness.ts";
+import { Answer, createApi, defineRoute } from "../adapters/api.ts";
+import { type HealthApi, healthApi } from "./dependencies.ts";
+
+const CHECK_TIMEOUT_MS = 2_000;
+
+const live = defineRoute(
+  {
+    method: "GET",
+    path: "/api/v1/health",
+    scope: "public",
+    summary: "Alive",
+    answer: z.object({ status: z.literal("ok") }),
+  },
+  async () => ({ status: "ok" as const }),
+);
+
+const ready = defineRoute(
+  {
+    method: "GET",
+    path: "/api/v1/health/ready",
+    scope: "public",
+    summary: "Whether every dependency answers; 503 and what failed where one does not",
+    answer: z.object({ status: z.enum(["ok", "unavailable"]), checks: z.record(z.string(), z.string()) }),
+  },
+  async ({ log }, { checks }: HealthApi) => {
+    const readiness = await checkReadiness(checks, CHECK_TIMEOUT_MS, log);
+    return readiness.ready
+      ? { status: "ok" as const, checks: readiness.checks }
+      : new Answer(503, { status: "unavailable" as const, checks: readiness.checks });
+  },
+);
+
+export const api = createApi("health-api", [live, ready], healthApi);
+export const handler = api.handler;

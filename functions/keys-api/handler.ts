@@ -1,0 +1,88 @@
+/** Creates, lists and revokes API keys. */
+import { z } from "zod";
+import { createApiKey, listApiKeys, revokeApiKey, SCOPES } from "../../shared/access/api-keys.ts";
+import { once } from "../../shared/platform/once.ts";
+import { createApi, defineRoute } from "../adapters/api.ts";
+import { type ApiContainer, createApiContainer } from "../adapters/api-container.ts";
+import { cursorPage, cursorParameter } from "../adapters/cursor.ts";
+import { apiKeyJson, apiKeySchema } from "./key-json.ts";
+
+const newKeySchema = z.strictObject({
+  name: z.string().trim().min(1).max(100),
+  scopes: z
+    .array(z.enum(SCOPES))
+    .min(1)
+    .transform((scopes) => [...new Set(scopes)])
+    .default(["read"]),
+  rate_limit_rpm: z.int().min(1).max(1_000_000).optional(),
+  expires_at: z.iso
+    .datetime({ offset: true })
+    .transform((text) => new Date(text))
+    .refine((expiry) => expiry.getTime() > Date.now(), "is in the past")
+    .nullable()
+    .default(null),
+});
+
+const create = defineRoute(
+  {
+    method: "POST",
+    path: "/api/v1/api-keys",
+    scope: "admin",
+    summary: "Create an API key; the answer is the only place that ever shows it",
+    body: newKeySchema,
+    status: 201,
+    answer: apiKeySchema.extend({ key: z.string() }),
+  },
+  async ({ body, caller, log }, { sql, config }: ApiContainer) => {
+    const { key, ...created } = await createApiKey(sql, {
+      name: body.name,
+      scopes: body.scopes,
+      rateLimitRpm: body.rate_limit_rpm ?? config.apiRpm,
+      expiresAt: body.expires_at,
+    });
+    log.info("API key created", { created_key_id: created.id, scopes: created.scopes, by: caller.keyId });
+    return { ...apiKeyJson(created), key };
+  },
+);
+
+const list = defineRoute(
+  {
+    method: "GET",
+    path: "/api/v1/api-keys",
+    scope: "admin",
+    summary: "The API keys, newest first, revoked ones included",
+    query: z.strictObject({
+      limit: z.coerce.number().int().min(1).max(200).default(50),
+      cursor: cursorParameter(z.uuid()),
+    }),
+    answer: z.object({ items: z.array(apiKeySchema), next_cursor: z.string().nullable(), has_more: z.boolean() }),
+  },
+  async ({ query: { limit, cursor } }, { sql }: ApiContainer) => {
+    const found = await listApiKeys(sql, { limit: limit + 1, ...(cursor && { after: cursor }) });
+    return cursorPage(found.map(apiKeyJson), limit, (key) => key.id);
+  },
+);
+
+const revoke = defineRoute(
+  {
+    method: "DELETE",
+    path: "/api/v1/api-keys/{key_id}",
+    scope: "admin",
+    summary: "Revoke an API key; it stops working at once",
+    params: z.strictObject({ key_id: z.uuid() }),
+    status: 204,
+    answer: z.null(),
+  },
+  async ({ params, caller, log }, { sql }: ApiContainer) => {
+    await revokeApiKey(sql, params.key_id);
+    log.info("API key revoked", { revoked_key_id: params.key_id, by: caller.keyId });
+    return null;
+  },
+);
+
+export const api = createApi(
+  "keys-api",
+  [create, list, revoke],
+  once(() => createApiContainer("keys-api")),
+);
+export const handler = api.handler;

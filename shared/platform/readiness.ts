@@ -1,0 +1,49 @@
+/** Whether each dependency answers, asked all at once, each with its own time limit. */
+import type { Logger } from "./log.ts";
+
+/** Resolves where the dependency answers, rejects where not. */
+export type Check = (signal: AbortSignal) => Promise<unknown>;
+
+export interface Readiness {
+  ready: boolean;
+  /** `ok`, or what failed in words that hold no address and no secret. */
+  checks: Record<string, string>;
+}
+
+/** @param timeoutMs of each check; causes of failures are only logged */
+export async function checkReadiness(
+  checks: Readonly<Record<string, Check>>,
+  timeoutMs: number,
+  log: Logger,
+): Promise<Readiness> {
+  const results = await Promise.all(
+    Object.entries(checks).map(async ([name, check]) => [name, await checkOne(name, check, timeoutMs, log)] as const),
+  );
+  return { ready: results.every(([, result]) => result === "ok"), checks: Object.fromEntries(results) };
+}
+
+async function checkOne(name: string, check: Check, timeoutMs: number, log: Logger): Promise<string> {
+  const timeout = new AbortController();
+  const timer = setTimeout(() => timeout.abort(), timeoutMs);
+  const expired = new Promise<never>((_, reject) => {
+    timeout.signal.addEventListener("abort", () => reject(new Error(`no answer within ${timeoutMs} ms`)), {
+      once: true,
+    });
+  });
+  try {
+    // a check that does not heed its signal must not hold up the answer
+    await Promise.race([check(timeout.signal), expired]);
+    return "ok";
+  } catch (error) {
+    log.warn("a dependency is not ready", { dependency: name, error });
+    return timeout.signal.aborted ? `failed: no answer within ${timeoutMs} ms` : `failed: ${reasonOf(error)}`;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** The code or the name of the error: messages of clients may hold addresses. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return "unknown error";
+  return "code" in error && typeof error.code === "string" && error.code !== "" ? error.code : error.name;
+}
