@@ -1,0 +1,83 @@
+/** AWS resources of a test's own in the shared services. */
+import { randomUUID } from "node:crypto";
+import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { S3Client } from "@aws-sdk/client-s3";
+import { DeleteQueueCommand, ReceiveMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
+import { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
+import { inject } from "vitest";
+import { deadLetterQueue, TOPOLOGY, type Topology } from "../../infra/topology.ts";
+import { createResources } from "../../local/resources.ts";
+import { whenTestEnds } from "./database.ts";
+
+export interface TestAws extends AsyncDisposable {
+  sqs: SQSClient;
+  s3: S3Client;
+  dynamo: DynamoDBDocumentClient;
+  bucket: string;
+  /** Key `pk`, as in production. */
+  stateTable: string;
+  /** A queue's URL is this and its name in the topology. */
+  queueUrlPrefix: string;
+  /** For handlers and for `loadConfig`: endpoints, dummy credentials, and the names above. */
+  env: Record<string, string>;
+  /** Takes (and thereby hides) up to ten messages of a queue, parsed from JSON. Waits up to `waitS` seconds for the first. */
+  receive(queue: string, waitS?: number): Promise<unknown[]>;
+  close(): Promise<void>;
+}
+
+/**
+ * Clients, a fresh bucket, state table and the topology's queues under a prefix of their own.
+ *
+ * @example
+ * const { sqs, queueUrlPrefix } = await testAws();
+ * const queues = createQueueSender(sqs, queueUrlPrefix);
+ */
+export async function testAws({ topology = TOPOLOGY }: { topology?: Topology } = {}): Promise<TestAws> {
+  const shared = inject("awsEnv");
+  const id = randomUUID().slice(0, 8);
+  const common = {
+    region: shared["AWS_REGION"] ?? "",
+    credentials: { accessKeyId: "local", secretAccessKey: "local" },
+  };
+  const endpoint = (service: string) => ({ endpoint: shared[`AWS_ENDPOINT_URL_${service}`] ?? "" });
+  const sqs = new SQSClient({ ...common, ...endpoint("SQS") });
+  const s3 = new S3Client({ ...common, ...endpoint("S3"), forcePathStyle: true });
+  const dynamo = DynamoDBDocumentClient.from(new DynamoDBClient({ ...common, ...endpoint("DYNAMODB") }), {
+    marshallOptions: { removeUndefinedValues: true },
+  });
+  const bucket = `test-${id}`;
+  const stateTable = `state-${id}`;
+  const queuePrefix = `t${id}-`;
+  await createResources({ sqs, s3, dynamo }, topology, { bucket, stateTable, queuePrefix });
+  const queueUrlPrefix = (shared["QUEUES__URL_PREFIX"] ?? "") + queuePrefix;
+  let closed = false;
+  const close = async () => {
+    if (closed) return;
+    closed = true;
+    const names = topology.queues.flatMap(({ name }) => [name, deadLetterQueue(name)]);
+    await Promise.all(names.map((name) => sqs.send(new DeleteQueueCommand({ QueueUrl: queueUrlPrefix + name }))));
+    for (const client of [sqs, s3, dynamo]) client.destroy();
+  };
+  whenTestEnds(close);
+  return {
+    sqs,
+    s3,
+    dynamo,
+    bucket,
+    stateTable,
+    queueUrlPrefix,
+    env: { ...shared, STORAGE__BUCKET: bucket, STATE__TABLE: stateTable, QUEUES__URL_PREFIX: queueUrlPrefix },
+    async receive(queue, waitS = 0) {
+      const { Messages = [] } = await sqs.send(
+        new ReceiveMessageCommand({
+          QueueUrl: queueUrlPrefix + queue,
+          MaxNumberOfMessages: 10,
+          WaitTimeSeconds: waitS,
+        }),
+      );
+      return Messages.map((message) => JSON.parse(message.Body ?? "null") as unknown);
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
