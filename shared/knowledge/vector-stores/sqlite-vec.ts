@@ -1,0 +1,188 @@
+/**
+ * Vectors in one SQLite file that several threads and processes read and write. The nearest candidates come from a scan of
+ * binary codes in memory, which follows the file; sqlite-vec scores them exactly.
+ */
+import { mkdirSync } from "node:fs";
+import { dirname } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { load } from "sqlite-vec";
+import { RetryableError } from "../../platform/errors.ts";
+import type { EmbedderDescriptor } from "../embedder.ts";
+import type { VectorFilter, VectorHit, VectorStore } from "../vector-store.ts";
+import { BinaryIndex, binaryCode } from "./binary-codes.ts";
+import { collectionName } from "./collection-name.ts";
+
+export interface SqliteVectorOptions {
+  path: string;
+  descriptor: Pick<EmbedderDescriptor, "model" | "dimension">;
+  /** How long a writer waits for another, in ms. */
+  busyTimeoutMs?: number;
+}
+
+const BUSY_TIMEOUT_MS = 10_000;
+/** Candidates scored exactly: at least this many, and this many times what is asked for. */
+const LEAST_CANDIDATES = 800;
+const CANDIDATES_PER_HIT = 8;
+/** Codes of deleted points do no harm but take the place of others; above this share they are dropped. */
+const DELETED_SHARE = 0.05;
+
+export function createSqliteVectorStore({ path, descriptor, busyTimeoutMs }: SqliteVectorOptions): VectorStore {
+  mkdirSync(dirname(path), { recursive: true });
+  const db = open(path, busyTimeoutMs ?? BUSY_TIMEOUT_MS);
+  const name = collectionName("points", descriptor);
+  guarded(() => createTables(db, name));
+  const index = new CodeIndex(db, name, descriptor.dimension);
+
+  const remove = db.prepare(`delete from "${name}" where chunk_id = ?`);
+  const insert = db.prepare(
+    `insert into "${name}" (chunk_id, document_id, domain, collection_id, code) values (?, ?, ?, ?, ?) returning id`,
+  );
+  const insertVector = db.prepare(`insert into "${name}_vectors" (id, vector) values (?, ?)`);
+  const removeDocument = db.prepare(`delete from "${name}" where document_id = ?`);
+  // the join drops candidates that were deleted after their code was read
+  const score = db.prepare(
+    `select p.chunk_id, 1 - vec_distance_cosine(v.vector, ?) as score
+     from json_each(?) c join "${name}_vectors" v on v.id = c.value join "${name}" p on p.id = v.id
+     order by score desc limit ?`,
+  );
+
+  return {
+    async upsert(points) {
+      inTransaction(db, () => {
+        for (const { chunkId, vector, payload } of points) {
+          if (vector.length !== descriptor.dimension) {
+            throw new Error(`A vector of ${vector.length} numbers does not fit a store of ${descriptor.dimension}`);
+          }
+          remove.run(chunkId);
+          const { documentId, domain, collectionId } = payload;
+          const row = insert.get(chunkId, documentId, domain, collectionId, bytes(binaryCode(vector)));
+          insertVector.run(Number(row?.["id"]), bytes(vector));
+        }
+      });
+    },
+    async search(vector, limit, filter: VectorFilter = {}) {
+      return guarded(() => {
+        const wanted = { domains: filter.domains, collections: filter.collectionIds };
+        const count = Math.max(LEAST_CANDIDATES, limit * CANDIDATES_PER_HIT);
+        const candidates = index.current().nearest(binaryCode(vector), count, wanted);
+        const rows = score.all(bytes(vector), JSON.stringify(candidates), limit);
+        return rows.map((row): VectorHit => ({ chunkId: String(row["chunk_id"]), score: Number(row["score"]) }));
+      });
+    },
+    async deleteDocuments(documentIds) {
+      inTransaction(db, () => {
+        for (const documentId of documentIds) removeDocument.run(documentId);
+      });
+    },
+    async check() {
+      guarded(() => db.prepare(`select 1 from "${name}" limit 1`).get());
+    },
+    async close() {
+      db.close();
+    },
+  };
+}
+
+function open(path: string, timeout: number): DatabaseSync {
+  const db = new DatabaseSync(path, { allowExtension: true, timeout });
+  load(db);
+  db.enableLoadExtension(false);
+  guarded(() => db.exec("pragma journal_mode = wal; pragma synchronous = normal; pragma foreign_keys = on"));
+  return db;
+}
+
+function createTables(db: DatabaseSync, name: string): void {
+  // ids only ever grow, so that what is new in the file is what lies above the last id read
+  db.exec(`
+    begin immediate;
+    create table if not exists "${name}" (
+      id integer primary key autoincrement,
+      chunk_id text not null unique,
+      document_id text not null,
+      domain text not null,
+      collection_id text,
+      code blob not null
+    );
+    create index if not exists "${name}_document" on "${name}" (document_id);
+    create table if not exists "${name}_vectors" (
+      id integer primary key references "${name}" (id) on delete cascade,
+      vector blob not null
+    );
+    commit`);
+}
+
+/** The codes of the file, kept up with what other connections write. */
+class CodeIndex {
+  private readonly codes: BinaryIndex;
+  private readonly readNew;
+  private readonly countAll;
+  private readonly readVersion;
+  private readonly readChanges;
+  private lastId = 0;
+  private version = "";
+
+  constructor(db: DatabaseSync, name: string, dimension: number) {
+    this.codes = new BinaryIndex(dimension);
+    this.readNew = db.prepare(`select id, code, domain, collection_id from "${name}" where id > ? order by id`);
+    this.countAll = db.prepare(`select count(*) as points from "${name}"`);
+    this.readVersion = db.prepare("pragma data_version");
+    this.readChanges = db.prepare("select total_changes() as changes");
+  }
+
+  current(): BinaryIndex {
+    // the first changes with every commit of another connection, the second with our own writes
+    const version = `${this.readVersion.get()?.["data_version"]} ${this.readChanges.get()?.["changes"]}`;
+    if (version === this.version) return this.codes;
+    this.append();
+    const points = Number(this.countAll.get()?.["points"]);
+    if (this.codes.size - points > points * DELETED_SHARE) {
+      this.codes.clear();
+      this.lastId = 0;
+      this.append();
+    }
+    this.version = version;
+    return this.codes;
+  }
+
+  private append(): void {
+    for (const row of this.readNew.iterate(this.lastId)) {
+      const { id, code, domain, collection_id } = row;
+      if (!(code instanceof Uint8Array)) continue;
+      const words = new Uint32Array(code.slice().buffer);
+      this.codes.add(Number(id), words, String(domain), collection_id === null ? null : String(collection_id));
+      this.lastId = Number(id);
+    }
+  }
+}
+
+function inTransaction(db: DatabaseSync, work: () => void): void {
+  guarded(() => {
+    db.exec("begin immediate");
+    try {
+      work();
+      db.exec("commit");
+    } catch (error) {
+      db.exec("rollback");
+      throw error;
+    }
+  });
+}
+
+const PASSING = new Set([5 /* SQLITE_BUSY */, 6 /* SQLITE_LOCKED */, 10 /* SQLITE_IOERR */, 13 /* SQLITE_FULL */]);
+
+/** Lets a passing fault of SQLite be tried again by the queue. */
+function guarded<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (cause) {
+    const code = cause instanceof Error && "errcode" in cause ? Number(cause.errcode) : undefined;
+    if (code !== undefined && PASSING.has(code & 0xff)) {
+      throw new RetryableError("The vector file is busy or its disk full", { code: "VECTOR_STORE_UNAVAILABLE", cause });
+    }
+    throw cause;
+  }
+}
+
+function bytes(values: Float32Array | Uint32Array): Uint8Array {
+  return new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
+}
