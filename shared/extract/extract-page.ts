@@ -1,0 +1,67 @@
+/** One HTML page → what the rest of the system knows of it. */
+import { plainTextParts, renderText } from "./content-text.ts";
+import type { Extraction } from "./extraction.ts";
+import { detectLanguage } from "./language.ts";
+import { baseUrl, pageLinks } from "./links.ts";
+import { findMainContent } from "./main-content.ts";
+import { renderMarkdown } from "./markdown.ts";
+import { pageFacts } from "./metadata.ts";
+import { parsePage } from "./page-tree.ts";
+
+export interface PageContext {
+  /** Absolute URL after redirects. */
+  url: string;
+  /** `Content-Language` of the response. */
+  contentLanguage?: string | null;
+  /** `X-Robots-Tag` of the response. */
+  robotsHeader?: string | null;
+}
+
+/**
+ * Never throws on bad markup: time and memory are linear in `html.length`, whatever the nesting.
+ *
+ * @example extractPage("<title>A</title><p>Text", { url: "https://example.org/" }).text // "Text"
+ */
+export function extractPage(html: string, context: PageContext): Extraction {
+  const page = parsePage(storable(html));
+  const base = baseUrl(page, context.url);
+  const facts = pageFacts(page, base, context);
+  const content = findMainContent(page);
+  const parts = renderText(content.roots);
+  return {
+    title: facts.title,
+    language: facts.language ?? detectLanguage(parts.text),
+    canonicalUrl: facts.canonicalUrl,
+    metadata: facts.metadata,
+    links: pageLinks(page.hrefs, base),
+    text: parts.text,
+    markdown: renderMarkdown(content.roots, base),
+    sections: parts.sections,
+    blocks: parts.blocks,
+    robots: facts.robots,
+  };
+}
+
+/** For text/plain, and for XML once its tags are gone. The first line serves as title if it is short enough to be one. */
+export function extractPlainText(text: string): Extraction {
+  const parts = plainTextParts(storable(text));
+  const firstLine = parts.text.slice(0, 201).split("\n", 1)[0] ?? "";
+  return {
+    title: firstLine === "" || firstLine.length > 200 ? null : firstLine,
+    language: detectLanguage(parts.text),
+    canonicalUrl: null,
+    metadata: { author: null, description: null, keywords: [], ogImage: null, publishDate: null },
+    links: [],
+    text: parts.text,
+    markdown: parts.text,
+    sections: parts.sections,
+    blocks: parts.blocks,
+    robots: { noindex: false, nofollow: false },
+  };
+}
+
+/** PostgreSQL stores no NUL, and JSON no lone surrogate. */
+function storable(text: string): string {
+  const wellFormed = text.isWellFormed() ? text : text.toWellFormed();
+  return wellFormed.includes("\0") ? wellFormed.replaceAll("\0", "\ufffd") : wellFormed;
+}
