@@ -3,7 +3,7 @@
  * the queue with a growing delay; a permanent one goes to the dead-letter queue at once; both are logged with their cause.
  */
 import { ChangeMessageVisibilityCommand, type SQSClient } from "@aws-sdk/client-sqs";
-import type { SQSBatchResponse, SQSEvent, SQSRecord } from "aws-lambda";
+import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from "aws-lambda";
 import type { z } from "zod";
 import { PermanentError } from "../../shared/platform/errors.ts";
 import type { Logger } from "../../shared/platform/log.ts";
@@ -19,6 +19,8 @@ export interface Delivery {
   queue: string;
   /** 1 for the first delivery. */
   receiveCount: number;
+  /** Milliseconds until the function is stopped. */
+  remainingMs(): number;
   log: Logger;
 }
 
@@ -35,11 +37,15 @@ const LONGEST_RETRY_S = 60;
 export function createQueueHandler<Message>(
   dependencies: () => ConsumerDependencies | Promise<ConsumerDependencies>,
   consumer: () => QueueConsumer<Message> | Promise<QueueConsumer<Message>>,
-): (event: SQSEvent) => Promise<SQSBatchResponse> {
-  return async (event) => {
+): (event: SQSEvent, context: Pick<Context, "getRemainingTimeInMillis">) => Promise<SQSBatchResponse> {
+  return async (event, context) => {
     const shared = await dependencies();
     const { schema, handle } = await consumer();
-    const outcomes = await Promise.all(event.Records.map((record) => handleRecord(record, schema, handle, shared)));
+    const outcomes = await Promise.all(
+      event.Records.map((record) =>
+        handleRecord(record, schema, handle, shared, () => context.getRemainingTimeInMillis()),
+      ),
+    );
     return { batchItemFailures: outcomes.filter((id) => id !== undefined).map((id) => ({ itemIdentifier: id })) };
   };
 }
@@ -50,12 +56,19 @@ async function handleRecord<Message>(
   schema: z.ZodType<Message>,
   handle: QueueConsumer<Message>["handle"],
   { sqs, queues, queueUrlPrefix, log: base }: ConsumerDependencies,
+  remainingMs: () => number,
 ): Promise<string | undefined> {
   const queue = record.eventSourceARN.split(":").at(-1) ?? "";
   const receiveCount = Number(record.attributes.ApproximateReceiveCount);
   const log = base.with({ queue, message_id: record.messageId, receive_count: receiveCount });
   try {
-    await handle(parseMessage(record.body, schema), { messageId: record.messageId, queue, receiveCount, log });
+    await handle(parseMessage(record.body, schema), {
+      messageId: record.messageId,
+      queue,
+      receiveCount,
+      remainingMs,
+      log,
+    });
     return undefined;
   } catch (error) {
     if (error instanceof PermanentError) {
