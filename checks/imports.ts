@@ -27,9 +27,11 @@ export function readImports(from: string, source: string): Import[] {
   const add = (literal: { type: string; value?: unknown; start: number } | null | undefined): void => {
     if (typeof literal?.value !== "string") return;
     const line = source.slice(0, literal.start).split("\n").length;
-    if (/^\.\.?\//.test(literal.value)) {
-      found.push({ from, line, file: posix.normalize(posix.join(posix.dirname(from), literal.value)) });
-    } else found.push({ from, line, package: literal.value });
+    const isRelative = /^\.\.?\//.test(literal.value);
+    const target = isRelative ? posix.normalize(posix.join(posix.dirname(from), literal.value)) : literal.value;
+    // a package's own files, reached by path, are that package
+    const name = isRelative ? /^(?:.*\/)?node_modules\/(.+)$/.exec(target)?.[1] : target;
+    found.push(name === undefined ? { from, line, file: target } : { from, line, package: name });
   };
   new Visitor({
     ImportDeclaration: (node) => add(node.source),

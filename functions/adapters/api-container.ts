@@ -4,7 +4,7 @@ import { createGate } from "../../shared/access/authorize.ts";
 import { createRateLimiter } from "../../shared/access/rate-limit.ts";
 import { dynamoClient } from "../../shared/platform/aws.ts";
 import { type Config, loadConfig } from "../../shared/platform/config.ts";
-import { connectDatabase, type Sql } from "../../shared/platform/database.ts";
+import { configuredDatabase, type Sql } from "../../shared/platform/database.ts";
 import { createLogger } from "../../shared/platform/log.ts";
 import type { ApiDependencies } from "./api.ts";
 
@@ -17,7 +17,7 @@ export interface ApiContainer extends ApiDependencies {
 /** @param name the function's, for its log lines */
 export function createApiContainer(name: string): ApiContainer {
   const config = loadConfig();
-  const sql = connectDatabase({ url: config.postgresUrl, poolSize: config.postgresPoolSize });
+  const sql = configuredDatabase(config);
   const dynamo = dynamoClient();
   return {
     config,

@@ -58,7 +58,7 @@ async function handleRecord<Message>(
   { sqs, queues, queueUrlPrefix, log: base }: ConsumerDependencies,
   remainingMs: () => number,
 ): Promise<string | undefined> {
-  const queue = record.eventSourceARN.split(":").at(-1) ?? "";
+  const queue = topologyName(record.eventSourceARN, queueUrlPrefix);
   const receiveCount = Number(record.attributes.ApproximateReceiveCount);
   const log = base.with({ queue, message_id: record.messageId, receive_count: receiveCount });
   try {
@@ -93,6 +93,13 @@ async function handleRecord<Message>(
     }
     return record.messageId;
   }
+}
+
+/** The queue's name in the topology: a deployment puts its own name before it, which the URL prefix ends with. */
+function topologyName(arn: string, queueUrlPrefix: string): string {
+  const name = arn.split(":").at(-1) ?? "";
+  const deployment = queueUrlPrefix.split("/").at(-1) ?? "";
+  return name.startsWith(deployment) ? name.slice(deployment.length) : name;
 }
 
 function parseMessage<Message>(body: string, schema: z.ZodType<Message>): Message {

@@ -5,11 +5,13 @@
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { S3Client } from "@aws-sdk/client-s3";
 import { SchedulerClient } from "@aws-sdk/client-scheduler";
+import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { SQSClient } from "@aws-sdk/client-sqs";
 import { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import { once } from "./once.ts";
 
 export const sqsClient = once(() => new SQSClient({}));
+export const secretsClient = once(() => new SecretsManagerClient({}));
 export const schedulerClient = once(() => new SchedulerClient({}));
 /** Items as plain objects. The state table's key is `pk`; its TTL attribute is `expires_at`, in seconds. */
 export const dynamoClient = once(() =>
