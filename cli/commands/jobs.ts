@@ -1,0 +1,86 @@
+/** `jobs`, `jobs show ID`, `jobs cancel ID`. */
+import type { ApiClient } from "../api-client.ts";
+import { EXIT } from "../exit.ts";
+import type { JobAnswer, JobWithResults, Page } from "../jobs-api.ts";
+import { columnsOf, ellipsize, harmless, type Terminal } from "../terminal.ts";
+
+const JOB_ID_COLUMNS = 36;
+const STATUS_COLUMNS = 9;
+const PAGES_COLUMNS = 7;
+const GAP = 2;
+
+export async function listJobs(
+  api: ApiClient,
+  terminal: Terminal,
+  options: { status?: string; limit: number; json?: true },
+): Promise<number> {
+  const query = new URLSearchParams({ limit: String(options.limit) });
+  if (options.status) query.set("status", options.status);
+  const page = await api<Page<JobAnswer>>("GET", `/api/v1/jobs?${query}`);
+  if (options.json) {
+    terminal.line(JSON.stringify(page, null, 2));
+    return EXIT.done;
+  }
+  if (page.items.length === 0) {
+    terminal.line(
+      options.status ? `No job is ${options.status}.` : "No jobs yet. Start one with: strandline crawl URL",
+    );
+    return EXIT.done;
+  }
+  terminal.line(terminal.dim(row(terminal, "JOB", "STATUS", "PAGES", "URL")));
+  for (const job of page.items) {
+    terminal.line(row(terminal, job.job_id, job.status, String(job.counts.crawled), harmless(job.url)));
+  }
+  if (page.has_more) terminal.line(terminal.dim("There are more: raise --limit"));
+  return EXIT.done;
+}
+
+function row(terminal: Terminal, id: string, status: string, pages: string, url: string): string {
+  const rest = terminal.width - JOB_ID_COLUMNS - STATUS_COLUMNS - PAGES_COLUMNS - 3 * GAP;
+  const gap = " ".repeat(GAP);
+  return [
+    id.padEnd(JOB_ID_COLUMNS),
+    status.padEnd(STATUS_COLUMNS),
+    pages.padStart(PAGES_COLUMNS),
+    ellipsize(url, rest),
+  ].join(gap);
+}
+
+export async function showJob(
+  api: ApiClient,
+  terminal: Terminal,
+  jobId: string,
+  options: { limit: number; json?: true },
+): Promise<number> {
+  const job = await api<JobWithResults>("GET", `/api/v1/crawl/${encodeURIComponent(jobId)}?limit=${options.limit}`);
+  if (options.json) {
+    terminal.line(JSON.stringify(job, null, 2));
+    return EXIT.done;
+  }
+  const { counts, results } = job;
+  const facts: [string, string][] = [
+    ["Job", job.job_id],
+    ["Kind", job.kind],
+    ["Status", job.status + (job.stop_reason ? ` (${job.stop_reason})` : "")],
+    ["Created", job.created_at],
+    ["Ended", job.completed_at ?? "not yet"],
+    ["Pages", `${counts.crawled} crawled, ${counts.failed} failed, ${counts.skipped} skipped, ${counts.open} queued`],
+    ["Search", `${counts.documents} documents, ${counts.chunks} chunks, ${counts.unembedded} without a vector yet`],
+  ];
+  if (job.error) facts.push(["Error", harmless(job.error)]);
+  for (const [name, value] of facts) terminal.line(`${terminal.bold(name.padEnd(8))} ${value}`);
+  terminal.line();
+  for (const result of results.items) {
+    const outcome = result.error_code ?? (result.status_code === null ? result.state : String(result.status_code));
+    const label = outcome.padEnd(STATUS_COLUMNS);
+    terminal.line(`${label} ${ellipsize(harmless(result.url), terminal.width - columnsOf(label) - 1)}`);
+  }
+  if (results.has_more) terminal.line(terminal.dim("There are more: raise --limit"));
+  return EXIT.done;
+}
+
+export async function cancelJob(api: ApiClient, terminal: Terminal, jobId: string): Promise<number> {
+  const { status } = await api<{ status: string }>("POST", `/api/v1/crawl/${encodeURIComponent(jobId)}/cancel`);
+  terminal.line(`Job ${jobId} is being cancelled (now ${status}).`);
+  return EXIT.done;
+}

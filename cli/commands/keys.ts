@@ -1,0 +1,71 @@
+/** `keys create|list|revoke`. */
+import type { ApiClient } from "../api-client.ts";
+import { EXIT } from "../exit.ts";
+import type { Page } from "../jobs-api.ts";
+import { ellipsize, harmless, type Terminal } from "../terminal.ts";
+
+interface KeyAnswer {
+  id: string;
+  prefix: string;
+  name: string;
+  scopes: string[];
+  rate_limit_rpm: number;
+  expires_at: string | null;
+  is_active: boolean;
+}
+
+export interface NewKeyOptions {
+  scope?: string[];
+  rpm?: number;
+  expires?: string;
+  json?: true;
+}
+
+export async function createKey(
+  api: ApiClient,
+  terminal: Terminal,
+  name: string,
+  { scope, rpm, expires, json }: NewKeyOptions,
+): Promise<number> {
+  const created = await api<KeyAnswer & { key: string }>("POST", "/api/v1/api-keys", {
+    name,
+    ...(scope && { scopes: scope }),
+    ...(rpm !== undefined && { rate_limit_rpm: rpm }),
+    ...(expires !== undefined && { expires_at: expires }),
+  });
+  if (json) {
+    terminal.line(JSON.stringify(created, null, 2));
+  } else {
+    terminal.line(created.key);
+    terminal.line(terminal.dim("This is the only time that the key is shown."));
+    terminal.line(`${created.id}: ${created.scopes.join(", ")}, ${created.rate_limit_rpm} requests a minute`);
+  }
+  return EXIT.done;
+}
+
+export async function listKeys(api: ApiClient, terminal: Terminal, { json }: { json?: true }): Promise<number> {
+  const keys: KeyAnswer[] = [];
+  let cursor: string | null = null;
+  do {
+    const page: Page<KeyAnswer> = await api("GET", `/api/v1/api-keys?limit=200${cursor ? `&cursor=${cursor}` : ""}`);
+    keys.push(...page.items);
+    cursor = page.next_cursor;
+  } while (cursor !== null);
+  if (json) {
+    terminal.line(JSON.stringify(keys, null, 2));
+    return EXIT.done;
+  }
+  for (const key of keys) {
+    const expired = key.expires_at !== null && Date.parse(key.expires_at) <= Date.now();
+    const state = key.is_active ? (expired ? "expired" : "active") : "revoked";
+    const line = `${key.id}  ${state.padEnd(7)}  ${key.prefix}…  ${key.scopes.join(",")}  ${harmless(key.name)}`;
+    terminal.line(ellipsize(line, terminal.width));
+  }
+  return EXIT.done;
+}
+
+export async function revokeKey(api: ApiClient, terminal: Terminal, id: string): Promise<number> {
+  await api("DELETE", `/api/v1/api-keys/${encodeURIComponent(id)}`);
+  terminal.line(`Key ${id} is revoked.`);
+  return EXIT.done;
+}

@@ -1,0 +1,48 @@
+/** The answers of the jobs API that the commands read. */
+
+export interface JobCounts {
+  discovered: number;
+  open: number;
+  crawled: number;
+  failed: number;
+  skipped: number;
+  documents: number;
+  chunks: number;
+  unembedded: number;
+}
+
+export interface JobAnswer {
+  job_id: string;
+  kind: string;
+  status: "pending" | "running" | "embedding" | "completed" | "failed" | "cancelled";
+  stop_reason: string | null;
+  error: string | null;
+  url: string;
+  max_pages: number;
+  counts: JobCounts;
+  created_at: string;
+  started_at: string | null;
+  completed_at: string | null;
+}
+
+export interface JobUrl {
+  url: string;
+  state: string;
+  depth: number;
+  status_code: number | null;
+  error_code: string | null;
+  title: string | null;
+}
+
+export interface Page<Item> {
+  items: Item[];
+  next_cursor: string | null;
+  has_more: boolean;
+}
+
+export interface JobWithResults extends JobAnswer {
+  results: Page<JobUrl>;
+}
+
+export const hasEnded = ({ status }: JobAnswer): boolean =>
+  status === "completed" || status === "failed" || status === "cancelled";

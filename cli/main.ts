@@ -1,0 +1,138 @@
+/** The command line. It talks to the HTTP API only; `start` and `demo` run the programs of those names. */
+import { Command, InvalidArgumentError, Option } from "commander";
+import { type ApiClient, createApiClient } from "./api-client.ts";
+import { type CrawlOptions, crawl } from "./commands/crawl.ts";
+import { cancelJob, listJobs, showJob } from "./commands/jobs.ts";
+import { createKey, listKeys, type NewKeyOptions, revokeKey } from "./commands/keys.ts";
+import { runProgram } from "./commands/run.ts";
+import { SEARCH_MODES, type SearchOptions, search } from "./commands/search.ts";
+import { type ConnectionFlags, findConnection } from "./connection.ts";
+import { CliError, EXIT } from "./exit.ts";
+import { createTerminal } from "./terminal.ts";
+
+const terminal = createTerminal(process.stdout, process.env);
+let exitCode: number = EXIT.done;
+
+/** Runs a command of the API with a client for the connection that the flags and the environment name. */
+async function withApi(command: Command, run: (api: ApiClient) => Promise<number>): Promise<void> {
+  const flags = command.optsWithGlobals<ConnectionFlags>();
+  exitCode = await run(createApiClient(await findConnection(flags, process.env, process.cwd())));
+}
+
+const positive = (text: string): number => {
+  const value = Number(text);
+  if (!(value > 0)) throw new InvalidArgumentError("It must be a number above 0.");
+  return value;
+};
+const count = (text: string): number => {
+  if (!/^[0-9]+$/.test(text)) throw new InvalidArgumentError("It must be a whole number.");
+  return Number(text);
+};
+const json = () => new Option("--json", "print the API's answer");
+const limit = (value: number) => new Option("--limit <n>", "entries to show").argParser(count).default(value);
+
+const program = new Command("strandline")
+  .description("Crawl web sites politely, keep every page as a WARC capture, and search them")
+  .option("--url <address>", "the API's address (STRANDLINE_URL, or that of the last local start)")
+  .option("--api-key <key>", "the API key (STRANDLINE_API_KEY, or that of the last local start)")
+  .addHelpText(
+    "after",
+    "\nExit codes: 0 done, 1 the request or the job failed, 2 wrong usage, 3 the API does not answer, 4 no valid API key",
+  )
+  .showHelpAfterError("(see --help)")
+  .exitOverride((error) => process.exit(error.exitCode === 0 ? EXIT.done : EXIT.usage));
+
+for (const [name, about] of [
+  ["start", "run everything on this machine"],
+  ["demo", "crawl a small site that comes along, and ask it three questions"],
+] as const) {
+  program
+    .command(name)
+    .description(about)
+    .argument("[arguments...]")
+    .allowUnknownOption()
+    .helpOption(false)
+    .action(async (args: string[]) => {
+      exitCode = await runProgram(name, args);
+    });
+}
+
+program
+  .command("crawl")
+  .description("crawl pages, or with --depth or --max-pages the sites that begin there")
+  .argument("<url...>")
+  .option("--depth <n>", "follow links this deep, on the same host", count)
+  .option("--max-pages <n>", "fetch at most this many pages of each site", count)
+  .option("--rate <n>", "requests a second to each host", positive)
+  .option("--watch", "follow the crawl until it has ended")
+  .addOption(json())
+  .action((urls: string[], options: CrawlOptions, command: Command) =>
+    withApi(command, (api) => crawl(api, terminal, urls, options)),
+  );
+
+program
+  .command("search")
+  .description("search what was crawled")
+  .argument("<query...>")
+  .addOption(new Option("--mode <mode>", "how to search").choices(SEARCH_MODES).default("hybrid"))
+  .addOption(limit(10))
+  .addOption(json())
+  .action((words: string[], options: SearchOptions, command: Command) =>
+    withApi(command, (api) => search(api, terminal, words.join(" "), options)),
+  );
+
+const jobs = program
+  .command("jobs")
+  .description("list jobs, newest first")
+  .option("--status <status>", "only those in this state")
+  .addOption(limit(20))
+  .addOption(json())
+  .action((options: { status?: string; limit: number; json?: true }, command: Command) =>
+    withApi(command, (api) => listJobs(api, terminal, options)),
+  );
+jobs
+  .command("show")
+  .description("what became of a job and of its URLs")
+  .argument("<job-id>")
+  .action((jobId: string, _options: unknown, command: Command) =>
+    withApi(command, (api) => showJob(api, terminal, jobId, command.optsWithGlobals())),
+  );
+jobs
+  .command("cancel")
+  .description("stop a job; what it has fetched so far stays in the archive")
+  .argument("<job-id>")
+  .action((jobId: string, _options: unknown, command: Command) =>
+    withApi(command, (api) => cancelJob(api, terminal, jobId)),
+  );
+
+const keys = program.command("keys").description("manage API keys (needs an admin key)");
+keys
+  .command("create")
+  .description("make a key; it is shown once")
+  .argument("<name>")
+  .addOption(new Option("--scope <scopes...>", "what it may do").choices(["read", "write", "admin"]))
+  .option("--rpm <n>", "requests a minute", count)
+  .option("--expires <time>", "ISO 8601 time, e.g. 2030-01-31T00:00:00Z")
+  .addOption(json())
+  .action((name: string, options: NewKeyOptions, command: Command) =>
+    withApi(command, (api) => createKey(api, terminal, name, options)),
+  );
+keys
+  .command("list")
+  .description("list the keys, revoked ones included")
+  .addOption(json())
+  .action((options: { json?: true }, command: Command) => withApi(command, (api) => listKeys(api, terminal, options)));
+keys
+  .command("revoke")
+  .description("end a key at once")
+  .argument("<key-id>")
+  .action((id: string, _options: unknown, command: Command) => withApi(command, (api) => revokeKey(api, terminal, id)));
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  if (!(error instanceof CliError)) throw error;
+  process.stderr.write(`strandline: ${error.message}\n${error.hint ? `  ${error.hint}\n` : ""}`);
+  exitCode = error.exitCode;
+}
+process.exitCode = exitCode;
