@@ -35,3 +35,24 @@ export function connectDatabase({ url, poolSize, secretArn }: DatabaseOptions): 
     types: { bigint: { to: 20, from: [20], parse: Number, serialize: String } },
   }) as unknown as Sql;
 }
+
+/** Deadlock, serialisation failure: PostgreSQL undid the transaction, and the same work may be done again. */
+const UNDONE = new Set(["40P01", "40001"]);
+const MAX_TRIES = 5;
+
+/** Runs `work` in a transaction; once more where PostgreSQL had to undo it in favour of another. */
+export async function inTransaction<T>(sql: Sql, work: (tx: Transaction) => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return (await sql.begin(work)) as T;
+    } catch (error) {
+      const undone = error instanceof postgres.PostgresError && UNDONE.has(error.code);
+      if (!undone || attempt === MAX_TRIES) throw error;
+    }
+  }
+}
+
+/** A value that PostgreSQL refuses (SQLSTATE classes 22, 23 and 54): the same statement would fail again. */
+export function isRefusedData(error: unknown): boolean {
+  return error instanceof postgres.PostgresError && /^(22|23|54)/.test(error.code);
+}

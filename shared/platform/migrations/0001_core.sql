@@ -82,6 +82,8 @@ create table frontier (
   not_before timestamptz not null default now(),
   task_id uuid,
   lease_until timestamptz,
+  -- how often the present task was sent since it last made progress
+  sends smallint not null default 0,
   discovered_from text,
   capture_id bigint,
   error_code text,
@@ -89,8 +91,11 @@ create table frontier (
   check ((state = 'claimed') = (task_id is not null and lease_until is not null))
 );
 create index frontier_pending on frontier (job_id, host, priority) where state = 'pending';
+create index frontier_retried on frontier (job_id, host) where state = 'pending' and attempt > 0;
 create index frontier_claimed on frontier (job_id, host, task_id) where state = 'claimed';
 create index frontier_lease on frontier (lease_until) where state = 'claimed';
+-- the order of discovery, in which results are listed
+create index frontier_order on frontier (job_id, priority, url_hash);
 
 create table captures (
   id bigint generated always as identity primary key,
@@ -98,6 +103,8 @@ create table captures (
   url text not null,
   url_hash bytea not null,
   final_url text not null,
+  -- of the normalised final URL: the key of the page's document within the job's generation
+  final_url_hash bytea not null,
   canonical_url text,
   redirects jsonb not null default '[]',
   depth int not null,
@@ -148,6 +155,8 @@ create table documents (
   source text not null default 'crawl' check (source in ('crawl', 'upload', 'api')),
   collection_id uuid references collections on delete set null,
   metadata jsonb not null default '{}',
+  -- what the page links to: a recrawl that is answered 304 follows these
+  links text[] not null default '{}',
   crawled_at timestamptz not null,
   updated_at timestamptz not null default now(),
   deleted_at timestamptz,

@@ -1,0 +1,240 @@
+/**
+ * Claims the next URLs of a job, per host, and makes fetch tasks of them. At most two tasks per host are under way, so that
+ * one can be fetched while the other is being written; a claim is a lease that the sweep may renew.
+ *
+ * Breadth first to the letter: no URL of depth d + 1 is claimed while one of depth d awaits its first try, so that each URL
+ * has its true depth. URLs that are tried again do not hold up the next level.
+ */
+import type { Transaction } from "../platform/database.ts";
+import { uuidv7 } from "../platform/ids.ts";
+import type { Logger } from "../platform/log.ts";
+import type { QueueSender } from "../platform/queues.ts";
+import { rowsOf } from "../platform/rows.ts";
+import { type FetchTask, fetchQueue, MAX_URLS_PER_TASK, type PriorCapture } from "./fetch-task.ts";
+import { skipPending } from "./frontier.ts";
+import { addCounts, type JobRow, noteLimit } from "./job-lifecycle.ts";
+
+const TASKS_PER_HOST = 2;
+/** Beyond the time that the requests themselves take. */
+const LEASE_S = 120;
+/** Requests a second that the lease reckons with where the job names no rate. */
+const ASSUMED_RPS = 1;
+
+/** A task to send once the transaction has committed. */
+export interface ClaimedTask {
+  task: FetchTask;
+  delayS: number;
+}
+
+interface Candidate {
+  urlHash: string;
+  url: string;
+  host: string;
+  depth: number;
+  attempt: number;
+  /** Seconds until it may be tried. */
+  waitS: number;
+  prior: PriorCapture | null;
+}
+
+/**
+ * Claims what may be claimed on these hosts (null: on all that have pending URLs). The caller holds the job's row. Where
+ * nothing can be claimed any more because `max_pages` is reached, the rest of the frontier ends.
+ */
+export async function claimUrls(tx: Transaction, job: JobRow, hosts: readonly string[] | null): Promise<ClaimedTask[]> {
+  if (job.cancelRequested || job.counts.open === 0) return [];
+  const among = hosts ?? (await pendingHosts(tx, job.id));
+  const ready = await claimRound(tx, job, among, "ready");
+  if (ready.length >= TASKS_PER_HOST * among.length) return ready;
+  const tasks = [...ready, ...(await claimRound(tx, job, among, "waiting"))];
+  if (tasks.length === 0 && job.counts.claimed >= job.settings.max_pages) await endWhereBudgetIsSpent(tx, job);
+  return tasks;
+}
+
+/**
+ * `ready`: what may be fetched now. `waiting`: what is to be tried again later; it is claimed early, and the queue delays
+ * its task, so that no clock of ours has to wake up for it.
+ */
+async function claimRound(
+  tx: Transaction,
+  job: JobRow,
+  hosts: readonly string[],
+  which: "ready" | "waiting",
+): Promise<ClaimedTask[]> {
+  if (hosts.length === 0) return [];
+  let budget = job.settings.max_pages - job.counts.claimed;
+  const candidates =
+    which === "ready" ? await findReady(tx, job, hosts, budget > 0) : await findWaiting(tx, job, hosts);
+  const affordable = candidates.filter((each) => each.attempt > 0 || budget-- > 0);
+  if (affordable.length === 0) return [];
+  const tasks = makeTasks(job, affordable);
+  await writeClaims(tx, job, tasks);
+  const firstTries = affordable.filter((each) => each.attempt === 0).length;
+  if (firstTries > 0) await addCounts(tx, job, { claimed: firstTries });
+  return tasks;
+}
+
+/** Sends the tasks. To be called after the commit: a task that is lost here is sent again by the sweep. */
+export async function dispatch(
+  { queues, log }: { queues: QueueSender; log: Logger },
+  tasks: readonly ClaimedTask[],
+): Promise<void> {
+  for (const { task, delayS } of tasks) {
+    try {
+      await queues.send(fetchQueue(task.priority), task, delayS);
+    } catch (error) {
+      log.warn("fetch task was not sent: the sweep sends it once its lease lapses", {
+        error,
+        job_id: task.jobId,
+        task_id: task.taskId,
+      });
+    }
+  }
+}
+
+/** How long a task may take before it counts as lost, in seconds: two tasks share the host's rate. */
+export function leaseSeconds(urls: number, requestsPerSecond: number | undefined): number {
+  return Math.ceil(LEASE_S + (TASKS_PER_HOST * urls) / (requestsPerSecond ?? ASSUMED_RPS));
+}
+
+/** Hosts with pending URLs, by one index probe per host. */
+async function pendingHosts(tx: Transaction, jobId: string): Promise<string[]> {
+  const rows = await tx<{ host: string }[]>`
+    with recursive hosts as (
+      (select host from frontier where job_id = ${jobId} and state = 'pending' order by host limit 1)
+      union all
+      select (select f.host from frontier f
+              where f.job_id = ${jobId} and f.state = 'pending' and f.host > hosts.host order by f.host limit 1)
+      from hosts where hosts.host is not null)
+    select host from hosts where host is not null`;
+  return rows.map((row) => row.host);
+}
+
+/** In order of priority, as many as the host's free tasks hold. */
+async function findReady(
+  tx: Transaction,
+  job: JobRow,
+  hosts: readonly string[],
+  firstTries: boolean,
+): Promise<Candidate[]> {
+  return await tx<Candidate[]>`
+    select encode(u.url_hash, 'hex') as "urlHash", u.url, u.host, u.depth, u.attempt, 0 as "waitS", prior.prior
+    from unnest(${hosts as string[]}::text[]) h (host)
+    cross join lateral (
+      select count(distinct task_id)::int as tasks, min(depth) filter (where attempt = 0) as depth
+      from frontier where job_id = ${job.id} and host = h.host and state = 'claimed'
+    ) flight
+    cross join lateral (
+      select least(flight.depth, (
+        select f.depth from frontier f
+        where f.job_id = ${job.id} and f.host = h.host and f.state = 'pending' and f.attempt = 0
+        order by f.priority limit 1)) as depth
+    ) level
+    cross join lateral (
+      select f.* from frontier f
+      where f.job_id = ${job.id} and f.host = h.host and f.state = 'pending' and f.not_before <= now()
+        and (f.attempt > 0 or (${firstTries} and f.depth <= level.depth))
+      order by f.priority
+      limit greatest(0, ${TASKS_PER_HOST}::int - flight.tasks) * ${MAX_URLS_PER_TASK}::int
+      for update of f skip locked
+    ) u
+    left join lateral (${priorOf(tx, job)}) prior on true
+    order by u.host, u.priority`;
+}
+
+async function findWaiting(tx: Transaction, job: JobRow, hosts: readonly string[]): Promise<Candidate[]> {
+  return await tx<Candidate[]>`
+    select encode(u.url_hash, 'hex') as "urlHash", u.url, u.host, u.depth, u.attempt,
+      extract(epoch from u.not_before - now())::float8 as "waitS", prior.prior
+    from unnest(${hosts as string[]}::text[]) h (host)
+    cross join lateral (
+      select count(distinct task_id)::int as tasks
+      from frontier where job_id = ${job.id} and host = h.host and state = 'claimed'
+    ) flight
+    cross join lateral (
+      select f.* from frontier f
+      where f.job_id = ${job.id} and f.host = h.host and f.state = 'pending' and f.attempt > 0 and f.not_before > now()
+      order by f.not_before
+      limit greatest(0, ${TASKS_PER_HOST}::int - flight.tasks) * ${MAX_URLS_PER_TASK}::int
+      for update of f skip locked
+    ) u
+    left join lateral (${priorOf(tx, job)}) prior on true
+    order by u.host, u.not_before`;
+}
+
+/**
+ * What a conditional request may be answered against: only where an active document of that URL and collection exists, so
+ * that the answer 304 can carry it over.
+ */
+export function priorOf(tx: Transaction, job: Pick<JobRow, "collectionId">) {
+  return tx`
+    select json_build_object('etag', c.etag, 'lastModified', c.last_modified, 'payloadDigest', c.payload_digest,
+      'recordId', c.warc_record_id, 'url', c.final_url,
+      'fetchedAt', to_char(c.fetched_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) as prior
+    from documents d join captures c on c.id = d.capture_id
+    where d.generation_active and d.deleted_at is null and d.url_hash = u.url_hash
+      and coalesce(d.collection_id, '00000000-0000-0000-0000-000000000000')
+        = coalesce(${job.collectionId}::uuid, '00000000-0000-0000-0000-000000000000')`;
+}
+
+/** One task per 50 URLs of a host. */
+function makeTasks(job: JobRow, urls: readonly Candidate[]): ClaimedTask[] {
+  const slices = [...Map.groupBy(urls, (each) => each.host).values()].flatMap(inSlices);
+  return slices.map((slice) => ({
+    task: fetchTask(job, uuidv7(), slice),
+    delayS: Math.ceil(Math.max(...slice.map((each) => each.waitS))),
+  }));
+}
+
+function inSlices(urls: readonly Candidate[]): Candidate[][] {
+  const slices: Candidate[][] = [];
+  for (let start = 0; start < urls.length; start += MAX_URLS_PER_TASK) {
+    slices.push(urls.slice(start, start + MAX_URLS_PER_TASK));
+  }
+  return slices;
+}
+
+export function fetchTask(
+  job: JobRow,
+  taskId: string,
+  urls: readonly Pick<Candidate, "url" | "urlHash" | "host" | "depth" | "attempt" | "prior">[],
+): FetchTask {
+  return {
+    taskId,
+    jobId: job.id,
+    priority: job.priority,
+    host: urls[0]?.host ?? "",
+    scope: job.settings.scope,
+    config: job.settings.config,
+    urls: urls.map(({ url, urlHash, depth, attempt, prior }) => ({ url, urlHash, depth, attempt, prior })),
+  };
+}
+
+async function writeClaims(tx: Transaction, job: JobRow, tasks: readonly ClaimedTask[]): Promise<void> {
+  const rows = tasks.flatMap(({ task, delayS }) => {
+    const lease = delayS + leaseSeconds(task.urls.length, job.settings.config.rate_limit_rps);
+    return task.urls.map(({ urlHash }) => ({ hash: urlHash, task: task.taskId, lease }));
+  });
+  await tx`
+    update frontier f set state = 'claimed', task_id = r.task, lease_until = now() + r.lease * interval '1 second', sends = 1
+    from json_to_recordset(${rowsOf(rows)}::text::json) as r (hash text, task uuid, lease int)
+    where f.job_id = ${job.id} and f.url_hash = decode(r.hash, 'hex')`;
+}
+
+/** The task makes progress: what is left of it gets a full lease again. */
+export async function prolongLease(tx: Transaction, job: JobRow, taskId: string): Promise<void> {
+  const lease = leaseSeconds(MAX_URLS_PER_TASK, job.settings.config.rate_limit_rps);
+  await tx`
+    update frontier set lease_until = greatest(lease_until, now() + ${lease} * interval '1 second'), sends = 1
+    where job_id = ${job.id} and state = 'claimed' and task_id = ${taskId}`;
+}
+
+/** Nothing under way can give budget back or come up for another try: the remaining URLs will never be fetched. */
+async function endWhereBudgetIsSpent(tx: Transaction, job: JobRow): Promise<void> {
+  const [row] = await tx<{ busy: boolean }[]>`
+    select exists (select from frontier where job_id = ${job.id} and state = 'claimed')
+      or exists (select from frontier where job_id = ${job.id} and state = 'pending' and attempt > 0) as busy`;
+  if (row?.busy !== false) return;
+  const skipped = await skipPending(tx, job, "BUDGET_EXHAUSTED");
+  if (skipped > 0) await noteLimit(tx, job, "max_pages");
+}

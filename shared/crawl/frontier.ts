@@ -1,0 +1,134 @@
+/** The frontier: each URL of a job once, with what became of it. Who calls these holds the locks that job-lifecycle.ts names. */
+import type { Transaction } from "../platform/database.ts";
+import { rowsOf } from "../platform/rows.ts";
+import { addCounts, type JobRow } from "./job-lifecycle.ts";
+import { breadthFirstPriority } from "./priority.ts";
+import { hostOf } from "./url-key.ts";
+
+export interface NewUrl {
+  /** Normalised. */
+  url: string;
+  /** SHA-256 of it, hex. */
+  urlHash: string;
+  depth: number;
+  /** The page that links here; null for a seed. */
+  discoveredFrom: string | null;
+}
+
+/**
+ * Adds those URLs that the job does not know yet, in the given order, and counts them. The caller holds the job's row.
+ * @returns the hosts that gained a URL
+ */
+export async function addUrls(tx: Transaction, job: JobRow, urls: readonly NewUrl[]): Promise<Set<string>> {
+  if (urls.length === 0) return new Set();
+  const rows = urls.map((each, index) => ({
+    hash: each.urlHash,
+    url: each.url,
+    host: hostOf(each.url),
+    depth: each.depth,
+    priority: breadthFirstPriority(each.depth, job.counts.discovered + index),
+    from: each.discoveredFrom,
+  }));
+  const added = await tx<{ host: string }[]>`
+    insert into frontier (job_id, url_hash, url, host, depth, priority, discovered_from)
+    select ${job.id}, decode(hash, 'hex'), url, host, depth, priority, "from"
+    from json_to_recordset(${rowsOf(rows)}::text::json)
+      as r (hash text, url text, host text, depth int, priority double precision, "from" text)
+    on conflict do nothing
+    returning host`;
+  if (added.length > 0) await addCounts(tx, job, { discovered: added.length, open: added.length });
+  return new Set(added.map((row) => row.host));
+}
+
+/** Whether the job knows every one of these URLs. @param hashes hex */
+export async function knowsAll(tx: Transaction, jobId: string, hashes: readonly string[]): Promise<boolean> {
+  const [row] = await tx<{ unknown: boolean }[]>`
+    select exists (
+      select from unnest(${hashes as string[]}::text[]) h
+      where not exists (select from frontier where job_id = ${jobId} and url_hash = decode(h, 'hex'))
+    ) as unknown`;
+  return row?.unknown === false;
+}
+
+export interface ClaimedUrl {
+  urlHash: string;
+  url: string;
+  host: string;
+  depth: number;
+  attempt: number;
+  discoveredFrom: string | null;
+}
+
+/** Locks those of the URLs that this task still has to answer for: what was answered before is left out. @param hashes hex */
+export async function lockClaimed(
+  tx: Transaction,
+  jobId: string,
+  taskId: string,
+  hashes: readonly string[],
+): Promise<ClaimedUrl[]> {
+  return await tx<ClaimedUrl[]>`
+    select encode(url_hash, 'hex') as "urlHash", url, host, depth, attempt, discovered_from as "discoveredFrom"
+    from frontier
+    where job_id = ${jobId} and state = 'claimed' and task_id = ${taskId}
+      and url_hash in (select decode(h, 'hex') from unnest(${hashes as string[]}::text[]) h)
+    order by url_hash for update`;
+}
+
+/** As `lockClaimed`, for all that the task still has to answer for. */
+export async function lockTask(tx: Transaction, jobId: string, taskId: string): Promise<ClaimedUrl[]> {
+  return await tx<ClaimedUrl[]>`
+    select encode(url_hash, 'hex') as "urlHash", url, host, depth, attempt, discovered_from as "discoveredFrom"
+    from frontier
+    where job_id = ${jobId} and state = 'claimed' and task_id = ${taskId}
+    order by url_hash for update`;
+}
+
+export interface EndedUrl {
+  urlHash: string;
+  /** `pending`: tried again after `waitMs`. */
+  state: "crawled" | "failed" | "skipped" | "pending";
+  errorCode: string | null;
+  waitMs: number;
+  captureId: number | null;
+  givesBudgetBack: boolean;
+}
+
+/** Ends claimed URLs, or returns them for another try, and counts them. The caller holds the rows and the job's row. */
+export async function endClaimed(tx: Transaction, job: JobRow, ended: readonly EndedUrl[]): Promise<void> {
+  if (ended.length === 0) return;
+  const rows = ended.map((each) => ({
+    hash: each.urlHash,
+    state: each.state,
+    code: each.errorCode,
+    wait: each.waitMs,
+    capture: each.captureId,
+  }));
+  await tx`
+    update frontier f set state = r.state, error_code = r.code, capture_id = coalesce(r.capture, f.capture_id),
+      attempt = f.attempt + (r.state = 'pending')::int, not_before = now() + r.wait * interval '1 millisecond',
+      task_id = null, lease_until = null
+    from json_to_recordset(${rowsOf(rows)}::text::json)
+      as r (hash text, state text, code text, wait int, capture bigint)
+    where f.job_id = ${job.id} and f.url_hash = decode(r.hash, 'hex')`;
+  const count = (state: EndedUrl["state"]) => ended.filter((each) => each.state === state).length;
+  await addCounts(tx, job, {
+    open: -(ended.length - count("pending")),
+    crawled: count("crawled"),
+    failed: count("failed"),
+    skipped: count("skipped"),
+    claimed: -ended.filter((each) => each.givesBudgetBack).length,
+  });
+}
+
+/** Ends every URL that nobody has claimed. The caller holds the job's row. @returns how many there were */
+export async function skipPending(
+  tx: Transaction,
+  job: JobRow,
+  errorCode: "CANCELLED" | "BUDGET_EXHAUSTED",
+): Promise<number> {
+  const { count } = await tx`
+    update frontier set state = 'skipped', error_code = ${errorCode}
+    where job_id = ${job.id} and state = 'pending'`;
+  if (count > 0) await addCounts(tx, job, { open: -count, skipped: count });
+  return count;
+}

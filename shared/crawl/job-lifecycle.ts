@@ -1,0 +1,153 @@
+/**
+ * The states of a job. Counts change in the transaction that changes the rows they count; whoever brings a count to zero
+ * moves the job on, in that same transaction and under the job's row lock, so that each step is taken exactly once.
+ *
+ * Locks are always taken in this order, which keeps transactions from waiting in a circle: frontier rows that are claimed,
+ * documents and chunks, the job row, frontier rows that are pending, generations.
+ */
+import { activateGeneration } from "../knowledge/generations.ts";
+import type { Transaction } from "../platform/database.ts";
+import type { Priority } from "./fetch-task.ts";
+import { type JobSettings, jobSettingsSchema } from "./job-settings.ts";
+
+export type JobKind = "pages" | "site" | "archive" | "import";
+export type JobStatus = "pending" | "running" | "embedding" | "completed" | "failed" | "cancelled";
+
+export interface JobRow {
+  id: string;
+  kind: JobKind;
+  status: JobStatus;
+  stopReason: string | null;
+  priority: Priority;
+  collectionId: string | null;
+  generationId: string;
+  cancelRequested: boolean;
+  settings: JobSettings;
+  counts: JobCounts;
+}
+
+export interface JobCounts {
+  /** open + crawled + failed + skipped */
+  discovered: number;
+  open: number;
+  crawled: number;
+  failed: number;
+  skipped: number;
+  /** URLs counted against `max_pages`. */
+  claimed: number;
+  documents: number;
+  chunks: number;
+  unembedded: number;
+}
+
+export const isFinished = (status: JobStatus): boolean =>
+  status === "completed" || status === "failed" || status === "cancelled";
+
+interface RawJob extends Omit<JobRow, "settings" | "counts">, JobCounts {
+  settings: unknown;
+}
+
+/** The job's row, locked until the transaction ends; undefined where there is none. */
+export async function lockJob(tx: Transaction, jobId: string): Promise<JobRow | undefined> {
+  const [raw] = await tx<RawJob[]>`
+    select id, kind, status, stop_reason as "stopReason", priority, collection_id as "collectionId",
+      generation_id as "generationId", cancel_requested as "cancelRequested", settings, discovered, open_urls as open,
+      crawled, failed, skipped, claimed, documents, chunks, unembedded_chunks as unembedded
+    from jobs where id = ${jobId} for no key update`;
+  return raw && jobOf(raw);
+}
+
+/** As `lockJob`, without the lock: what it says may be old by the time it is read. */
+export async function peekJob(tx: Transaction, jobId: string): Promise<JobRow | undefined> {
+  const [raw] = await tx<RawJob[]>`
+    select id, kind, status, stop_reason as "stopReason", priority, collection_id as "collectionId",
+      generation_id as "generationId", cancel_requested as "cancelRequested", settings, discovered, open_urls as open,
+      crawled, failed, skipped, claimed, documents, chunks, unembedded_chunks as unembedded
+    from jobs where id = ${jobId}`;
+  return raw && jobOf(raw);
+}
+
+function jobOf(raw: RawJob): JobRow {
+  const { settings, discovered, open, crawled, failed, skipped, claimed, documents, chunks, unembedded, ...job } = raw;
+  return {
+    ...job,
+    settings: jobSettingsSchema.parse(settings),
+    counts: { discovered, open, crawled, failed, skipped, claimed, documents, chunks, unembedded },
+  };
+}
+
+/** Adds to the job's counts, in the row and in `job`; the caller holds the row's lock. */
+export async function addCounts(tx: Transaction, job: JobRow, added: Partial<JobCounts>): Promise<void> {
+  const { discovered = 0, open = 0, crawled = 0, failed = 0, skipped = 0 } = added;
+  const { claimed = 0, documents = 0, chunks = 0, unembedded = 0 } = added;
+  await tx`
+    update jobs set discovered = discovered + ${discovered}, open_urls = open_urls + ${open},
+      crawled = crawled + ${crawled}, failed = failed + ${failed}, skipped = skipped + ${skipped},
+      claimed = claimed + ${claimed}, documents = documents + ${documents}, chunks = chunks + ${chunks},
+      unembedded_chunks = unembedded_chunks + ${unembedded}, updated_at = now()
+    where id = ${job.id}`;
+  for (const [name, amount] of Object.entries(added)) job.counts[name as keyof JobCounts] += amount;
+}
+
+/** The first captures are here. */
+export async function markRunning(tx: Transaction, job: JobRow): Promise<void> {
+  if (job.status !== "pending") return;
+  await tx`update jobs set status = 'running', started_at = coalesce(started_at, now()) where id = ${job.id} and status = 'pending'`;
+  job.status = "running";
+}
+
+/**
+ * Why the crawl went no further, noted while it runs; it becomes the job's stop reason if the job completes. The page limit
+ * outweighs the depth limit, since it cuts pages that the depth would have allowed.
+ */
+export async function noteLimit(tx: Transaction, job: JobRow, limit: "max_pages" | "max_depth"): Promise<void> {
+  if (job.stopReason === "max_pages" || job.stopReason === limit) return;
+  await tx`update jobs set stop_reason = ${limit} where id = ${job.id}`;
+  job.stopReason = limit;
+}
+
+export type Settled = "unchanged" | "embedding" | "completed" | "failed" | "cancelled";
+
+/**
+ * Moves the job on if its counts say so: running → embedding once no URL is open, → completed once no chunk waits for its
+ * vector, activating the generation in this same transaction. To be called in the transaction that changed the counts,
+ * after that change. A site job without a single page fails, so that a site that is down does not erase what is known of it;
+ * a job of given pages completes, and its results say what became of each URL.
+ */
+export async function settleJob(tx: Transaction, jobId: string): Promise<Settled> {
+  const job = await lockJob(tx, jobId);
+  if (job === undefined || isFinished(job.status) || job.counts.open > 0) return "unchanged";
+  if (job.cancelRequested) return await finish(tx, job, "cancelled", "manual_stop");
+  if (job.kind === "site" && job.counts.crawled === 0) {
+    const [first] = await tx<{ url: string; errorCode: string | null }[]>`
+      select url, error_code as "errorCode" from frontier where job_id = ${jobId} order by priority limit 1`;
+    const error = `No page could be crawled: ${first?.url} ended with ${first?.errorCode}. What was searchable before stays so.`;
+    return await finish(tx, job, "failed", "error", error);
+  }
+  if (job.counts.unembedded > 0) {
+    if (job.status === "embedding") return "unchanged";
+    await tx`update jobs set status = 'embedding', started_at = coalesce(started_at, now()), updated_at = now() where id = ${jobId}`;
+    return "embedding";
+  }
+  await activateGeneration(tx, {
+    jobId,
+    generationId: job.generationId,
+    collectionId: job.collectionId,
+    wholeHost: job.kind === "site" && job.settings.scope.mode === "host" ? job.settings.scope.host : null,
+  });
+  return await finish(tx, job, "completed", job.stopReason ?? "completed");
+}
+
+async function finish(
+  tx: Transaction,
+  job: JobRow,
+  status: "completed" | "failed" | "cancelled",
+  stopReason: string,
+  error: string | null = null,
+): Promise<Settled> {
+  const { count } = await tx`
+    update jobs set status = ${status}, stop_reason = ${stopReason}, error = ${error}, completed_at = now(),
+      started_at = coalesce(started_at, now()), updated_at = now()
+    where id = ${job.id} and status in ('pending', 'running', 'embedding')`;
+  return count === 1 ? status : "unchanged";
+}

@@ -1,0 +1,107 @@
+/** Jobs: taken, and cancelled. What became of them is in job-views.ts, how they move on in job-lifecycle.ts. */
+import { inTransaction, type Sql, type Transaction } from "../platform/database.ts";
+import { uuidv7 } from "../platform/ids.ts";
+import type { Logger } from "../platform/log.ts";
+import type { QueueSender } from "../platform/queues.ts";
+import { claimUrls, dispatch } from "./claim.ts";
+import type { CrawlConfig } from "./crawl-config.ts";
+import type { Priority, Scope } from "./fetch-task.ts";
+import { addUrls, skipPending } from "./frontier.ts";
+import type { JobFlags } from "./job-flags.ts";
+import { isFinished, type JobRow, lockJob, settleJob } from "./job-lifecycle.ts";
+import { type JobSettings, jobSettingsSchema } from "./job-settings.ts";
+import { type JobView, readJob } from "./job-views.ts";
+import { normalizeUrl, urlHash } from "./url-key.ts";
+
+export { type JobUrlView, type JobView, listJobs, listJobUrls, readJob } from "./job-views.ts";
+
+export interface JobDependencies {
+  sql: Sql;
+  queues: QueueSender;
+  flags: JobFlags;
+  log: Logger;
+}
+
+export interface NewJob {
+  kind: "pages" | "site";
+  /** Absolute http(s) URLs that the URL guard has let through; the same page twice counts once. */
+  seeds: string[];
+  scope: Scope;
+  /** Links from a seed to the deepest page. */
+  maxDepth: number;
+  /** URLs that may be fetched, at the most. */
+  maxPages: number;
+  priority: Priority;
+  config: CrawlConfig;
+  collectionId: string | null;
+  tags: string[];
+  apiKeyId: string | null;
+}
+
+/**
+ * Writes the job with its seeds, claims the first of them, and sends their tasks after the commit. The job is taken once
+ * this resolves, even if no message could be sent: the sweep sends them.
+ * @throws RangeError without a seed, or with limits below 1 page or 0 links; TypeError where a seed is not a URL
+ */
+export async function createJob(dependencies: JobDependencies, job: NewJob): Promise<JobView> {
+  const { sql, flags } = dependencies;
+  const seeds = [...new Set(job.seeds.map((seed) => normalizeUrl(seed)))];
+  if (seeds.length === 0) throw new RangeError("A job needs at least one seed URL");
+  if (job.maxPages < 1 || job.maxDepth < 0) throw new RangeError("A job needs maxPages ≥ 1 and maxDepth ≥ 0");
+  const settings = jobSettingsSchema.parse({
+    seeds,
+    scope: job.scope,
+    max_depth: job.maxDepth,
+    max_pages: job.maxPages,
+    config: job.config,
+    tags: [...new Set(job.tags.map((tag) => tag.trim().toLowerCase()))].filter((tag) => tag !== ""),
+  });
+  const jobId = uuidv7();
+  // before the commit: a job that the sweep does not look for could hang
+  await flags.markActive();
+  const tasks = await inTransaction(sql, async (tx) => {
+    await insertJob(tx, jobId, job, settings);
+    const row = (await lockJob(tx, jobId)) as JobRow;
+    await addUrls(
+      tx,
+      row,
+      seeds.map((url) => ({ url, urlHash: urlHash(url), depth: 0, discoveredFrom: null })),
+    );
+    return await claimUrls(tx, row, null);
+  });
+  await dispatch(dependencies, tasks);
+  return (await readJob(sql, jobId)) as JobView;
+}
+
+async function insertJob(tx: Transaction, jobId: string, job: NewJob, settings: JobSettings): Promise<void> {
+  await tx`
+    insert into jobs (id, kind, priority, api_key_id, collection_id, generation_id, settings)
+    values (${jobId}, ${job.kind}, ${job.priority}, ${job.apiKeyId}, ${job.collectionId}, ${uuidv7()},
+      ${JSON.stringify(settings)}::text::jsonb)`;
+  for (const tag of settings.tags) {
+    await tx`insert into tags (id, name) values (${uuidv7()}, ${tag}) on conflict do nothing`;
+  }
+}
+
+/**
+ * Ends what nobody has claimed at once; what is under way ends when fetch answers, or its lease lapses. The documents of the
+ * job stay unseen, and maintenance removes them.
+ */
+export async function cancelJob(
+  { sql, flags }: JobDependencies,
+  jobId: string,
+): Promise<"cancelled" | "finished" | "missing"> {
+  const [job] = await sql<{ status: JobRow["status"] }[]>`select status from jobs where id = ${jobId}`;
+  if (job === undefined) return "missing";
+  if (isFinished(job.status)) return "finished";
+  await flags.markCancelled(jobId);
+  return await inTransaction(sql, async (tx) => {
+    const row = await lockJob(tx, jobId);
+    if (row === undefined) return "missing";
+    if (isFinished(row.status)) return "finished";
+    await tx`update jobs set cancel_requested = true, updated_at = now() where id = ${jobId}`;
+    await skipPending(tx, row, "CANCELLED");
+    await settleJob(tx, jobId);
+    return "cancelled";
+  });
+}
