@@ -8,7 +8,7 @@ export interface JobCounts {
   skipped: number;
   documents: number;
   chunks: number;
-  unembedded: number;
+  unembedded_chunks: number;
 }
 
 export interface JobAnswer {
@@ -17,8 +17,7 @@ export interface JobAnswer {
   status: "pending" | "running" | "embedding" | "completed" | "failed" | "cancelled";
   stop_reason: string | null;
   error: string | null;
-  url: string;
-  max_pages: number;
+  settings: { seeds: string[]; max_pages: number };
   counts: JobCounts;
   created_at: string;
   started_at: string | null;

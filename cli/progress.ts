@@ -46,7 +46,7 @@ export function sumCounts(jobs: readonly JobAnswer[]): JobCounts {
     skipped: 0,
     documents: 0,
     chunks: 0,
-    unembedded: 0,
+    unembedded_chunks: 0,
   };
   for (const { counts } of jobs) {
     for (const name of Object.keys(sum) as (keyof JobCounts)[]) sum[name] += counts[name];
@@ -63,7 +63,7 @@ function describeProgress(jobs: readonly JobAnswer[], counts: JobCounts, rate: n
   if (status !== "embedding") parts.push(`${rate.toFixed(1)}/s`, `${counts.open} queued`);
   parts.push(`${counts.failed} errors`);
   if (counts.skipped > 0) parts.push(`${counts.skipped} skipped`);
-  if (counts.unembedded > 0) parts.push(`${counts.unembedded} chunks to embed`);
+  if (counts.unembedded_chunks > 0) parts.push(`${counts.unembedded_chunks} chunks to embed`);
   return `${status}: ${parts.join(", ")}`;
 }
 
@@ -77,10 +77,10 @@ function statusOf(jobs: readonly JobAnswer[]): string {
 function shareDone(jobs: readonly JobAnswer[], counts: JobCounts): number {
   const known = Math.min(
     counts.discovered,
-    jobs.reduce((sum, job) => sum + job.max_pages, 0),
+    jobs.reduce((sum, job) => sum + job.settings.max_pages, 0),
   );
   const pages = known === 0 ? 0 : Math.min(1, (pagesOf(counts) + counts.skipped) / known);
-  const embedded = counts.chunks === 0 ? 0 : 1 - counts.unembedded / counts.chunks;
+  const embedded = counts.chunks === 0 ? 0 : 1 - counts.unembedded_chunks / counts.chunks;
   return jobs.every((job) => job.status === "completed") ? 1 : pages * (0.75 + 0.25 * embedded);
 }
 

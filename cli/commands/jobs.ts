@@ -29,7 +29,9 @@ export async function listJobs(
   }
   terminal.line(terminal.dim(row(terminal, "JOB", "STATUS", "PAGES", "URL")));
   for (const job of page.items) {
-    terminal.line(row(terminal, job.job_id, job.status, String(job.counts.crawled), harmless(job.url)));
+    terminal.line(
+      row(terminal, job.job_id, job.status, String(job.counts.crawled), harmless(job.settings.seeds[0] ?? "")),
+    );
   }
   if (page.has_more) terminal.line(terminal.dim("There are more: raise --limit"));
   return EXIT.done;
@@ -65,7 +67,10 @@ export async function showJob(
     ["Created", job.created_at],
     ["Ended", job.completed_at ?? "not yet"],
     ["Pages", `${counts.crawled} crawled, ${counts.failed} failed, ${counts.skipped} skipped, ${counts.open} queued`],
-    ["Search", `${counts.documents} documents, ${counts.chunks} chunks, ${counts.unembedded} without a vector yet`],
+    [
+      "Search",
+      `${counts.documents} documents, ${counts.chunks} chunks, ${counts.unembedded_chunks} without a vector yet`,
+    ],
   ];
   if (job.error) facts.push(["Error", harmless(job.error)]);
   for (const [name, value] of facts) terminal.line(`${terminal.bold(name.padEnd(8))} ${value}`);

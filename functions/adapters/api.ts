@@ -120,7 +120,7 @@ export function createApi<Dependencies extends ApiDependencies>(
   return {
     name,
     routes: routes.map(({ spec: { method, path } }) => ({ method, path })),
-    handler: createLambdaHandler(app),
+    handler: createLambdaHandler(name, app),
     openApi: () => app().getOpenAPI31Document({ openapi: "3.1.0", info: { title: "Strandline", version: "1" } }),
   };
 }
@@ -223,22 +223,27 @@ function addRoute<Dependencies extends ApiDependencies>(
 }
 
 /** API Gateway proxy events in, proxy results out. */
-function createLambdaHandler(app: () => OpenAPIHono<ApiEnv>): Api["handler"] {
+function createLambdaHandler(name: string, app: () => OpenAPIHono<ApiEnv>): Api["handler"] {
   const serve = once(() => handle(app()) as (event: unknown, context: LambdaContext) => Promise<APIGatewayProxyResult>);
   return async (event, context) => {
     // a Request with these methods may not hold a body; whatever was sent along has no meaning
     const bodiless = event.httpMethod === "GET" || event.httpMethod === "HEAD";
-    const result = await serve()(bodiless ? { ...event, body: null } : event, context);
-    // an event that makes no valid Request, e.g. for a header name with a space, never reaches the routes
-    if (result.statusCode === 400 && result.body === "Invalid request") return malformedRequest(event);
-    return result;
+    try {
+      const result = await serve()(bodiless ? { ...event, body: null } : event, context);
+      // an event that makes no valid Request, e.g. for a header name with a space, never reaches the routes
+      if (result.statusCode !== 400 || result.body !== "Invalid request") return result;
+      return errorResult(event, new ApiError(400, "The request is not valid HTTP", { code: "BAD_REQUEST" }));
+    } catch (error) {
+      // the router lets through what is thrown and is no Error
+      createLogger({ function: name }).error("request failed", { request_id: event.requestContext?.requestId, error });
+      return errorResult(event, toApiError(error));
+    }
   };
 }
 
-function malformedRequest(event: APIGatewayProxyEvent): APIGatewayProxyResult {
-  const error = new ApiError(400, "The request is not valid HTTP", { code: "BAD_REQUEST" });
+function errorResult(event: APIGatewayProxyEvent, error: ApiError): APIGatewayProxyResult {
   const body = JSON.stringify(errorResponse(error, event.requestContext?.requestId ?? uuidv7()));
-  return { statusCode: 400, headers: { "content-type": "application/json" }, body };
+  return { statusCode: error.status, headers: { "content-type": "application/json" }, body };
 }
 
 /** `Authorization: Bearer KEY`, or `X-API-Key: KEY`. */

@@ -1,0 +1,101 @@
+/** Jobs as the crawl API shows them. */
+import { z } from "zod";
+import { PRIORITIES } from "../../shared/crawl/fetch-task.ts";
+import type { JobUrlView, JobView } from "../../shared/crawl/jobs.ts";
+import { JOB_STATUSES } from "./requests.ts";
+
+/** The reference's JobResponse. */
+export const jobResponseSchema = z.object({
+  job_id: z.uuid(),
+  status: z.enum(JOB_STATUSES),
+  message: z.string(),
+});
+
+/** The reference's BatchJobResponse: one entry per URL, in the order of the request. */
+export const batchResponseSchema = z.object({
+  jobs: z.array(
+    z.object({
+      url: z.string(),
+      /** null where the URL was refused: `code` and `message` say why. */
+      job_id: z.uuid().nullable(),
+      status: z.enum(JOB_STATUSES),
+      message: z.string(),
+      code: z.string().nullable(),
+    }),
+  ),
+  /** Jobs that were taken. */
+  total_submitted: z.int(),
+  failed_count: z.int(),
+});
+
+const time = z.iso.datetime();
+const count = z.int().nonnegative();
+
+export const jobSchema = z.object({
+  job_id: z.uuid(),
+  kind: z.enum(["pages", "site", "archive", "import"]),
+  status: z.enum(JOB_STATUSES),
+  /** null until the job has ended. */
+  stop_reason: z.string().nullable(),
+  error: z.string().nullable(),
+  priority: z.enum(PRIORITIES),
+  collection_id: z.uuid().nullable(),
+  cancel_requested: z.boolean(),
+  /** discovered = open + crawled + failed + skipped */
+  counts: z.object({
+    discovered: count,
+    open: count,
+    crawled: count,
+    failed: count,
+    skipped: count,
+    documents: count,
+    chunks: count,
+    unembedded_chunks: count,
+  }),
+  /** At most ten seeds are shown; the results have them all. */
+  settings: z.object({ seeds: z.array(z.string()), max_depth: count, max_pages: count, tags: z.array(z.string()) }),
+  created_at: time,
+  started_at: time.nullable(),
+  completed_at: time.nullable(),
+});
+
+export function jobJson(job: JobView): z.input<typeof jobSchema> {
+  const { updated_at: _, created_at, started_at, completed_at, ...rest } = job;
+  return {
+    ...rest,
+    created_at: created_at.toISOString(),
+    started_at: started_at?.toISOString() ?? null,
+    completed_at: completed_at?.toISOString() ?? null,
+  };
+}
+
+export const jobUrlSchema = z.object({
+  url: z.string(),
+  depth: count,
+  state: z.enum(["pending", "claimed", "crawled", "failed", "skipped"]),
+  attempts: count,
+  /** Why it has no page, or none yet. */
+  error_code: z.string().nullable(),
+  error_message: z.string().nullable(),
+  discovered_from: z.string().nullable(),
+  capture_id: z.int().nullable(),
+  final_url: z.string().nullable(),
+  /** 0 where no answer came; null where none was asked for yet. */
+  status_code: z.int().nullable(),
+  mime_type: z.string().nullable(),
+  title: z.string().nullable(),
+  fetched_at: time.nullable(),
+  fetch_time_ms: z.number().nullable(),
+  payload_bytes: z.int().nullable(),
+  not_modified: z.boolean().nullable(),
+  truncated: z.boolean().nullable(),
+  document_id: z.uuid().nullable(),
+});
+
+export function jobUrlJson(url: JobUrlView): z.input<typeof jobUrlSchema> {
+  return { ...url, fetched_at: url.fetched_at?.toISOString() ?? null };
+}
+
+/** The reference's CursorPaginatedResponse. */
+export const pageOf = <Item extends z.ZodType>(item: Item) =>
+  z.object({ items: z.array(item), next_cursor: z.string().nullable(), has_more: z.boolean() });

@@ -1,0 +1,76 @@
+/** What became of jobs, and their end before time. */
+import { z } from "zod";
+import { cancelJob, listJobs, listJobUrls, readJob } from "../../shared/crawl/jobs.ts";
+import { ApiError } from "../../shared/platform/errors.ts";
+import { defineRoute } from "../adapters/api.ts";
+import { cursorPage, cursorParameter, encodeCursor } from "../adapters/cursor.ts";
+import { jobJson, jobResponseSchema, jobSchema, jobUrlJson, jobUrlSchema, pageOf } from "./answers.ts";
+import type { CrawlApi } from "./dependencies.ts";
+import { JOB_STATUSES } from "./requests.ts";
+
+const params = z.strictObject({ job_id: z.uuid() });
+const limit = z.coerce.number().int().min(1).max(500);
+
+export const showJob = defineRoute(
+  {
+    method: "GET",
+    path: "/api/v1/crawl/{job_id}",
+    scope: "read",
+    summary: "A job: its state, counts and stop reason, and page by page what became of its URLs",
+    params,
+    query: z.strictObject({ limit: limit.default(100), cursor: cursorParameter(z.string().min(1)) }),
+    answer: jobSchema.extend({ results: pageOf(jobUrlSchema) }),
+  },
+  async ({ params: { job_id }, query }, { sql }: CrawlApi) => {
+    const job = await readJob(sql, job_id);
+    if (job === undefined) throw notFound(job_id);
+    const { urls, next } = await listJobUrls(sql, job_id, { limit: query.limit, after: query.cursor });
+    const next_cursor = next === null ? null : encodeCursor(next);
+    return { ...jobJson(job), results: { items: urls.map(jobUrlJson), next_cursor, has_more: next !== null } };
+  },
+);
+
+export const cancel = defineRoute(
+  {
+    method: "POST",
+    path: "/api/v1/crawl/{job_id}/cancel",
+    scope: "write",
+    summary: "Cancel a job; what it fetched so far stays in the archive",
+    params,
+    answer: jobResponseSchema,
+  },
+  async ({ params: { job_id } }, dependencies: CrawlApi) => {
+    const outcome = await cancelJob(dependencies, job_id);
+    const job = outcome === "missing" ? undefined : await readJob(dependencies.sql, job_id);
+    if (job === undefined) throw notFound(job_id);
+    if (outcome === "finished") {
+      throw new ApiError(409, `Job ${job_id} has already ended: it is ${job.status}`, {
+        code: "CONFLICT",
+        details: { status: job.status },
+      });
+    }
+    const message = job.status === "cancelled" ? "Job cancelled" : "The job ends once what is under way has come back";
+    return { job_id, status: job.status, message };
+  },
+);
+
+export const list = defineRoute(
+  {
+    method: "GET",
+    path: "/api/v1/jobs",
+    scope: "read",
+    summary: "Jobs, newest first",
+    query: z.strictObject({
+      status: z.enum(JOB_STATUSES).optional(),
+      limit: limit.default(50),
+      cursor: cursorParameter(z.uuid()),
+    }),
+    answer: pageOf(jobSchema),
+  },
+  async ({ query: { status, limit, cursor } }, { sql }: CrawlApi) => {
+    const found = await listJobs(sql, { status, limit: limit + 1, after: cursor });
+    return cursorPage(found.map(jobJson), limit, (job) => job.job_id);
+  },
+);
+
+const notFound = (jobId: string) => new ApiError(404, `There is no job ${jobId}`, { code: "NOT_FOUND" });

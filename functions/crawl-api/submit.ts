@@ -1,0 +1,125 @@
+/** Taking jobs: pages, a batch of pages as a job each, a site. */
+
+import type { Caller } from "../../shared/access/authorize.ts";
+import { UrlRefusedError } from "../../shared/access/url-guard.ts";
+import { effectiveConfig, requireCollection } from "../../shared/crawl/effective-config.ts";
+import { createJob, type JobView, type NewJob } from "../../shared/crawl/jobs.ts";
+import { hostOf } from "../../shared/crawl/url-key.ts";
+import { ApiError } from "../../shared/platform/errors.ts";
+import { defineRoute } from "../adapters/api.ts";
+import { toApiError } from "../adapters/api-errors.ts";
+import { batchResponseSchema, jobResponseSchema } from "./answers.ts";
+import type { CrawlApi } from "./dependencies.ts";
+import { batchRequestSchema, crawlRequestSchema, deepRequestSchema, type JobOptions } from "./requests.ts";
+
+/** One job holds all URLs of a request: they are searchable together, and one id tells of them all. */
+export const crawlPages = defineRoute(
+  {
+    method: "POST",
+    path: "/api/v1/crawl",
+    scope: "write",
+    summary: "Crawl the given pages, as one job",
+    body: crawlRequestSchema,
+    status: 202,
+    answer: jobResponseSchema,
+  },
+  async ({ body, caller }, dependencies: CrawlApi) => {
+    const wanted = body.urls ?? [body.url as string];
+    const seeds = wanted.map((url, index) => inspect(dependencies, url, body.urls ? `urls[${index}]` : "url"));
+    const job = await createJob(dependencies, {
+      ...pagesJob(seeds),
+      ...(await resolveOptions(dependencies, body, caller)),
+    });
+    return jobResponse(job);
+  },
+);
+
+export const crawlBatch = defineRoute(
+  {
+    method: "POST",
+    path: "/api/v1/crawl/batch",
+    scope: "write",
+    summary: "Crawl up to 100 pages, as a job each; a URL that is refused fails alone",
+    body: batchRequestSchema,
+    status: 202,
+    answer: batchResponseSchema,
+  },
+  async ({ body, caller, log }, dependencies: CrawlApi) => {
+    const options = await resolveOptions(dependencies, body, caller);
+    const jobs = [];
+    for (const [index, url] of body.urls.entries()) {
+      try {
+        const seed = inspect(dependencies, url, `urls[${index}]`);
+        const job = await createJob(dependencies, { ...pagesJob([seed]), ...options });
+        jobs.push({ url, ...jobResponse(job), code: null });
+      } catch (error) {
+        const { code, message, status } = toApiError(error);
+        if (status >= 500) log.error("a job of a batch was not taken", { index, code, error });
+        jobs.push({ url, job_id: null, status: "failed" as const, message, code });
+      }
+    }
+    const failed_count = jobs.filter((job) => job.job_id === null).length;
+    return { jobs, total_submitted: jobs.length - failed_count, failed_count };
+  },
+);
+
+export const crawlSite = defineRoute(
+  {
+    method: "POST",
+    path: "/api/v1/crawl/deep",
+    scope: "write",
+    summary: "Crawl a site breadth first from one page, on that page's host",
+    body: deepRequestSchema,
+    status: 202,
+    answer: jobResponseSchema,
+  },
+  async ({ body, caller }, dependencies: CrawlApi) => {
+    const seed = inspect(dependencies, body.url, "url");
+    const job = await createJob(dependencies, {
+      kind: "site",
+      seeds: [seed],
+      scope: { mode: "host", host: hostOf(seed) },
+      maxDepth: body.max_depth,
+      maxPages: body.max_pages,
+      ...(await resolveOptions(dependencies, body, caller)),
+    });
+    return jobResponse(job);
+  },
+);
+
+function pagesJob(seeds: string[]): Pick<NewJob, "kind" | "seeds" | "scope" | "maxDepth" | "maxPages"> {
+  return { kind: "pages", seeds, scope: { mode: "any" }, maxDepth: 0, maxPages: seeds.length };
+}
+
+/** @throws ApiError 404 where a config or collection is named that does not exist */
+async function resolveOptions(
+  { sql }: CrawlApi,
+  { config_id, config = {}, collection_id, tags, priority }: JobOptions,
+  caller: Caller,
+): Promise<Pick<NewJob, "config" | "collectionId" | "tags" | "priority" | "apiKeyId">> {
+  const effective = await effectiveConfig(sql, config_id, config);
+  if (collection_id !== undefined) await requireCollection(sql, collection_id);
+  return { config: effective, collectionId: collection_id ?? null, tags, priority, apiKeyId: caller.keyId };
+}
+
+/** The URL as the guard read it. @throws ApiError 400 URL_INVALID or 403 URL_BLOCKED that says which URL it is */
+function inspect({ guard }: CrawlApi, url: string, path: string): string {
+  try {
+    return guard.inspect(url).href;
+  } catch (error) {
+    if (!(error instanceof UrlRefusedError)) throw error;
+    const host = URL.canParse(url) ? new URL(url).host : undefined;
+    throw new ApiError(error.code === "URL_BLOCKED" ? 403 : 400, `${path}: ${error.message}`, {
+      code: error.code,
+      cause: error,
+      details: { path, ...(host && { host }) },
+    });
+  }
+}
+
+function jobResponse(job: JobView): { job_id: string; status: JobView["status"]; message: string } {
+  const { discovered } = job.counts;
+  const what =
+    job.kind === "site" ? `at most ${job.settings.max_pages} pages` : `${discovered} URL${discovered === 1 ? "" : "s"}`;
+  return { job_id: job.job_id, status: job.status, message: `Job taken: ${what}` };
+}
