@@ -1,0 +1,10 @@
+import type { SearchDependencies } from "../../shared/knowledge/search.ts";
+import { openVectorSide } from "../../shared/knowledge/vector-side.ts";
+import { type ApiContainer, createApiContainer } from "../adapters/api-container.ts";
+
+export interface SearchApi extends ApiContainer, SearchDependencies {}
+
+export function searchDependencies(): SearchApi {
+  const container = createApiContainer("search-api");
+  return { ...container, vectorSide: openVectorSide(container.config) };
+}

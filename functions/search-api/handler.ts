@@ -1,0 +1,40 @@
+/** Answers hybrid, vector and keyword queries. */
+
+import { type SearchRequest, search } from "../../shared/knowledge/search.ts";
+import { once } from "../../shared/platform/once.ts";
+import { createApi, defineRoute } from "../adapters/api.ts";
+import type { SearchApi } from "./dependencies.ts";
+import { searchDependencies } from "./dependencies.ts";
+import { refuseWhatIsMissing, searchBodySchema, searchResponseSchema, searchResultJson } from "./search-json.ts";
+
+function searchRoute(path: `/${string}`, mode: SearchRequest["mode"], summary: string) {
+  return defineRoute(
+    { method: "POST", path, scope: "read", summary, body: searchBodySchema, answer: searchResponseSchema },
+    async ({ body }, api: SearchApi) => {
+      const started = performance.now();
+      refuseWhatIsMissing(body);
+      const { query, limit, min_score: minScore, collection_ids: collectionIds, domains } = body;
+      const filter = { ...(collectionIds && { collectionIds }), ...(domains && { domains }) };
+      const results = await search(api, { query, mode, limit, minScore, filter });
+      return {
+        results: results.map(searchResultJson),
+        total_count: null,
+        next_cursor: null,
+        query_embedding_cached: false,
+        result_cached: false,
+        latency_ms: Math.round((performance.now() - started) * 100) / 100,
+      };
+    },
+  );
+}
+
+export const api = createApi(
+  "search-api",
+  [
+    searchRoute("/api/v1/search", "hybrid", "Search by words and by meaning, fused by rank"),
+    searchRoute("/api/v1/search/vector", "vector", "Search by meaning"),
+    searchRoute("/api/v1/search/keyword", "keyword", "Search by words"),
+  ],
+  once(searchDependencies),
+);
+export const handler = api.handler;

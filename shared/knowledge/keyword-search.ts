@@ -1,0 +1,166 @@
+/**
+ * The keyword side. Recall is an OR over the query's rarest lexemes, so that the work is bounded however common the others
+ * are; the candidates are ranked by BM25 (k1 1.2, b 0.75). A required phrase or an excluded term filters candidates.
+ *
+ * PostgreSQL has no cheap way to ask how often a lexeme stands in a tsvector: unnesting takes 0.07 ms a chunk. But `ts_rank`
+ * of a single lexeme with equal weights is H(tf) / ζ(2) with H(n) = 1 + 1/4 + … + 1/n², and ζ(2) − H(n) ≈ 1 / (n + 1/2),
+ * so the term frequency can be read back from it at 2 µs a lexeme and chunk (measured).
+ */
+import type { Transaction } from "../platform/database.ts";
+import { readCorpusStatistics } from "./corpus-statistics.ts";
+import type { SideHit } from "./fusion.ts";
+import type { ParsedQuery } from "./query-syntax.ts";
+
+export interface SearchFilter {
+  collectionIds?: string[];
+  domains?: string[];
+}
+
+/** A query as PostgreSQL reads it. The strings are in the syntax of `tsquery`. */
+export interface KeywordQuery {
+  /** Rarest first; none that stands in no chunk. */
+  terms: Term[];
+  /** What every result must match, whichever side found it; null: anything. */
+  condition: string | null;
+  averageTokens: number;
+}
+
+interface Term {
+  lexeme: string;
+  /** Chunks that hold it, about. */
+  chunks: number;
+  /** Inverse document frequency. */
+  idf: number;
+}
+
+const CANDIDATES = 1_000;
+/** More lexemes than this add little beside the rarest of them, but each costs 2 µs a candidate. */
+const MOST_TERMS = 12;
+/** Counting stops here: whatever is more frequent is not rare. */
+const COUNT_LIMIT = CANDIDATES + 1;
+/** Common lexemes that are asked to stand together with the next rare one. */
+const COMPANIONS = 3;
+const K1 = 1.2;
+const B = 0.75;
+const ZETA_2 = 1.64493406685;
+
+/** Reads a query with PostgreSQL's own analysis of English: stop words dropped, stems taken. */
+export async function analyseQuery(tx: Transaction, query: ParsedQuery): Promise<KeywordQuery> {
+  const { words, phrases, excluded } = query;
+  const [analysed] = await tx<{ lexemes: string[]; required: string[]; refused: string[] }[]>`
+    select
+      array(select lexeme from unnest(to_tsvector('pg_catalog.english', search_text(${[...words, ...phrases].join(" ")})))) as lexemes,
+      ${phraseQueries(tx, phrases)} as required,
+      ${phraseQueries(tx, excluded)} as refused`;
+  const { lexemes = [], required = [], refused = [] } = analysed ?? {};
+  const condition = [...required.map((each) => `(${each})`), ...refused.map((each) => `!(${each})`)].join(" & ");
+  const statistics = await readCorpusStatistics(tx);
+  const counts = await countChunks(tx, lexemes);
+  const terms = [...counts]
+    .filter(([, chunks]) => chunks > 0)
+    .map(([lexeme, chunks]) => ({ lexeme, chunks, idf: inverseDocumentFrequency(statistics.chunks, chunks) }))
+    .sort((a, b) => a.chunks - b.chunks || (a.lexeme < b.lexeme ? -1 : 1))
+    .slice(0, MOST_TERMS);
+  return { terms, condition: condition === "" ? null : condition, averageTokens: statistics.averageTokens };
+}
+
+/** Stop words alone make an empty phrase, which asks for nothing. */
+function phraseQueries(tx: Transaction, phrases: string[]) {
+  return tx`array(
+    select query::text from unnest(${phrases}::text[]) phrase, phraseto_tsquery('pg_catalog.english', search_text(phrase)) query
+    where numnode(query) > 0)`;
+}
+
+/** Statistics first; what they do not know is rare, new, or not there at all, and is counted. */
+async function countChunks(tx: Transaction, lexemes: string[]): Promise<Map<string, number>> {
+  const known = await tx<{ lexeme: string; chunks: number }[]>`
+    select lexeme, chunks from lexeme_statistics where lexeme = any(${lexemes}::text[])`;
+  const counts = new Map(known.map(({ lexeme, chunks }) => [lexeme, chunks]));
+  const unknown = lexemes.filter((lexeme) => !counts.has(lexeme));
+  if (unknown.length === 0) return counts;
+  const counted = await tx<{ lexeme: string; chunks: number }[]>`
+    select lexeme, (select count(*) from (select 1 from chunks where fts @@ query::tsquery limit ${COUNT_LIMIT}) few) as chunks
+    from unnest(${unknown}::text[], ${unknown.map(quoteLexeme)}::text[]) as unknown (lexeme, query)`;
+  for (const { lexeme, chunks } of counted) counts.set(lexeme, chunks);
+  return counts;
+}
+
+/** As Lucene computes it: never negative, however common the term. */
+function inverseDocumentFrequency(corpus: number, chunks: number): number {
+  const holding = Math.min(chunks, corpus);
+  return Math.log(1 + (corpus - holding + 0.5) / (holding + 0.5));
+}
+
+/** The best `limit` visible chunks by BM25, best first. */
+export async function searchKeywords(
+  tx: Transaction,
+  { terms, condition, averageTokens }: KeywordQuery,
+  limit: number,
+  filter: SearchFilter = {},
+): Promise<SideHit[]> {
+  if (terms.length === 0) return [];
+  const { rare, together, alone, furtherLimit } = recallQueries(terms, condition);
+  const candidates = (query: string, most: number) => tx`
+    select c.id from chunks c
+    cross join lateral (
+      select from documents_active d where d.id = c.document_id ${filterDocuments(tx, filter)} limit 1) visible
+    where c.fts @@ ${query}::tsquery limit ${most}`;
+  return await tx<SideHit[]>`
+    with found as (
+      (${candidates(rare, CANDIDATES)}) union (${candidates(together, furtherLimit)}) union (${candidates(alone, furtherLimit)})
+    ),
+    -- the concatenation unpacks each tsvector once, instead of once for every term
+    candidates as materialized (
+      select c.id, c.token_count, c.fts || ''::tsvector as fts from found join chunks c using (id)
+    ),
+    terms as materialized (
+      select query::tsquery as query, idf
+      from unnest(${terms.map(({ lexeme }) => quoteLexeme(lexeme))}::text[], ${terms.map(({ idf }) => idf)}::float8[]) as t (query, idf)
+    ),
+    frequencies as (
+      select c.id, c.token_count, t.idf, round(1 / (${ZETA_2}::float8 * (1 - rank::float8) + 1e-9) - 0.5) as tf
+      from candidates c cross join terms t cross join lateral ts_rank('{1, 1, 1, 1}', c.fts, t.query) rank
+      where rank > 0
+    )
+    select id as "chunkId",
+      sum(idf * tf * ${K1 + 1}::float8 / (tf + ${K1}::float8 * (${1 - B}::float8 + ${B / averageTokens}::float8 * token_count))) as score
+    from frequencies group by id order by score desc, id limit ${limit}`;
+}
+
+/**
+ * Which chunks are looked at: all that hold a rare lexeme; then, of those that hold the rarest common one, first those that
+ * hold another as well.
+ */
+export function recallQueries(
+  terms: readonly Term[],
+  condition: string | null,
+): { rare: string; together: string; alone: string; furtherLimit: number } {
+  let sum = 0;
+  const rare = terms.filter(({ chunks }) => {
+    sum += chunks;
+    return sum <= CANDIDATES;
+  });
+  const held = rare.reduce((total, { chunks }) => total + chunks, 0);
+  const [next, ...others] = terms.slice(rare.length);
+  const anyOf = (some: readonly Term[]) => some.map(({ lexeme }) => quoteLexeme(lexeme)).join(" | ");
+  const conditioned = (query: string) => (query === "" || condition === null ? query : `(${query}) & ${condition}`);
+  const nextQuery = next === undefined ? "" : quoteLexeme(next.lexeme);
+  const together = others.length === 0 ? "" : `${nextQuery} & (${anyOf(others.slice(0, COMPANIONS))})`;
+  return {
+    rare: conditioned(anyOf(rare)),
+    together: conditioned(together),
+    alone: conditioned(nextQuery),
+    furtherLimit: Math.ceil(Math.max(CANDIDATES / 4, CANDIDATES - held) / 2),
+  };
+}
+
+/** Conditions on a document named `d`. */
+export function filterDocuments(tx: Transaction, { collectionIds, domains }: SearchFilter) {
+  const collections = collectionIds === undefined ? tx`` : tx`and d.collection_id = any(${collectionIds}::uuid[])`;
+  return domains === undefined ? collections : tx`${collections} and d.domain = any(${domains}::text[])`;
+}
+
+/** A lexeme in the syntax of `tsquery`. */
+function quoteLexeme(lexeme: string): string {
+  return `'${lexeme.replaceAll("\\", "\\\\").replaceAll("'", "''")}'`;
+}

@@ -1,0 +1,32 @@
+/** The embedder and the store of its vectors, which only make sense together. */
+import type { Embedder } from "./embedder.ts";
+import { createEmbedder, type EmbedderConfig, embedderDescriptor } from "./embedder-registry.ts";
+import type { VectorStore } from "./vector-store.ts";
+import { createVectorStore, type VectorStoreConfig } from "./vector-store-registry.ts";
+
+export interface OpenVectorSide {
+  embedder: Embedder;
+  vectors: VectorStore;
+}
+
+/** null where embeddings are switched off. */
+export type VectorSide = OpenVectorSide | null;
+
+/** Opens both at the first call and keeps them; a failure is not kept, so the next call tries again. */
+export function openVectorSide(config: EmbedderConfig & VectorStoreConfig): () => Promise<VectorSide> {
+  let opened: Promise<VectorSide> | undefined;
+  return () => {
+    opened ??= open(config).catch((error: unknown) => {
+      opened = undefined;
+      throw error;
+    });
+    return opened;
+  };
+}
+
+async function open(config: EmbedderConfig & VectorStoreConfig): Promise<VectorSide> {
+  const descriptor = embedderDescriptor(config);
+  if (descriptor === null) return null;
+  const [embedder, vectors] = await Promise.all([createEmbedder(config), createVectorStore(config, descriptor)]);
+  return { embedder, vectors };
+}
