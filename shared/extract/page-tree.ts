@@ -24,7 +24,18 @@ export class PageElement extends Element {
   linkLength = 0;
   /** Commas and sentence ends below, in any script: prose has them, menus do not. */
   punctuation = 0;
-  score = 0;
+  /** Characters below that read like sentences and stand outside links. */
+  prose = 0;
+  /** `prose`, with what stands behind hints of boilerplate discounted. */
+  weight = 0;
+  /** Headings below that are links to other pages. */
+  linkedHeadings = 0;
+  /** Most prose that stands together below, in one element and its paragraphs. */
+  solid = 0;
+  /** Its prose is its own, not that of blocks below. */
+  isLeaf = true;
+  /** A block by name, or an inline element that holds one. */
+  isBlock = false;
 }
 
 /** What the builder notes on its way, in document order, so that nobody walks the tree again for it. */
