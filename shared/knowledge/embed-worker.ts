@@ -3,7 +3,7 @@
  * workers at once, changes nothing the second time. The vector is stored before the row says so: whoever dies in between
  * leaves a pending row, and the sweep asks again.
  */
-import type { Queryable, Sql, Transaction } from "../platform/database.ts";
+import { inTransaction, type Queryable, type Sql, type Transaction } from "../platform/database.ts";
 import { PermanentError, RetryableError } from "../platform/errors.ts";
 import type { Logger } from "../platform/log.ts";
 import { refreshIfSmall } from "./corpus-statistics.ts";
@@ -154,7 +154,7 @@ async function finishChunks(
   jobId: string,
   { none = [], done = [], faulty = [], cache }: FinishedChunks,
 ): Promise<number> {
-  const { left, settled } = await sql.begin(async (tx) => {
+  const { left, settled } = await inTransaction(sql, async (tx) => {
     if (cache !== undefined) await storeInCache(tx, cache);
     // in one order everywhere, so that two workers with the same chunks wait for each other and not in a circle
     await tx`
