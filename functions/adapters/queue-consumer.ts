@@ -11,6 +11,8 @@ import type { QueueSender } from "../../shared/platform/queues.ts";
 
 export interface QueueConsumer<Message> {
   schema: z.ZodType<Message>;
+  /** What the schema is given: the parsed body by default, or the body as it stands. */
+  body?: "json" | "text";
   handle(message: Message, delivery: Delivery): Promise<void>;
 }
 
@@ -40,11 +42,9 @@ export function createQueueHandler<Message>(
 ): (event: SQSEvent, context: Pick<Context, "getRemainingTimeInMillis">) => Promise<SQSBatchResponse> {
   return async (event, context) => {
     const shared = await dependencies();
-    const { schema, handle } = await consumer();
+    const each = await consumer();
     const outcomes = await Promise.all(
-      event.Records.map((record) =>
-        handleRecord(record, schema, handle, shared, () => context.getRemainingTimeInMillis()),
-      ),
+      event.Records.map((record) => handleRecord(record, each, shared, () => context.getRemainingTimeInMillis())),
     );
     return { batchItemFailures: outcomes.filter((id) => id !== undefined).map((id) => ({ itemIdentifier: id })) };
   };
@@ -53,8 +53,7 @@ export function createQueueHandler<Message>(
 /** @returns the id of the message where it must be delivered again */
 async function handleRecord<Message>(
   record: SQSRecord,
-  schema: z.ZodType<Message>,
-  handle: QueueConsumer<Message>["handle"],
+  { schema, handle, body }: QueueConsumer<Message>,
   { sqs, queues, queueUrlPrefix, log: base }: ConsumerDependencies,
   remainingMs: () => number,
 ): Promise<string | undefined> {
@@ -62,7 +61,7 @@ async function handleRecord<Message>(
   const receiveCount = Number(record.attributes.ApproximateReceiveCount);
   const log = base.with({ queue, message_id: record.messageId, receive_count: receiveCount });
   try {
-    await handle(parseMessage(record.body, schema), {
+    await handle(parseMessage(record.body, schema, body), {
       messageId: record.messageId,
       queue,
       receiveCount,
@@ -102,16 +101,23 @@ function topologyName(arn: string, queueUrlPrefix: string): string {
   return name.startsWith(deployment) ? name.slice(deployment.length) : name;
 }
 
-function parseMessage<Message>(body: string, schema: z.ZodType<Message>): Message {
-  let json: unknown;
-  try {
-    json = JSON.parse(body);
-  } catch (cause) {
-    throw new PermanentError("The message is not JSON", { code: "MESSAGE_INVALID", cause });
-  }
-  const parsed = schema.safeParse(json);
+function parseMessage<Message>(
+  body: string,
+  schema: z.ZodType<Message>,
+  kind: QueueConsumer<Message>["body"] = "json",
+): Message {
+  const value = kind === "json" ? parseJson(body) : body;
+  const parsed = schema.safeParse(value);
   if (!parsed.success) {
     throw new PermanentError(`The message has the wrong shape: ${parsed.error.message}`, { code: "MESSAGE_INVALID" });
   }
   return parsed.data;
+}
+
+function parseJson(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch (cause) {
+    throw new PermanentError("The message is not JSON", { code: "MESSAGE_INVALID", cause });
+  }
 }

@@ -3,7 +3,7 @@ import type { IngestDependencies } from "../../shared/crawl/ingest-batch.ts";
 import { embedderDescriptor } from "../../shared/knowledge/embedder-registry.ts";
 import { s3Client, sqsClient } from "../../shared/platform/aws.ts";
 import { loadConfig } from "../../shared/platform/config.ts";
-import { connectDatabase } from "../../shared/platform/database.ts";
+import { configuredDatabase } from "../../shared/platform/database.ts";
 import { createLogger } from "../../shared/platform/log.ts";
 import { createObjectStore } from "../../shared/platform/objects.ts";
 import { once } from "../../shared/platform/once.ts";
@@ -16,7 +16,7 @@ export const dependencies = once(() => {
     sqs,
     queueUrlPrefix: config.queueUrlPrefix,
     queues: createQueueSender(sqs, config.queueUrlPrefix),
-    sql: connectDatabase({ url: config.postgresUrl, poolSize: config.postgresPoolSize }),
+    sql: configuredDatabase(config),
     objects: createObjectStore(s3Client(), config.bucket),
     embedding: embedderDescriptor(config),
     log: createLogger({ function: "ingest" }, config.logLevel),

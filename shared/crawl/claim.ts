@@ -20,6 +20,10 @@ const LEASE_S = 120;
 /** Requests a second that the lease reckons with where the job names no rate. */
 const ASSUMED_RPS = 1;
 
+const LARGEST_LEASE_FACTOR = 16;
+/** Sendings of one task without progress before its URLs end as DEAD_LETTERED: some hours. */
+export const MAX_SENDS = 8;
+
 /** A task to send once the transaction has committed. */
 export interface ClaimedTask {
   task: FetchTask;
@@ -166,7 +170,7 @@ async function findWaiting(tx: Transaction, job: JobRow, hosts: readonly string[
  * What a conditional request may be answered against: only where an active document of that URL and collection exists, so
  * that the answer 304 can carry it over.
  */
-export function priorOf(tx: Transaction, job: Pick<JobRow, "collectionId">) {
+function priorOf(tx: Transaction, job: Pick<JobRow, "collectionId">) {
   return tx`
     select json_build_object('etag', c.etag, 'lastModified', c.last_modified, 'payloadDigest', c.payload_digest,
       'recordId', c.warc_record_id, 'url', c.final_url,
@@ -194,7 +198,7 @@ function inSlices(urls: readonly Candidate[]): Candidate[][] {
   return slices;
 }
 
-export function fetchTask(
+function fetchTask(
   job: JobRow,
   taskId: string,
   urls: readonly Pick<Candidate, "url" | "urlHash" | "host" | "depth" | "attempt" | "prior">[],
@@ -227,6 +231,24 @@ export async function prolongLease(tx: Transaction, job: JobRow, taskId: string)
   await tx`
     update frontier set lease_until = greatest(lease_until, now() + ${lease} * interval '1 second'), sends = 1
     where job_id = ${job.id} and state = 'claimed' and task_id = ${taskId}`;
+}
+
+/**
+ * Makes the task of a lapsed lease once more, from the rows that it still owes. Its lease grows with each sending, since it may
+ * have lapsed only because the queue is long. @returns undefined where nothing is owed any more
+ */
+export async function renewTask(tx: Transaction, job: JobRow, taskId: string): Promise<ClaimedTask | undefined> {
+  const lease = leaseSeconds(MAX_URLS_PER_TASK, job.settings.config.rate_limit_rps);
+  await tx`
+    update frontier set sends = sends + 1,
+      lease_until = now() + least(${LARGEST_LEASE_FACTOR}, 2 ^ sends) * ${lease} * interval '1 second'
+    where job_id = ${job.id} and state = 'claimed' and task_id = ${taskId} and lease_until < now()`;
+  const owed = await tx<Candidate[]>`
+    select encode(u.url_hash, 'hex') as "urlHash", u.url, u.host, u.depth, u.attempt, 0 as "waitS", prior.prior
+    from frontier u left join lateral (${priorOf(tx, job)}) prior on true
+    where u.job_id = ${job.id} and u.state = 'claimed' and u.task_id = ${taskId}
+    order by u.priority`;
+  return owed.length === 0 ? undefined : { task: fetchTask(job, taskId, owed), delayS: 0 };
 }
 
 /** Nothing under way can give budget back or come up for another try: the remaining URLs will never be fetched. */

@@ -22,7 +22,16 @@ import type { QueueSender } from "../platform/queues.ts";
 import { insertCaptures } from "./captures.ts";
 import { type ClaimedTask, claimUrls, dispatch, prolongLease } from "./claim.ts";
 import { addUrls, type ClaimedUrl, type EndedUrl, endClaimed, knowsAll, lockClaimed } from "./frontier.ts";
-import { addCounts, type JobRow, lockJob, markRunning, noteLimit, peekJob, settleJob } from "./job-lifecycle.ts";
+import {
+  addCounts,
+  type JobRow,
+  lockJob,
+  markRunning,
+  noteLimit,
+  peekJob,
+  type Settled,
+  settleJob,
+} from "./job-lifecycle.ts";
 import { linkedUrls } from "./links.ts";
 import { type Outcome, outcomeOf } from "./outcomes.ts";
 import { normalizeUrl, urlHash } from "./url-key.ts";
@@ -40,6 +49,7 @@ export interface IngestDependencies {
 interface Ingested {
   tasks: ClaimedTask[];
   chunkIds: string[];
+  job: Settled;
 }
 
 /** @throws PermanentError where the batch cannot be read, RetryableError or the fault itself where it may be tried again */
@@ -65,6 +75,13 @@ export async function ingestBatch(dependencies: IngestDependencies, message: Cap
   }
   await dispatch(dependencies, ingested.tasks);
   await sendEmbedTasks({ queues, log }, message.jobId, ingested.chunkIds);
+  if (ingested.job === "completed") {
+    try {
+      await refreshIfSmall(sql);
+    } catch (error) {
+      log.warn("corpus statistics were not refreshed: maintenance does it", { error, job_id: message.jobId });
+    }
+  }
 }
 
 /** Sends the chunks to the embedder. What is lost here is sent again by the sweep. */
@@ -98,7 +115,7 @@ async function ingestOneByOne(
   batch: TaskBatch,
   placed: readonly Placed[],
 ): Promise<Ingested> {
-  const all: Ingested = { tasks: [], chunkIds: [] };
+  const all: Ingested = { tasks: [], chunkIds: [], job: "unchanged" };
   for (const each of placed) {
     const ingest = (one: Placed) =>
       inTransaction(dependencies.sql, (tx) => ingestCaptures(tx, dependencies, batch, [one]));
@@ -109,6 +126,7 @@ async function ingestOneByOne(
     });
     all.tasks.push(...one.tasks);
     all.chunkIds.push(...one.chunkIds);
+    if (one.job !== "unchanged") all.job = one.job;
   }
   return all;
 }
@@ -130,7 +148,7 @@ interface Arrival {
   links: readonly string[];
 }
 
-const NOTHING: Ingested = { tasks: [], chunkIds: [] };
+const NOTHING: Ingested = { tasks: [], chunkIds: [], job: "unchanged" };
 
 async function ingestCaptures(
   tx: Transaction,
@@ -187,7 +205,7 @@ async function ingestCaptures(
     claimed_tasks: tasks.length,
     job: settled,
   });
-  return { tasks, chunkIds: embedding === null ? [] : shelved.chunkIds };
+  return { tasks, chunkIds: embedding === null ? [] : shelved.chunkIds, job: settled };
 }
 
 function documentKey(url: string): { finalUrl: string; finalHash: string } {

@@ -67,6 +67,7 @@ create table jobs (
   check (discovered = open_urls + crawled + failed + skipped)
 );
 create index jobs_open on jobs (status) where status in ('pending', 'running', 'embedding');
+create index jobs_completed on jobs (completed_at);
 
 create table frontier (
   job_id uuid not null references jobs on delete cascade,
@@ -220,6 +221,7 @@ create table embedding_cache (
   created_at timestamptz not null default now(),
   primary key (model, content_hash)
 );
+create index embedding_cache_age on embedding_cache (created_at);
 
 create table dead_letters (
   id uuid primary key,

@@ -1,0 +1,41 @@
+/** Removes replaced generations with their vectors, refreshes the corpus statistics, ages the embedding cache. */
+import type { Context } from "aws-lambda";
+import { createJobFlags } from "../../shared/crawl/job-flags.ts";
+import { refreshIfStale } from "../../shared/knowledge/corpus-statistics.ts";
+import { embedderDescriptor } from "../../shared/knowledge/embedder-registry.ts";
+import { ageEmbeddingCache, removeUnseenDocuments } from "../../shared/knowledge/maintenance.ts";
+import { createVectorStore } from "../../shared/knowledge/vector-store-registry.ts";
+import { dynamoClient } from "../../shared/platform/aws.ts";
+import { loadConfig } from "../../shared/platform/config.ts";
+import { configuredDatabase } from "../../shared/platform/database.ts";
+import { createLogger } from "../../shared/platform/log.ts";
+import { once } from "../../shared/platform/once.ts";
+
+const dependencies = once(async () => {
+  const config = loadConfig();
+  const descriptor = embedderDescriptor(config);
+  return {
+    sql: configuredDatabase(config),
+    flags: createJobFlags(dynamoClient(), config.stateTable),
+    vectors: descriptor === null ? null : await createVectorStore(config, descriptor),
+    log: createLogger({ function: "maintain" }, config.logLevel),
+  };
+});
+
+/** Kept for the refresh of the statistics. */
+const RESERVE_MS = 60_000;
+
+export async function handler(_event: unknown, context: Pick<Context, "getRemainingTimeInMillis">): Promise<void> {
+  const { sql, flags, vectors, log } = await dependencies();
+  // an idle system leaves the database alone, so that it may pause; the sweep keeps the marker until we were here
+  if ((await flags.activeSince()) === undefined) return;
+  const hasTime = () => context.getRemainingTimeInMillis() > RESERVE_MS;
+  const documents = await removeUnseenDocuments(sql, vectors, hasTime);
+  const embeddings = await ageEmbeddingCache(sql, hasTime);
+  const refreshed = await refreshIfStale(sql);
+  log.info("maintained", {
+    removed_documents: documents,
+    aged_embeddings: embeddings,
+    refreshed_statistics: refreshed,
+  });
+}

@@ -1,0 +1,52 @@
+/** URLs whose task will never answer: they end, so that their job ends. */
+import { inTransaction } from "../platform/database.ts";
+import { claimUrls, dispatch } from "./claim.ts";
+import { endClaimed, lockClaimed, lockTask } from "./frontier.ts";
+import { lockJob, settleJob } from "./job-lifecycle.ts";
+import type { JobDependencies } from "./jobs.ts";
+
+/**
+ * Ends what the task still owes as failed (DEAD_LETTERED), or as skipped where the job is cancelled, and goes on with the job.
+ * @param hashes only these URLs (hex); null: all that the task owes
+ * @returns how many URLs ended
+ */
+export async function endLostUrls(
+  dependencies: Pick<JobDependencies, "sql" | "queues" | "log">,
+  jobId: string,
+  taskId: string,
+  hashes: readonly string[] | null,
+): Promise<number> {
+  const { ended, tasks } = await inTransaction(dependencies.sql, async (tx) => {
+    const owed = hashes === null ? await lockTask(tx, jobId, taskId) : await lockClaimed(tx, jobId, taskId, hashes);
+    const job = owed.length === 0 ? undefined : await lockJob(tx, jobId);
+    if (job === undefined) return { ended: 0, tasks: [] };
+    const outcome = job.cancelRequested
+      ? ({ state: "skipped", errorCode: "CANCELLED" } as const)
+      : ({ state: "failed", errorCode: "DEAD_LETTERED" } as const);
+    await endClaimed(
+      tx,
+      job,
+      owed.map(({ urlHash }) => ({ urlHash, ...outcome, waitMs: 0, captureId: null, givesBudgetBack: false })),
+    );
+    const tasks = await claimUrls(tx, job, [...new Set(owed.map((url) => url.host))]);
+    await settleJob(tx, jobId);
+    return { ended: owed.length, tasks };
+  });
+  await dispatch(dependencies, tasks);
+  return ended;
+}
+
+/** Claims what no message has claimed, and moves the job on where its counts say so: both happen by themselves, unless a process died in between. */
+export async function resumeJob(
+  dependencies: Pick<JobDependencies, "sql" | "queues" | "log">,
+  jobId: string,
+): Promise<void> {
+  const tasks = await inTransaction(dependencies.sql, async (tx) => {
+    const job = await lockJob(tx, jobId);
+    if (job === undefined) return [];
+    const claimed = await claimUrls(tx, job, null);
+    await settleJob(tx, jobId);
+    return claimed;
+  });
+  await dispatch(dependencies, tasks);
+}
