@@ -5,6 +5,7 @@
 import type { Capture } from "../capture/capture.ts";
 import { type CapturesMessage, readCaptureBatch } from "../capture/capture-batch.ts";
 import { type CarriedOver, carryOver, findActiveDocuments } from "../knowledge/carry-over.ts";
+import { refreshIfSmall } from "../knowledge/corpus-statistics.ts";
 import {
   chunkLimits,
   documentOf,
