@@ -9,6 +9,8 @@ import type { CrawlApi } from "./dependencies.ts";
 import { JOB_STATUSES } from "./requests.ts";
 
 const params = z.strictObject({ job_id: z.uuid() });
+/** Of `listJobUrls`: a priority and the hash of a URL. */
+const urlPosition = z.string().regex(/^\S+\.[0-9a-f]{64}$/);
 const limit = z.coerce.number().int().min(1).max(500);
 
 export const showJob = defineRoute(
@@ -18,7 +20,7 @@ export const showJob = defineRoute(
     scope: "read",
     summary: "A job: its state, counts and stop reason, and page by page what became of its URLs",
     params,
-    query: z.strictObject({ limit: limit.default(100), cursor: cursorParameter(z.string().min(1)) }),
+    query: z.strictObject({ limit: limit.default(100), cursor: cursorParameter(urlPosition) }),
     answer: jobSchema.extend({ results: pageOf(jobUrlSchema) }),
   },
   async ({ params: { job_id }, query }, { sql }: CrawlApi) => {

@@ -1,0 +1,45 @@
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { api } from "../../../functions/health-api/handler.ts";
+import { createLogger } from "../../../shared/platform/log.ts";
+import { checkReadiness } from "../../../shared/platform/readiness.ts";
+import { callApi } from "../../services/api.ts";
+import { type ApiSetup, setUpApi } from "./api-setup.ts";
+
+let setup: ApiSetup;
+beforeAll(async () => {
+  setup = await setUpApi({ EMBEDDER__PROVIDER: "none" });
+});
+afterAll(() => setup.close());
+
+const ready = () => callApi(api, { path: "/api/v1/health/ready" });
+
+it("is alive without a key", async () => {
+  expect(await callApi(api, { path: "/api/v1/health" })).toMatchObject({ status: 200, body: { status: "ok" } });
+});
+
+it("is ready where every dependency answers", async () => {
+  expect(await ready()).toMatchObject({
+    status: 200,
+    body: { status: "ok", checks: { postgres: "ok", s3: "ok", sqs: "ok", dynamodb: "ok" } },
+  });
+});
+
+it("is not ready once a dependency is gone, and says which, without its address", async () => {
+  await setup.database.drop();
+  const answer = await ready();
+  expect(answer).toMatchObject({ status: 503, body: { status: "unavailable", checks: { s3: "ok", sqs: "ok" } } });
+  expect(answer.body.checks.postgres).toMatch(/^failed: /);
+  expect(JSON.stringify(answer.body)).not.toMatch(/127\.0\.0\.1|postgres:\/\//);
+});
+
+it("gives each check its own time, and waits for none that hangs", async () => {
+  const started = performance.now();
+  const hang = () => new Promise<never>(() => {});
+  const checks = { first: hang, second: hang, third: async () => {} };
+  const readiness = await checkReadiness(checks, 50, createLogger({}, "error"));
+  expect(readiness).toEqual({
+    ready: false,
+    checks: { first: "failed: no answer within 50 ms", second: "failed: no answer within 50 ms", third: "ok" },
+  });
+  expect(performance.now() - started).toBeLessThan(1_000);
+});

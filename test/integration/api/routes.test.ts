@@ -1,0 +1,72 @@
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import type { Api } from "../../../functions/adapters/api.ts";
+import { TOPOLOGY } from "../../../infra/topology.ts";
+import { callApi } from "../../services/api.ts";
+import { type ApiSetup, setUpApi } from "./api-setup.ts";
+
+let setup: ApiSetup;
+beforeAll(async () => {
+  setup = await setUpApi();
+});
+afterAll(() => setup.close());
+
+const FUNCTIONS = join(import.meta.dirname, "../../../functions");
+const apiFunctions = TOPOLOGY.functions.filter((each) => each.routes !== undefined);
+const built = apiFunctions.filter(({ name }) => readdirSync(FUNCTIONS).includes(name));
+const load = async (name: string) => ((await import(join(FUNCTIONS, name, "handler.ts"))) as { api: Api }).api;
+
+it.each(built.map(({ name, routes = [] }) => ({ name, routes })))(
+  "$name serves exactly the routes that the topology declares",
+  async ({ name, routes }) => {
+    const api = await load(name);
+    const text = (each: readonly { method: string; path: string }[]) => each.map((r) => `${r.method} ${r.path}`).sort();
+    expect(text(api.routes)).toEqual(text(routes));
+    const documented = Object.entries(api.openApi().paths ?? {}).flatMap(([path, operations]) =>
+      Object.keys(operations ?? {}).map((method) => ({ method: method.toUpperCase(), path })),
+    );
+    expect(text(documented)).toEqual(text(routes));
+  },
+);
+
+const PUBLIC = ["/api/v1/health", "/api/v1/health/ready"];
+const ID = "0199b3a0-0000-7000-8000-000000000000";
+const guarded = built.flatMap(({ name, routes = [] }) =>
+  routes.filter(({ path }) => !PUBLIC.includes(path)).map(({ method, path }) => ({ name, method, path })),
+);
+
+it.each(guarded)("$method $path wants a key", async ({ name, method, path }) => {
+  const answer = await callApi(await load(name), { method, path: path.replaceAll(/\{.+?\}/g, ID) });
+  expect(answer).toMatchObject({ status: 401, body: { code: "AUTH_REQUIRED" } });
+  expect(answer.headers["www-authenticate"]).toBe("Bearer");
+});
+
+const READ = ["GET /api/v1/crawl/{job_id}", "GET /api/v1/jobs", "POST /api/v1/search", "POST /api/v1/search/vector"];
+const required = (method: string, path: string) => {
+  if (path.startsWith("/api/v1/api-keys")) return "admin";
+  return READ.includes(`${method} ${path}`) || path === "/api/v1/search/keyword" ? "read" : "write";
+};
+const matrix = guarded.flatMap((route) =>
+  (["read", "write", "admin"] as const).map((held) => ({ ...route, held, needs: required(route.method, route.path) })),
+);
+const RANK = { read: 0, write: 1, admin: 2 };
+
+it.each(matrix)(
+  "$method $path needs $needs, so a key with $held fits or is forbidden",
+  async ({ held, needs, ...route }) => {
+    const path = route.path.replaceAll(/\{.+?\}/g, ID);
+    const api = await load(route.name);
+    const answer = await callApi(api, {
+      method: route.method,
+      path,
+      key: setup.keys[held],
+      ...(route.method === "POST" ? { json: null } : {}),
+    });
+    if (RANK[held] >= RANK[needs as keyof typeof RANK]) {
+      expect([200, 400, 404]).toContain(answer.status);
+    } else {
+      expect(answer).toMatchObject({ status: 403, body: { code: "FORBIDDEN", details: { required_scope: needs } } });
+    }
+  },
+);
