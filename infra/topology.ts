@@ -40,6 +40,8 @@ export interface FunctionSpec {
   websocket?: true;
   /** Runs once per deployment, and at each local start, before anything else. */
   atDeploy?: true;
+  /** Invocations at once, at the most. A function with queues has the sum of its triggers instead. */
+  maxConcurrency?: number;
   /** What it may touch besides its own triggers. */
   grants: {
     /** Queues it sends to. */
@@ -73,6 +75,21 @@ export function visibilityTimeoutS(topology: Topology, queue: string): number {
   return 6 * Math.max(5, ...timeouts);
 }
 
+/** Invocations at once, at the most; undefined where nothing limits them. */
+export function concurrencyLimit(spec: FunctionSpec): number | undefined {
+  return spec.maxConcurrency ?? spec.queues?.reduce((sum, { maxConcurrency }) => sum + maxConcurrency, 0);
+}
+
+/**
+ * Database connections that can be open at once: a container holds one. Aurora Serverless v2 takes some 190 for each
+ * capacity unit of its maximum, and never more than 2000 where the minimum is 0.
+ */
+export function databaseConnections(topology: Topology): number {
+  return topology.functions
+    .filter(({ grants }) => grants.database)
+    .reduce((sum, spec) => sum + (concurrencyLimit(spec) ?? Number.POSITIVE_INFINITY), 0);
+}
+
 export const deadLetterQueue = (queue: string): string => `${queue}-dlq`;
 
 const QUEUES = [
@@ -94,6 +111,7 @@ export const TOPOLOGY: Topology = {
       timeoutS: 29,
       memoryMb: 512,
       network: "private",
+      maxConcurrency: 20,
       routes: [
         { method: "POST", path: "/api/v1/crawl" },
         { method: "POST", path: "/api/v1/crawl/batch" },
@@ -111,6 +129,7 @@ export const TOPOLOGY: Topology = {
       timeoutS: 29,
       memoryMb: 1024,
       network: "private",
+      maxConcurrency: 20,
       routes: [
         { method: "POST", path: "/api/v1/search" },
         { method: "POST", path: "/api/v1/search/vector" },
@@ -125,6 +144,7 @@ export const TOPOLOGY: Topology = {
       timeoutS: 29,
       memoryMb: 256,
       network: "private",
+      maxConcurrency: 4,
       routes: [
         { method: "GET", path: "/api/v1/api-keys" },
         { method: "POST", path: "/api/v1/api-keys" },
@@ -139,6 +159,7 @@ export const TOPOLOGY: Topology = {
       timeoutS: 29,
       memoryMb: 256,
       network: "private",
+      maxConcurrency: 4,
       routes: [
         { method: "GET", path: "/api/v1/health" },
         { method: "GET", path: "/api/v1/health/ready" },
@@ -196,6 +217,7 @@ export const TOPOLOGY: Topology = {
       timeoutS: 60,
       memoryMb: 512,
       network: "private",
+      maxConcurrency: 1,
       schedules: [{ name: "sweep", everyMinutes: 1 }],
       grants: { send: [...FETCH_QUEUES, "embed"], stateTable: true, database: true },
       localContainers: 1,
@@ -206,6 +228,7 @@ export const TOPOLOGY: Topology = {
       timeoutS: 300,
       memoryMb: 512,
       network: "private",
+      maxConcurrency: 1,
       schedules: [{ name: "maintain", everyMinutes: 5 }],
       grants: { bucket: "write", stateTable: true, database: true, vectors: true },
       localContainers: 1,
@@ -216,6 +239,7 @@ export const TOPOLOGY: Topology = {
       timeoutS: 300,
       memoryMb: 256,
       network: "private",
+      maxConcurrency: 1,
       atDeploy: true,
       grants: { database: true },
       localContainers: 1,

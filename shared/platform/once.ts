@@ -1,8 +1,4 @@
-/**
- * The result of `make`, made at the first call and kept: what a container builds once. The annotation lets a bundle leave
- * out the clients that it never uses.
- */
-// @__NO_SIDE_EFFECTS__
+/** The result of `make`, made at the first call and kept: what a container builds once. */
 export function once<T>(make: () => T): () => T {
   let made: { value: T } | undefined;
   return () => {

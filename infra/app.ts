@@ -1,0 +1,63 @@
+/** The CDK app: one stack per concern, built from the topology and from bundles made beforehand. */
+import { join } from "node:path";
+import { App, Tags, Validations } from "aws-cdk-lib";
+import { AwsSolutionsChecks } from "cdk-nag";
+import { type Bundle, bundleFunctions } from "./bundle.ts";
+import { readSettings } from "./settings.ts";
+import { ApiStack } from "./stacks/api.ts";
+import { DataStack } from "./stacks/data.ts";
+import { NetworkStack } from "./stacks/network.ts";
+import { ObservabilityStack } from "./stacks/observability.ts";
+import { PipelineStack } from "./stacks/pipeline.ts";
+
+export interface Stacks {
+  network: NetworkStack;
+  data: DataStack;
+  pipeline: PipelineStack;
+  api: ApiStack;
+  observability: ObservabilityStack;
+}
+
+/** All stacks in `app`. Account and region come from the environment at deployment, so that a synthesis needs neither. */
+export function createStacks(app: App, bundles: ReadonlyMap<string, Bundle>): Stacks {
+  const settings = readSettings(app);
+  const { name } = settings;
+  const network = new NetworkStack(app, `${name}-network`, {
+    description: "Strandline: the network of the private functions",
+  });
+  const data = new DataStack(app, `${name}-data`, {
+    description: "Strandline: database, bucket and state table",
+    settings,
+    network,
+  });
+  const surroundings = { settings, bundles, network, data };
+  const pipeline = new PipelineStack(app, `${name}-pipeline`, {
+    description: "Strandline: queues, workers and schedules",
+    surroundings,
+  });
+  const api = new ApiStack(app, `${name}-api`, {
+    description: "Strandline: the HTTPS API",
+    surroundings: { ...surroundings, queues: pipeline.queues },
+  });
+  const observability = new ObservabilityStack(app, `${name}-observability`, {
+    description: "Strandline: alarms",
+    settings,
+    data,
+    pipeline,
+    api,
+  });
+  Tags.of(app).add("application", name);
+  return { network, data, pipeline, api, observability };
+}
+
+/** @param bundleDirectory where the bundles are written; emptied first */
+export async function createApp(app: App, bundleDirectory: string): Promise<Stacks> {
+  const stacks = createStacks(app, await bundleFunctions(bundleDirectory));
+  Validations.of(app).addPlugins(new AwsSolutionsChecks(app, { verbose: true }));
+  return stacks;
+}
+
+// what `cdk deploy` runs, see cdk.json
+if (import.meta.main) {
+  await createApp(new App(), join(import.meta.dirname, "..", ".bundles"));
+}

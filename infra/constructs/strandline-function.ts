@@ -1,0 +1,172 @@
+/** One function of the topology: its bundle, its role with no more than its grants, its environment and its log. */
+import { type CfnElement, Duration, RemovalPolicy, Stack } from "aws-cdk-lib";
+import { SubnetType } from "aws-cdk-lib/aws-ec2";
+import { Effect, PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
+import { Architecture, Code, Function as LambdaFunction, Runtime } from "aws-cdk-lib/aws-lambda";
+import { LogGroup, RetentionDays } from "aws-cdk-lib/aws-logs";
+import type { Bucket } from "aws-cdk-lib/aws-s3";
+import type { Queue } from "aws-cdk-lib/aws-sqs";
+import { Construct } from "constructs";
+import { acknowledge } from "../acknowledge.ts";
+import type { Bundle } from "../bundle.ts";
+import type { Settings } from "../settings.ts";
+import type { DataStack } from "../stacks/data.ts";
+import type { NetworkStack } from "../stacks/network.ts";
+import { concurrencyLimit, deadLetterQueue, type FunctionSpec } from "../topology.ts";
+
+/** What every function is built from. */
+export interface Surroundings {
+  settings: Settings;
+  bundles: ReadonlyMap<string, Bundle>;
+  network: NetworkStack;
+  data: DataStack;
+  /** By their name in the topology, dead-letter queues included. */
+  queues: ReadonlyMap<string, Queue>;
+}
+
+/** Amazon's certificate authorities, which signed Aurora's certificate; Node.js runtimes no longer load them unasked. */
+const AMAZON_CERTIFICATES = "/var/runtime/ca-cert.pem";
+
+/** The object prefixes that functions write and read. */
+const OBJECT_KEYS = ["captures/*", "warcs/*", "incoming/*"];
+
+export class StrandlineFunction extends Construct {
+  readonly spec: FunctionSpec;
+  readonly lambda: LambdaFunction;
+
+  constructor(scope: Construct, spec: FunctionSpec, surroundings: Surroundings) {
+    super(scope, `function-${spec.name}`);
+    this.spec = spec;
+    const { bundles, network } = surroundings;
+    const bundle = bundles.get(spec.name);
+    if (bundle === undefined)
+      throw new Error(`There is no bundle of ${spec.name}: does functions/${spec.name}/handler.ts exist?`);
+    if (spec.objects || spec.websocket) {
+      throw new Error(`${spec.name}: object events and WebSockets have no construct yet`);
+    }
+    const logGroup = new LogGroup(this, "Log", {
+      retention: RetentionDays.ONE_MONTH,
+      removalPolicy: RemovalPolicy.DESTROY,
+    });
+    const limit = spec.network === "private" ? concurrencyLimit(spec) : undefined;
+    this.lambda = new LambdaFunction(this, "Function", {
+      description: spec.about,
+      runtime: Runtime.NODEJS_24_X,
+      architecture: Architecture.ARM_64,
+      code: Code.fromAsset(bundle.directory),
+      handler: "index.handler",
+      timeout: Duration.seconds(spec.timeoutS),
+      memorySize: spec.memoryMb,
+      environment: environmentOf(spec, surroundings),
+      logGroup,
+      role: this.createRole(logGroup),
+      ...(limit === undefined ? {} : { reservedConcurrentExecutions: limit }),
+      ...(spec.network === "internet"
+        ? {}
+        : {
+            vpc: network.vpc,
+            vpcSubnets: { subnetType: SubnetType.PRIVATE_ISOLATED },
+            securityGroups: [network.functionSecurityGroup],
+          }),
+    });
+    this.grant(surroundings);
+  }
+
+  /** Its own log, and for a private function its network interface; all else comes from the grants. */
+  private createRole(logGroup: LogGroup): Role {
+    const role = new Role(this, "Role", { assumedBy: new ServicePrincipal("lambda.amazonaws.com") });
+    logGroup.grantWrite(role);
+    if (this.spec.network === "internet") return role;
+    role.addToPolicy(
+      new PolicyStatement({
+        effect: Effect.ALLOW,
+        actions: [
+          "ec2:CreateNetworkInterface",
+          "ec2:DescribeNetworkInterfaces",
+          "ec2:DescribeSubnets",
+          "ec2:DeleteNetworkInterface",
+          "ec2:AssignPrivateIpAddresses",
+          "ec2:UnassignPrivateIpAddresses",
+        ],
+        resources: ["*"],
+      }),
+    );
+    acknowledge(
+      role,
+      ["IAM5[Resource::*]"],
+      "Lambda asks for these actions on every resource to put a function into a VPC",
+    );
+    return role;
+  }
+
+  private grant({ data, queues }: Surroundings): void {
+    const { grants, queues: triggers = [] } = this.spec;
+    // a consumer sends what it can never handle to the dead-letter queue itself
+    const deadLetters = triggers.map(({ queue }) => deadLetterQueue(queue)).filter((name) => queues.has(name));
+    for (const name of new Set([...(grants.send ?? []), ...deadLetters]))
+      queueNamed(queues, name).grantSendMessages(this.lambda);
+    for (const { queue } of triggers) queueNamed(queues, queue).grantConsumeMessages(this.lambda);
+    if (grants.stateTable) this.allow(data.stateTable.tableArn, ...STATE_ACTIONS);
+    if (grants.database) data.databaseSecret.grantRead(this.lambda);
+    if (grants.bucket !== undefined) this.allowObjects(data.bucket, grants.bucket);
+  }
+
+  private allowObjects(bucket: Bucket, access: "read" | "write"): void {
+    const { bucketArn } = bucket;
+    this.allow(bucketArn, "s3:ListBucket");
+    const actions = access === "read" ? ["s3:GetObject"] : ["s3:GetObject", "s3:PutObject", "s3:DeleteObject"];
+    this.allow(
+      OBJECT_KEYS.map((keys) => `${bucketArn}/${keys}`),
+      ...actions,
+    );
+    const arn = `<${Stack.of(bucket).getLogicalId(bucket.node.defaultChild as CfnElement)}.Arn>`;
+    acknowledge(
+      this,
+      OBJECT_KEYS.map((keys) => `IAM5[Resource::${arn}/${keys}]`),
+      "Objects below the known prefixes of our own bucket; their names are made at run time",
+    );
+  }
+
+  private allow(resources: string | string[], ...actions: string[]): void {
+    this.lambda.addToRolePolicy(new PolicyStatement({ actions, resources: [resources].flat() }));
+  }
+}
+
+/** Single items only: nothing scans the table. */
+const STATE_ACTIONS = [
+  "dynamodb:GetItem",
+  "dynamodb:BatchGetItem",
+  "dynamodb:PutItem",
+  "dynamodb:UpdateItem",
+  "dynamodb:DeleteItem",
+];
+
+function queueNamed(queues: ReadonlyMap<string, Queue>, name: string): Queue {
+  const queue = queues.get(name);
+  if (queue === undefined) throw new Error(`The topology names no queue ${name}`);
+  return queue;
+}
+
+function environmentOf(spec: FunctionSpec, { settings, data }: Surroundings): Record<string, string> {
+  const { region, urlSuffix, account } = Stack.of(data);
+  const { qdrantUrl, teiUrl, teiModel, teiDimension, userAgent, logLevel, name } = settings;
+  return {
+    LOG_LEVEL: logLevel,
+    STORAGE__BUCKET: data.bucket.bucketName,
+    STATE__TABLE: data.stateTable.tableName,
+    QUEUES__URL_PREFIX: `https://sqs.${region}.${urlSuffix}/${account}/${name}-`,
+    EMBEDDER__PROVIDER: teiUrl === undefined ? "none" : "tei",
+    ...(teiUrl === undefined ? {} : { TEI__URL: teiUrl }),
+    ...(teiModel === undefined ? {} : { TEI__EMBEDDING_MODEL: teiModel }),
+    ...(teiDimension === undefined ? {} : { TEI__EMBEDDING_DIMENSION: String(teiDimension) }),
+    ...(qdrantUrl === undefined ? {} : { QDRANT__URL: qdrantUrl }),
+    ...(userAgent === undefined ? {} : { FETCH__USER_AGENT: userAgent }),
+    ...(spec.grants.database
+      ? {
+          DATABASE__POSTGRES_URL: data.databaseUrl,
+          DATABASE__SECRET_ARN: data.databaseSecret.secretArn,
+          NODE_EXTRA_CA_CERTS: AMAZON_CERTIFICATES,
+        }
+      : {}),
+  };
+}

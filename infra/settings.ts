@@ -1,0 +1,48 @@
+/**
+ * What a deployment may choose, as CDK context: `npx cdk deploy --all --context userAgent="…"`, or the `context` object of
+ * `cdk.json`. Unknown or wrong values stop the synthesis with every problem listed.
+ */
+import type { App } from "aws-cdk-lib";
+import { z } from "zod";
+
+const url = z.url({ protocol: /^https?$/ });
+
+const settingsSchema = z
+  .strictObject({
+    /** Goes before the name of every stack and queue, so that several deployments share an account. */
+    name: z
+      .string()
+      .regex(/^[a-z][a-z0-9-]{0,24}$/)
+      .default("strandline"),
+    /** Qdrant, as reached from inside the VPC. */
+    qdrantUrl: url.optional(),
+    /** Text Embeddings Inference, as reached from inside the VPC. */
+    teiUrl: url.optional(),
+    teiModel: z.string().min(1).optional(),
+    teiDimension: z.coerce.number().int().min(1).max(65_536).optional(),
+    userAgent: z.string().min(1).optional(),
+    logLevel: z.enum(["debug", "info", "warn", "error"]).default("info"),
+    /** Where alarms go; nobody by default. */
+    alarmEmail: z.email().optional(),
+    /** Aurora capacity units at the most; one is about 2 GiB of memory. */
+    databaseMaxAcu: z.coerce.number().min(1).max(256).default(4),
+    /** Requests a second, of all keys together. */
+    apiRequestsPerSecond: z.coerce.number().int().min(1).default(50),
+  })
+  .refine(({ qdrantUrl, teiUrl }) => (qdrantUrl === undefined) === (teiUrl === undefined), {
+    message: "qdrantUrl and teiUrl belong together: set both for hybrid search, or neither for keyword search only",
+  });
+
+export type Settings = z.infer<typeof settingsSchema>;
+
+/** @throws Error that lists every problem */
+export function readSettings(app: App): Settings {
+  const given = app.node.tryGetContext("strandline") ?? {};
+  const overrides = Object.keys(settingsSchema.shape)
+    .map((key) => [key, app.node.tryGetContext(key)] as const)
+    .filter(([, value]) => value !== undefined);
+  const parsed = settingsSchema.safeParse({ ...given, ...Object.fromEntries(overrides) });
+  if (parsed.success) return parsed.data;
+  const problems = parsed.error.issues.map(({ path, message }) => `${path.join(".") || "context"}: ${message}`);
+  throw new Error(`The deployment's settings have ${problems.length} problem(s):\n  ${problems.join("\n  ")}`);
+}

@@ -1,0 +1,132 @@
+/** What must not be lost: the database and the bucket; and the table of short-lived state. */
+import { Duration, RemovalPolicy, Stack, type StackProps } from "aws-cdk-lib";
+import { AttributeType, BillingMode, Table } from "aws-cdk-lib/aws-dynamodb";
+import { Port, SecurityGroup, SubnetType } from "aws-cdk-lib/aws-ec2";
+import {
+  AuroraPostgresEngineVersion,
+  ClusterInstance,
+  Credentials,
+  DatabaseCluster,
+  DatabaseClusterEngine,
+  ParameterGroup,
+} from "aws-cdk-lib/aws-rds";
+import { BlockPublicAccess, Bucket, BucketEncryption, StorageClass } from "aws-cdk-lib/aws-s3";
+import type { ISecret } from "aws-cdk-lib/aws-secretsmanager";
+import type { Construct } from "constructs";
+import { acknowledge } from "../acknowledge.ts";
+import type { Settings } from "../settings.ts";
+import type { NetworkStack } from "./network.ts";
+
+const DATABASE_NAME = "strandline";
+const POSTGRES_PORT = 5432;
+
+export interface DataStackProps extends StackProps {
+  settings: Settings;
+  network: NetworkStack;
+}
+
+export class DataStack extends Stack {
+  readonly bucket: Bucket;
+  readonly stateTable: Table;
+  readonly cluster: DatabaseCluster;
+  /** Holds the password; RDS made it and rotates it every seven days. */
+  readonly databaseSecret: ISecret;
+  /** Without the password, with verified TLS. */
+  readonly databaseUrl: string;
+
+  constructor(scope: Construct, id: string, props: DataStackProps) {
+    super(scope, id, props);
+    this.bucket = this.createBucket();
+    this.stateTable = this.createStateTable();
+    this.cluster = this.createCluster(props);
+    const { secret } = this.cluster;
+    if (secret === undefined) throw new Error("The cluster has no secret, though RDS manages its password");
+    this.databaseSecret = secret;
+    const { hostname } = this.cluster.clusterEndpoint;
+    this.databaseUrl = `postgres://${DATABASE_NAME}@${hostname}:${POSTGRES_PORT}/${DATABASE_NAME}?sslmode=verify-full`;
+  }
+
+  private createBucket(): Bucket {
+    const bucket = new Bucket(this, "Bucket", {
+      encryption: BucketEncryption.S3_MANAGED,
+      blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
+      enforceSSL: true,
+      versioned: true,
+      removalPolicy: RemovalPolicy.RETAIN,
+      lifecycleRules: [
+        // capture batches are read within minutes; a month leaves time to send them again by hand
+        { prefix: "captures/", expiration: Duration.days(30) },
+        // WARCs and uploads are the archive: they stay, and S3 moves what nobody reads to cheaper storage
+        ...["warcs/", "incoming/"].map((prefix) => ({
+          prefix,
+          transitions: [{ storageClass: StorageClass.INTELLIGENT_TIERING, transitionAfter: Duration.days(30) }],
+        })),
+        { abortIncompleteMultipartUploadAfter: Duration.days(1), noncurrentVersionExpiration: Duration.days(30) },
+      ],
+    });
+    acknowledge(
+      bucket,
+      ["S1"],
+      "Only our own functions reach the bucket and their logs name each object; who needs more switches on CloudTrail data events",
+    );
+    return bucket;
+  }
+
+  private createStateTable(): Table {
+    const table = new Table(this, "State", {
+      partitionKey: { name: "pk", type: AttributeType.STRING },
+      billingMode: BillingMode.PAY_PER_REQUEST,
+      timeToLiveAttribute: "expires_at",
+      removalPolicy: RemovalPolicy.DESTROY,
+    });
+    acknowledge(
+      table,
+      ["DDB3"],
+      "Politeness slots, caches and markers: minutes old at the most, and made anew when missing",
+    );
+    return table;
+  }
+
+  private createCluster({ settings, network }: DataStackProps): DatabaseCluster {
+    const engine = DatabaseClusterEngine.auroraPostgres({ version: AuroraPostgresEngineVersion.VER_17_7 });
+    const securityGroup = new SecurityGroup(this, "Database", {
+      vpc: network.vpc,
+      description: "The database: private functions may connect",
+      allowAllOutbound: false,
+    });
+    securityGroup.addIngressRule(network.functionSecurityGroup, Port.tcp(POSTGRES_PORT), "private functions");
+    const cluster = new DatabaseCluster(this, "Cluster", {
+      engine,
+      writer: ClusterInstance.serverlessV2("Writer", { enablePerformanceInsights: false }),
+      serverlessV2MinCapacity: 0,
+      serverlessV2MaxCapacity: settings.databaseMaxAcu,
+      serverlessV2AutoPauseDuration: Duration.minutes(10),
+      vpc: network.vpc,
+      vpcSubnets: { subnetType: SubnetType.PRIVATE_ISOLATED },
+      securityGroups: [securityGroup],
+      port: POSTGRES_PORT,
+      defaultDatabaseName: DATABASE_NAME,
+      credentials: Credentials.fromUsername(DATABASE_NAME),
+      manageMasterUserPassword: true,
+      iamAuthentication: true,
+      storageEncrypted: true,
+      backup: { retention: Duration.days(7) },
+      deletionProtection: true,
+      removalPolicy: RemovalPolicy.SNAPSHOT,
+      parameterGroup: new ParameterGroup(this, "Parameters", {
+        engine,
+        parameters: {
+          "rds.force_ssl": "1",
+          // a frozen Lambda container cannot close its connection, and an open one keeps Aurora from pausing
+          idle_session_timeout: "300000",
+        },
+      }),
+    });
+    acknowledge(
+      cluster,
+      ["RDS11"],
+      "Only the functions' security group reaches the port; another number would hide nothing",
+    );
+    return cluster;
+  }
+}

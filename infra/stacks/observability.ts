@@ -1,0 +1,120 @@
+/** Alarms: each says what it means and links to the section of the runbook that says what to do. */
+import { Duration, Stack, type StackProps } from "aws-cdk-lib";
+import { Alarm, ComparisonOperator, type IMetric, TreatMissingData } from "aws-cdk-lib/aws-cloudwatch";
+import { SnsAction } from "aws-cdk-lib/aws-cloudwatch-actions";
+import { Topic } from "aws-cdk-lib/aws-sns";
+import { EmailSubscription } from "aws-cdk-lib/aws-sns-subscriptions";
+import type { Construct } from "constructs";
+import type { Settings } from "../settings.ts";
+import { deadLetterQueue, TOPOLOGY } from "../topology.ts";
+import type { ApiStack } from "./api.ts";
+import type { DataStack } from "./data.ts";
+import type { PipelineStack } from "./pipeline.ts";
+
+export interface ObservabilityStackProps extends StackProps {
+  settings: Settings;
+  data: DataStack;
+  pipeline: PipelineStack;
+  api: ApiStack;
+}
+
+const RUNBOOK = "docs/operations.md";
+const PERIOD = Duration.minutes(5);
+/** Crawls wait politely for their hosts; a message this old waits for something else. */
+const OLDEST_MESSAGE = Duration.minutes(30);
+
+interface AlarmSpec {
+  name: string;
+  meaning: string;
+  /** Heading in the runbook, as its anchor. */
+  section: string;
+  metric: IMetric;
+  threshold: number;
+  periods?: number;
+}
+
+export class ObservabilityStack extends Stack {
+  constructor(scope: Construct, id: string, { settings, ...props }: ObservabilityStackProps) {
+    super(scope, id, props);
+    const topic = new Topic(this, "Alarms", { enforceSSL: true, displayName: `${settings.name} alarms` });
+    if (settings.alarmEmail !== undefined) topic.addSubscription(new EmailSubscription(settings.alarmEmail));
+    const action = new SnsAction(topic);
+    for (const { name, meaning, section, metric, threshold, periods = 1 } of alarms(props)) {
+      const alarm = new Alarm(this, name, {
+        alarmName: `${settings.name}-${name}`,
+        alarmDescription: `${meaning} What to do: ${RUNBOOK}#${section}`,
+        metric,
+        threshold,
+        evaluationPeriods: periods,
+        comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+        treatMissingData: TreatMissingData.NOT_BREACHING,
+      });
+      alarm.addAlarmAction(action);
+      alarm.addOkAction(action);
+    }
+  }
+}
+
+function alarms({ data, pipeline, api }: Omit<ObservabilityStackProps, "settings">): AlarmSpec[] {
+  const queue = (name: string) => {
+    const found = pipeline.queues.get(name);
+    if (found === undefined) throw new Error(`The topology names no queue ${name}`);
+    return found;
+  };
+  const ofQueues = TOPOLOGY.queues.flatMap(({ name }): AlarmSpec[] => [
+    {
+      name: `${deadLetterQueue(name)}-arrivals`,
+      meaning: `Messages of ${name} could not be handled and went to its dead-letter queue.`,
+      section: "messages-in-a-dead-letter-queue",
+      metric: queue(deadLetterQueue(name)).metricNumberOfMessagesReceived({ period: PERIOD, statistic: "Sum" }),
+      threshold: 1,
+    },
+    {
+      name: `${deadLetterQueue(name)}-depth`,
+      meaning: `Messages stay in the dead-letter queue of ${name}: their URLs are not ended yet.`,
+      section: "messages-in-a-dead-letter-queue",
+      metric: queue(deadLetterQueue(name)).metricApproximateNumberOfMessagesVisible({
+        period: PERIOD,
+        statistic: "Maximum",
+      }),
+      threshold: 1,
+      periods: 3,
+    },
+    {
+      name: `${name}-age`,
+      meaning: `The oldest message of ${name} waits for more than ${OLDEST_MESSAGE.toMinutes()} minutes.`,
+      section: "old-messages-in-a-queue",
+      metric: queue(name).metricApproximateAgeOfOldestMessage({ period: PERIOD, statistic: "Maximum" }),
+      threshold: OLDEST_MESSAGE.toSeconds(),
+      periods: 3,
+    },
+  ]);
+  const ofFunctions = [...pipeline.functions, ...api.functions].flatMap(({ spec, lambda }): AlarmSpec[] => [
+    {
+      name: `${spec.name}-errors`,
+      meaning: `Invocations of ${spec.name} end with an error.`,
+      section: "errors-of-a-function",
+      metric: lambda.metricErrors({ period: PERIOD, statistic: "Sum" }),
+      threshold: 3,
+    },
+  ]);
+  return [
+    ...ofQueues,
+    ...ofFunctions,
+    {
+      name: "api-5xx",
+      meaning: "The API answers with server errors.",
+      section: "server-errors-of-the-api",
+      metric: api.api.metricServerError({ period: PERIOD, statistic: "Sum" }),
+      threshold: 5,
+    },
+    {
+      name: "database-at-its-maximum",
+      meaning: "The database runs at its maximum capacity.",
+      section: "the-database-at-its-maximum",
+      metric: data.cluster.metricACUUtilization({ period: PERIOD, statistic: "Average" }),
+      threshold: 95,
+      periods: 6,
+    },
+  ];
+}

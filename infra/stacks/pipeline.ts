@@ -1,0 +1,107 @@
+/** The path of a page: queues, the functions that work on them, the schedules, and the migration at each deployment. */
+import { type CfnElement, Duration, Stack, type StackProps } from "aws-cdk-lib";
+import { Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
+import { SqsEventSource } from "aws-cdk-lib/aws-lambda-event-sources";
+import { Schedule, ScheduleExpression, ScheduleGroup, TimeWindow } from "aws-cdk-lib/aws-scheduler";
+import { LambdaInvoke } from "aws-cdk-lib/aws-scheduler-targets";
+import { Queue, QueueEncryption } from "aws-cdk-lib/aws-sqs";
+import { Trigger } from "aws-cdk-lib/triggers";
+import type { Construct } from "constructs";
+import { acknowledge } from "../acknowledge.ts";
+import { StrandlineFunction, type Surroundings } from "../constructs/strandline-function.ts";
+import { deadLetterQueue, TOPOLOGY, visibilityTimeoutS } from "../topology.ts";
+
+export interface PipelineStackProps extends StackProps {
+  surroundings: Omit<Surroundings, "queues">;
+}
+
+/** The longest that SQS keeps a message. */
+const RETENTION = Duration.days(14);
+
+export class PipelineStack extends Stack {
+  /** By their name in the topology, dead-letter queues included. */
+  readonly queues = new Map<string, Queue>();
+  readonly functions: StrandlineFunction[] = [];
+
+  constructor(scope: Construct, id: string, { surroundings, ...props }: PipelineStackProps) {
+    super(scope, id, props);
+    this.createQueues(surroundings.settings.name);
+    const specs = TOPOLOGY.functions.filter(({ routes }) => routes === undefined);
+    for (const spec of specs)
+      this.functions.push(new StrandlineFunction(this, spec, { ...surroundings, queues: this.queues }));
+    const scheduleGroup = new ScheduleGroup(this, "Schedules", { scheduleGroupName: surroundings.settings.name });
+    for (const each of this.functions) {
+      this.listen(each);
+      this.schedule(each, scheduleGroup);
+    }
+    this.migrateFirst();
+  }
+
+  private createQueues(prefix: string): void {
+    for (const { name, maxReceiveCount } of TOPOLOGY.queues) {
+      const common = { encryption: QueueEncryption.SQS_MANAGED, enforceSSL: true, retentionPeriod: RETENTION };
+      const visibilityTimeout = (queue: string) => Duration.seconds(visibilityTimeoutS(TOPOLOGY, queue));
+      const dead = deadLetterQueue(name);
+      const deadLetters = new Queue(this, `queue-${dead}`, {
+        ...common,
+        queueName: `${prefix}-${dead}`,
+        visibilityTimeout: visibilityTimeout(dead),
+      });
+      acknowledge(deadLetters, ["SQS3"], "This is a dead-letter queue; its own consumer and an alarm watch it");
+      const queue = new Queue(this, `queue-${name}`, {
+        ...common,
+        queueName: `${prefix}-${name}`,
+        visibilityTimeout: visibilityTimeout(name),
+        deadLetterQueue: { queue: deadLetters, maxReceiveCount },
+      });
+      this.queues.set(name, queue).set(dead, deadLetters);
+    }
+  }
+
+  private listen({ spec, lambda }: StrandlineFunction): void {
+    for (const { queue: name, batchSize, maxConcurrency, batchingWindowS } of spec.queues ?? []) {
+      const queue = this.queues.get(name);
+      if (queue === undefined) throw new Error(`${spec.name} listens to ${name}, which the topology does not name`);
+      lambda.addEventSource(
+        new SqsEventSource(queue, {
+          batchSize,
+          maxConcurrency,
+          reportBatchItemFailures: true,
+          ...(batchingWindowS === undefined ? {} : { maxBatchingWindow: Duration.seconds(batchingWindowS) }),
+        }),
+      );
+    }
+  }
+
+  private schedule({ spec, lambda }: StrandlineFunction, scheduleGroup: ScheduleGroup): void {
+    for (const { name, everyMinutes } of spec.schedules ?? []) {
+      const role = new Role(lambda, `schedule-${name}-role`, {
+        assumedBy: new ServicePrincipal("scheduler.amazonaws.com"),
+      });
+      const logicalId = this.getLogicalId(lambda.node.defaultChild as CfnElement);
+      acknowledge(role, [`IAM5[Resource::<${logicalId}.Arn>:*]`], "The versions of this one function");
+      new Schedule(lambda, `schedule-${name}`, {
+        description: spec.about,
+        schedule: ScheduleExpression.rate(Duration.minutes(everyMinutes)),
+        scheduleGroup,
+        timeWindow: TimeWindow.off(),
+        // the next one comes soon and does the same work
+        target: new LambdaInvoke(lambda, { role, retryAttempts: 0, maxEventAge: Duration.minutes(1) }),
+      });
+      lambda.configureAsyncInvoke({ retryAttempts: 0, maxEventAge: Duration.minutes(everyMinutes) });
+    }
+  }
+
+  /** Functions that run at each deployment run before all others change: nothing works on a schema older than itself. */
+  private migrateFirst(): void {
+    const others = this.functions.filter(({ spec }) => !spec.atDeploy);
+    for (const { spec, lambda } of this.functions.filter((each) => each.spec.atDeploy)) {
+      const trigger = new Trigger(this, `run-${spec.name}`, {
+        handler: lambda,
+        timeout: Duration.seconds(spec.timeoutS),
+        executeOnHandlerChange: true,
+      });
+      trigger.executeBefore(...others);
+    }
+  }
+}
