@@ -115,11 +115,7 @@ export class DataStack extends Stack {
       removalPolicy: RemovalPolicy.SNAPSHOT,
       parameterGroup: new ParameterGroup(this, "Parameters", {
         engine,
-        parameters: {
-          "rds.force_ssl": "1",
-          // a frozen Lambda container cannot close its connection, and an open one keeps Aurora from pausing
-          idle_session_timeout: "300000",
-        },
+        parameters: { "rds.force_ssl": "1" },
       }),
     });
     acknowledge(

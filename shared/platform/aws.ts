@@ -19,4 +19,6 @@ export const dynamoClient = /* @__PURE__ */ once(() =>
   DynamoDBDocumentClient.from(new DynamoDBClient({}), { marshallOptions: { removeUndefinedValues: true } }),
 );
 /** Path-style where an endpoint is named: virtual-hosted bucket names need DNS that a laptop does not have. */
-export const s3Client = /* @__PURE__ */ once(() => new S3Client({ forcePathStyle: process.env["AWS_ENDPOINT_URL_S3"] !== undefined }));
+export const s3Client = /* @__PURE__ */ once(
+  () => new S3Client({ forcePathStyle: process.env["AWS_ENDPOINT_URL_S3"] !== undefined }),
+);

@@ -18,6 +18,9 @@ export interface DatabaseOptions {
 /** Above the ~15 s that a paused Aurora takes to resume. */
 const CONNECT_TIMEOUT_S = 30;
 
+/** A frozen Lambda container cannot close its connection, and Aurora does not pause while one is open: the server closes it. */
+const IDLE_SESSION_MS = 300_000;
+
 /** The database that the configuration names. */
 export function configuredDatabase(config: Config, poolSize: number = config.postgresPoolSize): Sql {
   return connectDatabase({ url: config.postgresUrl, poolSize, secretArn: config.postgresSecretArn || undefined });
@@ -30,7 +33,7 @@ export function connectDatabase({ url, poolSize, secretArn }: DatabaseOptions): 
     connect_timeout: CONNECT_TIMEOUT_S,
     idle_timeout: 60,
     onnotice: () => {},
-    connection: { application_name: "strandline" },
+    connection: { application_name: "strandline", idle_session_timeout: IDLE_SESSION_MS },
     // bigint identities stay below 2^53; numbers are what JSON answers hold
     types: { bigint: { to: 20, from: [20], parse: Number, serialize: String } },
   }) as unknown as Sql;
