@@ -5,16 +5,17 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import dynalite from "dynalite";
 import { createFauxqs, type Fauxqs, type FauxqsApp } from "./fauxqs.ts";
+import { freePort } from "./ports.ts";
 
 export interface AwsOptions {
   /** Where state is kept; in memory where it is not given. */
   directory?: string;
-  /** 0: any free one. */
+  /** Taken if they are free; 0: any free one. */
   ports?: { sqsAndS3?: number; dynamo?: number };
   /** Adds hooks to the HTTP app of SQS and S3 before it listens. */
   prepare?: (app: FauxqsApp) => void;
-  /** Told of each DynamoDB call that arrived, by its operation. */
-  onDynamoCall?: (operation: string) => void;
+  /** Told of each DynamoDB call that arrived, by its operation and the size of its request. */
+  onDynamoCall?: (operation: string, bytes: number) => void;
 }
 
 export interface LocalAws {
@@ -38,7 +39,7 @@ export async function startAws({ directory, ports = {}, prepare, onDynamoCall }:
   if (directory !== undefined) await mkdir(directory, { recursive: true });
   const fauxqs = createFauxqs(directory, REGION);
   prepare?.(fauxqs.app);
-  const sqsPort = await fauxqs.listen(ports.sqsAndS3 ?? 0);
+  const sqsPort = await fauxqs.listen(await freePort(ports.sqsAndS3));
   const dynamo = dynalite({
     ...(directory === undefined ? {} : { path: join(directory, "dynamo") }),
     createTableMs: 0,
@@ -46,9 +47,10 @@ export async function startAws({ directory, ports = {}, prepare, onDynamoCall }:
     updateTableMs: 0,
   });
   dynamo.on("request", (request) => {
-    onDynamoCall?.(String(request.headers["x-amz-target"] ?? "").split(".")[1] ?? "");
+    const operation = String(request.headers["x-amz-target"] ?? "").split(".")[1] ?? "";
+    onDynamoCall?.(operation, Number(request.headers["content-length"] ?? 0));
   });
-  dynamo.listen(ports.dynamo ?? 0, "127.0.0.1");
+  dynamo.listen(await freePort(ports.dynamo), "127.0.0.1");
   await once(dynamo, "listening");
   const dynamoPort = (dynamo.address() as AddressInfo).port;
   const sqsAndS3 = `http://127.0.0.1:${sqsPort}`;

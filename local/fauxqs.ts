@@ -11,7 +11,7 @@ import { SqsStore } from "../node_modules/fauxqs/dist/sqs/sqsStore.js";
 import { DurableMessages, DurableObjects } from "./fauxqs-state.ts";
 
 export type FauxqsApp = ReturnType<typeof buildApp>;
-export type { S3Store, SqsStore };
+export { type S3Store, SqsStore };
 
 export interface Fauxqs {
   /** For hooks, which must be added before `listen`. */

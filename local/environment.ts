@@ -1,0 +1,68 @@
+/** The environment of the handlers: what the user set, and where the embedded services are for what the user did not set. */
+import { join } from "node:path";
+import { type Config, loadConfig } from "../shared/platform/config.ts";
+
+/** Which services the user's own settings replace. */
+export interface Replaced {
+  postgres: boolean;
+  s3: boolean;
+  dynamo: boolean;
+  scheduler: boolean;
+}
+
+export type Environment = Record<string, string | undefined>;
+
+/** @throws Error that lists every problem of the configuration */
+export function checkEnvironment(env: Environment): { config: Config; replaced: Replaced } {
+  const config = loadConfig(env);
+  if (config.queueUrlPrefix !== "" || env["AWS_ENDPOINT_URL_SQS"] || env["AWS_ENDPOINT_URL"]) {
+    throw new Error(
+      "The local runtime serves its own queues: unset QUEUES__URL_PREFIX, AWS_ENDPOINT_URL_SQS and AWS_ENDPOINT_URL. " +
+        "S3, DynamoDB and the scheduler can be replaced, each by its own AWS_ENDPOINT_URL_*.",
+    );
+  }
+  return {
+    config,
+    replaced: {
+      postgres: config.postgresUrl !== "",
+      s3: Boolean(env["AWS_ENDPOINT_URL_S3"]),
+      dynamo: Boolean(env["AWS_ENDPOINT_URL_DYNAMODB"]),
+      scheduler: Boolean(env["AWS_ENDPOINT_URL_SCHEDULER"]),
+    },
+  };
+}
+
+/** Credentials of the machine's owner: handlers get none of them, unless a real service was named. */
+const OWN_CREDENTIALS =
+  /^AWS_(PROFILE|DEFAULT_PROFILE|SESSION_TOKEN|ACCESS_KEY_ID|SECRET_ACCESS_KEY|ROLE_ARN|WEB_IDENTITY_TOKEN_FILE|CONTAINER_CREDENTIALS.*)$/;
+/** Of whoever started us, and of no use inside a worker thread. */
+const OF_THE_PROCESS = /^(NODE_OPTIONS|NODE_V8_COVERAGE|VITEST.*|npm_.*|AWS_(DEFAULT_)?REGION)$/;
+
+/**
+ * @param services what the embedded services say of themselves
+ * @param user wins over them
+ */
+export function handlerEnvironment(
+  services: Record<string, string>,
+  user: Environment,
+  config: Config,
+  replaced: Replaced,
+  home: string,
+): Record<string, string> {
+  const real = replaced.s3 || replaced.dynamo || replaced.scheduler;
+  const kept = Object.entries(user).filter(
+    (entry): entry is [string, string] =>
+      entry[1] !== undefined &&
+      entry[1] !== "" &&
+      !OF_THE_PROCESS.test(entry[0]) &&
+      (real || !OWN_CREDENTIALS.test(entry[0])),
+  );
+  return {
+    VECTORS__SQLITE_PATH: join(home, "vectors.sqlite"),
+    STORAGE__BUCKET: config.bucket,
+    STATE__TABLE: config.stateTable,
+    AWS_EC2_METADATA_DISABLED: "true",
+    ...services,
+    ...Object.fromEntries(kept),
+  };
+}

@@ -1,0 +1,107 @@
+/** The runtime's folder, `.strandline` by default: who runs in it, at which addresses, and the key for its API. */
+import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { z } from "zod";
+
+const infoSchema = z.object({
+  pid: z.number(),
+  url: z.string(),
+  ports: z.object({
+    api: z.number().optional(),
+    sqsAndS3: z.number().optional(),
+    dynamo: z.number().optional(),
+    scheduler: z.number().optional(),
+    postgres: z.number().optional(),
+  }),
+  /** What `npm run invoke` gives to a handler so that it finds the services. */
+  env: z.record(z.string(), z.string()).default({}),
+});
+export type RuntimeInfo = z.infer<typeof infoSchema>;
+
+const credentialsSchema = z.object({ api_url: z.string(), api_key: z.string() });
+export type Credentials = z.infer<typeof credentialsSchema>;
+
+export class AlreadyRunning extends Error {
+  constructor(home: string, info: RuntimeInfo | undefined) {
+    const who = info === undefined ? "another process" : `process ${info.pid} at ${info.url}`;
+    super(
+      `Strandline is already running in ${home}: ${who}. Stop it first, or set STRANDLINE_HOME and PORT to run a second one.`,
+    );
+    this.name = "AlreadyRunning";
+  }
+}
+
+export interface Home {
+  path: string;
+  /** What the last runtime here wrote of itself; its ports are asked for again. */
+  previous: RuntimeInfo | undefined;
+  announce(info: RuntimeInfo): void;
+  /** Lets the next one in. */
+  release(): void;
+}
+
+/**
+ * Makes the folder if need be and takes it for this process.
+ * @throws AlreadyRunning
+ */
+export function takeHome(path: string): Home {
+  const home = resolve(path);
+  mkdirSync(home, { recursive: true, mode: 0o700 });
+  // so that the folder is never committed, wherever it lies
+  if (!existsSync(join(home, ".gitignore"))) writeFileSync(join(home, ".gitignore"), "*\n");
+  const lock = takeLock(join(home, "lock"));
+  if (lock === undefined) throw new AlreadyRunning(home, readRuntimeInfo(home));
+  return {
+    path: home,
+    previous: readRuntimeInfo(home),
+    announce: (info) => writeWhole(join(home, "runtime.json"), `${JSON.stringify(info, null, 2)}\n`),
+    release: () => lock.close(),
+  };
+}
+
+/**
+ * An exclusive transaction that stays open: the operating system takes the lock off when the process ends, however it ends,
+ * so there is no stale lock, and no process id that now belongs to another.
+ */
+function takeLock(file: string): DatabaseSync | undefined {
+  const database = new DatabaseSync(file, { timeout: 0 });
+  try {
+    database.exec("begin exclusive");
+    return database;
+  } catch (error) {
+    database.close();
+    if (error instanceof Error && "errcode" in error && error.errcode === SQLITE_BUSY) return undefined;
+    throw error;
+  }
+}
+
+const SQLITE_BUSY = 5;
+
+/** Of the runtime that runs in this folder, or ran there last. */
+export function readRuntimeInfo(home: string): RuntimeInfo | undefined {
+  return infoSchema.safeParse(readJson(join(home, "runtime.json"))).data;
+}
+
+export function readCredentials(home: string): Credentials | undefined {
+  return credentialsSchema.safeParse(readJson(join(home, "credentials.json"))).data;
+}
+
+/** For the CLI; nobody but its owner may read it. */
+export function writeCredentials(home: string, credentials: Credentials): void {
+  writeWhole(join(home, "credentials.json"), `${JSON.stringify(credentials, null, 2)}\n`);
+}
+
+function readJson(file: string): unknown {
+  try {
+    return JSON.parse(readFileSync(file, "utf8"));
+  } catch {
+    return undefined;
+  }
+}
+
+function writeWhole(file: string, text: string): void {
+  writeFileSync(`${file}.partial`, text, { mode: 0o600 });
+  chmodSync(`${file}.partial`, 0o600);
+  renameSync(`${file}.partial`, file);
+}

@@ -1,0 +1,84 @@
+/** What the runtime and its worker threads say to each other about one event. */
+
+export interface InvokeMessage {
+  type: "invoke";
+  requestId: string;
+  event: unknown;
+  /** Unix time in ms at which the function's time is up. */
+  deadline: number;
+}
+
+export type ToWorker =
+  | InvokeMessage
+  /** The client of a streamed answer is ready for more. */
+  | { type: "drained" }
+  /** It is gone. */
+  | { type: "disconnected" };
+
+export interface StreamHead {
+  statusCode: number;
+  headers: Record<string, string>;
+  cookies: string[];
+}
+
+export interface HandlerError {
+  errorType: string;
+  errorMessage: string;
+  trace: string;
+}
+
+export type FromWorker =
+  | { type: "ready" }
+  | { type: "failed"; error: HandlerError }
+  | { type: "answer"; value: unknown }
+  | { type: "head"; head: StreamHead }
+  /** Answered by `drained` before the next. */
+  | { type: "chunk"; bytes: Uint8Array }
+  | { type: "end" };
+
+export interface ContainerData {
+  /** File of the handler. */
+  handler: string;
+  functionName: string;
+  memoryMb: number;
+  /** Folder of compiled code shared by all containers. */
+  compileCache: string | undefined;
+}
+
+/** Where a streamed answer goes. */
+export interface StreamSink {
+  head(head: StreamHead): void;
+  /** Resolves when more may come. */
+  write(bytes: Uint8Array): Promise<void>;
+  /** Aborts when nobody reads any longer. */
+  closed: AbortSignal;
+}
+
+export type InvocationFault =
+  /** It took longer than its timeout. */
+  | "timeout"
+  /** The thread ended: an uncaught error, `process.exit`, memory. */
+  | "crash"
+  /** The handler threw. */
+  | "error"
+  /** The runtime is stopping. */
+  | "stopped";
+
+/** An event that was not handled. */
+export class InvocationError extends Error {
+  readonly fault: InvocationFault;
+  readonly functionName: string;
+  readonly requestId: string;
+
+  constructor(
+    fault: InvocationFault,
+    message: string,
+    about: { functionName: string; requestId: string; cause?: unknown },
+  ) {
+    super(message, about.cause === undefined ? undefined : { cause: about.cause });
+    this.name = "InvocationError";
+    this.fault = fault;
+    this.functionName = about.functionName;
+    this.requestId = about.requestId;
+  }
+}

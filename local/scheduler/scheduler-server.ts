@@ -1,0 +1,172 @@
+/** EventBridge Scheduler's five schedule calls, by its REST JSON protocol, on loopback. */
+import { once } from "node:events";
+import { createServer, type IncomingMessage } from "node:http";
+import type { AddressInfo } from "node:net";
+import { readBody } from "../http-body.ts";
+import { freePort } from "../ports.ts";
+import { type Fire, startAlarmClock } from "./alarm-clock.ts";
+import { openScheduleStore, type ScheduleStore } from "./schedule-store.ts";
+import { readName, readSettings, type Schedule, SchedulerError, scheduleArn } from "./schedules.ts";
+
+export interface SchedulerOptions {
+  /** Taken if it is free; 0: any free one. */
+  port?: number;
+  /** Where schedules are kept; in memory where it is not given. */
+  file?: string;
+  /** Groups that exist besides `default`. */
+  groups: readonly string[];
+  fire: Fire;
+  onCall(operation: string): void;
+}
+
+export interface LocalScheduler {
+  url: string;
+  port: number;
+  stop(): Promise<void>;
+}
+
+interface Call {
+  method: string;
+  /** Of the schedule; undefined for a listing. */
+  name: string | undefined;
+  query: URLSearchParams;
+  body: unknown;
+}
+
+type Answer = [operation: string, body: Record<string, unknown>];
+
+const LARGEST_REQUEST_BYTES = 1024 * 1024;
+const PAGE = 100;
+
+export async function startScheduler({
+  port = 0,
+  file,
+  groups,
+  fire,
+  onCall,
+}: SchedulerOptions): Promise<LocalScheduler> {
+  const store = openScheduleStore(file);
+  const clock = startAlarmClock(store, fire);
+  const known = new Set(["default", ...groups]);
+
+  const answer = (call: Call): Answer => {
+    if (call.name === undefined) return ["ListSchedules", list(store, call.query, known)];
+    const name = readName(call.name);
+    if (call.method === "POST" || call.method === "PUT") {
+      const settings = readSettings(call.body);
+      assertGroup(settings.GroupName, known);
+      const present = store.get(settings.GroupName, name);
+      if (call.method === "POST" && present)
+        throw new SchedulerError("ConflictException", `Schedule ${name} already exists.`);
+      if (call.method === "PUT" && !present) throw missing(name);
+      const now = Date.now() / 1000;
+      const schedule = {
+        ...settings,
+        Name: name,
+        CreationDate: present?.CreationDate ?? now,
+        LastModificationDate: now,
+      };
+      store.put(schedule);
+      clock.update(schedule);
+      return [call.method === "POST" ? "CreateSchedule" : "UpdateSchedule", { ScheduleArn: scheduleArn(schedule) }];
+    }
+    const group = readName(call.query.get("groupName") ?? "default", "groupName");
+    assertGroup(group, known);
+    const schedule = store.get(group, name);
+    if (schedule === undefined) throw missing(name);
+    if (call.method === "GET") return ["GetSchedule", describe(schedule)];
+    store.delete(schedule);
+    clock.remove(schedule);
+    return ["DeleteSchedule", {}];
+  };
+
+  const server = createServer((request, response) => {
+    const reply = (status: number, body: unknown, headers: Record<string, string> = {}) => {
+      response.writeHead(status, { "content-type": "application/json", ...headers });
+      response.end(JSON.stringify(body));
+    };
+    readCall(request)
+      .then((call) => {
+        const [operation, body] = answer(call);
+        onCall(operation);
+        reply(200, body);
+      })
+      .catch((error: unknown) => {
+        const known = error instanceof SchedulerError;
+        const type = known ? error.type : "InternalServerException";
+        const Message = error instanceof Error ? error.message : String(error);
+        reply(known ? error.status : 500, { Message }, { "x-amzn-errortype": type });
+      });
+  });
+  server.listen(await freePort(port), "127.0.0.1");
+  await once(server, "listening");
+  const actual = (server.address() as AddressInfo).port;
+  return {
+    url: `http://127.0.0.1:${actual}`,
+    port: actual,
+    async stop() {
+      clock.stop();
+      const closed = once(server, "close");
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+async function readCall(request: IncomingMessage): Promise<Call> {
+  const { pathname, searchParams: query } = new URL(request.url ?? "/", "http://127.0.0.1");
+  // what needs decoding is no valid name anyway
+  const [, name] = /^\/schedules(?:\/([^/]+))?$/.exec(pathname) ?? [undefined, ""];
+  const method = request.method ?? "GET";
+  if (name === "" || !["GET", "POST", "PUT", "DELETE"].includes(method) || (name === undefined && method !== "GET")) {
+    throw new SchedulerError("ValidationException", `The local scheduler does not know ${method} ${pathname}`);
+  }
+  const text = (await readBody(request, LARGEST_REQUEST_BYTES)).toString("utf8");
+  try {
+    return { method, name, query, body: text === "" ? {} : JSON.parse(text) };
+  } catch {
+    throw new SchedulerError("ValidationException", "The request body is not JSON.");
+  }
+}
+
+function list(store: ScheduleStore, query: URLSearchParams, known: ReadonlySet<string>): Record<string, unknown> {
+  const group = query.get("ScheduleGroup");
+  if (group !== null) assertGroup(group, known);
+  const prefix = query.get("NamePrefix") ?? "";
+  const state = query.get("State");
+  const limit = Number(query.get("MaxResults") ?? PAGE);
+  if (!Number.isInteger(limit) || limit < 1 || limit > PAGE) {
+    throw new SchedulerError("ValidationException", `MaxResults must be between 1 and ${PAGE}.`);
+  }
+  const after = query.get("NextToken");
+  const found = store
+    .all()
+    .filter((each) => (group === null || each.GroupName === group) && each.Name.startsWith(prefix))
+    .filter((each) => (state === null || each.State === state) && (after === null || scheduleArn(each) > after));
+  const page = found.slice(0, limit);
+  const last = page.at(-1);
+  return {
+    Schedules: page.map((each) => ({
+      Arn: scheduleArn(each),
+      GroupName: each.GroupName,
+      Name: each.Name,
+      State: each.State,
+      CreationDate: each.CreationDate,
+      LastModificationDate: each.LastModificationDate,
+      Target: { Arn: each.Target.Arn },
+    })),
+    ...(found.length > page.length && last ? { NextToken: scheduleArn(last) } : {}),
+  };
+}
+
+function describe({ firedAt: _, ...schedule }: Schedule): Record<string, unknown> {
+  return { Arn: scheduleArn(schedule), ...schedule };
+}
+
+function assertGroup(group: string, known: ReadonlySet<string>): void {
+  if (!known.has(group))
+    throw new SchedulerError("ResourceNotFoundException", `Schedule group ${group} does not exist.`);
+}
+
+const missing = (name: string) => new SchedulerError("ResourceNotFoundException", `Schedule ${name} does not exist.`);

@@ -1,0 +1,85 @@
+/**
+ * `npm start`: the whole system on this machine. `PORT` (8787) is the API's, `STRANDLINE_HOME` (`.strandline`) is where state
+ * lives; every other setting is the configuration's own.
+ */
+import { TOPOLOGY } from "../infra/topology.ts";
+import { AlreadyRunning } from "./home.ts";
+import { type Runtime, startRuntime } from "./runtime.ts";
+import { usageTable } from "./usage-table.ts";
+
+const DEFAULT_PORT = 8787;
+
+const print = (text: string): void => void process.stdout.write(`${text}\n`);
+const complain = (text: string): void => void process.stderr.write(`${text}\n`);
+
+let runtime: Runtime | undefined;
+let interrupted = false;
+
+function interrupt(): void {
+  // the second time they mean it; Postgres ends by itself once we are gone
+  if (interrupted) process.exit(130);
+  interrupted = true;
+  if (runtime === undefined) process.exit(130);
+  print("\nStopping (once more forces it) …");
+  runtime.stop().then(
+    () => {
+      print(usageTable(runtime?.usage()));
+      process.exit(0);
+    },
+    (error: unknown) => {
+      complain(`It did not stop cleanly: ${describe(error)}`);
+      process.exit(1);
+    },
+  );
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+function readPort(text: string | undefined): number {
+  if (text === undefined || text === "") return DEFAULT_PORT;
+  const port = Number(text);
+  if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
+  throw new Error(`PORT must be a number from 0 to 65535, and is "${text}"`);
+}
+
+process.on("SIGINT", interrupt);
+process.on("SIGTERM", interrupt);
+const since = performance.now();
+const home = process.env["STRANDLINE_HOME"] || ".strandline";
+try {
+  const port = readPort(process.env["PORT"]);
+  try {
+    runtime = await startRuntime({
+      topology: TOPOLOGY,
+      home,
+      port,
+      deliverTwice: process.env["STRANDLINE_DELIVER_TWICE"] === "1",
+      show: print,
+    });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE") throw error;
+    throw new Error(`Port ${port} is in use by another program: set PORT to another one, or to 0 for any that is free`);
+  }
+  print(banner(runtime));
+} catch (error) {
+  complain(error instanceof AlreadyRunning ? error.message : `Strandline did not start: ${describe(error)}`);
+  process.exit(1);
+}
+
+function banner({ addresses, apiKey, apiKeyIsNew }: Runtime): string {
+  const key = apiKeyIsNew ? `${apiKey}  (shown once; kept in ${home}/credentials.json)` : `in ${home}/credentials.json`;
+  return [
+    `Strandline runs, started in ${((performance.now() - since) / 1000).toFixed(1)} s. Ctrl-C stops it.`,
+    `  API         ${addresses.api}`,
+    `  API key     ${apiKey === undefined ? "none" : key}`,
+    `  S3          ${addresses.s3}  (path-style)`,
+    `  SQS         ${addresses.sqs}`,
+    `  DynamoDB    ${addresses.dynamodb}`,
+    `  Scheduler   ${addresses.scheduler}`,
+    `  Postgres    ${addresses.postgres ?? "none"}`,
+    `  Logs        ${home}/logs/handlers.jsonl  (warnings and errors also below)`,
+    `  Usage       ${addresses.api}/_local/usage`,
+  ].join("\n");
+}
