@@ -1,5 +1,5 @@
 /** What the crawl API needs, built once per container. */
-import { createUrlGuard, type UrlGuard } from "../../shared/access/url-guard.ts";
+import { createUrlInspector, type UrlInspector } from "../../shared/access/url-inspection.ts";
 import { createJobFlags } from "../../shared/crawl/job-flags.ts";
 import type { JobDependencies } from "../../shared/crawl/jobs.ts";
 import { sqsClient } from "../../shared/platform/aws.ts";
@@ -8,7 +8,7 @@ import { createQueueSender } from "../../shared/platform/queues.ts";
 import { type ApiContainer, createApiContainer } from "../adapters/api-container.ts";
 
 export interface CrawlApi extends ApiContainer, Pick<JobDependencies, "queues" | "flags"> {
-  guard: UrlGuard;
+  inspector: UrlInspector;
 }
 
 export const crawlApi = once((): CrawlApi => {
@@ -18,6 +18,6 @@ export const crawlApi = once((): CrawlApi => {
     ...container,
     queues: createQueueSender(sqsClient(), config.queueUrlPrefix),
     flags: createJobFlags(dynamo, config.stateTable),
-    guard: createUrlGuard({ allowHosts: config.allowHosts }),
+    inspector: createUrlInspector(config.allowHosts),
   };
 });

@@ -1,7 +1,7 @@
 /** Taking jobs: pages, a batch of pages as a job each, a site. */
 
 import type { Caller } from "../../shared/access/authorize.ts";
-import { UrlRefusedError } from "../../shared/access/url-guard.ts";
+import { UrlRefusedError } from "../../shared/access/url-inspection.ts";
 import { effectiveConfig, requireCollection } from "../../shared/crawl/effective-config.ts";
 import { createJob, type JobView, type NewJob } from "../../shared/crawl/jobs.ts";
 import { hostOf } from "../../shared/crawl/url-key.ts";
@@ -103,9 +103,9 @@ async function resolveOptions(
 }
 
 /** The URL as the guard read it. @throws ApiError 400 URL_INVALID or 403 URL_BLOCKED that says which URL it is */
-function inspect({ guard }: CrawlApi, url: string, path: string): string {
+function inspect({ inspector }: CrawlApi, url: string, path: string): string {
   try {
-    return guard.inspect(url).href;
+    return inspector.inspect(url).href;
   } catch (error) {
     if (!(error instanceof UrlRefusedError)) throw error;
     const host = URL.canParse(url) ? new URL(url).host : undefined;

@@ -4,7 +4,9 @@ import { HeadBucketCommand } from "@aws-sdk/client-s3";
 import { GetQueueAttributesCommand } from "@aws-sdk/client-sqs";
 import { GetCommand } from "@aws-sdk/lib-dynamodb";
 import { createEmbedder, embedderDescriptor } from "../../shared/knowledge/embedder-registry.ts";
+import { createVectorStore } from "../../shared/knowledge/vector-store-registry.ts";
 import { s3Client, sqsClient } from "../../shared/platform/aws.ts";
+import type { Config } from "../../shared/platform/config.ts";
 import { once } from "../../shared/platform/once.ts";
 import type { Check } from "../../shared/platform/readiness.ts";
 import { type ApiContainer, createApiContainer } from "../adapters/api-container.ts";
@@ -36,9 +38,30 @@ function createChecks({ config, sql, dynamo }: ApiContainer): Record<string, Che
       ),
     dynamodb: (abortSignal) =>
       dynamo.send(new GetCommand({ TableName: config.stateTable, Key: { pk: "health" } }), { abortSignal }),
-    // switched off is a choice, not a fault
-    ...(embedderDescriptor(config) === null
-      ? {}
-      : { embedder: async (signal: AbortSignal) => (await createEmbedder(config)).check(signal) }),
+    ...embeddingChecks(config),
+  };
+}
+
+/** Nothing where embeddings are switched off: that is a choice, not a fault. */
+function embeddingChecks(config: Config): Record<string, Check> {
+  const descriptor = embedderDescriptor(config);
+  if (descriptor === null) return {};
+  const embedder = keepOnceMade(() => createEmbedder(config));
+  const vectors = keepOnceMade(() => createVectorStore(config, descriptor));
+  return {
+    embedder: async (signal) => (await embedder()).check(signal),
+    vectors: async (signal) => (await vectors()).check(signal),
+  };
+}
+
+/** As `once`, but what could not be made is tried again. */
+function keepOnceMade<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  return () => {
+    made ??= make().catch((error: unknown) => {
+      made = undefined;
+      throw error;
+    });
+    return made;
   };
 }

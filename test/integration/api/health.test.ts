@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { api } from "../../../functions/health-api/handler.ts";
 import { createLogger } from "../../../shared/platform/log.ts";
@@ -6,10 +9,14 @@ import { callApi } from "../../services/api.ts";
 import { type ApiSetup, setUpApi } from "./api-setup.ts";
 
 let setup: ApiSetup;
+const directory = mkdtempSync(join(tmpdir(), "health-"));
 beforeAll(async () => {
-  setup = await setUpApi({ EMBEDDER__PROVIDER: "none" });
+  setup = await setUpApi({ EMBEDDER__PROVIDER: "bundled", VECTORS__SQLITE_PATH: join(directory, "vectors.sqlite") });
 });
-afterAll(() => setup.close());
+afterAll(async () => {
+  await setup.close();
+  rmSync(directory, { recursive: true, force: true });
+});
 
 const ready = () => callApi(api, { path: "/api/v1/health/ready" });
 
@@ -20,7 +27,10 @@ it("is alive without a key", async () => {
 it("is ready where every dependency answers", async () => {
   expect(await ready()).toMatchObject({
     status: 200,
-    body: { status: "ok", checks: { postgres: "ok", s3: "ok", sqs: "ok", dynamodb: "ok" } },
+    body: {
+      status: "ok",
+      checks: { postgres: "ok", s3: "ok", sqs: "ok", dynamodb: "ok", embedder: "ok", vectors: "ok" },
+    },
   });
 });
 
