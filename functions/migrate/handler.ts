@@ -1,16 +1,27 @@
-/** Brings the database schema up to date: once per deployment, and at each local start. */
+/**
+ * Brings the database schema up to date: once per deployment, and at each local start. Asked with `{"first_admin_key": true}`
+ * it also makes the first admin key and answers with it, since nobody could ask the API for one; who may invoke this
+ * function is a matter of AWS's own permissions.
+ */
+import { z } from "zod";
+import { createFirstAdminKey } from "../../shared/access/first-admin-key.ts";
 import { loadConfig } from "../../shared/platform/config.ts";
 import { configuredDatabase } from "../../shared/platform/database.ts";
 import { createLogger } from "../../shared/platform/log.ts";
 import { migrate } from "../../shared/platform/migrations.ts";
 
-export async function handler(): Promise<{ applied: string[] }> {
+const requestSchema = z.object({ first_admin_key: z.boolean().default(false) });
+
+export async function handler(event?: unknown): Promise<{ applied: string[]; admin_key?: string }> {
+  const request = requestSchema.parse(event ?? {});
   const config = loadConfig();
   const sql = configuredDatabase(config, 1);
   try {
     const applied = await migrate(sql);
     createLogger({ function: "migrate" }, config.logLevel).info("schema is up to date", { applied });
-    return { applied };
+    return request.first_admin_key
+      ? { applied, admin_key: await createFirstAdminKey(sql, config.apiRpm) }
+      : { applied };
   } finally {
     await sql.end();
   }
