@@ -1,0 +1,187 @@
+/**
+ * One HTTP request and what came back, as bytes. Nothing is thrown for what a server does: a fault stands beside whatever
+ * arrived before it, since that is archived too.
+ */
+import type { Agent, Dispatcher } from "undici";
+import type { CaptureError } from "../capture/capture.ts";
+import { describeFault, fault } from "./fetch-faults.ts";
+
+/** Why a body is not whole, in the words of WARC-Truncated. */
+export type Truncation = "length" | "time" | "disconnect";
+
+export interface HttpResponse {
+  status: number;
+  statusText: string;
+  /** As received: case, order and repetition kept; latin1. */
+  headers: [string, string][];
+  /** Content coding kept, chunked framing removed. */
+  body: Buffer;
+  truncated: Truncation | null;
+}
+
+export interface Exchange {
+  url: URL;
+  /** Request line and headers as sent, with the empty line. */
+  requestHead: string;
+  /** Epoch ms at which the request was sent, or given up where it never was. */
+  startedAt: number;
+  /** From sending to the last byte, in ms. */
+  durationMs: number;
+  response: HttpResponse | null;
+  fault: CaptureError | null;
+}
+
+export interface ExchangeLimits {
+  /** For the whole exchange, in ms. */
+  timeoutMs: number;
+  /** Bytes of the body as received; the rest is not read. */
+  maxBodyBytes: number;
+}
+
+/** Holds back large bodies, so that a few of them do not fill the memory: see `createBodyBudget`. */
+export interface BodyBudget {
+  /** Runs `resume` when there is room for one more large body. @returns called when that body is done */
+  enter(resume: () => void): () => void;
+}
+
+/** A body up to this size needs no leave. */
+const LARGE_BODY_BYTES = 1024 * 1024;
+
+/**
+ * @param headers sent in this order after Host and Connection
+ * @param onSent called when the request is written, or given up
+ */
+export function exchange(
+  client: Agent,
+  url: URL,
+  headers: readonly [string, string][],
+  limits: ExchangeLimits,
+  budget: BodyBudget,
+  onSent: () => void,
+): Promise<Exchange> {
+  return new Promise((resolve) => {
+    const path = url.pathname + url.search;
+    let phase: "connecting" | "sent" | "body" | "done" = "connecting";
+    let startedAt = Date.now();
+    let response: HttpResponse | null = null;
+    let controller: Dispatcher.DispatchController | undefined;
+    let leave: (() => void) | undefined;
+    const chunks: Buffer[] = [];
+    let received = 0;
+
+    const settle = (error: CaptureError | null, truncated: Truncation | null): void => {
+      if (phase === "done") return;
+      if (phase === "connecting") onSent();
+      phase = "done";
+      clearTimeout(timer);
+      leave?.();
+      if (response !== null) {
+        response.body = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks);
+        response.truncated = truncated;
+      }
+      const requestHead = requestHeadOf(url, path, headers);
+      resolve({ url, requestHead, startedAt, durationMs: Date.now() - startedAt, response, fault: error });
+    };
+    const stop = (): void => controller?.abort(new Error("the exchange is over"));
+    const timer = setTimeout(() => {
+      const code =
+        phase === "connecting" ? "CONNECT_TIMEOUT" : phase === "sent" ? "HEADERS_TIMEOUT" : "BODY_TIMEOUT";
+      settle(fault(code, `The page took longer than ${limits.timeoutMs} ms`), "time");
+      stop();
+    }, limits.timeoutMs);
+
+    const handler: Dispatcher.DispatchHandler = {
+      onRequestStart(started) {
+        controller = started;
+        // given up while the connection was made: nothing is sent
+        if (phase === "done") return stop();
+        phase = "sent";
+        startedAt = Date.now();
+        onSent();
+      },
+      onResponseStart(started, status, _headers, statusText = "") {
+        if (status < 200 || phase === "done") return;
+        phase = "body";
+        response = {
+          status,
+          statusText,
+          headers: pairs(started.rawHeaders as Buffer[]),
+          body: Buffer.alloc(0),
+          truncated: null,
+        };
+      },
+      onResponseData(started, chunk) {
+        if (phase !== "body") return;
+        received += chunk.length;
+        if (received > limits.maxBodyBytes) {
+          chunks.push(chunk.subarray(0, chunk.length - (received - limits.maxBodyBytes)));
+          settle(null, "length");
+          return stop();
+        }
+        chunks.push(chunk);
+        if (received > LARGE_BODY_BYTES && leave === undefined) {
+          started.pause();
+          leave = budget.enter(() => started.resume());
+        }
+      },
+      onResponseEnd: () => settle(null, null),
+      onResponseError(_started, error) {
+        const received = response !== null;
+        const described = describeFault(error, phase === "connecting" ? "connect" : received ? "body" : "headers");
+        settle(described, described.code === "BODY_TIMEOUT" ? "time" : "disconnect");
+      },
+    };
+    try {
+      client.dispatch({ origin: url.origin, path, method: "GET", headers: headers.flat() }, handler);
+    } catch (error) {
+      settle(describeFault(error, "connect"), null);
+    }
+  });
+}
+
+/** What undici writes: Host and Connection first, then the given headers. */
+function requestHeadOf(url: URL, path: string, headers: readonly [string, string][]): string {
+  const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`).join("");
+  return `GET ${path} HTTP/1.1\r\nhost: ${url.host}\r\nconnection: keep-alive\r\n${lines}\r\n`;
+}
+
+function pairs(raw: readonly Buffer[]): [string, string][] {
+  const headers: [string, string][] = [];
+  for (let index = 0; index + 1 < raw.length; index += 2) {
+    headers.push([(raw[index] as Buffer).toString("latin1"), (raw[index + 1] as Buffer).toString("latin1")]);
+  }
+  return headers;
+}
+
+/** At most `slots` large bodies are read at a time; the others wait with their sockets paused. */
+export function createBodyBudget(slots: number): BodyBudget {
+  let free = slots;
+  const waiting = new Set<() => void>();
+  return {
+    enter(resume) {
+      let entered = false;
+      const go = (): void => {
+        entered = true;
+        free -= 1;
+        resume();
+      };
+      if (free > 0) go();
+      else waiting.add(go);
+      return () => {
+        waiting.delete(go);
+        if (!entered) return;
+        entered = false;
+        free += 1;
+        const [next] = waiting;
+        if (next === undefined) return;
+        waiting.delete(next);
+        next();
+      };
+    },
+  };
+}
+
+/** First value of a header, or undefined. @param name lower case */
+export function headerValue(headers: readonly [string, string][], name: string): string | undefined {
+  return headers.find(([each]) => each.toLowerCase() === name)?.[1];
+}

@@ -1,0 +1,125 @@
+/** robots.txt by RFC 9309: what one crawler may fetch. Pure functions. */
+
+/** Product token of this crawler (RFC 9309 section 2.2.1). */
+export const ROBOTS_PRODUCT_TOKEN = "strandline";
+/** Bytes of a robots.txt that count (section 2.5). */
+export const ROBOTS_MAX_BYTES = 500 * 1024;
+const MAX_SITEMAPS = 1000;
+
+export interface RobotsRules {
+  /** Patterns in the form of `normalizePath`, with `*` and a final `$` as wildcards. */
+  rules: { allow: boolean; pattern: string }[];
+  crawlDelayMs: number | null;
+  /** Absolute URLs as the file lists them; they belong to no group. */
+  sitemaps: string[];
+}
+
+export const ALLOW_ALL: RobotsRules = { rules: [], crawlDelayMs: null, sitemaps: [] };
+
+interface Group extends Omit<RobotsRules, "sitemaps"> {
+  agents: string[];
+}
+
+/** @param token product token; groups for it are merged, and where there is none those for `*` */
+export function parseRobots(body: Uint8Array, token: string = ROBOTS_PRODUCT_TOKEN): RobotsRules {
+  const text = new TextDecoder().decode(body.subarray(0, ROBOTS_MAX_BYTES));
+  const lines = text.split(/\r\n|\r|\n/);
+  // a line that the limit cuts in two could mean anything
+  if (body.length > ROBOTS_MAX_BYTES) lines.pop();
+  const sitemaps: string[] = [];
+  const groups: Group[] = [];
+  let current: Group | undefined;
+  let open = false;
+  for (const line of lines) {
+    const [, key = "", value = ""] = /^\s*([A-Za-z-]+)\s*:\s*([^#]*?)\s*(?:#.*)?$/.exec(line) ?? [];
+    switch (key.toLowerCase()) {
+      case "user-agent":
+        if (current === undefined || !open) {
+          current = { agents: [], rules: [], crawlDelayMs: null };
+          groups.push(current);
+          open = true;
+        }
+        current.agents.push(agentOf(value));
+        break;
+      case "allow":
+      case "disallow":
+        open = false;
+        if (value !== "") current?.rules.push({ allow: key.toLowerCase() === "allow", pattern: normalizePattern(value) });
+        break;
+      case "crawl-delay":
+        // not of the RFC, so it must not end the list of agents
+        if (current && /^\d+(\.\d+)?$/.test(value)) current.crawlDelayMs = Number(value) * 1000;
+        break;
+      case "sitemap":
+        if (URL.canParse(value) && sitemaps.length < MAX_SITEMAPS) sitemaps.push(value);
+        break;
+    }
+  }
+  const own = groups.filter(({ agents }) => agents.includes(token.toLowerCase()));
+  const applicable = own.length > 0 ? own : groups.filter(({ agents }) => agents.includes("*"));
+  const delays = applicable.flatMap(({ crawlDelayMs }) => crawlDelayMs ?? []);
+  return {
+    rules: applicable.flatMap(({ rules }) => rules),
+    crawlDelayMs: delays.length === 0 ? null : Math.max(...delays),
+    sitemaps,
+  };
+}
+
+/** `*`, or the product token without version. */
+function agentOf(value: string): string {
+  return value.startsWith("*") ? "*" : (/^[A-Za-z_-]+/.exec(value)?.[0] ?? "").toLowerCase();
+}
+
+/** Longest match wins; of two as long, the one that allows (section 2.2.2). */
+export function isAllowed({ rules }: RobotsRules, url: URL): boolean {
+  if (url.pathname === "/robots.txt") return true;
+  const path = normalizePath(url.pathname + url.search);
+  let best: { allow: boolean; pattern: string } | undefined;
+  for (const rule of rules) {
+    const longer = best === undefined || rule.pattern.length > best.pattern.length;
+    const asLong = rule.pattern.length === best?.pattern.length && rule.allow && !best.allow;
+    if ((longer || asLong) && matches(rule.pattern, path)) best = rule;
+  }
+  return best?.allow ?? true;
+}
+
+/**
+ * One spelling per path (section 2.2.2): non-ASCII is percent-encoded, unreserved characters are not, hex digits are upper case.
+ * `*` and `$` are encoded, since they are wildcards in patterns.
+ */
+export function normalizePath(path: string): string {
+  return normalizeEscapes(path).replaceAll("*", "%2A").replaceAll("$", "%24");
+}
+
+function normalizePattern(pattern: string): string {
+  const anchored = pattern.endsWith("$");
+  const body = normalizeEscapes(anchored ? pattern.slice(0, -1) : pattern).replaceAll("$", "%24");
+  return body.replace(/\*+/g, "*") + (anchored ? "$" : "");
+}
+
+function normalizeEscapes(text: string): string {
+  return text
+    .replace(/%[0-9a-fA-F]{2}/g, (escape) => {
+      const character = String.fromCharCode(Number.parseInt(escape.slice(1), 16));
+      return /[A-Za-z0-9._~-]/.test(character) ? character : escape.toUpperCase();
+    })
+    .replace(/[^\x21-\x7e]+/g, (run) => encodeURIComponent(run.toWellFormed()));
+}
+
+/** Linear in path × wildcards: the positions that the pattern read so far can have reached. */
+function matches(pattern: string, path: string): boolean {
+  const anchored = pattern.endsWith("$");
+  const parts = (anchored ? pattern.slice(0, -1) : pattern).split("*");
+  const [first = "", ...rest] = parts;
+  if (!path.startsWith(first)) return false;
+  let at = first.length;
+  for (const [index, part] of rest.entries()) {
+    if (anchored && index === rest.length - 1) {
+      return path.length - part.length >= at && path.endsWith(part);
+    }
+    const found = path.indexOf(part, at);
+    if (found < 0) return false;
+    at = found + part.length;
+  }
+  return !anchored || at === path.length;
+}

@@ -1,0 +1,130 @@
+/**
+ * Who works on a fetch task, and how far it got, in one DynamoDB item per task. SQS delivers at least once; the lease makes
+ * sure that one delivery works at a time, and progress that the next one goes on where it ended.
+ */
+import { type DynamoDBDocumentClient, GetCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { z } from "zod";
+import { expiresAt, isConditionFailure } from "./state-item.ts";
+
+export const LEASE_MS = 30_000;
+const TASK_TTL_S = 7 * 24 * 3600;
+/** A delayed message may come this much early by our clock; it must not find its own deferral still standing. */
+const DEFERRAL_SLACK_MS = 900;
+
+const taskItemSchema = z.object({
+  lease_until: z.number().default(0),
+  /** Times the task was taken: makes the names of its files unique. */
+  takes: z.number().default(0),
+  /** Positions of the URLs whose captures were sent. */
+  done: z.array(z.number()).default([]),
+  completed: z.boolean().default(false),
+});
+
+export type LeaseOutcome =
+  | { outcome: "taken"; lease: TaskLease }
+  | { outcome: "completed" }
+  /** Someone else works on it, or it was sent again for later. */
+  | { outcome: "busy"; remainingMs: number };
+
+export interface TaskLease {
+  readonly take: number;
+  /** Positions of the URLs that are done. */
+  readonly done: ReadonlySet<number>;
+  /** Epoch ms. */
+  readonly until: number;
+  /** @returns false where the lease was lost: stop */
+  renew(): Promise<boolean>;
+  /** Adds to what is done, and renews. @returns false where the lease was lost */
+  record(positions: readonly number[]): Promise<boolean>;
+  complete(): Promise<boolean>;
+  /** Gives the task up until about `delayMs` from now: an earlier first delivery is a duplicate. */
+  defer(delayMs: number): Promise<boolean>;
+}
+
+export interface TaskLeases {
+  take(taskId: string, owner: string): Promise<LeaseOutcome>;
+}
+
+export function createTaskLeases(
+  dynamo: DynamoDBDocumentClient,
+  TableName: string,
+  now: () => number = Date.now,
+): TaskLeases {
+  const write = async (
+    taskId: string,
+    UpdateExpression: string,
+    ConditionExpression: string,
+    values: Record<string, unknown>,
+  ): Promise<z.infer<typeof taskItemSchema> | undefined> => {
+    try {
+      const { Attributes } = await dynamo.send(
+        new UpdateCommand({
+          TableName,
+          Key: { pk: `task#${taskId}` },
+          UpdateExpression,
+          ConditionExpression,
+          ExpressionAttributeNames: { "#owner": "owner" },
+          ExpressionAttributeValues: values,
+          ReturnValues: "ALL_NEW",
+        }),
+      );
+      return taskItemSchema.parse(Attributes ?? {});
+    } catch (error) {
+      if (isConditionFailure(error)) return undefined;
+      throw error;
+    }
+  };
+
+  return {
+    async take(taskId, owner) {
+      const item = await write(
+        taskId,
+        "SET #owner = :owner, lease_until = :until, expires_at = :expiry, takes = if_not_exists(takes, :zero) + :one",
+        "attribute_not_exists(completed) AND (attribute_not_exists(lease_until) OR lease_until <= :now)",
+        {
+          ":owner": owner,
+          ":until": now() + LEASE_MS,
+          ":now": now(),
+          ":expiry": expiresAt(now(), TASK_TTL_S),
+          ":zero": 0,
+          ":one": 1,
+        },
+      );
+      if (item !== undefined) return { outcome: "taken", lease: heldLease(taskId, owner, item.takes, item.done) };
+      const { Item } = await dynamo.send(
+        new GetCommand({ TableName, Key: { pk: `task#${taskId}` }, ConsistentRead: true }),
+      );
+      const seen = taskItemSchema.parse(Item ?? {});
+      if (seen.completed) return { outcome: "completed" };
+      return { outcome: "busy", remainingMs: Math.max(0, seen.lease_until - now()) };
+    },
+  };
+
+  function heldLease(taskId: string, owner: string, take: number, doneBefore: readonly number[]): TaskLease {
+    const done = new Set(doneBefore);
+    let until = now() + LEASE_MS;
+    const change = async (expression: string, values: Record<string, unknown>): Promise<boolean> =>
+      (await write(taskId, expression, "#owner = :owner", { ":owner": owner, ...values })) !== undefined;
+    const held = async (expression: string, values: Record<string, unknown>): Promise<boolean> => {
+      const next = now() + LEASE_MS;
+      const kept = await change(`SET lease_until = :until${expression}`, { ":until": next, ...values });
+      if (kept) until = next;
+      return kept;
+    };
+    return {
+      take,
+      done,
+      get until() {
+        return until;
+      },
+      renew: () => held("", {}),
+      record(positions) {
+        for (const position of positions) done.add(position);
+        return held(", done = :done", { ":done": [...done] });
+      },
+      complete: () => change("SET completed = :true REMOVE #owner", { ":true": true }),
+      defer: (delayMs) =>
+        change("SET lease_until = :until REMOVE #owner", { ":until": now() + delayMs - DEFERRAL_SLACK_MS }),
+    };
+  }
+}
