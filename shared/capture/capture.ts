@@ -112,6 +112,7 @@ export const CAPTURE_ERROR_CODES = {
   INVALID_REDIRECT: "failed",
   URL_BLOCKED: "failed",
   UNSUPPORTED_TYPE: "failed",
+  EMPTY_BODY: "failed",
   EXTRACT_FAILED: "failed",
   RATE_LIMITED: "failed",
   ROBOTS_UNREACHABLE: "failed",

@@ -28,7 +28,6 @@ interface RecordOptions {
   /** UUIDs without `urn:uuid:`. */
   recordId: string;
   concurrentTo?: string;
-  warcinfoId?: string;
   truncated?: Truncation | null;
 }
 
@@ -48,20 +47,16 @@ const SYNC_GZIP_BYTES = 256 * 1024;
 const gzipInPool = promisify(gzip);
 const CRLF = Buffer.from("\r\n");
 const RECORD_END = Buffer.from("\r\n\r\n");
-const NOTHING = Buffer.alloc(0);
 
 /** Describes the file and who wrote it. @param fields application/warc-fields */
-export async function warcinfoRecord(
-  fields: Headers,
-  options: { filename: string; date: number; recordId: string },
-): Promise<Buffer> {
+export function warcinfoRecord(fields: Headers, options: { filename: string; date: number; recordId: string }): Buffer {
   const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value.replaceAll(/[\r\n]+/g, " ")}\r\n`);
-  return frame("warcinfo", options, { "WARC-Filename": options.filename }, [Buffer.from(lines.join(""))]);
+  return gzipSync(frame("warcinfo", options, { "WARC-Filename": options.filename }, [Buffer.from(lines.join(""))]));
 }
 
 export async function requestRecord(message: HttpMessage, options: RecordOptions): Promise<Buffer> {
   const head = httpHead(message);
-  return frame("request", options, { "WARC-Block-Digest": labelledDigest(head) }, [head]);
+  return await member(frame("request", options, { "WARC-Block-Digest": labelledDigest(head) }, [head]));
 }
 
 /** @param payloadDigest of the body, see `labelledDigest` */
@@ -75,7 +70,7 @@ export async function responseRecord(
     "WARC-Payload-Digest": payloadDigest,
     "WARC-Block-Digest": labelledDigest(head, message.body),
   };
-  return frame("response", options, digests, [head, message.body]);
+  return await member(frame("response", options, digests, [head, message.body]));
 }
 
 /** Holds the headers of this answer only; the payload lies in the record that it refers to. */
@@ -89,20 +84,19 @@ export async function revisitRecord(message: HttpMessage, of: RevisitOf, options
   };
   if (of.recordId !== null) headers["WARC-Refers-To"] = `<urn:uuid:${of.recordId}>`;
   if (of.payloadDigest !== null) headers["WARC-Payload-Digest"] = of.payloadDigest;
-  return frame("revisit", options, headers, [head]);
+  return await member(frame("revisit", options, headers, [head]));
 }
 
 export const newRecordId = (): string => uuidv7();
 
-async function frame(
+function frame(
   type: "warcinfo" | "request" | "response" | "revisit",
   options: { date: number; recordId: string } & Partial<RecordOptions>,
   headers: Headers,
   block: readonly Uint8Array[],
-): Promise<Buffer> {
+): Buffer {
   const length = block.reduce((sum, part) => sum + part.length, 0);
   const warcHeaders: Headers = { "WARC-Record-ID": `<urn:uuid:${options.recordId}>`, ...headers };
-  if (options.warcinfoId !== undefined) warcHeaders["WARC-Warcinfo-ID"] = `<urn:uuid:${options.warcinfoId}>`;
   if (options.concurrentTo !== undefined) warcHeaders["WARC-Concurrent-To"] = `<urn:uuid:${options.concurrentTo}>`;
   if (options.truncated) warcHeaders["WARC-Truncated"] = options.truncated;
   warcHeaders["Content-Length"] = String(length);
@@ -114,8 +108,11 @@ async function frame(
     warcHeaders,
   });
   const head = Buffer.from(record.warcHeaders.toString());
-  const whole = Buffer.concat([head, CRLF, ...block, RECORD_END]);
-  return whole.length <= SYNC_GZIP_BYTES ? gzipSync(whole) : gzipInPool(whole);
+  return Buffer.concat([head, CRLF, ...block, RECORD_END]);
+}
+
+async function member(record: Buffer): Promise<Buffer> {
+  return record.length <= SYNC_GZIP_BYTES ? gzipSync(record) : await gzipInPool(record);
 }
 
 /**
@@ -127,5 +124,5 @@ function httpHead(message: HttpMessage): Buffer {
   for (const [name, value] of message.headers) {
     text += `${name.toLowerCase() === "transfer-encoding" ? `X-Archive-Orig-${name}` : name}: ${value}\r\n`;
   }
-  return message.headers.length === 0 && message.startLine === "" ? NOTHING : Buffer.from(`${text}\r\n`, "latin1");
+  return Buffer.from(`${text}\r\n`, "latin1");
 }

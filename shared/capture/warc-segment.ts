@@ -5,26 +5,29 @@
 import type { WarcPointer } from "./capture.ts";
 import { newRecordId, warcinfoRecord } from "./warc-record.ts";
 
+/** One record, compressed. */
+export interface WarcMember {
+  recordId: string;
+  member: Buffer;
+}
+
 export interface WarcSegment {
   readonly key: string;
-  readonly warcinfoId: string;
   /** Compressed bytes so far. */
   readonly bytes: number;
   /** Adds records that belong together, in order. @returns where each lies */
-  append(records: readonly { recordId: string; member: Buffer }[]): WarcPointer[];
+  append(records: readonly WarcMember[]): WarcPointer[];
   /** The whole file. */
   contents(): Buffer;
 }
 
 /** @param info fields of the warcinfo record, see section 6.2 of the standard */
-export async function createWarcSegment(key: string, info: Record<string, string>, now: number): Promise<WarcSegment> {
-  const warcinfoId = newRecordId();
+export function createWarcSegment(key: string, info: Record<string, string>, now: number): WarcSegment {
   const filename = key.slice(key.lastIndexOf("/") + 1);
-  const members = [await warcinfoRecord(info, { filename, date: now, recordId: warcinfoId })];
+  const members = [warcinfoRecord(info, { filename, date: now, recordId: newRecordId() })];
   let bytes = members[0]?.length ?? 0;
   return {
     key,
-    warcinfoId,
     get bytes() {
       return bytes;
     },

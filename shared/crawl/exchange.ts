@@ -4,10 +4,8 @@
  */
 import type { Agent, Dispatcher } from "undici";
 import type { CaptureError } from "../capture/capture.ts";
+import type { Truncation } from "../capture/warc-record.ts";
 import { describeFault, fault } from "./fetch-faults.ts";
-
-/** Why a body is not whole, in the words of WARC-Truncated. */
-export type Truncation = "length" | "time" | "disconnect";
 
 export interface HttpResponse {
   status: number;
@@ -21,8 +19,8 @@ export interface HttpResponse {
 
 export interface Exchange {
   url: URL;
-  /** Request line and headers as sent, with the empty line. */
-  requestHead: string;
+  /** As sent, in order. */
+  requestHeaders: [string, string][];
   /** Epoch ms at which the request was sent, or given up where it never was. */
   startedAt: number;
   /** From sending to the last byte, in ms. */
@@ -60,7 +58,8 @@ export function exchange(
   onSent: () => void,
 ): Promise<Exchange> {
   return new Promise((resolve) => {
-    const path = url.pathname + url.search;
+    // what undici writes by itself comes first
+    const requestHeaders: [string, string][] = [["host", url.host], ["connection", "keep-alive"], ...headers];
     let phase: "connecting" | "sent" | "body" | "done" = "connecting";
     let startedAt = Date.now();
     let response: HttpResponse | null = null;
@@ -79,13 +78,11 @@ export function exchange(
         response.body = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks);
         response.truncated = truncated;
       }
-      const requestHead = requestHeadOf(url, path, headers);
-      resolve({ url, requestHead, startedAt, durationMs: Date.now() - startedAt, response, fault: error });
+      resolve({ url, requestHeaders, startedAt, durationMs: Date.now() - startedAt, response, fault: error });
     };
     const stop = (): void => controller?.abort(new Error("the exchange is over"));
     const timer = setTimeout(() => {
-      const code =
-        phase === "connecting" ? "CONNECT_TIMEOUT" : phase === "sent" ? "HEADERS_TIMEOUT" : "BODY_TIMEOUT";
+      const code = phase === "connecting" ? "CONNECT_TIMEOUT" : phase === "sent" ? "HEADERS_TIMEOUT" : "BODY_TIMEOUT";
       settle(fault(code, `The page took longer than ${limits.timeoutMs} ms`), "time");
       stop();
     }, limits.timeoutMs);
@@ -132,18 +129,17 @@ export function exchange(
       },
     };
     try {
-      client.dispatch({ origin: url.origin, path, method: "GET", headers: headers.flat() }, handler);
+      client.dispatch(
+        { origin: url.origin, path: requestTarget(url), method: "GET", headers: headers.flat() },
+        handler,
+      );
     } catch (error) {
       settle(describeFault(error, "connect"), null);
     }
   });
 }
 
-/** What undici writes: Host and Connection first, then the given headers. */
-function requestHeadOf(url: URL, path: string, headers: readonly [string, string][]): string {
-  const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`).join("");
-  return `GET ${path} HTTP/1.1\r\nhost: ${url.host}\r\nconnection: keep-alive\r\n${lines}\r\n`;
-}
+export const requestTarget = (url: URL): string => url.pathname + url.search;
 
 function pairs(raw: readonly Buffer[]): [string, string][] {
   const headers: [string, string][] = [];

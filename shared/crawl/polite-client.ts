@@ -37,7 +37,8 @@ export interface PoliteClient {
   readonly host: string;
   /** Reads again what the other workers know of the host. */
   refresh(): Promise<HostState>;
-  slowTo(crawlDelayMs: number | undefined): void;
+  /** What robots.txt asks for; the longest delay heard of counts. */
+  slowTo(crawlDelayMs: number): void;
   /**
    * @throws RequestRefused where the host may not be asked, SlotTooFar where not now, the signal's reason where stopped
    */
@@ -54,7 +55,7 @@ export interface PoliteClientOptions {
   signal: AbortSignal;
   /** Longest wait for a first slot, in ms. */
   maxWaitMs: number;
-  /** Slots to reserve at a time: the requests that are still to come. */
+  /** Requests still to come after those that wait already: slots are reserved for all of them at once. */
   wanted(): number;
   /** Epoch ms by which the last slot must be. */
   deadline: number;
@@ -76,6 +77,8 @@ export function createPoliteClient(options: PoliteClientOptions): PoliteClient {
   let probe: Promise<void> | undefined;
   let leadMs = FIRST_LEAD_MS;
   let used = true;
+  /** Requests without a slot. */
+  let waiting = 0;
 
   const known = async (): Promise<HostState> => {
     state ??= await states.read(host);
@@ -114,7 +117,7 @@ export function createPoliteClient(options: PoliteClientOptions): PoliteClient {
     used = false;
     const { intervalMs } = paceNow(await known());
     const inTime = Math.floor((options.deadline - clock.now()) / intervalMs);
-    const count = Math.max(1, Math.min(options.wanted(), inTime));
+    const count = Math.max(1, Math.min(waiting + options.wanted(), inTime));
     const when = { notBefore: clock.now() + leadMs, maxWaitMs: Math.max(options.maxWaitMs, leadMs) };
     const { firstAt, taken } = await states.reserve(host, count, intervalMs, when);
     if (!taken) throw new SlotTooFar(Math.ceil(firstAt - clock.now()));
@@ -168,7 +171,7 @@ export function createPoliteClient(options: PoliteClientOptions): PoliteClient {
       return state;
     },
     slowTo(delayMs) {
-      if (delayMs === crawlDelayMs) return;
+      if (delayMs <= (crawlDelayMs ?? 0)) return;
       crawlDelayMs = delayMs;
       // slots of the faster pace are too close together
       slots = [];
@@ -177,7 +180,10 @@ export function createPoliteClient(options: PoliteClientOptions): PoliteClient {
     async get(url, headers, limits) {
       const probed = await pass();
       try {
-        const pace = await takeSlot();
+        waiting += 1;
+        const pace = await takeSlot().finally(() => {
+          waiting -= 1;
+        });
         const left = await pacer.turn(pace, signal);
         const answer = await exchange(options.client, url, headers, limits, options.budget, left);
         await learn(answer);

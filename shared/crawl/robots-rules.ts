@@ -44,7 +44,8 @@ export function parseRobots(body: Uint8Array, token: string = ROBOTS_PRODUCT_TOK
       case "allow":
       case "disallow":
         open = false;
-        if (value !== "") current?.rules.push({ allow: key.toLowerCase() === "allow", pattern: normalizePattern(value) });
+        if (value !== "")
+          current?.rules.push({ allow: key.toLowerCase() === "allow", pattern: normalizePattern(value) });
         break;
       case "crawl-delay":
         // not of the RFC, so it must not end the list of agents
@@ -99,9 +100,9 @@ function normalizePattern(pattern: string): string {
 
 function normalizeEscapes(text: string): string {
   return text
-    .replace(/%[0-9a-fA-F]{2}/g, (escape) => {
-      const character = String.fromCharCode(Number.parseInt(escape.slice(1), 16));
-      return /[A-Za-z0-9._~-]/.test(character) ? character : escape.toUpperCase();
+    .replace(/%[0-9a-fA-F]{2}/g, (octet) => {
+      const character = String.fromCharCode(Number.parseInt(octet.slice(1), 16));
+      return /[A-Za-z0-9._~-]/.test(character) ? character : octet.toUpperCase();
     })
     .replace(/[^\x21-\x7e]+/g, (run) => encodeURIComponent(run.toWellFormed()));
 }

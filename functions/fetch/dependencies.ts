@@ -1,0 +1,63 @@
+/** What fetch works with, built once per container. No database: it handles hostile input. */
+import type { S3Client } from "@aws-sdk/client-s3";
+import type { SQSClient } from "@aws-sdk/client-sqs";
+import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
+import { createUrlGuard } from "../../shared/access/url-guard.ts";
+import { createBodyBudget } from "../../shared/crawl/exchange.ts";
+import type { FetchDependencies } from "../../shared/crawl/fetch-run.ts";
+import { createHostStates } from "../../shared/crawl/host-state.ts";
+import { createJobFlags } from "../../shared/crawl/job-flags.ts";
+import { createRobotsCache } from "../../shared/crawl/robots-cache.ts";
+import { createTaskLeases } from "../../shared/crawl/task-lease.ts";
+import { dynamoClient, s3Client, sqsClient } from "../../shared/platform/aws.ts";
+import { systemClock } from "../../shared/platform/clock.ts";
+import { type Config, loadConfig } from "../../shared/platform/config.ts";
+import { createLogger } from "../../shared/platform/log.ts";
+import { createObjectStore } from "../../shared/platform/objects.ts";
+import { once } from "../../shared/platform/once.ts";
+import { createQueueSender } from "../../shared/platform/queues.ts";
+
+/** Bodies above 1 MB that are read at a time: 50 MB each at the most, in a function of 1 GB. */
+const LARGE_BODIES = 2;
+/** Bytes of response headers; more is an error. */
+const MAX_HEADER_BYTES = 64 * 1024;
+
+interface AwsClients {
+  sqs: SQSClient;
+  s3: S3Client;
+  dynamo: DynamoDBDocumentClient;
+}
+
+export function fetchDependencies(config: Config, { sqs, s3, dynamo }: AwsClients) {
+  const guard = createUrlGuard({ allowHosts: config.allowHosts });
+  return {
+    sqs,
+    queueUrlPrefix: config.queueUrlPrefix,
+    log: createLogger({ function: "fetch" }, config.logLevel),
+    guard,
+    client: guard.dispatcher({
+      connectTimeoutMs: config.connectTimeoutMs,
+      headersTimeout: config.headersTimeoutMs,
+      bodyTimeout: config.bodyIdleTimeoutMs,
+      maxHeaderSize: MAX_HEADER_BYTES,
+    }),
+    budget: createBodyBudget(LARGE_BODIES),
+    hosts: createHostStates(dynamo, config.stateTable),
+    leases: createTaskLeases(dynamo, config.stateTable),
+    robots: createRobotsCache(dynamo, config.stateTable),
+    flags: createJobFlags(dynamo, config.stateTable),
+    objects: createObjectStore(s3, config.bucket),
+    queues: createQueueSender(sqs, config.queueUrlPrefix),
+    clock: systemClock,
+    settings: {
+      userAgent: config.userAgent,
+      concurrency: config.fetchConcurrencyPerTask,
+      defaultRps: config.defaultRps,
+      robotsUnreachable: config.robotsUnreachable,
+    },
+  } satisfies FetchDependencies & Record<string, unknown>;
+}
+
+export const dependencies = once(() =>
+  fetchDependencies(loadConfig(), { sqs: sqsClient(), s3: s3Client(), dynamo: dynamoClient() }),
+);

@@ -1,0 +1,10 @@
+/** Fetches the URLs of one task politely, writes their WARC, extracts their text. */
+import { runFetchTask } from "../../shared/crawl/fetch-run.ts";
+import { fetchTaskSchema } from "../../shared/crawl/fetch-task.ts";
+import { createQueueHandler } from "../adapters/queue-consumer.ts";
+import { dependencies } from "./dependencies.ts";
+
+export const handler = createQueueHandler(dependencies, () => ({
+  schema: fetchTaskSchema,
+  handle: async (task, delivery) => await runFetchTask(dependencies(), task, delivery),
+}));

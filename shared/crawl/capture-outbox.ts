@@ -1,0 +1,105 @@
+/**
+ * Where a task's captures leave: the WARC segment is put, then the batch that points into it, then the message, then progress
+ * is recorded. A worker that dies between two of these repeats work but loses none.
+ */
+import type { Capture } from "../capture/capture.ts";
+import { writeCaptureBatch } from "../capture/capture-batch.ts";
+import { createWarcSegment, type WarcMember, type WarcSegment, warcSegmentKey } from "../capture/warc-segment.ts";
+import type { ObjectStore } from "../platform/objects.ts";
+import type { QueueSender } from "../platform/queues.ts";
+import type { TaskLease } from "./task-lease.ts";
+
+export interface CaptureOutbox {
+  /** @param position of the URL in the task */
+  add(position: number, capture: Capture, members: readonly WarcMember[], recordId: string | null): Promise<void>;
+  /** Records that belong to no capture, such as those of robots.txt. */
+  archive(members: readonly WarcMember[]): void;
+  /** Sends whatever is there. @returns false where the lease was lost */
+  flush(): Promise<boolean>;
+  /** No more flushes by time. */
+  close(): void;
+}
+
+export interface CaptureOutboxOptions {
+  jobId: string;
+  taskId: string;
+  lease: TaskLease;
+  objects: ObjectStore;
+  queues: QueueSender;
+  /** Fields of the warcinfo records. */
+  warcinfo: Record<string, string>;
+  now(): number;
+  /** A flush by time failed, or found the lease lost. */
+  onTrouble(error: Error | "lease-lost"): void;
+}
+
+const FLUSH_CAPTURES = 25;
+const FLUSH_AFTER_MS = 1000;
+/** Of compressed WARC, and of text in UTF-16 code units: bounds the worker's memory and the size of a batch. */
+const FLUSH_WARC_BYTES = 16 * 1024 * 1024;
+const FLUSH_TEXT_CHARS = 16 * 1024 * 1024;
+
+export function createCaptureOutbox(options: CaptureOutboxOptions): CaptureOutbox {
+  const { jobId, taskId, lease, objects, queues } = options;
+  let segment: WarcSegment | undefined;
+  let segments = 0;
+  let pending: { position: number; capture: Capture }[] = [];
+  let textChars = 0;
+  let timer: NodeJS.Timeout | undefined;
+  let flushing: Promise<boolean> = Promise.resolve(true);
+
+  const openSegment = (): WarcSegment => {
+    if (segment === undefined) {
+      const now = options.now();
+      const key = warcSegmentKey(jobId, taskId, lease.take, segments, now);
+      segment = createWarcSegment(key, options.warcinfo, now);
+      segments += 1;
+    }
+    return segment;
+  };
+
+  const send = async (): Promise<boolean> => {
+    clearTimeout(timer);
+    timer = undefined;
+    const [file, batch] = [segment, pending];
+    [segment, pending, textChars] = [undefined, [], 0];
+    if (file) await objects.put(file.key, file.contents(), "application/warc");
+    if (batch.length === 0) return true;
+    const captures = batch.map(({ capture }) => capture);
+    const batchKey = await writeCaptureBatch(objects, jobId, captures);
+    await queues.send("captures", { jobId, taskId, batchKey });
+    return await lease.record(batch.map(({ position }) => position));
+  };
+
+  /** One at a time, in order. */
+  const flush = (): Promise<boolean> => {
+    flushing = flushing.then(send);
+    return flushing;
+  };
+
+  const flushByTime = async (): Promise<void> => {
+    try {
+      if (!(await flush())) options.onTrouble("lease-lost");
+    } catch (error) {
+      options.onTrouble(error as Error);
+    }
+  };
+
+  return {
+    async add(position, capture, members, recordId) {
+      const pointers = members.length === 0 ? [] : openSegment().append(members);
+      const warc = pointers.find((pointer) => pointer.recordId === recordId) ?? null;
+      pending.push({ position, capture: { ...capture, warc } });
+      textChars += (capture.extraction?.text.length ?? 0) + (capture.extraction?.markdown.length ?? 0);
+      timer ??= setTimeout(() => void flushByTime(), FLUSH_AFTER_MS);
+      const full =
+        pending.length >= FLUSH_CAPTURES || (segment?.bytes ?? 0) > FLUSH_WARC_BYTES || textChars > FLUSH_TEXT_CHARS;
+      if (full && !(await flush())) options.onTrouble("lease-lost");
+    },
+    archive(members) {
+      if (members.length > 0) openSegment().append(members);
+    },
+    flush,
+    close: () => clearTimeout(timer),
+  };
+}

@@ -1,0 +1,130 @@
+/** Undoes Content-Encoding, with a bound on what comes out. */
+import { promisify } from "node:util";
+import * as zlib from "node:zlib";
+
+export type DecodedContent =
+  /** `truncated`: more would have come out than the bound allows, or the input was cut. */
+  { bytes: Buffer; truncated: boolean } | { failed: string };
+
+/** Below this, decoding at once costs less than handing over to the thread pool. */
+const SYNC_BYTES = 256 * 1024;
+/** Codings on top of each other; more are an attack. */
+const MAX_CODINGS = 3;
+
+type Coding = "gzip" | "deflate" | "br" | "zstd";
+
+/**
+ * A coding that nobody knows, and gzip or zstd that the bytes show to be a lie, are passed over: the body is taken as it is.
+ * @param contentEncoding value of the header, several codings separated by commas in the order they were applied
+ * @param cut the body ends before its end: what can be decoded of it is
+ */
+export async function decodeContent(
+  body: Buffer,
+  contentEncoding: string | undefined,
+  maxBytes: number,
+  cut: boolean,
+): Promise<DecodedContent> {
+  const codings = (contentEncoding ?? "")
+    .toLowerCase()
+    .split(",")
+    .map(codingOf)
+    .filter((each) => each !== undefined);
+  if (codings.length > MAX_CODINGS) return { failed: `${codings.length} content codings on top of each other` };
+  let bytes = body;
+  let truncated = false;
+  for (const coding of codings.reverse()) {
+    if (bytes.length === 0) break;
+    if (!looksLike(coding, bytes)) continue;
+    const decoded = await decodeOne(bytes, coding, maxBytes, cut || truncated);
+    if ("failed" in decoded) return decoded;
+    bytes = decoded.bytes;
+    truncated ||= decoded.truncated;
+  }
+  return bytes.length > maxBytes ? { bytes: bytes.subarray(0, maxBytes), truncated: true } : { bytes, truncated };
+}
+
+function codingOf(token: string): Coding | undefined {
+  switch (token.trim()) {
+    case "gzip":
+    case "x-gzip":
+      return "gzip";
+    case "deflate":
+    case "br":
+    case "zstd":
+      return token.trim() as Coding;
+    default:
+      return undefined;
+  }
+}
+
+/** gzip and zstd say what they are in their first bytes. */
+function looksLike(coding: Coding, bytes: Buffer): boolean {
+  if (coding === "gzip") return bytes[0] === 0x1f && bytes[1] === 0x8b;
+  if (coding === "zstd") return bytes.length < 4 || bytes.readUInt32LE(0) === 0xfd2fb528 || isSkippableFrame(bytes);
+  return true;
+}
+
+const isSkippableFrame = (bytes: Buffer): boolean => bytes.readUInt32LE(0) >>> 4 === 0x184d2a5;
+
+const SYNC = {
+  gzip: zlib.gunzipSync,
+  deflate: zlib.inflateSync,
+  raw: zlib.inflateRawSync,
+  br: zlib.brotliDecompressSync,
+  zstd: zlib.zstdDecompressSync,
+};
+const POOLED = {
+  gzip: promisify(zlib.gunzip),
+  deflate: promisify(zlib.inflate),
+  raw: promisify(zlib.inflateRaw),
+  br: promisify(zlib.brotliDecompress),
+  zstd: promisify(zlib.zstdDecompress),
+};
+const STREAM = {
+  gzip: zlib.createGunzip,
+  deflate: zlib.createInflate,
+  raw: zlib.createInflateRaw,
+  br: zlib.createBrotliDecompress,
+  zstd: zlib.createZstdDecompress,
+};
+
+async function decodeOne(bytes: Buffer, coding: Coding, maxBytes: number, cut: boolean): Promise<DecodedContent> {
+  // deflate means zlib's format, but some servers send the bare one (RFC 9110 section 8.4.1.2)
+  const format = coding === "deflate" && !isZlib(bytes) ? "raw" : coding;
+  if (!cut) {
+    try {
+      const options = { maxOutputLength: maxBytes };
+      const whole = bytes.length <= SYNC_BYTES ? SYNC[format](bytes, options) : await POOLED[format](bytes, options);
+      return { bytes: whole, truncated: false };
+    } catch (error) {
+      if (!tooLarge(error)) return { failed: `the ${coding} content cannot be decoded: ${(error as Error).message}` };
+    }
+  }
+  return await decodePrefix(bytes, format, maxBytes);
+}
+
+const isZlib = (bytes: Buffer): boolean =>
+  bytes.length >= 2 && ((bytes[0] ?? 0) & 0x0f) === 8 && bytes.readUInt16BE(0) % 31 === 0;
+
+const tooLarge = (error: unknown): boolean =>
+  error instanceof Error && "code" in error && error.code === "ERR_BUFFER_TOO_LARGE";
+
+/** As much as comes out before the bound, the end of a cut input, or the first fault. */
+async function decodePrefix(bytes: Buffer, format: keyof typeof STREAM, maxBytes: number): Promise<DecodedContent> {
+  const stream = STREAM[format]();
+  const chunks: Buffer[] = [];
+  let length = 0;
+  stream.end(bytes);
+  try {
+    for await (const chunk of stream as AsyncIterable<Buffer>) {
+      chunks.push(chunk);
+      length += chunk.length;
+      if (length >= maxBytes) break;
+    }
+  } catch (error) {
+    if (length === 0) return { failed: `the ${format} content cannot be decoded: ${(error as Error).message}` };
+  } finally {
+    stream.destroy();
+  }
+  return { bytes: Buffer.concat(chunks).subarray(0, maxBytes), truncated: true };
+}

@@ -1,0 +1,97 @@
+/**
+ * Works through one fetch task: every URL ends as exactly one capture, now or in a later delivery of the same task. Waiting
+ * never counts as a failed delivery: a task that must wait is sent again with a delay.
+ */
+import type { Agent } from "undici";
+import type { UrlGuard } from "../access/url-guard.ts";
+import type { Clock } from "../platform/clock.ts";
+import { uuidv7 } from "../platform/ids.ts";
+import type { Logger } from "../platform/log.ts";
+import type { ObjectStore } from "../platform/objects.ts";
+import type { QueueSender } from "../platform/queues.ts";
+import type { BodyBudget } from "./exchange.ts";
+import { type FetchTask, fetchQueue } from "./fetch-task.ts";
+import type { HostStates } from "./host-state.ts";
+import type { JobFlags } from "./job-flags.ts";
+import type { RobotsCache } from "./robots-cache.ts";
+import type { TaskLease, TaskLeases } from "./task-lease.ts";
+import { workThrough } from "./task-work.ts";
+
+export interface FetchDependencies {
+  guard: UrlGuard;
+  client: Agent;
+  budget: BodyBudget;
+  hosts: HostStates;
+  leases: TaskLeases;
+  robots: RobotsCache;
+  flags: JobFlags;
+  objects: ObjectStore;
+  queues: QueueSender;
+  clock: Clock;
+  settings: {
+    userAgent: string;
+    concurrency: number;
+    /** Requests a second per host where a job names none. */
+    defaultRps: number;
+    robotsUnreachable: "disallow" | "allow";
+  };
+}
+
+export interface TaskDelivery {
+  /** 1 for the first. */
+  receiveCount: number;
+  remainingMs(): number;
+  log: Logger;
+}
+
+/** How a delivery ended. `lost`: another delivery has the task now. */
+export type WorkOutcome = { kind: "done" } | { kind: "lost" } | { kind: "later"; waitMs: number };
+
+export async function runFetchTask(
+  dependencies: FetchDependencies,
+  task: FetchTask,
+  delivery: TaskDelivery,
+): Promise<void> {
+  const log = delivery.log.with({ job_id: task.jobId, task_id: task.taskId, host: task.host });
+  const taken = await dependencies.leases.take(task.taskId, uuidv7());
+  if (taken.outcome === "completed") return log.info("task is completed: this delivery is a duplicate");
+  if (taken.outcome === "busy") {
+    if (delivery.receiveCount === 1) return log.info("task is in other hands: this delivery is a duplicate");
+    // the holder may have died: look again when its lease ends
+    return await sendAgain(dependencies, task, taken.remainingMs);
+  }
+  const { lease } = taken;
+  let outcome: WorkOutcome;
+  try {
+    outcome = await workThrough(dependencies, task, lease, { ...delivery, log });
+  } catch (error) {
+    await release(lease, log);
+    throw error;
+  }
+  if (outcome.kind === "later") {
+    const delayMs = Math.min(MAX_DELAY_MS, Math.max(MIN_DELAY_MS, outcome.waitMs));
+    log.info("task goes on later", { delay_ms: delayMs, done: lease.done.size, urls: task.urls.length });
+    if (await lease.defer(delayMs)) await sendAgain(dependencies, task, delayMs);
+  } else if (outcome.kind === "done") {
+    await lease.complete();
+  } else {
+    log.warn("the lease was lost: another delivery goes on with the task");
+  }
+}
+
+/** SQS counts delays in seconds and holds a message for 15 minutes at the most. */
+const MIN_DELAY_MS = 1000;
+const MAX_DELAY_MS = 900_000;
+
+async function sendAgain({ queues }: FetchDependencies, task: FetchTask, delayMs: number): Promise<void> {
+  await queues.send(fetchQueue(task.priority), task, Math.max(1, Math.ceil(delayMs / 1000)));
+}
+
+/** So that the next delivery need not wait for the lease to end. */
+async function release(lease: TaskLease, log: Logger): Promise<void> {
+  try {
+    await lease.defer(0);
+  } catch (error) {
+    log.warn("the lease could not be given back: it ends by itself", { error });
+  }
+}

@@ -1,0 +1,66 @@
+/** From the body of a successful answer to its text: coding, type, charset, extraction. */
+import type { Capture, CaptureError } from "../capture/capture.ts";
+import { decodeText } from "../capture/charset.ts";
+import { extractPage, extractPlainText } from "../extract/extract-page.ts";
+import type { Extraction } from "../extract/extraction.ts";
+import { decodeContent } from "./content-coding.ts";
+import { type HttpResponse, headerValue } from "./exchange.ts";
+import { fault } from "./fetch-faults.ts";
+import { parseMediaType, textKindOf } from "./media-type.ts";
+import { isXhtml, xmlText } from "./xml-text.ts";
+
+export type PageContent = Pick<Capture, "mimeType" | "charset" | "extraction" | "truncated" | "error">;
+
+/** Longest text that is extracted, in UTF-16 code units: 60 times a long article, and what a worker's memory bears. */
+const MAX_EXTRACTED_CHARS = 10_000_000;
+
+/** @param url of the page after redirects; @param maxBytes of the body without content coding */
+export async function readPageContent(response: HttpResponse, url: string, maxBytes: number): Promise<PageContent> {
+  const { essence: mimeType, charset: label } = parseMediaType(headerValue(response.headers, "content-type"));
+  const cut = response.truncated !== null;
+  const without = (error: CaptureError, truncated = cut): PageContent => ({
+    mimeType,
+    charset: null,
+    extraction: null,
+    truncated,
+    error,
+  });
+  if (response.body.length === 0) return without(fault("EMPTY_BODY", `The server sent no body (${response.status})`));
+  const coding = headerValue(response.headers, "content-encoding");
+  const decoded = await decodeContent(response.body, coding, maxBytes, cut);
+  if ("failed" in decoded) return without(fault("DECODE_FAILED", decoded.failed));
+  const { kind, reason } = textKindOf(mimeType, decoded.bytes);
+  if (kind === undefined) return without(fault("UNSUPPORTED_TYPE", reason), cut || decoded.truncated);
+
+  const { text: whole, charset } = decodeText(decoded.bytes, label, kind);
+  const text = whole.slice(0, MAX_EXTRACTED_CHARS);
+  const truncated = cut || decoded.truncated || text.length < whole.length;
+  try {
+    const extraction = extract(text, kind, url, response.headers);
+    return { mimeType, charset, extraction, truncated, error: null };
+  } catch (error) {
+    const message = `The text could not be extracted: ${error instanceof Error ? error.message : String(error)}`;
+    return { mimeType, charset, extraction: null, truncated, error: fault("EXTRACT_FAILED", message) };
+  }
+}
+
+function extract(
+  text: string,
+  kind: "html" | "xml" | "plain",
+  url: string,
+  headers: HttpResponse["headers"],
+): Extraction {
+  if (kind === "plain") return extractPlainText(text);
+  if (kind === "xml" && !isXhtml(text)) return extractPlainText(xmlText(text));
+  return extractPage(text, {
+    url,
+    contentLanguage: headerValue(headers, "content-language") ?? null,
+    robotsHeader: allValues(headers, "x-robots-tag"),
+  });
+}
+
+/** A header that may be sent several times, as one list. */
+function allValues(headers: HttpResponse["headers"], name: string): string | null {
+  const values = headers.filter(([each]) => each.toLowerCase() === name).map(([, value]) => value);
+  return values.length === 0 ? null : values.join(", ");
+}

@@ -1,0 +1,36 @@
+/** The text of an XML document that is no XHTML: tags, comments and instructions gone, entities decoded. */
+import { decodeXML } from "entities";
+
+/** Linear in the length of `xml`, whatever is unclosed in it. */
+export function xmlText(xml: string): string {
+  const parts: string[] = [];
+  let at = 0;
+  while (at < xml.length) {
+    const open = xml.indexOf("<", at);
+    const end = open < 0 ? xml.length : open;
+    parts.push(decodeXML(xml.slice(at, end)));
+    if (open < 0) break;
+    if (xml.startsWith("<![CDATA[", open)) {
+      const close = endOf(xml, "]]>", open + 9);
+      parts.push(xml.slice(open + 9, close === xml.length ? close : close - 3));
+      at = close;
+    } else {
+      at = endOf(xml, xml.startsWith("<!--", open) ? "-->" : xml.startsWith("<?", open) ? "?>" : ">", open);
+      parts.push("\n");
+    }
+  }
+  return parts
+    .join("")
+    .replace(/[ \t]*\n\s*/g, "\n")
+    .trim();
+}
+
+/** Whether the root element is XHTML's. */
+export function isXhtml(xml: string): boolean {
+  return /^[^<]{0,64}(?:<[?!][^>]{0,1024}>[^<]{0,256}){0,8}<(?:[\w-]{1,32}:)?html[\s>]/i.test(xml.slice(0, 8192));
+}
+
+function endOf(text: string, mark: string, from: number): number {
+  const found = text.indexOf(mark, from);
+  return found < 0 ? text.length : found + mark.length;
+}
