@@ -225,12 +225,17 @@ async function writeClaims(tx: Transaction, job: JobRow, tasks: readonly Claimed
     where f.job_id = ${job.id} and f.url_hash = decode(r.hash, 'hex')`;
 }
 
-/** The task makes progress: what is left of it gets a full lease again. */
+/**
+ * The task makes progress: what is left of it gets a full lease again. Rows that another batch of the task has locked are
+ * left out: they are just ending, and their transaction may wait for the job's row, which the caller holds.
+ */
 export async function prolongLease(tx: Transaction, job: JobRow, taskId: string): Promise<void> {
   const lease = leaseSeconds(MAX_URLS_PER_TASK, job.settings.config.rate_limit_rps);
   await tx`
     update frontier set lease_until = greatest(lease_until, now() + ${lease} * interval '1 second'), sends = 1
-    where job_id = ${job.id} and state = 'claimed' and task_id = ${taskId}`;
+    where job_id = ${job.id} and url_hash in (
+      select url_hash from frontier where job_id = ${job.id} and state = 'claimed' and task_id = ${taskId}
+      for update skip locked)`;
 }
 
 /**
@@ -239,10 +244,15 @@ export async function prolongLease(tx: Transaction, job: JobRow, taskId: string)
  */
 export async function renewTask(tx: Transaction, job: JobRow, taskId: string): Promise<ClaimedTask | undefined> {
   const lease = leaseSeconds(MAX_URLS_PER_TASK, job.settings.config.rate_limit_rps);
-  await tx`
+  const { count } = await tx`
     update frontier set sends = sends + 1,
       lease_until = now() + least(${LARGEST_LEASE_FACTOR}, 2 ^ sends) * ${lease} * interval '1 second'
-    where job_id = ${job.id} and state = 'claimed' and task_id = ${taskId} and lease_until < now()`;
+    where job_id = ${job.id} and url_hash in (
+      select url_hash from frontier
+      where job_id = ${job.id} and state = 'claimed' and task_id = ${taskId} and lease_until < now()
+      for update skip locked)`;
+  // another sweep was quicker, or the task has just answered
+  if (count === 0) return undefined;
   const owed = await tx<Candidate[]>`
     select encode(u.url_hash, 'hex') as "urlHash", u.url, u.host, u.depth, u.attempt, 0 as "waitS", prior.prior
     from frontier u left join lateral (${priorOf(tx, job)}) prior on true

@@ -1,0 +1,59 @@
+import { expect, test } from "vitest";
+import type { FetchTask } from "../../../shared/crawl/fetch-task.ts";
+import { ingestBatch } from "../../../shared/crawl/ingest-batch.ts";
+import { createJob, listJobUrls, readJob } from "../../../shared/crawl/jobs.ts";
+import { crawlSetup, newJob, page, type Site, traceOf } from "./crawl-setup.ts";
+
+const fault: ReturnType<Site> = {
+  status: 500,
+  error: { code: "HTTP_500", message: "The server answered 500", retryable: true },
+};
+
+test("a URL that keeps failing is tried four times, at growing distances, without waiting for the sweep", async () => {
+  const setup = await crawlSetup();
+  const job = await createJob(setup.dependencies, newJob(["http://a.example/"]));
+  const times: number[] = [];
+  for (let attempt = 0; attempt < 4; attempt++) {
+    const [task] = (await setup.tasks(10)) as [FetchTask];
+    times.push(Date.now());
+    expect(task.urls).toMatchObject([{ attempt }]);
+    await ingestBatch(setup.dependencies, await setup.capture(task, () => fault));
+  }
+  const waits = times.slice(1).map((time, at) => time - (times[at] as number));
+  expect(waits[0]).toBeGreaterThanOrEqual(900);
+  expect(waits[1]).toBeGreaterThanOrEqual(1_900);
+  expect(waits[2]).toBeGreaterThanOrEqual(3_900);
+  expect(await traceOf(setup.sql, job.job_id)).toMatchObject({
+    job: { status: "completed", counts: { crawled: 0, failed: 1, open: 0 } },
+    frontier: [{ state: "failed", error_code: "HTTP_500" }],
+    captures: Array(4).fill({ error_code: "HTTP_500" }),
+  });
+  const { urls } = await listJobUrls(setup.sql, job.job_id, { limit: 1 });
+  expect(urls).toMatchObject([{ attempts: 4, status_code: 500, error_message: "The server answered 500" }]);
+});
+
+test("what may be fetched now does not wait for what is tried again later", async () => {
+  const setup = await crawlSetup();
+  const urls = Array.from({ length: 120 }, (_, at) => `http://a.example/${at}`);
+  await createJob(setup.dependencies, newJob(urls));
+  const [first] = (await setup.tasks()) as [FetchTask];
+  await ingestBatch(
+    setup.dependencies,
+    await setup.capture(first, (url) => (url.endsWith("/0") ? fault : { html: page(url) })),
+  );
+  const [next] = (await setup.tasks()) as [FetchTask];
+  expect(next.urls).toHaveLength(20);
+  expect(next.urls.every((each) => each.attempt === 0)).toBe(true);
+});
+
+test("a permanent fault is not tried again", async () => {
+  const setup = await crawlSetup();
+  const job = await createJob(setup.dependencies, newJob(["http://a.example/", "http://b.example/"]));
+  const gone = { status: 410, error: { code: "HTTP_410", message: "gone", retryable: false } };
+  await setup.crawl((url) => (url.includes("a.example") ? gone : { html: page("B") }));
+  expect(await readJob(setup.sql, job.job_id)).toMatchObject({
+    status: "completed",
+    stop_reason: "completed",
+    counts: { crawled: 1, failed: 1 },
+  });
+});
