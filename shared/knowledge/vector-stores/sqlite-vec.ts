@@ -3,9 +3,9 @@
  * binary codes in memory, which follows the file; sqlite-vec scores them exactly.
  */
 import { mkdirSync } from "node:fs";
+import { createRequire } from "node:module";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { load } from "sqlite-vec";
 import { RetryableError } from "../../platform/errors.ts";
 import type { EmbedderDescriptor } from "../embedder.ts";
 import type { VectorFilter, VectorHit, VectorStore } from "../vector-store.ts";
@@ -85,10 +85,16 @@ export function createSqliteVectorStore({ path, descriptor, busyTimeoutMs }: Sql
 
 function open(path: string, timeout: number): DatabaseSync {
   const db = new DatabaseSync(path, { allowExtension: true, timeout });
-  load(db);
+  loadExtension(db);
   db.enableLoadExtension(false);
   guarded(() => db.exec("pragma journal_mode = wal; pragma synchronous = normal; pragma foreign_keys = on"));
   return db;
+}
+
+/** Looked up when it is needed: a bundle for Lambda holds this file, but the package is not there. */
+function loadExtension(db: DatabaseSync): void {
+  const { load } = createRequire(import.meta.url)("sqlite-vec") as typeof import("sqlite-vec");
+  load(db);
 }
 
 function createTables(db: DatabaseSync, name: string): void {
