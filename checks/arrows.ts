@@ -24,7 +24,7 @@ const ARROWS: Record<string, readonly string[]> = {
   "infra/topology.ts": [],
   local: ["infra/topology.ts", "functions", "shared"],
   cli: ["shared/platform", "local", "demo"],
-  demo: ["shared/platform", "local", "cli"],
+  demo: ["shared/platform", "infra/topology.ts", "local", "cli"],
   checks: [],
   bench: ["shared", "functions", "infra/topology.ts", "local", "demo", "cli", "test/services"],
   test: ["shared", "functions", "infra", "local", "cli", "demo", "bench", "checks"],

@@ -84,9 +84,14 @@ export class DurableObjects extends FileS3Persistence {
   }
 
   #files(bucket: string, key: string): { data: string; meta: string } {
-    const base = join(this.#buckets, bucket, "objects", objectPath(key));
-    return { data: `${base}%.data`, meta: `${base}%.meta.json` };
+    const data = objectFile(dirname(this.#buckets), bucket, key);
+    return { data, meta: data.replace(/data$/, "meta.json") };
   }
+}
+
+/** Where the bytes of an object lie. @param directory of `DurableObjects` */
+export function objectFile(directory: string, bucket: string, key: string): string {
+  return join(directory, "buckets", bucket, "objects", `${objectPath(key)}%.data`);
 }
 
 /** Of a file name on every common file system, with room for the endings. */
