@@ -23,7 +23,9 @@ export function outcomeOf({ status, redirects, error }: Observed, attempt: numbe
   if (retryable && attempt + 1 < MAX_ATTEMPTS) {
     return { state: "pending", errorCode: code, waitMs: retryWaitMs(attempt), givesBudgetBack: false };
   }
-  const state = code in CAPTURE_ERROR_CODES ? CAPTURE_ERROR_CODES[code as keyof typeof CAPTURE_ERROR_CODES] : "failed";
+  const state = Object.hasOwn(CAPTURE_ERROR_CODES, code)
+    ? CAPTURE_ERROR_CODES[code as keyof typeof CAPTURE_ERROR_CODES]
+    : "failed";
   const requested = status > 0 || redirects.length > 0 || attempt > 0;
   return { state, errorCode: code, waitMs: 0, givesBudgetBack: state === "skipped" && !requested };
 }

@@ -54,6 +54,9 @@ export async function crawlSetup({ embedding = null }: { embedding?: { maxTokens
         batchKey: await writeCaptureBatch(dependencies.objects, task.jobId, captures),
       };
     },
+    async crawlTask(task: FetchTask, site: Site): Promise<void> {
+      await ingestBatch(dependencies, await this.capture(task, site));
+    },
     /** Answers tasks from the site until none come any more. @returns every URL in the order it was fetched */
     async crawl(site: Site, deliveries = 1): Promise<string[]> {
       const fetched: string[] = [];

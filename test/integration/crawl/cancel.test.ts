@@ -1,0 +1,88 @@
+import { expect, test } from "vitest";
+import type { FetchTask } from "../../../shared/crawl/fetch-task.ts";
+import { ingestBatch } from "../../../shared/crawl/ingest-batch.ts";
+import { cancelJob, createJob, readJob } from "../../../shared/crawl/jobs.ts";
+import { uuidv7 } from "../../../shared/platform/ids.ts";
+import { crawlSetup, newJob, newSiteJob, page, type Site, traceOf } from "./crawl-setup.ts";
+
+const urls = (count: number) => Array.from({ length: count }, (_, at) => `http://a.example/${at}`);
+const site: Site = (url) => ({ html: page(url) });
+const cancelled: Site = () => ({ error: { code: "CANCELLED", message: "The job was cancelled", retryable: false } });
+
+test("cancelling ends what nobody fetches at once, and the rest as fetch answers", async () => {
+  const setup = await crawlSetup();
+  const job = await createJob(setup.dependencies, newJob(urls(130)));
+  const [one, two] = (await setup.tasks()) as [FetchTask, FetchTask];
+  await ingestBatch(setup.dependencies, await setup.capture(one, site, one.urls.slice(0, 10)));
+  expect(await cancelJob(setup.dependencies, job.job_id)).toBe("cancelled");
+  expect(await setup.dependencies.flags.isCancelled(job.job_id)).toBe(true);
+  expect(await readJob(setup.sql, job.job_id)).toMatchObject({
+    status: "running",
+    cancel_requested: true,
+    stop_reason: null,
+    counts: { crawled: 10, skipped: 30, open: 90 },
+  });
+  await ingestBatch(setup.dependencies, await setup.capture(one, cancelled, one.urls.slice(10)));
+  await ingestBatch(setup.dependencies, await setup.capture(two, cancelled));
+  expect(await setup.tasks()).toEqual([]);
+  expect(await readJob(setup.sql, job.job_id)).toMatchObject({
+    status: "cancelled",
+    stop_reason: "manual_stop",
+    counts: { crawled: 10, skipped: 120, open: 0 },
+  });
+  expect(await setup.sql`select from documents_active`).toHaveLength(0);
+});
+
+test("a page that arrives after the cancellation is archived, and its links are not followed", async () => {
+  const setup = await crawlSetup();
+  const job = await createJob(setup.dependencies, newSiteJob("http://a.example/"));
+  const [task] = (await setup.tasks()) as [FetchTask];
+  await cancelJob(setup.dependencies, job.job_id);
+  await ingestBatch(setup.dependencies, await setup.capture(task, () => ({ html: page("Home", ["/b"]) })));
+  expect(await traceOf(setup.sql, job.job_id)).toMatchObject({
+    job: { status: "cancelled", counts: { discovered: 1, crawled: 1, documents: 0 } },
+    captures: [{ url: "http://a.example/" }],
+    documents: [],
+  });
+});
+
+test("cancelling a job that embeds ends it; cancelling what has ended or never was says so", async () => {
+  const setup = await crawlSetup({ embedding: { maxTokens: 128 } });
+  const job = await createJob(setup.dependencies, newJob(urls(1)));
+  await setup.crawl(site);
+  expect(await readJob(setup.sql, job.job_id)).toMatchObject({ status: "embedding" });
+  expect(await cancelJob(setup.dependencies, job.job_id)).toBe("cancelled");
+  expect(await readJob(setup.sql, job.job_id)).toMatchObject({ status: "cancelled" });
+  expect(await cancelJob(setup.dependencies, job.job_id)).toBe("finished");
+  expect(await cancelJob(setup.dependencies, uuidv7())).toBe("missing");
+});
+
+test("cancellations that race with the last captures leave one final state and counts that add up", async () => {
+  const setup = await crawlSetup();
+  for (let round = 0; round < 6; round++) {
+    const job = await createJob(setup.dependencies, newJob(urls(120)));
+    const tasks = (await setup.tasks()) as [FetchTask, FetchTask];
+    const messages = await Promise.all(
+      tasks.flatMap((task) =>
+        [0, 1, 2, 3, 4].map((at) => setup.capture(task, site, task.urls.slice(10 * at, 10 * at + 10))),
+      ),
+    );
+    await Promise.all([
+      ...messages.map((message) => ingestBatch(setup.dependencies, message)),
+      cancelJob(setup.dependencies, job.job_id),
+      cancelJob(setup.dependencies, job.job_id),
+    ]);
+    await setup.crawl(cancelled);
+    const { job: view, frontier } = await traceOf(setup.sql, job.job_id);
+    expect(view).toMatchObject({
+      status: "cancelled",
+      stop_reason: "manual_stop",
+      counts: { open: 0, discovered: 120 },
+    });
+    const states = Map.groupBy(frontier, (row) => row["state"] as string);
+    expect(states.get("crawled")?.length ?? 0).toBe(view?.counts.crawled);
+    expect(states.get("skipped")?.length ?? 0).toBe(view?.counts.skipped);
+  }
+  const [database] = await setup.sql`select deadlocks from pg_stat_database where datname = current_database()`;
+  expect(database?.["deadlocks"]).toBe(0);
+});

@@ -1,0 +1,44 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { linkedUrls } from "../../../shared/crawl/links.ts";
+import { normalizeUrl, urlHash } from "../../../shared/crawl/url-key.ts";
+
+const host = { mode: "host", host: "a.example" } as const;
+const from = (links: string[], depth = 0) => ({ url: "http://a.example/", depth, links });
+
+test("links keep their order, and each page counts once", () => {
+  const links = ["http://a.example/b", "http://a.example/a", "http://a.example/b#x", "http://a.example/a?utm_source=y"];
+  expect(linkedUrls([from(links)], host).map((each) => each.url)).toEqual(["http://a.example/b", "http://a.example/a"]);
+});
+
+test("other hosts, other ports, other schemes and what is no URL are left out", () => {
+  const links = ["http://b.example/", "http://a.example:8080/", "mailto:a@a.example", "nonsense", "ftp://a.example/"];
+  expect(linkedUrls([from(links)], host)).toEqual([]);
+  expect(linkedUrls([from(links)], { mode: "any" }).map((each) => each.url)).toEqual([
+    "http://b.example/",
+    "http://a.example:8080/",
+  ]);
+});
+
+test("URLs longer than the URL guard allows are left out", () => {
+  expect(linkedUrls([from([`http://a.example/${"x".repeat(2048)}`])], host)).toEqual([]);
+});
+
+test("a page that two pages link to gets the lesser depth", () => {
+  const links = ["http://a.example/x"];
+  const found = linkedUrls([{ ...from(links, 3), url: "http://a.example/deep" }, from(links, 1)], host);
+  expect(found).toMatchObject([{ depth: 2, discoveredFrom: "http://a.example/" }]);
+});
+
+test("whatever a page links to: what is found is normalised, in scope, unique, and one deeper", () => {
+  const link = fc.oneof(fc.webUrl({ withFragments: true, withQueryParameters: true }), fc.string());
+  fc.assert(
+    fc.property(fc.array(link), fc.nat(10), (links, depth) => {
+      const found = linkedUrls([from(links, depth)], { mode: "any" });
+      expect(new Set(found.map((each) => each.urlHash)).size).toBe(found.length);
+      for (const each of found) {
+        expect(each).toMatchObject({ url: normalizeUrl(each.url), urlHash: urlHash(each.url), depth: depth + 1 });
+      }
+    }),
+  );
+});
