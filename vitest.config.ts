@@ -10,6 +10,8 @@ export default defineConfig({
           name: "integration",
           include: ["test/integration/**/*.test.ts"],
           globalSetup: ["test/services/global-setup.ts"],
+          // a condition is waited for, however busy the machine is
+          expect: { poll: { timeout: 20_000, interval: 20 } },
           testTimeout: 60_000,
           hookTimeout: 60_000,
         },

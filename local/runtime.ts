@@ -64,6 +64,8 @@ export interface Runtime {
   usage(): Usage;
   /** Runs one function with an event, as a direct invocation. @throws InvocationError */
   invoke(functionName: string, event: unknown): Promise<unknown>;
+  /** Makes the messages of a queue that are hidden after a failed delivery visible at once. @returns how many there were */
+  redeliver(queue: string): number;
   /** Over within 5 s. */
   stop(): Promise<void>;
 }
@@ -187,6 +189,14 @@ class RunningRuntime implements Runtime {
     if (pool === undefined)
       throw new Error(`There is no function ${functionName}: ${[...this.#pools.keys()].join(", ")}`);
     return await pool.invoke(event, sink);
+  }
+
+  redeliver(name: string): number {
+    const queue = this.#aws?.fauxqs.queues.getQueueByName(name);
+    if (queue === undefined) throw new Error(`There is no queue ${name}`);
+    const handles = [...queue.inflightMessages.keys()];
+    for (const handle of handles) queue.changeVisibility(handle, 0);
+    return handles.length;
   }
 
   stop(): Promise<void> {

@@ -1,0 +1,185 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { GetItemCommand, PutItemCommand } from "@aws-sdk/client-dynamodb";
+import { GetObjectCommand, PutObjectCommand } from "@aws-sdk/client-s3";
+import { expect, onTestFinished, test } from "vitest";
+import { AlreadyRunning } from "../../../local/home.ts";
+import { reader, spawnRuntime, testFolder, testRuntime } from "../../services/index.ts";
+
+const Bucket = "strandline";
+
+async function isAlive(pid: number | undefined): Promise<boolean> {
+  if (pid === undefined) return false;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function invokeStore(url: string | undefined, statement: string): Promise<unknown> {
+  const { default: postgres } = await import("postgres");
+  const sql = postgres(url ?? "", { max: 1, onnotice: () => {} });
+  try {
+    return await sql.unsafe(statement);
+  } finally {
+    await sql.end();
+  }
+}
+
+test("a killed runtime loses nothing: rows, objects, items, and the message that was in work", async () => {
+  const directory = await testFolder();
+  const home = join(directory, "a home");
+  const seen = reader(directory);
+  const first = await spawnRuntime(home, directory, ["consumer", "store"]);
+  await invokeStore(first.addresses.postgres, "create table kept (n int); insert into kept values (7)");
+  await first.clients.s3.send(new PutObjectCommand({ Bucket, Key: "../kept/ü", Body: "kept" }));
+  const TableName = "strandline-state";
+  await first.clients.dynamo.send(new PutItemCommand({ TableName, Item: { pk: { S: "kept" }, n: { N: "7" } } }));
+  await first.clients.send("work", { id: "in work", act: "hang" });
+  await expect.poll(async () => (await seen("taken")).length).toBe(1);
+  await first.clients.send("work", { id: "waiting" });
+  first.child.kill("SIGKILL");
+  await once(first.child, "exit");
+
+  const second = await spawnRuntime(home, directory, ["consumer", "store"]);
+  expect(second.error).toBeUndefined();
+  // at once, not after the visibility timeout of 30 s
+  await expect
+    .poll(() => seen("taken"), { timeout: 10_000 })
+    .toContainEqual(expect.objectContaining({ id: "in work", receiveCount: 2 }));
+  expect(await invokeStore(second.addresses.postgres, "select n from kept")).toEqual([{ n: 7 }]);
+  const object = await second.clients.s3.send(new GetObjectCommand({ Bucket, Key: "../kept/ü" }));
+  expect(await object.Body?.transformToString()).toBe("kept");
+  const { Item } = await second.clients.dynamo.send(new GetItemCommand({ TableName, Key: { pk: { S: "kept" } } }));
+  expect(Item?.["n"]).toEqual({ N: "7" });
+  second.child.kill("SIGTERM");
+  await once(second.child, "exit");
+  expect(await isAlive(second.postgresPid)).toBe(false);
+});
+
+test("Postgres does not outlive a killed runtime", async () => {
+  const directory = await testFolder();
+  const { child, postgresPid } = await spawnRuntime(join(directory, "home"), directory, ["store"]);
+  expect(await isAlive(postgresPid)).toBe(true);
+  child.kill("SIGKILL");
+  await expect.poll(() => isAlive(postgresPid), { timeout: 10_000 }).toBe(false);
+});
+
+test("a Postgres that lost its runtime and its watchdog is stopped by the next start", async () => {
+  const directory = await testFolder();
+  const home = join(directory, "home");
+  const first = await spawnRuntime(home, directory, ["store"]);
+  await invokeStore(first.addresses.postgres, "create table kept (n int)");
+  // the whole of it at once, Postgres included: nothing is shut down
+  process.kill(first.postgresPid ?? 0, "SIGKILL");
+  first.child.kill("SIGKILL");
+  const second = await spawnRuntime(home, directory, ["store"]);
+  expect(second.error).toBeUndefined();
+  expect(await invokeStore(second.addresses.postgres, "select * from kept")).toEqual([]);
+});
+
+test("a restart keeps the addresses and the queue's messages", async () => {
+  const directory = await testFolder();
+  const options = { home: join(directory, "home"), env: { FIXTURE_DIRECTORY: directory } };
+  const first = await testRuntime(["observer", "consumer"], options);
+  await first.clients.s3.send(new PutObjectCommand({ Bucket, Key: "kept", Body: "kept" }));
+  await first.clients.send("work", { id: "later" }, 2);
+  await first.runtime.stop();
+  const second = await testRuntime(["observer", "consumer"], options);
+  expect(second.runtime.addresses).toMatchObject({
+    s3: first.runtime.addresses.s3,
+    dynamodb: first.runtime.addresses.dynamodb,
+    scheduler: first.runtime.addresses.scheduler,
+  });
+  await expect.poll(() => reader(directory)("done"), { timeout: 5_000 }).toEqual([{ id: "later" }]);
+});
+
+test("a second start says where the first one runs", async () => {
+  const directory = await testFolder();
+  const home = join(directory, "home");
+  const { runtime } = await testRuntime(["echo"], { home });
+  await expect(testRuntime(["echo"], { home })).rejects.toThrow(AlreadyRunning);
+  const other = await spawnRuntime(home, directory, ["echo"]);
+  expect(other.error).toContain(`process ${process.pid} at ${runtime.url}`);
+  expect((await fetch(`${runtime.url}/echo/a`)).status).toBe(200);
+});
+
+test("a port that is taken stops the start and leaves the folder free", async () => {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => void server.close());
+  const { port } = server.address() as AddressInfo;
+  const home = join(await testFolder(), "home");
+  await expect(testRuntime(["echo"], { home, port })).rejects.toMatchObject({ code: "EADDRINUSE" });
+  const { runtime } = await testRuntime(["echo"], { home });
+  expect((await fetch(`${runtime.url}/echo/a`)).status).toBe(200);
+});
+
+test("bad configuration stops the start with every problem at once", async () => {
+  const env = { LOG_LEVEL: "loud", TEI__URL_TYPO: "x", FETCH__CONNECT_TIMEOUT_MS: "soon" };
+  const error = await testRuntime(["echo"], { env }).catch((reason: unknown) => reason);
+  expect((error as Error).message).toMatch(
+    /3 problem[\s\S]*TEI__URL_TYPO[\s\S]*LOG_LEVEL[\s\S]*FETCH__CONNECT_TIMEOUT_MS/,
+  );
+});
+
+test("a database that the user names replaces the embedded one", async () => {
+  const { runtime } = await testRuntime(["store"], { env: { DATABASE__POSTGRES_URL: "postgres://127.0.0.1:1/other" } });
+  expect(runtime.postgresPid).toBeUndefined();
+  expect(runtime.env["DATABASE__POSTGRES_URL"]).toBe("postgres://127.0.0.1:1/other");
+});
+
+test("credentials of the machine's owner do not reach the handlers", async () => {
+  const env = {
+    AWS_PROFILE: "prod",
+    AWS_SESSION_TOKEN: "secret",
+    AWS_ACCESS_KEY_ID: "AKIA",
+    AWS_SECRET_ACCESS_KEY: "secret",
+  };
+  const { runtime } = await testRuntime(["echo"], { env });
+  expect(Object.values(runtime.env)).not.toContain("secret");
+  expect(runtime.env).toMatchObject({ AWS_ACCESS_KEY_ID: "local", AWS_SECRET_ACCESS_KEY: "local" });
+  expect(runtime.env["AWS_PROFILE"]).toBeUndefined();
+});
+
+test("stopping waits for the event in work, and not for one that never ends", async () => {
+  const test = await testRuntime(["streamer", "faulty"]);
+  const hanging = fetch(`${test.runtime.url}/stream?chunks=1`).then((response) => response.arrayBuffer());
+  await hanging;
+  const stuck = fetch(`${test.runtime.url}/faulty`, { method: "POST", body: '{"how":"hang"}' }).catch(() => undefined);
+  await expect.poll(() => test.runtime.usage().calls["apigateway.Request"]).toBe(2);
+  const start = performance.now();
+  await test.runtime.stop();
+  await stuck;
+  expect(performance.now() - start).toBeLessThan(5_000);
+});
+
+test("usage counts calls, function time and dollars", async () => {
+  const { runtime, clients, seen } = await testRuntime(["consumer", "echo"]);
+  await clients.send("work", { id: "one" });
+  await expect.poll(async () => (await seen("done")).length).toBe(1);
+  await clients.s3.send(new PutObjectCommand({ Bucket, Key: "a", Body: "a" }));
+  await clients.dynamo.send(
+    new PutItemCommand({ TableName: "strandline-state", Item: { pk: { S: "a" }, text: { S: "x".repeat(3_100) } } }),
+  );
+  await fetch(`${runtime.url}/echo/a`);
+  await expect.poll(() => runtime.usage().calls["sqs.DeleteMessageBatch"]).toBe(1);
+  const answer = await fetch(`${runtime.url}/_local/usage`);
+  const usage = (await answer.json()) as ReturnType<typeof runtime.usage>;
+  expect(usage.calls).toEqual({
+    "sqs.SendMessage": 1,
+    "sqs.ReceiveMessage": expect.any(Number),
+    "sqs.DeleteMessageBatch": 1,
+    "s3.PutObject": 1,
+    "dynamodb.PutItem": 1,
+    "apigateway.Request": 1,
+  });
+  expect(usage.functions["consumer"]?.invocations).toBe(1);
+  // 3 KB and a little are four write units
+  expect(usage.usd["dynamodb"]).toBeCloseTo((4 * 0.625) / 1_000_000, 12);
+  expect(usage.totalUsd).toBeGreaterThan(0);
+});
