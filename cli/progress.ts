@@ -11,7 +11,7 @@ export interface Progress {
 /** Pages a second are measured over this time. */
 const RATE_WINDOW_MS = 5_000;
 const PLAIN_EVERY_MS = 2_000;
-const BAR_COLUMNS = 20;
+const BAR_COLUMNS = 12;
 
 export function createProgress(terminal: Terminal, now: () => number = Date.now): Progress {
   const samples: { at: number; pages: number }[] = [];

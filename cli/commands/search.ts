@@ -31,7 +31,8 @@ export async function search(
     return EXIT.done;
   }
   for (const [index, result] of answer.results.entries()) showResult(terminal, index + 1, result);
-  const count = answer.results.length === 0 ? "Nothing found" : `${answer.results.length} results`;
-  terminal.line(terminal.dim(`${count} in ${Math.round(answer.latency_ms)} ms`));
+  const { length } = answer.results;
+  const found = length === 0 ? "Nothing found" : `${length} ${length === 1 ? "result" : "results"}`;
+  terminal.line(terminal.dim(`${found} in ${Math.round(answer.latency_ms)} ms`));
   return EXIT.done;
 }

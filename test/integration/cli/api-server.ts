@@ -1,0 +1,40 @@
+/** The API over HTTP, in this process: the real handlers behind the routes of the topology. */
+import { createServer } from "node:http";
+import { join } from "node:path";
+import { buffer } from "node:stream/consumers";
+import type { APIGatewayProxyEvent, Context } from "aws-lambda";
+import type { Api } from "../../../functions/adapters/api.ts";
+import { TOPOLOGY } from "../../../infra/topology.ts";
+import { proxyEvent, readProxyAnswer } from "../../../local/http-event.ts";
+import { compileRoutes } from "../../../local/http-routes.ts";
+
+export interface ApiServer {
+  url: string;
+  close(): Promise<void>;
+}
+
+export async function startApiServer(): Promise<ApiServer> {
+  const match = compileRoutes(TOPOLOGY);
+  const server = createServer(async (request, response) => {
+    const url = new URL(request.url ?? "/", "http://api.test");
+    const route = match(request.method ?? "GET", url.pathname);
+    if (route === undefined || !("spec" in route)) return response.writeHead(404).end();
+    const event = proxyEvent({ request, url, body: await buffer(request), requestId: "cli-test", time: 0 }, route);
+    const file = join(import.meta.dirname, "../../../functions", route.spec.name, "handler.ts");
+    const { handler } = (await import(file)) as Api;
+    const answer = readProxyAnswer(await handler(event as unknown as APIGatewayProxyEvent, {} as Context));
+    if (answer === undefined) return response.writeHead(502).end();
+    for (const [name, values] of answer.headers) response.setHeader(name, values);
+    return response.writeHead(answer.status).end(answer.body);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("the server has no port");
+  return {
+    url: `http://127.0.0.1:${address.port}`,
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
