@@ -20,13 +20,13 @@ export interface Crawl {
   seconds: { fetching: number; embedding: number };
 }
 
-/** Far more than it takes on a slow machine. */
-const PATIENCE_MS = 150_000;
+/** How long nothing may change before the crawl is taken for stuck. A slow machine is no fault. */
+const PATIENCE_MS = 90_000;
 const POLL_MS = 200;
 /** The site is our own, so there is no one to be polite to. */
 const REQUESTS_PER_SECOND = 50;
 
-/** @throws DemoError where the job does not complete, or not in time */
+/** @throws DemoError where the job does not complete, or no more comes of it */
 export async function crawlSite(api: ApiClient, terminal: Terminal, origin: string): Promise<Crawl> {
   const started = performance.now();
   const { job_id } = await api<{ job_id: string }>("POST", "/api/v1/crawl/deep", {
@@ -38,6 +38,7 @@ export async function crawlSite(api: ApiClient, terminal: Terminal, origin: stri
   });
   const progress = createProgress(terminal);
   let fetched: number | undefined;
+  let last = { state: "", at: started };
   try {
     for (;;) {
       const job = await api<JobWithResults>("GET", `/api/v1/crawl/${job_id}?limit=1`);
@@ -50,7 +51,9 @@ export async function crawlSite(api: ApiClient, terminal: Terminal, origin: stri
         const urls = await readUrls(api, job_id);
         return { job, urls, seconds: { fetching, embedding: elapsed / 1000 - fetching } };
       }
-      if (elapsed > PATIENCE_MS) throw tookTooLong(job);
+      const state = JSON.stringify([job.status, job.counts]);
+      if (state !== last.state) last = { state, at: performance.now() };
+      if (performance.now() - last.at > PATIENCE_MS) throw stuck(job);
       await delay(POLL_MS);
     }
   } finally {
@@ -77,10 +80,10 @@ function jobFailed(job: JobAnswer): DemoError {
   );
 }
 
-function tookTooLong({ job_id, status, counts }: JobAnswer): DemoError {
+function stuck({ job_id, status, counts }: JobAnswer): DemoError {
   return new DemoError(
-    `The crawl has not ended after ${PATIENCE_MS / 1000} s: it is ${status}, with ${counts.crawled} pages crawled, ` +
+    `Nothing has come of the crawl for ${PATIENCE_MS / 1000} s: it is ${status}, with ${counts.crawled} pages crawled, ` +
       `${counts.open} queued and ${counts.unembedded_chunks} chunks without a vector`,
-    `Run \`npm start\` and look at it again: it goes on by itself (\`npx strandline jobs show ${job_id}\`)`,
+    `Run \`npm start\`: the job goes on by itself (\`npx strandline jobs show ${job_id}\`). The log tells more`,
   );
 }

@@ -3,7 +3,7 @@
  * asks it three questions. With `--exit` it stops afterwards; the exit code is 0 where everything held that it shows.
  */
 import { existsSync } from "node:fs";
-import { join, relative } from "node:path";
+import { join, relative, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { S3Client } from "@aws-sdk/client-s3";
 import { createApiClient } from "../cli/api-client.ts";
@@ -35,13 +35,18 @@ async function demonstrate(terminal: Terminal, runtime: Runtime, site: SiteServe
   const archive = await readArchive(s3Of(runtime), bucket, crawl.job.job_id, days);
   reportArchive(terminal, archive, (key) => {
     const file = objectFile(join(home, "aws", "objects"), bucket, key);
-    return existsSync(file) ? relative(process.cwd(), file) : `s3://${bucket}/${key}`;
+    return existsSync(file) ? shortPath(file) : `s3://${bucket}/${key}`;
   });
 
   const answers = await askQuestions(api, site.host);
   reportAnswers(terminal, answers);
   const pages = await sitePaths();
   return findFaults({ origin: site.origin, pages, requests: site.requests, crawl, archive, answers });
+}
+
+function shortPath(file: string): string {
+  const path = relative(process.cwd(), file);
+  return path.startsWith("..") ? resolve(file) : path;
 }
 
 function s3Of({ addresses, env }: Runtime): S3Client {

@@ -10,12 +10,12 @@ export interface Question {
 
 export const QUESTIONS: readonly Question[] = [
   {
-    query: "how long is a robots.txt file remembered?",
-    answeredBy: ["/concepts/robots.html"],
+    query: "How is a redirect recorded in the archive?",
+    answeredBy: ["/concepts/redirects.html"],
     sharesNoWord: false,
   },
   {
-    query: "why do readers never see a mix of old and new pages?",
+    query: "Why do readers never see a mix of old and new pages?",
     answeredBy: ["/concepts/generations.html"],
     sharesNoWord: false,
   },

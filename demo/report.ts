@@ -1,4 +1,5 @@
 /** Tells what the demonstration did, readable at 80 columns. */
+import { basename, dirname } from "node:path";
 import { showResult } from "../cli/search-view.ts";
 import type { Terminal } from "../cli/terminal.ts";
 import type { WarcFile } from "./archive.ts";
@@ -36,16 +37,23 @@ export function reportCrawl(terminal: Terminal, origin: string, { job, urls, sec
 
 /** @param fileOf where an object lies on disk */
 export function reportArchive(terminal: Terminal, files: readonly WarcFile[], fileOf: (key: string) => string): void {
+  const total: Record<string, number> = {};
+  for (const { records } of files) for (const type in records) total[type] = (total[type] ?? 0) + (records[type] ?? 0);
+  const contents = Object.entries(total).map(([type, count]) => `${count} ${type}`);
   heading(terminal, "The archive");
-  for (const { key, bytes, records } of files) {
-    const contents = Object.entries(records).map(([type, count]) => `${count} ${type}`);
-    terminal.line(`  ${fileOf(key)}`);
-    terminal.line(`    ${(bytes / 1024).toFixed(0)} KB: ${contents.join(", ")}`);
+  fact(terminal, "WARC files", `${files.length}, with ${contents.join(", ")} records`);
+  for (const [folder, found] of Map.groupBy(files, ({ key }) => dirname(fileOf(key)))) {
+    terminal.line(`  ${folder}`);
+    for (const { key, bytes, records } of found) {
+      const pages = (records["response"] ?? 0) + (records["revisit"] ?? 0);
+      const size = `${Math.ceil(bytes / 1024)} KB`.padStart(7);
+      terminal.line(`    ${basename(fileOf(key))} ${size}, ${pages} pages`);
+    }
   }
-  const [first] = files;
-  if (first !== undefined) {
+  const largest = files.toSorted((a, b) => b.bytes - a.bytes)[0];
+  if (largest !== undefined) {
     terminal.line("  Look inside with any reader of WARC files, or with:");
-    terminal.line(`    zcat < ${quoted(fileOf(first.key))} | less`);
+    terminal.line(`    zcat < ${quoted(fileOf(largest.key))} | less`);
   }
 }
 

@@ -1,6 +1,6 @@
 /**
  * A WARC file in the making, kept in memory until it is put as one object. A task writes one segment per flush, since an S3
- * object cannot be appended to: see docs/decisions/warc-segments.md.
+ * object cannot be appended to: see docs/decisions/0008-warc-segments.md.
  */
 import type { WarcPointer } from "./capture.ts";
 import { newRecordId, warcinfoRecord } from "./warc-record.ts";

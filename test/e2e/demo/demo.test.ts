@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { freePort } from "../../../local/ports.ts";
@@ -25,9 +25,9 @@ function runDemo(): Promise<{ code: number; output: string }> {
     DEMO_SITE_PORT: String(sitePort),
     NO_COLOR: "1",
   };
-  return new Promise((resolve) => {
+  return new Promise((ended) => {
     execFile(process.execPath, ["demo/demo.ts", "--exit"], { cwd: ROOT, env, timeout: 170_000 }, (error, out, err) => {
-      resolve({ code: typeof error?.code === "number" ? error.code : error === null ? 0 : -1, output: out + err });
+      ended({ code: typeof error?.code === "number" ? error.code : error === null ? 0 : -1, output: out + err });
     });
   });
 }
@@ -41,7 +41,7 @@ test("the demonstration crawls its handbook, archives it, answers its questions,
   expect(output).toContain("ROBOTS_DENIED: /drafts/");
   expect(output).toContain("HTTP_404: /guide/upgrading.html");
   const warc = /zcat < '?(.+?\.warc\.gz%\.data)'? \|/.exec(output)?.[1] ?? "";
-  expect(gunzipSync(await readFile(join(ROOT, warc))).toString("latin1")).toMatch(
+  expect(gunzipSync(await readFile(resolve(ROOT, warc))).toString("latin1")).toMatch(
     /^WARC\/1\.1\r\n[\s\S]*WARC-Type: warcinfo/,
   );
 });
