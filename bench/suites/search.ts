@@ -1,0 +1,93 @@
+/**
+ * Hybrid search at 100,000 chunks of 200 words, embedded store, without the time of the query's embedding. Queries have one
+ * to six words, drawn as the corpus draws its own, so that very common ones are among them.
+ */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startPostgres } from "../../local/postgres.ts";
+import { refreshCorpusStatistics } from "../../shared/knowledge/corpus-statistics.ts";
+import type { Embedder } from "../../shared/knowledge/embedder.ts";
+import { BUNDLED_DESCRIPTOR } from "../../shared/knowledge/embedders/bundled-descriptor.ts";
+import { search } from "../../shared/knowledge/search.ts";
+import type { VectorStore } from "../../shared/knowledge/vector-store.ts";
+import { createSqliteVectorStore } from "../../shared/knowledge/vector-stores/sqlite-vec.ts";
+import { connectDatabase } from "../../shared/platform/database.ts";
+import { migrate } from "../../shared/platform/migrations.ts";
+import type { BenchOptions } from "../bench.ts";
+import { loadZipfCorpus, seededRandom, type ZipfCorpus } from "../zipf-corpus.ts";
+
+const CHUNKS = 100_000;
+const WARM_UP = 30;
+const QUERIES = 300;
+const LONGEST_QUERY = 6;
+const POINTS_PER_UPSERT = 1_000;
+
+export async function run({ scale }: BenchOptions): Promise<Record<string, number>> {
+  const directory = await mkdtemp(join(tmpdir(), "strandline-search-"));
+  const postgres = await startPostgres({ directory, surviveMachineCrash: false });
+  const sql = connectDatabase({ url: postgres.url, poolSize: 1 });
+  const vectors = createSqliteVectorStore({ path: join(directory, "vectors.sqlite"), descriptor: BUNDLED_DESCRIPTOR });
+  try {
+    await migrate(sql);
+    const corpus = await loadZipfCorpus(sql, Math.ceil(CHUNKS * scale));
+    await refreshCorpusStatistics(sql);
+    const random = seededRandom(2);
+    await loadVectors(vectors, corpus, random);
+    const side = { embedder: randomEmbedder(random), vectors };
+    const times: number[] = [];
+    for (let index = 0; index < WARM_UP + QUERIES; index++) {
+      const length = 1 + (index % LONGEST_QUERY);
+      const query = Array.from({ length }, () => corpus.word(corpus.drawRank())).join(" ");
+      const started = performance.now();
+      await search({ sql, vectorSide: async () => side }, { query, mode: "hybrid", limit: 10 });
+      if (index >= WARM_UP) times.push(performance.now() - started);
+    }
+    times.sort((a, b) => a - b);
+    const percentile = (share: number) => Math.round((times[Math.floor(times.length * share)] ?? 0) * 10) / 10;
+    return { chunks: corpus.chunkIds.length, p50_ms: percentile(0.5), p95_ms: percentile(0.95) };
+  } finally {
+    await vectors.close();
+    await sql.end();
+    await postgres.stop();
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+async function loadVectors(vectors: VectorStore, corpus: ZipfCorpus, random: () => number): Promise<void> {
+  for (let start = 0; start < corpus.chunkIds.length; start += POINTS_PER_UPSERT) {
+    const points = corpus.chunkIds.slice(start, start + POINTS_PER_UPSERT).map((chunkId) => ({
+      chunkId,
+      vector: randomVector(random),
+      payload: {
+        documentId: corpus.documentOf.get(chunkId) ?? "",
+        generationId: "",
+        collectionId: null,
+        domain: "bench.example",
+        url: "",
+        title: null,
+        source: "crawl" as const,
+        tags: [],
+        crawledAt: "",
+      },
+    }));
+    await vectors.upsert(points);
+  }
+}
+
+/** Its vectors cost nothing, as the budget says. */
+function randomEmbedder(random: () => number): Embedder {
+  return {
+    descriptor: BUNDLED_DESCRIPTOR,
+    embedDocuments: async (texts) => texts.map(() => randomVector(random)),
+    embedQuery: async () => randomVector(random),
+    check: async () => {},
+  };
+}
+
+/** Of length 1. */
+function randomVector(random: () => number): Float32Array {
+  const vector = Float32Array.from({ length: BUNDLED_DESCRIPTOR.dimension }, () => random() - 0.5);
+  const norm = Math.hypot(...vector);
+  return vector.map((value) => value / norm);
+}
