@@ -44,7 +44,7 @@ export function refuseWhatIsMissing(body: SearchBody): void {
   for (const { field, code, message } of MISSING) {
     const value = body[field];
     if (value !== undefined && value !== null && value !== false) {
-      throw new ApiError(501, message, { code, details: { field } });
+      throw new ApiError(400, message, { code, details: { field } });
     }
   }
 }

@@ -51,7 +51,7 @@ export async function createEmbedder(config: EmbedderConfig): Promise<Embedder> 
 
 export function embedderNotConfigured(): ApiError {
   return new ApiError(
-    501,
+    400,
     "No embedder is configured, so there is no vector search: set EMBEDDER__PROVIDER or TEI__URL, or use /api/v1/search/keyword",
     { code: "EMBEDDER_NOT_CONFIGURED" },
   );

@@ -19,7 +19,7 @@ describe("which embedder is configured", () => {
   test("none has no descriptor, and asking for it is a clear error", async () => {
     const config = loadConfig({ EMBEDDER__PROVIDER: "none" });
     expect(embedderDescriptor(config)).toBeNull();
-    await expect(createEmbedder(config)).rejects.toMatchObject({ status: 501, code: "EMBEDDER_NOT_CONFIGURED" });
+    await expect(createEmbedder(config)).rejects.toMatchObject({ status: 400, code: "EMBEDDER_NOT_CONFIGURED" });
   });
 
   test("tei without an address stops the start", () => {
