@@ -92,7 +92,7 @@ function blockText(content: string): string {
     /<\/?(?:p|div|li|ul|ol|h[1-6]|td|tr|table|br|blockquote|figure|figcaption)\b/gi,
     "\n$&",
   );
-  return parseHTML(`<body>${spaced}</body>`).document.body.textContent ?? "";
+  return parseHTML(`<!doctype html><html><body>${spaced}</body></html>`).document.body.textContent ?? "";
 }
 
 function withoutHeadline(extraction: Extraction | undefined): string {

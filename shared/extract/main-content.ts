@@ -103,11 +103,17 @@ function measure(element: PageElement): void {
       continue;
     }
     if (!(child instanceof PageElement)) continue;
+    if (child.name === "img") element.holdsImage = true;
     if (NEVER.has(child.name) || isHidden(child)) {
       child.dropped = true;
       continue;
     }
     measure(child);
+    if (child.holdsImage) element.holdsImage = true;
+    if (child.name === "a" && child.textLength <= 1 && isPermalink(child)) {
+      child.dropped = true;
+      continue;
+    }
     const links = child.name === "a" ? child.textLength : child.linkLength;
     element.textLength += child.textLength;
     element.punctuation += child.punctuation;
@@ -129,6 +135,11 @@ function measure(element: PageElement): void {
   }
   element.isBlock = holdsBlocks || BLOCK_ELEMENTS.has(element.name);
   if (element.isBlock && headingLevel(element.name) === 0) endRun();
+}
+
+/** The "¶" or "#" beside a heading of documentation. */
+function isPermalink(link: PageElement): boolean {
+  return link.attribs.href?.startsWith("#") === true && /^[^\p{L}\p{N}]?$/u.test(collapsedText(link));
 }
 
 /** True where a link leads to another page: headings of documentation link to themselves. */
@@ -201,7 +212,7 @@ function isHinted(element: PageElement, total: number, hints: HintReader): boole
   const { name } = element;
   if (name === "body" || name === "html" || name === "main") return false;
   if (isTeaser(element) && element.prose < total * REFUTES_BOILERPLATE) return true;
-  if (name === "figcaption") return holdsImage(element.parent);
+  if (name === "figcaption") return element.parent instanceof PageElement && element.parent.holdsImage;
   const hint = name === "aside" || name === "footer" ? "boilerplate" : hints.hint(element);
   if (hint === "none") return false;
   return element.prose < total * (hint === "comments" ? REFUTES_COMMENTS : REFUTES_BOILERPLATE);
@@ -210,12 +221,6 @@ function isHinted(element: PageElement, total: number, hints: HintReader): boole
 /** Linked headings with a few words each: a list of other articles, or one of them. */
 function isTeaser({ linkedHeadings, prose, solid }: PageElement): boolean {
   return linkedHeadings > 0 && prose < linkedHeadings * TEASER_PROSE && solid < TEASER_PROSE;
-}
-
-function holdsImage(node: ParentNode | null): boolean {
-  return (
-    node?.children.some((child) => child instanceof PageElement && (child.name === "img" || holdsImage(child))) ?? false
-  );
 }
 
 function descend(top: PageElement): PageElement[] {

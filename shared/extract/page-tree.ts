@@ -32,6 +32,7 @@ export class PageElement extends Element {
   linkedHeadings = 0;
   /** Most prose that stands together below, in one element and its paragraphs. */
   solid = 0;
+  holdsImage = false;
   /** Its prose is its own, not that of blocks below. */
   isLeaf = true;
   /** A block by name, or an inline element that holds one. */
