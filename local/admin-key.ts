@@ -11,6 +11,9 @@ export interface AdminKeyOptions {
   rateLimitRpm: number;
 }
 
+/** The key of whoever owns this machine: a limit would protect nobody, and stop a benchmark or a watched crawl half-way. */
+const LOCAL_ADMIN_RPM = 1_000_000;
+
 export async function ensureAdminKey(options: AdminKeyOptions): Promise<{ key: string; isNew: boolean }> {
   const { databaseUrl, home, apiUrl, rateLimitRpm } = options;
   const sql = connectDatabase({ url: databaseUrl, poolSize: 1 });
@@ -21,7 +24,14 @@ export async function ensureAdminKey(options: AdminKeyOptions): Promise<{ key: s
     const key =
       kept !== undefined && isUsable
         ? kept
-        : (await createApiKey(sql, { name: "local admin", scopes: ["admin"], rateLimitRpm, expiresAt: null })).key;
+        : (
+            await createApiKey(sql, {
+              name: "local admin",
+              scopes: ["admin"],
+              rateLimitRpm: Math.max(rateLimitRpm, LOCAL_ADMIN_RPM),
+              expiresAt: null,
+            })
+          ).key;
     writeCredentials(home, { api_url: apiUrl, api_key: key });
     return { key, isNew: key !== kept };
   } finally {
