@@ -10,8 +10,7 @@ import type { QueueSender } from "../platform/queues.ts";
 import type { TaskLease } from "./task-lease.ts";
 
 export interface CaptureOutbox {
-  /** @param position of the URL in the task */
-  add(position: number, capture: Capture, members: readonly WarcMember[], recordId: string | null): Promise<void>;
+  add(capture: Capture, members: readonly WarcMember[], recordId: string | null): Promise<void>;
   /** Records that belong to no capture, such as those of robots.txt. */
   archive(members: readonly WarcMember[]): void;
   /** Sends whatever is there. @returns false where the lease was lost */
@@ -43,7 +42,7 @@ export function createCaptureOutbox(options: CaptureOutboxOptions): CaptureOutbo
   const { jobId, taskId, lease, objects, queues } = options;
   let segment: WarcSegment | undefined;
   let segments = 0;
-  let pending: { position: number; capture: Capture }[] = [];
+  let pending: Capture[] = [];
   let textChars = 0;
   let timer: NodeJS.Timeout | undefined;
   let flushing: Promise<boolean> = Promise.resolve(true);
@@ -65,10 +64,9 @@ export function createCaptureOutbox(options: CaptureOutboxOptions): CaptureOutbo
     [segment, pending, textChars] = [undefined, [], 0];
     if (file) await objects.put(file.key, file.contents(), "application/warc");
     if (batch.length === 0) return true;
-    const captures = batch.map(({ capture }) => capture);
-    const batchKey = await writeCaptureBatch(objects, jobId, captures);
+    const batchKey = await writeCaptureBatch(objects, jobId, batch);
     await queues.send("captures", { jobId, taskId, batchKey });
-    return await lease.record(batch.map(({ position }) => position));
+    return await lease.record(batch.map(({ urlHash }) => urlHash));
   };
 
   /** One at a time, in order. */
@@ -86,10 +84,10 @@ export function createCaptureOutbox(options: CaptureOutboxOptions): CaptureOutbo
   };
 
   return {
-    async add(position, capture, members, recordId) {
+    async add(capture, members, recordId) {
       const pointers = members.length === 0 ? [] : openSegment().append(members);
       const warc = pointers.find((pointer) => pointer.recordId === recordId) ?? null;
-      pending.push({ position, capture: { ...capture, warc } });
+      pending.push({ ...capture, warc });
       textChars += (capture.extraction?.text.length ?? 0) + (capture.extraction?.markdown.length ?? 0);
       timer ??= setTimeout(() => void flushByTime(), FLUSH_AFTER_MS);
       const full =

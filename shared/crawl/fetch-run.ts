@@ -70,7 +70,7 @@ export async function runFetchTask(
   }
   if (outcome.kind === "later") {
     const delayMs = Math.min(MAX_DELAY_MS, Math.max(MIN_DELAY_MS, outcome.waitMs));
-    log.info("task goes on later", { delay_ms: delayMs, done: lease.done.size, urls: task.urls.length });
+    log.info("task goes on later", { delay_ms: delayMs, done: lease.done, urls: task.urls.length });
     if (await lease.defer(delayMs)) await sendAgain(dependencies, task, delayMs);
   } else if (outcome.kind === "done") {
     await lease.complete();

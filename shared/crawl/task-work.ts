@@ -49,7 +49,7 @@ export async function workThrough(
     onTrouble: (trouble) => stopFor(trouble === "lease-lost" ? { kind: "lost" } : { kind: "failed", error: trouble }),
   });
 
-  let queue: { position: number; url: TaskUrl }[] = [];
+  let queue: TaskUrl[] = [];
   const clients = new Map<string, PoliteClient>();
   const clientOf = (host: string): PoliteClient => {
     const held = clients.get(host);
@@ -98,14 +98,14 @@ export async function workThrough(
     now: clock.now,
   };
 
-  const ended = new Set(lease.done);
-  const endWithout = async (position: number, url: TaskUrl, error: CaptureError): Promise<void> => {
-    ended.add(position);
-    await outbox.add(position, capturedWithout(url, error, clock.now()), [], null);
+  const ended = new Set(task.urls.map(({ urlHash }) => urlHash).filter((urlHash) => lease.isDone(urlHash)));
+  const endWithout = async (url: TaskUrl, error: CaptureError): Promise<void> => {
+    ended.add(url.urlHash);
+    await outbox.add(capturedWithout(url, error, clock.now()), [], null);
   };
 
   /** What stops the task stops it; what goes wrong with one page is that page's. */
-  const guarded = async (position: number, url: TaskUrl, work: () => Promise<void>): Promise<void> => {
+  const guarded = async (url: TaskUrl, work: () => Promise<void>): Promise<void> => {
     try {
       await work();
     } catch (error) {
@@ -113,19 +113,19 @@ export async function workThrough(
       if (halt.signal.aborted) return;
       if (isInfrastructure(error)) return stopFor({ kind: "failed", error });
       log.error("a page could not be handled", { error, url: url.url });
-      await endWithout(position, url, fault("INVALID_RESPONSE", `The page could not be handled: ${String(error)}`));
+      await endWithout(url, fault("INVALID_RESPONSE", `The page could not be handled: ${String(error)}`));
     }
   };
 
   /** Refusals that need no request come first, so that slots are reserved for the others only. */
   const sortOut = async (): Promise<void> => {
     const wanted: typeof queue = [];
-    for (const [position, url] of task.urls.entries()) {
-      if (ended.has(position) || halt.signal.aborted) continue;
-      await guarded(position, url, async () => {
+    for (const url of task.urls) {
+      if (ended.has(url.urlHash) || halt.signal.aborted) continue;
+      await guarded(url, async () => {
         const judged = await judge(url.url, false, context);
-        if (judged instanceof URL) wanted.push({ position, url });
-        else await endWithout(position, url, judged);
+        if (judged instanceof URL) wanted.push(url);
+        else await endWithout(url, judged);
       });
     }
     queue = wanted;
@@ -136,10 +136,10 @@ export async function workThrough(
       const next = queue.shift();
       if (next === undefined) return;
       if (clock.now() >= deadline) return stopFor({ kind: "later", waitMs: 0 });
-      await guarded(next.position, next.url, async () => {
-        const { capture, members, recordId } = await fetchPage(next.url, context);
-        ended.add(next.position);
-        await outbox.add(next.position, capture, members, recordId);
+      await guarded(next, async () => {
+        const { capture, members, recordId } = await fetchPage(next, context);
+        ended.add(next.urlHash);
+        await outbox.add(capture, members, recordId);
       });
     }
   };
@@ -176,8 +176,8 @@ export async function workThrough(
   if (reason?.kind === "failed") throw reason.error;
   if (reason?.kind === "lost") return reason;
   if (reason?.kind === "cancelled") {
-    for (const [position, url] of task.urls.entries()) {
-      if (!ended.has(position)) await endWithout(position, url, fault("CANCELLED", "The job was cancelled"));
+    for (const url of task.urls) {
+      if (!ended.has(url.urlHash)) await endWithout(url, fault("CANCELLED", "The job was cancelled"));
     }
   }
   if (!(await outbox.flush())) return { kind: "lost" };
