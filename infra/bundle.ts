@@ -20,8 +20,8 @@ export interface Bundle {
   directory: string;
   /** Size of `index.mjs` in bytes. */
   bytes: number;
-  /** What is in it, for whoever wants to know where the size comes from. */
-  metafile: Metafile;
+  /** What it holds of which package, largest first; our own sources are `strandline`. */
+  packages: { name: string; bytes: number }[];
 }
 
 /**
@@ -65,7 +65,17 @@ async function bundleFunction(name: string, directory: string): Promise<Bundle> 
     await copyMigrations(join(directory, "migrations"));
   }
   const output = metafile.outputs[relative(REPOSITORY, outfile).replaceAll("\\", "/")];
-  return { name, directory, bytes: output?.bytes ?? 0, metafile };
+  if (output === undefined) throw new Error(`esbuild wrote no ${outfile}`);
+  return { name, directory, bytes: output.bytes, packages: packagesIn(output) };
+}
+
+function packagesIn({ inputs }: Metafile["outputs"][string]): Bundle["packages"] {
+  const sizes = new Map<string, number>();
+  for (const [path, { bytesInOutput }] of Object.entries(inputs)) {
+    const name = /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? "strandline";
+    sizes.set(name, (sizes.get(name) ?? 0) + bytesInOutput);
+  }
+  return [...sizes].map(([name, bytes]) => ({ name, bytes })).sort((a, b) => b.bytes - a.bytes);
 }
 
 /** zod names its messages in fifty languages through one object, a quarter of a megabyte; only English is used. */

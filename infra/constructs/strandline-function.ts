@@ -1,5 +1,5 @@
 /** One function of the topology: its bundle, its role with no more than its grants, its environment and its log. */
-import { type CfnElement, Duration, RemovalPolicy, Stack } from "aws-cdk-lib";
+import { Duration, RemovalPolicy, Stack } from "aws-cdk-lib";
 import { SubnetType } from "aws-cdk-lib/aws-ec2";
 import { Effect, PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import { Architecture, Code, Function as LambdaFunction, Runtime } from "aws-cdk-lib/aws-lambda";
@@ -119,7 +119,8 @@ export class StrandlineFunction extends Construct {
       OBJECT_KEYS.map((keys) => `${bucketArn}/${keys}`),
       ...actions,
     );
-    const arn = `<${Stack.of(bucket).getLogicalId(bucket.node.defaultChild as CfnElement)}.Arn>`;
+    // the name under which the other stack exports the ARN is how the finding names it
+    const { "Fn::ImportValue": arn } = Stack.of(this).resolve(Stack.of(bucket).exportValue(bucketArn));
     acknowledge(
       this,
       OBJECT_KEYS.map((keys) => `IAM5[Resource::${arn}/${keys}]`),

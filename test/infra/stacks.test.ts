@@ -1,0 +1,344 @@
+/** What must hold for every resource of its kind, on the very templates that are deployed. */
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { App, Stack } from "aws-cdk-lib";
+import { CfnBucket } from "aws-cdk-lib/aws-s3";
+import { AwsSolutionsChecks } from "cdk-nag";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { acknowledge } from "../../infra/acknowledge.ts";
+import { readSettings } from "../../infra/settings.ts";
+import {
+  concurrencyLimit,
+  databaseConnections,
+  deadLetterQueue,
+  type FunctionSpec,
+  TOPOLOGY,
+} from "../../infra/topology.ts";
+import { loadConfig } from "../../shared/platform/config.ts";
+import { type Resource, type Synthesis, synthesise } from "./synthesis.ts";
+
+let synthesis: Synthesis;
+beforeAll(async () => {
+  synthesis = await synthesise();
+}, 120_000);
+afterAll(() => synthesis.remove());
+
+const properties = (type: string): Record<string, unknown>[] =>
+  synthesis.resources(type).map((each) => each.Properties);
+
+/** A function of ours is known by the sentence of the topology. */
+function functionOf(spec: FunctionSpec): Resource {
+  const found = synthesis
+    .resources("AWS::Lambda::Function")
+    .filter((each) => each.Properties["Description"] === spec.about);
+  expect(found, spec.name).toHaveLength(1);
+  return found[0] as Resource;
+}
+
+/** The statements that the function's role allows. */
+function statementsOf(spec: FunctionSpec): { Action: string[]; Resource: string[] }[] {
+  const role = JSON.stringify(functionOf(spec).Properties["Role"]);
+  const [, roleId] = /"([^"]*Role[^"]*)"/.exec(role) ?? [];
+  return synthesis
+    .resources("AWS::IAM::Policy")
+    .filter(({ Properties }) => JSON.stringify(Properties["Roles"]).includes(`"${roleId}"`))
+    .flatMap(
+      ({ Properties }) =>
+        (Properties["PolicyDocument"] as { Statement: { Action: unknown; Resource: unknown }[] }).Statement,
+    )
+    .map(({ Action, Resource }) => ({
+      Action: [Action].flat().map(String),
+      Resource: [Resource].flat().map((each) => (typeof each === "string" ? each : JSON.stringify(each))),
+    }));
+}
+
+const allows = (spec: FunctionSpec, service: string): boolean =>
+  statementsOf(spec).some(({ Action }) => Action.some((action) => action.startsWith(`${service}:`)));
+
+describe("functions", () => {
+  test.each(TOPOLOGY.functions.map((spec) => [spec.name, spec] as const))(
+    "%s is built as it is declared",
+    (_name, spec) => {
+      expect(functionOf(spec).Properties).toMatchObject({
+        Runtime: "nodejs24.x",
+        Architectures: ["arm64"],
+        Handler: "index.handler",
+        Timeout: spec.timeoutS,
+        MemorySize: spec.memoryMb,
+        LoggingConfig: { LogGroup: expect.anything() },
+      });
+    },
+  );
+
+  test("no other function is there but CDK's own that runs the migration", () => {
+    const own = new Set(TOPOLOGY.functions.map(({ about }) => about));
+    const others = synthesis
+      .resources("AWS::Lambda::Function")
+      .filter(({ Properties }) => !own.has(String(Properties["Description"])));
+    expect(others.map(({ logicalId }) => logicalId)).toEqual([expect.stringMatching(/^AWSCDKTriggerCustomResource/)]);
+  });
+
+  test("what reaches the internet is outside of the VPC and knows no database", () => {
+    const outside = TOPOLOGY.functions.filter(({ network }) => network === "internet");
+    expect(outside.length).toBeGreaterThan(0);
+    for (const spec of outside) {
+      expect(spec.grants.database, spec.name).toBeUndefined();
+      const { VpcConfig, Environment } = functionOf(spec).Properties;
+      expect(VpcConfig, spec.name).toBeUndefined();
+      expect(JSON.stringify(Environment), spec.name).not.toMatch(/DATABASE__|Cluster/);
+      expect(allows(spec, "secretsmanager"), spec.name).toBe(false);
+      expect(allows(spec, "ec2"), spec.name).toBe(false);
+    }
+  });
+
+  test("what is private is inside of the VPC, in subnets without a route to the internet", () => {
+    for (const spec of TOPOLOGY.functions.filter(({ network }) => network === "private")) {
+      expect(functionOf(spec).Properties["VpcConfig"], spec.name).toBeDefined();
+    }
+    expect(synthesis.resources("AWS::EC2::NatGateway")).toEqual([]);
+    expect(synthesis.resources("AWS::EC2::InternetGateway")).toEqual([]);
+  });
+
+  test("each gets the settings that the configuration knows, and no password", () => {
+    for (const spec of TOPOLOGY.functions) {
+      const { Variables } = functionOf(spec).Properties["Environment"] as { Variables: Record<string, unknown> };
+      const env = Object.fromEntries(Object.entries(Variables).map(([name, value]) => [name, textOf(value)]));
+      const config = loadConfig(env);
+      expect(config.queueUrlPrefix, spec.name).toMatch(/^https:\/\/sqs\..*\/strandline-$/);
+      expect(config.bucket, spec.name).not.toBe("strandline");
+      if (spec.grants.database) {
+        expect(config.postgresUrl, spec.name).toMatch(/^postgres:\/\/strandline@.*sslmode=verify-full$/);
+        expect(config.postgresSecretArn, spec.name).not.toBe("");
+        expect(env["NODE_EXTRA_CA_CERTS"], spec.name).toBeDefined();
+      }
+    }
+  });
+
+  test("together they open fewer connections than the database takes", () => {
+    const { databaseMaxAcu } = readSettings(new App());
+    expect(databaseConnections(TOPOLOGY)).toBeLessThan(0.9 * Math.min(2000, 190 * databaseMaxAcu));
+    for (const spec of TOPOLOGY.functions.filter(({ grants }) => grants.database)) {
+      expect(functionOf(spec).Properties["ReservedConcurrentExecutions"], spec.name).toBe(concurrencyLimit(spec));
+    }
+  });
+});
+
+describe("permissions", () => {
+  test("only actions that know no resources are allowed on every resource", () => {
+    for (const { Properties, logicalId } of synthesis.resources("AWS::IAM::Policy")) {
+      const { Statement } = Properties["PolicyDocument"] as { Statement: { Action: unknown; Resource: unknown }[] };
+      for (const { Action, Resource } of Statement) {
+        const actions = [Action].flat().map(String);
+        expect(
+          actions.filter((action) => action.includes("*")),
+          logicalId,
+        ).toEqual([]);
+        if (![Resource].flat().includes("*")) continue;
+        expect(
+          actions.filter((action) => !/^ec2:.*(NetworkInterface|Subnets|PrivateIpAddresses)/.test(action)),
+          logicalId,
+        ).toEqual([]);
+      }
+    }
+  });
+
+  test.each(TOPOLOGY.functions.map((spec) => [spec.name, spec] as const))(
+    "%s may do what its grants say and no more",
+    (_name, spec) => {
+      const { grants, queues = [] } = spec;
+      expect(allows(spec, "secretsmanager")).toBe(grants.database === true);
+      expect(allows(spec, "dynamodb")).toBe(grants.stateTable === true);
+      expect(allows(spec, "s3")).toBe(grants.bucket !== undefined);
+      const actions = statementsOf(spec).flatMap(({ Action }) => Action);
+      expect(actions.includes("s3:PutObject")).toBe(grants.bucket === "write");
+      expect(actions.filter((action) => action === "sqs:ReceiveMessage")).toHaveLength(queues.length);
+      const sends = new Set([
+        ...(grants.send ?? []),
+        ...queues.map(({ queue }) => deadLetterQueue(queue)).filter((name) => !/-dlq-dlq$/.test(name)),
+      ]);
+      expect(actions.filter((action) => action === "sqs:SendMessage")).toHaveLength(sends.size);
+    },
+  );
+});
+
+describe("queues", () => {
+  const queueNames = TOPOLOGY.queues.flatMap(({ name }) => [name, deadLetterQueue(name)]);
+  const queueNamed = (name: string) =>
+    properties("AWS::SQS::Queue").find((each) => each["QueueName"] === `strandline-${name}`);
+
+  test("are exactly those of the topology, each with its dead-letter queue", () => {
+    const names = properties("AWS::SQS::Queue").map(({ QueueName }) => QueueName);
+    expect(names.toSorted()).toEqual(queueNames.map((name) => `strandline-${name}`).toSorted());
+    for (const { name, maxReceiveCount } of TOPOLOGY.queues) {
+      expect(queueNamed(name)?.["RedrivePolicy"], name).toMatchObject({ maxReceiveCount });
+      expect(queueNamed(deadLetterQueue(name))?.["MessageRetentionPeriod"]).toBe(14 * 24 * 3600);
+    }
+  });
+
+  test("hide a message for at least six times as long as its consumer may take", () => {
+    for (const name of queueNames) {
+      for (const spec of TOPOLOGY.functions.filter(({ queues }) => queues?.some(({ queue }) => queue === name))) {
+        expect(queueNamed(name)?.["VisibilityTimeout"], name).toBeGreaterThanOrEqual(6 * spec.timeoutS);
+      }
+    }
+  });
+
+  test("are read with partial batch failures and a limit on concurrency", () => {
+    const triggers = TOPOLOGY.functions.flatMap(({ queues = [] }) => queues);
+    const mappings = properties("AWS::Lambda::EventSourceMapping");
+    expect(mappings).toHaveLength(triggers.length);
+    for (const mapping of mappings) {
+      expect(mapping).toMatchObject({
+        FunctionResponseTypes: ["ReportBatchItemFailures"],
+        ScalingConfig: { MaximumConcurrency: expect.any(Number) },
+      });
+    }
+  });
+});
+
+describe("the API", () => {
+  test("has every route of the topology and nothing else", () => {
+    const byId = new Map(
+      synthesis.resources("AWS::ApiGateway::Resource").map((each) => [each.logicalId, each.Properties]),
+    );
+    const pathOf = (reference: unknown): string => {
+      const { Ref } = reference as { Ref?: string };
+      const resource = Ref === undefined ? undefined : byId.get(Ref);
+      return resource === undefined ? "" : `${pathOf(resource["ParentId"])}/${resource["PathPart"]}`;
+    };
+    const actual = properties("AWS::ApiGateway::Method").map(({ HttpMethod, ResourceId, Integration }) => {
+      const { ResponseTransferMode } = Integration as { ResponseTransferMode?: string };
+      return `${HttpMethod} ${pathOf(ResourceId)}${ResponseTransferMode === "STREAM" ? " streaming" : ""}`;
+    });
+    const declared = TOPOLOGY.functions.flatMap(({ routes = [] }) =>
+      routes.map(({ method, path, streaming }) => `${method} ${path}${streaming ? " streaming" : ""}`),
+    );
+    expect(actual.toSorted()).toEqual(declared.toSorted());
+  });
+
+  test("is throttled, and logs accesses without bodies", () => {
+    expect(properties("AWS::ApiGateway::Stage")).toEqual([
+      expect.objectContaining({
+        AccessLogSetting: expect.anything(),
+        MethodSettings: [expect.objectContaining({ DataTraceEnabled: false, ThrottlingRateLimit: expect.any(Number) })],
+      }),
+    ]);
+  });
+});
+
+describe("data", () => {
+  test("buckets are private, encrypted, versioned and kept", () => {
+    expect(properties("AWS::S3::Bucket")).toHaveLength(1);
+    for (const bucket of properties("AWS::S3::Bucket")) {
+      expect(bucket).toMatchObject({
+        BucketEncryption: expect.anything(),
+        VersioningConfiguration: { Status: "Enabled" },
+        PublicAccessBlockConfiguration: {
+          BlockPublicAcls: true,
+          BlockPublicPolicy: true,
+          IgnorePublicAcls: true,
+          RestrictPublicBuckets: true,
+        },
+      });
+    }
+  });
+
+  test("capture batches end after 30 days, WARCs and uploads never", () => {
+    const [Rules = []] = properties("AWS::S3::Bucket").map(
+      ({ LifecycleConfiguration }) =>
+        (LifecycleConfiguration as { Rules: { Prefix?: string; ExpirationInDays?: number }[] }).Rules,
+    );
+    const expiring = Rules.filter(({ ExpirationInDays }) => ExpirationInDays !== undefined);
+    expect(expiring).toEqual([expect.objectContaining({ Prefix: "captures/", ExpirationInDays: 30 })]);
+  });
+
+  test("the state table forgets by itself", () => {
+    expect(properties("AWS::DynamoDB::Table")).toEqual([
+      expect.objectContaining({
+        BillingMode: "PAY_PER_REQUEST",
+        KeySchema: [{ AttributeName: "pk", KeyType: "HASH" }],
+        TimeToLiveSpecification: { AttributeName: "expires_at", Enabled: true },
+      }),
+    ]);
+  });
+
+  test("the database pauses when idle, is encrypted, and keeps its password to itself", () => {
+    expect(properties("AWS::RDS::DBCluster")).toEqual([
+      expect.objectContaining({
+        ServerlessV2ScalingConfiguration: expect.objectContaining({ MinCapacity: 0, SecondsUntilAutoPause: 600 }),
+        StorageEncrypted: true,
+        DeletionProtection: true,
+        ManageMasterUserPassword: true,
+      }),
+    ]);
+  });
+});
+
+describe("schedules and deployment", () => {
+  test("schedules are those of the topology", () => {
+    const declared = TOPOLOGY.functions.flatMap(({ schedules = [] }) => schedules);
+    const rates = properties("AWS::Scheduler::Schedule").map(({ ScheduleExpression }) => ScheduleExpression);
+    const expected = declared.map(({ everyMinutes }) => `rate(${everyMinutes} minute${everyMinutes === 1 ? "" : "s"})`);
+    expect(rates.toSorted()).toEqual(expected.toSorted());
+  });
+
+  test("the migration runs at each deployment, before any other function changes", async () => {
+    const file = join(synthesis.app.outdir, "strandline-pipeline.template.json");
+    const { Resources } = JSON.parse(await readFile(file, "utf8"));
+    const triggers = Object.entries<Resource>(Resources).filter(([, each]) => each.Type === "Custom::Trigger");
+    expect(triggers).toHaveLength(1);
+    const ingest = Object.entries<Resource & { DependsOn?: string[] }>(Resources).find(([id]) =>
+      /^functioningestFunction[0-9A-F]{8}$/.test(id),
+    );
+    expect(ingest?.[1].DependsOn).toContain(triggers[0]?.[0]);
+  });
+});
+
+describe("alarms", () => {
+  test("watch every dead-letter queue, every function and the age of every queue", () => {
+    const names = properties("AWS::CloudWatch::Alarm").map(({ AlarmName }) => AlarmName);
+    for (const { name } of TOPOLOGY.queues) {
+      expect(names).toContain(`strandline-${deadLetterQueue(name)}-depth`);
+      expect(names).toContain(`strandline-${name}-age`);
+    }
+    for (const { name } of TOPOLOGY.functions) expect(names).toContain(`strandline-${name}-errors`);
+  });
+
+  test("each leads to a section of the runbook that exists", async () => {
+    const runbook = await readFile(join(import.meta.dirname, "..", "..", "docs", "operations.md"), "utf8");
+    const anchors = [...runbook.matchAll(/^#+ (.+)$/gm)].map(([, heading = ""]) =>
+      heading
+        .toLowerCase()
+        .replaceAll(/[^a-z0-9 -]/g, "")
+        .replaceAll(" ", "-"),
+    );
+    for (const { AlarmDescription, AlarmName } of properties("AWS::CloudWatch::Alarm")) {
+      const [, anchor] = /docs\/operations\.md#(\S+)$/.exec(String(AlarmDescription)) ?? [];
+      expect(anchors, String(AlarmName)).toContain(anchor);
+    }
+  });
+});
+
+describe("cdk-nag", () => {
+  test("has no finding that nobody acknowledged", () => {
+    const { violations } = new AwsSolutionsChecks(synthesis.app).validateScope(synthesis.app);
+    expect(violations).toEqual([]);
+  });
+
+  test("reports what is wrong, until it is acknowledged", () => {
+    const app = new App();
+    const bucket = new CfnBucket(new Stack(app, "stack"), "bucket");
+    const findings = () => new AwsSolutionsChecks(app).validateScope(app).violations.map(({ ruleName }) => ruleName);
+    expect(findings()).toContain("AwsSolutions-S1");
+    acknowledge(bucket, ["S1"], "a bucket of a test");
+    expect(findings()).not.toContain("AwsSolutions-S1");
+  });
+});
+
+/** A template value as some text: references become their names. */
+function textOf(value: unknown): string {
+  if (typeof value === "string") return value;
+  const { "Fn::Join": join, Ref, "Fn::ImportValue": imported } = value as Record<string, unknown>;
+  if (Array.isArray(join)) return (join[1] as unknown[]).map(textOf).join("");
+  return String(Ref ?? imported);
+}
