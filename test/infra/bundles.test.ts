@@ -55,13 +55,13 @@ describe.each(TOPOLOGY.functions.map(({ name }) => name))("the bundle of %s", (n
   });
 
   test("starts from nothing but itself, within its time", async () => {
-    const first = await probe(name);
-    expect(first.handler).toBe("function");
-    // the first one reads from the disk what later ones find in memory
-    const { ms } = await probe(name);
-    console.info(`${name}: ${Math.round(Math.min(ms, first.ms))} ms of processor time to start`);
-    expect(Math.min(ms, first.ms)).toBeLessThanOrEqual(LONGEST_INIT_MS);
-  }, 60_000);
+    const probes = [await probe(name), await probe(name), await probe(name)];
+    expect(probes.map(({ handler }) => handler)).toEqual(["function", "function", "function"]);
+    // the least disturbed of three; the first also reads from the disk
+    const ms = Math.min(...probes.map((each) => each.ms));
+    console.info(`${name}: ${Math.round(ms)} ms of processor time to start`);
+    expect(ms).toBeLessThanOrEqual(LONGEST_INIT_MS);
+  }, 120_000);
 
   test("holds nothing of the embedded runtime", () => {
     const names = bundleOf(name).packages.map((each) => each.name);
