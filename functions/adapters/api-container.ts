@@ -6,7 +6,7 @@ import { dynamoClient } from "../../shared/platform/aws.ts";
 import { type Config, loadConfig } from "../../shared/platform/config.ts";
 import { configuredDatabase, type Sql } from "../../shared/platform/database.ts";
 import { createLogger } from "../../shared/platform/log.ts";
-import type { ApiDependencies } from "./api.ts";
+import type { ApiDependencies } from "./api-route.ts";
 
 export interface ApiContainer extends ApiDependencies {
   config: Config;

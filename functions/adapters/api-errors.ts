@@ -4,11 +4,15 @@ import type { z } from "zod";
 import { ApiError, PermanentError, RetryableError, ThrottledError } from "../../shared/platform/errors.ts";
 
 /** The reference's ErrorResponse. */
-export interface ErrorResponse {
+interface ErrorResponse {
   error: string;
   code: string;
   details?: Record<string, unknown>;
   request_id: string;
+}
+
+export function errorResponse({ message, code, details }: ApiError, request_id: string): ErrorResponse {
+  return { error: message, code, ...(details && { details }), request_id };
 }
 
 /** One thing wrong with a request. */
@@ -63,6 +67,17 @@ export function validationError(error: z.core.$ZodError, target: string): ApiErr
   const faults = error.issues.flatMap((issue) => faultsOf(issue, where));
   const summary = faults.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`)).join("; ");
   return new ApiError(400, `The request ${where} has ${faults.length} fault(s): ${summary.slice(0, 1000)}`, {
+    code: "VALIDATION_ERROR",
+    details: { faults: faults.slice(0, 100) },
+  });
+}
+
+/** 400 where text cannot be stored: PostgreSQL takes neither NUL nor half a surrogate pair. */
+export function unstorableTextError(paths: readonly PropertyKey[][]): ApiError {
+  const faults = paths.map(
+    (path): Fault => ({ in: "body", path: pathText(path), message: "holds NUL or broken Unicode" }),
+  );
+  return new ApiError(400, "The request body holds text that cannot be stored", {
     code: "VALIDATION_ERROR",
     details: { faults: faults.slice(0, 100) },
   });

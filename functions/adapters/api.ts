@@ -1,101 +1,29 @@
 /**
- * The one way to define a route. A route says its method, path, scope and schemas, and gets a request that was
- * authenticated, counted against its key's limit and validated, in this order; what it throws becomes an error answer.
+ * The one way to serve routes. A request is authenticated, counted against its key's limit and validated, in this order,
+ * before a route sees it; what the route throws becomes an error answer.
  *
  * @example
- * const readThing = defineRoute(
- *   { method: "GET", path: "/api/v1/things/{thing_id}", scope: "read", summary: "One thing",
- *     params: z.strictObject({ thing_id: z.uuid() }), answer: thingSchema },
- *   async ({ params }, { sql }: ThingsApi) => thingJson(await readThing(sql, params.thing_id)),
- * );
  * export const api = createApi("things-api", [readThing], dependencies);
  * export const handler = api.handler;
  */
 import { createRoute, OpenAPIHono, z } from "@hono/zod-openapi";
-import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context as LambdaContext } from "aws-lambda";
+import type { APIGatewayProxyEvent } from "aws-lambda";
 import type { Context } from "hono";
-import { handle } from "hono/aws-lambda";
 import { bodyLimit } from "hono/body-limit";
-import type { AccessScope } from "../../shared/access/api-keys.ts";
-import { type Caller, type Gate, rateLimitHeaders } from "../../shared/access/authorize.ts";
+import { type Caller, rateLimitHeaders } from "../../shared/access/authorize.ts";
 import { ApiError } from "../../shared/platform/errors.ts";
 import { uuidv7 } from "../../shared/platform/ids.ts";
 import { createLogger, type Logger } from "../../shared/platform/log.ts";
 import { once } from "../../shared/platform/once.ts";
-import { type ErrorResponse, toApiError, validationError } from "./api-errors.ts";
-
-/** What every API function needs; each adds its own. */
-export interface ApiDependencies {
-  gate: Gate;
-  log: Logger;
-}
-
-export interface ApiRequest<Params, Query, Body, Who> {
-  params: Params;
-  query: Query;
-  body: Body;
-  caller: Who;
-  requestId: string;
-  log: Logger;
-}
-
-type HttpMethod = "GET" | "POST" | "PUT" | "DELETE";
-type Schema = z.ZodType | undefined;
-type Output<S> = S extends z.ZodType ? z.output<S> : undefined;
-
-export interface RouteSpec<Who, Params, Query, Body, Answer> {
-  method: HttpMethod;
-  path: `/${string}`;
-  /** Of the key that is required; `public`: none is. */
-  scope: Who;
-  summary: string;
-  /** A path parameter that does not fit its schema is answered 404. */
-  params?: Params;
-  query?: Query;
-  body?: Body;
-  answer: Answer;
-  /** Of the answer where all goes well; 200 where not given. */
-  status?: 200 | 201 | 202 | 204;
-}
-
-export interface DefinedRoute<Dependencies> {
-  spec: RouteSpec<AccessScope | "public", Schema, Schema, Schema, z.ZodType>;
-  run(request: ApiRequest<unknown, unknown, unknown, Caller | null>, dependencies: Dependencies): Promise<unknown>;
-}
-
-/** An answer with another status than the route's own, e.g. 503 of a readiness check. */
-export class Answer<Body> {
-  readonly status: 200 | 503;
-  readonly body: Body;
-
-  constructor(status: 200 | 503, body: Body) {
-    this.status = status;
-    this.body = body;
-  }
-}
-
-export function defineRoute<
-  Dependencies,
-  Who extends AccessScope | "public",
-  AnswerSchema extends z.ZodType,
-  Params extends Schema = undefined,
-  Query extends Schema = undefined,
-  Body extends Schema = undefined,
->(
-  spec: RouteSpec<Who, Params, Query, Body, AnswerSchema>,
-  run: (
-    request: ApiRequest<Output<Params>, Output<Query>, Output<Body>, Who extends "public" ? null : Caller>,
-    dependencies: Dependencies,
-  ) => Promise<z.input<AnswerSchema> | Answer<z.input<AnswerSchema>>>,
-): DefinedRoute<Dependencies> {
-  // the adapter below hands over exactly what the schemas of this spec put out
-  return { spec, run: run as DefinedRoute<Dependencies>["run"] };
-}
+import { errorResponse, toApiError, unstorableTextError, validationError } from "./api-errors.ts";
+import { createLambdaHandler, type LambdaHandler } from "./api-lambda.ts";
+import { Answer, type ApiDependencies, type DefinedRoute, type HttpMethod } from "./api-route.ts";
+import { unstorablePaths } from "./api-text.ts";
 
 export interface Api {
   name: string;
   routes: readonly { method: HttpMethod; path: string }[];
-  handler(event: APIGatewayProxyEvent, context: LambdaContext): Promise<APIGatewayProxyResult>;
+  handler: LambdaHandler;
   /** OpenAPI 3.1. */
   openApi(): OpenApiDocument;
 }
@@ -206,11 +134,14 @@ function addRoute<Dependencies extends ApiDependencies>(
   });
   app.openapi(config, async (c) => {
     const { req } = c as unknown as { req: { valid(part: string): unknown } };
+    const body = spec.body && req.valid("json");
+    const unstorable = unstorablePaths(body);
+    if (unstorable.length > 0) throw unstorableTextError(unstorable);
     const answer = await run(
       {
         params: spec.params && req.valid("param"),
         query: spec.query && req.valid("query"),
-        body: spec.body && req.valid("json"),
+        body,
         caller: c.get("caller"),
         requestId: c.get("requestId"),
         log: c.get("log"),
@@ -220,30 +151,6 @@ function addRoute<Dependencies extends ApiDependencies>(
     if (answer instanceof Answer) return c.json(answer.body, answer.status);
     return status === 204 ? c.body(null, 204) : c.json(answer, status);
   });
-}
-
-/** API Gateway proxy events in, proxy results out. */
-function createLambdaHandler(name: string, app: () => OpenAPIHono<ApiEnv>): Api["handler"] {
-  const serve = once(() => handle(app()) as (event: unknown, context: LambdaContext) => Promise<APIGatewayProxyResult>);
-  return async (event, context) => {
-    // a Request with these methods may not hold a body; whatever was sent along has no meaning
-    const bodiless = event.httpMethod === "GET" || event.httpMethod === "HEAD";
-    try {
-      const result = await serve()(bodiless ? { ...event, body: null } : event, context);
-      // an event that makes no valid Request, e.g. for a header name with a space, never reaches the routes
-      if (result.statusCode !== 400 || result.body !== "Invalid request") return result;
-      return errorResult(event, new ApiError(400, "The request is not valid HTTP", { code: "BAD_REQUEST" }));
-    } catch (error) {
-      // the router lets through what is thrown and is no Error
-      createLogger({ function: name }).error("request failed", { request_id: event.requestContext?.requestId, error });
-      return errorResult(event, toApiError(error));
-    }
-  };
-}
-
-function errorResult(event: APIGatewayProxyEvent, error: ApiError): APIGatewayProxyResult {
-  const body = JSON.stringify(errorResponse(error, event.requestContext?.requestId ?? uuidv7()));
-  return { statusCode: error.status, headers: { "content-type": "application/json" }, body };
 }
 
 /** `Authorization: Bearer KEY`, or `X-API-Key: KEY`. */
@@ -267,10 +174,6 @@ const errorResponseSchema = z
     request_id: z.string(),
   })
   .openapi("ErrorResponse");
-
-function errorResponse({ message, code, details }: ApiError, request_id: string): ErrorResponse {
-  return { error: message, code, ...(details && { details }), request_id };
-}
 
 /** Path and query parameters come as objects. */
 function objectSchema(schema: z.ZodType): z.ZodObject {

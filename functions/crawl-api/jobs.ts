@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { cancelJob, listJobs, listJobUrls, readJob } from "../../shared/crawl/jobs.ts";
 import { ApiError } from "../../shared/platform/errors.ts";
-import { defineRoute } from "../adapters/api.ts";
+import { defineRoute } from "../adapters/api-route.ts";
 import { cursorPage, cursorParameter, encodeCursor } from "../adapters/cursor.ts";
 import { jobJson, jobResponseSchema, jobSchema, jobUrlJson, jobUrlSchema, pageOf } from "./answers.ts";
 import type { CrawlApi } from "./dependencies.ts";

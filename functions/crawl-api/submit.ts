@@ -6,8 +6,8 @@ import { effectiveConfig, requireCollection } from "../../shared/crawl/effective
 import { createJob, type JobView, type NewJob } from "../../shared/crawl/jobs.ts";
 import { hostOf } from "../../shared/crawl/url-key.ts";
 import { ApiError } from "../../shared/platform/errors.ts";
-import { defineRoute } from "../adapters/api.ts";
 import { toApiError } from "../adapters/api-errors.ts";
+import { defineRoute } from "../adapters/api-route.ts";
 import { batchResponseSchema, jobResponseSchema } from "./answers.ts";
 import type { CrawlApi } from "./dependencies.ts";
 import { batchRequestSchema, crawlRequestSchema, deepRequestSchema, type JobOptions } from "./requests.ts";

@@ -2,8 +2,9 @@
 import { z } from "zod";
 import { createApiKey, listApiKeys, revokeApiKey, SCOPES } from "../../shared/access/api-keys.ts";
 import { once } from "../../shared/platform/once.ts";
-import { createApi, defineRoute } from "../adapters/api.ts";
+import { createApi } from "../adapters/api.ts";
 import { type ApiContainer, createApiContainer } from "../adapters/api-container.ts";
+import { defineRoute } from "../adapters/api-route.ts";
 import { cursorPage, cursorParameter } from "../adapters/cursor.ts";
 import { apiKeyJson, apiKeySchema } from "./key-json.ts";
 

@@ -2,7 +2,8 @@
 
 import { type SearchRequest, search } from "../../shared/knowledge/search.ts";
 import { once } from "../../shared/platform/once.ts";
-import { createApi, defineRoute } from "../adapters/api.ts";
+import { createApi } from "../adapters/api.ts";
+import { defineRoute } from "../adapters/api-route.ts";
 import type { SearchApi } from "./dependencies.ts";
 import { searchDependencies } from "./dependencies.ts";
 import { refuseWhatIsMissing, searchBodySchema, searchResponseSchema, searchResultJson } from "./search-json.ts";

@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { z } from "zod";
-import { createApi, defineRoute, MAX_BODY_BYTES } from "../../../functions/adapters/api.ts";
+import { createApi, MAX_BODY_BYTES } from "../../../functions/adapters/api.ts";
+import { defineRoute } from "../../../functions/adapters/api-route.ts";
 import { ApiError, PermanentError, RetryableError, ThrottledError } from "../../../shared/platform/errors.ts";
 import { createLogger } from "../../../shared/platform/log.ts";
 import { callApi, type TestRequest } from "../../services/api.ts";
@@ -54,6 +55,17 @@ it("names the path of every fault of a body, unknown fields included", async () 
   expect(answer.body).toMatchObject({ code: "VALIDATION_ERROR", request_id: "test-request" });
   const paths = answer.body.details.faults.map((fault: { in: string; path: string }) => `${fault.in} ${fault.path}`);
   expect(paths.sort()).toEqual(["body extra", "body style.size", "body style.weight", "body words[1]"]);
+});
+
+it.each([
+  ["NUL", "a\0b"],
+  ["half a surrogate pair", "a\ud800b"],
+])("refuses text with %s, which no database stores, and says where", async (_, text) => {
+  const { call } = echoApi();
+  const answer = await call({ json: { words: ["fine", text] } });
+  expect(answer).toMatchObject({ status: 400, body: { code: "VALIDATION_ERROR" } });
+  expect(answer.body.details.faults).toMatchObject([{ in: "body", path: "words[1]" }]);
+  expect((await call({ json: { words: ["a whole 🦊"] } })).status).toBe(200);
 });
 
 it.each([
