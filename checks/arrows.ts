@@ -13,7 +13,8 @@ const ARROWS: Record<string, readonly string[]> = {
   "shared/access": ["shared/platform"],
   "shared/extract": ["shared/platform", "shared/access"],
   "shared/capture": ["shared/platform", "shared/access", "shared/extract"],
-  "shared/knowledge": ["shared/platform", "shared/access", "shared/extract"],
+  // a document is made of a capture
+  "shared/knowledge": ["shared/platform", "shared/access", "shared/capture", "shared/extract"],
   "shared/notify": ["shared/platform", "shared/access"],
   "shared/harvest": ["shared/platform", "shared/access"],
   "shared/crawl": ["shared/platform", "shared/access", "shared/capture", "shared/extract", "shared/knowledge"],

@@ -1,5 +1,5 @@
 /**
- * What a deployment may choose, as CDK context: `npx cdk deploy --all --context userAgent="…"`, or the `context` object of
+ * What a deployment may choose, as CDK context: `npm run cdk -- deploy --all --context userAgent="…"`, or the `context` object of
  * `cdk.json`. Unknown or wrong values stop the synthesis with every problem listed.
  */
 import type { App } from "aws-cdk-lib";

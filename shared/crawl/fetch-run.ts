@@ -2,50 +2,11 @@
  * Works through one fetch task: every URL ends as exactly one capture, now or in a later delivery of the same task. Waiting
  * never counts as a failed delivery: a task that must wait is sent again with a delay.
  */
-import type { Agent } from "undici";
-import type { UrlGuard } from "../access/url-guard.ts";
-import type { Clock } from "../platform/clock.ts";
 import { uuidv7 } from "../platform/ids.ts";
 import type { Logger } from "../platform/log.ts";
-import type { ObjectStore } from "../platform/objects.ts";
-import type { QueueSender } from "../platform/queues.ts";
-import type { BodyBudget } from "./exchange.ts";
 import { type FetchTask, fetchQueue } from "./fetch-task.ts";
-import type { HostStates } from "./host-state.ts";
-import type { JobFlags } from "./job-flags.ts";
-import type { RobotsCache } from "./robots-cache.ts";
-import type { TaskLease, TaskLeases } from "./task-lease.ts";
-import { workThrough } from "./task-work.ts";
-
-export interface FetchDependencies {
-  guard: UrlGuard;
-  client: Agent;
-  budget: BodyBudget;
-  hosts: HostStates;
-  leases: TaskLeases;
-  robots: RobotsCache;
-  flags: JobFlags;
-  objects: ObjectStore;
-  queues: QueueSender;
-  clock: Clock;
-  settings: {
-    userAgent: string;
-    concurrency: number;
-    /** Requests a second per host where a job names none. */
-    defaultRps: number;
-    robotsUnreachable: "disallow" | "allow";
-  };
-}
-
-export interface TaskDelivery {
-  /** 1 for the first. */
-  receiveCount: number;
-  remainingMs(): number;
-  log: Logger;
-}
-
-/** How a delivery ended. `lost`: another delivery has the task now. */
-export type WorkOutcome = { kind: "done" } | { kind: "lost" } | { kind: "later"; waitMs: number };
+import type { TaskLease } from "./task-lease.ts";
+import { type FetchDependencies, type TaskDelivery, type WorkOutcome, workThrough } from "./task-work.ts";
 
 export async function runFetchTask(
   dependencies: FetchDependencies,

@@ -1,15 +1,54 @@
 /** The work of one delivery of a fetch task: a few workers over its URLs, and a watch on what may stop them. */
+import type { Agent } from "undici";
+import type { UrlGuard } from "../access/url-guard.ts";
 import type { CaptureError } from "../capture/capture.ts";
+import type { Clock } from "../platform/clock.ts";
 import { RetryableError } from "../platform/errors.ts";
+import type { Logger } from "../platform/log.ts";
+import type { ObjectStore } from "../platform/objects.ts";
+import type { QueueSender } from "../platform/queues.ts";
 import { archiveExchange } from "./archive-exchange.ts";
 import { createCaptureOutbox } from "./capture-outbox.ts";
+import type { BodyBudget } from "./exchange.ts";
 import { fault } from "./fetch-faults.ts";
-import type { FetchDependencies, TaskDelivery, WorkOutcome } from "./fetch-run.ts";
 import type { FetchTask } from "./fetch-task.ts";
+import type { HostStates } from "./host-state.ts";
+import type { JobFlags } from "./job-flags.ts";
 import { capturedWithout, fetchPage, judge, type PageContext, type TaskUrl } from "./page-fetch.ts";
 import { createPoliteClient, type PoliteClient, RequestRefused, SlotTooFar } from "./polite-client.ts";
+import type { RobotsCache } from "./robots-cache.ts";
 import { createRobotsGate } from "./robots-gate.ts";
-import { LEASE_MS, type TaskLease } from "./task-lease.ts";
+import { LEASE_MS, type TaskLease, type TaskLeases } from "./task-lease.ts";
+
+export interface FetchDependencies {
+  guard: UrlGuard;
+  client: Agent;
+  budget: BodyBudget;
+  hosts: HostStates;
+  leases: TaskLeases;
+  robots: RobotsCache;
+  flags: JobFlags;
+  objects: ObjectStore;
+  queues: QueueSender;
+  clock: Clock;
+  settings: {
+    userAgent: string;
+    concurrency: number;
+    /** Requests a second per host where a job names none. */
+    defaultRps: number;
+    robotsUnreachable: "disallow" | "allow";
+  };
+}
+
+export interface TaskDelivery {
+  /** 1 for the first. */
+  receiveCount: number;
+  remainingMs(): number;
+  log: Logger;
+}
+
+/** How a delivery ended. `lost`: another delivery has the task now. */
+export type WorkOutcome = { kind: "done" } | { kind: "lost" } | { kind: "later"; waitMs: number };
 
 /** A first slot further away than this is not waited for. */
 const MAX_SLOT_WAIT_MS = 5000;
