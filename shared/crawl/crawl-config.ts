@@ -1,6 +1,9 @@
 /** How to crawl: the settings of the reference's CrawlConfig. A task carries a snapshot of the effective values. */
 import { z } from "zod";
 
+/** Together: every message of the job carries them, and servers take no more. */
+const MAX_HEADERS_LENGTH = 8_192;
+
 export const crawlConfigSchema = z.strictObject({
   /** Requests a second per host. `Crawl-delay`, `Retry-After` and a domain's own setting can only slow it down. */
   rate_limit_rps: z.number().positive().max(10_000).optional(),
@@ -8,6 +11,10 @@ export const crawlConfigSchema = z.strictObject({
   /** Extra request headers. */
   headers: z
     .record(z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/), z.string().regex(/^[\t\x20-\x7e\x80-\xff]*$/))
+    .refine(
+      (headers) => JSON.stringify(headers).length <= MAX_HEADERS_LENGTH,
+      `hold over ${MAX_HEADERS_LENGTH} characters`,
+    )
     .default({}),
   /** Tokens. */
   chunk_size: z.int().min(16).max(8192).default(512),
@@ -21,6 +28,7 @@ export const crawlConfigSchema = z.strictObject({
   languages: z
     .array(z.string().regex(/^([a-z]{2,3}|\*|und)$/))
     .min(1)
+    .max(50)
     .default(["en"]),
 });
 

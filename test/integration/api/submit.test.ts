@@ -97,6 +97,11 @@ it.each([
     { url: "https://a.example/", config: { rate_limit_rps: 0, retries: 1 } },
     ["config.rate_limit_rps", "config.retries"],
   ],
+  [
+    "headers that no message could carry",
+    { url: "https://a.example/", config: { headers: { "x-a": "y".repeat(9000) } } },
+    ["config.headers"],
+  ],
   ["neither url nor urls", {}, ["urls"]],
   ["both url and urls", { url: "https://a.example/", urls: ["https://a.example/"] }, ["urls"]],
   ["no URL in the list", { urls: [] }, ["urls"]],
