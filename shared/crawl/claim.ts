@@ -7,38 +7,17 @@
  */
 import type { Transaction } from "../platform/database.ts";
 import { uuidv7 } from "../platform/ids.ts";
-import type { Logger } from "../platform/log.ts";
-import type { QueueSender } from "../platform/queues.ts";
 import { rowsOf } from "../platform/rows.ts";
-import { type FetchTask, fetchQueue, MAX_URLS_PER_TASK, type PriorCapture } from "./fetch-task.ts";
+import { leaseSeconds, TASKS_PER_HOST } from "./claim-lease.ts";
+import { type ClaimedTask, fetchTask, priorOf, type TaskUrl } from "./claimed-task.ts";
+import { MAX_URLS_PER_TASK } from "./fetch-task.ts";
 import { skipPending } from "./frontier.ts";
 import { addCounts, type JobRow, noteLimit } from "./job-lifecycle.ts";
 
-const TASKS_PER_HOST = 2;
-/** Beyond the time that the requests themselves take. */
-const LEASE_S = 120;
-/** Requests a second that the lease reckons with where the job names no rate. */
-const ASSUMED_RPS = 1;
-
-const LARGEST_LEASE_FACTOR = 16;
-/** Sendings of one task without progress before its URLs end as DEAD_LETTERED: some hours. */
-export const MAX_SENDS = 8;
-
-/** A task to send once the transaction has committed. */
-export interface ClaimedTask {
-  task: FetchTask;
-  delayS: number;
-}
-
-interface Candidate {
-  urlHash: string;
-  url: string;
-  host: string;
-  depth: number;
-  attempt: number;
+/** A URL that may be claimed. */
+interface Candidate extends TaskUrl {
   /** Seconds until it may be tried. */
   waitS: number;
-  prior: PriorCapture | null;
 }
 
 /**
@@ -76,29 +55,6 @@ async function claimRound(
   const firstTries = affordable.filter((each) => each.attempt === 0).length;
   if (firstTries > 0) await addCounts(tx, job, { claimed: firstTries });
   return tasks;
-}
-
-/** Sends the tasks. To be called after the commit: a task that is lost here is sent again by the sweep. */
-export async function dispatch(
-  { queues, log }: { queues: QueueSender; log: Logger },
-  tasks: readonly ClaimedTask[],
-): Promise<void> {
-  for (const { task, delayS } of tasks) {
-    try {
-      await queues.send(fetchQueue(task.priority), task, delayS);
-    } catch (error) {
-      log.warn("fetch task was not sent: the sweep sends it once its lease lapses", {
-        error,
-        job_id: task.jobId,
-        task_id: task.taskId,
-      });
-    }
-  }
-}
-
-/** How long a task may take before it counts as lost, in seconds: two tasks share the host's rate. */
-export function leaseSeconds(urls: number, requestsPerSecond: number | undefined): number {
-  return Math.ceil(LEASE_S + (TASKS_PER_HOST * urls) / (requestsPerSecond ?? ASSUMED_RPS));
 }
 
 /** Hosts with pending URLs, by one index probe per host. */
@@ -166,21 +122,6 @@ async function findWaiting(tx: Transaction, job: JobRow, hosts: readonly string[
     order by u.host, u.not_before`;
 }
 
-/**
- * What a conditional request may be answered against: only where an active document of that URL and collection exists, so
- * that the answer 304 can carry it over.
- */
-function priorOf(tx: Transaction, job: Pick<JobRow, "collectionId">) {
-  return tx`
-    select json_build_object('etag', c.etag, 'lastModified', c.last_modified, 'payloadDigest', c.payload_digest,
-      'recordId', c.warc_record_id, 'url', c.final_url,
-      'fetchedAt', to_char(c.fetched_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) as prior
-    from documents d join captures c on c.id = d.capture_id
-    where d.generation_active and d.deleted_at is null and d.url_hash = u.url_hash
-      and coalesce(d.collection_id, '00000000-0000-0000-0000-000000000000')
-        = coalesce(${job.collectionId}::uuid, '00000000-0000-0000-0000-000000000000')`;
-}
-
 /** One task per 50 URLs of a host. */
 function makeTasks(job: JobRow, urls: readonly Candidate[]): ClaimedTask[] {
   const slices = [...Map.groupBy(urls, (each) => each.host).values()].flatMap(inSlices);
@@ -198,22 +139,6 @@ function inSlices(urls: readonly Candidate[]): Candidate[][] {
   return slices;
 }
 
-function fetchTask(
-  job: JobRow,
-  taskId: string,
-  urls: readonly Pick<Candidate, "url" | "urlHash" | "host" | "depth" | "attempt" | "prior">[],
-): FetchTask {
-  return {
-    taskId,
-    jobId: job.id,
-    priority: job.priority,
-    host: urls[0]?.host ?? "",
-    scope: job.settings.scope,
-    config: job.settings.config,
-    urls: urls.map(({ url, urlHash, depth, attempt, prior }) => ({ url, urlHash, depth, attempt, prior })),
-  };
-}
-
 async function writeClaims(tx: Transaction, job: JobRow, tasks: readonly ClaimedTask[]): Promise<void> {
   const rows = tasks.flatMap(({ task, delayS }) => {
     const lease = delayS + leaseSeconds(task.urls.length, job.settings.config.rate_limit_rps);
@@ -223,42 +148,6 @@ async function writeClaims(tx: Transaction, job: JobRow, tasks: readonly Claimed
     update frontier f set state = 'claimed', task_id = r.task, lease_until = now() + r.lease * interval '1 second', sends = 1
     from json_to_recordset(${rowsOf(rows)}::text::json) as r (hash text, task uuid, lease int)
     where f.job_id = ${job.id} and f.url_hash = decode(r.hash, 'hex')`;
-}
-
-/**
- * The task makes progress: what is left of it gets a full lease again. Rows that another batch of the task has locked are
- * left out: they are just ending, and their transaction may wait for the job's row, which the caller holds.
- */
-export async function prolongLease(tx: Transaction, job: JobRow, taskId: string): Promise<void> {
-  const lease = leaseSeconds(MAX_URLS_PER_TASK, job.settings.config.rate_limit_rps);
-  await tx`
-    update frontier set lease_until = greatest(lease_until, now() + ${lease} * interval '1 second'), sends = 1
-    where job_id = ${job.id} and url_hash in (
-      select url_hash from frontier where job_id = ${job.id} and state = 'claimed' and task_id = ${taskId}
-      for update skip locked)`;
-}
-
-/**
- * Makes the task of a lapsed lease once more, from the rows that it still owes. Its lease grows with each sending, since it may
- * have lapsed only because the queue is long. @returns undefined where nothing is owed any more
- */
-export async function renewTask(tx: Transaction, job: JobRow, taskId: string): Promise<ClaimedTask | undefined> {
-  const lease = leaseSeconds(MAX_URLS_PER_TASK, job.settings.config.rate_limit_rps);
-  const { count } = await tx`
-    update frontier set sends = sends + 1,
-      lease_until = now() + least(${LARGEST_LEASE_FACTOR}, 2 ^ sends) * ${lease} * interval '1 second'
-    where job_id = ${job.id} and url_hash in (
-      select url_hash from frontier
-      where job_id = ${job.id} and state = 'claimed' and task_id = ${taskId} and lease_until < now()
-      for update skip locked)`;
-  // another sweep was quicker, or the task has just answered
-  if (count === 0) return undefined;
-  const owed = await tx<Candidate[]>`
-    select encode(u.url_hash, 'hex') as "urlHash", u.url, u.host, u.depth, u.attempt, 0 as "waitS", prior.prior
-    from frontier u left join lateral (${priorOf(tx, job)}) prior on true
-    where u.job_id = ${job.id} and u.state = 'claimed' and u.task_id = ${taskId}
-    order by u.priority`;
-  return owed.length === 0 ? undefined : { task: fetchTask(job, taskId, owed), delayS: 0 };
 }
 
 /** Nothing under way can give budget back or come up for another try: the remaining URLs will never be fetched. */

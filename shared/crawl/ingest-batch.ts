@@ -4,16 +4,7 @@
  */
 import type { Capture } from "../capture/capture.ts";
 import { type CapturesMessage, readCaptureBatch } from "../capture/capture-batch.ts";
-import { type CarriedOver, carryOver, findActiveDocuments } from "../knowledge/carry-over.ts";
 import { refreshIfSmall } from "../knowledge/corpus-statistics.ts";
-import {
-  chunkLimits,
-  documentOf,
-  insertDocuments,
-  isIndexable,
-  type Shelf,
-  type Shelved,
-} from "../knowledge/documents.ts";
 import { EMBED_BATCH_SIZE, type EmbedTask } from "../knowledge/embed-task.ts";
 import { inTransaction, isRefusedData, type Sql, type Transaction } from "../platform/database.ts";
 import { PermanentError } from "../platform/errors.ts";
@@ -21,7 +12,9 @@ import type { Logger } from "../platform/log.ts";
 import type { ObjectStore } from "../platform/objects.ts";
 import type { QueueSender } from "../platform/queues.ts";
 import { insertCaptures } from "./captures.ts";
-import { type ClaimedTask, claimUrls, dispatch, prolongLease } from "./claim.ts";
+import { claimUrls } from "./claim.ts";
+import { prolongLease } from "./claim-lease.ts";
+import { type ClaimedTask, dispatch } from "./claimed-task.ts";
 import { addUrls, type ClaimedUrl, type EndedUrl, endClaimed, knowsAll, lockClaimed } from "./frontier.ts";
 import {
   addCounts,
@@ -34,7 +27,8 @@ import {
   settleJob,
 } from "./job-lifecycle.ts";
 import { linkedUrls } from "./links.ts";
-import { type Outcome, outcomeOf } from "./outcomes.ts";
+import { outcomeOf } from "./outcomes.ts";
+import { type Arrival, shelvePages } from "./shelve-pages.ts";
 import { normalizeUrl, urlHash } from "./url-key.ts";
 
 export interface IngestDependencies {
@@ -137,18 +131,6 @@ function withoutText(capture: Capture, reason: string): Capture {
   return { ...capture, extraction: null, error: { code: "EXTRACT_FAILED", message, retryable: false } };
 }
 
-/** A capture together with its frontier row and what follows for it. */
-interface Arrival {
-  capture: Capture;
-  url: ClaimedUrl;
-  captureId: number;
-  outcome: Outcome;
-  /** Normalised final URL, and its hash: the document's key. */
-  finalUrl: string;
-  finalHash: string;
-  links: readonly string[];
-}
-
 const NOTHING: Ingested = { tasks: [], chunkIds: [], job: "unchanged" };
 
 async function ingestCaptures(
@@ -179,7 +161,7 @@ async function ingestCaptures(
   });
   const shelved = before.cancelRequested
     ? { documents: 0, chunkIds: [] }
-    : await shelve(tx, before, arrivals, embedding?.maxTokens ?? null);
+    : await shelvePages(tx, before, arrivals, embedding?.maxTokens ?? null);
 
   const job = (await lockJob(tx, jobId)) as JobRow;
   await markRunning(tx, job);
@@ -213,58 +195,6 @@ function documentKey(url: string): { finalUrl: string; finalHash: string } {
   const finalUrl = normalizeUrl(url);
   return { finalUrl, finalHash: urlHash(finalUrl) };
 }
-
-/** Writes the documents of the pages, and copies those of pages that are unmodified. */
-async function shelve(
-  tx: Transaction,
-  job: JobRow,
-  arrivals: readonly Arrival[],
-  maxTokens: number | null,
-): Promise<Shelved> {
-  const shelf: Shelf = {
-    jobId: job.id,
-    generationId: job.generationId,
-    collectionId: job.collectionId,
-    tags: job.settings.tags,
-    embeddingState: maxTokens === null ? "none" : "pending",
-  };
-  const { config } = job.settings;
-  const limits = chunkLimits(config, maxTokens);
-  const crawled = arrivals.filter(({ outcome }) => outcome.state === "crawled");
-  const documents = crawled.flatMap(({ capture, captureId, finalUrl, finalHash, url }) => {
-    const { extraction } = capture;
-    if (capture.notModified || extraction === null || !isIndexable(extraction, config.languages)) return [];
-    const page = { capture: { ...capture, extraction }, captureId, url: finalUrl, urlHash: finalHash };
-    return [documentOf({ ...page, parentUrl: url.discoveredFrom }, limits)];
-  });
-  const unmodified = crawled.filter(({ capture }) => capture.notModified);
-  const active = await findActiveDocuments(
-    tx,
-    job.collectionId,
-    unmodified.map(({ finalHash }) => finalHash),
-  );
-  const carried = unmodified.flatMap((arrival): CarriedOver[] => {
-    const document = active.get(arrival.finalHash);
-    if (document === undefined) {
-      arrival.outcome = outcomeOf({ ...arrival.capture, error: NOTHING_TO_CARRY_OVER }, arrival.url.attempt);
-      return [];
-    }
-    arrival.links = document.links;
-    return [{ document, parentUrl: arrival.url.discoveredFrom, crawledAt: arrival.capture.fetchedAt }];
-  });
-  const [written, copied] = [await insertDocuments(tx, shelf, documents), await carryOver(tx, shelf, carried)];
-  return {
-    documents: written.documents + copied.documents,
-    chunkIds: [...written.chunkIds, ...copied.chunkIds],
-  };
-}
-
-/** The document was removed since the claim, or the server answers 304 to a request without conditions: ask again. */
-const NOTHING_TO_CARRY_OVER = {
-  code: "INVALID_RESPONSE",
-  message: "The server says that the page is unmodified, but no document of it is known",
-  retryable: true,
-};
 
 /** Adds what the pages link to; notes where the depth limit cuts something off. */
 async function followLinks(tx: Transaction, job: JobRow, arrivals: readonly Arrival[]): Promise<void> {

@@ -3,7 +3,8 @@ import { inTransaction, type Sql, type Transaction } from "../platform/database.
 import { uuidv7 } from "../platform/ids.ts";
 import type { Logger } from "../platform/log.ts";
 import type { QueueSender } from "../platform/queues.ts";
-import { claimUrls, dispatch } from "./claim.ts";
+import { claimUrls } from "./claim.ts";
+import { dispatch } from "./claimed-task.ts";
 import type { CrawlConfig } from "./crawl-config.ts";
 import type { Priority, Scope } from "./fetch-task.ts";
 import { addUrls, skipPending } from "./frontier.ts";
@@ -88,20 +89,19 @@ async function insertJob(tx: Transaction, jobId: string, job: NewJob, settings: 
  * job stay unseen, and maintenance removes them.
  */
 export async function cancelJob(
-  { sql, flags }: JobDependencies,
+  { sql, flags }: Pick<JobDependencies, "sql" | "flags">,
   jobId: string,
 ): Promise<"cancelled" | "finished" | "missing"> {
-  const [job] = await sql<{ status: JobRow["status"] }[]>`select status from jobs where id = ${jobId}`;
-  if (job === undefined) return "missing";
-  if (isFinished(job.status)) return "finished";
-  await flags.markCancelled(jobId);
-  return await inTransaction(sql, async (tx) => {
-    const row = await lockJob(tx, jobId);
-    if (row === undefined) return "missing";
-    if (isFinished(row.status)) return "finished";
+  const result = await inTransaction(sql, async (tx) => {
+    const job = await lockJob(tx, jobId);
+    if (job === undefined) return "missing";
+    if (isFinished(job.status)) return "finished";
     await tx`update jobs set cancel_requested = true, updated_at = now() where id = ${jobId}`;
-    await skipPending(tx, row, "CANCELLED");
+    await skipPending(tx, job, "CANCELLED");
     await settleJob(tx, jobId);
     return "cancelled";
   });
+  // after the commit: a flag without it would end pages of a job that goes on, and completes
+  if (result === "cancelled") await flags.markCancelled(jobId);
+  return result;
 }

@@ -1,6 +1,7 @@
 /** URLs whose task will never answer: they end, so that their job ends. */
 import { inTransaction } from "../platform/database.ts";
-import { claimUrls, dispatch } from "./claim.ts";
+import { claimUrls } from "./claim.ts";
+import { dispatch } from "./claimed-task.ts";
 import { endClaimed, lockClaimed, lockTask } from "./frontier.ts";
 import { lockJob, settleJob } from "./job-lifecycle.ts";
 import type { JobDependencies } from "./jobs.ts";

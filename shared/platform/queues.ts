@@ -11,8 +11,9 @@ export interface QueueSender {
   sendAll(queue: string, messages: readonly unknown[]): Promise<void>;
 }
 
-/** The most that SQS takes in one call. */
+/** The most that SQS takes in one call: messages, and UTF-8 bytes of all their bodies. */
 const BATCH_SIZE = 10;
+const BATCH_BYTES = 1_000_000;
 
 export function createQueueSender(sqs: SQSClient, urlPrefix: string): QueueSender {
   return {
@@ -29,10 +30,8 @@ export function createQueueSender(sqs: SQSClient, urlPrefix: string): QueueSende
       await sqs.send(new SendMessageCommand({ QueueUrl: urlPrefix + queue, MessageBody: body }));
     },
     async sendAll(queue, messages) {
-      for (let start = 0; start < messages.length; start += BATCH_SIZE) {
-        const Entries = messages
-          .slice(start, start + BATCH_SIZE)
-          .map((message, index) => ({ Id: String(index), MessageBody: JSON.stringify(message) }));
+      for (const bodies of inBatches(messages.map((message) => JSON.stringify(message)))) {
+        const Entries = bodies.map((MessageBody, index) => ({ Id: String(index), MessageBody }));
         const { Failed = [] } = await sqs.send(new SendMessageBatchCommand({ QueueUrl: urlPrefix + queue, Entries }));
         if (Failed.length > 0) {
           throw new RetryableError(
@@ -45,4 +44,21 @@ export function createQueueSender(sqs: SQSClient, urlPrefix: string): QueueSende
       }
     },
   };
+}
+
+function inBatches(bodies: readonly string[]): string[][] {
+  const batches: string[][] = [];
+  let bytes = 0;
+  for (const body of bodies) {
+    const last = batches.at(-1);
+    const size = Buffer.byteLength(body);
+    if (last === undefined || last.length === BATCH_SIZE || bytes + size > BATCH_BYTES) {
+      batches.push([body]);
+      bytes = size;
+    } else {
+      last.push(body);
+      bytes += size;
+    }
+  }
+  return batches;
 }

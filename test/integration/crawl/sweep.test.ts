@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { MAX_SENDS } from "../../../shared/crawl/claim.ts";
+import { MAX_SENDS } from "../../../shared/crawl/claim-lease.ts";
 import type { FetchTask } from "../../../shared/crawl/fetch-task.ts";
 import { ingestBatch } from "../../../shared/crawl/ingest-batch.ts";
 import { cancelJob, createJob, readJob } from "../../../shared/crawl/jobs.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { CAPTURE_ERROR_CODES } from "../../../shared/capture/capture.ts";
-import { leaseSeconds } from "../../../shared/crawl/claim.ts";
+import { leaseSeconds } from "../../../shared/crawl/claim-lease.ts";
 import { MAX_ATTEMPTS, outcomeOf, retryWaitMs } from "../../../shared/crawl/outcomes.ts";
 import { breadthFirstPriority } from "../../../shared/crawl/priority.ts";
 

@@ -1,0 +1,60 @@
+/**
+ * The lease of a claim: who claims URLs for a task must answer for them in time. Captures prolong it; the sweep renews a
+ * lapsed one and sends the task again.
+ */
+import type { Transaction } from "../platform/database.ts";
+import { type ClaimedTask, fetchTask, priorOf, type TaskUrl } from "./claimed-task.ts";
+import { MAX_URLS_PER_TASK } from "./fetch-task.ts";
+import type { JobRow } from "./job-lifecycle.ts";
+
+/** Tasks of one job that are under way on one host. */
+export const TASKS_PER_HOST = 2;
+/** Beyond the time that the requests themselves take. */
+const LEASE_S = 120;
+/** Requests a second that the lease reckons with where the job names no rate. */
+const ASSUMED_RPS = 1;
+
+const LARGEST_LEASE_FACTOR = 16;
+/** Sendings of one task without progress before its URLs end as DEAD_LETTERED: some hours. */
+export const MAX_SENDS = 8;
+
+/** How long a task may take before it counts as lost, in seconds: two tasks share the host's rate. */
+export function leaseSeconds(urls: number, requestsPerSecond: number | undefined): number {
+  return Math.ceil(LEASE_S + (TASKS_PER_HOST * urls) / (requestsPerSecond ?? ASSUMED_RPS));
+}
+
+/**
+ * The task makes progress: what is left of it gets a full lease again. Rows that another batch of the task has locked are
+ * left out: they are just ending, and their transaction may wait for the job's row, which the caller holds.
+ */
+export async function prolongLease(tx: Transaction, job: JobRow, taskId: string): Promise<void> {
+  const lease = leaseSeconds(MAX_URLS_PER_TASK, job.settings.config.rate_limit_rps);
+  await tx`
+    update frontier set lease_until = greatest(lease_until, now() + ${lease} * interval '1 second'), sends = 1
+    where job_id = ${job.id} and url_hash in (
+      select url_hash from frontier where job_id = ${job.id} and state = 'claimed' and task_id = ${taskId}
+      for update skip locked)`;
+}
+
+/**
+ * Makes the task of a lapsed lease once more, from the rows that it still owes. Its lease grows with each sending, since it may
+ * have lapsed only because the queue is long. @returns undefined where nothing is owed any more
+ */
+export async function renewTask(tx: Transaction, job: JobRow, taskId: string): Promise<ClaimedTask | undefined> {
+  const lease = leaseSeconds(MAX_URLS_PER_TASK, job.settings.config.rate_limit_rps);
+  const { count } = await tx`
+    update frontier set sends = sends + 1,
+      lease_until = now() + least(${LARGEST_LEASE_FACTOR}, 2 ^ sends) * ${lease} * interval '1 second'
+    where job_id = ${job.id} and url_hash in (
+      select url_hash from frontier
+      where job_id = ${job.id} and state = 'claimed' and task_id = ${taskId} and lease_until < now()
+      for update skip locked)`;
+  // another sweep was quicker, or the task has just answered
+  if (count === 0) return undefined;
+  const owed = await tx<TaskUrl[]>`
+    select encode(u.url_hash, 'hex') as "urlHash", u.url, u.host, u.depth, u.attempt, prior.prior
+    from frontier u left join lateral (${priorOf(tx, job)}) prior on true
+    where u.job_id = ${job.id} and u.state = 'claimed' and u.task_id = ${taskId}
+    order by u.priority`;
+  return owed.length === 0 ? undefined : { task: fetchTask(job, taskId, owed), delayS: 0 };
+}
