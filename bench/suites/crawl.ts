@@ -1,0 +1,57 @@
+/**
+ * The crawl, against Crawlee on the same pages in the same run. Crawlee parses and follows links; we also archive, extract,
+ * chunk and index. The site's own time is nobody's. CPU is read from /proc, so this needs Linux.
+ */
+import { execFileSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { startInstance } from "../../test/services/instance.ts";
+import { readJsonLine, startNode } from "../../test/services/processes.ts";
+import type { Benchmark } from "../bench.ts";
+import { measureFetchStage } from "../crawl/fetch-stage.ts";
+import { runCrawl, type Usage } from "../crawl/run-crawl.ts";
+
+const PAGES = 1000;
+const PEERS = join(import.meta.dirname, "../peers");
+
+export const run: Benchmark = async ({ scale }) => {
+  const pages = Math.round(PAGES * scale);
+  const site = startNode(join(import.meta.dirname, "../crawl/site.ts"), [], { PAGES: String(pages) });
+  const { port } = await readJsonLine<{ port: number }>(site);
+  const siteUrl = `http://127.0.0.1:${port}/page/0`;
+  try {
+    const crawlee = await runCrawlee(siteUrl, pages);
+    const fetchCpu = await measureFetchStage(siteUrl, pages);
+    const { figures, usage } = await crawlOnce(siteUrl, port, pages);
+    return {
+      fetch_cpu_ms_per_page: fetchCpu,
+      node_cpu_ms_per_page: figures.nodeCpuMs / figures.pages,
+      postgres_cpu_ms_per_page: figures.postgresCpuMs / figures.pages,
+      pages_per_second: figures.pages / figures.seconds,
+      crawlee_cpu_ms_per_page: crawlee.cpu_ms_per_page,
+      crawlee_pages_per_second: crawlee.pages_per_second,
+      aws_calls_per_1000_pages: (usage.calls * 1000) / figures.pages,
+      usd_per_million_pages: (usage.usd * 1_000_000) / figures.pages,
+    };
+  } finally {
+    await site.stop();
+  }
+};
+
+async function runCrawlee(siteUrl: string, pages: number) {
+  if (!existsSync(join(PEERS, "node_modules"))) execFileSync("npm", ["ci"], { cwd: PEERS, stdio: "inherit" });
+  const child = startNode(join(PEERS, "crawlee.js"), [siteUrl, String(pages)]);
+  return await readJsonLine<{ crawled: number; cpu_ms_per_page: number; pages_per_second: number }>(child);
+}
+
+async function crawlOnce(siteUrl: string, port: number, pages: number) {
+  const instance = await startInstance({ env: { EMBEDDER__PROVIDER: "none", ACCESS__ALLOW_HOSTS: `127.0.0.1:${port}` } });
+  try {
+    const before = await instance.call<Usage>("GET", "/_local/usage");
+    const figures = await runCrawl(instance, siteUrl, pages);
+    const after = await instance.call<Usage>("GET", "/_local/usage");
+    return { figures, usage: { calls: after.calls - before.calls, usd: after.usd - before.usd } };
+  } finally {
+    await instance.stop();
+  }
+}

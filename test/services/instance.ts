@@ -1,0 +1,109 @@
+/** A Strandline of its own, as a process: for tests that kill it, and for measurements. */
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { type Child, startNode } from "./processes.ts";
+
+export interface JobAnswer {
+  job_id: string;
+  status: string;
+  counts: Record<string, number>;
+}
+
+export interface Instance {
+  child: Child;
+  /** The state folder; a later instance may be started on it. */
+  home: string;
+  port: number;
+  url: string;
+  postgresUrl: string;
+  /** Calls the API. @throws Error with the answer where it is not 2xx */
+  call<T>(method: string, path: string, body?: unknown): Promise<T>;
+  /** Polls until the job has ended. @throws Error where it has not within `timeoutMs`, or has failed */
+  waitForJob(jobId: string, timeoutMs: number): Promise<JobAnswer>;
+  /** Ctrl-C. The state folder stays where the caller gave it, and is removed otherwise. */
+  stop(): Promise<void>;
+  /** `kill -9`. The state folder stays. */
+  kill(): Promise<void>;
+}
+
+export interface InstanceOptions {
+  env?: Record<string, string>;
+  home?: string;
+  port?: number;
+}
+
+const START = join(import.meta.dirname, "../../local/start.ts");
+const START_TIMEOUT_MS = 60_000;
+const POLL_MS = 100;
+const ENDED = ["completed", "failed", "cancelled"];
+
+export async function startInstance(options: InstanceOptions = {}): Promise<Instance> {
+  const home = options.home ?? (await mkdtemp(join(tmpdir(), "strandline instance ")));
+  const port = options.port ?? (await freePort());
+  const child = startNode(START, [], { STRANDLINE_HOME: home, PORT: String(port), ...options.env });
+  child.process.stdout?.resume();
+  const url = `http://127.0.0.1:${port}`;
+  await waitFor(`${url}/api/v1/health/ready`, child);
+  const { api_key } = JSON.parse(await readFile(join(home, "credentials.json"), "utf8")) as { api_key: string };
+
+  const call = async <T>(method: string, path: string, body?: unknown): Promise<T> => {
+    const response = await fetch(url + path, {
+      method,
+      headers: { authorization: `Bearer ${api_key}`, ...(body === undefined ? {} : { "content-type": "application/json" }) },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
+    return JSON.parse(text) as T;
+  };
+
+  return {
+    child,
+    home,
+    port,
+    url,
+    call,
+    async waitForJob(jobId, timeoutMs) {
+      const deadline = Date.now() + timeoutMs;
+      for (;;) {
+        const job = await call<JobAnswer>("GET", `/api/v1/crawl/${jobId}?limit=1`);
+        if (ENDED.includes(job.status)) {
+          if (job.status !== "completed") throw new Error(`the job ended as ${job.status}: ${JSON.stringify(job)}`);
+          return job;
+        }
+        if (Date.now() > deadline) throw new Error(`the job has not ended in ${timeoutMs} ms: ${JSON.stringify(job)}`);
+        await delay(POLL_MS);
+      }
+    },
+    async stop() {
+      await child.stop("SIGINT");
+      if (options.home === undefined) await rm(home, { recursive: true, force: true });
+    },
+    async kill() {
+      await child.stop("SIGKILL");
+    },
+  };
+}
+
+async function waitFor(url: string, child: Child): Promise<void> {
+  const deadline = Date.now() + START_TIMEOUT_MS;
+  for (;;) {
+    if (child.process.exitCode !== null) throw new Error(`the runtime ended with exit code ${child.process.exitCode}`);
+    const answer = await fetch(url).catch(() => undefined);
+    if (answer?.ok) return;
+    if (Date.now() > deadline) throw new Error(`no answer from ${url} within ${START_TIMEOUT_MS} ms`);
+    await delay(POLL_MS);
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  if (address === null || typeof address === "string") throw new Error("no free port");
+  return address.port;
+}
