@@ -1,0 +1,75 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { type GraphSite, startGraphSite } from "../services/graph-site.ts";
+import { type Instance, startInstance } from "../services/instance.ts";
+
+const PAGES = 40;
+const SEARCHES_PER_SECOND = 50;
+
+let site: GraphSite;
+let instance: Instance;
+
+beforeAll(async () => {
+  site = await startGraphSite(PAGES);
+  instance = await startInstance({ env: { ACCESS__ALLOW_HOSTS: site.host } });
+});
+afterAll(async () => {
+  await instance.stop();
+  await site.close();
+});
+
+async function startCrawl(): Promise<string> {
+  const { job_id } = await instance.call<{ job_id: string }>("POST", "/api/v1/crawl/deep", {
+    url: site.url,
+    max_depth: 50,
+    max_pages: PAGES,
+    config: { rate_limit_rps: 500 },
+  });
+  return job_id;
+}
+
+interface SearchAnswer {
+  results: { content: string }[];
+}
+
+it("answers from one generation or the other, never from both and never from none, while a recrawl swaps them", async () => {
+  await instance.waitForJob(await startCrawl(), 120_000);
+  const { key } = await instance.call<{ key: string }>("POST", "/api/v1/api-keys", {
+    name: "reader",
+    scopes: ["read"],
+    rate_limit_rpm: 100_000,
+  });
+  site.setEdition("second");
+
+  const editionsSeen: string[] = [];
+  const search = async (): Promise<void> => {
+    const response = await fetch(`${instance.url}/api/v1/search`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+      body: JSON.stringify({ query: "which edition speaks of lighthouses and the harbour wall", limit: 20 }),
+    });
+    expect(response.status).toBe(200);
+    const { results } = (await response.json()) as SearchAnswer;
+    expect(results.length).toBeGreaterThan(0);
+    const editions = new Set(results.map(({ content }) => /the (first|second) edition/.exec(content)?.[1]));
+    expect([...editions]).toHaveLength(1);
+    editionsSeen.push([...editions][0] as string);
+  };
+
+  const job = startCrawl();
+  let recrawlEnded = false;
+  const recrawl = job.then((jobId) => instance.waitForJob(jobId, 120_000)).finally(() => {
+    recrawlEnded = true;
+  });
+  const searches: Promise<void>[] = [];
+  while (!recrawlEnded) {
+    searches.push(search());
+    await delay(1000 / SEARCHES_PER_SECOND);
+  }
+  await recrawl;
+  searches.push(search());
+  await Promise.all(searches);
+
+  expect(editionsSeen).toContain("first");
+  expect(editionsSeen.at(-1)).toBe("second");
+});
