@@ -4,8 +4,8 @@ import { cpuMs, memoryMb, treeCpuMs } from "../../test/services/processes.ts";
 
 /** What the runtime counts of the AWS calls that it served. */
 export interface Usage {
-  calls: number;
-  usd: number;
+  totalCalls: number;
+  totalUsd: number;
 }
 
 export interface CrawlFigures {

@@ -50,7 +50,7 @@ async function crawlOnce(siteUrl: string, port: number, pages: number) {
     const before = await instance.call<Usage>("GET", "/_local/usage");
     const figures = await runCrawl(instance, siteUrl, pages);
     const after = await instance.call<Usage>("GET", "/_local/usage");
-    return { figures, usage: { calls: after.calls - before.calls, usd: after.usd - before.usd } };
+    return { figures, usage: { calls: after.totalCalls - before.totalCalls, usd: after.totalUsd - before.totalUsd } };
   } finally {
     await instance.stop();
   }

@@ -44,7 +44,7 @@ async function crawlAndReadTables(env: Record<string, string>) {
 
 it("leaves identical tables when every queue delivers every message twice", async () => {
   const once = await crawlAndReadTables({});
-  const twice = await crawlAndReadTables({ STRANDLINE_DELIVER_TWICE: "true" });
+  const twice = await crawlAndReadTables({ STRANDLINE_DELIVER_TWICE: "1" });
   expect(once.documents).toHaveLength(PAGES);
   expect(once.chunks.every((chunk) => chunk["embedding_state"] === "done")).toBe(true);
   expect(twice).toEqual(once);

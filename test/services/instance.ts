@@ -48,6 +48,7 @@ export async function startInstance(options: InstanceOptions = {}): Promise<Inst
   const url = `http://127.0.0.1:${port}`;
   await waitFor(`${url}/api/v1/health/ready`, child);
   const { api_key } = JSON.parse(await readFile(join(home, "credentials.json"), "utf8")) as { api_key: string };
+  const info = JSON.parse(await readFile(join(home, "runtime.json"), "utf8")) as { env: Record<string, string> };
 
   const call = async <T>(method: string, path: string, body?: unknown): Promise<T> => {
     const response = await fetch(url + path, {
@@ -65,6 +66,7 @@ export async function startInstance(options: InstanceOptions = {}): Promise<Inst
     home,
     port,
     url,
+    postgresUrl: info.env["DATABASE__POSTGRES_URL"] ?? "",
     call,
     async waitForJob(jobId, timeoutMs) {
       const deadline = Date.now() + timeoutMs;
