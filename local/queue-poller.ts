@@ -81,15 +81,13 @@ export function startPoller(options: PollerOptions): Poller {
     clearTimeout(timer);
     for (const { queue } of sources) queue.processTimers();
     for (;;) {
+      const order = (turn + 1) % TURN_OF_THE_LEAST === 0 ? sources.toReversed() : sources;
+      const source = order.find(hasBatch);
+      if (source === undefined) break;
+      // only for a batch: a slot that is taken and given back wakes this poller again
       const slot = pool.tryAcquire();
       if (slot === undefined) break;
       turn += 1;
-      const order = turn % TURN_OF_THE_LEAST === 0 ? sources.toReversed() : sources;
-      const source = order.find(hasBatch);
-      if (source === undefined) {
-        slot.release();
-        break;
-      }
       const batch = receive(source, queues, options.onCall);
       // everything that was due may have gone to the dead-letter queue
       if (batch.length === 0) slot.release();
