@@ -45,7 +45,9 @@ async function runCrawlee(siteUrl: string, pages: number) {
 }
 
 async function crawlOnce(siteUrl: string, port: number, pages: number) {
-  const instance = await startInstance({ env: { EMBEDDER__PROVIDER: "none", ACCESS__ALLOW_HOSTS: `127.0.0.1:${port}` } });
+  const instance = await startInstance({
+    env: { EMBEDDER__PROVIDER: "none", ACCESS__ALLOW_HOSTS: `127.0.0.1:${port}` },
+  });
   try {
     const before = await instance.call<Usage>("GET", "/_local/usage");
     const figures = await runCrawl(instance, siteUrl, pages);

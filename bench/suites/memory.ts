@@ -17,7 +17,9 @@ export const run: Benchmark = async ({ scale }) => {
 async function crawlOf(pages: number): Promise<number> {
   const site = startNode(join(import.meta.dirname, "../crawl/site.ts"), [], { PAGES: String(pages) });
   const { port } = await readJsonLine<{ port: number }>(site);
-  const instance = await startInstance({ env: { EMBEDDER__PROVIDER: "none", ACCESS__ALLOW_HOSTS: `127.0.0.1:${port}` } });
+  const instance = await startInstance({
+    env: { EMBEDDER__PROVIDER: "none", ACCESS__ALLOW_HOSTS: `127.0.0.1:${port}` },
+  });
   try {
     return (await runCrawl(instance, `http://127.0.0.1:${port}/page/0`, pages)).rssMb.peak;
   } finally {

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import postgres from "postgres";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { type Instance, startInstance } from "../services/instance.ts";
 import { type GraphSite, startGraphSite } from "../services/graph-site.ts";
+import { type Instance, startInstance } from "../services/instance.ts";
 
 const PAGES = 500;
 
@@ -42,7 +42,14 @@ it("finishes a crawl by itself after kill -9 and a restart: each URL ends once, 
   const second = await start(first.port);
   try {
     const job = await second.waitForJob(job_id, 150_000);
-    expect(job.counts).toMatchObject({ discovered: PAGES, crawled: PAGES, failed: 0, skipped: 0, open: 0, documents: PAGES });
+    expect(job.counts).toMatchObject({
+      discovered: PAGES,
+      crawled: PAGES,
+      failed: 0,
+      skipped: 0,
+      open: 0,
+      documents: PAGES,
+    });
     const most = Math.max(...site.requestsByPath().values());
     expect(most).toBeLessThanOrEqual(2);
 
@@ -51,7 +58,8 @@ it("finishes a crawl by itself after kill -9 and a restart: each URL ends once, 
       const [states] = await sql`select count(*)::int as urls, count(distinct url_hash)::int as distinct_urls,
         count(*) filter (where state = 'crawled')::int as crawled from frontier where job_id = ${job_id}`;
       expect(states).toEqual({ urls: PAGES, distinct_urls: PAGES, crawled: PAGES });
-      const [documents] = await sql`select count(*)::int as documents, count(distinct url)::int as urls from documents_active`;
+      const [documents] =
+        await sql`select count(*)::int as documents, count(distinct url)::int as urls from documents_active`;
       expect(documents).toEqual({ documents: PAGES, urls: PAGES });
       const [captures] = await sql`select count(*)::int as captures, count(distinct url)::int as urls from captures`;
       expect(captures).toEqual({ captures: PAGES, urls: PAGES });

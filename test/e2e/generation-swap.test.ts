@@ -58,9 +58,11 @@ it("answers from one generation or the other, never from both and never from non
 
   const job = startCrawl();
   let recrawlEnded = false;
-  const recrawl = job.then((jobId) => instance.waitForJob(jobId, 120_000)).finally(() => {
-    recrawlEnded = true;
-  });
+  const recrawl = job
+    .then((jobId) => instance.waitForJob(jobId, 120_000))
+    .finally(() => {
+      recrawlEnded = true;
+    });
   const searches: Promise<void>[] = [];
   while (!recrawlEnded) {
     searches.push(search());

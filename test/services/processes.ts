@@ -49,7 +49,10 @@ export async function readJsonLine<T>(child: Child): Promise<T> {
 async function statMs(pid: number, withChildren: boolean): Promise<number> {
   const stat = await readFile(`/proc/${pid}/stat`, "utf8");
   // the name in parentheses may hold spaces; fields are counted behind it: utime is the 14th of all
-  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ").map(Number);
+  const fields = stat
+    .slice(stat.lastIndexOf(")") + 2)
+    .split(" ")
+    .map(Number);
   const ticks = (fields[11] ?? 0) + (fields[12] ?? 0) + (withChildren ? (fields[13] ?? 0) + (fields[14] ?? 0) : 0);
   return (ticks * 1000) / TICKS_PER_SECOND;
 }
