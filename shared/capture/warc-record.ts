@@ -107,6 +107,8 @@ function frame(
     warcVersion: "WARC/1.1",
     warcHeaders,
   });
+  // warcio knows one profile only, and puts it in
+  if (headers["WARC-Profile"] !== undefined) record.warcHeaders.headers.set("WARC-Profile", headers["WARC-Profile"]);
   const head = Buffer.from(record.warcHeaders.toString());
   return Buffer.concat([head, CRLF, ...block, RECORD_END]);
 }

@@ -7,7 +7,7 @@ export const ROBOTS_MAX_BYTES = 500 * 1024;
 const MAX_SITEMAPS = 1000;
 
 export interface RobotsRules {
-  /** Patterns in the form of `normalizePath`, with `*` and a final `$` as wildcards. */
+  /** The first that matches decides. Patterns in the form of `normalizePath`, with `*` and a final `$` as wildcards. */
   rules: { allow: boolean; pattern: string }[];
   crawlDelayMs: number | null;
   /** Absolute URLs as the file lists them; they belong to no group. */
@@ -31,8 +31,8 @@ export function parseRobots(body: Uint8Array, token: string = ROBOTS_PRODUCT_TOK
   let current: Group | undefined;
   let open = false;
   for (const line of lines) {
-    const [, key = "", value = ""] = /^\s*([A-Za-z-]+)\s*:\s*([^#]*?)\s*(?:#.*)?$/.exec(line) ?? [];
-    switch (key.toLowerCase()) {
+    const [key, value] = fieldOf(line);
+    switch (key) {
       case "user-agent":
         if (current === undefined || !open) {
           current = { agents: [], rules: [], crawlDelayMs: null };
@@ -60,10 +60,23 @@ export function parseRobots(body: Uint8Array, token: string = ROBOTS_PRODUCT_TOK
   const applicable = own.length > 0 ? own : groups.filter(({ agents }) => agents.includes("*"));
   const delays = applicable.flatMap(({ crawlDelayMs }) => crawlDelayMs ?? []);
   return {
-    rules: applicable.flatMap(({ rules }) => rules),
+    rules: applicable.flatMap(({ rules }) => rules).sort(byPrecedence),
     crawlDelayMs: delays.length === 0 ? null : Math.max(...delays),
     sitemaps,
   };
+}
+
+/** Name in lower case and value of a line, without its comment. No regular expression: a line may be 500 KiB of spaces. */
+function fieldOf(line: string): [string, string] {
+  const comment = line.indexOf("#");
+  const text = comment < 0 ? line : line.slice(0, comment);
+  const colon = text.indexOf(":");
+  return colon < 0 ? ["", ""] : [text.slice(0, colon).trim().toLowerCase(), text.slice(colon + 1).trim()];
+}
+
+/** Longest match wins; of two as long, the one that allows (section 2.2.2). */
+function byPrecedence(a: RobotsRules["rules"][number], b: RobotsRules["rules"][number]): number {
+  return b.pattern.length - a.pattern.length || Number(b.allow) - Number(a.allow);
 }
 
 /** `*`, or the product token without version. */
@@ -71,17 +84,10 @@ function agentOf(value: string): string {
   return value.startsWith("*") ? "*" : (/^[A-Za-z_-]+/.exec(value)?.[0] ?? "").toLowerCase();
 }
 
-/** Longest match wins; of two as long, the one that allows (section 2.2.2). */
 export function isAllowed({ rules }: RobotsRules, url: URL): boolean {
-  if (url.pathname === "/robots.txt") return true;
+  if (rules.length === 0 || url.pathname === "/robots.txt") return true;
   const path = normalizePath(url.pathname + url.search);
-  let best: { allow: boolean; pattern: string } | undefined;
-  for (const rule of rules) {
-    const longer = best === undefined || rule.pattern.length > best.pattern.length;
-    const asLong = rule.pattern.length === best?.pattern.length && rule.allow && !best.allow;
-    if ((longer || asLong) && matches(rule.pattern, path)) best = rule;
-  }
-  return best?.allow ?? true;
+  return rules.find(({ pattern }) => matches(pattern, path))?.allow ?? true;
 }
 
 /**
@@ -107,7 +113,7 @@ function normalizeEscapes(text: string): string {
     .replace(/[^\x21-\x7e]+/g, (run) => encodeURIComponent(run.toWellFormed()));
 }
 
-/** Linear in path × wildcards: the positions that the pattern read so far can have reached. */
+/** Leftmost match of each literal part: linear in the path for every part, and each part moves on. */
 function matches(pattern: string, path: string): boolean {
   const anchored = pattern.endsWith("$");
   const parts = (anchored ? pattern.slice(0, -1) : pattern).split("*");

@@ -19,10 +19,9 @@ export function xmlText(xml: string): string {
       parts.push("\n");
     }
   }
-  return parts
-    .join("")
-    .replace(/[ \t]*\n\s*/g, "\n")
-    .trim();
+  // no regular expression: a run of spaces may be as long as the document
+  const lines = parts.join("").split("\n");
+  return lines.flatMap((line) => line.trim() || []).join("\n");
 }
 
 /** Whether the root element is XHTML's. */
