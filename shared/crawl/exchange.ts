@@ -159,7 +159,8 @@ export function createBodyBudget(slots: number): BodyBudget {
       const go = (): void => {
         entered = true;
         free -= 1;
-        resume();
+        // never within the callback of another connection: undici parses one at a time
+        setImmediate(resume);
       };
       if (free > 0) go();
       else waiting.add(go);

@@ -163,14 +163,17 @@ describe("a body that is not what a page should be", () => {
   });
 
   it("of 50 MB neither kills the worker nor holds up the others", async () => {
-    const large = Buffer.concat([Buffer.from("<title>huge</title>"), Buffer.alloc(51 * 1024 * 1024, "word ")]);
-    const routes = Object.fromEntries(["/1", "/2", "/3", "/4"].map((path): [string, Route] => [path, html(large)]));
+    const large = Buffer.concat([
+      Buffer.from("<title>huge</title>"),
+      Buffer.alloc(51 * 1024 * 1024, "<p>A sentence of ten words stands in this very paragraph.</p>\n"),
+    ]);
+    const routes = Object.fromEntries(["/1", "/2", "/3"].map((path): [string, Route] => [path, html(large)]));
     await using site = await startSite({ ...routes, "/small": html(PAGE) });
     const harness = await fetchHarness();
     const urls = [...Object.keys(routes), "/small"].map((path) => site.origin + path);
     const captures = await harness.fetch(fetchTask({ urls }));
     expect(captures.map(({ truncated, error }) => [truncated, error])).toEqual([
-      ...Array.from({ length: 4 }, () => [true, null]),
+      ...Array.from({ length: 3 }, () => [true, null]),
       [false, null],
     ]);
     expect(captures[0]?.payloadBytes).toBe(50 * 1024 * 1024);
