@@ -1,10 +1,12 @@
 /** Language of a page as an ISO 639-1 code: what it declares, else what its text looks like. */
 import { detectAll } from "tinyld/light";
+import { languageByFunctionWords } from "./function-words.ts";
 
-/** tinyld needs about this many letters to be right; menus and stubs stay "und". */
+/** Nothing is right about fewer letters; menus and stubs stay "und". */
 const MIN_LETTERS = 60;
 const SAMPLE_CHARACTERS = 2000;
-const MIN_ACCURACY = 0.3;
+const MIN_ACCURACY = 0.15;
+const MIN_LEAD = 1.5;
 
 /** Three-letter codes that have a two-letter one, as pages declare them. */
 const TWO_LETTER: Record<string, string> = {
@@ -58,6 +60,9 @@ export function detectLanguage(text: string): string {
     if (count >= 8 && count >= letters * (language === "ja" ? 0.1 : 0.4)) return language;
   }
   if (letters < MIN_LETTERS) return "und";
-  const best = detectAll(sample)[0];
-  return best !== undefined && best.accuracy >= MIN_ACCURACY ? best.lang : "und";
+  const sure = languageByFunctionWords(sample);
+  if (sure !== null) return sure;
+  const [best, second] = detectAll(sample);
+  if (best === undefined || best.accuracy < MIN_ACCURACY) return "und";
+  return second !== undefined && best.accuracy < second.accuracy * MIN_LEAD ? "und" : best.lang;
 }

@@ -7,7 +7,7 @@
  *
  * A page with hardly any prose (an index, a table, a form) keeps everything but its furniture.
  */
-import { type ChildNode, isText, type ParentNode } from "domhandler";
+import { type ChildNode, isText } from "domhandler";
 import { BLOCK_ELEMENTS, collapsedText, headingLevel } from "./element-kinds.ts";
 import { HintReader } from "./hints.ts";
 import { type Page, PageElement } from "./page-tree.ts";
