@@ -5,8 +5,8 @@ import { join } from "node:path";
 export interface Cranfield {
   documents: { id: string; title: string; text: string }[];
   queries: { id: string; text: string }[];
-  /** Grades 1 to 4 by document, by query; higher is more relevant. */
-  judgements: Map<string, Map<string, number>>;
+  /** Relevant documents by query: those graded 1 to 4. */
+  relevant: Map<string, Set<string>>;
 }
 
 export async function readCranfield(directory: string): Promise<Cranfield> {
@@ -21,14 +21,13 @@ export async function readCranfield(directory: string): Promise<Cranfield> {
     id: String(index + 1),
     text: field(fields, "W"),
   }));
-  const judgements = new Map<string, Map<string, number>>();
+  const relevant = new Map<string, Set<string>>();
   for (const line of (await read("cranqrel")).split("\n")) {
     const [query, document, grade] = line.trim().split(/\s+/);
     if (query === undefined || document === undefined || Number(grade) <= 0) continue;
-    const judged = judgements.get(query) ?? new Map<string, number>();
-    judgements.set(query, judged.set(document, Number(grade)));
+    relevant.set(query, (relevant.get(query) ?? new Set()).add(document));
   }
-  return { documents, queries, judgements };
+  return { documents, queries, relevant };
 }
 
 function records(file: string): Map<string, string>[] {
@@ -44,10 +43,11 @@ function records(file: string): Map<string, string>[] {
 
 const field = (fields: Map<string, string>, name: string): string => (fields.get(name) ?? "").replaceAll(/\s+/g, " ");
 
-/** Normalised discounted cumulative gain of the first ten, with the grade as the gain (Järvelin, Kekäläinen 2002). */
-export function ndcg10(ranked: readonly string[], grades: ReadonlyMap<string, number>): number {
-  const gain = (values: readonly number[]) =>
-    values.slice(0, 10).reduce((sum, grade, index) => sum + grade / Math.log2(index + 2), 0);
-  const ideal = gain([...grades.values()].toSorted((a, b) => b - a));
-  return ideal === 0 ? 0 : gain(ranked.slice(0, 10).map((id) => grades.get(id) ?? 0)) / ideal;
+/** Normalised discounted cumulative gain of the first ten; a relevant document gains 1, whatever its grade. */
+export function ndcg10(ranked: readonly string[], relevant: ReadonlySet<string>): number {
+  const discount = (position: number) => 1 / Math.log2(position + 2);
+  const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
+  const ideal = sum(Array.from({ length: Math.min(10, relevant.size) }, (_, position) => discount(position)));
+  const gained = sum(ranked.slice(0, 10).map((id, position) => (relevant.has(id) ? discount(position) : 0)));
+  return ideal === 0 ? 0 : gained / ideal;
 }

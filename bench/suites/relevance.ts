@@ -46,7 +46,7 @@ export async function run({ data, scale }: BenchOptions): Promise<Record<string,
       const scores: number[] = [];
       for (const { id, text } of queries) {
         const ranked = await rankDocuments(sql, vectorSide, { query: text, mode, limit: CHUNKS });
-        scores.push(ndcg10(ranked, cranfield.judgements.get(id) ?? new Map()));
+        scores.push(ndcg10(ranked, cranfield.relevant.get(id) ?? new Set()));
       }
       const mean = scores.reduce((sum, score) => sum + score, 0) / scores.length;
       figures[`${mode}_ndcg10`] = Math.round(mean * 10_000) / 10_000;
