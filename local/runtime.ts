@@ -35,6 +35,8 @@ export interface RuntimeOptions {
   deliverTwice?: boolean;
   /** Makes an admin key and keeps it in `credentials.json`; needs the schema, and so a function that lays it. */
   adminKey?: boolean;
+  /** Wakes no function by itself: no queue is read, no schedule fires. */
+  onlyServices?: boolean;
   /** Each line for the terminal. */
   show?: (line: string) => void;
 }
@@ -145,8 +147,10 @@ class RunningRuntime implements Runtime {
     for (const { name, atDeploy } of this.#topology.functions) if (atDeploy) await this.invoke(name, {});
     await this.#prepareKey(config.apiRpm);
     this.#meter.reset();
-    for (const pool of this.#pools.values()) this.#pollers.push(this.#poll(pool, aws));
-    this.#stopTicking = startTicking(this.#topology, events);
+    if (!this.#options.onlyServices) {
+      for (const pool of this.#pools.values()) this.#pollers.push(this.#poll(pool, aws));
+      this.#stopTicking = startTicking(this.#topology, events);
+    }
     this.#home.announce({
       pid: process.pid,
       url: this.url,
