@@ -106,3 +106,13 @@ test("every message is delivered twice at once where that is asked for", async (
   expect(await test.seen<Taken>("taken")).toMatchObject([{ receiveCount: 1 }, { receiveCount: 1 }]);
   await expect.poll(() => countOf(test, "work")).toEqual(GONE);
 });
+
+test("an idle runtime does nothing", async () => {
+  const test = await testRuntime(["consumer", "observer"]);
+  await test.clients.send("work", { id: "one" });
+  await expect.poll(() => countOf(test, "work")).toEqual(GONE);
+  // the share of time in which the event loop had anything to do; a loop that spins has 1
+  const before = performance.eventLoopUtilization();
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  expect(performance.eventLoopUtilization(before).utilization).toBeLessThan(0.5);
+});

@@ -40,5 +40,7 @@ test("a path with another method names the methods it takes", () => {
 });
 
 test("an empty parameter is no match", () => {
-  expect(compileRoutes({ functions: [{ ...spec, routes: spec.routes?.slice(0, 4) ?? [] }], queues: [] })("GET", "/jobs/")).toBeUndefined();
+  expect(
+    compileRoutes({ functions: [{ ...spec, routes: spec.routes?.slice(0, 4) ?? [] }], queues: [] })("GET", "/jobs/"),
+  ).toBeUndefined();
 });

@@ -19,7 +19,10 @@ test("no key climbs out of its folder", () => {
 });
 
 test("different keys have different paths, and no file lies where another key needs a folder", () => {
-  const key = fc.array(fc.constantFrom("a", "..", "%", "%2E", "a%.data", "", "a.data", "?", "%3F"), { minLength: 1, maxLength: 3 });
+  const key = fc.array(fc.constantFrom("a", "..", "%", "%2E", "a%.data", "", "a.data", "?", "%3F"), {
+    minLength: 1,
+    maxLength: 3,
+  });
   fc.assert(
     fc.property(key, key, (one, other) => {
       fc.pre(one.join("/") !== other.join("/"));
