@@ -5,7 +5,6 @@
  */
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { S3Client } from "@aws-sdk/client-s3";
-import { SchedulerClient } from "@aws-sdk/client-scheduler";
 import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { SQSClient } from "@aws-sdk/client-sqs";
 import { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
@@ -13,7 +12,6 @@ import { once } from "./once.ts";
 
 export const sqsClient = /* @__PURE__ */ once(() => new SQSClient({}));
 export const secretsClient = /* @__PURE__ */ once(() => new SecretsManagerClient({}));
-export const schedulerClient = /* @__PURE__ */ once(() => new SchedulerClient({}));
 /** Items as plain objects. The state table's key is `pk`; its TTL attribute is `expires_at`, in seconds. */
 export const dynamoClient = /* @__PURE__ */ once(() =>
   DynamoDBDocumentClient.from(new DynamoDBClient({}), { marshallOptions: { removeUndefinedValues: true } }),

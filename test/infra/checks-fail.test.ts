@@ -13,7 +13,7 @@ let folder: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "strandline checks-"));
   await symlink(join(repository, "node_modules"), join(folder, "node_modules"));
-  for (const name of ["package.json", "tsconfig.json", "knip.json"])
+  for (const name of ["package.json", "tsconfig.json", "knip.jsonc"])
     await cp(join(repository, name), join(folder, name));
   const biome = JSON.parse(await readFile(join(repository, "biome.json"), "utf8"));
   await writeFile(join(folder, "biome.json"), JSON.stringify({ ...biome, vcs: { enabled: false } }));
