@@ -4,7 +4,7 @@ import type { Block, Chunk, Extraction, Section } from "./extraction.ts";
 
 /** All in tokens, by `estimateTokens`. */
 export interface ChunkLimits {
-  /** No chunk is longer. */
+  /** No chunk is longer; at least 24, since a single word may have half of that. */
   size: number;
   /** How much a chunk repeats of the one before when the cut fell inside a section. */
   overlap: number;
@@ -36,8 +36,8 @@ const BELOW_MINIMUM = -2;
  * @throws RangeError for limits that no text could meet.
  */
 export function chunkText(extraction: Pick<Extraction, "text" | "sections" | "blocks">, limits: ChunkLimits): Chunk[] {
-  if (!(limits.size >= 1) || !(limits.overlap >= 0) || !(limits.minimum >= 0)) {
-    throw new RangeError("Chunk limits need a size of at least 1 token and no negative overlap or minimum");
+  if (!(limits.size >= 24) || !(limits.overlap >= 0) || !(limits.minimum >= 0)) {
+    throw new RangeError("Chunk limits need a size of at least 24 tokens and no negative overlap or minimum");
   }
   const seams = seamsOf(extraction, limits.size);
   const describe = describer(extraction);

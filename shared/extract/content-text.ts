@@ -95,7 +95,7 @@ function renderChildren(node: PageElement, writer: TextWriter): void {
 }
 
 function renderHeading(node: PageElement, level: number, writer: TextWriter): void {
-  if (writer.kind === "table") {
+  if (writer.kind === "table" || writer.inHeading) {
     writer.separate(1);
     renderChildren(node, writer);
     writer.separate(1);
@@ -169,6 +169,10 @@ class TextWriter {
     render();
     this.kind = before.kind;
     this.owner = before.owner;
+  }
+
+  get inHeading(): boolean {
+    return this.openHeading !== null;
   }
 
   heading(level: number, render: () => void): void {

@@ -32,6 +32,9 @@ const REFUTES_COMMENTS = 0.85;
 const HINTED_WEIGHT = 0.1;
 /** Characters of prose below which a page is no article. */
 const ENOUGH_PROSE = 140;
+/** Beside more teasers than this share allows, a little prose is a site's own description, unless it is much. */
+const SHARE_OF_PROSE = 0.25;
+const MUCH_PROSE = 1000;
 /** Prose that one linked heading announces at most, if it is a teaser and not a section whose heading is a link. */
 const TEASER_PROSE = 450;
 
@@ -58,15 +61,32 @@ export function findMainContent(page: Page): MainContent {
   const hints = new HintReader();
   measure(top);
   weigh(top, top.prose, hints);
-  if (top.weight < ENOUGH_PROSE) {
-    clean(top, top, hints, false);
-    return { roots: [top] };
+  const isArticle =
+    top.weight >= ENOUGH_PROSE && (top.weight >= MUCH_PROSE || top.weight >= top.prose * SHARE_OF_PROSE);
+  const roots = isArticle ? descend(top) : [top];
+  for (const root of roots) clean(root, root, hints, isArticle);
+  if (isArticle) {
+    dropRepeats(roots);
+    trimEdges(roots);
   }
-  const roots = descend(top);
-  for (const root of roots) clean(root, root, hints, true);
-  dropRepeats(roots);
-  trimEdges(roots);
-  return { roots };
+  if (roots.some(holdsText)) return { roots };
+  // Every part was taken for boilerplate, so none of it is.
+  restore(top);
+  return { roots: [top] };
+}
+
+function holdsText(element: PageElement): boolean {
+  return element.children.some((child) =>
+    isText(child) ? child.data.trim() !== "" : child instanceof PageElement && !child.dropped && holdsText(child),
+  );
+}
+
+function restore(element: PageElement): void {
+  for (const child of element.children) {
+    if (!(child instanceof PageElement)) continue;
+    child.dropped = NEVER.has(child.name) || isHidden(child);
+    if (!child.dropped) restore(child);
+  }
 }
 
 function pseudoBody(page: Page): PageElement {
@@ -263,7 +283,7 @@ function clean(element: PageElement, root: PageElement, hints: HintReader, prose
 }
 
 function isBoilerplate(element: PageElement, root: PageElement, hints: HintReader, prose: boolean): boolean {
-  if (isHinted(element, root.prose, hints)) return true;
+  if ((prose || !isTeaser(element)) && isHinted(element, root.prose, hints)) return true;
   if (!prose || !element.isBlock) return false;
   const { textLength, linkLength, name } = element;
   if (textLength === 0) return false;

@@ -7,6 +7,7 @@
  */
 import { Document, Element, Text } from "domhandler";
 import { Tokenizer, type TokenizerCallbacks } from "htmlparser2";
+import { CLOSES, CLOSES_P, type CloseRule, OPAQUE, P_RULE, TABLE_PARTS, TABLE_SCOPE, VOID } from "./html-rules.ts";
 
 /** Deeper elements become siblings at this depth; Blink uses the same limit (kMaximumHTMLParserDOMTreeDepth). */
 export const MAX_DEPTH = 512;
@@ -56,52 +57,8 @@ export interface Page {
   h1: PageElement | null;
 }
 
-const VOID = new Set(
-  "area base basefont bgsound br col command embed frame hr img input isindex keygen link meta param source track wbr".split(
-    " ",
-  ),
-);
-
-/** Elements that leave no node at all, with everything below them. */
-const OPAQUE = new Set("script style svg template iframe object canvas noframes noembed applet audio video".split(" "));
-
-/** Start tags that close an open `<p>` (HTML 13.2.6.4.7). */
-const CLOSES_P = new Set(
-  (
-    "address article aside blockquote center details dialog dir div dl dd dt fieldset figcaption figure footer form " +
-    "h1 h2 h3 h4 h5 h6 header hgroup hr li main menu nav ol p pre section summary table ul"
-  ).split(" "),
-);
-
-/** A start tag closes an open element of the first list, searched upwards to a boundary of the second. */
-const CLOSES: Record<string, { closes: Set<string>; until: Set<string> }> = {
-  li: rule("li", "ul ol menu dir table td th body"),
-  dt: rule("dt dd", "dl table td th body"),
-  dd: rule("dt dd", "dl table td th body"),
-  option: rule("option", "select datalist optgroup body"),
-  optgroup: rule("option optgroup", "select body"),
-  td: rule("td th", "tr table body"),
-  th: rule("td th", "tr table body"),
-  tr: rule("tr", "table body"),
-  tbody: rule("thead tbody tfoot", "table body"),
-  thead: rule("thead tbody tfoot", "table body"),
-  tfoot: rule("thead tbody tfoot", "table body"),
-  a: rule("a", "table td th body object"),
-  body: rule("head", "html"),
-  rt: rule("rt rp", "ruby body"),
-  rp: rule("rt rp", "ruby body"),
-};
-
-/** An end tag does not reach beyond these: `</div>` inside a cell leaves the table alone. */
-const TABLE_SCOPE = new Set(["td", "th", "table", "caption"]);
-const TABLE_PARTS = new Set(["table", "tbody", "thead", "tfoot", "tr", "td", "th", "caption", "html", "body"]);
-
 /** How far up a start tag looks for what it closes; keeps the whole build linear. */
 const SEARCH_LIMIT = 32;
-
-function rule(closes: string, until: string): { closes: Set<string>; until: Set<string> } {
-  return { closes: new Set(closes.split(" ")), until: new Set(until.split(" ")) };
-}
 
 /** Parses any string; never throws on bad markup. Time is linear in `html.length`. */
 export function parsePage(html: string): Page {
@@ -293,7 +250,7 @@ class Builder implements TokenizerCallbacks {
     if (implied !== undefined) this.closeUpwards(implied);
   }
 
-  private closeUpwards({ closes, until }: { closes: Set<string>; until: Set<string> }): void {
+  private closeUpwards({ closes, until }: CloseRule): void {
     const lowest = Math.max(1, this.open.length - SEARCH_LIMIT);
     for (let index = this.open.length - 1; index >= lowest; index--) {
       const { name } = this.open[index] as PageElement;
@@ -366,5 +323,3 @@ class Builder implements TokenizerCallbacks {
     this.text = text;
   }
 }
-
-const P_RULE = rule("p", "table td th button caption body object");

@@ -16,8 +16,8 @@ export interface TokenPiece {
 }
 
 const PIECES = /[\p{L}\p{M}]+|\p{N}+|[^\s\p{L}\p{M}\p{N}]+/gu;
-/** Longer runs are no words; they come in pieces of this many characters, so that they can be cut. */
-const MAX_PIECE = 24;
+/** Longer runs come in pieces of this many characters, so that they can be cut; none is more than about 12 tokens. */
+const MAX_PIECE = { latin: 16, other: 6, wordless: 1 };
 
 /** Estimated tokens of `text`, 0 for white space alone. */
 export function estimateTokens(text: string): number {
@@ -35,9 +35,12 @@ export function* tokenPieces(text: string): Generator<TokenPiece> {
     const start = match.index;
     const gap = gapTokens(text, last, start);
     last = start + piece.length;
-    const step = isWordless(piece.charCodeAt(0)) ? 1 : MAX_PIECE;
-    if (piece.length <= step) yield { start, end: last, tokens: pieceTokens(piece, splitting), gap };
-    else yield* splitPiece(piece, start, gap, step, splitting);
+    const code = piece.charCodeAt(0);
+    const step = isWordless(code) ? MAX_PIECE.wordless : code < 0x250 ? MAX_PIECE.latin : MAX_PIECE.other;
+    if (piece.length <= step) {
+      const tokens = isJoint(text, start, last) ? JOINT_TOKENS : pieceTokens(piece, splitting);
+      yield { start, end: last, tokens, gap };
+    } else yield* splitPiece(piece, start, gap, step, splitting);
   }
 }
 
@@ -103,6 +106,22 @@ function gapTokens(text: string, from: number, to: number): number {
   return (newlines > 0 && !absorbed ? 1 : 0) + (left > 0 ? 1 : 0);
 }
 
+/** `don't`, `a.b`, `snake_case`: the tokenizer often takes the mark and what follows as one. */
+const JOINT_TOKENS = 0.4;
+
+function isJoint(text: string, start: number, end: number): boolean {
+  return (
+    end - start === 1 &&
+    text.charCodeAt(start) < 128 &&
+    isLetter(text.charCodeAt(start - 1)) &&
+    isLetter(text.charCodeAt(end))
+  );
+}
+
+function isLetter(code: number): boolean {
+  return (code | 32) >= 97 && (code | 32) <= 122;
+}
+
 /** Scripts without spaces between words: every character may end a piece. */
 function isWordless(code: number): boolean {
   return (code >= 0x2e80 && code < 0xac00) || (code >= 0xf900 && code <= 0xffef) || (code >= 0xd800 && code <= 0xdfff);
@@ -111,7 +130,7 @@ function isWordless(code: number): boolean {
 function pieceTokens(piece: string, splitting: number): number {
   const code = piece.charCodeAt(0);
   if (code >= 48 && code <= 57) return Math.ceil(piece.length / 3);
-  if ((code | 32) >= 97 && (code | 32) <= 122) return wordTokens(piece, splitting);
+  if (isLetter(code)) return wordTokens(piece, splitting);
   if (code < 0x80) return piece.length <= 3 ? 1 : 1 + (piece.length - 3) / 4;
   if (code >= 0x2000 && code < 0x2e80) return piece.length;
   if (code < 0x250) return wordTokens(piece, splitting);
@@ -150,7 +169,7 @@ function tokensPerCharacter(code: number): number {
   if (code < 0xf00) return 0.9; // Thai, Lao
   if (code < 0x1e00) return 2; // Georgian, Khmer
   if (code < 0x2000) return 0.75; // Vietnamese
-  if (code >= 0xac00 && code < 0xd7b0) return 1.08; // Hangul
+  if (code >= 0xac00 && code < 0xd7b0) return 1.16; // Hangul
   if (code >= 0xd800 && code < 0xe000) return 1; // emoji, by code unit
   return 0.93; // Han, Kana
 }

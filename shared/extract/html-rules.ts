@@ -1,0 +1,59 @@
+/** The part of HTML's tree construction that decides where an element ends (WHATWG HTML 13.2.6.4.7). */
+
+export interface CloseRule {
+  /** Open elements that the start tag ends. */
+  closes: ReadonlySet<string>;
+  /** Where the search for one of them stops. */
+  until: ReadonlySet<string>;
+}
+
+export const VOID = new Set(
+  "area base basefont bgsound br col command embed frame hr img input isindex keygen link meta param source track wbr".split(
+    " ",
+  ),
+);
+
+/** Elements that leave no node at all, with everything below them. */
+export const OPAQUE = new Set(
+  "script style svg template iframe object canvas noframes noembed applet audio video".split(" "),
+);
+
+/** Start tags that close an open `<p>` (HTML 13.2.6.4.7). */
+export const CLOSES_P = new Set(
+  (
+    "address article aside blockquote center details dialog dir div dl dd dt fieldset figcaption figure footer form " +
+    "h1 h2 h3 h4 h5 h6 header hgroup hr li main menu nav ol p pre section summary table ul"
+  ).split(" "),
+);
+
+/** What an element of `CLOSES_P` does to an open `<p>`. */
+export const P_RULE: CloseRule = rule("p", "table td th button caption body object");
+const HEADING_RULE = rule("h1 h2 h3 h4 h5 h6", "div section article li td th main body");
+
+/** A start tag closes an open element of the first list, searched upwards to a boundary of the second. */
+export const CLOSES: Readonly<Record<string, CloseRule>> = {
+  li: rule("li", "ul ol menu dir table td th body"),
+  dt: rule("dt dd", "dl table td th body"),
+  dd: rule("dt dd", "dl table td th body"),
+  option: rule("option", "select datalist optgroup body"),
+  optgroup: rule("option optgroup", "select body"),
+  td: rule("td th", "tr table body"),
+  th: rule("td th", "tr table body"),
+  tr: rule("tr", "table body"),
+  tbody: rule("thead tbody tfoot", "table body"),
+  thead: rule("thead tbody tfoot", "table body"),
+  tfoot: rule("thead tbody tfoot", "table body"),
+  a: rule("a", "table td th body object"),
+  body: rule("head", "html"),
+  rt: rule("rt rp", "ruby body"),
+  rp: rule("rt rp", "ruby body"),
+  ...Object.fromEntries(["h1", "h2", "h3", "h4", "h5", "h6"].map((name) => [name, HEADING_RULE])),
+};
+
+/** An end tag does not reach beyond these: `</div>` inside a cell leaves the table alone. */
+export const TABLE_SCOPE = new Set(["td", "th", "table", "caption"]);
+export const TABLE_PARTS = new Set(["table", "tbody", "thead", "tfoot", "tr", "td", "th", "caption", "html", "body"]);
+
+function rule(closes: string, until: string): CloseRule {
+  return { closes: new Set(closes.split(" ")), until: new Set(until.split(" ")) };
+}
