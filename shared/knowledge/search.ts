@@ -46,7 +46,7 @@ export interface SearchResult extends FusedHit {
 }
 
 /** Fused are more hits than are asked for: a chunk that both sides rank 30th belongs above one that one side ranks 8th. */
-const LEAST_DEPTH = 50;
+const LEAST_DEPTH = 100;
 /** Hits of replaced or unfinished generations are joined away, so more are asked for; again and again up to this many. */
 const MOST_VECTOR_HITS = 4_000;
 const STATEMENT_TIMEOUT_MS = 10_000;

@@ -53,7 +53,7 @@ describe("what a search sees", () => {
 
   test("a recrawl under way does not thin the results: more vectors are asked for", async () => {
     const { sql } = await testDatabase();
-    const hidden = await addPages(sql, pagesOf("new", 130), { active: false });
+    const hidden = await addPages(sql, pagesOf("new", 150), { active: false });
     const shown = await addPages(sql, pagesOf("old", 70));
     const vectors = listedVectors(() => [...hidden, ...shown]);
     const results = await search(
@@ -61,7 +61,7 @@ describe("what a search sees", () => {
       { query: "anything", mode: "vector", limit: 20 },
     );
     expect(results.map(({ chunkId }) => chunkId)).toEqual(shown.slice(0, 20));
-    expect(vectors.asked).toEqual([100, 200]);
+    expect(vectors.asked).toEqual([200, 400]);
   });
 
   test("searches during a swap of generations never see a mix", async () => {
