@@ -33,14 +33,13 @@ const HOST_TTL_S = 7 * 24 * 3600;
 export interface HostStates {
   read(host: string): Promise<HostState>;
   /**
-   * Takes `count` slots, `intervalMs` apart.
-   * @param when the first slot is not before `notBefore` (epoch ms)
-   * @returns epoch ms of the first slot; where that is more than `maxWaitMs` away nothing is taken
+   * Takes the next `durationMs` of the host for the caller's requests.
+   * @param when it begins not before `notBefore` (epoch ms)
+   * @returns epoch ms at which it begins; where that is more than `maxWaitMs` away nothing is taken
    */
   reserve(
     host: string,
-    count: number,
-    intervalMs: number,
+    durationMs: number,
     when: { notBefore: number; maxWaitMs: number },
   ): Promise<{ firstAt: number; taken: boolean }>;
   /** Leaves the host alone until then; never shortens an earlier request. */
@@ -93,7 +92,7 @@ export function createHostStates(
       const { Item } = await dynamo.send(new GetCommand({ TableName, Key: keyOf(host), ConsistentRead: true }));
       return hostItemSchema.parse(Item ?? {});
     },
-    async reserve(host, count, intervalMs, { notBefore, maxWaitMs }) {
+    async reserve(host, durationMs, { notBefore, maxWaitMs }) {
       for (;;) {
         const { next_at, hold_until, rate_limit_rps, blocked } = await states.read(host);
         const firstAt = Math.max(now(), notBefore, next_at, hold_until);
@@ -105,7 +104,7 @@ export function createHostStates(
             host,
             expires ? "SET next_at = :next, expires_at = :expiry" : "SET next_at = :next REMOVE expires_at",
             {
-              ":next": firstAt + count * intervalMs,
+              ":next": firstAt + durationMs,
               ":seen": next_at,
               ...(expires ? { ":expiry": expiresAt(now(), HOST_TTL_S) } : {}),
             },

@@ -8,7 +8,7 @@ import type { Clock } from "../platform/clock.ts";
 import { type BodyBudget, type Exchange, type ExchangeLimits, exchange, headerValue } from "./exchange.ts";
 import { fault } from "./fetch-faults.ts";
 import { CIRCUIT_OPEN_MS, circuitOf, type HostState, type HostStates } from "./host-state.ts";
-import { createPacer, type Pace, paceOf } from "./politeness.ts";
+import { createPacer, type Pace, paceOf, reservedMs } from "./politeness.ts";
 import { retryAfterMs } from "./retry-after.ts";
 
 /** No request was made, for a reason that ends the URL. */
@@ -115,11 +115,12 @@ export function createPoliteClient(options: PoliteClientOptions): PoliteClient {
   const reserve = async (): Promise<void> => {
     if (!used) leadMs = Math.min(LONGEST_LEAD_MS, leadMs * 2);
     used = false;
-    const { intervalMs } = paceNow(await known());
+    const pace = paceNow(await known());
+    const { intervalMs } = pace;
     const inTime = Math.floor((options.deadline - clock.now()) / intervalMs);
     const count = Math.max(1, Math.min(waiting + options.wanted(), inTime));
     const when = { notBefore: clock.now() + leadMs, maxWaitMs: Math.max(options.maxWaitMs, leadMs) };
-    const { firstAt, taken } = await states.reserve(host, count, intervalMs, when);
+    const { firstAt, taken } = await states.reserve(host, reservedMs(count, pace), when);
     if (!taken) throw new SlotTooFar(Math.ceil(firstAt - clock.now()));
     slots = Array.from({ length: count }, (_, index) => firstAt + index * intervalMs);
   };

@@ -36,6 +36,18 @@ export function paceOf(jobRps: number, domainRps: number | undefined, crawlDelay
   return { burst, windowMs: burst * apart, intervalMs: (apart * (1000 + graceMs)) / 1000, graceMs };
 }
 
+/** Longest pause behind what a worker reserves, in ms; at most a twentieth of it. */
+const GAP_MS = 200;
+
+/**
+ * Time to reserve for `count` requests, in ms. Behind their slots it leaves a gap, since the last of them may leave late, on a
+ * connection that had to be made first, while the first of another worker are on time.
+ */
+export function reservedMs(count: number, { intervalMs }: Pace): number {
+  const slots = count * intervalMs;
+  return slots + Math.min(GAP_MS, slots / 20);
+}
+
 /**
  * Holds what one task sends to one host to its pace, by the times at which requests really left: by slots alone, a request
  * delayed by a slow connection and the one after it would arrive together.

@@ -1,0 +1,68 @@
+import { randomUUID } from "node:crypto";
+import { beforeAll, describe, expect, it } from "vitest";
+import { createTaskLeases, LEASE_MS, type TaskLease } from "../../../shared/crawl/task-lease.ts";
+import { urlHash } from "../../../shared/crawl/url-key.ts";
+import { type TestAws, testAws } from "../../services/index.ts";
+
+let aws: TestAws;
+let now = Date.UTC(2026, 0, 1);
+beforeAll(async () => {
+  aws = await testAws();
+});
+
+const take = (task: string, owner: string = randomUUID()) =>
+  createTaskLeases(aws.dynamo, aws.stateTable, () => now).take(task, owner);
+
+async function taken(task: string): Promise<TaskLease> {
+  const result = await take(task);
+  if (result.outcome !== "taken") throw new Error(`The lease was not taken: ${result.outcome}`);
+  return result.lease;
+}
+
+describe("a task's lease", () => {
+  it("is one worker's at a time", async () => {
+    const outcomes = await Promise.all(Array.from({ length: 6 }, () => take("contested")));
+    expect(outcomes.filter(({ outcome }) => outcome === "taken")).toHaveLength(1);
+    expect(outcomes.find(({ outcome }) => outcome === "busy")).toEqual({ outcome: "busy", remainingMs: LEASE_MS });
+  });
+
+  it("lasts longer with every renewal, and falls to another once it ends", async () => {
+    const first = await taken("renewed");
+    now += LEASE_MS - 1;
+    expect(await first.renew()).toBe(true);
+    now += LEASE_MS - 1;
+    expect((await take("renewed")).outcome).toBe("busy");
+    now += 1;
+    const second = await taken("renewed");
+    expect([first.take, second.take]).toEqual([1, 2]);
+    expect(await first.renew()).toBe(false);
+    expect(await first.record([urlHash("c")])).toBe(false);
+    expect(await first.complete()).toBe(false);
+    expect(await first.defer(1000)).toBe(false);
+    expect(await second.renew()).toBe(true);
+  });
+
+  it("hands on what is done", async () => {
+    const first = await taken("resumed");
+    await first.record([urlHash("a"), urlHash("b")]);
+    await first.record([urlHash("c")]);
+    now += LEASE_MS;
+    const second = await taken("resumed");
+    expect(["a", "b", "c", "d"].map((url) => second.isDone(urlHash(url)))).toEqual([true, true, true, false]);
+    expect(second.done).toBe(3);
+  });
+
+  it("is never taken again once the task is completed", async () => {
+    await (await taken("completed")).complete();
+    now += LEASE_MS;
+    expect((await take("completed")).outcome).toBe("completed");
+  });
+
+  it("deferred is free about when the delayed message comes, and not before", async () => {
+    await (await taken("deferred")).defer(10_000);
+    now += 5000;
+    expect((await take("deferred")).outcome).toBe("busy");
+    now += 4500;
+    expect((await take("deferred")).outcome).toBe("taken");
+  });
+});
