@@ -40,24 +40,44 @@ const COMPANIONS = 3;
 const K1 = 2;
 const B = 0.5;
 
-/** Reads a query with PostgreSQL's own analysis of English: stop words dropped, stems taken. */
-export async function analyseQuery(tx: Transaction, query: ParsedQuery): Promise<KeywordQuery> {
-  const { words, phrases, excluded } = query;
-  const [analysed] = await tx<{ lexemes: string[]; required: string[]; refused: string[] }[]>`
-    select
-      array(select lexeme from unnest(to_tsvector('pg_catalog.english', search_text(${[...words, ...phrases].join(" ")})))) as lexemes,
-      ${phraseQueries(tx, phrases)} as required,
-      ${phraseQueries(tx, excluded)} as refused`;
-  const { lexemes = [], required = [], refused = [] } = analysed ?? {};
+/**
+ * Reads a query with PostgreSQL's own analysis of English: stop words dropped, stems taken. Also sets what holds for the
+ * rest of the transaction: candidates are few, so an index is always right, but the planner cannot know how few.
+ */
+export async function analyseQuery(
+  tx: Transaction,
+  { words, phrases, excluded }: ParsedQuery,
+  timeoutMs: number,
+): Promise<KeywordQuery> {
+  const [analysed] = await tx<Analysed[]>`
+    with asked as materialized (
+      select array(select lexeme from unnest(
+        to_tsvector('pg_catalog.english', search_text(${[...words, ...phrases].join(" ")})))) as lexemes
+    )
+    select lexemes, ${phraseQueries(tx, phrases)} as required, ${phraseQueries(tx, excluded)} as refused,
+      (select coalesce(json_object_agg(lexeme, chunks), '{}') from lexeme_statistics where lexeme = any(lexemes)) as counts,
+      set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true),
+      set_config('statement_timeout', ${String(timeoutMs)}, true)
+    from asked`;
+  const { lexemes = [], required = [], refused = [], counts: known = {} } = analysed ?? {};
   const condition = [...required.map((each) => `(${each})`), ...refused.map((each) => `!(${each})`)].join(" & ");
   const statistics = await readCorpusStatistics(tx);
-  const counts = await countChunks(tx, lexemes);
+  const counts = await countUnknown(tx, lexemes, new Map(Object.entries(known)));
   const terms = [...counts]
     .filter(([, chunks]) => chunks > 0)
     .map(([lexeme, chunks]) => ({ lexeme, chunks, idf: inverseDocumentFrequency(statistics.chunks, chunks) }))
     .sort((a, b) => a.chunks - b.chunks || (a.lexeme < b.lexeme ? -1 : 1))
     .slice(0, MOST_TERMS);
   return { terms, condition: condition === "" ? null : condition, averageTokens: statistics.averageTokens };
+}
+
+interface Analysed {
+  lexemes: string[];
+  /** In the syntax of `tsquery`, as `refused`. */
+  required: string[];
+  refused: string[];
+  /** By lexeme, where the statistics know it. */
+  counts: Record<string, number>;
 }
 
 /** Stop words alone make an empty phrase, which asks for nothing. */
@@ -67,18 +87,18 @@ function phraseQueries(tx: Transaction, phrases: string[]) {
     where numnode(query) > 0)`;
 }
 
-/** Statistics first; what they do not know is rare, new, or not there at all, and is counted. */
-async function countChunks(tx: Transaction, lexemes: string[]): Promise<Map<string, number>> {
-  const known = await tx<{ lexeme: string; chunks: number }[]>`
-    select lexeme, chunks from lexeme_statistics where lexeme = any(${lexemes}::text[])`;
-  const counts = new Map(known.map(({ lexeme, chunks }) => [lexeme, chunks]));
-  const unknown = lexemes.filter((lexeme) => !counts.has(lexeme));
-  if (unknown.length === 0) return counts;
+/** What the statistics do not know is rare, new, or not there at all, and is counted. */
+async function countUnknown(
+  tx: Transaction,
+  lexemes: string[],
+  known: Map<string, number>,
+): Promise<Map<string, number>> {
+  const unknown = lexemes.filter((lexeme) => !known.has(lexeme));
+  if (unknown.length === 0) return known;
   const counted = await tx<{ lexeme: string; chunks: number }[]>`
     select lexeme, (select count(*) from (select 1 from chunks where fts @@ query::tsquery limit ${COUNT_LIMIT}) few) as chunks
     from unnest(${unknown}::text[], ${unknown.map(quoteLexeme)}::text[]) as unknown (lexeme, query)`;
-  for (const { lexeme, chunks } of counted) counts.set(lexeme, chunks);
-  return counts;
+  return new Map([...known, ...counted.map(({ lexeme, chunks }) => [lexeme, chunks] as const)]);
 }
 
 /** As Lucene computes it: never negative, however common the term. */

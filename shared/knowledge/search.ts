@@ -61,10 +61,7 @@ export async function search(dependencies: SearchDependencies, request: SearchRe
   const depth = Math.max(LEAST_DEPTH, 2 * limit);
   try {
     return await dependencies.sql.begin("isolation level repeatable read read only", async (tx) => {
-      // candidates are few, so an index is always right; the planner cannot know how few
-      await tx`select set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true),
-        set_config('statement_timeout', ${String(STATEMENT_TIMEOUT_MS)}, true)`;
-      const analysed = analyseQuery(tx, query);
+      const analysed = analyseQuery(tx, query, STATEMENT_TIMEOUT_MS);
       const [keyword, vector] = await both(
         mode === "vector" ? [] : analysed.then((keywords) => searchKeywords(tx, keywords, depth, filter)),
         vectorSide === null ? [] : searchVectors(tx, vectorSide, query, analysed, depth, filter),

@@ -20,8 +20,11 @@ export interface SqliteVectorOptions {
 }
 
 const BUSY_TIMEOUT_MS = 10_000;
-/** Candidates scored exactly: at least this many, and this many times what is asked for. */
-const LEAST_CANDIDATES = 800;
+/**
+ * Candidates scored exactly, at 2.5 µs each: at least this many, and this many times what is asked for. The nearest 1.6 % by
+ * code hold 0.89 of the ten nearest, 3 % hold 0.95 (measured with the bundled model over Cranfield's abstracts).
+ */
+const LEAST_CANDIDATES = 2_000;
 const CANDIDATES_PER_HIT = 8;
 /** Codes of deleted points do no harm but take the place of others; above this share they are dropped. */
 const DELETED_SHARE = 0.05;
