@@ -1,6 +1,6 @@
 /** Main content → clean text, its section tree and its blocks, with exact ranges. */
 import { type ChildNode, isText } from "domhandler";
-import { BLOCK_ELEMENTS, headingLevel, isDataTable, preformattedText } from "./element-kinds.ts";
+import { BLOCK_ELEMENTS, collapseSpace, headingLevel, isDataTable, preformattedText } from "./element-kinds.ts";
 import type { Block, Extraction, Section } from "./extraction.ts";
 import { PageElement } from "./page-tree.ts";
 
@@ -184,7 +184,7 @@ class TextWriter {
   }
 
   write(data: string): void {
-    const collapsed = data.replace(/[\s\u200b\ufeff\u2060]+/g, " ").replaceAll("\u00ad", "");
+    const collapsed = collapseSpace(data);
     if (collapsed === "") return;
     if (collapsed === " ") {
       this.space = true;

@@ -297,7 +297,20 @@ function isBoilerplate(element: PageElement, root: PageElement, hints: HintReade
 
 /** A page for two screens holds captions or whole paragraphs twice; readers see one. */
 function dropRepeats(roots: readonly PageElement[]): void {
-  const seen = new Set<string>();
+  /** By length first: most blocks are told apart without putting their text together. */
+  const seen = new Map<number, { first: PageElement; texts: Set<string> | null }>();
+  const isRepeat = (element: PageElement): boolean => {
+    const known = seen.get(element.textLength);
+    if (known === undefined) {
+      seen.set(element.textLength, { first: element, texts: null });
+      return false;
+    }
+    known.texts ??= new Set([collapsedText(known.first)]);
+    const text = collapsedText(element);
+    if (known.texts.has(text)) return true;
+    known.texts.add(text);
+    return false;
+  };
   const visit = (element: PageElement): void => {
     let holdsBlocks = false;
     for (const child of element.children) {
@@ -306,9 +319,7 @@ function dropRepeats(roots: readonly PageElement[]): void {
       visit(child);
     }
     if (holdsBlocks || !element.isBlock || element.textLength < REPEATED || TABLE_PARTS.has(element.name)) return;
-    const text = collapsedText(element);
-    if (seen.has(text)) element.dropped = true;
-    seen.add(text);
+    if (isRepeat(element)) element.dropped = true;
   };
   for (const root of roots) visit(root);
 }

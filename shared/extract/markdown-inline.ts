@@ -1,6 +1,6 @@
 /** Inline Markdown: emphasis, code, links, images, and escapes only where the text would mean something else. */
 import { type ChildNode, isText } from "domhandler";
-import { BLOCK_ELEMENTS } from "./element-kinds.ts";
+import { BLOCK_ELEMENTS, collapseSpace } from "./element-kinds.ts";
 import { imageSource } from "./images.ts";
 import { resolveUrl } from "./links.ts";
 import { longestTickRun } from "./markdown-code.ts";
@@ -48,7 +48,7 @@ export class InlineRenderer {
     let tail = "";
     for (const node of nodes) {
       const piece = isText(node)
-        ? escapeText(node.data.replace(/[\s\u200b\ufeff\u2060]+/g, " ").replaceAll("\u00ad", ""), context.inLink)
+        ? escapeText(collapseSpace(node.data), context.inLink)
         : node instanceof PageElement && !node.dropped
           ? this.renderElement(node, context)
           : "";
@@ -147,6 +147,7 @@ function needsSpace(tail: string, head: string): boolean {
 }
 
 function tidy(text: string): string {
+  if (!/\n| {2}|<br>/.test(text)) return text.trim();
   return text
     .replace(/[^\S\n]+/g, " ")
     .replace(/ *\n */g, "\n")
@@ -169,6 +170,7 @@ function escapeText(text: string, inBrackets: boolean): string {
 
 /** Escapes what would start a heading, list, quote, rule or fence at the beginning of a line. */
 export function escapeLineStarts(text: string): string {
+  if (!/^[#>\d=~+-]/.test(text) && !text.includes("\n")) return text;
   return text
     .replace(/^(#{1,6})(?=\s|$)/gm, "\\$1")
     .replace(/^([-+])(?=\s|$)/gm, "\\$1")
