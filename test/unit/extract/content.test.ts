@@ -70,6 +70,20 @@ describe("main content", () => {
     expect(text).toContain("The market was opened");
   });
 
+  it("keeps the headline that stands before the content's box in the same main part, and no site title", () => {
+    const prose = `${paragraph("festival")}${paragraph("market")}${paragraph("museum")}`;
+    const { sections } = extract(
+      `<main><div><h1>Guide</h1></div><div class="content">${prose}<h2>More</h2>${paragraph("park")}</div></main>`,
+    );
+    expect(sections.map(({ heading, parent }) => [heading, parent])).toEqual([
+      ["Guide", null],
+      ["More", 0],
+    ]);
+    expect(extract(`<h1>Example Site</h1><div><div class="content">${prose}</div></div>`).text).not.toContain(
+      "Example Site",
+    );
+  });
+
   it("joins an article that is split over several boxes", () => {
     const box = (topic: string): string =>
       `<div class="c1"><div class="c2">${paragraph(topic)}</div></div><div class="ad">Buy now</div>`;

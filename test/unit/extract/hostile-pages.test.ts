@@ -15,7 +15,7 @@ function cpuMs(work: () => void): number {
 }
 
 const HOSTILE: Record<string, (size: number) => string> = {
-  "divs nested without end": (size) => "<div>".repeat(size) + "<p>Deep text.</p>",
+  "divs nested without end": (size) => `${"<div>".repeat(size)}<p>Deep text.</p>`,
   "divs nested and closed": (size) =>
     `${"<div>".repeat(size)}<p>Deep text.</p>${"</div>".repeat(size)}<p>Deep text.</p>`,
   "inline elements nested without end": (size) => `${"<b><i>".repeat(size)}Deep text.`,
