@@ -4,9 +4,10 @@
  */
 import { uuidv7 } from "../platform/ids.ts";
 import type { Logger } from "../platform/log.ts";
+import type { FetchDependencies, TaskDelivery, WorkOutcome } from "./fetch-dependencies.ts";
 import { type FetchTask, fetchQueue } from "./fetch-task.ts";
 import type { TaskLease } from "./task-lease.ts";
-import { type FetchDependencies, type TaskDelivery, type WorkOutcome, workThrough } from "./task-work.ts";
+import { workThrough } from "./task-work.ts";
 
 export async function runFetchTask(
   dependencies: FetchDependencies,

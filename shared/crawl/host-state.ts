@@ -35,13 +35,15 @@ export interface HostStates {
   /**
    * Takes the next `durationMs` of the host for the caller's requests.
    * @param when it begins not before `notBefore` (epoch ms)
+   * @param seen what was last read, which saves a read where it still holds
    * @returns epoch ms at which it begins; where that is more than `maxWaitMs` away nothing is taken
    */
   reserve(
     host: string,
     durationMs: number,
     when: { notBefore: number; maxWaitMs: number },
-  ): Promise<{ firstAt: number; taken: boolean }>;
+    seen?: HostState,
+  ): Promise<{ firstAt: number; taken: boolean; state: HostState }>;
   /** Leaves the host alone until then; never shortens an earlier request. */
   hold(host: string, untilMs: number): Promise<void>;
   /** Counts a failure, and opens the circuit at the threshold, or again where a probe failed. */
@@ -92,11 +94,12 @@ export function createHostStates(
       const { Item } = await dynamo.send(new GetCommand({ TableName, Key: keyOf(host), ConsistentRead: true }));
       return hostItemSchema.parse(Item ?? {});
     },
-    async reserve(host, durationMs, { notBefore, maxWaitMs }) {
+    async reserve(host, durationMs, { notBefore, maxWaitMs }, seen) {
+      let state = seen ?? (await states.read(host));
       for (;;) {
-        const { next_at, hold_until, rate_limit_rps, blocked } = await states.read(host);
+        const { next_at, hold_until, rate_limit_rps, blocked } = state;
         const firstAt = Math.max(now(), notBefore, next_at, hold_until);
-        if (firstAt - now() > maxWaitMs) return { firstAt, taken: false };
+        if (firstAt - now() > maxWaitMs) return { firstAt, taken: false, state };
         // a domain's settings outlive its traffic: only an item without any expires
         const expires = rate_limit_rps === undefined && !blocked;
         const taken = await attempt(
@@ -105,13 +108,15 @@ export function createHostStates(
             expires ? "SET next_at = :next, expires_at = :expiry" : "SET next_at = :next REMOVE expires_at",
             {
               ":next": firstAt + durationMs,
-              ":seen": next_at,
+              ":next_at": next_at,
+              ":hold_until": hold_until,
               ...(expires ? { ":expiry": expiresAt(now(), HOST_TTL_S) } : {}),
             },
-            next_at === 0 ? "attribute_not_exists(next_at) OR next_at = :seen" : "next_at = :seen",
+            `${unchanged("next_at", next_at)} AND ${unchanged("hold_until", hold_until)}`,
           ),
         );
-        if (taken !== undefined) return { firstAt, taken: true };
+        if (taken !== undefined) return { firstAt, taken: true, state: hostItemSchema.parse(taken) };
+        state = await states.read(host);
       }
     },
     async hold(host, untilMs) {
@@ -134,8 +139,8 @@ export function createHostStates(
         update(
           host,
           "SET opened_at = :now, probe_until = :zero",
-          { ":now": now(), ":zero": 0, ":seen": state.opened_at },
-          state.opened_at === 0 ? "attribute_not_exists(opened_at) OR opened_at = :seen" : "opened_at = :seen",
+          { ":now": now(), ":zero": 0, ":opened_at": state.opened_at },
+          unchanged("opened_at", state.opened_at),
         ),
       );
       return opened === undefined ? states.read(host) : hostItemSchema.parse(opened);
@@ -157,4 +162,9 @@ export function createHostStates(
     },
   };
   return states;
+}
+
+/** A condition on the value `:name`; an attribute that is not there counts as 0. */
+function unchanged(name: string, seen: number): string {
+  return seen === 0 ? `(attribute_not_exists(${name}) OR ${name} = :${name})` : `${name} = :${name}`;
 }

@@ -80,9 +80,15 @@ export function createPoliteClient(options: PoliteClientOptions): PoliteClient {
   /** Requests without a slot. */
   let waiting = 0;
 
-  const known = async (): Promise<HostState> => {
-    state ??= await states.read(host);
+  const refresh = async (): Promise<HostState> => {
+    state = await states.read(host);
     return state;
+  };
+  let reading: Promise<HostState> | undefined;
+  const known = async (): Promise<HostState> => {
+    if (state !== undefined) return state;
+    reading ??= refresh();
+    return await reading;
   };
   const paceNow = (seen: HostState): Pace => paceOf(options.jobRps, seen.rate_limit_rps, crawlDelayMs);
 
@@ -120,7 +126,9 @@ export function createPoliteClient(options: PoliteClientOptions): PoliteClient {
     const inTime = Math.floor((options.deadline - clock.now()) / intervalMs);
     const count = Math.max(1, Math.min(waiting + options.wanted(), inTime));
     const when = { notBefore: clock.now() + leadMs, maxWaitMs: Math.max(options.maxWaitMs, leadMs) };
-    const { firstAt, taken } = await states.reserve(host, reservedMs(count, pace), when);
+    const reserved = await states.reserve(host, reservedMs(count, pace), when, state);
+    const { firstAt, taken } = reserved;
+    state = reserved.state;
     if (!taken) throw new SlotTooFar(Math.ceil(firstAt - clock.now()));
     slots = Array.from({ length: count }, (_, index) => firstAt + index * intervalMs);
   };
@@ -167,10 +175,7 @@ export function createPoliteClient(options: PoliteClientOptions): PoliteClient {
 
   return {
     host,
-    async refresh() {
-      state = await states.read(host);
-      return state;
-    },
+    refresh,
     slowTo(delayMs) {
       if (delayMs <= (crawlDelayMs ?? 0)) return;
       crawlDelayMs = delayMs;

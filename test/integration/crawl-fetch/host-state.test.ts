@@ -22,10 +22,17 @@ describe("slots", () => {
 
   it("too far away are not taken", async () => {
     await states().reserve("far", 6000, soon());
-    expect(await states().reserve("far", 100, soon())).toEqual({ firstAt: now + 6000, taken: false });
+    expect(await states().reserve("far", 100, soon())).toMatchObject({ firstAt: now + 6000, taken: false });
     expect((await states().read("far")).next_at).toBe(now + 6000);
     now += 2000;
-    expect(await states().reserve("far", 100, soon())).toEqual({ firstAt: now + 4000, taken: true });
+    expect(await states().reserve("far", 100, soon())).toMatchObject({ firstAt: now + 4000, taken: true });
+  });
+
+  it("of a worker whose knowledge is old are the next free ones all the same", async () => {
+    const old = await states().read("stale");
+    await states().reserve("stale", 700, soon(), old);
+    await states().hold("stale", now + 900);
+    expect((await states().reserve("stale", 100, soon(), old)).firstAt).toBe(now + 900);
   });
 
   it("begin after the time that the host asked for, which is never shortened", async () => {

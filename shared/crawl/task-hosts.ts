@@ -1,0 +1,67 @@
+/** The hosts that one task talks to: its own, and those that redirects lead to. */
+import type { FetchDependencies } from "./fetch-dependencies.ts";
+import type { FetchTask } from "./fetch-task.ts";
+import type { PageContext } from "./page-fetch.ts";
+import { createPoliteClient, type PoliteClient, RequestRefused, SlotTooFar } from "./polite-client.ts";
+
+/** A first slot further away than this is not waited for: the task is sent again. */
+const MAX_SLOT_WAIT_MS = 5000;
+/** The same for another host, since the task cannot be sent there. */
+const MAX_FOREIGN_WAIT_MS = 30_000;
+
+export interface TaskHosts {
+  get: PageContext["get"];
+  slowTo(host: string, crawlDelayMs: number): void;
+  /** Reads again what other workers know of the task's own host. */
+  refresh(): Promise<void>;
+}
+
+export interface TaskHostsOptions {
+  dependencies: FetchDependencies;
+  task: FetchTask;
+  signal: AbortSignal;
+  /** Epoch ms by which the last slot must be. */
+  deadline: number;
+  /** URLs of the task that still wait for a worker. */
+  queued(): number;
+}
+
+export function createTaskHosts({ dependencies, task, signal, deadline, queued }: TaskHostsOptions): TaskHosts {
+  const { hosts, client, budget, clock, settings } = dependencies;
+  const clients = new Map<string, PoliteClient>();
+
+  const clientOf = (host: string): PoliteClient => {
+    const held = clients.get(host);
+    if (held) return held;
+    const own = host === task.host;
+    const made = createPoliteClient({
+      host,
+      jobRps: task.config.rate_limit_rps ?? settings.defaultRps,
+      states: hosts,
+      client,
+      budget,
+      clock,
+      signal,
+      maxWaitMs: own ? MAX_SLOT_WAIT_MS : MAX_FOREIGN_WAIT_MS,
+      wanted: own ? queued : () => 0,
+      deadline,
+    });
+    clients.set(host, made);
+    return made;
+  };
+
+  return {
+    async get(url, headers, limits) {
+      try {
+        return await clientOf(url.host).get(url, headers, limits);
+      } catch (error) {
+        if (!(error instanceof SlotTooFar) || url.host === task.host) throw error;
+        throw new RequestRefused("RATE_LIMITED", `${url.host} has no free slot for the next ${error.waitMs} ms`);
+      }
+    },
+    slowTo: (host, crawlDelayMs) => clientOf(host).slowTo(crawlDelayMs),
+    async refresh() {
+      await clientOf(task.host).refresh();
+    },
+  };
+}
