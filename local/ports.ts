@@ -6,10 +6,6 @@ export async function freePort(wanted = 0): Promise<number> {
   return (await probe(wanted)) ?? (await probe(0)) ?? Promise.reject(new Error("No port is free on 127.0.0.1"));
 }
 
-export function portIsFree(port: number): Promise<boolean> {
-  return probe(port).then((found) => found !== undefined);
-}
-
 function probe(port: number): Promise<number | undefined> {
   return new Promise((resolve) => {
     const server = createServer();

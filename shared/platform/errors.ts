@@ -36,7 +36,10 @@ export class ThrottledError extends StrandlineError {
   }
 }
 
-/** Nothing else of this job can succeed: the job ends as failed. */
+/**
+ * Nothing else of this job can succeed: the job ends as failed.
+ * @public one of the four classes; no fault of today is of this kind
+ */
 export class JobFatalError extends StrandlineError {}
 
 /** An API answer other than success. `details` is shown to the caller, so it must hold nothing private. */
