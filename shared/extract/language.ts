@@ -49,6 +49,11 @@ const SCRIPTS: [string, RegExp][] = [
   ["hy", /[\u0530-\u058f]/g],
 ];
 
+/** Languages that tinyld knows and that are not written in Latin letters. */
+const OTHER_SCRIPTS = new Set(
+  "ru uk bg be mk sr kk el he yi ar fa ur hi mr bn ta te gu kn th my km ka hy am ja zh ko".split(" "),
+);
+
 /** Language of a text, "und" where it is too short or too mixed to tell. */
 export function detectLanguage(text: string): string {
   const start = text.length > 3 * SAMPLE_CHARACTERS ? Math.floor(text.length / 3) : 0;
@@ -62,7 +67,9 @@ export function detectLanguage(text: string): string {
   if (letters < MIN_LETTERS) return "und";
   const sure = languageByFunctionWords(sample);
   if (sure !== null) return sure;
-  const [best, second] = detectAll(sample);
+  const latin = (sample.match(/\p{Script=Latin}/gu)?.length ?? 0) > letters / 2;
+  // tinyld takes terse English for Hindi, letters notwithstanding.
+  const [best, second] = detectAll(sample).filter(({ lang }) => latin !== OTHER_SCRIPTS.has(lang));
   if (best === undefined || best.accuracy < MIN_ACCURACY) return "und";
   return second !== undefined && best.accuracy < second.accuracy * MIN_LEAD ? "und" : best.lang;
 }

@@ -172,6 +172,12 @@ describe("language", () => {
     expect(extractPage(page("", `<p>${text}</p>`), { url }).language).toBe(language);
   });
 
+  it("does not take Latin letters for a language of another script", () => {
+    const terse =
+      "Endpoint /api/v1/search. Method POST. Body query limit cursor filter. Status 200 400 401 403 404 413 429. Retry-After seconds. Header X-Request-Id.";
+    expect(["en", "und"]).toContain(extractPage(page("", `<p>${terse}</p>`), { url }).language);
+  });
+
   it("says und when unsure, and for a declaration that names no language", () => {
     expect(extractPage(page("", "<p>OK"), { url }).language).toBe("und");
     expect(extractPage(page("", "<p>OK", `lang="x-default"`), { url }).language).toBe("und");
