@@ -67,9 +67,9 @@ export async function loadZipfCorpus(sql: Sql, chunks: number): Promise<ZipfCorp
       from jsonb_to_recordset(${sql.json(documents)}) as d (id uuid, url text, title text)`;
     await sql`
       insert into chunks (id, document_id, chunk_index, content, content_hash, start_char, end_char, token_count,
-        content_type, embedding_state, fts)
+        content_type, fts)
       select c.id, document_id, chunk_index, c.content, sha256(c.content::bytea), 0, length(c.content), ${WORDS_PER_CHUNK},
-        'prose', 'done', chunk_fts(d.title, null, c.content)
+        'prose', chunk_fts(d.title, null, c.content)
       from jsonb_to_recordset(${sql.json(rows)}) as c (id uuid, document_id uuid, chunk_index int, content text)
       join documents d on d.id = c.document_id`;
   }

@@ -90,9 +90,9 @@ async function index(sql: Sql, { embedder, vectors }: OpenVectorSide, { document
       const chunkId = uuidv7();
       await sql`
         insert into chunks (id, document_id, chunk_index, content, content_hash, start_char, end_char, token_count,
-          content_type, embedding_state, fts)
+          content_type, fts)
         values (${chunkId}, ${documentId}, ${chunk.index}, ${chunk.content}, ${sha256(chunk.content)}, ${chunk.startChar},
-          ${chunk.endChar}, ${chunk.tokenCount}, 'prose', 'done', chunk_fts(${title}, null, ${chunk.content}))`;
+          ${chunk.endChar}, ${chunk.tokenCount}, 'prose', chunk_fts(${title}, null, ${chunk.content}))`;
       const payload = { documentId, generationId, collectionId: null, domain: "cranfield.example", url, title };
       const origin = { source: "crawl" as const, tags: [], crawledAt: new Date().toISOString() };
       pending.push({ content: chunk.content, point: { chunkId, payload: { ...payload, ...origin } } });

@@ -83,9 +83,9 @@ const MOST_REFUSALS = 5;
 async function giveUpRefusedChunks({ sql }: DeadLetterDependencies, jobId: string): Promise<void> {
   await inTransaction(sql, async (tx) => {
     const { count } = await tx`
-      update chunks c set embedding_state = 'failed' from documents d, jobs j
-      where j.id = ${jobId} and d.generation_id = j.generation_id and c.document_id = d.id
-        and c.embedding_state = 'pending' and c.embedding_attempts >= ${MOST_REFUSALS}`;
+      update embeddings e set state = 'failed' from chunks c, documents d, jobs j
+      where j.id = ${jobId} and d.generation_id = j.generation_id and c.document_id = d.id and e.chunk_id = c.id
+        and e.state = 'pending' and e.attempts >= ${MOST_REFUSALS}`;
     if (count === 0) return;
     await tx`update jobs set unembedded_chunks = unembedded_chunks - ${count}, updated_at = now() where id = ${jobId}`;
     await settleJob(tx, jobId);

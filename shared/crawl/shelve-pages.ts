@@ -42,7 +42,7 @@ export async function shelvePages(
     generationId: job.generationId,
     collectionId: job.collectionId,
     tags: job.settings.tags,
-    embeddingState: maxTokens === null ? "none" : "pending",
+    wantsVectors: maxTokens !== null,
   };
   const { config } = job.settings;
   const limits = chunkLimits(config, maxTokens);

@@ -126,8 +126,8 @@ async function resendChunks(dependencies: JobDependencies, jobId: string): Promi
     const job = await lockJob(tx, jobId);
     if (job === undefined) return [];
     const pending = await tx<{ id: string }[]>`
-      select c.id from chunks c join documents d on d.id = c.document_id
-      where d.generation_id = ${job.generationId} and c.embedding_state = 'pending'
+      select c.id from documents d join chunks c on c.document_id = d.id join embeddings e on e.chunk_id = c.id
+      where d.generation_id = ${job.generationId} and e.state = 'pending'
       order by c.id limit ${MOST_CHUNKS}`;
     await tx`update jobs set updated_at = now() where id = ${jobId}`;
     if (pending.length === 0) {

@@ -2,7 +2,7 @@
 import type { Transaction } from "../platform/database.ts";
 import { uuidv7 } from "../platform/ids.ts";
 import { rowsOf } from "../platform/rows.ts";
-import { type Shelf, type Shelved, tagDocuments } from "./documents.ts";
+import { requestEmbeddings, type Shelf, type Shelved, tagDocuments } from "./documents.ts";
 
 export interface ActiveDocument {
   id: string;
@@ -57,7 +57,7 @@ export async function carryOver(tx: Transaction, shelf: Shelf, carried: readonly
   const documents = rows.filter((row) => copied.has(row.id));
   await tagDocuments(tx, [...copied], shelf.tags);
   const sections = await copySections(tx, documents);
-  const chunkIds = await copyChunks(tx, documents, sections, shelf.embeddingState);
+  const chunkIds = await copyChunks(tx, documents, sections, shelf.wantsVectors);
   return { documents: documents.length, chunkIds };
 }
 
@@ -85,7 +85,7 @@ async function copyChunks(
   tx: Transaction,
   documents: readonly Renamed[],
   sections: readonly Renamed[],
-  state: Shelf["embeddingState"],
+  wantVectors: boolean,
 ): Promise<string[]> {
   const chunks = await tx<{ old: string }[]>`
     select id as old from chunks where document_id = any(${documents.map((each) => each.old)}::uuid[])
@@ -93,12 +93,13 @@ async function copyChunks(
   const renamed = chunks.map(({ old }) => ({ old, id: uuidv7() }));
   await tx`
     insert into chunks (id, document_id, section_id, chunk_index, content, content_hash, start_char, end_char, token_count,
-      section_header, content_type, embedding_state, fts)
+      section_header, content_type, fts)
     select r.id, d.id, s.id, c.chunk_index, c.content, c.content_hash, c.start_char, c.end_char, c.token_count,
-      c.section_header, c.content_type, ${state}, c.fts
+      c.section_header, c.content_type, c.fts
     from json_to_recordset(${rowsOf(renamed)}::text::json) as r (id uuid, old uuid)
     join chunks c on c.id = r.old
     join json_to_recordset(${rowsOf(documents)}::text::json) as d (id uuid, old uuid) on d.old = c.document_id
     left join json_to_recordset(${rowsOf(sections)}::text::json) as s (id uuid, old uuid) on s.old = c.section_id`;
+  if (wantVectors) await requestEmbeddings(tx, renamed);
   return renamed.map((chunk) => chunk.id);
 }

@@ -153,8 +153,8 @@ export interface Shelf {
   collectionId: string | null;
   /** Lower case. */
   tags: readonly string[];
-  /** The state that chunks start in: `none` where there is no embedder. */
-  embeddingState: "pending" | "none";
+  /** False where there is no embedder. */
+  wantsVectors: boolean;
 }
 
 export interface Shelved {
@@ -189,7 +189,8 @@ export async function insertDocuments(
   const sections = kept.flatMap((each) => each.sections);
   const chunks = kept.flatMap((each) => each.chunks);
   await Promise.all([insertSections(tx, sections), tagDocuments(tx, [...ids], shelf.tags)]);
-  await insertChunks(tx, chunks, shelf.embeddingState);
+  await insertChunks(tx, chunks);
+  if (shelf.wantsVectors) await requestEmbeddings(tx, chunks);
   return { documents: kept.length, chunkIds: chunks.map((chunk) => chunk.id) };
 }
 
@@ -202,20 +203,24 @@ async function insertSections(tx: Transaction, sections: readonly SectionRow[]):
       heading text, level int, content text, position int)`;
 }
 
-async function insertChunks(
-  tx: Transaction,
-  chunks: readonly ChunkRow[],
-  state: Shelf["embeddingState"],
-): Promise<void> {
+async function insertChunks(tx: Transaction, chunks: readonly ChunkRow[]): Promise<void> {
   if (chunks.length === 0) return;
   await tx`
     insert into chunks (id, document_id, section_id, chunk_index, content, content_hash, start_char, end_char, token_count,
-      section_header, content_type, embedding_state, fts)
+      section_header, content_type, fts)
     select id, document_id, section_id, chunk_index, content, decode(content_hash, 'hex'), start_char, end_char, token_count,
-      section_header, content_type, ${state}, chunk_fts(title, section_header, content)
+      section_header, content_type, chunk_fts(title, section_header, content)
     from json_to_recordset(${rowsOf(chunks)}::text::json) as r (id uuid, document_id uuid, section_id uuid, chunk_index int,
       title text, content text, content_hash text, start_char int, end_char int, token_count int, section_header text,
       content_type text)`;
+}
+
+/** Each of these chunks wants a vector. */
+export async function requestEmbeddings(tx: Transaction, chunks: readonly { id: string }[]): Promise<void> {
+  if (chunks.length === 0) return;
+  await tx`
+    insert into embeddings (chunk_id)
+    select id from unnest(${chunks.map((chunk) => chunk.id)}::uuid[]) as c (id)`;
 }
 
 /** @param tags names of rows that the job's creation wrote */

@@ -79,10 +79,11 @@ async function readPendingChunks(sql: Sql, jobId: string, chunkIds: string[]): P
     select c.id as "chunkId", c.content, encode(c.content_hash, 'hex') as "contentHash", d.id as "documentId",
       d.generation_id as "generationId", d.collection_id as "collectionId", d.domain, d.url, d.title, d.source,
       array(select tag_id::text from document_tags t where t.document_id = d.id) as tags, d.crawled_at as "crawledAt"
-    from chunks c
+    from embeddings e
+    join chunks c on c.id = e.chunk_id
     join documents d on d.id = c.document_id
     join jobs j on j.id = d.job_id
-    where c.id = any(${chunkIds}::uuid[]) and c.embedding_state = 'pending' and j.id = ${jobId}
+    where e.chunk_id = any(${chunkIds}::uuid[]) and e.state = 'pending' and j.id = ${jobId}
       and j.status in ('pending', 'running', 'embedding')`;
 }
 
@@ -158,18 +159,19 @@ async function finishChunks(
     if (cache !== undefined) await storeInCache(tx, cache);
     // in one order everywhere, so that two workers with the same chunks wait for each other and not in a circle
     await tx`
-      select 1 from chunks where id = any(${[...none, ...done, ...faulty]}::uuid[]) order by id for no key update`;
+      select 1 from embeddings where chunk_id = any(${[...none, ...done, ...faulty]}::uuid[]) order by chunk_id
+      for no key update`;
     const finished = await tx<{ state: string }[]>`
-      update chunks set
-        embedding_attempts = embedding_attempts + (id = any(${faulty}::uuid[]))::int,
-        embedding_model = case when id = any(${done}::uuid[]) then ${cache?.model ?? null} end,
-        embedding_state = case
-          when id = any(${done}::uuid[]) then 'done'
-          when id = any(${none}::uuid[]) then 'none'
-          when embedding_attempts + 1 >= ${MOST_ATTEMPTS} then 'failed'
+      update embeddings set
+        attempts = attempts + (chunk_id = any(${faulty}::uuid[]))::int,
+        model = case when chunk_id = any(${done}::uuid[]) then ${cache?.model ?? null} end,
+        state = case
+          when chunk_id = any(${done}::uuid[]) then 'done'
+          when chunk_id = any(${none}::uuid[]) then 'none'
+          when attempts + 1 >= ${MOST_ATTEMPTS} then 'failed'
           else 'pending' end
-      where id = any(${[...none, ...done, ...faulty]}::uuid[]) and embedding_state = 'pending'
-      returning embedding_state as state`;
+      where chunk_id = any(${[...none, ...done, ...faulty]}::uuid[]) and state = 'pending'
+      returning state`;
     const terminal = finished.filter(({ state }) => state !== "pending").length;
     const waiting = finished.length - terminal;
     if (terminal === 0) return { left: waiting, settled: "unchanged" };

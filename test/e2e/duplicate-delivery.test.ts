@@ -35,8 +35,8 @@ async function crawlAndReadTables(env: Record<string, string>) {
       sections:
         await sql`select d.url, s.position, s.heading, s.content from sections s join documents d on d.id = s.document_id
         order by 1, 2`,
-      chunks: await sql`select d.url, c.chunk_index, encode(c.content_hash, 'hex') as hash, c.embedding_state
-        from chunks c join documents d on d.id = c.document_id order by 1, 2`,
+      chunks: await sql`select d.url, c.chunk_index, encode(c.content_hash, 'hex') as hash, e.state as embedding
+        from chunks c join embeddings e on e.chunk_id = c.id join documents d on d.id = c.document_id order by 1, 2`,
     };
   } finally {
     await sql.end();
@@ -48,6 +48,6 @@ it("leaves identical tables when every queue delivers every message twice", asyn
   const once = await crawlAndReadTables({});
   const twice = await crawlAndReadTables({ STRANDLINE_DELIVER_TWICE: "1" });
   expect(once.documents).toHaveLength(PAGES);
-  expect(once.chunks.every((chunk) => chunk["embedding_state"] === "done")).toBe(true);
+  expect(once.chunks.every((chunk) => chunk["embedding"] === "done")).toBe(true);
   expect(twice).toEqual(once);
 });

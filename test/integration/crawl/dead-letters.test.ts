@@ -129,13 +129,13 @@ test("a dead embed task leaves its chunks pending, and gives up those that the e
   const dead = { jobId: job.job_id, chunkIds: chunks.map((chunk) => chunk.id) };
   await buryDeadLetter(setup.dependencies, letter("embed", dead));
   expect(await readJob(setup.sql, job.job_id)).toMatchObject({ counts: { unembedded_chunks: chunks.length } });
-  await setup.sql`update chunks set embedding_attempts = 5 where chunk_index = 0`;
+  await setup.sql`update embeddings set attempts = 5 where chunk_id = (select id from chunks where chunk_index = 0)`;
   await buryDeadLetter(setup.dependencies, letter("embed", dead));
   expect(await readJob(setup.sql, job.job_id)).toMatchObject({
     status: "embedding",
     counts: { unembedded_chunks: chunks.length - 1 },
   });
-  await setup.sql`update chunks set embedding_attempts = 5`;
+  await setup.sql`update embeddings set attempts = 5`;
   await buryDeadLetter(setup.dependencies, letter("embed", dead));
   expect(await readJob(setup.sql, job.job_id)).toMatchObject({ status: "completed" });
 });

@@ -19,7 +19,6 @@ test("one URL becomes one active document with sections and chunks", async () =>
   expect(chunks.length).toBeGreaterThan(0);
   for (const chunk of chunks) {
     expect(document?.["content"].slice(chunk["start_char"], chunk["end_char"])).toBe(chunk["content"]);
-    expect(chunk["embedding_state"]).toBe("none");
   }
   const sections = await sql`select heading, level from sections order by position`;
   expect(sections.map((each) => each["heading"])).toEqual(expect.arrayContaining(["Home", "More of Home"]));

@@ -17,7 +17,7 @@ test("a recrawl that is answered 304 throughout finds the same pages and carries
   await createJob({ ...setup.dependencies }, newSiteJob(`${base}/`));
   await setup.crawl(first);
   // as the embedder would leave it
-  await setup.sql`update chunks set embedding_state = 'done'`;
+  await setup.sql`update embeddings set state = 'done'`;
   await setup.sql`update jobs set unembedded_chunks = 0, status = 'completed', completed_at = now()`;
   await setup.sql`update documents set generation_active = true`;
   const again = await createJob(setup.dependencies, newSiteJob(`${base}/`));

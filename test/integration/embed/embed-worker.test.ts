@@ -68,6 +68,7 @@ async function startJob(sql: Sql, contents: string[]): Promise<{ jobId: string; 
       values (${chunkIds[index] ?? ""}, ${documentId}, ${index}, ${content}, ${sha256(content)}, 0, 1, 1, 'prose',
         chunk_fts(null, null, ${content}))`;
   }
+  await sql`insert into embeddings (chunk_id) select id from unnest(${chunkIds}::uuid[]) c (id)`;
   return { jobId, chunkIds };
 }
 
@@ -89,7 +90,7 @@ const jobState = async (sql: Sql, jobId: string) =>
     await sql<{ status: string; unembedded: number; active: number; states: string[] }[]>`
       select status, unembedded_chunks as unembedded,
         (select count(*) from documents where job_id = j.id and generation_active) as active,
-        array(select embedding_state from chunks c join documents d on d.id = c.document_id where d.job_id = j.id
+        array(select e.state from embeddings e join chunks c on c.id = e.chunk_id join documents d on d.id = c.document_id where d.job_id = j.id
           order by chunk_index) as states
       from jobs j where id = ${jobId}`
   )[0];

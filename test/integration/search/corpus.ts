@@ -33,9 +33,9 @@ export async function addPages(
       const header = page.sectionHeader ?? null;
       await sql`
         insert into chunks (id, document_id, chunk_index, content, content_hash, start_char, end_char, token_count,
-          section_header, content_type, embedding_state, fts)
+          section_header, content_type, fts)
         values (${id}, ${documentId}, ${index}, ${content}, ${sha256(content)}, 0, ${content.length},
-          ${content.split(" ").length}, ${header}, 'prose', 'done', chunk_fts(${page.title ?? null}, ${header}, ${content}))`;
+          ${content.split(" ").length}, ${header}, 'prose', chunk_fts(${page.title ?? null}, ${header}, ${content}))`;
     }
   }
   return ids;
