@@ -43,7 +43,8 @@ export interface PostgresServer {
 
 const USER = "strandline";
 const START_TIMEOUT_MS = 60_000;
-const STOP_TIMEOUT_MS = 4_000;
+/** Then it stops without a checkpoint, and recovers from its log at the next start. */
+const STOP_TIMEOUT_MS = 2_000;
 
 /** @throws Error that holds the end of the server's own log where it does not come up */
 export async function startPostgres(options: PostgresOptions): Promise<PostgresServer> {

@@ -73,7 +73,7 @@ export interface Runtime {
 }
 
 /** For events that run, before their containers are ended. Postgres gets the rest of the 5 s. */
-const GRACE_MS = 2_500;
+const GRACE_MS = 2_000;
 
 /** @throws AlreadyRunning, the listen error of the port, and Errors that list what is wrong with the configuration */
 export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {

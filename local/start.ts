@@ -8,6 +8,7 @@ import { type Runtime, startRuntime } from "./runtime.ts";
 import { usageTable } from "./usage-table.ts";
 
 const DEFAULT_PORT = 8787;
+const LONGEST_STOP_MS = 4_900;
 
 const print = (text: string): void => void process.stdout.write(`${text}\n`);
 const complain = (text: string): void => void process.stderr.write(`${text}\n`);
@@ -21,6 +22,10 @@ function interrupt(): void {
   interrupted = true;
   if (runtime === undefined) process.exit(130);
   print("\nStopping (once more forces it) …");
+  setTimeout(() => {
+    complain("It took too long and is cut off: nothing is lost, the next start goes on from here");
+    process.exit(1);
+  }, LONGEST_STOP_MS).unref();
   runtime.stop().then(
     () => {
       print(usageTable(runtime?.usage()));
