@@ -65,12 +65,17 @@ export class BinaryIndex {
     const distances = new Uint32Array(size);
     for (let row = 0, at = 0; row < size; row++) {
       let distance = 0;
-      for (let word = 0; word < words; word++, at++) {
-        // population count of the differing bits, https://graphics.stanford.edu/~seander/bithacks.html#CountBitsSetParallel
-        let bits = (codes[at] as number) ^ (code[word] as number);
-        bits -= (bits >>> 1) & 0x55555555;
-        bits = (bits & 0x33333333) + ((bits >>> 2) & 0x33333333);
-        distance += Math.imul((bits + (bits >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
+      for (let word = 0; word < words; ) {
+        // population count of the differing bits, https://graphics.stanford.edu/~seander/bithacks.html#CountBitsSetParallel;
+        // sixteen words add up to 128 in each byte at the most
+        let bytes = 0;
+        for (const end = Math.min(words, word + 16); word < end; word++, at++) {
+          let bits = (codes[at] as number) ^ (code[word] as number);
+          bits -= (bits >>> 1) & 0x55555555;
+          bits = (bits & 0x33333333) + ((bits >>> 2) & 0x33333333);
+          bytes += (bits + (bits >>> 4)) & 0x0f0f0f0f;
+        }
+        distance += ((bytes & 0x00ff00ff) + ((bytes >>> 8) & 0x00ff00ff)) % 0xffff;
       }
       distances[row] = distance;
     }

@@ -60,6 +60,16 @@ describe("binary codes", () => {
     );
   });
 
+  test("counts the differing signs of long vectors, up to all of them", () => {
+    const dimension = 1100;
+    const index = new BinaryIndex(dimension);
+    const withPositives = (count: number) =>
+      binaryCode(new Float32Array(dimension).fill(1, 0, count).map((v) => v || -1));
+    for (let count = 0; count <= dimension; count += 100) index.add(count, withPositives(count), "d", null);
+    expect(index.nearest(withPositives(dimension), 3, {})).toEqual([900, 1000, 1100]);
+    expect(index.nearest(withPositives(0), 3, {})).toEqual([0, 100, 200]);
+  });
+
   test("filters by domain and collection, also by ones that nobody has", () => {
     const index = new BinaryIndex(2);
     const code = binaryCode(Float32Array.of(1, 1));
