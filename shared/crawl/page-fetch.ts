@@ -7,9 +7,9 @@ import type { CrawlConfig } from "./crawl-config.ts";
 import { type Exchange, type ExchangeLimits, headerValue } from "./exchange.ts";
 import { fault } from "./fetch-faults.ts";
 import type { FetchTask, PriorCapture, Scope } from "./fetch-task.ts";
+import { RequestRefused } from "./host-gate.ts";
 import { parseMediaType } from "./media-type.ts";
 import { readPageContent } from "./page-content.ts";
-import { RequestRefused } from "./polite-client.ts";
 import { isRedirect, redirectTarget } from "./redirects.ts";
 import { inScope } from "./scope.ts";
 

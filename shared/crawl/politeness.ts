@@ -38,14 +38,19 @@ export function paceOf(jobRps: number, domainRps: number | undefined, crawlDelay
 
 /** Longest pause behind what a worker reserves, in ms; at most a twentieth of it. */
 const GAP_MS = 200;
+/** The same for a worker that has no connection yet: what it takes to make one far away. */
+const COLD_GAP_MS = 250;
 
 /**
- * Time to reserve for `count` requests, in ms. Behind their slots it leaves a gap, since the last of them may leave late, on a
- * connection that had to be made first, while the first of another worker are on time.
+ * Time to reserve for `count` requests, in ms. Behind their slots it leaves a gap, since they may leave late, while the first of
+ * the next worker are on time.
+ * @param cold there is no connection to the host yet, so the first request certainly leaves late
  */
-export function reservedMs(count: number, { intervalMs }: Pace): number {
+export function reservedMs(count: number, { intervalMs, graceMs }: Pace, cold: boolean): number {
   const slots = count * intervalMs;
-  return slots + Math.min(GAP_MS, slots / 20);
+  const gap = Math.min(GAP_MS, slots / 20);
+  // at a pace with that much grace the slots have room enough
+  return slots + (cold && graceMs < COLD_GAP_MS ? COLD_GAP_MS : gap);
 }
 
 /**

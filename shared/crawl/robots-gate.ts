@@ -4,7 +4,7 @@ import type { CaptureError } from "../capture/capture.ts";
 import { decodeContent } from "./content-coding.ts";
 import { type Exchange, type ExchangeLimits, headerValue } from "./exchange.ts";
 import { fault } from "./fetch-faults.ts";
-import { RequestRefused } from "./polite-client.ts";
+import { RequestRefused } from "./host-gate.ts";
 import { isRedirect, redirectTarget } from "./redirects.ts";
 import type { RobotsCache } from "./robots-cache.ts";
 import { ALLOW_ALL, isAllowed, parseRobots, ROBOTS_MAX_BYTES, type RobotsRules } from "./robots-rules.ts";
@@ -31,6 +31,9 @@ export interface RobotsGateOptions {
 const MAX_REDIRECTS = 5;
 const TIMEOUT_MS = 30_000;
 
+/** 429 is a 4xx, so it allows all; but it speaks of our haste, not of the file, and is not believed for a day. */
+const ALLOW_FOR_NOW: RobotsRules = { ...ALLOW_ALL };
+
 export function createRobotsGate(options: RobotsGateOptions): RobotsGate {
   /** By origin; one fetch however many URLs ask at once. What cannot be fetched stays so for this task. */
   const known = new Map<string, Promise<RobotsRules | CaptureError>>();
@@ -49,7 +52,7 @@ export function createRobotsGate(options: RobotsGateOptions): RobotsGate {
     const cached = await options.cache.get(url.origin);
     const rules = cached ?? (await fetchRobots(new URL("/robots.txt", url), options));
     if ("code" in rules) return rules;
-    if (cached === undefined) await options.cache.put(url.origin, rules);
+    if (cached === undefined && rules !== ALLOW_FOR_NOW) await options.cache.put(url.origin, rules);
     if (rules.crawlDelayMs !== null) options.onCrawlDelay(url, rules.crawlDelayMs);
     return rules;
   };
@@ -101,6 +104,7 @@ async function fetchRobots(start: URL, options: RobotsGateOptions): Promise<Robo
       continue;
     }
     if (response.status >= 500) return unreachable(`the server answered ${response.status}`);
+    if (response.status === 429) return ALLOW_FOR_NOW;
     if (response.status < 200 || response.status > 299) return ALLOW_ALL;
     const coding = headerValue(response.headers, "content-encoding");
     const cut = response.truncated !== null;

@@ -1,8 +1,10 @@
 /** The hosts that one task talks to: its own, and those that redirects lead to. */
 import type { FetchDependencies } from "./fetch-dependencies.ts";
 import type { FetchTask } from "./fetch-task.ts";
+import { RequestRefused } from "./host-gate.ts";
 import type { PageContext } from "./page-fetch.ts";
-import { createPoliteClient, type PoliteClient, RequestRefused, SlotTooFar } from "./polite-client.ts";
+import { createPoliteClient, type PoliteClient } from "./polite-client.ts";
+import { SlotTooFar } from "./slot-queue.ts";
 
 /** A first slot further away than this is not waited for: the task is sent again. */
 const MAX_SLOT_WAIT_MS = 5000;

@@ -6,8 +6,8 @@ import type { FetchDependencies, TaskDelivery, WorkOutcome } from "./fetch-depen
 import { fault } from "./fetch-faults.ts";
 import type { FetchTask } from "./fetch-task.ts";
 import { capturedWithout, fetchPage, judge, type PageContext, type TaskUrl } from "./page-fetch.ts";
-import { SlotTooFar } from "./polite-client.ts";
 import { createRobotsGate } from "./robots-gate.ts";
+import { SlotTooFar } from "./slot-queue.ts";
 import { createTaskHalt, isInfrastructureFault, type TaskHalt } from "./task-halt.ts";
 import { createTaskHosts, type TaskHosts } from "./task-hosts.ts";
 import type { TaskLease } from "./task-lease.ts";
