@@ -26,7 +26,7 @@ const ARROWS: Record<string, readonly string[]> = {
   local: ["infra/topology.ts", "functions", "shared"],
   cli: ["shared/platform", "local", "demo"],
   demo: ["shared/platform", "infra/topology.ts", "local", "cli"],
-  checks: ["shared/platform"],
+  checks: ["shared/platform", "functions", "infra/topology.ts"],
   bench: ["shared", "functions", "infra/topology.ts", "local", "demo", "cli", "test/services"],
   test: ["shared", "functions", "infra", "local", "cli", "demo", "bench", "checks"],
 };

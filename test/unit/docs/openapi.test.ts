@@ -1,0 +1,15 @@
+import { readFile } from "node:fs/promises";
+import { expect, it } from "vitest";
+import { OPENAPI_FILE, openApiDocument } from "../../../checks/openapi.ts";
+import { TOPOLOGY } from "../../../infra/topology.ts";
+
+it("is written down as the routes in the code have it (npx node checks/openapi.ts writes it)", async () => {
+  expect(await readFile(OPENAPI_FILE, "utf8")).toBe(await openApiDocument());
+});
+
+it("describes every route of the topology", async () => {
+  const { paths } = JSON.parse(await openApiDocument()) as { paths: Record<string, Record<string, unknown>> };
+  for (const { method, path } of TOPOLOGY.functions.flatMap(({ routes = [] }) => routes)) {
+    expect(Object.keys(paths[path] ?? {}), path).toContain(method.toLowerCase());
+  }
+});
