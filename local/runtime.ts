@@ -61,8 +61,8 @@ export interface Runtime {
   addresses: Addresses;
   /** What the handlers see. */
   env: Record<string, string>;
-  /** Process id of the embedded Postgres. */
-  postgresPid: number | undefined;
+  /** Process id of the embedded Postgres that runs now. */
+  readonly postgresPid: number | undefined;
   usage(): Usage;
   /** Runs one function with an event, as a direct invocation. @throws InvocationError */
   invoke(functionName: string, event: unknown): Promise<unknown>;
@@ -271,7 +271,11 @@ class RunningRuntime implements Runtime {
   };
 
   async #startPostgres(port = 0): Promise<PostgresServer> {
-    this.#postgres = await startPostgres({ directory: join(this.#home.path, "postgres"), port });
+    this.#postgres = await startPostgres({
+      directory: join(this.#home.path, "postgres"),
+      port,
+      onTrouble: (error) => this.#log.fault(error),
+    });
     return this.#postgres;
   }
 

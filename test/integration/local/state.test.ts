@@ -82,6 +82,29 @@ test("a Postgres that lost its runtime and its watchdog is stopped by the next s
   expect(await invokeStore(second.addresses.postgres, "select * from kept")).toEqual([]);
 });
 
+test("a Postgres that is killed comes back at the same address, with what was committed, and stops with its runtime", async () => {
+  const { runtime, shown } = await testRuntime(["store"]);
+  const url = runtime.addresses.postgres;
+  await invokeStore(url, "create table kept (n int); insert into kept values (7)");
+  for (let kill = 0; kill < 2; kill += 1) {
+    const killed = runtime.postgresPid ?? 0;
+    process.kill(killed, "SIGKILL");
+    await expect.poll(() => runtime.postgresPid !== killed && isAlive(runtime.postgresPid)).toBe(true);
+    expect(await invokeStore(url, "select n from kept")).toEqual([{ n: 7 }]);
+  }
+  expect(shown.join("\n")).toMatch(/PostgreSQL ended by itself \(SIGKILL\)[\s\S]*PostgreSQL runs again/);
+  const last = runtime.postgresPid;
+  await runtime.stop();
+  expect(await isAlive(last)).toBe(false);
+});
+
+test("a runtime stops while its Postgres is being started again", async () => {
+  const { runtime } = await testRuntime(["store"]);
+  process.kill(runtime.postgresPid ?? 0, "SIGKILL");
+  await runtime.stop();
+  await expect.poll(() => isAlive(runtime.postgresPid)).toBe(false);
+});
+
 test("a restart keeps the addresses and the queue's messages", async () => {
   const directory = await testFolder();
   const options = { home: join(directory, "home"), env: { FIXTURE_DIRECTORY: directory } };
