@@ -1,6 +1,6 @@
 /** Where a text may be cut: its token pieces, and how good a cut after each of them is. */
 import type { Extraction } from "./extraction.ts";
-import { tokenPieces } from "./tokens.ts";
+import { visitPieces } from "./tokens.ts";
 
 /** `inside` is a line of a code block too long for one chunk; `unwanted` breaks a code block or row that would fit. */
 export type Seam =
@@ -40,14 +40,14 @@ export function seamsOf(
   const before: number[] = [];
   const after: number[] = [];
   let total = 0;
-  for (const piece of tokenPieces(text)) {
-    total += piece.gap;
+  visitPieces(text, (start, end, tokens, gap) => {
+    total += gap;
     before.push(total);
-    total += piece.tokens;
+    total += tokens;
     after.push(total);
-    starts.push(piece.start);
-    ends.push(piece.end);
-  }
+    starts.push(start);
+    ends.push(end);
+  });
   const count = starts.length;
   const tokens = (first: number, last: number): number => (after[last] ?? 0) - (before[first] ?? 0);
   const seams: Seam[] = new Array(count);
@@ -148,14 +148,22 @@ function insideCode(seam: Seam): Seam {
   return seam === "character" ? "character" : "inside";
 }
 
-const SENTENCE_END = /[.!?…。！？．؟।][)\]"'»”’」』]*$/u;
+const SENTENCE_ENDS = new Set(Array.from(".!?…。！？．؟।", (mark) => mark.charCodeAt(0)));
+const CLOSERS = new Set(Array.from(")]\"'»”’」』", (mark) => mark.charCodeAt(0)));
+/** Closing marks that may stand behind the end of a sentence. */
+const MAX_CLOSERS = 3;
 
 function plainSeam(text: string, end: number, next: number | undefined): Seam {
   if (next === undefined) return "section";
-  const tail = text.slice(Math.max(0, end - 4), end);
-  if (next === end) return /[。！？]$/u.test(tail) ? "sentence" : "character";
-  const gap = text.slice(end, next);
-  const newline = gap.indexOf("\n");
-  if (newline !== -1) return gap.indexOf("\n", newline + 1) !== -1 ? "paragraph" : "line";
-  return SENTENCE_END.test(tail) ? "sentence" : "word";
+  if (next === end) return /[。！？]/.test(text.charAt(end - 1)) ? "sentence" : "character";
+  let newlines = 0;
+  for (let index = end; index < next; index++) if (text.charCodeAt(index) === 10) newlines++;
+  if (newlines > 0) return newlines > 1 ? "paragraph" : "line";
+  return endsSentence(text, end) ? "sentence" : "word";
+}
+
+function endsSentence(text: string, end: number): boolean {
+  let index = end - 1;
+  while (index > 0 && end - index <= MAX_CLOSERS && CLOSERS.has(text.charCodeAt(index))) index--;
+  return SENTENCE_ENDS.has(text.charCodeAt(index));
 }
