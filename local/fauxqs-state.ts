@@ -17,8 +17,12 @@ export class DurableMessages extends PersistenceManager {
   constructor(directory: string) {
     super(directory);
     this.#database = new DatabaseSync(join(directory, "fauxqs.db"));
-    // the runtime is the only consumer: what it held when it ended is due at once, not after a visibility timeout
-    this.#database.exec("update sqs_messages set receipt_handle = null, visibility_deadline = null");
+    // the runtime is the only consumer: what it held when it ended is due at once, not after a visibility timeout; and a
+    // delivery that was cut off with it says nothing of the message: a few kills must not make a dead letter of it
+    this.#database.exec(`
+      update sqs_messages set receipt_handle = null, visibility_deadline = null,
+        approximate_receive_count = min(approximate_receive_count, 1)
+      where receipt_handle is not null`);
     this.#makeReady = this.#database.prepare(
       "update sqs_messages set receipt_handle = null, visibility_deadline = null where message_id = ?",
     );

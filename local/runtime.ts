@@ -11,6 +11,7 @@ import { checkEnvironment, type Environment, handlerEnvironment } from "./enviro
 import { FunctionPool } from "./function-pool.ts";
 import { type Home, takeHome } from "./home.ts";
 import { type HttpDoor, startHttpDoor } from "./http-door.ts";
+import { freeLeftBehind } from "./interrupted-work.ts";
 import type { StreamSink } from "./invocation.ts";
 import { openLogSink } from "./log-sink.ts";
 import { notifyOfObjects } from "./object-events.ts";
@@ -146,6 +147,7 @@ class RunningRuntime implements Runtime {
     await this.#prepareResources(config.bucket, config.stateTable);
     for (const { name, atDeploy } of this.#topology.functions) if (atDeploy) await this.invoke(name, {});
     await this.#prepareKey(config.apiRpm);
+    await this.#freeLeftBehind(config.stateTable, aws);
     this.#meter.reset();
     if (!this.#options.onlyServices) {
       for (const pool of this.#pools.values()) this.#pollers.push(this.#poll(pool, aws));
@@ -298,16 +300,32 @@ class RunningRuntime implements Runtime {
   }
 
   async #prepareResources(bucket: string, stateTable: string): Promise<void> {
-    const { AWS_ACCESS_KEY_ID: accessKeyId = "", AWS_SECRET_ACCESS_KEY: secretAccessKey = "" } = this.env;
-    const client = { region: this.env["AWS_REGION"] ?? "", credentials: { accessKeyId, secretAccessKey } };
-    const { s3, sqs, dynamodb } = this.addresses;
+    const { s3, sqs } = this.addresses;
     const clients = {
-      s3: new S3Client({ ...client, endpoint: s3, forcePathStyle: true }),
-      sqs: new SQSClient({ ...client, endpoint: sqs }),
-      dynamo: new DynamoDBClient({ ...client, endpoint: dynamodb }),
+      s3: new S3Client({ ...this.#clientOptions, endpoint: s3, forcePathStyle: true }),
+      sqs: new SQSClient({ ...this.#clientOptions, endpoint: sqs }),
+      dynamo: this.#dynamoClient(),
     };
     await createResources(clients, this.#topology, { bucket, stateTable });
     for (const each of Object.values(clients)) each.destroy();
+  }
+
+  get #clientOptions() {
+    const { AWS_REGION: region = "", AWS_ACCESS_KEY_ID = "", AWS_SECRET_ACCESS_KEY = "" } = this.env;
+    return { region, credentials: { accessKeyId: AWS_ACCESS_KEY_ID, secretAccessKey: AWS_SECRET_ACCESS_KEY } };
+  }
+
+  #dynamoClient(): DynamoDBClient {
+    return new DynamoDBClient({ ...this.#clientOptions, endpoint: this.addresses.dynamodb });
+  }
+
+  /** Where the schema is the application's own, as `migrate` lays it. */
+  async #freeLeftBehind(stateTable: string, { fauxqs: { queues } }: LocalAws): Promise<void> {
+    const databaseUrl = this.env["DATABASE__POSTGRES_URL"];
+    if (databaseUrl === undefined || !this.#pools.has("migrate")) return;
+    const dynamo = this.#dynamoClient();
+    await freeLeftBehind({ databaseUrl, dynamo, stateTable, queues });
+    dynamo.destroy();
   }
 
   async #prepareKey(rateLimitRpm: number): Promise<void> {

@@ -9,6 +9,8 @@ import { expiresAt, isConditionFailure } from "./state-item.ts";
 const hostItemSchema = z.object({
   /** Epoch ms of the next free slot. */
   next_at: z.number().default(0),
+  /** Between the slots that were last reserved, in ms. */
+  interval_ms: z.number().default(0),
   /** Epoch ms until which the host asked for silence. */
   hold_until: z.number().default(0),
   /** The domain's own setting; can only slow a job down. */
@@ -28,22 +30,26 @@ export const CIRCUIT_THRESHOLD = 5;
 export const CIRCUIT_OPEN_MS = 300_000;
 /** A probe that is not answered by then was lost with its worker. */
 const PROBE_LEASE_MS = 60_000;
+/** The longest that requests of a rate above one a second may look back. */
+const SHORTEST_REST_MS = 1_100;
 const HOST_TTL_S = 7 * 24 * 3600;
 
 export interface HostStates {
   read(host: string): Promise<HostState>;
   /**
    * Takes the next `durationMs` of the host for the caller's requests.
-   * @param when it begins not before `notBefore` (epoch ms)
+   * @param when it begins not before `notBefore` (epoch ms); `intervalMs` apart are the requests in it
    * @param seen what was last read, which saves a read where it still holds
    * @returns epoch ms at which it begins; where that is more than `maxWaitMs` away nothing is taken
    */
   reserve(
     host: string,
     durationMs: number,
-    when: { notBefore: number; maxWaitMs: number },
+    when: { notBefore: number; maxWaitMs: number; intervalMs: number },
     seen?: HostState,
   ): Promise<{ firstAt: number; taken: boolean; state: HostState }>;
+  /** Gives back what is reserved, for when nobody is left who would use it: the next slot is one interval, or a second, away. */
+  freeSlots(host: string): Promise<void>;
   /** Leaves the host alone until then; never shortens an earlier request. */
   hold(host: string, untilMs: number): Promise<void>;
   /** Counts a failure, and opens the circuit at the threshold, or again where a probe failed. */
@@ -94,7 +100,7 @@ export function createHostStates(
       const { Item } = await dynamo.send(new GetCommand({ TableName, Key: keyOf(host), ConsistentRead: true }));
       return hostItemSchema.parse(Item ?? {});
     },
-    async reserve(host, durationMs, { notBefore, maxWaitMs }, seen) {
+    async reserve(host, durationMs, { notBefore, maxWaitMs, intervalMs }, seen) {
       let state = seen ?? (await states.read(host));
       for (;;) {
         const { next_at, hold_until, rate_limit_rps, blocked } = state;
@@ -105,9 +111,10 @@ export function createHostStates(
         const taken = await attempt(
           update(
             host,
-            expires ? "SET next_at = :next, expires_at = :expiry" : "SET next_at = :next REMOVE expires_at",
+            `SET next_at = :next, interval_ms = :interval${expires ? ", expires_at = :expiry" : " REMOVE expires_at"}`,
             {
               ":next": firstAt + durationMs,
+              ":interval": Math.ceil(intervalMs),
               ":next_at": next_at,
               ":hold_until": hold_until,
               ...(expires ? { ":expiry": expiresAt(now(), HOST_TTL_S) } : {}),
@@ -118,6 +125,12 @@ export function createHostStates(
         if (taken !== undefined) return { firstAt, taken: true, state: hostItemSchema.parse(taken) };
         state = await states.read(host);
       }
+    },
+    async freeSlots(host) {
+      const { next_at, interval_ms } = await states.read(host);
+      const next = now() + Math.max(SHORTEST_REST_MS, interval_ms);
+      if (next_at <= next) return;
+      await attempt(update(host, "SET next_at = :next", { ":next": next, ":next_at": next_at }, "next_at = :next_at"));
     },
     async hold(host, untilMs) {
       await attempt(

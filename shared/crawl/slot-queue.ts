@@ -59,7 +59,8 @@ export function createSlotQueue(options: SlotQueueOptions): SlotQueue {
     const pace = options.paceOf(await host.current());
     const room = Math.min(HORIZON_MS, options.deadline - clock.now());
     const count = Math.max(1, Math.min(waiting + options.wanted(), Math.floor(room / pace.intervalMs)));
-    const when = { notBefore: clock.now() + leadMs, maxWaitMs: Math.max(options.maxWaitMs, leadMs) };
+    const { intervalMs } = pace;
+    const when = { notBefore: clock.now() + leadMs, maxWaitMs: Math.max(options.maxWaitMs, leadMs), intervalMs };
     const { firstAt, taken, state } = await states.reserve(
       host.name,
       reservedMs(count, pace, options.cold()),
@@ -68,7 +69,7 @@ export function createSlotQueue(options: SlotQueueOptions): SlotQueue {
     );
     host.learn(state);
     if (!taken) throw new SlotTooFar(Math.ceil(firstAt - clock.now()));
-    slots = Array.from({ length: count }, (_, index) => firstAt + index * pace.intervalMs);
+    slots = Array.from({ length: count }, (_, index) => firstAt + index * intervalMs);
   };
 
   /** The host asked for silence, by then or until later. */

@@ -48,6 +48,8 @@ export interface TaskLease {
 
 export interface TaskLeases {
   take(taskId: string, owner: string): Promise<LeaseOutcome>;
+  /** Takes the task from whoever holds it: for when that one is known to be gone. A deferral stays. */
+  free(taskId: string): Promise<void>;
 }
 
 export function createTaskLeases(
@@ -102,6 +104,9 @@ export function createTaskLeases(
       const seen = taskItemSchema.parse(Item ?? {});
       if (seen.completed) return { outcome: "completed" };
       return { outcome: "busy", remainingMs: Math.max(0, seen.lease_until - now()) };
+    },
+    async free(taskId) {
+      await write(taskId, "SET lease_until = :zero REMOVE #owner", "attribute_exists(#owner)", { ":zero": 0 });
     },
   };
 

@@ -9,12 +9,12 @@ beforeAll(async () => {
   aws = await testAws();
 });
 const states = () => createHostStates(aws.dynamo, aws.stateTable, () => now);
-const soon = () => ({ notBefore: now, maxWaitMs: 5000 });
+const soon = () => ({ notBefore: now, maxWaitMs: 5000, intervalMs: 100 });
 
 describe("slots", () => {
   it("of many workers at once never overlap", async () => {
     const firsts = await Promise.all(
-      Array.from({ length: 8 }, () => states().reserve("busy", 300, { notBefore: now, maxWaitMs: 60_000 })),
+      Array.from({ length: 8 }, () => states().reserve("busy", 300, { ...soon(), maxWaitMs: 60_000 })),
     );
     const starts = firsts.map(({ firstAt }) => firstAt).sort((a, b) => a - b);
     expect(starts).toEqual(Array.from({ length: 8 }, (_, index) => now + index * 300));
@@ -39,6 +39,18 @@ describe("slots", () => {
     await states().hold("held", now + 3000);
     await states().hold("held", now + 1000);
     expect((await states().reserve("held", 100, soon())).firstAt).toBe(now + 3000);
+  });
+
+  it("that nobody is left to use are given back, but for the pause that the last request may ask for", async () => {
+    await states().reserve("left", 60_000, { ...soon(), intervalMs: 100 });
+    await states().freeSlots("left");
+    expect((await states().read("left")).next_at).toBe(now + 1100);
+    await states().freeSlots("left");
+    expect((await states().read("left")).next_at).toBe(now + 1100);
+    await states().reserve("slow", 60_000, { ...soon(), intervalMs: 12_000 });
+    await states().hold("slow", now + 30_000);
+    await states().freeSlots("slow");
+    expect(await states().read("slow")).toMatchObject({ next_at: now + 12_000, hold_until: now + 30_000 });
   });
 
   it("leave a domain's settings alone, and keep them from expiring", async () => {

@@ -65,4 +65,21 @@ describe("a task's lease", () => {
     now += 4500;
     expect((await take("deferred")).outcome).toBe("taken");
   });
+
+  it("freed is anybody's at once, what is done stays done, and a deferral or an end stays", async () => {
+    const leases = createTaskLeases(aws.dynamo, aws.stateTable, () => now);
+    const first = await taken("abandoned");
+    await first.record([urlHash("a")]);
+    await leases.free("abandoned");
+    expect(await first.renew()).toBe(false);
+    expect((await taken("abandoned")).isDone(urlHash("a"))).toBe(true);
+    await (await taken("put off")).defer(10_000);
+    await leases.free("put off");
+    expect((await take("put off")).outcome).toBe("busy");
+    await (await taken("ended")).complete();
+    await leases.free("ended");
+    expect((await take("ended")).outcome).toBe("completed");
+    await leases.free("never taken");
+    expect((await take("never taken")).outcome).toBe("taken");
+  });
 });

@@ -61,6 +61,19 @@ test("a killed runtime loses nothing: rows, objects, items, and the message that
   expect(await isAlive(second.postgresPid)).toBe(false);
 });
 
+test("a message that was in work at every one of many kills is still delivered, and never goes to the dead-letter queue", async () => {
+  const directory = await testFolder();
+  const home = join(directory, "home");
+  const seen = reader(directory);
+  for (let kill = 1; kill <= 5; kill += 1) {
+    const { child, clients } = await spawnRuntime(home, directory, ["consumer"]);
+    if (kill === 1) await clients.send("work", { id: "in work", act: "hang" });
+    await expect.poll(async () => (await seen("taken")).length).toBe(kill);
+    child.kill("SIGKILL");
+    await once(child, "exit");
+  }
+});
+
 test("Postgres does not outlive a killed runtime", async () => {
   const directory = await testFolder();
   const { child, postgresPid } = await spawnRuntime(join(directory, "home"), directory, ["store"]);
