@@ -34,6 +34,8 @@ export function decodeText(body: Uint8Array, label: string | undefined, kind: "h
 function charsetOf(body: Uint8Array, label: string | undefined, kind: "html" | "xml" | "plain"): string {
   const utf32 = utf32Mark(body);
   if (utf32 !== undefined) return utf32;
+  const utf16 = utf16Pattern(body.subarray(0, SAMPLE_BYTES));
+  if (utf16 !== undefined) return utf16;
   const transport = usable(label, body);
   const declared = sniffHtmlEncoding(body, {
     xml: kind !== "html",
@@ -108,6 +110,23 @@ function utf32Mark(body: Uint8Array): string | undefined {
   if (a === 0xff && b === 0xfe && c === 0 && d === 0) return "UTF-32LE";
   if (a === 0 && b === 0 && c === 0xfe && d === 0xff) return "UTF-32BE";
   return undefined;
+}
+
+/**
+ * UTF-16 of mostly Latin text, with or without a mark: every other byte is NUL, as in no text of another encoding, whatever a
+ * label says. It would pass for UTF-8, since NUL is a character there.
+ */
+function utf16Pattern(sample: Uint8Array): string | undefined {
+  let even = 0;
+  let odd = 0;
+  for (let at = sample.indexOf(0); at >= 0; at = sample.indexOf(0, at + 1)) {
+    if (at % 2 === 0) even += 1;
+    else odd += 1;
+  }
+  // U+0100 and the like have their NUL on the other side
+  const clear = (many: number, few: number): boolean => many > sample.length / 4 && few < many / 16;
+  if (clear(odd, even)) return "UTF-16LE";
+  return clear(even, odd) ? "UTF-16BE" : undefined;
 }
 
 function decodeAs(body: Uint8Array, charset: string): string {

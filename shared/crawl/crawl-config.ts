@@ -16,8 +16,8 @@ export const crawlConfigSchema = z.strictObject({
       `hold over ${MAX_HEADERS_LENGTH} characters`,
     )
     .default({}),
-  /** Tokens. */
-  chunk_size: z.int().min(16).max(8192).default(512),
+  /** Tokens. A chunk of less than 24 could not hold every word. */
+  chunk_size: z.int().min(24).max(8192).default(512),
   chunk_overlap: z.int().min(0).max(2048).default(50),
   min_chunk_size: z.int().min(0).max(2048).default(50),
   /** Longest time for one page, redirects and body included. */

@@ -60,8 +60,8 @@ export async function ingestBatch(dependencies: IngestDependencies, message: Cap
   try {
     ingested = await inTransaction(sql, (tx) => ingestCaptures(tx, dependencies, batch, placed));
   } catch (error) {
-    if (!isRefusedData(error)) throw error;
-    log.warn("the database refuses a capture of the batch: its captures are ingested one by one", {
+    if (!isFaultOfAPage(error)) throw error;
+    log.warn("a capture of the batch cannot be stored: its captures are ingested one by one", {
       error,
       job_id: message.jobId,
       batch_key: message.batchKey,
@@ -104,7 +104,11 @@ interface Placed {
   index: number;
 }
 
-/** One capture that the database refuses must not take the others with it: it stays archived, without its text. */
+/** The database refuses a value, or a computation gives up on it (a stack or string too long): it would do so again. */
+const isFaultOfAPage = (error: unknown): boolean =>
+  isRefusedData(error) || error instanceof RangeError || error instanceof TypeError;
+
+/** One capture that cannot be stored must not take the others with it: it stays archived, without its text. */
 async function ingestOneByOne(
   dependencies: IngestDependencies,
   batch: TaskBatch,
@@ -115,7 +119,7 @@ async function ingestOneByOne(
     const ingest = (one: Placed) =>
       inTransaction(dependencies.sql, (tx) => ingestCaptures(tx, dependencies, batch, [one]));
     const one = await ingest(each).catch(async (error: unknown) => {
-      if (!isRefusedData(error)) throw error;
+      if (!isFaultOfAPage(error)) throw error;
       const reason = error instanceof Error ? error.message : String(error);
       return await ingest({ ...each, capture: withoutText(each.capture, reason) });
     });

@@ -60,7 +60,11 @@ export function textKindOf(essence: string | null, body: Uint8Array): { kind: Te
     return { kind: undefined, reason: `The body is ${binary}, though its type is ${essence ?? "not given"}` };
   }
   if (essence !== null) return { kind: KINDS[essence], reason: "" };
-  const start = Buffer.from(body.buffer, body.byteOffset, Math.min(body.length, SAMPLE_BYTES)).toString("latin1");
+  // whatever the encoding, without its mark: markup is ASCII
+  const start = Buffer.from(body.buffer, body.byteOffset, Math.min(body.length, SAMPLE_BYTES))
+    .toString("latin1")
+    .replace(/^(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)/, "")
+    .replaceAll("\0", "");
   if (MARKUP.test(start)) return { kind: "html", reason: "" };
   return { kind: start.startsWith("<?xml") ? "xml" : "plain", reason: "" };
 }

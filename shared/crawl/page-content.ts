@@ -7,7 +7,7 @@ import { decodeContent } from "./content-coding.ts";
 import { type HttpResponse, headerValue } from "./exchange.ts";
 import { fault } from "./fetch-faults.ts";
 import { parseMediaType, textKindOf } from "./media-type.ts";
-import { isXhtml, xmlText } from "./xml-text.ts";
+import { isXhtml, listOfPages, xmlText } from "./xml-text.ts";
 
 export type PageContent = Pick<Capture, "mimeType" | "charset" | "extraction" | "truncated" | "error">;
 
@@ -17,7 +17,8 @@ const MAX_EXTRACTED_CHARS = 5_000_000;
 /** @param url of the page after redirects; @param maxBytes of the body without content coding */
 export async function readPageContent(response: HttpResponse, url: string, maxBytes: number): Promise<PageContent> {
   const { essence: mimeType, charset: label } = parseMediaType(headerValue(response.headers, "content-type"));
-  const cut = response.truncated !== null;
+  // 206 answers a Range that was never sent: whatever is missing, this is not the whole page
+  const cut = response.truncated !== null || response.status === 206;
   const without = (error: CaptureError, truncated = cut): PageContent => ({
     mimeType,
     charset: null,
@@ -33,6 +34,11 @@ export async function readPageContent(response: HttpResponse, url: string, maxBy
   if (kind === undefined) return without(fault("UNSUPPORTED_TYPE", reason), cut || decoded.truncated);
 
   const { text: whole, charset } = decodeText(decoded.bytes, label, kind);
+  const list = kind === "plain" ? undefined : listOfPages(whole);
+  if (list !== undefined) {
+    const reason = `The body is ${list}: it is archived, but is no page to search`;
+    return { ...without(fault("UNSUPPORTED_TYPE", reason), cut || decoded.truncated), charset };
+  }
   const text = whole.slice(0, MAX_EXTRACTED_CHARS);
   const truncated = cut || decoded.truncated || text.length < whole.length;
   try {

@@ -24,9 +24,30 @@ export function xmlText(xml: string): string {
   return lines.flatMap((line) => line.trim() || []).join("\n");
 }
 
+const ROOT = /^\s*(?:<[?!][^>]{0,1024}>[^<]{0,256}){0,8}<(?:[A-Za-z][\w-]{0,31}:)?(?<name>[A-Za-z][\w-]{0,31})[\s/>]/;
+
 /** Whether the root element is XHTML's. */
 export function isXhtml(xml: string): boolean {
-  return /^[^<]{0,64}(?:<[?!][^>]{0,1024}>[^<]{0,256}){0,8}<(?:[\w-]{1,32}:)?html[\s>]/i.test(xml.slice(0, 8192));
+  return rootOf(xml) === "html";
+}
+
+const LISTS: Record<string, string> = {
+  urlset: "a sitemap",
+  sitemapindex: "a sitemap index",
+  rss: "an RSS feed",
+  rdf: "an RDF feed",
+  feed: "an Atom feed",
+};
+
+/** What a document is that lists pages for machines instead of being one, by its root element; undefined for all others. */
+export function listOfPages(markup: string): string | undefined {
+  const root = rootOf(markup);
+  return root !== undefined && Object.hasOwn(LISTS, root) ? LISTS[root] : undefined;
+}
+
+/** Local name of the root element, in lower case. */
+function rootOf(markup: string): string | undefined {
+  return ROOT.exec(markup.slice(0, 8192))?.groups?.["name"]?.toLowerCase();
 }
 
 function endOf(text: string, mark: string, from: number): number {

@@ -136,8 +136,9 @@ export function seamsOf(
   function lineStart(piece: number): number {
     const start = starts[piece] as number;
     const from = piece === 0 ? 0 : (ends[piece - 1] as number);
-    const newline = text.lastIndexOf("\n", start - 1);
-    const indent = newline >= from ? newline + 1 : piece === 0 ? 0 : start;
+    // only in the gap: the last newline of the text may be millions of characters back
+    const newline = text.slice(from, start).lastIndexOf("\n");
+    const indent = newline >= 0 ? from + newline + 1 : piece === 0 ? 0 : start;
     if (indent === start || !/^[ \t]+$/.test(text.slice(indent, start))) return start;
     return indent;
   }

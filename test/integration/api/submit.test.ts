@@ -156,6 +156,13 @@ it("refuses settings that do not go together", async () => {
   expect(answer.body.error).toContain("chunk_overlap");
 });
 
+it("refuses chunks that are too small for a word", async () => {
+  const config = { chunk_size: 23, chunk_overlap: 0, min_chunk_size: 0 };
+  const answer = await post("/api/v1/crawl", { url: "https://a.example/", config });
+  expect(answer).toMatchObject({ status: 400, body: { code: "VALIDATION_ERROR" } });
+  expect(answer.body.error).toContain("config.chunk_size");
+});
+
 it("makes a job of each URL of a batch, and a URL that is refused fails alone", async () => {
   const urls = ["https://a.example/", "http://10.0.0.1/", "nonsense", "https://b.example/"];
   const answer = await post("/api/v1/crawl/batch", { urls, tags: ["News", "news "] });

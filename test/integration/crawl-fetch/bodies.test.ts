@@ -107,7 +107,9 @@ describe("a body that is not what a page should be", () => {
     "/json": { headers: { "Content-Type": "application/json" }, body: "{}" },
     "/untyped": { body: PAGE },
     "/text": { headers: { "Content-Type": "text/plain" }, body: "plain words\nin two lines" },
-    "/xml": { headers: { "Content-Type": "application/xml" }, body: "<feed><title>news &amp; more</title></feed>" },
+    "/xml": { headers: { "Content-Type": "application/xml" }, body: "<book><title>news &amp; more</title></book>" },
+    "/feed": { headers: { "Content-Type": "application/xml" }, body: "<feed><title>news &amp; more</title></feed>" },
+    "/sitemap": html('<?xml version="1.0"?><urlset><url><loc>http://a.example/</loc></url></urlset>'),
     "/nested": html(nested),
     "/broken-gzip": coded("gzip", Buffer.concat([gzipSync(PAGE).subarray(0, 30), Buffer.alloc(50, 0xff)])),
     "/charset-lie": { headers: { "Content-Type": "text/html; charset=utf-16" }, body: PAGE },
@@ -131,6 +133,8 @@ describe("a body that is not what a page should be", () => {
       "/untyped": "T",
       "/text": "plain words",
       "/xml": "news & more",
+      "/feed": "UNSUPPORTED_TYPE",
+      "/sitemap": "UNSUPPORTED_TYPE",
       "/nested": "deep",
       "/broken-gzip": "DECODE_FAILED",
       "/charset-lie": "T",
@@ -160,6 +164,15 @@ describe("a body that is not what a page should be", () => {
     expect(bomb).toMatchObject({ truncated: true, error: null, extraction: { title: "bomb" } });
     const whole = bomb && (await harness.record(bomb));
     expect(whole?.warcHeaders.has("warc-truncated")).toBe(false);
+  });
+
+  it("is a part where the server answers 206 to a request for the whole", async () => {
+    await using site = await startSite({
+      "/": { status: 206, headers: { "Content-Type": "text/html", "Content-Range": "bytes 0-99/1000" }, body: PAGE },
+    });
+    const harness = await fetchHarness();
+    const [capture] = await harness.fetch(fetchTask({ urls: [`${site.origin}/`] }));
+    expect(capture).toMatchObject({ status: 206, error: null, truncated: true, extraction: { title: "T" } });
   });
 
   it("of 50 MB neither kills the worker nor holds up the others", async () => {

@@ -59,6 +59,17 @@ test("a page whose text the database refuses does not take the other pages of it
   expect(results[1]).toMatchObject({ status_code: 200, error_message: expect.stringContaining("tsvector") });
 });
 
+test("a page whose text cannot be cut into chunks is kept without it, and its job ends", async () => {
+  // less than any chunk may have
+  const setup = await crawlSetup({ embedding: { maxTokens: 10 } });
+  const job = await createJob(setup.dependencies, newJob(["http://a.example/"]));
+  const [task] = (await setup.tasks()) as [FetchTask];
+  await ingestBatch(setup.dependencies, await setup.capture(task, site));
+  expect(await readJob(setup.sql, job.job_id)).toMatchObject({ status: "completed", counts: { failed: 1, open: 0 } });
+  const { urls } = await listJobUrls(setup.sql, job.job_id, { limit: 1 });
+  expect(urls[0]).toMatchObject({ error_code: "EXTRACT_FAILED", error_message: expect.stringContaining("24 tokens") });
+});
+
 test("captures of URLs that nobody asked for are ignored", async () => {
   const setup = await crawlSetup();
   const job = await createJob(setup.dependencies, newJob(["http://a.example/"]));

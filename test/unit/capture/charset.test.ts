@@ -118,6 +118,14 @@ describe("no declaration", () => {
     }
   });
 
+  it.each([undefined, "utf-8", "windows-1252"])("reads UTF-16 without a mark, whatever the label says: %j", (label) => {
+    const text = "<title>Plain words, Ā and ż</title><p>in two bytes each";
+    const little = Buffer.from(text, "utf16le");
+    expect(decodeText(little, label, "html")).toEqual({ text, charset: "UTF-16LE" });
+    expect(decodeText(Buffer.from(little).swap16(), label, "html")).toEqual({ text, charset: "UTF-16BE" });
+    expect(decodeText(Buffer.from("a few \0 NULs \0 in UTF-8"), label, "html").charset).not.toMatch(/^UTF-16/);
+  });
+
   it("takes UTF-8 that is cut inside a character for UTF-8", () => {
     const cut = Buffer.from(`${"x".repeat(40_000)}é`).subarray(0, 40_001);
     expect(decodeText(cut, undefined, "plain").charset).toBe("UTF-8");

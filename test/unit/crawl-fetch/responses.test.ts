@@ -6,7 +6,7 @@ import { decodeContent } from "../../../shared/crawl/content-coding.ts";
 import { parseMediaType, textKindOf } from "../../../shared/crawl/media-type.ts";
 import { redirectTarget } from "../../../shared/crawl/redirects.ts";
 import { retryAfterMs } from "../../../shared/crawl/retry-after.ts";
-import { isXhtml, xmlText } from "../../../shared/crawl/xml-text.ts";
+import { isXhtml, listOfPages, xmlText } from "../../../shared/crawl/xml-text.ts";
 
 describe("content coding", () => {
   const CODERS: [string, (bytes: Uint8Array) => Buffer][] = [
@@ -84,6 +84,8 @@ describe("the type of a body", () => {
     [null, " <!-- hi --> <!DOCTYPE html><p>", "html"],
     [null, "<?xml version='1.0'?><a/>", "xml"],
     [null, "just words", "plain"],
+    [null, "\xef\xbb\xbf<!doctype html><p>x", "html"],
+    [null, "\xff\xfe<\x00h\x00t\x00m\x00l\x00>\x00", "html"],
     ["text/html", "%PDF-1.7", undefined],
     ["text/html", "\x89PNG\r\n\x1a\n", undefined],
     ["text/plain", "PK\x03\x04", undefined],
@@ -162,5 +164,20 @@ describe("XML", () => {
     expect(isXhtml('<?xml version="1.0"?>\n<!DOCTYPE html>\n<html xmlns="http://www.w3.org/1999/xhtml">')).toBe(true);
     expect(isXhtml("<h:html xmlns:h='x'>")).toBe(true);
     expect(isXhtml("<rss><html>")).toBe(false);
+  });
+
+  it.each([
+    ['<?xml version="1.0"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url>', "a sitemap"],
+    ['\ufeff<?xml version="1.0"?><?xml-stylesheet href="s.xsl"?><!-- made by x --><sitemapindex>', "a sitemap index"],
+    ['<rss version="2.0"><channel>', "an RSS feed"],
+    ['<a:feed xmlns:a="http://www.w3.org/2005/Atom">', "an Atom feed"],
+    ["<rdf:RDF xmlns:rdf='x'>", "an RDF feed"],
+    ["<feedback>", undefined],
+    ["<constructor>", undefined],
+    ["<!doctype html><html><p>&lt;rss> or <rss>", undefined],
+    ["words about <rss>".repeat(10), undefined],
+    ["", undefined],
+  ])("whose root makes it a list of pages is known as such: %j", (xml, what) => {
+    expect(listOfPages(xml)).toBe(what);
   });
 });

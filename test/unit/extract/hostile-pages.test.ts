@@ -48,6 +48,20 @@ describe("a hostile page", () => {
     expect(large).toBeLessThan(Math.max(400, small * 30));
   });
 
+  it.each(["汉", "é", "😀", "𝒜", "\u0301", "x", "—", "٣"])(
+    "of one run of %j is cut into chunks, in time that grows with its size only",
+    (character) => {
+      const run = (size: number): void => {
+        const chunks = chunkText(extractPlainText(character.repeat(size)), limits);
+        expect(chunks.at(-1)?.endChar).toBe(size * character.length);
+      };
+      run(1000);
+      const small = cpuMs(() => run(100_000));
+      const large = cpuMs(() => run(2_000_000));
+      expect(large).toBeLessThan(Math.max(2000, small * 60));
+    },
+  );
+
   it("has a tree of bounded depth", () => {
     let deepest = 0;
     const visit = (node: PageElement, depth: number): void => {
