@@ -5,7 +5,7 @@
 import { ChangeMessageVisibilityCommand, type SQSClient } from "@aws-sdk/client-sqs";
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from "aws-lambda";
 import type { z } from "zod";
-import { PermanentError } from "../../shared/platform/errors.ts";
+import { PermanentError, ThrottledError } from "../../shared/platform/errors.ts";
 import type { Logger } from "../../shared/platform/log.ts";
 import type { QueueSender } from "../../shared/platform/queues.ts";
 
@@ -81,7 +81,9 @@ async function handleRecord<Message>(
       }
     }
     log.warn("message failed: it is delivered again", { error });
-    const VisibilityTimeout = Math.min(LONGEST_RETRY_S, FIRST_RETRY_S * 2 ** (receiveCount - 1));
+    const asked = error instanceof ThrottledError ? Math.ceil(error.retryAfterMs / 1000) : 0;
+    const delay = Math.max(asked, FIRST_RETRY_S * 2 ** (receiveCount - 1));
+    const VisibilityTimeout = Math.min(LONGEST_RETRY_S, delay);
     try {
       const QueueUrl = queueUrlPrefix + queue;
       await sqs.send(

@@ -26,7 +26,7 @@ export class RetryableError extends StrandlineError {}
 export class PermanentError extends StrandlineError {}
 
 /** The other side asked us to slow down. */
-export class ThrottledError extends StrandlineError {
+export class ThrottledError extends RetryableError {
   /** How long the other side asked us to stay away, in ms. */
   readonly retryAfterMs: number;
 
@@ -35,12 +35,6 @@ export class ThrottledError extends StrandlineError {
     this.retryAfterMs = details.retryAfterMs;
   }
 }
-
-/**
- * Nothing else of this job can succeed: the job ends as failed.
- * @public one of the four classes; no fault of today is of this kind
- */
-export class JobFatalError extends StrandlineError {}
 
 /** An API answer other than success. `details` is shown to the caller, so it must hold nothing private. */
 export class ApiError extends StrandlineError {

@@ -13,6 +13,7 @@ export interface ReceivedRequest {
 
 export interface DoubleAnswer {
   status?: number;
+  headers?: Record<string, string>;
   /** Sent as JSON, unless it is a string. */
   body?: unknown;
 }
@@ -39,8 +40,8 @@ export async function httpDouble(
       request.socket.destroy();
       return;
     }
-    const { status = 200, body = {} } = given;
-    response.writeHead(status, { "content-type": "application/json" });
+    const { status = 200, headers = {}, body = {} } = given;
+    response.writeHead(status, { "content-type": "application/json", ...headers });
     response.end(typeof body === "string" ? body : JSON.stringify(body));
   });
   await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));

@@ -4,7 +4,7 @@
  * https://huggingface.github.io/text-embeddings-inference/
  */
 import { z } from "zod";
-import { PermanentError, RetryableError } from "../../platform/errors.ts";
+import { PermanentError, RetryableError, ThrottledError } from "../../platform/errors.ts";
 import type { Embedder, EmbedderDescriptor } from "../embedder.ts";
 
 export interface TeiOptions {
@@ -31,7 +31,7 @@ export function createTeiEmbedder({ url, descriptor, timeoutMs, batchSize }: Tei
       signal: AbortSignal.timeout(timeoutMs),
     });
     const body = await readJson(response);
-    if (!response.ok) throw refusal(response.status, body);
+    if (!response.ok) throw refusal(response, body);
     const parsed = answerSchema.safeParse(body);
     if (!parsed.success || parsed.data.length !== inputs.length) {
       throw new RetryableError(`The embedding server's answer is not ${inputs.length} arrays of numbers`, {
@@ -59,7 +59,7 @@ export function createTeiEmbedder({ url, descriptor, timeoutMs, batchSize }: Tei
     async check(signal) {
       const response = await reach(`${base}/health`, { signal });
       await response.body?.cancel();
-      if (!response.ok) throw refusal(response.status, undefined);
+      if (!response.ok) throw refusal(response, undefined);
     },
   };
 }
@@ -87,13 +87,17 @@ async function readJson(response: Response): Promise<unknown> {
 }
 
 /** Only a refused input is final; everything else passes. */
-function refusal(status: number, body: unknown): RetryableError | PermanentError {
+function refusal({ status, headers }: Response, body: unknown): RetryableError | PermanentError {
   const reason = typeof body === "object" && body !== null && "error" in body ? `: ${String(body.error)}` : "";
   const message = `The embedding server answered ${status}${reason}`;
   if (status === 413 || status === 422 || status === 400) {
     return new PermanentError(`${message}. If its batch limit is below TEI__BATCH_SIZE, lower that`, {
       code: "EMBEDDER_REFUSED",
     });
+  }
+  const retryAfterS = Number(headers.get("retry-after") ?? Number.NaN);
+  if (status === 429 && retryAfterS > 0) {
+    return new ThrottledError(message, { code: "EMBEDDER_BUSY", retryAfterMs: retryAfterS * 1000 });
   }
   return new RetryableError(message, { code: status === 429 ? "EMBEDDER_BUSY" : "EMBEDDER_UNAVAILABLE" });
 }

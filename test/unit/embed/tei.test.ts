@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Embedder } from "../../../shared/knowledge/embedder.ts";
 import { createTeiEmbedder } from "../../../shared/knowledge/embedders/tei.ts";
 import { teiDescriptor } from "../../../shared/knowledge/embedders/tei-descriptor.ts";
-import { PermanentError, RetryableError } from "../../../shared/platform/errors.ts";
+import { PermanentError, RetryableError, ThrottledError } from "../../../shared/platform/errors.ts";
 import { httpDouble } from "../../services/http-double.ts";
 
 const embedderAt = (url: string, options: { model?: string; timeoutMs?: number } = {}): Embedder =>
@@ -36,6 +36,15 @@ describe("the TEI embedder", () => {
       "Instruct: Given a web search query, retrieve relevant passages that answer the query\nQuery:whales",
       "whales",
     ]);
+  });
+
+  test("passes on how long the server asked it to stay away", async () => {
+    const { url } = await httpDouble(() => ({ status: 429, headers: { "retry-after": "7" }, body: {} }));
+    const error = await embedderAt(url)
+      .embedDocuments(["a"])
+      .catch((caught: unknown) => caught);
+    expect(error).toBeInstanceOf(ThrottledError);
+    expect(error).toMatchObject({ code: "EMBEDDER_BUSY", retryAfterMs: 7_000 });
   });
 
   test.each([
