@@ -92,12 +92,15 @@ export function databaseConnections(topology: Topology): number {
 
 export const deadLetterQueue = (queue: string): string => `${queue}-dlq`;
 
+/** With the consumer's growing delays, what outlives six minutes of a database or a bucket that is down. */
+const MAX_RECEIVES = 12;
+
 const QUEUES = [
-  { name: "fetch-high", maxReceiveCount: 3 },
-  { name: "fetch-normal", maxReceiveCount: 3 },
-  { name: "fetch-low", maxReceiveCount: 3 },
-  { name: "captures", maxReceiveCount: 5 },
-  { name: "embed", maxReceiveCount: 5 },
+  { name: "fetch-high", maxReceiveCount: MAX_RECEIVES },
+  { name: "fetch-normal", maxReceiveCount: MAX_RECEIVES },
+  { name: "fetch-low", maxReceiveCount: MAX_RECEIVES },
+  { name: "captures", maxReceiveCount: MAX_RECEIVES },
+  { name: "embed", maxReceiveCount: MAX_RECEIVES },
 ] as const satisfies readonly QueueSpec[];
 
 const FETCH_QUEUES = ["fetch-high", "fetch-normal", "fetch-low"] as const;

@@ -2,6 +2,7 @@
 import { HTTPException } from "hono/http-exception";
 import type { z } from "zod";
 import { ApiError, PermanentError, RetryableError, ThrottledError } from "../../shared/platform/errors.ts";
+import { isUnreachable } from "../../shared/platform/passing-faults.ts";
 
 /** The reference's ErrorResponse. */
 interface ErrorResponse {
@@ -23,10 +24,6 @@ interface Fault {
   message: string;
 }
 
-/** Codes of the database client and of sockets that mean: not now. */
-const UNREACHABLE =
-  /^(ECONNREFUSED|ECONNRESET|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EPIPE|CONNECT_TIMEOUT|CONNECTION_(CLOSED|ENDED|DESTROYED)|57P0[1-3]|53300)$/;
-
 const RETRY_AFTER_S = "2";
 
 /** Any error as the answer to give. Only messages written for callers get through. */
@@ -41,7 +38,7 @@ export function toApiError(error: unknown): ApiError {
       headers,
     });
   }
-  if (error instanceof RetryableError || UNREACHABLE.test(codeOf(error))) {
+  if (error instanceof RetryableError || isUnreachable(error)) {
     return new ApiError(503, "A service behind this one does not answer at the moment: try again", {
       code: error instanceof RetryableError ? error.code : "SERVICE_UNAVAILABLE",
       cause: error,
@@ -109,6 +106,3 @@ function fromHttpException(error: HTTPException): ApiError {
   }
   return new ApiError(error.status, "The request was refused", { code: "BAD_REQUEST", cause: error });
 }
-
-const codeOf = (error: unknown): string =>
-  error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";

@@ -1,12 +1,15 @@
 /**
  * The one way to consume a queue: every record is parsed, handled and answered for by itself. A retryable fault returns to
  * the queue with a growing delay; a permanent one goes to the dead-letter queue at once; both are logged with their cause.
+ *
+ * A service that is down says nothing of the message: then it is tried for as long as the queue allows, some six minutes.
  */
 import { ChangeMessageVisibilityCommand, type SQSClient } from "@aws-sdk/client-sqs";
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from "aws-lambda";
 import type { z } from "zod";
 import { PermanentError, ThrottledError } from "../../shared/platform/errors.ts";
 import type { Logger } from "../../shared/platform/log.ts";
+import { isPassingFault } from "../../shared/platform/passing-faults.ts";
 import type { QueueSender } from "../../shared/platform/queues.ts";
 
 export interface QueueConsumer<Message> {
@@ -33,8 +36,11 @@ interface ConsumerDependencies {
   log: Logger;
 }
 
+const DEAD_LETTERS = "-dlq";
 const FIRST_RETRY_S = 1;
 const LONGEST_RETRY_S = 60;
+/** Deliveries of a message that fails by itself, and may be one of those that always will. */
+const TRIES_OF_A_MESSAGE = 5;
 
 export function createQueueHandler<Message>(
   dependencies: () => ConsumerDependencies | Promise<ConsumerDependencies>,
@@ -70,10 +76,11 @@ async function handleRecord<Message>(
     });
     return undefined;
   } catch (error) {
-    if (error instanceof PermanentError) {
+    const failsByItself = receiveCount >= TRIES_OF_A_MESSAGE && !isPassingFault(error) && !queue.endsWith(DEAD_LETTERS);
+    if (error instanceof PermanentError || failsByItself) {
       log.error("message can never be handled: it goes to the dead-letter queue", { error });
       try {
-        await queues.sendRaw(`${queue}-dlq`, record.body);
+        await queues.sendRaw(queue + DEAD_LETTERS, record.body);
         return undefined;
       } catch (sendError) {
         log.error("the dead-letter queue did not take the message: it is delivered again", { error: sendError });

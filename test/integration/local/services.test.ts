@@ -37,5 +37,5 @@ test("queues carry the visibility timeout and the dead-letter queue of the topol
     new GetQueueAttributesCommand({ QueueUrl: `${aws.queueUrlPrefix}captures`, AttributeNames: ["All"] }),
   );
   expect(Attributes?.["VisibilityTimeout"]).toBe("360");
-  expect(JSON.parse(Attributes?.["RedrivePolicy"] ?? "{}")).toMatchObject({ maxReceiveCount: 5 });
+  expect(JSON.parse(Attributes?.["RedrivePolicy"] ?? "{}")).toMatchObject({ maxReceiveCount: 12 });
 });
