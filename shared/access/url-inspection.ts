@@ -3,8 +3,9 @@
  * connects, so that an API that only judges URLs carries no HTTP client.
  */
 import { isIP } from "node:net";
+import { bareHost } from "../platform/allowed-host.ts";
 import { PermanentError } from "../platform/errors.ts";
-import { bareHost, parseAllowedHosts } from "./allowed-hosts.ts";
+import { parseAllowedHosts } from "./allowed-hosts.ts";
 import { nonPublicReason } from "./public-address.ts";
 
 /** The reference's limit, in UTF-16 code units. */

@@ -13,6 +13,8 @@ export type PageContent = Pick<Capture, "mimeType" | "charset" | "extraction" | 
 
 /** Longest text that is extracted, in UTF-16 code units: thirty long articles. It takes 2 s of CPU where it is all one run. */
 const MAX_EXTRACTED_CHARS = 5_000_000;
+/** Tags that are read, each up to two nodes of a tree: a million elements take 1 GB, all that the function has. */
+const MAX_EXTRACTED_TAGS = 400_000;
 
 /** @param url of the page after redirects; @param maxBytes of the body without content coding */
 export async function readPageContent(response: HttpResponse, url: string, maxBytes: number): Promise<PageContent> {
@@ -39,7 +41,7 @@ export async function readPageContent(response: HttpResponse, url: string, maxBy
     const reason = `The body is ${list}: it is archived, but is no page to search`;
     return { ...without(fault("UNSUPPORTED_TYPE", reason), cut || decoded.truncated), charset };
   }
-  const text = whole.slice(0, MAX_EXTRACTED_CHARS);
+  const text = whole.slice(0, extractedLength(whole));
   const truncated = cut || decoded.truncated || text.length < whole.length;
   try {
     const extraction = extract(text, kind, url, response.headers);
@@ -48,6 +50,17 @@ export async function readPageContent(response: HttpResponse, url: string, maxBy
     const message = `The text could not be extracted: ${error instanceof Error ? error.message : String(error)}`;
     return { mimeType, charset, extraction: null, truncated, error: fault("EXTRACT_FAILED", message) };
   }
+}
+
+/** How much of a text is extracted, in UTF-16 code units. */
+function extractedLength(text: string): number {
+  const limit = Math.min(text.length, MAX_EXTRACTED_CHARS);
+  let at = -1;
+  for (let tags = 0; tags <= MAX_EXTRACTED_TAGS; tags += 1) {
+    at = text.indexOf("<", at + 1);
+    if (at < 0 || at >= limit) return limit;
+  }
+  return at;
 }
 
 function extract(

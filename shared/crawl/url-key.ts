@@ -5,14 +5,14 @@ import { sha256 } from "../platform/ids.ts";
 const TRACKING_PARAMETERS = /^(utm_[a-z]+|gclid|dclid|fbclid|msclkid|yclid|mc_cid|mc_eid|igshid|_ga|_gl)$/i;
 
 /**
- * WHATWG serialisation without fragment; the default port is dropped by the parser; query order and encoding are kept, known
- * tracking parameters removed.
+ * WHATWG serialisation without fragment and without the question mark of an empty query, which no request sends; the default
+ * port is dropped by the parser; query order and encoding are kept, known tracking parameters removed.
  * @throws TypeError where `url` is not an absolute URL
  */
 export function normalizeUrl(url: string | URL): string {
   const parsed = new URL(url);
   parsed.hash = "";
-  if (parsed.search !== "") {
+  if (parsed.href.includes("?")) {
     const kept = parsed.search
       .slice(1)
       .split("&")

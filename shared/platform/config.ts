@@ -3,6 +3,7 @@
  * all problems listed at once.
  */
 import { z } from "zod";
+import { parseAllowedHost } from "./allowed-host.ts";
 
 interface Field<T> {
   env: string;
@@ -83,7 +84,13 @@ export const CONFIG_FIELDS = {
   ),
   allowHosts: field(
     "ACCESS__ALLOW_HOSTS",
-    list,
+    list.pipe(
+      z.array(
+        z.string().refine((entry) => parseAllowedHost(entry) !== undefined, {
+          error: ({ input }) => `"${input}" is neither host nor *.suffix, with an optional :port`,
+        }),
+      ),
+    ),
     "Private hosts that may be fetched all the same: host or *.suffix, each with an optional :port, separated by commas",
   ),
   defaultRps: field(

@@ -166,6 +166,17 @@ describe("a body that is not what a page should be", () => {
     expect(whole?.warcHeaders.has("warc-truncated")).toBe(false);
   });
 
+  it("of more tags than memory has room for is read in part", async () => {
+    const tags = (count: number): string => `<title>tags</title><p>${"<i>a".repeat(count)}`;
+    await using site = await startSite({ "/few": html(tags(399_000)), "/many": html(tags(1_000_000)) });
+    const harness = await fetchHarness();
+    const [few, many] = await harness.fetch(fetchTask({ urls: [`${site.origin}/few`, `${site.origin}/many`] }));
+    expect(few).toMatchObject({ error: null, truncated: false, extraction: { title: "tags" } });
+    expect(many).toMatchObject({ error: null, truncated: true, extraction: { title: "tags" } });
+    expect(many?.extraction?.text.length).toBeGreaterThan(few?.extraction?.text.length ?? 0);
+    expect(many?.extraction?.text.length).toBeLessThan(500_000);
+  });
+
   it("is a part where the server answers 206 to a request for the whole", async () => {
     await using site = await startSite({
       "/": { status: 206, headers: { "Content-Type": "text/html", "Content-Range": "bytes 0-99/1000" }, body: PAGE },

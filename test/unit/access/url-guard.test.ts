@@ -3,6 +3,7 @@ import type { AddressInfo, LookupFunction } from "node:net";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createUrlGuard, UrlRefusedError } from "../../../shared/access/url-guard.ts";
+import { loadConfig } from "../../../shared/platform/config.ts";
 
 const guard = createUrlGuard({ allowHosts: [] });
 
@@ -201,10 +202,11 @@ describe("ACCESS__ALLOW_HOSTS", () => {
     expect(refusal("http://me:pw@wiki/", open)).toBe("URL_INVALID");
   });
 
-  it.each(["*", "*.", "http://x", "a:0", "a:99999", "a b", "a/b", ""])(
-    "refuses the entry %j at construction",
+  it.each(["*", "*.", "http://x", "a:0", "a:99999", "a b", "a/b", "10.0.0.0/8", "256.1.1.1", "[1:2]", "::1"])(
+    "refuses the entry %j, at the start already",
     (entry) => {
       expect(() => createUrlGuard({ allowHosts: [entry] })).toThrow(/ACCESS__ALLOW_HOSTS/);
+      expect(() => loadConfig({ ACCESS__ALLOW_HOSTS: `a.test, ${entry}` })).toThrow(`ACCESS__ALLOW_HOSTS: "${entry}"`);
     },
   );
 });

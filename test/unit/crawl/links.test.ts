@@ -7,7 +7,13 @@ const host = { mode: "host", host: "a.example" } as const;
 const from = (links: string[], depth = 0) => ({ url: "http://a.example/", depth, links });
 
 test("links keep their order, and each page counts once", () => {
-  const links = ["http://a.example/b", "http://a.example/a", "http://a.example/b#x", "http://a.example/a?utm_source=y"];
+  const links = [
+    "http://a.example/b",
+    "http://a.example/a",
+    "http://a.example/b#x",
+    "http://a.example/a?utm_source=y",
+    "http://a.example/b?#",
+  ];
   expect(linkedUrls([from(links)], host).map((each) => each.url)).toEqual(["http://a.example/b", "http://a.example/a"]);
 });
 
