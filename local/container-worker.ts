@@ -2,7 +2,6 @@
  * The inside of a container: a worker thread that loads one handler and gives it one event at a time, with the context and the
  * `awslambda` global of the Lambda Node runtime.
  */
-import { enableCompileCache } from "node:module";
 import { Writable } from "node:stream";
 import { pathToFileURL } from "node:url";
 import { parentPort, workerData } from "node:worker_threads";
@@ -18,8 +17,7 @@ const CHUNK_BYTES = 64 * 1024;
 
 if (parentPort === null) throw new Error("This file is the body of a worker thread");
 const port = parentPort;
-const { handler: file, functionName, memoryMb, compileCache } = workerData as ContainerData;
-if (compileCache !== undefined) enableCompileCache(compileCache);
+const { handler: file, functionName, memoryMb } = workerData as ContainerData;
 
 const post = (message: FromWorker): void => port.postMessage(message);
 let current: AnswerStream | undefined;

@@ -123,7 +123,8 @@ export class FunctionPool {
   }
 
   #keep(container: Container): void {
-    if (container.usable && !this.#stopped) {
+    // what runs once per start needs no thread afterwards
+    if (container.usable && !this.#stopped && !this.spec.atDeploy) {
       this.#warm.push({ container, since: Date.now() });
       this.#cooling ??= this.#coolLater();
     } else {

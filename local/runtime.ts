@@ -73,6 +73,9 @@ export interface Runtime {
   stop(): Promise<void>;
 }
 
+/** Keyed by the content of each file, so all runtimes share it; where it cannot be written, Node does without. */
+const COMPILE_CACHE = join(import.meta.dirname, "..", "node_modules", ".cache", "strandline");
+
 /** For events that run, before their containers are ended. Postgres gets the rest of the 5 s. */
 const GRACE_MS = 2_000;
 
@@ -291,7 +294,7 @@ class RunningRuntime implements Runtime {
           size: spec.localContainers * (this.#options.deliverTwice ? 2 : 1),
           handler: join(directory, spec.name, "handler.ts"),
           env: this.env,
-          compileCache: join(this.#home.path, "compiled"),
+          compileCache: COMPILE_CACHE,
           onLine: (name, line) => this.#log.line(name, line),
           onInvocation: (each, durationMs) => this.#meter.countInvocation(each, durationMs),
         }),

@@ -34,9 +34,10 @@ export interface CaptureOutboxOptions {
 
 const FLUSH_CAPTURES = 25;
 const FLUSH_AFTER_MS = 1000;
-/** Of compressed WARC, and of text in UTF-16 code units: bounds the worker's memory and the size of a batch. */
+/** Of compressed WARC: bounds the worker's memory. */
 const FLUSH_WARC_BYTES = 16 * 1024 * 1024;
-const FLUSH_TEXT_CHARS = 16 * 1024 * 1024;
+/** UTF-16 code units: bounds a batch, four of which ingest holds at a time, as JSON and as values, in a heap of 512 MB. */
+const FLUSH_TEXT_CHARS = 4 * 1024 * 1024;
 
 export function createCaptureOutbox(options: CaptureOutboxOptions): CaptureOutbox {
   const { jobId, taskId, lease, objects, queues } = options;
