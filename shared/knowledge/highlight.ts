@@ -4,7 +4,7 @@ import type { Queryable } from "../platform/database.ts";
 /** `[start, end)` in UTF-16 code units of the text. */
 export type Highlight = [start: number, end: number];
 
-// as PostgreSQL's parser splits, once slashes and dots are taken for spaces
+// as PostgreSQL's parser splits what `search_text` has made of the text
 const WORD = /[\p{L}\p{N}\p{M}]+/gu;
 
 /**

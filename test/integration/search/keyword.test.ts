@@ -30,6 +30,18 @@ beforeAll(async () => {
       title: "Ocean",
       chunks: ["Ocean ocean ocean. The deep ocean is dark and cold."],
     },
+    {
+      url: "https://site.example/markup",
+      title: "The <script> element and <style>",
+      chunks: [
+        "An <img alt=albatross> or Map<String, Heron>&nbsp;by <b>gannets</b>. <!-- puffin --> R&D <script> terns",
+      ],
+    },
+    {
+      url: "https://site.example/typeset",
+      title: "Typeset",
+      chunks: ["😀 The “cormorant”—a ‘shag’—it’s «guillemot»…skua\u00a0kittiwake → fulmar・日本語、検索。・petrel"],
+    },
   ]);
 });
 afterAll(() => database.drop());
@@ -61,6 +73,27 @@ describe.each(["without statistics", "with statistics"])("keyword search %s", (s
     expect(await urls("ip")).toEqual(["code"]);
     expect(await urls("TCP/IP")).toEqual(["code"]);
   });
+
+  test.each("script style img albatross String heron gannet puffin r tern".split(" "))(
+    "finds %j in a text that looks like markup, and highlights it",
+    async (word) => {
+      const [found] = await keywordSearch(word);
+      expect(found?.url).toMatch(/markup$/);
+      const marked = (found?.highlights ?? []).map(([start, end]) => found?.content.slice(start, end).toLowerCase());
+      // what stands in the title only is not marked
+      for (const each of marked) expect(each).toMatch(new RegExp(`^${word}s?$`, "i"));
+      if (word !== "style") expect(marked).not.toEqual([]);
+    },
+  );
+
+  test.each("cormorant shag guillemot skua kittiwake fulmar 日本語 検索 petrel".split(" "))(
+    "finds %j between typographic marks, and highlights it by UTF-16 code units",
+    async (word) => {
+      const [found] = await keywordSearch(word);
+      expect(found?.url).toMatch(/typeset$/);
+      expect(found?.highlights.map(([start, end]) => found.content.slice(start, end))).toEqual([word]);
+    },
+  );
 
   test("a quoted phrase must stand as it is quoted", async () => {
     expect(await urls('"blue whale"')).toEqual(["whales"]);
