@@ -8,8 +8,8 @@ export type Highlight = [start: number, end: number];
 const WORD = /[\p{L}\p{N}\p{M}]+/gu;
 
 /**
- * The words of each text whose stem is one of the lexemes. PostgreSQL stems them, once each for all texts together, so a
- * highlight falls on exactly what the index matched.
+ * The words of each text whose stem is one of the lexemes. PostgreSQL lowers and stems them, once each for all texts together,
+ * so a highlight falls on exactly what the index matched.
  */
 export async function highlight(
   sql: Queryable,
@@ -18,14 +18,12 @@ export async function highlight(
 ): Promise<Highlight[][]> {
   if (lexemes.length === 0) return texts.map(() => []);
   const found = texts.map((text) => [...text.matchAll(WORD)]);
-  const words = new Set(found.flat().map(([word]) => word.toLowerCase()));
+  const words = new Set(found.flat().map(([word]) => word));
   const matching = await sql<{ word: string }[]>`
     select word from unnest(${[...words]}::text[]) word
     where ts_lexize('pg_catalog.english_stem', word) && ${[...lexemes]}::text[]`;
   const wanted = new Set(matching.map(({ word }) => word));
   return found.map((matches) =>
-    matches
-      .filter(([word]) => wanted.has(word.toLowerCase()))
-      .map(({ 0: word, index }): Highlight => [index, index + word.length]),
+    matches.filter(([word]) => wanted.has(word)).map(({ 0: word, index }): Highlight => [index, index + word.length]),
   );
 }

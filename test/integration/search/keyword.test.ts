@@ -40,7 +40,9 @@ beforeAll(async () => {
     {
       url: "https://site.example/typeset",
       title: "Typeset",
-      chunks: ["😀 The “cormorant”—a ‘shag’—it’s «guillemot»…skua\u00a0kittiwake → fulmar・日本語、検索。・petrel"],
+      chunks: [
+        "İbis and IBIS; 😀 The “cormorant”—a ‘shag’—it’s «guillemot»…skua\u00a0kittiwake → fulmar・日本語、検索。・petrel",
+      ],
     },
   ]);
 });
@@ -94,6 +96,11 @@ describe.each(["without statistics", "with statistics"])("keyword search %s", (s
       expect(found?.highlights.map(([start, end]) => found.content.slice(start, end))).toEqual([word]);
     },
   );
+
+  test("highlights capitals whose small letter is another length in JavaScript", async () => {
+    const [found] = await keywordSearch("ibis");
+    expect(found?.highlights.map(([start, end]) => found.content.slice(start, end))).toEqual(["İbis", "IBIS"]);
+  });
 
   test("a quoted phrase must stand as it is quoted", async () => {
     expect(await urls('"blue whale"')).toEqual(["whales"]);
