@@ -5,7 +5,9 @@
 import type { Capture } from "../capture/capture.ts";
 import { writeCaptureBatch } from "../capture/capture-batch.ts";
 import { createWarcSegment, type WarcMember, type WarcSegment, warcSegmentKey } from "../capture/warc-segment.ts";
+import type { Clock } from "../platform/clock.ts";
 import type { ObjectStore } from "../platform/objects.ts";
+import { patiently } from "../platform/patience.ts";
 import type { QueueSender } from "../platform/queues.ts";
 import type { TaskLease } from "./task-lease.ts";
 
@@ -27,7 +29,9 @@ export interface CaptureOutboxOptions {
   queues: QueueSender;
   /** Fields of the warcinfo records. */
   warcinfo: Record<string, string>;
-  now(): number;
+  clock: Clock;
+  /** Epoch ms after which a service that is down is not waited for. */
+  deadline: number;
   /** A flush by time failed, or found the lease lost. */
   onTrouble(error: Error | "lease-lost"): void;
 }
@@ -38,9 +42,11 @@ const FLUSH_AFTER_MS = 1000;
 const FLUSH_WARC_BYTES = 16 * 1024 * 1024;
 /** UTF-16 code units: bounds a batch, four of which ingest holds at a time, as JSON and as values, in a heap of 512 MB. */
 const FLUSH_TEXT_CHARS = 4 * 1024 * 1024;
+/** What is given up has to be asked of its sites once more, so a service that is down is waited for this long. */
+const PATIENCE_MS = 30_000;
 
 export function createCaptureOutbox(options: CaptureOutboxOptions): CaptureOutbox {
-  const { jobId, taskId, lease, objects, queues } = options;
+  const { jobId, taskId, lease, objects, queues, clock } = options;
   let segment: WarcSegment | undefined;
   let segments = 0;
   let pending: Capture[] = [];
@@ -50,7 +56,7 @@ export function createCaptureOutbox(options: CaptureOutboxOptions): CaptureOutbo
 
   const openSegment = (): WarcSegment => {
     if (segment === undefined) {
-      const now = options.now();
+      const now = clock.now();
       const key = warcSegmentKey(jobId, taskId, lease.take, segments, now);
       segment = createWarcSegment(key, options.warcinfo, now);
       segments += 1;
@@ -63,11 +69,12 @@ export function createCaptureOutbox(options: CaptureOutboxOptions): CaptureOutbo
     timer = undefined;
     const [file, batch] = [segment, pending];
     [segment, pending, textChars] = [undefined, [], 0];
-    if (file) await objects.put(file.key, file.contents(), "application/warc");
+    const until = Math.min(options.deadline, clock.now() + PATIENCE_MS);
+    if (file) await patiently(clock, until, () => objects.put(file.key, file.contents(), "application/warc"));
     if (batch.length === 0) return true;
-    const batchKey = await writeCaptureBatch(objects, jobId, batch);
-    await queues.send("captures", { jobId, taskId, batchKey });
-    return await lease.record(batch.map(({ urlHash }) => urlHash));
+    const batchKey = await patiently(clock, until, () => writeCaptureBatch(objects, jobId, batch));
+    await patiently(clock, until, () => queues.send("captures", { jobId, taskId, batchKey }));
+    return await patiently(clock, until, () => lease.record(batch.map(({ urlHash }) => urlHash)));
   };
 
   /** One at a time, in order. */

@@ -27,7 +27,7 @@ export async function workThrough(
   const halt = createTaskHalt();
   const closing = Math.min(task.config.page_timeout_ms + CLOSING_MS, remainingMs() / 2);
   const deadline = clock.now() + remainingMs() - closing;
-  const outbox = openOutbox(dependencies, task, lease, halt);
+  const outbox = openOutbox(dependencies, task, lease, halt, deadline);
   let queue: TaskUrl[] = [];
   const queued = (): number => queue.length;
   const hosts = createTaskHosts({ dependencies, task, signal: halt.signal, deadline, queued });
@@ -106,6 +106,7 @@ function openOutbox(
   task: FetchTask,
   lease: TaskLease,
   halt: TaskHalt,
+  deadline: number,
 ): CaptureOutbox {
   return createCaptureOutbox({
     jobId: task.jobId,
@@ -114,7 +115,8 @@ function openOutbox(
     objects,
     queues,
     warcinfo: warcinfoFields(settings.userAgent, task),
-    now: clock.now,
+    clock,
+    deadline,
     onTrouble: (trouble) =>
       halt.stopFor(trouble === "lease-lost" ? { kind: "lost" } : { kind: "failed", error: trouble }),
   });

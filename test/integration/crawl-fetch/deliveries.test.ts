@@ -85,10 +85,27 @@ describe("a delivery", () => {
     const { objects } = harness.dependencies;
     const { put } = objects;
     objects.put = () => Promise.reject(Object.assign(new Error("S3 is away"), { $metadata: {} }));
-    await expect(harness.deliver(task)).rejects.toThrow("S3 is away");
+    await expect(harness.deliver(task, { remainingMs: () => 2000 })).rejects.toThrow("S3 is away");
     objects.put = put;
     await harness.deliver(task, { receiveCount: 2 });
     expect(await harness.captures()).toHaveLength(3);
+  });
+
+  it("waits for S3, SQS and DynamoDB rather than ask for its pages again", async () => {
+    await using site = await startSite(graph(3));
+    const harness = await fetchHarness();
+    const task = fetchTask({ urls: pages(site.origin, 3) });
+    const { objects, queues } = harness.dependencies;
+    const [put, send] = [objects.put, queues.send];
+    const away = () => Promise.reject(Object.assign(new Error("It is away"), { $metadata: {} }));
+    const attempts = { put: 0, send: 0 };
+    objects.put = (...object) => (++attempts.put <= 2 ? away() : put(...object));
+    queues.send = (...message) => (++attempts.send === 1 ? away() : send(...message));
+    await harness.deliver(task);
+    expect(await harness.captures()).toHaveLength(3);
+    expect(site.paths().toSorted()).toEqual(["/page/0", "/page/1", "/page/2"]);
+    // the WARC, thrice, before the batch that points into it
+    expect(attempts).toEqual({ put: 4, send: 2 });
   });
 
   it("near the end of its time sends what it has and leaves the rest for later", async () => {
