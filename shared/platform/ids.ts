@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from "node:crypto";
+import { hash, randomUUID } from "node:crypto";
 
 /** UUIDv7 (RFC 9562 section 5.7): 48 bits of Unix milliseconds, then random bits, so that ids sort by creation. */
 export function uuidv7(now: number = Date.now()): string {
@@ -9,5 +9,5 @@ export function uuidv7(now: number = Date.now()): string {
 
 /** SHA-256 of a UTF-8 string, as 32 bytes. */
 export function sha256(text: string | Uint8Array): Buffer {
-  return createHash("sha256").update(text).digest();
+  return hash("sha256", text, "buffer");
 }
