@@ -9,6 +9,9 @@ import { type Child, startNode } from "./processes.ts";
 export interface JobAnswer {
   job_id: string;
   status: string;
+  /** ISO 8601; null while the job has not ended. */
+  completed_at: string | null;
+  created_at: string;
   counts: Record<string, number>;
 }
 
@@ -22,7 +25,7 @@ export interface Instance {
   /** Calls the API. @throws Error with the answer where it is not 2xx */
   call<T>(method: string, path: string, body?: unknown): Promise<T>;
   /** Polls until the job has ended. @throws Error where it has not within `timeoutMs`, or has failed */
-  waitForJob(jobId: string, timeoutMs: number): Promise<JobAnswer>;
+  waitForJob(jobId: string, timeoutMs: number, pollMs?: number): Promise<JobAnswer>;
   /** Ctrl-C. The state folder stays where the caller gave it, and is removed otherwise. */
   stop(): Promise<void>;
   /** `kill -9`. The state folder stays. */
@@ -71,7 +74,7 @@ export async function startInstance(options: InstanceOptions = {}): Promise<Inst
     url,
     postgresUrl: info.env["DATABASE__POSTGRES_URL"] ?? "",
     call,
-    async waitForJob(jobId, timeoutMs) {
+    async waitForJob(jobId, timeoutMs, pollMs = POLL_MS) {
       const deadline = Date.now() + timeoutMs;
       for (;;) {
         const job = await call<JobAnswer>("GET", `/api/v1/crawl/${jobId}?limit=1`);
@@ -80,7 +83,7 @@ export async function startInstance(options: InstanceOptions = {}): Promise<Inst
           return job;
         }
         if (Date.now() > deadline) throw new Error(`the job has not ended in ${timeoutMs} ms: ${JSON.stringify(job)}`);
-        await delay(POLL_MS);
+        await delay(pollMs);
       }
     },
     async stop() {
