@@ -101,6 +101,7 @@ describe("a body that is not what a page should be", () => {
   const routes: Record<string, Route> = {
     "/empty": html(""),
     "/204": { status: 204 },
+    "/204-with-length": bytesThenClose("HTTP/1.1 204 No Content\r\nContent-Length: 5\r\n\r\n"),
     "/binary": html(Buffer.concat([Buffer.from("\x89PNG\r\n\x1a\n", "latin1"), randomBytes(5000)])),
     "/noise": html(randomBytes(5000)),
     "/pdf": { headers: { "Content-Type": "application/pdf" }, body: "%PDF-1.7" },
@@ -126,6 +127,7 @@ describe("a body that is not what a page should be", () => {
     expect(outcome).toEqual({
       "/empty": "EMPTY_BODY",
       "/204": "EMPTY_BODY",
+      "/204-with-length": "EMPTY_BODY",
       "/binary": "UNSUPPORTED_TYPE",
       "/noise": "UNSUPPORTED_TYPE",
       "/pdf": "UNSUPPORTED_TYPE",

@@ -208,4 +208,21 @@ describe("a recrawl", () => {
     expect(records[1]?.warcHeaders.get("warc-refers-to-date")).toBe(before[1]?.fetchedAt);
     expect(records[1]?.body).toHaveLength(0);
   });
+
+  it("takes a 304 that tells the length of what it does not send", async () => {
+    await using site = await startSite({
+      "/": {
+        raw: (socket) => void socket.write('HTTP/1.1 304 Not Modified\r\nETag: "v1"\r\nContent-Length: 999\r\n\r\n'),
+      },
+    });
+    const harness = await fetchHarness();
+    const url = `${site.origin}/`;
+    const known = { recordId: null, payloadDigest: `sha256:${"0".repeat(64)}`, fetchedAt: new Date(0).toISOString() };
+    const prior = { ...known, url, etag: '"v1"', lastModified: null };
+    const [capture] = await harness.fetch(fetchTask({ urls: [{ url, prior }] }));
+    expect(capture).toMatchObject({ status: 304, notModified: true, error: null, truncated: false });
+    expect(site.paths()).toEqual(["/"]);
+    const record = capture && (await harness.record(capture));
+    expect(record?.warcHeaders.get("warc-type")).toBe("revisit");
+  });
 });
