@@ -59,6 +59,8 @@ export function describeFault(error: unknown, phase: "connect" | "headers" | "bo
   // a name that does not exist will not exist in four seconds either; a resolver that does not answer may
   if (known === "DNS_FAILURE") return fault(known, named, code === "EAI_AGAIN");
   if (known !== undefined) return fault(known, named);
+  // what the HTTP client takes for granted, such as three digits of status, and says in its own source code
+  if (code === "ERR_ASSERTION") return fault("INVALID_RESPONSE", "The response does not match the HTTP/1.1 protocol");
   if (TLS_CODE.test(code)) return fault("TLS_ERROR", named);
   return fault(phase === "connect" ? "CONNECT_FAILED" : "INVALID_RESPONSE", named);
 }
