@@ -182,7 +182,8 @@ export const TOPOLOGY: Topology = {
         { queue: "fetch-low", batchSize: 1, maxConcurrency: 20 },
       ],
       grants: { send: [...FETCH_QUEUES, "captures"], bucket: "write", stateTable: true },
-      localContainers: 2,
+      // a task waits politely for most of its time, so this is how many hosts are crawled at once
+      localContainers: 4,
     },
     {
       name: "ingest",
