@@ -1,8 +1,5 @@
 /** Everything on one machine: the services, the handlers of a topology in worker threads, and what wakes them. */
 import { join, resolve } from "node:path";
-import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
-import { S3Client } from "@aws-sdk/client-s3";
-import { SQSClient } from "@aws-sdk/client-sqs";
 import type { FunctionSpec, Topology } from "../infra/topology.ts";
 import { ensureAdminKey } from "./admin-key.ts";
 import { asyncTrigger, createAsyncEvents, startTicking } from "./async-events.ts";
@@ -11,13 +8,12 @@ import { checkEnvironment, type Environment, handlerEnvironment } from "./enviro
 import { FunctionPool } from "./function-pool.ts";
 import { type Home, takeHome } from "./home.ts";
 import { type HttpDoor, startHttpDoor } from "./http-door.ts";
-import { freeLeftBehind } from "./interrupted-work.ts";
 import type { StreamSink } from "./invocation.ts";
 import { openLogSink } from "./log-sink.ts";
 import { notifyOfObjects } from "./object-events.ts";
 import { type PostgresServer, startPostgres } from "./postgres.ts";
+import { freeInterruptedWork, prepareResources } from "./prepare.ts";
 import { type Poller, startPoller } from "./queue-poller.ts";
-import { createResources } from "./resources.ts";
 import { type LocalScheduler, startScheduler } from "./scheduler/scheduler-server.ts";
 import { createUsageMeter, meterFauxqs, type Usage } from "./usage.ts";
 import { openWebSocketDoor, type WebSocketDoor } from "./websocket-door.ts";
@@ -147,10 +143,11 @@ class RunningRuntime implements Runtime {
     };
     this.env = handlerEnvironment(services, env, config, replaced, home);
     this.#makePools();
-    await this.#prepareResources(config.bucket, config.stateTable);
+    await prepareResources(this.env, this.#topology, config);
     for (const { name, atDeploy } of this.#topology.functions) if (atDeploy) await this.invoke(name, {});
     await this.#prepareKey(config.apiRpm);
-    await this.#freeLeftBehind(config.stateTable, aws);
+    // only where the schema is the application's own, as this function lays it
+    if (this.#pools.has("migrate")) await freeInterruptedWork(this.env, config.stateTable, aws.fauxqs.queues);
     this.#meter.reset();
     if (!this.#options.onlyServices) {
       for (const pool of this.#pools.values()) this.#pollers.push(this.#poll(pool, aws));
@@ -302,38 +299,9 @@ class RunningRuntime implements Runtime {
     }
   }
 
-  async #prepareResources(bucket: string, stateTable: string): Promise<void> {
-    const { s3, sqs } = this.addresses;
-    const clients = {
-      s3: new S3Client({ ...this.#clientOptions, endpoint: s3, forcePathStyle: true }),
-      sqs: new SQSClient({ ...this.#clientOptions, endpoint: sqs }),
-      dynamo: this.#dynamoClient(),
-    };
-    await createResources(clients, this.#topology, { bucket, stateTable });
-    for (const each of Object.values(clients)) each.destroy();
-  }
-
-  get #clientOptions() {
-    const { AWS_REGION: region = "", AWS_ACCESS_KEY_ID = "", AWS_SECRET_ACCESS_KEY = "" } = this.env;
-    return { region, credentials: { accessKeyId: AWS_ACCESS_KEY_ID, secretAccessKey: AWS_SECRET_ACCESS_KEY } };
-  }
-
-  #dynamoClient(): DynamoDBClient {
-    return new DynamoDBClient({ ...this.#clientOptions, endpoint: this.addresses.dynamodb });
-  }
-
-  /** Where the schema is the application's own, as `migrate` lays it. */
-  async #freeLeftBehind(stateTable: string, { fauxqs: { queues } }: LocalAws): Promise<void> {
-    const databaseUrl = this.env["DATABASE__POSTGRES_URL"];
-    if (databaseUrl === undefined || !this.#pools.has("migrate")) return;
-    const dynamo = this.#dynamoClient();
-    await freeLeftBehind({ databaseUrl, dynamo, stateTable, queues });
-    dynamo.destroy();
-  }
-
   async #prepareKey(rateLimitRpm: number): Promise<void> {
     const databaseUrl = this.env["DATABASE__POSTGRES_URL"];
-    const wanted = this.#options.adminKey ?? this.#topology.functions.some(({ name }) => name === "migrate");
+    const wanted = this.#options.adminKey ?? this.#pools.has("migrate");
     if (!wanted || databaseUrl === undefined) return;
     const { key, isNew } = await ensureAdminKey({ databaseUrl, home: this.#home.path, apiUrl: this.url, rateLimitRpm });
     this.apiKey = key;
