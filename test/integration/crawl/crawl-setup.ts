@@ -14,6 +14,8 @@ import { createObjectStore } from "../../../shared/platform/objects.ts";
 import { createQueueSender } from "../../../shared/platform/queues.ts";
 import { testAws, testDatabase } from "../../services/index.ts";
 
+const LONGEST_RETRY_DELAY_S = 6;
+
 export type CrawlDependencies = IngestDependencies & JobDependencies;
 
 export async function crawlSetup({ embedding = null }: { embedding?: { maxTokens: number } | null } = {}) {
@@ -57,11 +59,14 @@ export async function crawlSetup({ embedding = null }: { embedding?: { maxTokens
     async crawlTask(task: FetchTask, site: Site): Promise<void> {
       await ingestBatch(dependencies, await this.capture(task, site));
     },
-    /** Answers tasks from the site until none come any more. @returns every URL in the order it was fetched */
+    /** Answers tasks from the site until no URL is open any more. @returns every URL in the order it was fetched */
     async crawl(site: Site, deliveries = 1): Promise<string[]> {
       const fetched: string[] = [];
       for (;;) {
-        const tasks = await this.tasks();
+        const [row] = await sql<{ open: boolean }[]>`
+          select exists (select from frontier where state in ('pending', 'claimed')) as open`;
+        // the task of a URL that is tried again comes with a delay
+        const tasks = await this.tasks(row?.open ? LONGEST_RETRY_DELAY_S : 0);
         if (tasks.length === 0) return fetched;
         await Promise.all(
           tasks.map(async (task) => {
