@@ -29,7 +29,7 @@ interface Term {
   idf: number;
 }
 
-const CANDIDATES = 1_000;
+const CANDIDATES = 800;
 /** More lexemes than this add little beside the rarest of them, but each costs 2 µs a candidate. */
 const MOST_TERMS = 16;
 /** Counting stops here: whatever is more frequent is not rare. */
