@@ -11,17 +11,17 @@ describe("which chunks keyword search looks at", () => {
       rare: "'krill' | 'whale'",
       together: "",
       alone: "",
-      furtherLimit: 479,
+      furtherLimit: 379,
     });
   });
 
   test("common words first where they stand together with others", () => {
-    const terms = [term("krill", 900), term("whale", 4_000), term("ocean", 60_000), term("water", 80_000)];
+    const terms = [term("krill", 700), term("whale", 4_000), term("ocean", 60_000), term("water", 80_000)];
     expect(recallQueries(terms, null)).toMatchObject({
       rare: "'krill'",
       together: "'whale' & ('ocean' | 'water')",
       alone: "'whale'",
-      furtherLimit: 125,
+      furtherLimit: 100,
     });
   });
 
