@@ -7,7 +7,7 @@ import { createEmbedder, embedderDescriptor } from "../../shared/knowledge/embed
 import { createVectorStore } from "../../shared/knowledge/vector-store-registry.ts";
 import { s3Client, sqsClient } from "../../shared/platform/aws.ts";
 import type { Config } from "../../shared/platform/config.ts";
-import { once } from "../../shared/platform/once.ts";
+import { once, onceMade } from "../../shared/platform/once.ts";
 import type { Check } from "../../shared/platform/readiness.ts";
 import { type ApiContainer, createApiContainer } from "../adapters/api-container.ts";
 
@@ -46,22 +46,10 @@ function createChecks({ config, sql, dynamo }: ApiContainer): Record<string, Che
 function embeddingChecks(config: Config): Record<string, Check> {
   const descriptor = embedderDescriptor(config);
   if (descriptor === null) return {};
-  const embedder = keepOnceMade(() => createEmbedder(config));
-  const vectors = keepOnceMade(() => createVectorStore(config, descriptor));
+  const embedder = onceMade(() => createEmbedder(config));
+  const vectors = onceMade(() => createVectorStore(config, descriptor));
   return {
     embedder: async (signal) => (await embedder()).check(signal),
     vectors: async (signal) => (await vectors()).check(signal),
-  };
-}
-
-/** As `once`, but what could not be made is tried again. */
-function keepOnceMade<T>(make: () => Promise<T>): () => Promise<T> {
-  let made: Promise<T> | undefined;
-  return () => {
-    made ??= make().catch((error: unknown) => {
-      made = undefined;
-      throw error;
-    });
-    return made;
   };
 }

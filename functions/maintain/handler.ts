@@ -9,9 +9,9 @@ import { dynamoClient } from "../../shared/platform/aws.ts";
 import { loadConfig } from "../../shared/platform/config.ts";
 import { configuredDatabase } from "../../shared/platform/database.ts";
 import { createLogger } from "../../shared/platform/log.ts";
-import { once } from "../../shared/platform/once.ts";
+import { onceMade } from "../../shared/platform/once.ts";
 
-const dependencies = once(async () => {
+const dependencies = onceMade(async () => {
   const config = loadConfig();
   const descriptor = embedderDescriptor(config);
   return {

