@@ -29,7 +29,7 @@ export interface Delivery {
   log: Logger;
 }
 
-interface ConsumerDependencies {
+export interface ConsumerDependencies {
   sqs: SQSClient;
   queues: QueueSender;
   queueUrlPrefix: string;
