@@ -1,8 +1,10 @@
 /** Runs the fetch handler alone on `PAGES` pages of `SITE` in tasks of 50, and prints the CPU of this process per page. */
+
 import type { Context, SQSEvent } from "aws-lambda";
 import { handler } from "../../functions/fetch/handler.ts";
 import { crawlConfigSchema } from "../../shared/crawl/crawl-config.ts";
 import { type FetchTask, MAX_URLS_PER_TASK } from "../../shared/crawl/fetch-task.ts";
+import { hostScope } from "../../shared/crawl/scope.ts";
 import { urlHash } from "../../shared/crawl/url-key.ts";
 import { uuidv7 } from "../../shared/platform/ids.ts";
 
@@ -18,7 +20,9 @@ function task(first: number, count: number): FetchTask {
     jobId,
     priority: "normal",
     host: site.host,
-    scope: { mode: "host", host: site.host },
+    scope: hostScope(site.host),
+    deadline: null,
+    concurrency: null,
     config: crawlConfigSchema.parse({ rate_limit_rps: 10_000 }),
     urls: urls.map((url) => ({ url, urlHash: urlHash(url), depth: 1, attempt: 0, prior: null })),
   };

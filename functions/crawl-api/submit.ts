@@ -4,6 +4,7 @@ import type { Caller } from "../../shared/access/authorize.ts";
 import { UrlRefusedError } from "../../shared/access/url-inspection.ts";
 import { effectiveConfig, requireCollection } from "../../shared/crawl/effective-config.ts";
 import { createJob, type JobView, type NewJob } from "../../shared/crawl/jobs.ts";
+import { ANYWHERE, hostScope } from "../../shared/crawl/scope.ts";
 import { hostOf } from "../../shared/crawl/url-key.ts";
 import { ApiError } from "../../shared/platform/errors.ts";
 import { toApiError } from "../adapters/api-errors.ts";
@@ -78,7 +79,7 @@ export const crawlSite = defineRoute(
     const job = await createJob(dependencies, {
       kind: "site",
       seeds: [seed],
-      scope: { mode: "host", host: hostOf(seed) },
+      scope: hostScope(hostOf(seed)),
       maxDepth: body.max_depth,
       maxPages: body.max_pages,
       ...(await resolveOptions(dependencies, body, caller)),
@@ -88,7 +89,7 @@ export const crawlSite = defineRoute(
 );
 
 function pagesJob(seeds: string[]): Pick<NewJob, "kind" | "seeds" | "scope" | "maxDepth" | "maxPages"> {
-  return { kind: "pages", seeds, scope: { mode: "any" }, maxDepth: 0, maxPages: seeds.length };
+  return { kind: "pages", seeds, scope: ANYWHERE, maxDepth: 0, maxPages: seeds.length };
 }
 
 /** @throws ApiError 404 where a config or collection is named that does not exist */

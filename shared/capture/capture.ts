@@ -23,6 +23,15 @@ export const captureErrorSchema = z.strictObject({
   retryable: z.boolean(),
 });
 
+const renderingSchema = z.strictObject({
+  /** What `auto` saw in the HTML, or `always`. */
+  reason: z.string(),
+  renderer: z.enum(["chromium", "crawl4ai"]),
+  /** The DOM as a `conversion` record; null where rendering failed: then the text is that of the response. */
+  warc: warcPointerSchema.nullable(),
+  error: captureErrorSchema.nullable(),
+});
+
 const extractionSchema = z.strictObject({
   title: z.string().nullable(),
   language: z.string(),
@@ -82,6 +91,10 @@ export const captureSchema = z.strictObject({
   truncated: z.boolean(),
   /** The server answered 304: the earlier capture still holds. */
   notModified: z.boolean(),
+  /** Id of the capture that holds the response, where the record of this one is a revisit of it. */
+  revisitOf: z.number().int().nullable(),
+  /** Where the page was opened in a browser: why, by what, and the record of its DOM. */
+  rendered: renderingSchema.nullable(),
   warc: warcPointerSchema.nullable(),
   extraction: extractionSchema.nullable(),
   error: captureErrorSchema.nullable(),
@@ -89,6 +102,7 @@ export const captureSchema = z.strictObject({
 
 export type WarcPointer = z.infer<typeof warcPointerSchema>;
 export type CaptureError = z.infer<typeof captureErrorSchema>;
+export type Rendering = z.infer<typeof renderingSchema>;
 export type Capture = z.infer<typeof captureSchema>;
 
 /**
@@ -122,6 +136,7 @@ export const CAPTURE_ERROR_CODES = {
   DOMAIN_BLOCKED: "skipped",
   CIRCUIT_OPEN: "failed",
   CANCELLED: "skipped",
+  TIMEOUT: "skipped",
   BUDGET_EXHAUSTED: "skipped",
 } as const satisfies Record<string, "failed" | "skipped">;
 

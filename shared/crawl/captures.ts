@@ -47,22 +47,25 @@ export async function insertCaptures(
     warc_offset: capture.warc?.offset ?? null,
     warc_length: capture.warc?.length ?? null,
     warc_record_id: capture.warc?.recordId ?? null,
+    revisit_of: capture.revisitOf,
+    rendered: capture.rendered,
     batch_index: index,
   }));
   const inserted = await tx<{ id: number; hash: string }[]>`
     insert into captures (job_id, batch_key, url, url_hash, final_url, final_url_hash, canonical_url, redirects, depth, status_code, headers,
       mime_type, charset, language, title, etag, last_modified, fetched_at, fetch_time_ms, payload_bytes, payload_digest,
       truncated, not_modified, error_code, error_message, error_retryable, warc_key, warc_offset, warc_length,
-      warc_record_id, batch_index)
+      warc_record_id, revisit_of, rendered, batch_index)
     select ${jobId}, ${batchKey}, url, decode(hash, 'hex'), final_url, decode(final_hash, 'hex'), canonical_url, redirects, depth, status_code, headers,
       mime_type, charset, language, title, etag, last_modified, fetched_at, fetch_time_ms, payload_bytes, payload_digest,
       truncated, not_modified, error_code, error_message, error_retryable, warc_key, warc_offset, warc_length,
-      warc_record_id, batch_index
+      warc_record_id, revisit_of, rendered, batch_index
     from json_to_recordset(${rowsOf(rows)}::text::json) as r (url text, hash text, final_url text, final_hash text, canonical_url text,
       redirects jsonb, depth int, status_code int, headers jsonb, mime_type text, charset text, language text, title text,
       etag text, last_modified text, fetched_at timestamptz, fetch_time_ms float8, payload_bytes bigint,
       payload_digest text, truncated boolean, not_modified boolean, error_code text, error_message text,
-      error_retryable boolean, warc_key text, warc_offset bigint, warc_length bigint, warc_record_id uuid, batch_index int)
+      error_retryable boolean, warc_key text, warc_offset bigint, warc_length bigint, warc_record_id uuid,
+      revisit_of bigint, rendered jsonb, batch_index int)
     returning id, encode(url_hash, 'hex') as hash`;
   return new Map(inserted.map((row) => [row.hash, row.id]));
 }

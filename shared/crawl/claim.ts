@@ -13,6 +13,7 @@ import { type ClaimedTask, fetchTask, priorOf, type TaskUrl } from "./claimed-ta
 import { MAX_URLS_PER_TASK } from "./fetch-task.ts";
 import { skipPending } from "./frontier.ts";
 import { addCounts, type JobRow, noteLimit } from "./job-lifecycle.ts";
+import { endIfLate } from "./time-limit.ts";
 
 /** A URL that may be claimed. */
 interface Candidate extends TaskUrl {
@@ -26,6 +27,7 @@ interface Candidate extends TaskUrl {
  */
 export async function claimUrls(tx: Transaction, job: JobRow, hosts: readonly string[] | null): Promise<ClaimedTask[]> {
   if (job.cancelRequested || job.counts.open === 0) return [];
+  if (await endIfLate(tx, job)) return [];
   const among = hosts ?? (await pendingHosts(tx, job.id));
   const ready = await claimRound(tx, job, among, "ready");
   if (ready.length >= TASKS_PER_HOST * among.length) return ready;

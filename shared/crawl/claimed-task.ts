@@ -31,6 +31,8 @@ export function fetchTask(job: JobRow, taskId: string, urls: readonly TaskUrl[])
     host: urls[0]?.host ?? "",
     scope: job.settings.scope,
     config: job.settings.config,
+    deadline: job.deadlineAt?.getTime() ?? null,
+    concurrency: job.settings.concurrency,
     urls: urls.map(({ url, urlHash, depth, attempt, prior }) => ({ url, urlHash, depth, attempt, prior })),
   };
 }
@@ -46,7 +48,7 @@ export function priorOf(tx: Transaction, job: Pick<JobRow, "collectionId">) {
   return tx`
     select json_build_object('etag', case when length(c.etag) <= ${LONGEST_VALIDATOR} then c.etag end, 'lastModified',
       case when length(c.last_modified) <= ${LONGEST_VALIDATOR} then c.last_modified end, 'payloadDigest', c.payload_digest,
-      'recordId', c.warc_record_id, 'url', c.final_url,
+      'captureId', c.id, 'recordId', c.warc_record_id, 'url', c.final_url,
       'fetchedAt', to_char(c.fetched_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) as prior
     from documents d join captures c on c.id = d.capture_id
     where d.generation_active and d.deleted_at is null and d.url_hash = u.url_hash

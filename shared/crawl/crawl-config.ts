@@ -30,6 +30,12 @@ export const crawlConfigSchema = z.strictObject({
     .min(1)
     .max(50)
     .default(["en"]),
+  /** Whether a page is opened in a browser: `auto` where its HTML holds little text of its own. */
+  render: z.enum(["never", "auto", "always"]).default("never"),
+  /** CSS selector that must appear before a rendered page counts as loaded. */
+  wait_for: z.string().min(1).max(500).optional(),
+  /** Id of the proxy config whose servers the requests go through. */
+  proxy_id: z.uuid().optional(),
 });
 
 export type CrawlConfig = z.infer<typeof crawlConfigSchema>;

@@ -7,11 +7,19 @@ export type Priority = (typeof PRIORITIES)[number];
 
 export const MAX_URLS_PER_TASK = 50;
 
-/** What may be fetched for a job. `any`: the given URLs and wherever they redirect; `host`: only this host (with port). */
-export const scopeSchema = z.discriminatedUnion("mode", [
-  z.strictObject({ mode: z.literal("any") }),
-  z.strictObject({ mode: z.literal("host"), host: z.string() }),
-]);
+/**
+ * What may be fetched for a job. `any`: the given URLs, wherever they redirect, and whatever they link to; `host`: only these
+ * hosts (with port); `domain`: these registrable domains with all their hosts; `prefix`: URLs that begin like one of these.
+ */
+export const scopeSchema = z.strictObject({
+  mode: z.enum(["any", "host", "domain", "prefix"]),
+  /** Hosts, registrable domains or URL prefixes, as `mode` says; empty for `any`. */
+  roots: z.array(z.string()),
+  /** Patterns in RE2 syntax, found anywhere in the normalised URL: at least one must be, where there are any. */
+  include: z.array(z.string()).default([]),
+  /** As `include`: none of them may be found. */
+  exclude: z.array(z.string()).default([]),
+});
 export type Scope = z.infer<typeof scopeSchema>;
 
 /** The capture that a conditional request may be answered against. */
@@ -19,7 +27,9 @@ export const priorCaptureSchema = z.strictObject({
   etag: z.string().nullable(),
   lastModified: z.string().nullable(),
   payloadDigest: z.string().nullable(),
-  /** For the revisit record: what it refers to. */
+  /** The capture that holds the response itself; null where it is not known. */
+  captureId: z.int().nullable(),
+  /** For the revisit record: what it refers to, a response of the archive. */
   recordId: z.uuid().nullable(),
   url: z.string(),
   fetchedAt: z.iso.datetime(),
@@ -34,6 +44,10 @@ export const fetchTaskSchema = z.strictObject({
   host: z.string(),
   scope: scopeSchema,
   config: crawlConfigSchema,
+  /** Epoch ms after which no request leaves; null: none. */
+  deadline: z.int().nullable(),
+  /** Requests under way at once for this task, at the most; null: as the fetcher is set. */
+  concurrency: z.int().positive().nullable(),
   urls: z
     .array(
       z.strictObject({

@@ -1,7 +1,7 @@
 /** The frontier: each URL of a job once, with what became of it. Who calls these holds the locks that job-lifecycle.ts names. */
 import type { Transaction } from "../platform/database.ts";
 import { rowsOf } from "../platform/rows.ts";
-import { addCounts, type JobRow } from "./job-lifecycle.ts";
+import { addCounts, type JobRow, noteLimit } from "./job-lifecycle.ts";
 import { breadthFirstPriority } from "./priority.ts";
 import { hostOf } from "./url-key.ts";
 
@@ -93,29 +93,37 @@ export interface EndedUrl {
   givesBudgetBack: boolean;
 }
 
+/** What was tried, or refused for a reason of its own, is a result; what the job merely no longer wanted is not. */
+const isResult = ({ state, errorCode }: EndedUrl): boolean =>
+  state !== "pending" && errorCode !== "CANCELLED" && errorCode !== "TIMEOUT";
+
 /** Ends claimed URLs, or returns them for another try, and counts them. The caller holds the rows and the job's row. */
 export async function endClaimed(tx: Transaction, job: JobRow, ended: readonly EndedUrl[]): Promise<void> {
   if (ended.length === 0) return;
+  let last = job.counts.results;
   const rows = ended.map((each) => ({
     hash: each.urlHash,
     state: each.state,
     code: each.errorCode,
     wait: each.waitMs,
     capture: each.captureId,
+    seq: isResult(each) ? ++last : null,
   }));
   await tx`
     update frontier f set state = r.state, error_code = r.code, capture_id = coalesce(r.capture, f.capture_id),
       attempt = f.attempt + (r.state = 'pending')::int, not_before = now() + r.wait * interval '1 millisecond',
-      task_id = null, lease_until = null
+      task_id = null, lease_until = null, result_seq = r.seq
     from json_to_recordset(${rowsOf(rows)}::text::json)
-      as r (hash text, state text, code text, wait int, capture bigint)
+      as r (hash text, state text, code text, wait int, capture bigint, seq int)
     where f.job_id = ${job.id} and f.url_hash = decode(r.hash, 'hex')`;
+  if (ended.some(({ errorCode }) => errorCode === "TIMEOUT")) await noteLimit(tx, job, "timeout");
   const count = (state: EndedUrl["state"]) => ended.filter((each) => each.state === state).length;
   await addCounts(tx, job, {
     open: -(ended.length - count("pending")),
     crawled: count("crawled"),
     failed: count("failed"),
     skipped: count("skipped"),
+    results: last - job.counts.results,
     claimed: -ended.filter((each) => each.givesBudgetBack).length,
   });
 }
@@ -124,7 +132,7 @@ export async function endClaimed(tx: Transaction, job: JobRow, ended: readonly E
 export async function skipPending(
   tx: Transaction,
   job: JobRow,
-  errorCode: "CANCELLED" | "BUDGET_EXHAUSTED",
+  errorCode: "CANCELLED" | "BUDGET_EXHAUSTED" | "TIMEOUT",
 ): Promise<number> {
   const { count } = await tx`
     update frontier set state = 'skipped', error_code = ${errorCode}

@@ -22,6 +22,10 @@ export interface JobRow {
   collectionId: string | null;
   generationId: string;
   cancelRequested: boolean;
+  /** No request is made later than this; null: whenever. */
+  deadlineAt: Date | null;
+  /** The deadline has passed: nothing more is claimed, and the job completes with what it has. */
+  timedOut: boolean;
   settings: JobSettings;
   counts: JobCounts;
 }
@@ -35,6 +39,8 @@ export interface JobCounts {
   skipped: number;
   /** URLs counted against `max_pages`. */
   claimed: number;
+  /** URLs that ended as results: the last `result_seq` given. */
+  results: number;
   documents: number;
   chunks: number;
   unembedded: number;
@@ -51,8 +57,9 @@ interface RawJob extends Omit<JobRow, "settings" | "counts">, JobCounts {
 export async function lockJob(tx: Transaction, jobId: string): Promise<JobRow | undefined> {
   const [raw] = await tx<RawJob[]>`
     select id, kind, status, stop_reason as "stopReason", priority, collection_id as "collectionId",
-      generation_id as "generationId", cancel_requested as "cancelRequested", settings, discovered, open_urls as open,
-      crawled, failed, skipped, claimed, documents, chunks, unembedded_chunks as unembedded
+      generation_id as "generationId", cancel_requested as "cancelRequested", deadline_at as "deadlineAt",
+      timed_out as "timedOut", settings, discovered, open_urls as open,
+      crawled, failed, skipped, claimed, results, documents, chunks, unembedded_chunks as unembedded
     from jobs where id = ${jobId} for no key update`;
   return raw && jobOf(raw);
 }
@@ -61,29 +68,43 @@ export async function lockJob(tx: Transaction, jobId: string): Promise<JobRow | 
 export async function peekJob(tx: Transaction, jobId: string): Promise<JobRow | undefined> {
   const [raw] = await tx<RawJob[]>`
     select id, kind, status, stop_reason as "stopReason", priority, collection_id as "collectionId",
-      generation_id as "generationId", cancel_requested as "cancelRequested", settings, discovered, open_urls as open,
-      crawled, failed, skipped, claimed, documents, chunks, unembedded_chunks as unembedded
+      generation_id as "generationId", cancel_requested as "cancelRequested", deadline_at as "deadlineAt",
+      timed_out as "timedOut", settings, discovered, open_urls as open,
+      crawled, failed, skipped, claimed, results, documents, chunks, unembedded_chunks as unembedded
     from jobs where id = ${jobId}`;
   return raw && jobOf(raw);
 }
 
 function jobOf(raw: RawJob): JobRow {
-  const { settings, discovered, open, crawled, failed, skipped, claimed, documents, chunks, unembedded, ...job } = raw;
+  const {
+    settings,
+    discovered,
+    open,
+    crawled,
+    failed,
+    skipped,
+    claimed,
+    results,
+    documents,
+    chunks,
+    unembedded,
+    ...job
+  } = raw;
   return {
     ...job,
     settings: jobSettingsSchema.parse(settings),
-    counts: { discovered, open, crawled, failed, skipped, claimed, documents, chunks, unembedded },
+    counts: { discovered, open, crawled, failed, skipped, claimed, results, documents, chunks, unembedded },
   };
 }
 
 /** Adds to the job's counts, in the row and in `job`; the caller holds the row's lock. */
 export async function addCounts(tx: Transaction, job: JobRow, added: Partial<JobCounts>): Promise<void> {
   const { discovered = 0, open = 0, crawled = 0, failed = 0, skipped = 0 } = added;
-  const { claimed = 0, documents = 0, chunks = 0, unembedded = 0 } = added;
+  const { claimed = 0, results = 0, documents = 0, chunks = 0, unembedded = 0 } = added;
   await tx`
     update jobs set discovered = discovered + ${discovered}, open_urls = open_urls + ${open},
       crawled = crawled + ${crawled}, failed = failed + ${failed}, skipped = skipped + ${skipped},
-      claimed = claimed + ${claimed}, documents = documents + ${documents}, chunks = chunks + ${chunks},
+      claimed = claimed + ${claimed}, results = results + ${results}, documents = documents + ${documents}, chunks = chunks + ${chunks},
       unembedded_chunks = unembedded_chunks + ${unembedded}, updated_at = now()
     where id = ${job.id}`;
   for (const [name, amount] of Object.entries(added)) job.counts[name as keyof JobCounts] += amount;
@@ -96,12 +117,14 @@ export async function markRunning(tx: Transaction, job: JobRow): Promise<void> {
   job.status = "running";
 }
 
-/**
- * Why the crawl went no further, noted while it runs; it becomes the job's stop reason if the job completes. The page limit
- * outweighs the depth limit, since it cuts pages that the depth would have allowed.
- */
-export async function noteLimit(tx: Transaction, job: JobRow, limit: "max_pages" | "max_depth"): Promise<void> {
-  if (job.stopReason === "max_pages" || job.stopReason === limit) return;
+/** Each outweighs those before it, since it cuts pages that they would have allowed. */
+const STOP_LIMITS = ["max_depth", "budget_exhausted", "max_pages", "timeout"] as const;
+export type StopLimit = (typeof STOP_LIMITS)[number];
+
+/** Why the crawl went no further, noted while it runs; it becomes the job's stop reason if the job completes. */
+export async function noteLimit(tx: Transaction, job: JobRow, limit: StopLimit): Promise<void> {
+  const rank = STOP_LIMITS.indexOf(job.stopReason as StopLimit);
+  if (rank >= STOP_LIMITS.indexOf(limit)) return;
   await tx`update jobs set stop_reason = ${limit} where id = ${job.id}`;
   job.stopReason = limit;
 }
@@ -133,9 +156,15 @@ export async function settleJob(tx: Transaction, jobId: string): Promise<Settled
     jobId,
     generationId: job.generationId,
     collectionId: job.collectionId,
-    wholeHost: job.kind === "site" && job.settings.scope.mode === "host" ? job.settings.scope.host : null,
+    wholeHosts: wholeHosts(job),
   });
   return await finish(tx, job, "completed", job.stopReason ?? "completed");
+}
+
+/** A crawl of whole hosts tells of each of their pages; one that patterns narrow does not. */
+function wholeHosts({ kind, settings: { scope, replaces } }: JobRow): readonly string[] {
+  const whole = kind === "site" && replaces === "site" && scope.mode === "host";
+  return whole && scope.include.length === 0 && scope.exclude.length === 0 ? scope.roots : [];
 }
 
 async function finish(

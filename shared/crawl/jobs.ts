@@ -34,6 +34,16 @@ export interface NewJob {
   maxPages: number;
   priority: Priority;
   config: CrawlConfig;
+  /** Breadth first, unless it says otherwise. */
+  order?: Partial<Pick<JobSettings, "strategy" | "keywords" | "score_threshold" | "max_pages_per_host">>;
+  /** How much is asked for at once, what becomes of the pages, and whether recent captures do; see `JobSettings`. */
+  handling?: Partial<Pick<JobSettings, "concurrency" | "index" | "replaces" | "cache">>;
+  /** Seconds until the crawl ends with what it has; null or left out: no limit. */
+  timeoutS?: number | null;
+  delivery?: "answer" | "stream" | "store" | null;
+  /** A `stream` job that ends once nobody listens. */
+  watched?: boolean;
+  retryOf?: string | null;
   collectionId: string | null;
   tags: string[];
   apiKeyId: string | null;
@@ -54,6 +64,8 @@ export async function createJob(dependencies: JobDependencies, job: NewJob): Pro
     scope: job.scope,
     max_depth: job.maxDepth,
     max_pages: job.maxPages,
+    ...job.order,
+    ...job.handling,
     config: job.config,
     tags: [...new Set(job.tags.map((tag) => tag.trim().toLowerCase()))].filter((tag) => tag !== ""),
   });
@@ -76,8 +88,11 @@ export async function createJob(dependencies: JobDependencies, job: NewJob): Pro
 
 async function insertJob(tx: Transaction, jobId: string, job: NewJob, settings: JobSettings): Promise<void> {
   await tx`
-    insert into jobs (id, kind, priority, api_key_id, collection_id, generation_id, settings)
+    insert into jobs (id, kind, priority, api_key_id, collection_id, generation_id, delivery, retry_of, deadline_at,
+      watched_at, settings)
     values (${jobId}, ${job.kind}, ${job.priority}, ${job.apiKeyId}, ${job.collectionId}, ${uuidv7()},
+      ${job.delivery ?? null}, ${job.retryOf ?? null},
+      now() + ${job.timeoutS ?? null}::float8 * interval '1 second', case when ${job.watched ?? false} then now() end,
       ${JSON.stringify(settings)}::text::jsonb)`;
   for (const tag of settings.tags) {
     await tx`insert into tags (id, name) values (${uuidv7()}, ${tag}) on conflict do nothing`;

@@ -121,6 +121,8 @@ function blankCapture(target: TaskUrl, now: number): Capture {
     payloadDigest: null,
     truncated: false,
     notModified: false,
+    revisitOf: null,
+    rendered: null,
     warc: null,
     extraction: null,
     error: null,

@@ -4,6 +4,7 @@ import type { WorkOutcome } from "./fetch-dependencies.ts";
 
 export type HaltReason =
   | { kind: "cancelled" }
+  | { kind: "timed-out" }
   | { kind: "failed"; error: unknown }
   | Exclude<WorkOutcome, { kind: "done" }>;
 

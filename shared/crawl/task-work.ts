@@ -8,13 +8,19 @@ import type { FetchTask } from "./fetch-task.ts";
 import { capturedWithout, fetchPage, judge, type PageContext, type TaskUrl } from "./page-fetch.ts";
 import { createRobotsGate } from "./robots-gate.ts";
 import { SlotTooFar } from "./slot-queue.ts";
-import { createTaskHalt, isInfrastructureFault, type TaskHalt } from "./task-halt.ts";
+import { createTaskHalt, type HaltReason, isInfrastructureFault, type TaskHalt } from "./task-halt.ts";
 import { createTaskHosts, type TaskHosts } from "./task-hosts.ts";
 import type { TaskLease } from "./task-lease.ts";
 import { createTaskWatch } from "./task-watch.ts";
 
 /** Kept free at the end of the function's time, beyond the longest page. */
 const CLOSING_MS = 15_000;
+
+/** What becomes of the URLs that a stop of the whole job leaves. */
+const STOPPED: Partial<Record<HaltReason["kind"], CaptureError>> = {
+  cancelled: fault("CANCELLED", "The job was cancelled"),
+  "timed-out": fault("TIMEOUT", "The time of the job was up"),
+};
 
 /** @throws where S3, SQS or DynamoDB fail: the task is delivered again and goes on after its last flush */
 export async function workThrough(
@@ -84,7 +90,9 @@ export async function workThrough(
     await watch.look();
     watch.start();
     await sortOut();
-    await Promise.all(Array.from({ length: settings.concurrency }, worker));
+    await Promise.all(
+      Array.from({ length: Math.min(settings.concurrency, task.concurrency ?? settings.concurrency) }, worker),
+    );
   } finally {
     await watch.stop();
     outbox.close();
@@ -93,9 +101,10 @@ export async function workThrough(
   const { reason } = halt;
   if (reason?.kind === "failed") throw reason.error;
   if (reason?.kind === "lost") return reason;
-  if (reason?.kind === "cancelled") {
+  const stopped = reason && STOPPED[reason.kind];
+  if (stopped !== undefined) {
     const left = task.urls.filter(({ urlHash }) => !ended.has(urlHash));
-    for (const url of left) await endWithout(url, fault("CANCELLED", "The job was cancelled"));
+    for (const url of left) await endWithout(url, stopped);
   }
   if (!(await outbox.flush())) return { kind: "lost" };
   return reason?.kind === "later" ? reason : { kind: "done" };

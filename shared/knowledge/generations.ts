@@ -11,22 +11,22 @@ export interface Activation {
   jobId: string;
   generationId: string;
   collectionId: string | null;
-  /** The host (with port) whose crawled documents are all replaced; null: only the job's own URLs are. */
-  wholeHost: string | null;
+  /** The hosts (with port) whose crawled documents are all replaced; where there are none, only the job's own URLs are. */
+  wholeHosts: readonly string[];
 }
 
 /**
- * Replaced are, within the collection: the documents of the same URLs; of a site job, all crawled documents of the host; of
+ * Replaced are, within the collection: the documents of the same URLs; of a site job, all crawled documents of its hosts; of
  * a job of given pages, also the documents of URLs that were crawled and yielded none this time (they redirect now, or ask
  * not to be indexed), and of those that are gone (404, 410). A URL that merely failed keeps the document it had.
  */
 export async function activateGeneration(tx: Transaction, activation: Activation): Promise<void> {
-  const { jobId, generationId, collectionId, wholeHost } = activation;
+  const { jobId, generationId, collectionId, wholeHosts } = activation;
   await tx`select pg_advisory_xact_lock(${ACTIVATION_LOCK})`;
-  if (wholeHost !== null) {
+  if (wholeHosts.length > 0) {
     await tx`
       update documents set generation_active = false, updated_at = now()
-      where generation_active and domain = ${wholeHost} and source = 'crawl' and generation_id <> ${generationId}
+      where generation_active and domain = any(${wholeHosts as string[]}::text[]) and source = 'crawl' and generation_id <> ${generationId}
         and collection_id is not distinct from ${collectionId}`;
   }
   // the expression is the one of the index documents_active_url

@@ -42,7 +42,7 @@ it("runs a site job on the host of its page, breadth first, within its limits", 
   const [row] = await setup.database.sql`select kind, settings from jobs where id = ${answer.body.job_id}`;
   expect(row).toMatchObject({
     kind: "site",
-    settings: { scope: { mode: "host", host: "127.0.0.1:9999" }, max_depth: 3, max_pages: 7 },
+    settings: { scope: { mode: "host", roots: ["127.0.0.1:9999"] }, max_depth: 3, max_pages: 7 },
   });
   expect(await setup.aws.receive("fetch-low", 5)).toHaveLength(1);
 });

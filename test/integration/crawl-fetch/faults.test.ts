@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { hostScope } from "../../../shared/crawl/scope.ts";
 import {
   bytesThenClose,
   drip,
@@ -150,7 +151,7 @@ describe("a redirect", () => {
       "/hop/0 /hop/2 /loop /self /nowhere /malformed /script /private /decimal /long /elsewhere /to-forbidden".split(
         " ",
       );
-    const task = fetchTask({ urls: paths.map((path) => site.origin + path), scope: { mode: "host", host: site.host } });
+    const task = fetchTask({ urls: paths.map((path) => site.origin + path), scope: hostScope(site.host) });
     const captures = await harness.fetch(task);
     expect(captures.map(({ url, error }) => [new URL(url).pathname, error?.code])).toEqual([
       ["/hop/0", "TOO_MANY_REDIRECTS"],
@@ -197,6 +198,7 @@ describe("a recrawl", () => {
         prior: {
           etag: capture.headers.find(([name]) => name === "etag")?.[1] ?? null,
           lastModified: null,
+          captureId: null,
           payloadDigest: capture.payloadDigest,
           recordId: capture.warc?.recordId ?? null,
           url: capture.finalUrl,
@@ -231,7 +233,7 @@ describe("a recrawl", () => {
     const harness = await fetchHarness();
     const url = `${site.origin}/`;
     const known = { recordId: null, payloadDigest: `sha256:${"0".repeat(64)}`, fetchedAt: new Date(0).toISOString() };
-    const prior = { ...known, url, etag: '"v1"', lastModified: null };
+    const prior = { ...known, captureId: null, url, etag: '"v1"', lastModified: null };
     const [capture] = await harness.fetch(fetchTask({ urls: [{ url, prior }] }));
     expect(capture).toMatchObject({ status: 304, notModified: true, error: null, truncated: false });
     expect(site.paths()).toEqual(["/"]);

@@ -1,4 +1,5 @@
 /** Runs fetch tasks against a test site, with real queues, objects and state. */
+
 import { randomUUID } from "node:crypto";
 import { fetchDependencies } from "../../../functions/fetch/dependencies.ts";
 import type { Capture } from "../../../shared/capture/capture.ts";
@@ -8,6 +9,7 @@ import { crawlConfigSchema } from "../../../shared/crawl/crawl-config.ts";
 import type { FetchDependencies } from "../../../shared/crawl/fetch-dependencies.ts";
 import { runFetchTask } from "../../../shared/crawl/fetch-run.ts";
 import { type FetchTask, fetchTaskSchema, type PriorCapture, type Scope } from "../../../shared/crawl/fetch-task.ts";
+import { ANYWHERE } from "../../../shared/crawl/scope.ts";
 import { normalizeUrl, urlHash } from "../../../shared/crawl/url-key.ts";
 import { loadConfig } from "../../../shared/platform/config.ts";
 import { createLogger } from "../../../shared/platform/log.ts";
@@ -75,12 +77,7 @@ export interface TaskOptions {
 }
 
 /** A valid task of the host of its first URL. */
-export function fetchTask({
-  urls,
-  scope = { mode: "any" },
-  config = {},
-  jobId = randomUUID(),
-}: TaskOptions): FetchTask {
+export function fetchTask({ urls, scope = ANYWHERE, config = {}, jobId = randomUUID() }: TaskOptions): FetchTask {
   const targets = urls.map((each) => (typeof each === "string" ? { url: each, prior: null } : each));
   return fetchTaskSchema.parse({
     taskId: randomUUID(),
@@ -88,6 +85,8 @@ export function fetchTask({
     priority: "normal",
     host: new URL(targets[0]?.url ?? "").host,
     scope,
+    deadline: null,
+    concurrency: null,
     config: crawlConfigSchema.parse({ rate_limit_rps: 1000, ...config }),
     urls: targets.map(({ url, prior }) => ({ url, urlHash: urlHash(normalizeUrl(url)), depth: 0, attempt: 0, prior })),
   });

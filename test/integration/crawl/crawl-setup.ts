@@ -1,4 +1,5 @@
 /** A crawl without its fetcher: real database, queues and bucket; tests answer the fetch tasks themselves. */
+
 import { type Capture, captureSchema } from "../../../shared/capture/capture.ts";
 import { type CapturesMessage, writeCaptureBatch } from "../../../shared/capture/capture-batch.ts";
 import { crawlConfigSchema } from "../../../shared/crawl/crawl-config.ts";
@@ -6,6 +7,7 @@ import { type FetchTask, fetchTaskSchema } from "../../../shared/crawl/fetch-tas
 import { type IngestDependencies, ingestBatch } from "../../../shared/crawl/ingest-batch.ts";
 import { createJobFlags } from "../../../shared/crawl/job-flags.ts";
 import { type JobDependencies, type NewJob, readJob } from "../../../shared/crawl/jobs.ts";
+import { ANYWHERE, hostScope } from "../../../shared/crawl/scope.ts";
 import { extractPage } from "../../../shared/extract/extract-page.ts";
 import type { Sql } from "../../../shared/platform/database.ts";
 import { uuidv7 } from "../../../shared/platform/ids.ts";
@@ -114,6 +116,8 @@ export function captureOf(task: FetchTask, asked: FetchTask["urls"][number], sit
     payloadDigest: html === undefined ? null : `sha256:${"0".repeat(64)}`,
     truncated: false,
     notModified,
+    revisitOf: null,
+    rendered: null,
     warc:
       html === undefined
         ? null
@@ -150,7 +154,7 @@ export function siteOf(base: string, pages: Record<string, string | Answer>): Si
 export const newJob = (seeds: string[], overrides: Partial<NewJob> = {}): NewJob => ({
   kind: "pages",
   seeds,
-  scope: { mode: "any" },
+  scope: ANYWHERE,
   maxDepth: 0,
   maxPages: seeds.length,
   priority: "normal",
@@ -164,7 +168,7 @@ export const newJob = (seeds: string[], overrides: Partial<NewJob> = {}): NewJob
 export const newSiteJob = (seed: string, overrides: Partial<NewJob> = {}): NewJob =>
   newJob([seed], {
     kind: "site",
-    scope: { mode: "host", host: new URL(seed).host },
+    scope: hostScope(new URL(seed).host),
     maxDepth: 10,
     maxPages: 1000,
     ...overrides,

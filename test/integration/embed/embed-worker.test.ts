@@ -1,7 +1,8 @@
 import { describe, expect, test, vi } from "vitest";
 import { crawlConfigSchema } from "../../../shared/crawl/crawl-config.ts";
 import { settleJob } from "../../../shared/crawl/job-lifecycle.ts";
-import type { JobSettings } from "../../../shared/crawl/job-settings.ts";
+import { jobSettingsSchema } from "../../../shared/crawl/job-settings.ts";
+import { ANYWHERE } from "../../../shared/crawl/scope.ts";
 import { type EmbedDependencies, embedChunks, MOST_ATTEMPTS } from "../../../shared/knowledge/embed-worker.ts";
 import type { Embedder } from "../../../shared/knowledge/embedder.ts";
 import { createSqliteVectorStore } from "../../../shared/knowledge/vector-stores/sqlite-vec.ts";
@@ -41,14 +42,14 @@ function letterEmbedder(): Embedder & { texts: string[] } {
   };
 }
 
-const SETTINGS: JobSettings = {
+const SETTINGS = jobSettingsSchema.parse({
   seeds: ["https://site.example/"],
-  scope: { mode: "any" },
+  scope: ANYWHERE,
   max_depth: 0,
   max_pages: 1,
   config: crawlConfigSchema.parse({}),
   tags: [],
-};
+});
 
 async function startJob(sql: Sql, contents: string[]): Promise<{ jobId: string; chunkIds: string[] }> {
   const jobId = uuidv7();

@@ -1,0 +1,97 @@
+/**
+ * A request from a function without internet to one that has it, with an answer: it goes out through a queue and comes back
+ * through the state table.
+ */
+import { type DynamoDBDocumentClient, GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
+import { z } from "zod";
+import type { Clock } from "./clock.ts";
+import { ApiError } from "./errors.ts";
+import { uuidv7 } from "./ids.ts";
+import type { QueueSender } from "./queues.ts";
+
+/** The message of an errand queue; `request` is what that queue's consumer takes. */
+export const errandSchema = z.strictObject({
+  errandId: z.uuid(),
+  /** Epoch ms after which nobody waits for the answer. */
+  deadline: z.int(),
+  request: z.unknown(),
+});
+export type Errand = z.infer<typeof errandSchema>;
+
+/** DynamoDB takes 400 KB an item: what is larger goes to S3, and its key into the answer. */
+const answerSchema = z.union([
+  z.strictObject({ value: z.unknown() }),
+  z.strictObject({
+    error: z.strictObject({
+      status: z.int(),
+      code: z.string(),
+      message: z.string(),
+      details: z.record(z.string(), z.unknown()).optional(),
+    }),
+  }),
+]);
+
+const ANSWER_TTL_S = 600;
+const FIRST_LOOK_MS = 50;
+const LONGEST_PAUSE_MS = 400;
+
+export interface ErrandOffice {
+  /** @throws ApiError that the errand ended with; 504 ERRAND_TIMEOUT where nothing came within `timeoutMs` */
+  ask(queue: string, request: unknown, timeoutMs: number): Promise<unknown>;
+}
+
+export function createErrandOffice(
+  { queues, dynamo, clock }: { queues: QueueSender; dynamo: DynamoDBDocumentClient; clock: Clock },
+  TableName: string,
+): ErrandOffice {
+  return {
+    async ask(queue, request, timeoutMs) {
+      const errandId = uuidv7();
+      const deadline = clock.now() + timeoutMs;
+      await queues.send(queue, { errandId, deadline, request } satisfies Errand);
+      for (let pause = FIRST_LOOK_MS; ; pause = Math.min(LONGEST_PAUSE_MS, pause * 1.5)) {
+        await clock.sleep(pause);
+        const { Item } = await dynamo.send(new GetCommand({ TableName, Key: keyOf(errandId), ConsistentRead: true }));
+        if (Item !== undefined) return answerOf(Item["answer"]);
+        if (clock.now() >= deadline) {
+          const message = `No answer came within ${Math.round(timeoutMs / 1000)} s: try again, or ask for less`;
+          throw new ApiError(504, message, { code: "ERRAND_TIMEOUT" });
+        }
+      }
+    },
+  };
+}
+
+function answerOf(answer: unknown): unknown {
+  const parsed = answerSchema.parse(JSON.parse(String(answer)));
+  if ("value" in parsed) return parsed.value;
+  const { status, message, code, details } = parsed.error;
+  throw new ApiError(status, message, { code, ...(details && { details }) });
+}
+
+/**
+ * Does what an errand asks for and keeps the answer for whoever asked. An `ApiError` is an answer too; other errors are thrown
+ * on, and the errand is tried again until its deadline.
+ */
+export async function runErrand(
+  { dynamo, clock }: { dynamo: DynamoDBDocumentClient; clock: Clock },
+  TableName: string,
+  { errandId, deadline, request }: Errand,
+  work: (request: unknown, remainingMs: number) => Promise<unknown>,
+): Promise<void> {
+  const remaining = deadline - clock.now();
+  if (remaining <= 0) return;
+  let answer: z.input<typeof answerSchema>;
+  try {
+    answer = { value: await work(request, remaining) };
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    const { status, code, message, details } = error;
+    answer = { error: { status, code, message, ...(details && { details }) } };
+  }
+  const expires_at = Math.ceil(clock.now() / 1000) + ANSWER_TTL_S;
+  const Item = { ...keyOf(errandId), answer: JSON.stringify(answer), expires_at };
+  await dynamo.send(new PutCommand({ TableName, Item }));
+}
+
+const keyOf = (errandId: string) => ({ pk: `errand#${errandId}` });
