@@ -4,7 +4,7 @@
  */
 import { type DynamoDBDocumentClient, GetCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { z } from "zod";
-import { expiresAt, isConditionFailure } from "./state-item.ts";
+import { expiresAt, isConditionFailure } from "../platform/state-item.ts";
 
 const hostItemSchema = z.object({
   /** Epoch ms of the next free slot. */

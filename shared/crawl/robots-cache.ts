@@ -5,8 +5,8 @@
 import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import { type DynamoDBDocumentClient, GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
 import { z } from "zod";
+import { expiresAt } from "../platform/state-item.ts";
 import type { RobotsRules } from "./robots-rules.ts";
-import { expiresAt } from "./state-item.ts";
 
 export const ROBOTS_TTL_MS = 24 * 3600 * 1000;
 /** Origins kept in memory; the one that was used longest ago goes first. */

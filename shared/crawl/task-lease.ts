@@ -4,7 +4,7 @@
  */
 import { type DynamoDBDocumentClient, GetCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { z } from "zod";
-import { expiresAt, isConditionFailure } from "./state-item.ts";
+import { expiresAt, isConditionFailure } from "../platform/state-item.ts";
 
 export const LEASE_MS = 30_000;
 const TASK_TTL_S = 7 * 24 * 3600;
