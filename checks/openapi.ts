@@ -14,7 +14,7 @@ export async function openApiDocument(): Promise<string> {
   const names = TOPOLOGY.functions.filter(({ routes }) => routes !== undefined).map(({ name }) => name);
   const documents = await Promise.all(
     names.map(async (name) => {
-      const { api } = (await import(`../functions/${name}/handler.ts`)) as { api: Api };
+      const { api } = (await import(`../functions/${name}/handler.ts`)) as { api: Pick<Api, "openApi"> };
       return api.openApi();
     }),
   );

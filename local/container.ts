@@ -117,6 +117,8 @@ export class Container {
         }, this.#spec.timeoutS * 1000);
         sink?.closed.addEventListener("abort", disconnected);
         this.#send({ type: "invoke", requestId, event, deadline });
+        // it may have left while it waited for this container
+        if (sink?.closed.aborted) disconnected();
       });
     } finally {
       clearTimeout(timer);

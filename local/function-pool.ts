@@ -58,12 +58,36 @@ export class FunctionPool {
     return this.#slot();
   }
 
-  /** Waits for a slot, in order of arrival, and runs the event. @throws InvocationError */
-  async invoke(event: unknown, sink?: StreamSink): Promise<unknown> {
-    while (this.#free === 0 && !this.#stopped) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  /**
+   * Waits for a slot, in order of arrival, and runs the event. @throws InvocationError
+   * @param patienceMs longest wait; a stream may hold its slot for minutes
+   */
+  async invoke(event: unknown, sink?: StreamSink, patienceMs = Number.POSITIVE_INFINITY): Promise<unknown> {
+    const deadline = Date.now() + patienceMs;
+    while (this.#free === 0 && !this.#stopped) {
+      if (!(await this.#waitForSlot(deadline - Date.now()))) throw this.#busyError();
+    }
     const slot = this.tryAcquire();
     if (slot === undefined) throw this.#stoppedError();
     return await slot.invoke(event, sink);
+  }
+
+  /** @returns false where none came free within `patienceMs` */
+  async #waitForSlot(patienceMs: number): Promise<boolean> {
+    return await new Promise((resolve) => {
+      let timer: NodeJS.Timeout | undefined;
+      const wake = () => {
+        clearTimeout(timer);
+        resolve(true);
+      };
+      this.#waiting.push(wake);
+      if (patienceMs === Number.POSITIVE_INFINITY) return;
+      const giveUp = () => {
+        this.#waiting.splice(this.#waiting.indexOf(wake), 1);
+        resolve(false);
+      };
+      timer = setTimeout(giveUp, Math.max(0, patienceMs));
+    });
   }
 
   /** Takes no more events and waits, `graceMs` at the most, for those that run. */
@@ -146,6 +170,11 @@ export class FunctionPool {
   #discard(container: Container): void {
     this.#all.delete(container);
     void container.stop();
+  }
+
+  #busyError(): InvocationError {
+    const message = `All ${this.size} containers of ${this.spec.name} are busy`;
+    return new InvocationError("busy", message, { functionName: this.spec.name, requestId: "" });
   }
 
   #stoppedError(): InvocationError {

@@ -13,7 +13,7 @@ export interface HttpDoorOptions {
   topology: Topology;
   /** 0: any free one. */
   port: number;
-  invoke(functionName: string, event: unknown, sink: StreamSink): Promise<unknown>;
+  invoke(functionName: string, event: unknown, sink: StreamSink, patienceMs?: number): Promise<unknown>;
   /** Paths of the runtime's own, tried first. @returns whether it answered */
   own(request: IncomingMessage, response: ServerResponse, url: URL): Promise<boolean> | boolean;
   onRequest(): void;
@@ -99,7 +99,13 @@ async function serve(
     return refuse(response, requestId, 413, "PAYLOAD_TOO_LARGE", TOO_LARGE);
   response.setHeader("x-amzn-requestid", requestId);
   try {
-    const answer = await options.invoke(route.spec.name, event, streamTo(response));
+    const streams = route.spec.routes?.some(({ streaming }) => streaming) ?? false;
+    const answer = await options.invoke(
+      route.spec.name,
+      event,
+      streamTo(response),
+      streams ? STREAM_PATIENCE_MS : undefined,
+    );
     if (response.headersSent || answer === undefined) return void response.end();
     sendAnswer(response, requestId, answer, options);
   } catch (error) {
@@ -108,6 +114,8 @@ async function serve(
 }
 
 const LATE_BODY_MS = 2_000;
+/** Those before it may stream for minutes. API Gateway does not wait at all once a function's concurrency is used up. */
+const STREAM_PATIENCE_MS = 5_000;
 const TOO_LARGE = "The request is larger than 6 MB: upload it through a presigned URL";
 
 function streamTo(response: ServerResponse): StreamSink {
@@ -157,7 +165,16 @@ function sendFault(response: ServerResponse, requestId: string, error: unknown, 
   if (response.headersSent) return void response.destroy();
   const fault = error instanceof InvocationError ? error.fault : "error";
   if (fault === "timeout") refuse(response, requestId, 504, "GATEWAY_TIMEOUT", "The function took too long");
-  else if (fault === "stopped") refuse(response, requestId, 503, "SERVICE_UNAVAILABLE", "Stopping: try again");
+  else if (fault === "busy") {
+    response.setHeader("retry-after", "5");
+    refuse(
+      response,
+      requestId,
+      503,
+      "SERVICE_UNAVAILABLE",
+      "Too many streams are open at once: try again when one has ended",
+    );
+  } else if (fault === "stopped") refuse(response, requestId, 503, "SERVICE_UNAVAILABLE", "Stopping: try again");
   else refuse(response, requestId, 502, "BAD_GATEWAY", "The function failed: the log has its request id and details");
 }
 

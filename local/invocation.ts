@@ -61,6 +61,8 @@ export type InvocationFault =
   | "crash"
   /** The handler threw. */
   | "error"
+  /** No container came free in time. */
+  | "busy"
   /** The runtime is stopping. */
   | "stopped";
 

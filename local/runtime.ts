@@ -190,11 +190,11 @@ class RunningRuntime implements Runtime {
     return this.#meter.read();
   }
 
-  async invoke(functionName: string, event: unknown, sink?: StreamSink): Promise<unknown> {
+  async invoke(functionName: string, event: unknown, sink?: StreamSink, patienceMs?: number): Promise<unknown> {
     const pool = this.#pools.get(functionName);
     if (pool === undefined)
       throw new Error(`There is no function ${functionName}: ${[...this.#pools.keys()].join(", ")}`);
-    return await pool.invoke(event, sink);
+    return await pool.invoke(event, sink, patienceMs);
   }
 
   redeliver(name: string): number {
@@ -226,7 +226,7 @@ class RunningRuntime implements Runtime {
     const door = await startHttpDoor({
       topology: this.#topology,
       port: this.#options.port ?? 0,
-      invoke: (name, event, sink) => this.invoke(name, event, sink),
+      invoke: (name, event, sink, patienceMs) => this.invoke(name, event, sink, patienceMs),
       onRequest: () => this.#meter.count("apigateway", "Request"),
       onFault: (error) => this.#log.fault(error),
       own: (request, response, url) => {

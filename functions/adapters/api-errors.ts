@@ -4,16 +4,28 @@ import type { z } from "zod";
 import { ApiError, PermanentError, RetryableError, ThrottledError } from "../../shared/platform/errors.ts";
 import { isUnreachable } from "../../shared/platform/passing-faults.ts";
 
-/** The reference's ErrorResponse. */
-interface ErrorResponse {
-  error: string;
-  code: string;
-  details?: Record<string, unknown>;
-  request_id: string;
+/**
+ * Each family of the API has a shape of its own. `crawl`: `{error, code, details?, request_id}`; `spider`, for `/spider`,
+ * `/jobs` and `/extract`: `{error, error_code, message, details?, request_id}`, where `error` is the code as a name.
+ */
+export type ErrorShape = "crawl" | "spider";
+
+export function errorResponse(
+  { message, code, details }: ApiError,
+  request_id: string,
+  shape: ErrorShape = "crawl",
+): Record<string, unknown> {
+  const named = shape === "crawl" ? { error: message, code } : { error: nameOf(code), error_code: code, message };
+  return { ...named, ...(details && { details }), request_id };
 }
 
-export function errorResponse({ message, code, details }: ApiError, request_id: string): ErrorResponse {
-  return { error: message, code, ...(details && { details }), request_id };
+/** `RESULT_TOO_LARGE` is `ResultTooLarge`. */
+function nameOf(code: string): string {
+  return code
+    .toLowerCase()
+    .split("_")
+    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+    .join("");
 }
 
 /** One thing wrong with a request. */

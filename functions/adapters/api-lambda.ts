@@ -6,12 +6,16 @@ import { ApiError } from "../../shared/platform/errors.ts";
 import { uuidv7 } from "../../shared/platform/ids.ts";
 import { createLogger } from "../../shared/platform/log.ts";
 import { once } from "../../shared/platform/once.ts";
-import { errorResponse, toApiError } from "./api-errors.ts";
+import { type ErrorShape, errorResponse, toApiError } from "./api-errors.ts";
 
 export type LambdaHandler = (event: APIGatewayProxyEvent, context: Context) => Promise<APIGatewayProxyResult>;
 
 /** @param app built at the first request */
-export function createLambdaHandler<E extends Env>(name: string, app: () => Hono<E>): LambdaHandler {
+export function createLambdaHandler<E extends Env>(
+  name: string,
+  app: () => Hono<E>,
+  shape?: ErrorShape,
+): LambdaHandler {
   const serve = once(() => handle(app()) as (event: unknown, context: Context) => Promise<APIGatewayProxyResult>);
   return async (event, context) => {
     // a Request with these methods may not hold a body; whatever was sent along has no meaning
@@ -20,16 +24,19 @@ export function createLambdaHandler<E extends Env>(name: string, app: () => Hono
       const result = await serve()(bodiless ? { ...event, body: null } : event, context);
       // an event that makes no valid Request, e.g. for a header name with a space, never reaches the routes
       if (result.statusCode !== 400 || result.body !== "Invalid request") return result;
-      return errorResult(event, new ApiError(400, "The request is not valid HTTP", { code: "BAD_REQUEST" }));
+      return errorResult(event, invalidRequest(), shape);
     } catch (error) {
       // the router lets through what is thrown and is no Error
       createLogger({ function: name }).error("request failed", { request_id: event.requestContext?.requestId, error });
-      return errorResult(event, toApiError(error));
+      return errorResult(event, toApiError(error), shape);
     }
   };
 }
 
-function errorResult(event: APIGatewayProxyEvent, error: ApiError): APIGatewayProxyResult {
-  const body = JSON.stringify(errorResponse(error, event.requestContext?.requestId ?? uuidv7()));
+export const invalidRequest = (): ApiError =>
+  new ApiError(400, "The request is not valid HTTP", { code: "BAD_REQUEST" });
+
+function errorResult(event: APIGatewayProxyEvent, error: ApiError, shape?: ErrorShape): APIGatewayProxyResult {
+  const body = JSON.stringify(errorResponse(error, event.requestContext?.requestId ?? uuidv7(), shape));
   return { statusCode: error.status, headers: { "content-type": "application/json" }, body };
 }

@@ -45,6 +45,8 @@ export interface RouteSpec<Who, Params, Query, Body, Answer> {
   answer: Answer;
   /** Of the answer where all goes well; 200 where not given. */
   status?: 200 | 201 | 202 | 204;
+  /** Where the answer may be a stream: by content type, what each of its records is. */
+  streams?: Readonly<Record<string, z.ZodType>>;
 }
 
 export interface DefinedRoute<Dependencies> {

@@ -15,9 +15,10 @@ import { ApiError } from "../../shared/platform/errors.ts";
 import { uuidv7 } from "../../shared/platform/ids.ts";
 import { createLogger, type Logger } from "../../shared/platform/log.ts";
 import { once } from "../../shared/platform/once.ts";
-import { errorResponse, toApiError, unstorableTextError, validationError } from "./api-errors.ts";
+import { type ErrorShape, errorResponse, toApiError, unstorableTextError, validationError } from "./api-errors.ts";
 import { createLambdaHandler, type LambdaHandler } from "./api-lambda.ts";
 import { Answer, type ApiDependencies, type DefinedRoute, type HttpMethod } from "./api-route.ts";
+import { StreamedAnswer, type StreamRequest } from "./api-stream-route.ts";
 import { unstorablePaths } from "./api-text.ts";
 
 export interface Api {
@@ -33,8 +34,15 @@ export type OpenApiDocument = ReturnType<OpenAPIHono["getOpenAPI31Document"]>;
 /** Lambda's own limit of a request; more goes through a presigned upload. */
 export const MAX_BODY_BYTES = 6 * 1024 * 1024;
 
+export interface ApiOptions {
+  /** `crawl` where not given. */
+  errors?: ErrorShape;
+}
+
 interface ApiEnv {
-  Bindings: { event?: APIGatewayProxyEvent };
+  Bindings: { event?: APIGatewayProxyEvent } & Partial<
+    Pick<StreamRequest<unknown, unknown, unknown, null>, "signal" | "remainingMs">
+  >;
   Variables: { requestId: string; log: Logger; caller: Caller | null; errorCode: string | undefined };
 }
 
@@ -43,20 +51,27 @@ export function createApi<Dependencies extends ApiDependencies>(
   name: string,
   routes: readonly DefinedRoute<Dependencies>[],
   dependencies: () => Dependencies | Promise<Dependencies>,
+  options: ApiOptions = {},
 ): Api {
-  const app = once(() => buildApp(name, routes, dependencies));
+  const app = once(() => buildApp(name, routes, dependencies, options));
   return {
     name,
     routes: routes.map(({ spec: { method, path } }) => ({ method, path })),
-    handler: createLambdaHandler(name, app),
-    openApi: () => app().getOpenAPI31Document({ openapi: "3.1.0", info: { title: "Strandline", version: "1" } }),
+    handler: createLambdaHandler(name, app, options.errors),
+    openApi: () => openApiOf(app()),
   };
 }
 
-function buildApp<Dependencies extends ApiDependencies>(
+export function openApiOf(app: OpenAPIHono<ApiEnv>): OpenApiDocument {
+  return app.getOpenAPI31Document({ openapi: "3.1.0", info: { title: "Strandline", version: "1" } });
+}
+
+/** The routes with all that goes before and after them, however events come in. */
+export function buildApp<Dependencies extends ApiDependencies>(
   name: string,
   routes: readonly DefinedRoute<Dependencies>[],
   dependencies: () => Dependencies | Promise<Dependencies>,
+  { errors: shape = "crawl" }: ApiOptions,
 ): OpenAPIHono<ApiEnv> {
   const app = new OpenAPIHono<ApiEnv>({
     defaultHook: (result) => {
@@ -88,13 +103,13 @@ function buildApp<Dependencies extends ApiDependencies>(
     const answer = toApiError(error);
     if (answer.status >= 500) c.get("log").error("request failed", { code: answer.code, error });
     c.set("errorCode", answer.code);
-    return c.json(errorResponse(answer, c.get("requestId")), answer.status as 500, answer.headers);
+    return c.json(errorResponse(answer, c.get("requestId"), shape), answer.status as 500, answer.headers);
   });
   app.notFound((c) => {
     const answer = new ApiError(404, "There is no such route", { code: "NOT_FOUND" });
-    return c.json(errorResponse(answer, c.get("requestId")), 404);
+    return c.json(errorResponse(answer, c.get("requestId"), shape), 404);
   });
-  for (const route of routes) addRoute(app, route, dependencies);
+  for (const route of routes) addRoute(app, route, dependencies, shape);
   return app;
 }
 
@@ -102,6 +117,7 @@ function addRoute<Dependencies extends ApiDependencies>(
   app: OpenAPIHono<ApiEnv>,
   { spec, run }: DefinedRoute<Dependencies>,
   dependencies: () => Dependencies | Promise<Dependencies>,
+  shape: ErrorShape,
 ): void {
   const { scope, status = 200 } = spec;
   const config = createRoute({
@@ -127,9 +143,9 @@ function addRoute<Dependencies extends ApiDependencies>(
     responses: {
       [status]: {
         description: spec.summary,
-        ...(status === 204 ? {} : { content: { "application/json": { schema: spec.answer } } }),
+        ...(status === 204 ? {} : { content: contentOf(spec) }),
       },
-      default: { description: "An error", content: { "application/json": { schema: errorResponseSchema } } },
+      default: { description: "An error", content: { "application/json": { schema: ERROR_SCHEMAS[shape] } } },
     },
   });
   app.openapi(config, async (c) => {
@@ -137,20 +153,58 @@ function addRoute<Dependencies extends ApiDependencies>(
     const body = spec.body && req.valid("json");
     const unstorable = unstorablePaths(body);
     if (unstorable.length > 0) throw unstorableTextError(unstorable);
-    const answer = await run(
-      {
-        params: spec.params && req.valid("param"),
-        query: spec.query && req.valid("query"),
-        body,
-        caller: c.get("caller"),
-        requestId: c.get("requestId"),
-        log: c.get("log"),
-      },
-      await dependencies(),
-    );
+    const { signal = NEVER, remainingMs = () => Number.POSITIVE_INFINITY } = c.env ?? {};
+    const request: StreamRequest<unknown, unknown, unknown, Caller | null> = {
+      params: spec.params && req.valid("param"),
+      query: spec.query && req.valid("query"),
+      body,
+      caller: c.get("caller"),
+      requestId: c.get("requestId"),
+      log: c.get("log"),
+      header: (name) => c.req.header(name),
+      signal,
+      remainingMs,
+    };
+    const answer = await run(request, await dependencies());
     if (answer instanceof Answer) return c.json(answer.body, answer.status);
+    if (answer instanceof StreamedAnswer) {
+      const body = ReadableStream.from(observed(answer.chunks, request)) as unknown as globalThis.ReadableStream;
+      return c.body(body, answer.status, { ...answer.headers, "content-type": answer.contentType });
+    }
     return status === 204 ? c.body(null, 204) : c.json(answer, status);
   });
+}
+
+const NEVER = new AbortController().signal;
+
+/** The chunks as bytes; how they ended is logged. */
+async function* observed(
+  chunks: StreamedAnswer["chunks"],
+  { log, signal }: Pick<StreamRequest<unknown, unknown, unknown, null>, "log" | "signal">,
+): AsyncGenerator<Uint8Array> {
+  const started = performance.now();
+  const encoder = new TextEncoder();
+  let bytes = 0;
+  let end = "left";
+  try {
+    for await (const chunk of chunks) {
+      const encoded = typeof chunk === "string" ? encoder.encode(chunk) : chunk;
+      bytes += encoded.length;
+      yield encoded;
+    }
+    if (!signal.aborted) end = "complete";
+  } catch (error) {
+    end = "failed";
+    log.error("a streamed answer failed: it is cut", { error });
+    throw error;
+  } finally {
+    log.info("stream", { end, bytes, duration_ms: Math.round(performance.now() - started) });
+  }
+}
+
+function contentOf({ answer, streams = {} }: DefinedRoute<never>["spec"]): Record<string, { schema: z.ZodType }> {
+  const records = Object.entries(streams).map(([type, schema]) => [type, { schema }] as const);
+  return { "application/json": { schema: answer }, ...Object.fromEntries(records) };
 }
 
 /** `Authorization: Bearer KEY`, or `X-API-Key: KEY`. */
@@ -166,14 +220,13 @@ function refuseBody(): never {
   });
 }
 
-const errorResponseSchema = z
-  .object({
-    error: z.string(),
-    code: z.string(),
-    details: z.record(z.string(), z.unknown()).optional(),
-    request_id: z.string(),
-  })
-  .openapi("ErrorResponse");
+const errorContext = { details: z.record(z.string(), z.unknown()).optional(), request_id: z.string() };
+const ERROR_SCHEMAS = {
+  crawl: z.object({ error: z.string(), code: z.string(), ...errorContext }).openapi("ErrorResponse"),
+  spider: z
+    .object({ error: z.string(), error_code: z.string(), message: z.string(), ...errorContext })
+    .openapi("SpiderErrorResponse"),
+};
 
 /** Path and query parameters come as objects. */
 function objectSchema(schema: z.ZodType): z.ZodObject {

@@ -1,6 +1,8 @@
 /** API events for tests, as API Gateway builds them, and the answers read back. */
+import { Writable } from "node:stream";
 import type { APIGatewayProxyEvent, Context } from "aws-lambda";
 import type { Api } from "../../functions/adapters/api.ts";
+import type { StreamApi } from "../../functions/adapters/api-stream.ts";
 
 export interface TestRequest {
   method?: string;
@@ -22,7 +24,11 @@ export interface TestAnswer {
   body: any;
 }
 
-export async function callApi(api: Pick<Api, "handler">, request: TestRequest): Promise<TestAnswer> {
+export async function callApi(
+  api: Pick<Api, "handler"> | Pick<StreamApi, "handler" | "streaming">,
+  request: TestRequest,
+): Promise<TestAnswer> {
+  if ("streaming" in api) return await callStreamApi(api, request);
   const result = await api.handler(proxyEvent(request), {} as Context);
   const multi = Object.entries(result.multiValueHeaders ?? {}).map(([name, values]) => [name, values.join(", ")]);
   return {
@@ -31,6 +37,37 @@ export async function callApi(api: Pick<Api, "handler">, request: TestRequest): 
     body: result.body === "" ? undefined : JSON.parse(result.body),
   };
 }
+
+/** Reads the answer to its end. */
+async function callStreamApi(api: Pick<StreamApi, "handler">, request: TestRequest): Promise<TestAnswer> {
+  const pieces: Buffer[] = [];
+  const stream = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      pieces.push(chunk);
+      done();
+    },
+  });
+  const context = { getRemainingTimeInMillis: () => 900_000 } as Context;
+  await api.handler(proxyEvent(request), stream as never, context);
+  const { statusCode, headers } = heads.get(stream) as StreamHead;
+  const text = Buffer.concat(pieces).toString();
+  const isJson = headers["content-type"] === "application/json";
+  return { status: statusCode, headers, body: text === "" ? undefined : isJson ? JSON.parse(text) : text };
+}
+
+interface StreamHead {
+  statusCode: number;
+  headers: Record<string, string>;
+}
+const heads = new WeakMap<Writable, StreamHead>();
+/** What the Lambda runtime has beside streams. */
+const HttpResponseStream = {
+  from(stream: Writable, head: StreamHead): Writable {
+    heads.set(stream, head);
+    return stream;
+  },
+};
+Object.assign(globalThis, { awslambda: { HttpResponseStream, streamifyResponse: <T>(handler: T) => handler } });
 
 export function proxyEvent({ method, path, headers = {}, key, json, body }: TestRequest): APIGatewayProxyEvent {
   const url = new URL(path, "https://api.test");

@@ -2,6 +2,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Api } from "../../../functions/adapters/api.ts";
+import type { StreamApi } from "../../../functions/adapters/api-stream.ts";
 import { TOPOLOGY } from "../../../infra/topology.ts";
 import { callApi } from "../../services/api.ts";
 import { type ApiSetup, setUpApi } from "./api-setup.ts";
@@ -15,7 +16,8 @@ afterAll(() => setup.close());
 const FUNCTIONS = join(import.meta.dirname, "../../../functions");
 const apiFunctions = TOPOLOGY.functions.filter((each) => each.routes !== undefined);
 const built = apiFunctions.filter(({ name }) => readdirSync(FUNCTIONS).includes(name));
-const load = async (name: string) => ((await import(join(FUNCTIONS, name, "handler.ts"))) as { api: Api }).api;
+const load = async (name: string) =>
+  ((await import(join(FUNCTIONS, name, "handler.ts"))) as { api: Api | StreamApi }).api;
 
 it.each(built.map(({ name, routes = [] }) => ({ name, routes })))(
   "$name serves exactly the routes that the topology declares",
@@ -27,6 +29,8 @@ it.each(built.map(({ name, routes = [] }) => ({ name, routes })))(
       Object.keys(operations ?? {}).map((method) => ({ method: method.toUpperCase(), path })),
     );
     expect(text(documented)).toEqual(text(routes));
+    // a streaming handler's answers are not what the others' are: all of a function's routes are of one kind
+    expect(routes.map(({ streaming = false }) => streaming)).toEqual(routes.map(() => "streaming" in api));
   },
 );
 
