@@ -4,6 +4,7 @@ import type { Logger } from "../platform/log.ts";
 import type { QueueSender } from "../platform/queues.ts";
 import { type FetchTask, fetchQueue, type PriorCapture } from "./fetch-task.ts";
 import type { JobRow } from "./job-lifecycle.ts";
+import { taskScope } from "./scope.ts";
 
 /** A task to send once the transaction has committed. */
 export interface ClaimedTask {
@@ -24,12 +25,13 @@ export interface TaskUrl {
 
 /** @param urls of one host, at least one */
 export function fetchTask(job: JobRow, taskId: string, urls: readonly TaskUrl[]): FetchTask {
+  const host = urls[0]?.host ?? "";
   return {
     taskId,
     jobId: job.id,
     priority: job.priority,
-    host: urls[0]?.host ?? "",
-    scope: job.settings.scope,
+    host,
+    scope: taskScope(job.settings.scope, host),
     config: job.settings.config,
     deadline: job.deadlineAt?.getTime() ?? null,
     concurrency: job.settings.concurrency,

@@ -9,11 +9,11 @@ export const MAX_URLS_PER_TASK = 50;
 
 /**
  * What may be fetched for a job. `any`: the given URLs, wherever they redirect, and whatever they link to; `host`: only these
- * hosts (with port); `domain`: these registrable domains with all their hosts; `prefix`: URLs that begin like one of these.
+ * hosts (with port); `domain`: these registrable domains with all their hosts; `prefix`: these paths and what lies below them.
  */
 export const scopeSchema = z.strictObject({
   mode: z.enum(["any", "host", "domain", "prefix"]),
-  /** Hosts, registrable domains or URL prefixes, as `mode` says; empty for `any`. */
+  /** Hosts, registrable domains, or hosts with a path (`example.com/docs`), as `mode` says; empty for `any`. */
   roots: z.array(z.string()),
   /** Patterns in RE2 syntax, found anywhere in the normalised URL: at least one must be, where there are any. */
   include: z.array(z.string()).default([]),

@@ -28,6 +28,7 @@ import {
 } from "./job-lifecycle.ts";
 import { linkedUrls } from "./links.ts";
 import { outcomeOf } from "./outcomes.ts";
+import { judgeOf } from "./scope-judge.ts";
 import { type Arrival, shelvePages } from "./shelve-pages.ts";
 import { normalizeUrl, urlHash } from "./url-key.ts";
 
@@ -203,11 +204,11 @@ function documentKey(url: string): { finalUrl: string; finalHash: string } {
 /** Adds what the pages link to; notes where the depth limit cuts something off. */
 async function followLinks(tx: Transaction, job: JobRow, arrivals: readonly Arrival[]): Promise<void> {
   if (job.kind !== "site") return;
-  const { scope, max_depth, max_pages } = job.settings;
+  const { max_depth, max_pages } = job.settings;
   const pages = arrivals
     .filter(({ outcome }) => outcome.state === "crawled")
     .map(({ finalUrl, url, links }) => ({ url: finalUrl, depth: url.depth, links }));
-  const found = linkedUrls(pages, scope);
+  const found = linkedUrls(pages, judgeOf(job.id, job.settings.scope));
   const room = FRONTIER_FACTOR * max_pages - job.counts.discovered;
   const reachable = found.filter((each) => each.depth <= max_depth).slice(0, Math.max(0, room));
   await addUrls(tx, job, reachable);

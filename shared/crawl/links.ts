@@ -1,7 +1,6 @@
 /** The links of captured pages that a job may follow. */
-import type { Scope } from "./fetch-task.ts";
 import type { NewUrl } from "./frontier.ts";
-import { inScope } from "./scope.ts";
+import type { ScopeJudge } from "./scope-judge.ts";
 import { normalizeUrl, urlHash } from "./url-key.ts";
 
 /** Longest URL that is followed, in characters: the limit of the URL guard. */
@@ -16,7 +15,7 @@ export interface LinkingPage {
 }
 
 /** In order of pages and links, each URL once, at the least depth that the pages give it. */
-export function linkedUrls(pages: readonly LinkingPage[], scope: Scope): NewUrl[] {
+export function linkedUrls(pages: readonly LinkingPage[], scope: ScopeJudge): NewUrl[] {
   const found = new Map<string, NewUrl>();
   const seen = new Set<string>();
   for (const page of pages.toSorted((a, b) => a.depth - b.depth)) {
@@ -24,9 +23,9 @@ export function linkedUrls(pages: readonly LinkingPage[], scope: Scope): NewUrl[
       if (seen.has(link) || link.length > MAX_URL_LENGTH || !URL.canParse(link)) continue;
       seen.add(link);
       const parsed = new URL(link);
-      if (!/^https?:$/.test(parsed.protocol) || !inScope(parsed, scope)) continue;
+      if (!/^https?:$/.test(parsed.protocol)) continue;
       const url = normalizeUrl(parsed);
-      if (found.has(url)) continue;
+      if (found.has(url) || !scope.admits(new URL(url))) continue;
       found.set(url, { url, urlHash: urlHash(url), depth: page.depth + 1, discoveredFrom: page.url });
     }
   }

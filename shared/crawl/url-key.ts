@@ -13,11 +13,13 @@ export function normalizeUrl(url: string | URL): string {
   const parsed = new URL(url);
   parsed.hash = "";
   if (parsed.href.includes("?")) {
-    const kept = parsed.search
+    const query = parsed.search
       .slice(1)
       .split("&")
-      .filter((pair) => !TRACKING_PARAMETERS.test(pair.split("=", 1)[0] ?? ""));
-    parsed.search = kept.join("&");
+      .filter((pair) => !TRACKING_PARAMETERS.test(pair.split("=", 1)[0] ?? ""))
+      .join("&");
+    // the setter drops one leading question mark, which may be the query's own
+    parsed.search = query === "" ? "" : `?${query}`;
   }
   return parsed.href;
 }

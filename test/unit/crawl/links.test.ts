@@ -2,9 +2,11 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { linkedUrls } from "../../../shared/crawl/links.ts";
 import { ANYWHERE, hostScope } from "../../../shared/crawl/scope.ts";
+import { createScopeJudge } from "../../../shared/crawl/scope-judge.ts";
 import { normalizeUrl, urlHash } from "../../../shared/crawl/url-key.ts";
 
-const host = hostScope("a.example");
+const host = createScopeJudge(hostScope("a.example"));
+const anywhere = createScopeJudge(ANYWHERE);
 const from = (links: string[], depth = 0) => ({ url: "http://a.example/", depth, links });
 
 test("links keep their order, and each page counts once", () => {
@@ -21,7 +23,7 @@ test("links keep their order, and each page counts once", () => {
 test("other hosts, other ports, other schemes and what is no URL are left out", () => {
   const links = ["http://b.example/", "http://a.example:8080/", "mailto:a@a.example", "nonsense", "ftp://a.example/"];
   expect(linkedUrls([from(links)], host)).toEqual([]);
-  expect(linkedUrls([from(links)], ANYWHERE).map((each) => each.url)).toEqual([
+  expect(linkedUrls([from(links)], anywhere).map((each) => each.url)).toEqual([
     "http://b.example/",
     "http://a.example:8080/",
   ]);
@@ -41,7 +43,7 @@ test("whatever a page links to: what is found is normalised, in scope, unique, a
   const link = fc.oneof(fc.webUrl({ withFragments: true, withQueryParameters: true }), fc.string());
   fc.assert(
     fc.property(fc.array(link), fc.nat(10), (links, depth) => {
-      const found = linkedUrls([from(links, depth)], ANYWHERE);
+      const found = linkedUrls([from(links, depth)], anywhere);
       expect(new Set(found.map((each) => each.urlHash)).size).toBe(found.length);
       for (const each of found) {
         expect(each).toMatchObject({ url: normalizeUrl(each.url), urlHash: urlHash(each.url), depth: depth + 1 });

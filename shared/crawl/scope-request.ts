@@ -1,0 +1,67 @@
+/** The scope of a job, made from its seeds and what a request says of it. */
+import { z } from "zod";
+import { ApiError } from "../platform/errors.ts";
+import type { Scope } from "./fetch-task.ts";
+import { registrableDomain } from "./scope-judge.ts";
+import { MAX_PATTERN_LENGTH, MAX_PATTERNS, patternFault } from "./url-patterns.ts";
+
+/** As requests carry them; a pattern that is not of RE2's syntax is a fault of the very element. */
+export const urlPatternsSchema = z
+  .array(
+    z
+      .string()
+      .min(1)
+      .max(MAX_PATTERN_LENGTH)
+      .superRefine((pattern, context) => {
+        const fault = patternFault(pattern);
+        if (fault !== null) context.addIssue({ code: "custom", message: `the pattern "${pattern}": ${fault}` });
+      }),
+  )
+  .max(MAX_PATTERNS)
+  .default([]);
+
+export interface ScopeRequest {
+  /** What the seeds stand for: themselves and wherever they lead, their hosts, registrable domains, or paths. */
+  mode: Scope["mode"];
+  /** RE2 syntax, judged by `urlPatternsSchema` or by this function. */
+  include?: readonly string[];
+  exclude?: readonly string[];
+}
+
+/**
+ * @param seeds absolute http(s) URLs
+ * @throws ApiError 400 VALIDATION_ERROR that names the field and the pattern which is not of RE2's syntax
+ */
+export function scopeOfSeeds(seeds: readonly string[], { mode, include = [], exclude = [] }: ScopeRequest): Scope {
+  for (const [field, patterns] of Object.entries({ include, exclude })) checkPatterns(field, patterns);
+  const roots = mode === "any" ? [] : [...new Set(seeds.map((seed) => rootOf(new URL(seed), mode)))];
+  return { mode, roots, include: [...include], exclude: [...exclude] };
+}
+
+/** The reference's `same_domain_only`: the registrable domains of the seeds, or anywhere. */
+export const sameDomainMode = (sameDomainOnly: boolean): Scope["mode"] => (sameDomainOnly ? "domain" : "any");
+
+function rootOf(seed: URL, mode: "host" | "domain" | "prefix"): string {
+  if (mode === "host") return seed.host;
+  if (mode === "domain") return registrableDomain(seed.hostname);
+  return seed.host + folderOf(seed.pathname);
+}
+
+/** `/docs/` and `/docs` stand for themselves, `/docs/index.html` for `/docs/`: what has an extension is a file. */
+function folderOf(path: string): string {
+  const slash = path.lastIndexOf("/");
+  return path.includes(".", slash) ? path.slice(0, slash + 1) : path;
+}
+
+function checkPatterns(field: string, patterns: readonly string[]): void {
+  for (const [index, pattern] of patterns.entries()) {
+    const fault = patternFault(pattern);
+    if (fault === null) continue;
+    const path = `${field}[${index}]`;
+    const message = `the pattern "${pattern}": ${fault}`;
+    throw new ApiError(400, `${path}: ${message}`, {
+      code: "VALIDATION_ERROR",
+      details: { faults: [{ in: "body", path, message }] },
+    });
+  }
+}
