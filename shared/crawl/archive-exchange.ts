@@ -1,8 +1,8 @@
 /** One exchange → its WARC records. */
 import { labelledDigest } from "../capture/digest.ts";
-import { newRecordId, requestRecord, responseRecord, revisitRecord } from "../capture/warc-record.ts";
+import { newRecordId, type RevisitOf, requestRecord, responseRecord, revisitRecord } from "../capture/warc-record.ts";
 import type { WarcMember } from "../capture/warc-segment.ts";
-import { type Exchange, requestTarget } from "./exchange.ts";
+import { type Exchange, type HttpResponse, requestTarget } from "./exchange.ts";
 import type { PriorCapture } from "./fetch-task.ts";
 
 export interface ArchivedExchange {
@@ -12,6 +12,8 @@ export interface ArchivedExchange {
   recordId: string | null;
   /** Of the body as received; null where it is empty. */
   payloadDigest: string | null;
+  /** Whether the record is a revisit of the prior capture. */
+  revisit: boolean;
 }
 
 /**
@@ -22,12 +24,13 @@ export async function archiveExchange(
   { url, requestHeaders, startedAt, response }: Exchange,
   prior: PriorCapture | null,
 ): Promise<ArchivedExchange> {
-  if (response === null) return { members: [], recordId: null, payloadDigest: null };
+  if (response === null) return { members: [], recordId: null, payloadDigest: null, revisit: false };
   const recordId = newRecordId();
   const options = { url: url.href, date: startedAt, recordId, truncated: response.truncated };
   const startLine = `HTTP/1.1 ${response.status} ${response.statusText}`;
   const message = { startLine, headers: response.headers, body: response.body };
   const digest = labelledDigest(response.body);
+  const profile = prior === null ? null : revisitProfile(response, digest, prior);
   const member = await answerRecord();
 
   const requestId = newRecordId();
@@ -42,14 +45,27 @@ export async function archiveExchange(
     ],
     recordId,
     payloadDigest: response.body.length === 0 ? null : digest,
+    revisit: profile !== null,
   };
 
   function answerRecord(): Promise<Buffer> {
-    if (response === null || prior === null) return responseRecord(message, digest, options);
+    if (prior === null || profile === null) return responseRecord(message, digest, options);
     const of = { url: prior.url, date: prior.fetchedAt, recordId: prior.recordId, payloadDigest: prior.payloadDigest };
-    if (response.status === 304) return revisitRecord(message, { profile: "server-not-modified", ...of }, options);
-    const same = response.truncated === null && response.body.length > 0 && prior.payloadDigest === digest;
-    if (same) return revisitRecord(message, { profile: "identical-payload-digest", ...of }, options);
-    return responseRecord(message, digest, options);
+    return revisitRecord(message, { profile, ...of }, options);
   }
+}
+
+/** Whether the server was asked on a condition, so that 304 is an answer. */
+export const isConditional = (prior: PriorCapture | null): boolean =>
+  prior !== null && (prior.etag !== null || prior.lastModified !== null);
+
+/** The payload is compared as received: another content coding of the same text is another payload. */
+function revisitProfile(
+  { status, body, truncated }: HttpResponse,
+  digest: string,
+  prior: PriorCapture,
+): RevisitOf["profile"] | null {
+  if (status === 304) return isConditional(prior) ? "server-not-modified" : null;
+  const same = truncated === null && body.length > 0 && prior.payloadDigest === digest;
+  return same ? "identical-payload-digest" : null;
 }

@@ -43,19 +43,44 @@ export function fetchTask(job: JobRow, taskId: string, urls: readonly TaskUrl[])
 const LONGEST_VALIDATOR = 1000;
 
 /**
- * A subquery for the row `u` of the frontier: what a conditional request may be answered against: only where an active document of that URL and collection exists, so
- * that the answer 304 can carry it over.
+ * A subquery for the row `u` of the frontier: the response that a new answer is compared with, so that an unchanged page
+ * becomes a revisit of it. That is always the original: a capture that is itself a revisit, or whose answer was used again,
+ * leads to the one that holds the response. Not where that one is truncated or not archived, nor where it is a result of a
+ * spider job, which goes after a while: what refers to it would be left without its content.
+ *
+ * Validators, the latest that were heard, come along only where an active document of that URL and collection exists, so that
+ * the answer 304 can carry it over; otherwise only the digest tells.
  */
 export function priorOf(tx: Transaction, job: Pick<JobRow, "collectionId">) {
   return tx`
-    select json_build_object('etag', case when length(c.etag) <= ${LONGEST_VALIDATOR} then c.etag end, 'lastModified',
-      case when length(c.last_modified) <= ${LONGEST_VALIDATOR} then c.last_modified end, 'payloadDigest', c.payload_digest,
-      'captureId', c.id, 'recordId', c.warc_record_id, 'url', c.final_url,
-      'fetchedAt', to_char(c.fetched_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) as prior
-    from documents d join captures c on c.id = d.capture_id
-    where d.generation_active and d.deleted_at is null and d.url_hash = u.url_hash
-      and coalesce(d.collection_id, '00000000-0000-0000-0000-000000000000')
-        = coalesce(${job.collectionId}::uuid, '00000000-0000-0000-0000-000000000000')`;
+    select json_build_object('etag', case when known.active and length(heard.etag) <= ${LONGEST_VALIDATOR} then heard.etag end,
+      'lastModified',
+      case when known.active and length(heard.last_modified) <= ${LONGEST_VALIDATOR} then heard.last_modified end,
+      'payloadDigest', o.payload_digest, 'captureId', o.id, 'recordId', o.warc_record_id, 'url', o.final_url,
+      'fetchedAt', to_char(o.fetched_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) as prior
+    from (
+      select d.capture_id as id, true as active from documents d
+      where d.generation_active and d.deleted_at is null and d.url_hash = u.url_hash
+        and coalesce(d.collection_id, '00000000-0000-0000-0000-000000000000')
+          = coalesce(${job.collectionId}::uuid, '00000000-0000-0000-0000-000000000000')
+      union all
+      (select l.id, false from captures l
+       where l.url_hash = u.url_hash and l.status_code between 200 and 299 order by l.fetched_at desc limit 1)
+    ) known
+    join captures c on c.id = known.id
+    left join captures reused on reused.id = c.reused_from
+    join captures o on o.id = coalesce(c.revisit_of, reused.revisit_of, reused.id, c.id)
+    join jobs j on j.id = o.job_id
+    left join lateral (
+      select l.etag, l.last_modified from captures l
+      where l.url_hash = u.url_hash and l.fetched_at >= o.fetched_at and (l.id = c.id or l.revisit_of = o.id)
+      order by l.fetched_at desc limit 1
+    ) latest on true
+    cross join lateral (
+      select coalesce(latest.etag, c.etag) as etag, coalesce(latest.last_modified, c.last_modified) as last_modified
+    ) heard
+    where o.warc_key is not null and not o.truncated and j.delivery is null
+    order by known.active desc limit 1`;
 }
 
 /** Sends the tasks. To be called after the commit: a task that is lost here is sent again by the sweep. */

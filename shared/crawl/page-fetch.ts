@@ -2,7 +2,7 @@
 import { type UrlGuard, UrlRefusedError } from "../access/url-guard.ts";
 import type { Capture, CaptureError } from "../capture/capture.ts";
 import type { WarcMember } from "../capture/warc-segment.ts";
-import { archiveExchange } from "./archive-exchange.ts";
+import { archiveExchange, isConditional } from "./archive-exchange.ts";
 import type { CrawlConfig } from "./crawl-config.ts";
 import { type Exchange, type ExchangeLimits, headerValue } from "./exchange.ts";
 import { fault } from "./fetch-faults.ts";
@@ -77,6 +77,7 @@ export async function fetchPage(target: TaskUrl, context: PageContext): Promise<
     recordId = archived.recordId ?? recordId;
     remainingMs = Math.max(1, remainingMs - answer.durationMs);
     observe(capture, answer, archived.payloadDigest);
+    capture.revisitOf = archived.revisit ? (prior?.captureId ?? null) : null;
 
     const { response } = answer;
     if (response === null || answer.fault !== null) return ended(answer.fault);
@@ -92,7 +93,7 @@ export async function fetchPage(target: TaskUrl, context: PageContext): Promise<
       next = location.href;
       continue;
     }
-    if (response.status === 304 && prior !== null) {
+    if (response.status === 304 && prior !== null && isConditional(prior)) {
       capture.notModified = true;
       capture.payloadDigest = prior.payloadDigest;
       return ended(null);

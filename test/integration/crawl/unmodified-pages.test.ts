@@ -6,11 +6,11 @@ import { crawlSetup, newJob, newSiteJob, page, type Site, siteOf } from "./crawl
 
 const base = "http://a.example";
 const first = siteOf(base, { "/": page("Home", ["/b"]), "/b": page("B", ["/c"]), "/c": page("C", ["/"]) });
-/** Answers 304 wherever the crawler knows the page. */
+/** Answers 304 wherever the crawler asks on a condition. */
 const unmodified =
   (site: Site): Site =>
   (url, asked) =>
-    asked.prior === null ? site(url, asked) : { notModified: true };
+    (asked.prior?.etag ?? null) === null ? site(url, asked) : { notModified: true };
 
 test("a recrawl that is answered 304 throughout finds the same pages and carries them over, unread", async () => {
   const setup = await crawlSetup({ embedding: { maxTokens: 128 } });
@@ -40,7 +40,7 @@ test("a recrawl that is answered 304 throughout finds the same pages and carries
   expect(urls).toMatchObject([{ not_modified: true, status_code: 304, document_id: expect.any(String) }]);
 });
 
-test("what is known of a page is sent along only where its document can be carried over", async () => {
+test("validators of a page are sent along only where its document can be carried over; the digest of its response always", async () => {
   const setup = await crawlSetup();
   await createJob(setup.dependencies, newJob([`${base}/`, `${base}/fr`]));
   const french = page("Bonjour").replace('lang="en"', 'lang="fr"');
@@ -49,7 +49,7 @@ test("what is known of a page is sent along only where its document can be carri
   const [task] = (await setup.tasks()) as [FetchTask];
   expect(task.urls).toMatchObject([
     { url: `${base}/`, prior: { etag: '"1"', url: `${base}/`, recordId: expect.any(String) } },
-    { url: `${base}/fr`, prior: null },
+    { url: `${base}/fr`, prior: { etag: null, lastModified: null, payloadDigest: expect.any(String) } },
   ]);
 });
 
@@ -62,7 +62,7 @@ test("a page that is called unmodified but is no longer known is asked for once 
   await setup.sql`update documents set deleted_at = now()`;
   await ingestBatch(setup.dependencies, await setup.capture(task, unmodified(first)));
   const [second] = (await setup.tasks(5)) as [FetchTask];
-  expect(second.urls).toMatchObject([{ attempt: 1, prior: null }]);
+  expect(second.urls).toMatchObject([{ attempt: 1, prior: { etag: null, lastModified: null } }]);
   await ingestBatch(setup.dependencies, await setup.capture(second, unmodified(first)));
   expect(await readJob(setup.sql, again.job_id)).toMatchObject({ status: "completed", counts: { documents: 1 } });
 });
