@@ -31,6 +31,18 @@ export function decodeText(body: Uint8Array, label: string | undefined, kind: "h
   return { text: decodeAs(body, charset), charset };
 }
 
+/**
+ * Text in an encoding that is known already.
+ * @param charset as `decodeText` names it
+ * @param cut the bytes may end inside a character, which is left out then
+ * @throws RangeError where no such encoding is known
+ */
+export function decodeKnown(body: Uint8Array, charset: string, cut: boolean): string {
+  return charset.startsWith("UTF-32")
+    ? decodeUtf32(body, charset === "UTF-32LE")
+    : new TextDecoder(charset).decode(body, { stream: cut });
+}
+
 function charsetOf(body: Uint8Array, label: string | undefined, kind: "html" | "xml" | "plain"): string {
   const utf32 = utf32Mark(body);
   if (utf32 !== undefined) return utf32;

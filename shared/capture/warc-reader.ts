@@ -1,6 +1,6 @@
 /** Reads one record back from a WARC file by its pointer, with one ranged request. */
 import { promisify } from "node:util";
-import { gunzip } from "node:zlib";
+import { constants, createGunzip, gunzip } from "node:zlib";
 import { PermanentError } from "../platform/errors.ts";
 import type { ObjectStore } from "../platform/objects.ts";
 import type { WarcPointer } from "./capture.ts";
@@ -14,6 +14,8 @@ export interface WarcRecordContents {
   httpHeaders: [string, string][];
   /** The payload as archived: content coding kept. */
   body: Buffer;
+  /** The body is not whole: fetch stopped reading, or `readWarcStart` did. */
+  cut: boolean;
 }
 
 const gunzipInPool = promisify(gunzip);
@@ -37,23 +39,59 @@ export async function readWarcRecord(
   return parseWarcRecord(record, `${key} at ${offset}`);
 }
 
-/** @param where names the record in error messages */
-export function parseWarcRecord(record: Buffer, where: string): WarcRecordContents {
+/**
+ * As `readWarcRecord`, but no more than `maxBytes` of the record, so that a long one takes no more memory than asked for.
+ * @throws PermanentError as `readWarcRecord` does
+ */
+export async function readWarcStart(
+  objects: ObjectStore,
+  { key, offset, length }: Pick<WarcPointer, "key" | "offset" | "length">,
+  maxBytes: number,
+): Promise<WarcRecordContents> {
+  const member = await objects.get(key, { offset, length: Math.min(length, maxBytes) });
+  if (member === undefined) throw new PermanentError(`There is no WARC file ${key}`, { code: "WARC_MISSING" });
+  const { record, cut } = await gunzipStart(member, maxBytes, member.length < length).catch((cause: unknown) => {
+    throw invalid(key, offset, "it is no gzip member", cause);
+  });
+  return parseWarcRecord(record, `${key} at ${offset}`, cut);
+}
+
+async function gunzipStart(member: Uint8Array, maxBytes: number, partial: boolean) {
+  // the end of a part is no end of a member, and no fault
+  const stream = createGunzip(partial ? { finishFlush: constants.Z_SYNC_FLUSH } : {});
+  const chunks: Buffer[] = [];
+  let length = 0;
+  stream.end(member);
+  try {
+    for await (const chunk of stream as AsyncIterable<Buffer>) {
+      chunks.push(chunk);
+      length += chunk.length;
+      if (length > maxBytes) break;
+    }
+  } finally {
+    stream.destroy();
+  }
+  return { record: Buffer.concat(chunks).subarray(0, maxBytes), cut: partial || length > maxBytes };
+}
+
+/** @param where names the record in error messages; @param cut whether the record was not read to its end */
+export function parseWarcRecord(record: Buffer, where: string, cut = false): WarcRecordContents {
   const [head, rest] = splitHead(record);
   const [version, ...lines] = head.toString("utf8").split("\r\n");
   if (!version?.startsWith("WARC/")) throw invalid(where, undefined, "it does not start with WARC/");
   const warcHeaders = new Map(headerPairs(lines).map(([name, value]) => [name.toLowerCase(), value]));
   const blockLength = Number(warcHeaders.get("content-length"));
-  if (!Number.isSafeInteger(blockLength) || blockLength > rest.length) {
+  if (!Number.isSafeInteger(blockLength) || (!cut && blockLength > rest.length)) {
     throw invalid(where, undefined, "its block is shorter than its Content-Length");
   }
   const block = rest.subarray(0, blockLength);
+  const isCut = block.length < blockLength || warcHeaders.has("warc-truncated");
   if (!warcHeaders.get("content-type")?.startsWith("application/http")) {
-    return { warcHeaders, startLine: "", httpHeaders: [], body: block };
+    return { warcHeaders, startLine: "", httpHeaders: [], body: block, cut: isCut };
   }
   const [httpHead, body] = splitHead(block);
   const [startLine = "", ...httpLines] = httpHead.toString("latin1").split("\r\n");
-  return { warcHeaders, startLine, httpHeaders: headerPairs(httpLines), body };
+  return { warcHeaders, startLine, httpHeaders: headerPairs(httpLines), body, cut: isCut };
 }
 
 function splitHead(bytes: Buffer): [Buffer, Buffer] {

@@ -69,6 +69,17 @@ export function textKindOf(essence: string | null, body: Uint8Array): { kind: Te
   return { kind: start.startsWith("<?xml") ? "xml" : "plain", reason: "" };
 }
 
+/** Types that people read as text, although nothing is extracted from them. */
+const OTHER_TEXT = /^(text\/.+|application\/(json|javascript|ecmascript|x-ndjson|yaml|toml|sql|.+\+(json|xml|yaml)))$/;
+const XML_TYPE = /[/+]xml$/;
+
+/** As `textKindOf`, for whoever wants to see the body: scripts, style sheets and data formats are text as well. */
+export function readableKindOf(essence: string | null, body: Uint8Array): TextKind {
+  if (essence === null || essence in KINDS) return textKindOf(essence, body).kind;
+  if (!OTHER_TEXT.test(essence) || binaryFormat(body) !== undefined) return undefined;
+  return XML_TYPE.test(essence) ? "xml" : "plain";
+}
+
 /** The name of a format that is no text, or "binary data"; undefined for text in any encoding. */
 function binaryFormat(body: Uint8Array): string | undefined {
   const sample = Buffer.from(body.buffer, body.byteOffset, Math.min(body.length, SAMPLE_BYTES));

@@ -117,6 +117,16 @@ export const CONFIG_FIELDS = {
   qdrantApiKey: field("QDRANT__API_KEY", z.string().default(""), "Qdrant API key"),
   qdrantCollection: field("QDRANT__COLLECTION", z.string().default("strandline"), "Prefix of the collection names"),
   sqliteVectorsPath: field("VECTORS__SQLITE_PATH", z.string().default(""), "File of the embedded vector store"),
+  spiderMaxContentBytes: field(
+    "SPIDER__MAX_CONTENT_BYTES",
+    integer(1_000_000, 1_000, 16_000_000),
+    "Longest `content` and `markdown` of a result, in bytes of UTF-8; longer ones are cut at a character",
+  ),
+  jobRetentionDays: field(
+    "SPIDER__JOB_RETENTION_DAYS",
+    integer(30, 1, 36_500),
+    "Days for which the results of a job that has ended can be read",
+  ),
   schedulerGroup: field("SCHEDULER__GROUP", z.string().default("strandline"), "EventBridge Scheduler group"),
 } as const;
 
