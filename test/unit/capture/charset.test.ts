@@ -1,29 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { decodeText } from "../../../shared/capture/charset.ts";
-
-/** Text in a legacy encoding, from TextDecoder's own tables: it has no encoder. */
-function encode(text: string, charset: string): Uint8Array {
-  const decoder = new TextDecoder(charset, { fatal: true });
-  const table = new Map<string, number[]>();
-  const learn = (...bytes: number[]): void => {
-    try {
-      const character = decoder.decode(Uint8Array.from(bytes));
-      if ([...character].length === 1 && !table.has(character)) table.set(character, bytes);
-    } catch {
-      // no character there
-    }
-  };
-  for (let lead = 0; lead < 256; lead += 1) learn(lead);
-  for (let lead = 0x81; lead < 0xff; lead += 1) for (let trail = 0x40; trail < 0xff; trail += 1) learn(lead, trail);
-  return Uint8Array.from(
-    [...text].flatMap((character) => {
-      const bytes = table.get(character);
-      if (bytes === undefined) throw new Error(`${charset} has no ${character}`);
-      return bytes;
-    }),
-  );
-}
+import { encodeAs } from "../../sites/legacy-encoding.ts";
 
 const SAMPLES: [string, string][] = [
   ["windows-1252", "Les élèves françaises “aiment” l’été à la plage — déjà près de 5 € l’entrée."],
@@ -47,13 +25,13 @@ const SAMPLES: [string, string][] = [
 
 describe("a declared encoding", () => {
   it.each(SAMPLES)("is taken from the header: %s", (charset, text) => {
-    const body = charset === "UTF-8" ? Buffer.from(text) : encode(text, charset);
+    const body = encodeAs(text, charset);
     expect(decodeText(body, charset.toLowerCase(), "html")).toEqual({ text, charset });
   });
 
   it.each(SAMPLES)("is taken from the meta element: %s", (charset, text) => {
     const markup = `<!doctype html><meta charset="${charset}"><p>`;
-    const rest = charset === "UTF-8" ? Buffer.from(text) : encode(text, charset);
+    const rest = encodeAs(text, charset);
     const body = Buffer.concat([Buffer.from(markup), rest]);
     expect(decodeText(body, undefined, "html")).toEqual({ text: markup + text, charset });
   });
@@ -99,7 +77,7 @@ describe("no declaration", () => {
     "is detected: %s",
     (charset, text) => {
       const long = `<p>${text} ${text} ${text}</p>`;
-      const body = charset === "UTF-8" ? Buffer.from(long) : encode(long, charset);
+      const body = charset === "UTF-8" ? Buffer.from(long) : encodeAs(long, charset);
       expect(decodeText(body, undefined, "html").text).toBe(long);
     },
   );
