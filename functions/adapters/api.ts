@@ -194,6 +194,8 @@ async function* observed(
     }
     if (!signal.aborted) end = "complete";
   } catch (error) {
+    // what waits for something ends by throwing once nobody waits for it
+    if (signal.aborted) return;
     end = "failed";
     log.error("a streamed answer failed: it is cut", { error });
     throw error;

@@ -1,22 +1,12 @@
 /** What may be asked of the crawl API. */
 import { z } from "zod";
-import { crawlConfigOverridesSchema } from "../../shared/crawl/effective-config.ts";
-import { PRIORITIES } from "../../shared/crawl/fetch-task.ts";
+import { jobOptions } from "../adapters/job-options.ts";
 
 export const MAX_URLS_PER_JOB = 1_000;
 export const MAX_URLS_PER_BATCH = 100;
 
 /** Judged by the URL guard, which answers with its own codes. */
 const url = z.string().min(1);
-
-const jobOptions = {
-  config_id: z.uuid().optional(),
-  /** Settings for this job alone; they win over those of `config_id`. */
-  config: crawlConfigOverridesSchema.optional(),
-  collection_id: z.uuid().optional(),
-  tags: z.array(z.string().trim().toLowerCase().min(1).max(100)).max(50).default([]),
-  priority: z.enum(PRIORITIES).default("normal"),
-};
 
 export const crawlRequestSchema = z
   .strictObject({
@@ -46,7 +36,5 @@ export const deepRequestSchema = z.strictObject({
   max_pages: z.int().min(1).max(1_000_000).default(100),
   ...jobOptions,
 });
-
-export type JobOptions = Omit<z.output<typeof batchRequestSchema>, "urls">;
 
 export const JOB_STATUSES = ["pending", "running", "embedding", "completed", "failed", "cancelled"] as const;

@@ -1,17 +1,15 @@
 /** Taking jobs: pages, a batch of pages as a job each, a site. */
-
-import type { Caller } from "../../shared/access/authorize.ts";
 import { UrlRefusedError } from "../../shared/access/url-inspection.ts";
-import { effectiveConfig, requireCollection } from "../../shared/crawl/effective-config.ts";
 import { createJob, type JobView, type NewJob } from "../../shared/crawl/jobs.ts";
 import { ANYWHERE, hostScope } from "../../shared/crawl/scope.ts";
 import { hostOf } from "../../shared/crawl/url-key.ts";
 import { ApiError } from "../../shared/platform/errors.ts";
 import { toApiError } from "../adapters/api-errors.ts";
 import { defineRoute } from "../adapters/api-route.ts";
+import { resolveOptions } from "../adapters/job-options.ts";
 import { batchResponseSchema, jobResponseSchema } from "./answers.ts";
 import type { CrawlApi } from "./dependencies.ts";
-import { batchRequestSchema, crawlRequestSchema, deepRequestSchema, type JobOptions } from "./requests.ts";
+import { batchRequestSchema, crawlRequestSchema, deepRequestSchema } from "./requests.ts";
 
 /** One job holds all URLs of a request: they are searchable together, and one id tells of them all. */
 export const crawlPages = defineRoute(
@@ -90,17 +88,6 @@ export const crawlSite = defineRoute(
 
 function pagesJob(seeds: string[]): Pick<NewJob, "kind" | "seeds" | "scope" | "maxDepth" | "maxPages"> {
   return { kind: "pages", seeds, scope: ANYWHERE, maxDepth: 0, maxPages: seeds.length };
-}
-
-/** @throws ApiError 404 where a config or collection is named that does not exist */
-async function resolveOptions(
-  { sql }: CrawlApi,
-  { config_id, config = {}, collection_id, tags, priority }: JobOptions,
-  caller: Caller,
-): Promise<Pick<NewJob, "config" | "collectionId" | "tags" | "priority" | "apiKeyId">> {
-  const effective = await effectiveConfig(sql, config_id, config);
-  if (collection_id !== undefined) await requireCollection(sql, collection_id);
-  return { config: effective, collectionId: collection_id ?? null, tags, priority, apiKeyId: caller.keyId };
 }
 
 /** The URL as the guard read it. @throws ApiError 400 URL_INVALID or 403 URL_BLOCKED that says which URL it is */

@@ -52,9 +52,14 @@ export interface NewJob {
 /**
  * Writes the job with its seeds, claims the first of them, and sends their tasks after the commit. The job is taken once
  * this resolves, even if no message could be sent: the sweep sends them.
+ * @param admit runs first in the job's transaction; what it throws refuses the job
  * @throws RangeError without a seed, or with limits below 1 page or 0 links; TypeError where a seed is not a URL
  */
-export async function createJob(dependencies: JobDependencies, job: NewJob): Promise<JobView> {
+export async function createJob(
+  dependencies: JobDependencies,
+  job: NewJob,
+  admit?: (tx: Transaction) => Promise<void>,
+): Promise<JobView> {
   const { sql, flags } = dependencies;
   const seeds = [...new Set(job.seeds.map((seed) => normalizeUrl(seed)))];
   if (seeds.length === 0) throw new RangeError("A job needs at least one seed URL");
@@ -73,6 +78,7 @@ export async function createJob(dependencies: JobDependencies, job: NewJob): Pro
   // before the commit: a job that the sweep does not look for could hang
   await flags.markActive();
   const tasks = await inTransaction(sql, async (tx) => {
+    await admit?.(tx);
     await insertJob(tx, jobId, job, settings);
     const row = (await lockJob(tx, jobId)) as JobRow;
     await addUrls(

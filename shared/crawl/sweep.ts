@@ -7,8 +7,10 @@ import { MAX_SENDS, renewTask } from "./claim-lease.ts";
 import { dispatch } from "./claimed-task.ts";
 import { sendEmbedTasks } from "./ingest-batch.ts";
 import { lockJob, peekJob, settleJob } from "./job-lifecycle.ts";
-import type { JobDependencies } from "./jobs.ts";
+import { cancelJob, type JobDependencies } from "./jobs.ts";
 import { endLostUrls, resumeJob } from "./lost-work.ts";
+import { endLateJob, lateJobs } from "./time-limit.ts";
+import { unwatchedJobs } from "./watch.ts";
 
 /** Longest that a job takes from setting the marker to its commit. */
 const MARKER_GRACE_MS = 120_000;
@@ -29,6 +31,10 @@ export interface Swept {
   endedUrls: number;
   resumedJobs: number;
   resentChunks: number;
+  /** Their time was up. */
+  lateJobs: number;
+  /** Nobody listened to them any more. */
+  unwatchedJobs: number;
 }
 
 /** @param remainingMs how long the sweep may still take: it stops early, and the next one goes on */
@@ -38,11 +44,31 @@ export async function sweep(
   remainingMs: () => number = () => Number.POSITIVE_INFINITY,
 ): Promise<Swept> {
   const { sql, flags, log } = dependencies;
-  const swept: Swept = { awake: false, renewedTasks: 0, endedUrls: 0, resumedJobs: 0, resentChunks: 0 };
+  const swept: Swept = {
+    awake: false,
+    renewedTasks: 0,
+    endedUrls: 0,
+    resumedJobs: 0,
+    resentChunks: 0,
+    lateJobs: 0,
+    unwatchedJobs: 0,
+  };
   const since = await flags.activeSince();
   if (since === undefined) return swept;
   swept.awake = true;
   const hasTime = () => remainingMs() > 10_000;
+  for (const jobId of await unwatchedJobs(sql)) {
+    if (!hasTime()) break;
+    await apart(dependencies, jobId, async () => {
+      await cancelJob(dependencies, jobId);
+      swept.unwatchedJobs++;
+    });
+  }
+  for (const jobId of await lateJobs(sql)) {
+    if (!hasTime()) break;
+    await apart(dependencies, jobId, () => endLateJob(sql, jobId));
+    swept.lateJobs++;
+  }
   for (const lapsed of await lapsedTasks(sql)) {
     if (!hasTime()) break;
     await apart(dependencies, lapsed.jobId, async () => {

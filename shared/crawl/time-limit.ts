@@ -22,3 +22,15 @@ export async function endLateJob(sql: Sql, jobId: string): Promise<void> {
     await settleJob(tx, jobId);
   });
 }
+
+/** Jobs whose deadline has passed and that have something left to end. */
+export async function lateJobs(sql: Sql): Promise<string[]> {
+  const rows = await sql<{ id: string }[]>`
+    select j.id from jobs j
+    where j.deadline_at < now() and j.status in ('pending', 'running')
+      and exists (select from frontier f where f.job_id = j.id and f.state = 'pending')
+    order by j.deadline_at limit ${MOST_LATE_JOBS}`;
+  return rows.map(({ id }) => id);
+}
+
+const MOST_LATE_JOBS = 500;

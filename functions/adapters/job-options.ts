@@ -1,0 +1,30 @@
+/** What every request for a crawl may say beside what is to be crawled, and what that means for the job. */
+import { z } from "zod";
+import type { Caller } from "../../shared/access/authorize.ts";
+import { crawlConfigOverridesSchema, effectiveConfig, requireCollection } from "../../shared/crawl/effective-config.ts";
+import { PRIORITIES } from "../../shared/crawl/fetch-task.ts";
+import type { NewJob } from "../../shared/crawl/jobs.ts";
+import type { Sql } from "../../shared/platform/database.ts";
+
+/** Fields of a request body. */
+export const jobOptions = {
+  config_id: z.uuid().optional(),
+  /** Settings for this job alone; they win over those of `config_id`. */
+  config: crawlConfigOverridesSchema.optional(),
+  collection_id: z.uuid().optional(),
+  tags: z.array(z.string().trim().toLowerCase().min(1).max(100)).max(50).default([]),
+  priority: z.enum(PRIORITIES).default("normal"),
+};
+const jobOptionsSchema = z.object(jobOptions);
+export type JobOptions = z.output<typeof jobOptionsSchema>;
+
+/** @throws ApiError 404 where a config or collection is named that does not exist */
+export async function resolveOptions(
+  { sql }: { sql: Sql },
+  { config_id, config = {}, collection_id, tags, priority }: JobOptions,
+  caller: Caller,
+): Promise<Pick<NewJob, "config" | "collectionId" | "tags" | "priority" | "apiKeyId">> {
+  const effective = await effectiveConfig(sql, config_id, config);
+  if (collection_id !== undefined) await requireCollection(sql, collection_id);
+  return { config: effective, collectionId: collection_id ?? null, tags, priority, apiKeyId: caller.keyId };
+}

@@ -1,0 +1,50 @@
+/** Waits until a crawl has ended, or its time is up. */
+import type { Clock } from "../platform/clock.ts";
+import type { Sql } from "../platform/database.ts";
+import { type CrawlState, readCrawlState } from "./crawl-state.ts";
+import { endLateJob } from "./time-limit.ts";
+import { keepWatched, WATCH_INTERVAL_MS } from "./watch.ts";
+
+const FIRST_LOOK_MS = 100;
+const LONGEST_PAUSE_MS = 1_000;
+/** For what is under way when the time is up. */
+const GRACE_MS = 1_000;
+const LATE_LOOK_MS = 100;
+
+/**
+ * Embedding is not waited for. A job whose `deadline_at` passes is ended, and told of as it is a moment later: with the stop
+ * reason `timeout`, and without the pages that are still under way then.
+ * @throws AbortError once `signal` aborts; the job goes on
+ */
+export async function waitForCrawl(
+  { sql, clock }: { sql: Sql; clock: Clock },
+  jobId: string,
+  signal: AbortSignal,
+): Promise<CrawlState> {
+  let watchedAt = clock.now();
+  for (let pause = FIRST_LOOK_MS; ; pause = Math.min(LONGEST_PAUSE_MS, pause * 1.3)) {
+    const state = await requireState(sql, jobId);
+    if (state.over) return state;
+    const left = (state.deadlineAt?.getTime() ?? Number.POSITIVE_INFINITY) - clock.now();
+    if (left <= 0) break;
+    if (state.watched && clock.now() - watchedAt >= WATCH_INTERVAL_MS) {
+      await keepWatched(sql, jobId);
+      watchedAt = clock.now();
+    }
+    await clock.sleep(Math.min(pause, Math.max(1, left)), signal);
+  }
+  await endLateJob(sql, jobId);
+  const patience = clock.now() + GRACE_MS;
+  for (;;) {
+    const state = await requireState(sql, jobId);
+    if (state.over) return state;
+    if (clock.now() >= patience) return { ...state, stopReason: "timeout" };
+    await clock.sleep(LATE_LOOK_MS, signal);
+  }
+}
+
+async function requireState(sql: Sql, jobId: string): Promise<CrawlState> {
+  const state = await readCrawlState(sql, jobId);
+  if (state === undefined) throw new Error(`Job ${jobId} is gone`);
+  return state;
+}
