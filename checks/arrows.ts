@@ -17,7 +17,16 @@ const ARROWS: Record<string, readonly string[]> = {
   "shared/knowledge": ["shared/platform", "shared/access", "shared/capture", "shared/extract"],
   "shared/notify": ["shared/platform", "shared/access"],
   "shared/harvest": ["shared/platform", "shared/access"],
-  "shared/crawl": ["shared/platform", "shared/access", "shared/capture", "shared/extract", "shared/knowledge"],
+  // the browser: it knows pages, not jobs
+  "shared/render": ["shared/platform", "shared/access"],
+  "shared/crawl": [
+    "shared/platform",
+    "shared/access",
+    "shared/capture",
+    "shared/extract",
+    "shared/knowledge",
+    "shared/render",
+  ],
   "shared/archive": ["shared/platform", "shared/access", "shared/capture", "shared/extract"],
   "functions/adapters": ["shared"],
   functions: ["functions/adapters", "shared"],

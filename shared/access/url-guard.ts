@@ -3,7 +3,7 @@
  * resolved here and the connection goes to the very addresses that were checked, so a name cannot be rebound in between.
  */
 import { lookup as systemLookup } from "node:dns";
-import type { LookupFunction } from "node:net";
+import { connect as connectTcp, type LookupFunction, type Socket } from "node:net";
 import { Agent, buildConnector } from "undici";
 import { nonPublicReason } from "./public-address.ts";
 import { createUrlInspector, portOf, type UrlInspector, UrlRefusedError } from "./url-inspection.ts";
@@ -15,6 +15,11 @@ const DEFAULT_CONNECT_TIMEOUT_MS = 10_000;
 export interface UrlGuard extends Pick<UrlInspector, "inspect"> {
   /** An HTTP client that connects only where the guard allows. Timeouts and limits come from `options`. */
   dispatcher(options?: DispatcherOptions): Agent;
+  /**
+   * A TCP connection, for whoever speaks another protocol than HTTP over it. The caller listens for `connect` and `error`.
+   * @throws UrlRefusedError where that can be told without a lookup
+   */
+  connect(hostname: string, port: number): Socket;
 }
 
 export interface DispatcherOptions extends Omit<Agent.Options, "connect" | "factory"> {
@@ -33,6 +38,11 @@ export function createUrlGuard({ allowHosts, lookup = systemLookup }: GuardOptio
   const { inspect, checkHost } = createUrlInspector(allowHosts);
   return {
     inspect,
+    connect(hostname, port) {
+      const verdict = checkHost(hostname, port);
+      const host = hostname.replace(/^\[(.*)\]$/, "$1");
+      return connectTcp({ host, port, lookup: verdict === "allowed" ? lookup : publicOnly(lookup) });
+    },
     dispatcher({ connectTimeoutMs, ...options } = {}) {
       const timeout = connectTimeoutMs ?? DEFAULT_CONNECT_TIMEOUT_MS;
       const connectAllowed = buildConnector({ timeout, lookup });

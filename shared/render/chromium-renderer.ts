@@ -1,0 +1,22 @@
+/** Renders pages with the container's Chromium. */
+import type { Chromium } from "./chromium.ts";
+import { readDom, waitForSelector } from "./page-content.ts";
+import { RenderError, type Renderer } from "./renderer.ts";
+
+/** Kept of a page's time for reading its DOM and closing it. */
+const CLOSING_MS = 2_000;
+
+export function createChromiumRenderer(chromium: Chromium): Renderer {
+  return {
+    name: "chromium",
+    async render(document, { waitFor, timeoutMs, headers }) {
+      const deadline = Date.now() + Math.max(timeoutMs / 2, timeoutMs - CLOSING_MS);
+      return await chromium.withPage(document, { purpose: "text", headers, timeoutMs }, async (open) => {
+        const done = await open.loaded(deadline);
+        const missing = waitFor === undefined ? null : await waitForSelector(open, waitFor, deadline);
+        const late = done ? null : new RenderError("RENDER_TIMEOUT", "The page did not finish loading in time");
+        return { html: await readDom(open), navigations: [...open.navigations], shortcoming: missing ?? late };
+      });
+    },
+  };
+}

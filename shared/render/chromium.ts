@@ -1,0 +1,203 @@
+/**
+ * The browser of a container: started at the first page, kept for the next ones, replaced after many pages and whenever it
+ * hangs or dies. Pages come one at a time, each in a context of its own: no cookie, storage or cache outlives it.
+ */
+import { createRequire } from "node:module";
+import type { Browser, BrowserContext } from "puppeteer-core";
+import type { UrlGuard } from "../access/url-guard.ts";
+import type { Logger } from "../platform/log.ts";
+import { chromiumBinary } from "./chromium-binary.ts";
+import { type OpenPage, openDocument, type PageOptions } from "./chromium-page.ts";
+import { type ChromiumProcess, spawnChromium } from "./chromium-process.ts";
+import { type GuardProxy, startGuardProxy } from "./guard-proxy.ts";
+import { type FetchedDocument, RenderError } from "./renderer.ts";
+
+export interface ChromiumOptions {
+  guard: UrlGuard;
+  userAgent: string;
+  /** `RENDER__CHROMIUM_PATH`; empty: the packaged one. */
+  executable: string;
+  log: Logger;
+  /** Pages before the browser is replaced. */
+  pagesPerBrowser?: number;
+}
+
+export interface OpenOptions extends Pick<PageOptions, "purpose" | "headers"> {
+  /** Until the work with the page must be done, in ms; then the page is taken away from it. */
+  timeoutMs: number;
+  viewport?: { width: number; height: number };
+}
+
+export interface Chromium {
+  /**
+   * Opens the document and works with it.
+   * @throws RenderError, and what `work` throws
+   */
+  withPage<T>(document: FetchedDocument, options: OpenOptions, work: (page: OpenPage) => Promise<T>): Promise<T>;
+  /** Of the browser that runs, if one does. */
+  readonly pid: number | undefined;
+  /** Why requests of the last page were refused. */
+  readonly refusals: readonly string[];
+  close(): Promise<void>;
+}
+
+const require = createRequire(import.meta.url);
+/** So that memory that a browser does not give back does not pile up. */
+const PAGES_PER_BROWSER = 100;
+const MAX_REQUESTS = { text: 150, picture: 400 };
+const MAX_BYTES = { text: 32 * 1024 * 1024, picture: 96 * 1024 * 1024 };
+const LAUNCH_TIMEOUT_MS = 20_000;
+const CLOSE_TIMEOUT_MS = 3_000;
+const VIEWPORT = { width: 1280, height: 800 };
+
+interface Running {
+  browser: Browser;
+  process: ChromiumProcess;
+  proxy: GuardProxy;
+  pages: number;
+}
+
+export function createChromium(options: ChromiumOptions): Chromium {
+  const { guard, log } = options;
+  let running: Running | undefined;
+  let refusals: readonly string[] = [];
+  /** The page before. */
+  let turn: Promise<unknown> = Promise.resolve();
+
+  const stop = async (): Promise<void> => {
+    const old = running;
+    running = undefined;
+    if (old === undefined) return;
+    await old.process.kill();
+    await old.proxy.close();
+  };
+
+  const started = async (): Promise<Running> => {
+    if (running !== undefined && running.pages >= (options.pagesPerBrowser ?? PAGES_PER_BROWSER)) await stop();
+    if (running?.process.isAlive && running.browser.connected) return running;
+    await stop();
+    running = await launch(options, guard);
+    log.debug("browser started", { pid: running.process.pid });
+    return running;
+  };
+
+  const onePage = async <T>(
+    document: FetchedDocument,
+    { timeoutMs, purpose, headers, viewport = VIEWPORT }: OpenOptions,
+    work: (page: OpenPage) => Promise<T>,
+  ): Promise<T> => {
+    const deadline = Date.now() + timeoutMs;
+    const current = await started();
+    const { browser, proxy } = current;
+    current.pages += 1;
+    proxy.startPage({ requests: MAX_REQUESTS[purpose], bytes: MAX_BYTES[purpose] });
+    let context: BrowserContext | undefined;
+    let healthy = false;
+    try {
+      const opened = async (): Promise<T> => {
+        context = await browser.createBrowserContext({ downloadBehavior: { policy: "deny" } });
+        const page = await context.newPage();
+        const crashed = new Promise<never>((_, reject) => {
+          page.on("error", (error) => reject(new RenderError("RENDER_CRASHED", `The page crashed: ${error.message}`)));
+        });
+        crashed.catch(() => undefined);
+        context.on("targetcreated", (target) => {
+          if (target.type() === "page" && target !== page.target()) void closePopup(target.page());
+        });
+        await page.setViewport(viewport);
+        const maxRequests = MAX_REQUESTS[purpose];
+        const open = openDocument(page, document, { purpose, headers, maxRequests, proxy });
+        return await Promise.race([open.then(work), crashed]);
+      };
+      const result = await Promise.race([opened(), browserDeath(current), expiry(deadline, timeoutMs)]);
+      healthy = true;
+      return result;
+    } catch (error) {
+      healthy = error instanceof RenderError && error.code !== "RENDER_TIMEOUT" && error.code !== "RENDER_CRASHED";
+      throw asRenderError(error);
+    } finally {
+      refusals = proxy.refusals;
+      // nothing is under way any more when the next page begins to count
+      proxy.startPage({ requests: 0, bytes: 0 });
+      const closed = healthy && context !== undefined && (await closes(context));
+      if (!closed) await stop();
+    }
+  };
+
+  return {
+    withPage(document, openOptions, work) {
+      const mine = turn.then(() => onePage(document, openOptions, work));
+      turn = mine.catch(() => undefined);
+      return mine;
+    },
+    get pid() {
+      return running?.process.pid;
+    },
+    get refusals() {
+      return refusals;
+    },
+    async close() {
+      await turn;
+      await stop();
+    },
+  };
+}
+
+async function launch({ executable, userAgent }: ChromiumOptions, guard: UrlGuard): Promise<Running> {
+  const binary = await chromiumBinary(executable);
+  const { connect } = require("puppeteer-core") as typeof import("puppeteer-core");
+  const proxy = await startGuardProxy(guard);
+  let process: ChromiumProcess | undefined;
+  try {
+    process = await spawnChromium(binary, { proxyPort: proxy.port, userAgent });
+    const death = process.ended.then((why): never => {
+      throw new Error(`it ended with ${why}`);
+    });
+    const late = expiry(Date.now() + LAUNCH_TIMEOUT_MS, LAUNCH_TIMEOUT_MS);
+    const browser = await Promise.race([connect({ transport: process.transport, defaultViewport: null }), death, late]);
+    return { browser, process, proxy, pages: 0 };
+  } catch (error) {
+    await process?.kill();
+    await proxy.close();
+    throw new RenderError("RENDERER_UNAVAILABLE", `Chromium did not start: ${(error as Error).message}`, {
+      cause: error,
+    });
+  }
+}
+
+async function browserDeath({ process }: Running): Promise<never> {
+  throw new RenderError("RENDER_CRASHED", `The browser ended: ${await process.ended}`);
+}
+
+async function expiry(deadline: number, timeoutMs: number): Promise<never> {
+  await new Promise((resolve) => setTimeout(resolve, Math.max(0, deadline - Date.now())).unref());
+  throw new RenderError("RENDER_TIMEOUT", `The page was not done after ${timeoutMs} ms`);
+}
+
+/** What the browser says when it goes away in the middle of an answer. */
+function asRenderError(error: unknown): unknown {
+  if (!(error instanceof Error) || error.name === "RenderError") return error;
+  if (/Target closed|Session closed|Connection closed|detached|crashed/i.test(`${error.name} ${error.message}`)) {
+    return new RenderError("RENDER_CRASHED", `The page went away: ${error.message}`, { cause: error });
+  }
+  return error;
+}
+
+async function closes(context: BrowserContext): Promise<boolean> {
+  const late = new Promise<boolean>((resolve) => setTimeout(() => resolve(false), CLOSE_TIMEOUT_MS).unref());
+  return await Promise.race([
+    context.close().then(
+      () => true,
+      () => false,
+    ),
+    late,
+  ]);
+}
+
+async function closePopup(popup: Promise<{ close(): Promise<void> } | null>): Promise<void> {
+  try {
+    await (await popup)?.close();
+  } catch {
+    // it has closed by itself, or goes with its context
+  }
+}

@@ -1,0 +1,204 @@
+/**
+ * The one way out of the browser: a forward proxy on loopback that resolves and checks each target with the URL guard and
+ * connects to the very address it checked. The browser itself resolves no names, so that nothing a page does, not a redirect,
+ * a WebSocket, a worker or a rebound name, reaches what the guard forbids.
+ *
+ * Only who knows the password may use it, and each page has a budget.
+ */
+import { randomBytes, timingSafeEqual } from "node:crypto";
+import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import { type UrlGuard, UrlRefusedError } from "../access/url-guard.ts";
+
+export interface Budget {
+  /** Requests, or connections where what goes through them is encrypted. */
+  requests: number;
+  /** Bytes in either direction. */
+  bytes: number;
+}
+
+export interface GuardProxy {
+  readonly port: number;
+  readonly user: string;
+  readonly password: string;
+  /** A plain HTTP URL that the proxy answers by itself: who asks for it has shown the password once. */
+  readonly greetingUrl: string;
+  /** Cuts what is still open, and begins to count anew. */
+  startPage(budget: Budget): void;
+  /** Why requests of this page were refused, without what is private in their URLs; each once. */
+  readonly refusals: readonly string[];
+  close(): Promise<void>;
+}
+
+const USER = "strandline";
+const GREETING_HOST = "greeting.strandline.invalid";
+const MOST_REFUSALS = 20;
+/** Of one connection attempt, and of a pause in it. */
+const CONNECT_TIMEOUT_MS = 10_000;
+const IDLE_TIMEOUT_MS = 60_000;
+/** What belongs to one connection, RFC 9110 section 7.6.1, and to this proxy. */
+const HOP_BY_HOP =
+  /^(connection|proxy-connection|keep-alive|te|trailer|transfer-encoding|upgrade|proxy-authorization|proxy-authenticate)$/i;
+
+export async function startGuardProxy(guard: UrlGuard): Promise<GuardProxy> {
+  const password = randomBytes(24).toString("base64url");
+  const expected = Buffer.from(`Basic ${Buffer.from(`${USER}:${password}`).toString("base64")}`);
+  const open = new Set<Duplex>();
+  let left: Budget = { requests: 0, bytes: 0 };
+  let refusals = new Set<string>();
+
+  const track = (socket: Duplex): void => {
+    open.add(socket);
+    socket.once("close", () => open.delete(socket));
+    socket.on("error", () => socket.destroy());
+  };
+  const cut = (): void => {
+    for (const socket of open) socket.destroy();
+  };
+  const spend = (bytes: number): void => {
+    left.bytes -= bytes;
+    if (left.bytes >= 0) return;
+    refuse("the page has used up its bytes");
+    cut();
+  };
+  const refuse = (why: string): void => {
+    if (refusals.size < MOST_REFUSALS) refusals.add(why);
+  };
+  const isKnown = ({ headers }: IncomingMessage): boolean => {
+    const given = Buffer.from(headers["proxy-authorization"] ?? "");
+    return given.length === expected.length && timingSafeEqual(given, expected);
+  };
+  /** Opens the connection, and counts. @throws Error that says why not */
+  const connect = (hostname: string, port: number): Socket => {
+    if (left.requests <= 0 || left.bytes <= 0)
+      throw new UrlRefusedError("URL_BLOCKED", "the page has used up its requests");
+    left.requests -= 1;
+    const socket = guard.connect(hostname, port);
+    track(socket);
+    const late = setTimeout(() => socket.destroy(new Error("connection timed out")), CONNECT_TIMEOUT_MS);
+    socket.once("connect", () => clearTimeout(late));
+    socket.once("close", () => clearTimeout(late));
+    socket.setTimeout(IDLE_TIMEOUT_MS, () => socket.destroy());
+    socket.on("error", (error) => {
+      if (error instanceof UrlRefusedError) refuse(error.message);
+    });
+    return socket;
+  };
+
+  const server = createServer((incoming, answer) => {
+    if (!isKnown(incoming)) {
+      answer.writeHead(407, { "proxy-authenticate": 'Basic realm="strandline"', connection: "close" }).end();
+      return;
+    }
+    forward(incoming, answer);
+  });
+
+  const forward = (incoming: IncomingMessage, answer: ServerResponse): void => {
+    const fail = (error: unknown): void => {
+      if (error instanceof UrlRefusedError) refuse(error.message);
+      if (answer.headersSent) answer.destroy();
+      else answer.writeHead(error instanceof UrlRefusedError ? 403 : 502, { connection: "close" }).end();
+    };
+    try {
+      const { url = "", method, rawHeaders } = incoming;
+      if (URL.canParse(url) && new URL(url).hostname === GREETING_HOST) {
+        answer.writeHead(200, { "content-type": "text/html" }).end("<!doctype html>");
+        return;
+      }
+      const target = guard.inspect(url);
+      const socket = connect(target.hostname, Number(target.port || 80));
+      const outgoing = httpRequest({
+        createConnection: () => socket,
+        method,
+        path: target.pathname + target.search,
+        headers: endToEnd(rawHeaders),
+        setHost: false,
+      });
+      outgoing.on("error", fail);
+      outgoing.on("response", (response) => {
+        answer.writeHead(response.statusCode ?? 502, response.statusMessage, endToEnd(response.rawHeaders));
+        response.on("data", (chunk: Buffer) => spend(chunk.length));
+        response.on("error", () => answer.destroy());
+        response.pipe(answer);
+      });
+      incoming.on("data", (chunk: Buffer) => spend(chunk.length));
+      answer.once("close", () => socket.destroy());
+      incoming.pipe(outgoing);
+    } catch (error) {
+      fail(error);
+    }
+  };
+
+  server.on("connect", (incoming, client, head) => {
+    track(client);
+    if (!isKnown(incoming)) {
+      client.end('HTTP/1.1 407 Proxy Authentication Required\r\nProxy-Authenticate: Basic realm="strandline"\r\n\r\n');
+      return;
+    }
+    let socket: Socket;
+    try {
+      const target = new URL(`http://${incoming.url}`);
+      // the URL parser drops 80, the default of the scheme it was given
+      socket = connect(target.hostname, Number(target.port || 80));
+    } catch (error) {
+      refuse(error instanceof Error ? error.message : String(error));
+      client.end("HTTP/1.1 403 Forbidden\r\n\r\n");
+      return;
+    }
+    let tunnelled = false;
+    socket.once("connect", () => {
+      tunnelled = true;
+      client.write("HTTP/1.1 200 Connection Established\r\n\r\n");
+      if (head.length > 0) socket.write(head);
+      client.on("data", (chunk: Buffer) => spend(chunk.length));
+      socket.on("data", (chunk: Buffer) => spend(chunk.length));
+      client.pipe(socket);
+      socket.pipe(client);
+    });
+    socket.once("error", (error) => {
+      if (!tunnelled)
+        client.end(`HTTP/1.1 ${error instanceof UrlRefusedError ? "403 Forbidden" : "502 Bad Gateway"}\r\n\r\n`);
+      else client.destroy();
+    });
+    socket.once("close", () => client.destroy());
+    client.once("close", () => socket.destroy());
+  });
+  server.on("connection", track);
+  server.on("clientError", (_error, socket) => socket.destroy());
+
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(0, "127.0.0.1", resolve);
+  });
+  // the browser keeps it busy where there is one, and nobody needs it where there is none
+  server.unref();
+  return {
+    port: (server.address() as AddressInfo).port,
+    user: USER,
+    password,
+    greetingUrl: `http://${GREETING_HOST}/`,
+    startPage(budget) {
+      cut();
+      left = { ...budget };
+      refusals = new Set();
+    },
+    get refusals() {
+      return [...refusals];
+    },
+    async close() {
+      cut();
+      await new Promise<void>((resolve) => server.close(() => resolve()));
+    },
+  };
+}
+
+/** @param rawHeaders names and values in turn */
+function endToEnd(rawHeaders: readonly string[]): string[] {
+  const kept: string[] = [];
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
+    const [name = "", value = ""] = [rawHeaders[at], rawHeaders[at + 1]];
+    if (!HOP_BY_HOP.test(name)) kept.push(name, value);
+  }
+  return kept;
+}

@@ -1,0 +1,68 @@
+/** The port of whatever turns a fetched document into what a reader would see. */
+
+/** A document as the site has answered it: the browser gets it from us, and not from the site once more. */
+export interface FetchedDocument {
+  /** After redirects. */
+  url: string;
+  status: number;
+  /** As received. */
+  headers: readonly (readonly [string, string])[];
+  /** Essence of the media type: `text/html` or `application/xhtml+xml`. */
+  mimeType: string;
+  text: string;
+}
+
+export interface RenderOptions {
+  /** CSS selector that must appear before the page counts as loaded. */
+  waitFor?: string | undefined;
+  /** Longest time from opening the page to its DOM, in ms. */
+  timeoutMs: number;
+  /** Sent with requests to the document's own host, and to no other. */
+  headers: Readonly<Record<string, string>>;
+}
+
+export interface RenderedPage {
+  /** The DOM as HTML. */
+  html: string;
+  /** Other documents that the page wanted to be replaced by, absolute: they are not followed. */
+  navigations: string[];
+  /** What is not as it was asked for, though there is a DOM. */
+  shortcoming: RenderError | null;
+}
+
+export interface Renderer {
+  readonly name: "chromium" | "crawl4ai";
+  /** @throws RenderError */
+  render(document: FetchedDocument, options: RenderOptions): Promise<RenderedPage>;
+}
+
+/** Why a page could not be rendered, and whether trying again may help. */
+export const RENDER_ERROR_CODES = {
+  /** There is no browser for this machine, or the service that renders cannot be reached. */
+  RENDERER_UNAVAILABLE: true,
+  RENDER_CRASHED: true,
+  RENDER_TIMEOUT: false,
+  RENDER_FAILED: false,
+  RENDER_TOO_LARGE: false,
+  WAIT_FOR_TIMEOUT: false,
+  WAIT_FOR_INVALID: false,
+  /** The page wants to be replaced by another one, which is not followed. */
+  RENDER_NAVIGATED: false,
+} as const;
+export type RenderErrorCode = keyof typeof RENDER_ERROR_CODES;
+
+export class RenderError extends Error {
+  readonly code: RenderErrorCode;
+  readonly retryable: boolean;
+
+  constructor(
+    code: RenderErrorCode,
+    message: string,
+    { cause, retryable }: { cause?: unknown; retryable?: boolean } = {},
+  ) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.name = "RenderError";
+    this.code = code;
+    this.retryable = retryable ?? RENDER_ERROR_CODES[code];
+  }
+}
