@@ -42,7 +42,10 @@ export function fetchDependencies(config: Config, { sqs, s3, dynamo }: AwsClient
       maxHeaderSize: MAX_HEADER_BYTES,
     }),
     budget: createBodyBudget(LARGE_BODIES),
-    hosts: createHostStates(dynamo, config.stateTable),
+    hosts: createHostStates(dynamo, config.stateTable, Date.now, {
+      threshold: config.circuitThreshold,
+      timeoutS: config.circuitTimeoutS,
+    }),
     leases: createTaskLeases(dynamo, config.stateTable),
     robots: createRobotsCache(dynamo, config.stateTable),
     flags: createJobFlags(dynamo, config.stateTable),

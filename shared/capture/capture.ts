@@ -21,6 +21,8 @@ export const captureErrorSchema = z.strictObject({
   code: z.string(),
   message: z.string(),
   retryable: z.boolean(),
+  /** Milliseconds for which another try would be in vain. */
+  retryAfterMs: z.number().int().nonnegative().optional(),
 });
 
 const renderingSchema = z.strictObject({

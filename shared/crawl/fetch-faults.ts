@@ -12,7 +12,6 @@ const RETRYABLE = new Set<CaptureErrorCode>([
   "LENGTH_MISMATCH",
   "RATE_LIMITED",
   "ROBOTS_UNREACHABLE",
-  "CIRCUIT_OPEN",
 ]);
 
 /** Codes of Node and undici by what they mean here. */

@@ -31,7 +31,9 @@ export async function runFetchTask(
     throw error;
   }
   if (outcome.kind === "later") {
-    const delayMs = Math.min(MAX_DELAY_MS, Math.max(MIN_DELAY_MS, outcome.waitMs));
+    // a job whose time is up has nothing to wait for
+    const leftMs = task.deadline === null ? MAX_DELAY_MS : task.deadline - dependencies.clock.now();
+    const delayMs = Math.max(MIN_DELAY_MS, Math.min(MAX_DELAY_MS, leftMs, outcome.waitMs));
     log.info("task goes on later", { delay_ms: delayMs, done: lease.done, urls: task.urls.length });
     if (await lease.defer(delayMs)) await sendAgain(dependencies, task, delayMs);
   } else if (outcome.kind === "done") {

@@ -3,49 +3,124 @@ import type { CaptureErrorCode } from "../capture/capture.ts";
 import type { Clock } from "../platform/clock.ts";
 import { type Exchange, headerValue } from "./exchange.ts";
 import { fault } from "./fetch-faults.ts";
-import { CIRCUIT_OPEN_MS, circuitOf, type HostStates } from "./host-state.ts";
+import { circuitOf, circuitOpenUntil, type HostState, type HostStates } from "./host-state.ts";
 import type { KnownHost } from "./known-host.ts";
 import { retryAfterMs } from "./retry-after.ts";
 
-/** No request was made, for a reason that ends the URL. */
+/** No request was made, for a reason that ends the URL, or this try of it. */
 export class RequestRefused extends Error {
   readonly fault;
 
-  constructor(code: CaptureErrorCode, message: string) {
+  /** @param retryMs until another try makes sense; undefined: none does, unless the code says so */
+  constructor(code: CaptureErrorCode, message: string, retryMs?: number) {
     super(message);
     this.name = "RequestRefused";
-    this.fault = fault(code, message);
+    this.fault =
+      retryMs === undefined
+        ? fault(code, message)
+        : { ...fault(code, message, true), retryAfterMs: Math.ceil(retryMs) };
   }
+}
+
+/** The host failed too often in a row: nobody asks it before then, when one request may try. */
+export class CircuitOpen extends Error {
+  readonly waitMs: number;
+
+  constructor(message: string, waitMs: number) {
+    super(message);
+    this.name = "CircuitOpen";
+    this.waitMs = Math.ceil(waitMs);
+  }
+}
+
+/** Leave to make one request. */
+export interface Passage {
+  /** To be asked right before the request leaves, which may be long after. @throws as `pass` does */
+  confirm(): void;
+  /** To be called once the request is over. @param answered it was made, and `learnFrom` was told */
+  over(answered: boolean): Promise<void>;
 }
 
 export interface HostGate {
   /**
    * Lets a request pass where the host is not blocked and its circuit is closed, or half-open and the request its one probe.
-   * @returns to be called once the request is over
-   * @throws RequestRefused
+   * @param longestMs that the request may take
+   * @throws RequestRefused, CircuitOpen
    */
-  pass(): Promise<() => void>;
+  pass(longestMs: number): Promise<Passage>;
   /** Holds the host back, counts failures, closes the circuit. */
   learnFrom(exchange: Exchange): Promise<void>;
 }
 
+/**
+ * Openings of a circuit that a job waits through. What still waits when it opens once more ends, so that a host that stays
+ * down costs a job bounded time.
+ */
+export const OPENINGS_WAITED = 3;
 /** What a 429 without Retry-After asks for, in ms. */
 const DEFAULT_HOLD_MS = 5000;
+/** Until it is asked again what came of another worker's probe, in ms. */
+const PROBE_PAUSE_MS = 5000;
+/** A probe may have to wait for its slot as long as another host's request does. */
+const PROBE_SLOT_WAIT_MS = 35_000;
 
-export function createHostGate(host: KnownHost, states: HostStates, clock: Clock): HostGate {
+/** @param waitingSince epoch ms from which the job may have waited for the host */
+export function createHostGate(host: KnownHost, states: HostStates, clock: Clock, waitingSince = 0): HostGate {
   /** The probe of this task, if one is under way: its other requests wait for what comes of it. */
   let probe: Promise<void> | undefined;
 
-  const tryProbe = async (): Promise<(() => void) | undefined> => {
+  const tryProbe = async (longestMs: number): Promise<Passage | undefined> => {
     const { promise, resolve } = Promise.withResolvers<void>();
     probe = promise;
-    const over = (): void => {
+    const end = (): void => {
       probe = undefined;
       resolve();
     };
-    if (await states.takeProbe(host.name, await host.current())) return over;
-    over();
-    return undefined;
+    let until: number | undefined;
+    try {
+      until = await states.takeProbe(host.name, await host.current(), longestMs + PROBE_SLOT_WAIT_MS);
+    } finally {
+      if (until === undefined) end();
+    }
+    if (until === undefined) return undefined;
+    const lease = until;
+    return {
+      confirm: () => refuseBlocked(host.seen),
+      async over(answered) {
+        try {
+          if (!answered) await states.dropProbe(host.name, lease);
+        } finally {
+          end();
+        }
+      },
+    };
+  };
+
+  const refuseBlocked = (seen: HostState | undefined): void => {
+    if (seen?.blocked) throw new RequestRefused("DOMAIN_BLOCKED", `The domain setting of ${host.name} blocks it`);
+  };
+
+  const refuse = (seen: HostState): never => {
+    const now = clock.now();
+    const failed = `${host.name} failed ${seen.failures} times in a row`;
+    const until = circuitOpenUntil(seen);
+    if (now >= until) {
+      const waitMs = Math.min(PROBE_PAUSE_MS, Math.max(1000, seen.probe_until - now));
+      throw new CircuitOpen(`${failed}, and another worker tries it at the moment`, waitMs);
+    }
+    const waited = seen.opened_at - Math.max(seen.down_since, waitingSince);
+    if (waited >= OPENINGS_WAITED * seen.circuit_timeout_s * 1000) {
+      throw new RequestRefused("CIRCUIT_OPEN", `${failed}, and has not answered for ${Math.round(waited / 1000)} s`);
+    }
+    throw new CircuitOpen(`${failed}: it is left alone until ${new Date(until).toISOString()}`, until - now);
+  };
+
+  const closedPassage: Passage = {
+    confirm() {
+      refuseBlocked(host.seen);
+      if (host.seen !== undefined && circuitOf(host.seen, clock.now()) !== "closed") refuse(host.seen);
+    },
+    over: async () => undefined,
   };
 
   /** @returns ms to stay away, where the answer asks for it */
@@ -56,34 +131,40 @@ export function createHostGate(host: KnownHost, states: HostStates, clock: Clock
   };
 
   return {
-    async pass() {
+    async pass(longestMs) {
       for (;;) {
         const seen = await host.current();
-        if (seen.blocked) throw new RequestRefused("DOMAIN_BLOCKED", `The domain setting of ${host.name} blocks it`);
+        refuseBlocked(seen);
         const circuit = circuitOf(seen, clock.now());
-        if (circuit === "closed") return () => undefined;
+        if (circuit === "closed") return closedPassage;
         if (probe !== undefined) {
           await probe;
           continue;
         }
-        const over = circuit === "half-open" ? await tryProbe() : undefined;
-        if (over !== undefined) return over;
-        const until = new Date(seen.opened_at + CIRCUIT_OPEN_MS).toISOString();
-        throw new RequestRefused("CIRCUIT_OPEN", `${host.name} failed ${seen.failures} times in a row, until ${until}`);
+        const passage = circuit === "half-open" ? await tryProbe(longestMs) : undefined;
+        if (passage !== undefined) return passage;
+        if (circuit === "half-open") await host.refresh();
+        const now = host.seen ?? seen;
+        if (circuitOf(now, clock.now()) !== "closed") refuse(now);
       }
     },
     async learnFrom(exchange) {
       const wait = askedWait(exchange);
-      const seen = await host.current();
       if (wait !== undefined) {
         const until = clock.now() + wait;
         await states.hold(host.name, until);
+        const seen = await host.current();
         host.learn({ ...seen, hold_until: Math.max(seen.hold_until, until) });
-        return;
       }
+      const seen = await host.current();
+      const closed = seen.opened_at === 0;
       const status = exchange.response?.status ?? 0;
-      if (exchange.fault?.retryable || status >= 500) host.learn(await states.recordFailure(host.name));
-      else if (seen.failures > 0 || seen.opened_at > 0) host.learn(await states.recordSuccess(host.name));
+      // who asks for silence is no broken host; but what probes a broken one wants an answer that is one
+      const failed = exchange.fault?.retryable || (status >= 500 && (wait === undefined || !closed));
+      if (failed || (exchange.fault !== null && !closed)) host.learn(await states.recordFailure(host.name));
+      else if (exchange.fault === null && status > 0 && status < 500 && (seen.failures > 0 || !closed)) {
+        host.learn(await states.recordSuccess(host.name));
+      }
     },
   };
 }

@@ -16,20 +16,41 @@ const hostItemSchema = z.object({
   /** The domain's own setting; can only slow a job down. */
   rate_limit_rps: z.number().positive().optional(),
   blocked: z.boolean().default(false),
+  /** Of the domain's settings, or as the deployment is set. */
+  circuit_threshold: z.number().int().positive().optional(),
+  circuit_timeout_s: z.number().positive().optional(),
+  /** Of the domain's settings that are held here; 0: the domain has none. */
+  settings_revision: z.number().default(0),
   /** Failures in a row. */
   failures: z.number().default(0),
   /** Epoch ms at which the circuit opened; 0 while it is closed. */
   opened_at: z.number().default(0),
+  /** Epoch ms at which it first opened since the host last answered; 0 while it is closed. */
+  down_since: z.number().default(0),
+  /** How often it opened since then. */
+  openings: z.number().default(0),
   /** Epoch ms until which one task may probe. */
   probe_until: z.number().default(0),
 });
-export type HostState = z.infer<typeof hostItemSchema>;
+/** With what the deployment is set to where the domain has no setting of its own. */
+export type HostState = z.output<typeof hostItemSchema> & { circuit_threshold: number; circuit_timeout_s: number };
+
+/** Failures in a row that open a circuit, and seconds until it may be probed. */
+export interface CircuitLimits {
+  threshold: number;
+  timeoutS: number;
+}
+
+/** Settings of a domain, as fetch needs them; undefined: as the deployment is set. */
+export interface HostSettings {
+  rate_limit_rps: number | undefined;
+  blocked: boolean;
+  circuit_threshold: number | undefined;
+  circuit_timeout_s: number | undefined;
+}
 
 /** Of the reference's domain settings. */
-export const CIRCUIT_THRESHOLD = 5;
-export const CIRCUIT_OPEN_MS = 300_000;
-/** A probe that is not answered by then was lost with its worker. */
-const PROBE_LEASE_MS = 60_000;
+export const DEFAULT_CIRCUIT: CircuitLimits = { threshold: 5, timeoutS: 300 };
 /** The longest that requests of a rate above one a second may look back. */
 const SHORTEST_REST_MS = 1_100;
 const HOST_TTL_S = 7 * 24 * 3600;
@@ -56,22 +77,47 @@ export interface HostStates {
   recordFailure(host: string): Promise<HostState>;
   /** Closes the circuit. Only worth a call where failures were seen. */
   recordSuccess(host: string): Promise<HostState>;
-  /** Half-open: exactly one caller gets the probe. @returns whether it is this one */
-  takeProbe(host: string, seen: HostState): Promise<boolean>;
+  /**
+   * Half-open: exactly one caller gets the probe.
+   * @param leaseMs longer than the probe takes: one that is not answered by then was lost with its worker
+   * @returns until when (epoch ms); undefined where another has it
+   */
+  takeProbe(host: string, seen: HostState, leaseMs: number): Promise<number | undefined>;
+  /** Gives the probe back that was not made after all. @param until as `takeProbe` gave it */
+  dropProbe(host: string, until: number): Promise<void>;
+  /**
+   * Writes the domain's settings for all workers to see.
+   * @param revision of these settings: older ones that arrive later change nothing
+   */
+  applySettings(host: string, settings: HostSettings, revision: number): Promise<void>;
 }
 
 export type Circuit = "closed" | "open" | "half-open";
 
 export function circuitOf(state: HostState, now: number): Circuit {
   if (state.opened_at === 0) return "closed";
-  return now < state.opened_at + CIRCUIT_OPEN_MS ? "open" : "half-open";
+  return now < circuitOpenUntil(state) ? "open" : "half-open";
+}
+
+/** Epoch ms from which an open circuit may be probed. */
+export function circuitOpenUntil({ opened_at, circuit_timeout_s }: HostState): number {
+  return opened_at + circuit_timeout_s * 1000;
 }
 
 export function createHostStates(
   dynamo: DynamoDBDocumentClient,
   TableName: string,
   now: () => number = Date.now,
+  circuit: CircuitLimits = DEFAULT_CIRCUIT,
 ): HostStates {
+  const stateOf = (item: Record<string, unknown> | undefined): HostState => {
+    const own = hostItemSchema.parse(item ?? {});
+    return {
+      ...own,
+      circuit_threshold: own.circuit_threshold ?? circuit.threshold,
+      circuit_timeout_s: own.circuit_timeout_s ?? circuit.timeoutS,
+    };
+  };
   const keyOf = (host: string) => ({ pk: `host#${host}` });
   const update = (
     host: string,
@@ -98,16 +144,16 @@ export function createHostStates(
   const states: HostStates = {
     async read(host) {
       const { Item } = await dynamo.send(new GetCommand({ TableName, Key: keyOf(host), ConsistentRead: true }));
-      return hostItemSchema.parse(Item ?? {});
+      return stateOf(Item);
     },
     async reserve(host, durationMs, { notBefore, maxWaitMs, intervalMs }, seen) {
       let state = seen ?? (await states.read(host));
       for (;;) {
-        const { next_at, hold_until, rate_limit_rps, blocked } = state;
+        const { next_at, hold_until, rate_limit_rps, blocked, settings_revision } = state;
         const firstAt = Math.max(now(), notBefore, next_at, hold_until);
         if (firstAt - now() > maxWaitMs) return { firstAt, taken: false, state };
         // a domain's settings outlive its traffic: only an item without any expires
-        const expires = rate_limit_rps === undefined && !blocked;
+        const expires = settings_revision === 0 && rate_limit_rps === undefined && !blocked;
         const taken = await attempt(
           update(
             host,
@@ -117,12 +163,18 @@ export function createHostStates(
               ":interval": Math.ceil(intervalMs),
               ":next_at": next_at,
               ":hold_until": hold_until,
+              ":settings_revision": settings_revision,
               ...(expires ? { ":expiry": expiresAt(now(), HOST_TTL_S) } : {}),
             },
-            `${unchanged("next_at", next_at)} AND ${unchanged("hold_until", hold_until)}`,
+            // settings that came meanwhile must neither be overlooked nor expire
+            [
+              unchanged("next_at", next_at),
+              unchanged("hold_until", hold_until),
+              unchanged("settings_revision", settings_revision),
+            ].join(" AND "),
           ),
         );
-        if (taken !== undefined) return { firstAt, taken: true, state: hostItemSchema.parse(taken) };
+        if (taken !== undefined) return { firstAt, taken: true, state: stateOf(taken) };
         state = await states.read(host);
       }
     },
@@ -146,32 +198,58 @@ export function createHostStates(
       const counted = await attempt(
         update(host, "SET failures = if_not_exists(failures, :zero) + :one", { ":zero": 0, ":one": 1 }),
       );
-      const state = hostItemSchema.parse(counted ?? {});
-      if (state.failures < CIRCUIT_THRESHOLD || circuitOf(state, now()) === "open") return state;
+      const state = stateOf(counted);
+      if (state.failures < state.circuit_threshold || circuitOf(state, now()) === "open") return state;
       const opened = await attempt(
         update(
           host,
-          "SET opened_at = :now, probe_until = :zero",
-          { ":now": now(), ":zero": 0, ":opened_at": state.opened_at },
+          "SET opened_at = :now, probe_until = :zero, openings = :openings, down_since = :down_since",
+          {
+            ":now": now(),
+            ":zero": 0,
+            ":openings": state.openings + 1,
+            ":down_since": state.down_since === 0 ? now() : state.down_since,
+            ":opened_at": state.opened_at,
+          },
           unchanged("opened_at", state.opened_at),
         ),
       );
-      return opened === undefined ? states.read(host) : hostItemSchema.parse(opened);
+      return opened === undefined ? states.read(host) : stateOf(opened);
     },
     async recordSuccess(host) {
-      const closed = "SET failures = :zero, opened_at = :zero, probe_until = :zero";
-      return hostItemSchema.parse((await attempt(update(host, closed, { ":zero": 0 }))) ?? {});
+      const closed =
+        "SET failures = :zero, opened_at = :zero, probe_until = :zero, openings = :zero, down_since = :zero";
+      // where nothing is known of the host there is nothing to close
+      return stateOf(await attempt(update(host, closed, { ":zero": 0 }, "attribute_exists(pk)")));
     },
-    async takeProbe(host, seen) {
+    async takeProbe(host, seen, leaseMs) {
+      const until = now() + leaseMs;
       const taken = await attempt(
         update(
           host,
           "SET probe_until = :until",
-          { ":until": now() + PROBE_LEASE_MS, ":opened": seen.opened_at, ":now": now() },
+          { ":until": until, ":opened": seen.opened_at, ":now": now() },
           "opened_at = :opened AND (attribute_not_exists(probe_until) OR probe_until < :now)",
         ),
       );
-      return taken !== undefined;
+      return taken === undefined ? undefined : until;
+    },
+    async dropProbe(host, until) {
+      const values = { ":zero": 0, ":until": until };
+      await attempt(update(host, "SET probe_until = :zero", values, "probe_until = :until"));
+    },
+    async applySettings(host, settings, revision) {
+      const values = { ...settings, settings_revision: revision };
+      const given = Object.entries(values).filter(([, value]) => value !== undefined);
+      const gone = Object.keys(values).filter((name) => !given.some(([each]) => each === name));
+      await attempt(
+        update(
+          host,
+          `SET ${given.map(([name]) => `${name} = :${name}`).join(", ")} REMOVE ${[...gone, "expires_at"].join(", ")}`,
+          Object.fromEntries(given.map(([name, value]) => [`:${name}`, value])),
+          "attribute_not_exists(settings_revision) OR settings_revision <= :settings_revision",
+        ),
+      );
     },
   };
   return states;

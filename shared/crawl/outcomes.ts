@@ -1,5 +1,6 @@
 /** What becomes of a frontier URL once a capture of it has arrived. */
 import { CAPTURE_ERROR_CODES, type Capture } from "../capture/capture.ts";
+import { MAX_RETRY_AFTER_MS } from "./retry-after.ts";
 
 /** Tries of one URL, the first included. */
 export const MAX_ATTEMPTS = 4;
@@ -19,9 +20,10 @@ type Observed = Pick<Capture, "status" | "redirects" | "error">;
 /** @param attempt tries before this one */
 export function outcomeOf({ status, redirects, error }: Observed, attempt: number): Outcome {
   if (error === null) return { state: "crawled", errorCode: null, waitMs: 0, givesBudgetBack: false };
-  const { code, retryable } = error;
+  const { code, retryable, retryAfterMs = 0 } = error;
   if (retryable && attempt + 1 < MAX_ATTEMPTS) {
-    return { state: "pending", errorCode: code, waitMs: retryWaitMs(attempt), givesBudgetBack: false };
+    const waitMs = Math.max(retryWaitMs(attempt), Math.min(retryAfterMs, MAX_RETRY_AFTER_MS));
+    return { state: "pending", errorCode: code, waitMs, givesBudgetBack: false };
   }
   const state = Object.hasOwn(CAPTURE_ERROR_CODES, code)
     ? CAPTURE_ERROR_CODES[code as keyof typeof CAPTURE_ERROR_CODES]

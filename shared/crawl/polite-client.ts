@@ -17,7 +17,8 @@ export interface PoliteClient {
   /** What robots.txt asks for; the longest delay heard of counts. */
   slowTo(crawlDelayMs: number): void;
   /**
-   * @throws RequestRefused where the host may not be asked, SlotTooFar where not now, the signal's reason where stopped
+   * @throws RequestRefused where the host may not be asked, CircuitOpen and SlotTooFar where not now, the signal's reason where
+   *   stopped
    */
   get(url: URL, headers: readonly [string, string][], limits: ExchangeLimits): Promise<Exchange>;
 }
@@ -25,6 +26,8 @@ export interface PoliteClient {
 export interface PoliteClientOptions extends Pick<SlotQueueOptions, "signal" | "maxWaitMs" | "wanted" | "deadline"> {
   host: string;
   jobRps: number;
+  /** Epoch ms from which the job may have waited for the host. */
+  waitingSince: number;
   states: HostStates;
   client: Agent;
   budget: BodyBudget;
@@ -34,7 +37,7 @@ export interface PoliteClientOptions extends Pick<SlotQueueOptions, "signal" | "
 export function createPoliteClient(options: PoliteClientOptions): PoliteClient {
   const { states, clock, signal, client, budget } = options;
   const host = createKnownHost(options.host, states);
-  const gate = createHostGate(host, states, clock);
+  const gate = createHostGate(host, states, clock, options.waitingSince);
   const pacer = createPacer(clock);
   let crawlDelayMs = 0;
   let origin = "";
@@ -54,16 +57,24 @@ export function createPoliteClient(options: PoliteClientOptions): PoliteClient {
       slots.drop();
     },
     async get(url, headers, limits) {
-      const over = await gate.pass();
+      const passage = await gate.pass(limits.timeoutMs);
+      let answered = false;
       try {
         origin = url.origin;
         const pace = await slots.take();
         const left = await pacer.turn(pace, signal);
+        try {
+          passage.confirm();
+        } catch (error) {
+          left();
+          throw error;
+        }
         const answer = await exchange(client, url, headers, limits, budget, left);
         await gate.learnFrom(answer);
+        answered = true;
         return answer;
       } finally {
-        over();
+        await passage.over(answered);
       }
     },
   };

@@ -1,7 +1,9 @@
 /** The hosts that one task talks to: its own, and those that redirects lead to. */
+
+import { uuidTime } from "../platform/ids.ts";
 import type { FetchDependencies } from "./fetch-dependencies.ts";
 import type { FetchTask } from "./fetch-task.ts";
-import { RequestRefused } from "./host-gate.ts";
+import { CircuitOpen, RequestRefused } from "./host-gate.ts";
 import type { PageContext } from "./page-fetch.ts";
 import { createPoliteClient, type PoliteClient } from "./polite-client.ts";
 import { SlotTooFar } from "./slot-queue.ts";
@@ -14,7 +16,7 @@ const MAX_FOREIGN_WAIT_MS = 30_000;
 export interface TaskHosts {
   get: PageContext["get"];
   slowTo(host: string, crawlDelayMs: number): void;
-  /** Reads again what other workers know of the task's own host. */
+  /** Reads again what other workers know of the hosts. */
   refresh(): Promise<void>;
 }
 
@@ -39,6 +41,7 @@ export function createTaskHosts({ dependencies, task, signal, deadline, queued }
     const made = createPoliteClient({
       host,
       jobRps: task.config.rate_limit_rps ?? settings.defaultRps,
+      waitingSince: uuidTime(task.jobId) ?? 0,
       states: hosts,
       client,
       budget,
@@ -57,13 +60,19 @@ export function createTaskHosts({ dependencies, task, signal, deadline, queued }
       try {
         return await clientOf(url.host).get(url, headers, limits);
       } catch (error) {
+        if (error instanceof CircuitOpen) {
+          // the whole task waits, rather than each of its URLs
+          if (url.host === task.host) throw new SlotTooFar(error.waitMs);
+          throw new RequestRefused("CIRCUIT_OPEN", error.message, error.waitMs);
+        }
         if (!(error instanceof SlotTooFar) || url.host === task.host) throw error;
         throw new RequestRefused("RATE_LIMITED", `${url.host} has no free slot for the next ${error.waitMs} ms`);
       }
     },
     slowTo: (host, crawlDelayMs) => clientOf(host).slowTo(crawlDelayMs),
     async refresh() {
-      await clientOf(task.host).refresh();
+      clientOf(task.host);
+      await Promise.all([...clients.values()].map((each) => each.refresh()));
     },
   };
 }

@@ -103,6 +103,21 @@ export const CONFIG_FIELDS = {
     integer(100, 1, 100_000),
     "Stored spider jobs of one API key that may be unfinished at once",
   ),
+  circuitThreshold: field(
+    "CIRCUIT_BREAKER__THRESHOLD",
+    integer(5, 1, 1_000),
+    "Failures in a row after which a host is left alone, where its domain settings name no number",
+  ),
+  circuitTimeoutS: field(
+    "CIRCUIT_BREAKER__TIMEOUT_S",
+    integer(300, 1, 3_600),
+    "Seconds until one request may try such a host again, where its domain settings name no time",
+  ),
+  crawlCacheTtlS: field(
+    "CACHE__CRAWL_TTL_S",
+    integer(86_400, 0, 14 * 86_400),
+    "Seconds for which a capture may be used again instead of a request; 0: never",
+  ),
   apiRpm: field("RATE_LIMIT__API_RPM", integer(600, 1), "Requests a minute of a new API key"),
   embedder: field(
     "EMBEDDER__PROVIDER",

@@ -7,6 +7,11 @@ export function uuidv7(now: number = Date.now()): string {
   return `${time.slice(0, 8)}-${time.slice(8)}-7${randomUUID().slice(15)}`;
 }
 
+/** Unix milliseconds at which a UUIDv7 was made; undefined for other versions. */
+export function uuidTime(id: string): number | undefined {
+  return id[14] === "7" ? Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16) : undefined;
+}
+
 /** SHA-256 of a UTF-8 string, as 32 bytes. */
 export function sha256(text: string | Uint8Array): Buffer {
   return hash("sha256", text, "buffer");

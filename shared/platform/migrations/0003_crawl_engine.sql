@@ -28,6 +28,9 @@ alter table captures
   add column reused_from bigint,
   -- why and by what the page was rendered, and where its DOM lies in the archive
   add column rendered jsonb;
+-- A capture that was used again points to the same record.
+drop index captures_warc;
+create unique index captures_warc on captures (warc_key, warc_offset) where reused_from is null;
 
 create table discovery_jobs (
   id uuid primary key,
@@ -53,12 +56,33 @@ create index discovery_jobs_open on discovery_jobs (created_at) where status in 
 create table domain_settings (
   -- host, lower case, with its port where that is not the scheme's default
   domain text primary key,
+  -- null, here and below: as the deployment is set
   rate_limit_rps double precision check (rate_limit_rps > 0),
-  circuit_breaker_threshold int not null default 5 check (circuit_breaker_threshold > 0),
-  circuit_breaker_timeout_s int not null default 300 check (circuit_breaker_timeout_s > 0),
+  circuit_breaker_threshold int check (circuit_breaker_threshold > 0),
+  circuit_breaker_timeout_s int check (circuit_breaker_timeout_s > 0),
   is_blocked boolean not null default false,
   blocked_reason text,
-  updated_at timestamptz not null default now()
+  updated_at timestamptz not null default now(),
+  -- grows with each change, and is never below the epoch in ms, so that it grows even where an older copy of the database is
+  -- brought back; `applied_revision` is the last one that the host item in the state table is known to hold
+  revision bigint not null,
+  applied_revision bigint not null default 0
+);
+create index domain_settings_unapplied on domain_settings (updated_at) where applied_revision < revision;
+
+-- What became of the URLs of a domain, over all jobs: counted as captures arrive, since counting them afterwards would read
+-- every capture.
+create table domain_counts (
+  domain text primary key,
+  crawled bigint not null default 0,
+  failed bigint not null default 0,
+  skipped bigint not null default 0,
+  -- tries that were followed by another
+  retried bigint not null default 0,
+  -- of `crawled`: answered by the crawl cache, without a request
+  reused bigint not null default 0,
+  payload_bytes bigint not null default 0,
+  last_capture_at timestamptz not null
 );
 
 create table proxy_configs (

@@ -1,6 +1,7 @@
 /** Runs fetch tasks against a test site, with real queues, objects and state. */
 
 import { randomUUID } from "node:crypto";
+import { GetQueueAttributesCommand } from "@aws-sdk/client-sqs";
 import { fetchDependencies } from "../../../functions/fetch/dependencies.ts";
 import type { Capture } from "../../../shared/capture/capture.ts";
 import { capturesMessageSchema, readCaptureBatch } from "../../../shared/capture/capture-batch.ts";
@@ -24,6 +25,8 @@ export interface FetchHarness {
   captures(): Promise<Capture[]>;
   /** Runs the task once. @returns its captures in the order of the task's URLs */
   fetch(task: FetchTask): Promise<Capture[]>;
+  /** Tasks that were sent again with a delay. */
+  delayed(): Promise<number>;
   record(capture: Capture): Promise<WarcRecordContents>;
 }
 
@@ -60,6 +63,12 @@ export async function fetchHarness(settings: Record<string, string> = {}): Promi
       const order = task.urls.map(({ urlHash: hash }) => hash);
       return found.sort((a, b) => order.indexOf(a.urlHash) - order.indexOf(b.urlHash));
     },
+    async delayed() {
+      const { Attributes } = await aws.sqs.send(
+        new GetQueueAttributesCommand({ QueueUrl: `${aws.queueUrlPrefix}fetch-normal`, AttributeNames: ["All"] }),
+      );
+      return Number(Attributes?.["ApproximateNumberOfMessagesDelayed"]);
+    },
     async record(capture) {
       if (capture.warc === null) throw new Error(`No WARC record for ${capture.url}`);
       return await readWarcRecord(dependencies.objects, capture.warc);
@@ -74,10 +83,17 @@ export interface TaskOptions {
   /** A rate of 1000 a second unless it says otherwise. */
   config?: Record<string, unknown>;
   jobId?: string;
+  deadline?: number | null;
 }
 
 /** A valid task of the host of its first URL. */
-export function fetchTask({ urls, scope = ANYWHERE, config = {}, jobId = randomUUID() }: TaskOptions): FetchTask {
+export function fetchTask({
+  urls,
+  scope = ANYWHERE,
+  config = {},
+  jobId = randomUUID(),
+  deadline = null,
+}: TaskOptions): FetchTask {
   const targets = urls.map((each) => (typeof each === "string" ? { url: each, prior: null } : each));
   return fetchTaskSchema.parse({
     taskId: randomUUID(),
@@ -85,7 +101,7 @@ export function fetchTask({ urls, scope = ANYWHERE, config = {}, jobId = randomU
     priority: "normal",
     host: new URL(targets[0]?.url ?? "").host,
     scope,
-    deadline: null,
+    deadline,
     concurrency: null,
     config: crawlConfigSchema.parse({ rate_limit_rps: 1000, ...config }),
     urls: targets.map(({ url, prior }) => ({ url, urlHash: urlHash(normalizeUrl(url)), depth: 0, attempt: 0, prior })),

@@ -1,7 +1,11 @@
-import { PutCommand } from "@aws-sdk/lib-dynamodb";
+import { GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
 import { beforeAll, describe, expect, it } from "vitest";
-import { CIRCUIT_OPEN_MS, CIRCUIT_THRESHOLD, circuitOf, createHostStates } from "../../../shared/crawl/host-state.ts";
+import { circuitOf, createHostStates, DEFAULT_CIRCUIT, type HostSettings } from "../../../shared/crawl/host-state.ts";
 import { type TestAws, testAws } from "../../services/index.ts";
+
+const CIRCUIT_THRESHOLD = DEFAULT_CIRCUIT.threshold;
+const CIRCUIT_OPEN_MS = DEFAULT_CIRCUIT.timeoutS * 1000;
+const PROBE_MS = 60_000;
 
 let aws: TestAws;
 let now = Date.UTC(2026, 0, 1);
@@ -61,6 +65,34 @@ describe("slots", () => {
   });
 });
 
+const NO_SETTINGS: HostSettings = {
+  rate_limit_rps: undefined,
+  blocked: false,
+  circuit_threshold: undefined,
+  circuit_timeout_s: undefined,
+};
+
+describe("a domain's settings", () => {
+  it("that arrive late do not replace later ones", async () => {
+    await states().applySettings("late", { ...NO_SETTINGS, blocked: true }, 7);
+    await states().applySettings("late", { ...NO_SETTINGS, rate_limit_rps: 3 }, 6);
+    expect(await states().read("late")).toMatchObject({ blocked: true, settings_revision: 7 });
+    await states().applySettings("late", { ...NO_SETTINGS, rate_limit_rps: 3 }, 8);
+    const state = await states().read("late");
+    expect(state).toMatchObject({ blocked: false, rate_limit_rps: 3, circuit_threshold: CIRCUIT_THRESHOLD });
+  });
+
+  it("never expire, even where a worker reserves with what it knew before them", async () => {
+    await states().reserve("kept", 100, soon());
+    const old = await states().read("kept");
+    await states().applySettings("kept", { ...NO_SETTINGS, blocked: true }, 1);
+    const { state } = await states().reserve("kept", 100, soon(), old);
+    expect(state.blocked).toBe(true);
+    const { Item } = await aws.dynamo.send(new GetCommand({ TableName: aws.stateTable, Key: { pk: "host#kept" } }));
+    expect(Item).not.toHaveProperty("expires_at");
+  });
+});
+
 describe("the circuit", () => {
   const fail = async (host: string, times: number) => {
     for (let time = 0; time < times; time += 1) await states().recordFailure(host);
@@ -80,7 +112,7 @@ describe("the circuit", () => {
     now += CIRCUIT_OPEN_MS;
     const seen = await states().read("dead");
     expect(circuitOf(seen, now)).toBe("half-open");
-    const probes = await Promise.all(Array.from({ length: 6 }, () => states().takeProbe("dead", seen)));
+    const probes = await Promise.all(Array.from({ length: 6 }, () => states().takeProbe("dead", seen, PROBE_MS)));
     expect(probes.filter(Boolean)).toHaveLength(1);
   });
 
@@ -88,17 +120,42 @@ describe("the circuit", () => {
     expect(circuitOf(await fail("dead", 1), now)).toBe("open");
     now += CIRCUIT_OPEN_MS;
     const seen = await states().read("dead");
-    expect(await states().takeProbe("dead", seen)).toBe(true);
+    expect(await states().takeProbe("dead", seen, PROBE_MS)).toBe(now + PROBE_MS);
     await states().recordSuccess("dead");
     expect(circuitOf(await states().read("dead"), now)).toBe("closed");
+  });
+
+  it("gives the probe to another where it was given back, and not where it was another's", async () => {
+    await fail("given", CIRCUIT_THRESHOLD);
+    now += CIRCUIT_OPEN_MS;
+    const seen = await states().read("given");
+    const until = (await states().takeProbe("given", seen, PROBE_MS)) ?? 0;
+    await states().dropProbe("given", until - 1);
+    expect(await states().takeProbe("given", seen, PROBE_MS)).toBeUndefined();
+    await states().dropProbe("given", until);
+    expect(await states().takeProbe("given", seen, PROBE_MS)).toBe(until);
+  });
+
+  it("remembers since when the host has not answered, and how often it opened", async () => {
+    const since = now;
+    await fail("down", CIRCUIT_THRESHOLD);
+    now += CIRCUIT_OPEN_MS;
+    expect(await fail("down", 1)).toMatchObject({ opened_at: now, down_since: since, openings: 2 });
+    expect(await states().recordSuccess("down")).toMatchObject({ opened_at: 0, down_since: 0, openings: 0 });
+  });
+
+  it("is the domain's own where it has settings", async () => {
+    await states().applySettings("own", { ...NO_SETTINGS, circuit_threshold: 2, circuit_timeout_s: 10 }, 1);
+    expect(circuitOf(await fail("own", 2), now)).toBe("open");
+    expect(circuitOf(await states().read("own"), now + 10_000)).toBe("half-open");
   });
 
   it("gives the probe to another where its holder died", async () => {
     await fail("lost", CIRCUIT_THRESHOLD);
     now += CIRCUIT_OPEN_MS;
     const seen = await states().read("lost");
-    expect(await states().takeProbe("lost", seen)).toBe(true);
+    expect(await states().takeProbe("lost", seen, PROBE_MS)).toBe(now + PROBE_MS);
     now += 61_000;
-    expect(await states().takeProbe("lost", seen)).toBe(true);
+    expect(await states().takeProbe("lost", seen, PROBE_MS)).toBe(now + PROBE_MS);
   });
 });

@@ -24,6 +24,14 @@ test("transient faults wait 1, 2 and 4 seconds, then end", () => {
   expect(outcomes.map((each) => each.waitMs)).toEqual([1000, 2000, 4000, 0]);
 });
 
+test("a fault that names its time waits that long, up to what a message can be delayed", () => {
+  const waits = (retryAfterMs: number) => {
+    const { error, ...rest } = observed("CIRCUIT_OPEN", true);
+    return outcomeOf({ ...rest, error: { ...error, retryAfterMs } }, 1).waitMs;
+  };
+  expect([waits(500), waits(280_000), waits(3_600_000)]).toEqual([2000, 280_000, 900_000]);
+});
+
 test("only what was skipped without any request gives its budget back", () => {
   expect(outcomeOf(observed("ROBOTS_DENIED", false), 0)).toMatchObject({ state: "skipped", givesBudgetBack: true });
   expect(outcomeOf(observed("ROBOTS_DENIED", false), 1)).toMatchObject({ givesBudgetBack: false });
