@@ -207,7 +207,8 @@ export const TOPOLOGY: Topology = {
     },
     {
       name: "dead-letter",
-      about: "Ends the work of messages that no delivery could complete, so that their jobs end",
+      about:
+        "Has messages that no delivery could complete sent again later, or ends their work, so that their jobs end",
       timeoutS: 60,
       memoryMb: 256,
       network: "private",
@@ -223,7 +224,7 @@ export const TOPOLOGY: Topology = {
       network: "private",
       maxConcurrency: 1,
       schedules: [{ name: "sweep", everyMinutes: 1 }],
-      grants: { send: [...FETCH_QUEUES, "embed"], stateTable: true, database: true },
+      grants: { send: [...FETCH_QUEUES, "captures", "embed"], bucket: "read", stateTable: true, database: true },
       localContainers: 1,
     },
     {

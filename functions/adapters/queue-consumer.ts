@@ -10,7 +10,7 @@ import type { z } from "zod";
 import { PermanentError, ThrottledError } from "../../shared/platform/errors.ts";
 import type { Logger } from "../../shared/platform/log.ts";
 import { isPassingFault } from "../../shared/platform/passing-faults.ts";
-import type { QueueSender } from "../../shared/platform/queues.ts";
+import { PERMANENT_FAULT, type QueueSender } from "../../shared/platform/queues.ts";
 
 export interface QueueConsumer<Message> {
   schema: z.ZodType<Message>;
@@ -24,6 +24,8 @@ export interface Delivery {
   queue: string;
   /** 1 for the first delivery. */
   receiveCount: number;
+  /** What was sent along with the body, where it is text. */
+  attributes: Readonly<Record<string, string>>;
   /** Milliseconds until the function is stopped. */
   remainingMs(): number;
   log: Logger;
@@ -65,12 +67,14 @@ async function handleRecord<Message>(
 ): Promise<string | undefined> {
   const queue = topologyName(record.eventSourceARN, queueUrlPrefix);
   const receiveCount = Number(record.attributes.ApproximateReceiveCount);
+  const attributes = textAttributes(record);
   const log = base.with({ queue, message_id: record.messageId, receive_count: receiveCount });
   try {
     await handle(parseMessage(record.body, schema, body), {
       messageId: record.messageId,
       queue,
       receiveCount,
+      attributes,
       remainingMs,
       log,
     });
@@ -80,7 +84,9 @@ async function handleRecord<Message>(
     if (error instanceof PermanentError || failsByItself) {
       log.error("message can never be handled: it goes to the dead-letter queue", { error });
       try {
-        await queues.sendRaw(queue + DEAD_LETTERS, record.body);
+        // what fails only for now is sent again from there; what can never be handled says so
+        const verdict = error instanceof PermanentError ? { [PERMANENT_FAULT]: error.code } : {};
+        await queues.sendRaw(queue + DEAD_LETTERS, record.body, { ...attributes, ...verdict });
         return undefined;
       } catch (sendError) {
         log.error("the dead-letter queue did not take the message: it is delivered again", { error: sendError });
@@ -101,6 +107,14 @@ async function handleRecord<Message>(
     }
     return record.messageId;
   }
+}
+
+function textAttributes({ messageAttributes }: SQSRecord): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(messageAttributes ?? {}).flatMap(([name, { stringValue }]) =>
+      stringValue === undefined ? [] : [[name, stringValue]],
+    ),
+  );
 }
 
 /** The queue's name in the topology: a deployment puts its own name before it, which the URL prefix ends with. */

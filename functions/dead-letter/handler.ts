@@ -1,4 +1,4 @@
-/** Ends the work of messages that no delivery could complete, so that their jobs end. */
+/** Has messages that no delivery could complete sent again later, or ends their work, so that their jobs end. */
 import { z } from "zod";
 import { buryDeadLetter } from "../../shared/crawl/dead-letters.ts";
 import { s3Client } from "../../shared/platform/aws.ts";
@@ -15,14 +15,15 @@ const dependencies = once(() => {
     ...container,
     sql: configuredDatabase(config),
     objects: createObjectStore(s3Client(), config.bucket),
+    redrive: { most: config.mostRedrives, firstS: config.firstRedriveS },
   };
 });
 
 export const handler = createQueueHandler(dependencies, () => ({
   schema: z.string(),
   body: "text",
-  handle: async (body, { messageId, queue, receiveCount, log }) => {
-    const letter = { queue: queue.replace(/-dlq$/, ""), messageId, body, receiveCount };
+  handle: async (body, { messageId, queue, receiveCount, attributes, log }) => {
+    const letter = { queue: queue.replace(/-dlq$/, ""), messageId, body, receiveCount, attributes };
     await buryDeadLetter({ ...dependencies(), log }, letter);
   },
 }));

@@ -5,7 +5,7 @@
 import { promisify } from "node:util";
 import { constants, zstdCompress, zstdDecompress } from "node:zlib";
 import { z } from "zod";
-import { PermanentError } from "../platform/errors.ts";
+import { PermanentError, RetryableError } from "../platform/errors.ts";
 import { uuidv7 } from "../platform/ids.ts";
 import type { ObjectStore } from "../platform/objects.ts";
 import { type Capture, captureSchema } from "./capture.ts";
@@ -37,10 +37,10 @@ export async function writeCaptureBatch(
   return key;
 }
 
-/** @throws PermanentError where the batch is missing or not what it should be */
+/** @throws RetryableError where the batch is missing: it was there, and may be put back; PermanentError where it is not what it should be */
 export async function readCaptureBatch(objects: ObjectStore, key: string): Promise<Capture[]> {
   const body = await objects.get(key);
-  if (body === undefined) throw new PermanentError(`No capture batch at ${key}`, { code: "BATCH_MISSING" });
+  if (body === undefined) throw new RetryableError(`No capture batch at ${key}`, { code: "BATCH_MISSING" });
   try {
     const json = await decompress(body, { maxOutputLength: MAX_BATCH_BYTES });
     return z.array(captureSchema).parse(JSON.parse(json.toString("utf8")));

@@ -2,7 +2,7 @@
 import { decodeKnown, decodeText } from "../capture/charset.ts";
 import { readWarcRecord, readWarcStart, type WarcRecordContents } from "../capture/warc-reader.ts";
 import type { Sql } from "../platform/database.ts";
-import { PermanentError } from "../platform/errors.ts";
+import { PermanentError, RetryableError } from "../platform/errors.ts";
 import type { ObjectStore } from "../platform/objects.ts";
 import { decodeContent } from "./content-coding.ts";
 import { cutText } from "./cut-text.ts";
@@ -85,6 +85,7 @@ export async function readResponseRecord(
 /** Whether the archive does not hold it (any more), in contrast to not answering. */
 export function isMissingFromArchive(error: unknown): error is Error {
   if (error instanceof PermanentError || error instanceof RangeError) return true;
+  if (error instanceof RetryableError && error.code === "BATCH_MISSING") return true;
   const status = (error as { $metadata?: { httpStatusCode?: number } }).$metadata?.httpStatusCode;
   return error instanceof Error && (status === 404 || status === 416);
 }

@@ -1,11 +1,15 @@
-/** Messages that no delivery could complete: each is recorded, and what it asked for ends, so that its job ends. */
+/**
+ * Messages that no delivery could complete. Each is recorded; where its fault may pass, the sweep sends it again after a while,
+ * see redrive.ts. Otherwise what it asked for ends, so that its job ends.
+ */
 import { z } from "zod";
 import { readCaptureBatch } from "../capture/capture-batch.ts";
-import { inTransaction } from "../platform/database.ts";
-import { PermanentError } from "../platform/errors.ts";
+import { inTransaction, type Transaction } from "../platform/database.ts";
+import { PermanentError, RetryableError } from "../platform/errors.ts";
 import { uuidv7 } from "../platform/ids.ts";
 import type { ObjectStore } from "../platform/objects.ts";
-import { settleJob } from "./job-lifecycle.ts";
+import { PERMANENT_FAULT } from "../platform/queues.ts";
+import { isFinished, peekJob, settleJob } from "./job-lifecycle.ts";
 import type { JobDependencies } from "./jobs.ts";
 import { endLostUrls } from "./lost-work.ts";
 
@@ -15,9 +19,25 @@ export interface DeadLetter {
   messageId: string;
   body: string;
   receiveCount: number;
+  attributes: Readonly<Record<string, string>>;
 }
 
-export type DeadLetterDependencies = Pick<JobDependencies, "sql" | "queues" | "log"> & { objects: ObjectStore };
+export type LostWorkDependencies = Pick<JobDependencies, "sql" | "queues" | "log"> & { objects: ObjectStore };
+
+export interface DeadLetterDependencies extends LostWorkDependencies {
+  redrive: {
+    /** Times that a message is sent again, at the most. */
+    most: number;
+    /** Before the first of them, in seconds. */
+    firstS: number;
+  };
+}
+
+/** Attribute of a message that is sent again: the how manieth time it is. */
+export const REDRIVE = "redrive";
+const BACKOFF_FACTOR = 4;
+/** Other queues' rows ask again by themselves (embed), or their senders wait no longer. */
+const REDRIVEN_QUEUE = /^(fetch-(high|normal|low)|captures)$/;
 
 /** As much of any message as tells whose it was: it may be dead because the rest of it is wrong. */
 const traceSchema = z.looseObject({
@@ -25,27 +45,21 @@ const traceSchema = z.looseObject({
   taskId: z.uuid().nullish(),
   batchKey: z.string().nullish(),
 });
-type Trace = z.infer<typeof traceSchema>;
+export type Trace = z.infer<typeof traceSchema>;
+
+type LetterState = "waiting" | "sent" | "recovered" | "ended";
 
 /** Idempotent. What cannot be traced to a job is recorded all the same; its rows' leases lapse, and the sweep goes on with them. */
 export async function buryDeadLetter(dependencies: DeadLetterDependencies, letter: DeadLetter): Promise<void> {
   const trace = traceOf(letter.body);
-  await record(dependencies, letter, trace);
-  if (trace === undefined) return;
-  if (letter.queue === "embed") await giveUpRefusedChunks(dependencies, trace.jobId);
-  else if (trace.taskId) {
-    const hashes = letter.queue === "captures" ? await readableUrls(dependencies, trace) : null;
-    const ended = await endLostUrls(dependencies, trace.jobId, trace.taskId, hashes);
-    dependencies.log.error("a message could not be handled: its URLs end as failed", {
-      queue: letter.queue,
-      job_id: trace.jobId,
-      task_id: trace.taskId,
-      ended_urls: ended,
-    });
-  }
+  const state = await inTransaction(dependencies.sql, (tx) => record(tx, dependencies, letter, trace));
+  const about = { queue: letter.queue, job_id: trace?.jobId, task_id: trace?.taskId };
+  if (state === "waiting")
+    return dependencies.log.warn("a message could not be handled: it is sent again later", about);
+  if (state === "ended" && trace !== undefined) await endItsWork(dependencies, letter.queue, trace);
 }
 
-function traceOf(body: string): Trace | undefined {
+export function traceOf(body: string): Trace | undefined {
   try {
     return traceSchema.safeParse(JSON.parse(body)).data;
   } catch {
@@ -54,24 +68,107 @@ function traceOf(body: string): Trace | undefined {
   }
 }
 
-async function record({ sql }: DeadLetterDependencies, letter: DeadLetter, trace: Trace | undefined): Promise<void> {
-  const { queue, messageId, receiveCount } = letter;
-  const body = letter.body.toWellFormed().replaceAll("\0", "\uFFFD");
-  await sql`
-    insert into dead_letters (id, queue, message_id, body, receive_count, job_id)
-    values (${uuidv7()}, ${queue}, ${messageId}, ${body}, ${receiveCount},
-      (select id from jobs where id = ${trace?.jobId ?? null}))
-    on conflict (message_id) do nothing`;
+interface KnownLetter {
+  id: string;
+  state: LetterState;
+  messageId: string;
+  redrives: number;
+}
+
+/** @returns what is to become of the letter */
+async function record(
+  tx: Transaction,
+  { redrive }: DeadLetterDependencies,
+  letter: DeadLetter,
+  trace: Trace | undefined,
+): Promise<LetterState> {
+  const { queue, messageId, receiveCount, attributes } = letter;
+  const subject = trace?.batchKey ?? trace?.taskId ?? null;
+  const [known] = await tx<KnownLetter[]>`
+    select id, state, message_id as "messageId", redrives from dead_letters
+    where message_id = ${messageId} or (queue = ${queue} and subject = ${subject})
+    order by (message_id = ${messageId}) desc limit 1 for update`;
+  // sent again, and counted as such only afterwards
+  const redrives = Math.max(known?.redrives ?? 0, Number(attributes[REDRIVE] ?? 0));
+  if (known !== undefined && isRepeated(known, letter)) return known.state;
+  const state = await stateOf(tx, redrive.most, letter, trace, redrives);
+  const wait = state === "waiting" ? redrive.firstS * BACKOFF_FACTOR ** redrives : null;
+  const row = {
+    state,
+    redrives,
+    message_id: messageId,
+    receive_count: receiveCount,
+    error_code: attributes[PERMANENT_FAULT] ?? null,
+  };
+  if (known !== undefined) {
+    await tx`
+      update dead_letters set ${tx(row)}, redrive_at = now() + ${wait}::float8 * interval '1 second', updated_at = now()
+      where id = ${known.id}`;
+    return state;
+  }
+  const { count } = await tx`
+    insert into dead_letters (id, queue, message_id, body, receive_count, job_id, task_id, subject, state, redrives, redrive_at,
+      error_code)
+    values (${uuidv7()}, ${queue}, ${messageId}, ${storable(letter.body)}, ${receiveCount},
+      (select id from jobs where id = ${trace?.jobId ?? null}), ${trace?.taskId ?? null}, ${subject && storable(subject)},
+      ${state}, ${redrives}, now() + ${wait}::float8 * interval '1 second', ${row.error_code})
+    on conflict do nothing`;
+  // the same message, delivered twice at once: what the other delivery decided holds, and ending twice is harmless
+  return count === 0 && state === "waiting" ? "sent" : state;
+}
+
+/** Whether this very death is known: SQS delivers at least once, and a task may have more than one message. */
+function isRepeated(known: KnownLetter, { messageId, attributes }: DeadLetter): boolean {
+  const redrive = attributes[REDRIVE] === undefined ? undefined : Number(attributes[REDRIVE]);
+  if (known.state === "ended" || known.messageId === messageId) return true;
+  if (known.state === "waiting") return redrive === undefined || redrive <= known.redrives;
+  return redrive !== undefined && redrive < known.redrives;
+}
+
+async function stateOf(
+  tx: Transaction,
+  mostRedrives: number,
+  { queue, attributes }: DeadLetter,
+  trace: Trace | undefined,
+  redrives: number,
+): Promise<"waiting" | "recovered" | "ended"> {
+  if (!trace?.taskId || !REDRIVEN_QUEUE.test(queue)) return "ended";
+  const [owed] = await tx`
+    select from frontier where job_id = ${trace.jobId} and state = 'claimed' and task_id = ${trace.taskId} limit 1`;
+  if (owed === undefined) return "recovered";
+  if (attributes[PERMANENT_FAULT] !== undefined || redrives >= mostRedrives) return "ended";
+  const job = await peekJob(tx, trace.jobId);
+  if (job === undefined || isFinished(job.status) || job.cancelRequested) return "ended";
+  const late = job.deadlineAt !== null && job.deadlineAt.getTime() <= Date.now();
+  return late ? "ended" : "waiting";
+}
+
+/** PostgreSQL takes neither NUL nor half a surrogate pair. */
+const storable = (text: string): string => text.toWellFormed().replaceAll("\0", "\uFFFD");
+
+/** Ends what the message asked for. Idempotent. @returns how many URLs ended */
+export async function endItsWork(dependencies: LostWorkDependencies, queue: string, trace: Trace): Promise<number> {
+  if (queue === "embed") await giveUpRefusedChunks(dependencies, trace.jobId);
+  if (queue === "embed" || !trace.taskId) return 0;
+  const hashes = queue === "captures" ? await readableUrls(dependencies, trace) : null;
+  const ended = await endLostUrls(dependencies, trace.jobId, trace.taskId, hashes);
+  dependencies.log.error("a message could not be handled: its URLs end as failed", {
+    queue,
+    job_id: trace.jobId,
+    task_id: trace.taskId,
+    ended_urls: ended,
+  });
+  return ended;
 }
 
 /** URLs of the batch, or null where it cannot be read: then all that its task owes is lost. */
-async function readableUrls({ objects }: DeadLetterDependencies, { batchKey }: Trace): Promise<string[] | null> {
+async function readableUrls({ objects }: LostWorkDependencies, { batchKey }: Trace): Promise<string[] | null> {
   if (!batchKey) return null;
   try {
     const captures = await readCaptureBatch(objects, batchKey);
     return captures.map((capture) => capture.urlHash);
   } catch (error) {
-    if (error instanceof PermanentError) return null;
+    if (error instanceof PermanentError || error instanceof RetryableError) return null;
     throw error;
   }
 }
@@ -80,7 +177,7 @@ async function readableUrls({ objects }: DeadLetterDependencies, { batchKey }: T
 const MOST_REFUSALS = 5;
 
 /** Chunks that were refused too often are given up: keyword search still finds them. The others wait for the sweep. */
-async function giveUpRefusedChunks({ sql }: DeadLetterDependencies, jobId: string): Promise<void> {
+async function giveUpRefusedChunks({ sql }: Pick<LostWorkDependencies, "sql">, jobId: string): Promise<void> {
   await inTransaction(sql, async (tx) => {
     const { count } = await tx`
       update embeddings e set state = 'failed' from chunks c, documents d, jobs j

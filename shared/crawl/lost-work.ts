@@ -29,6 +29,9 @@ export async function endLostUrls(
       job,
       owed.map(({ urlHash }) => ({ urlHash, ...outcome, waitMs: 0, captureId: null, givesBudgetBack: false })),
     );
+    await tx`
+      update dead_letters set state = 'ended', redrive_at = null, updated_at = now()
+      where job_id = ${jobId} and task_id = ${taskId} and state = 'sent'`;
     const tasks = await claimUrls(tx, job, [...new Set(owed.map((url) => url.host))]);
     await settleJob(tx, jobId);
     return { ended: owed.length, tasks };

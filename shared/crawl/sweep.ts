@@ -9,6 +9,7 @@ import { sendEmbedTasks } from "./ingest-batch.ts";
 import { lockJob, peekJob, settleJob } from "./job-lifecycle.ts";
 import { cancelJob, type JobDependencies } from "./jobs.ts";
 import { endLostUrls, resumeJob } from "./lost-work.ts";
+import { type RedriveDependencies, redriveLetters } from "./redrive.ts";
 import { endLateJob, lateJobs } from "./time-limit.ts";
 import { unwatchedJobs } from "./watch.ts";
 
@@ -35,11 +36,12 @@ export interface Swept {
   lateJobs: number;
   /** Nobody listened to them any more. */
   unwatchedJobs: number;
+  redrivenLetters: number;
 }
 
 /** @param remainingMs how long the sweep may still take: it stops early, and the next one goes on */
 export async function sweep(
-  dependencies: JobDependencies,
+  dependencies: JobDependencies & RedriveDependencies,
   now: number,
   remainingMs: () => number = () => Number.POSITIVE_INFINITY,
 ): Promise<Swept> {
@@ -52,6 +54,7 @@ export async function sweep(
     resentChunks: 0,
     lateJobs: 0,
     unwatchedJobs: 0,
+    redrivenLetters: 0,
   };
   const since = await flags.activeSince();
   if (since === undefined) return swept;
@@ -77,6 +80,9 @@ export async function sweep(
       } else if (await sendAgain(dependencies, lapsed)) swept.renewedTasks++;
     });
   }
+  const letters = await redriveLetters(dependencies, hasTime);
+  swept.redrivenLetters = letters.redriven;
+  swept.endedUrls += letters.endedUrls;
   for (const jobId of await stalledJobs(sql)) {
     if (!hasTime()) break;
     await apart(dependencies, jobId, () => resumeJob(dependencies, jobId));
@@ -114,6 +120,8 @@ async function lapsedTasks(sql: Sql): Promise<LapsedTask[]> {
     select f.job_id as "jobId", f.task_id as "taskId", max(f.sends)::int as sends, j.cancel_requested as "cancelRequested"
     from frontier f join jobs j on j.id = f.job_id
     where f.state = 'claimed' and f.lease_until < now()
+      -- these wait for their message to be sent again
+      and not exists (select from dead_letters l where l.task_id = f.task_id and l.state = 'waiting')
     group by f.job_id, f.task_id, j.cancel_requested
     order by min(f.lease_until) limit ${MOST_TASKS}`;
 }
@@ -173,6 +181,7 @@ async function isIdle(sql: Sql): Promise<boolean> {
   const [row] = await sql<{ idle: boolean }[]>`
     select not exists (select from jobs where status in ('pending', 'running', 'embedding'))
       and not exists (select from jobs where completed_at > now() - ${AFTERMATH}::interval)
-      and not exists (select from documents where not generation_active) as idle`;
+      and not exists (select from documents where not generation_active)
+      and not exists (select from dead_letters where state = 'waiting') as idle`;
   return row?.idle === true;
 }

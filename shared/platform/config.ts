@@ -147,6 +147,16 @@ export const CONFIG_FIELDS = {
     integer(30, 1, 36_500),
     "Days for which the results of a job that has ended can be read",
   ),
+  mostRedrives: field(
+    "DEAD_LETTER__MOST_REDRIVES",
+    integer(3, 0, 10),
+    "Times that a message is sent again after all its deliveries failed",
+  ),
+  firstRedriveS: field(
+    "DEAD_LETTER__FIRST_REDRIVE_S",
+    integer(60, 1, 86_400),
+    "Wait before the first of these times, in seconds; four times as long before each next one",
+  ),
   schedulerGroup: field("SCHEDULER__GROUP", z.string().default("strandline"), "EventBridge Scheduler group"),
 } as const;
 

@@ -5,11 +5,14 @@ import { RetryableError } from "./errors.ts";
 export interface QueueSender {
   /** @param queue the queue's name in the topology; @param delaySeconds 0 to 900 */
   send(queue: string, message: unknown, delaySeconds?: number): Promise<void>;
-  /** A body that is already text, as it stands. */
-  sendRaw(queue: string, body: string): Promise<void>;
+  /** A body that is already text, as it stands. @param attributes texts that go along, for those who deliver it */
+  sendRaw(queue: string, body: string, attributes?: Readonly<Record<string, string>>): Promise<void>;
   /** @throws RetryableError naming how many were refused */
   sendAll(queue: string, messages: readonly unknown[]): Promise<void>;
 }
+
+/** Attribute of a message in a dead-letter queue: the code of the fault that can never pass. */
+export const PERMANENT_FAULT = "permanent_fault";
 
 /** The most that SQS takes in one call: messages, and UTF-8 bytes of all their bodies. */
 const BATCH_SIZE = 10;
@@ -26,8 +29,11 @@ export function createQueueSender(sqs: SQSClient, urlPrefix: string): QueueSende
         }),
       );
     },
-    async sendRaw(queue, body) {
-      await sqs.send(new SendMessageCommand({ QueueUrl: urlPrefix + queue, MessageBody: body }));
+    async sendRaw(queue, body, attributes = {}) {
+      const MessageAttributes = Object.fromEntries(
+        Object.entries(attributes).map(([name, StringValue]) => [name, { DataType: "String", StringValue }]),
+      );
+      await sqs.send(new SendMessageCommand({ QueueUrl: urlPrefix + queue, MessageBody: body, MessageAttributes }));
     },
     async sendAll(queue, messages) {
       for (const bodies of inBatches(messages.map((message) => JSON.stringify(message)))) {

@@ -108,8 +108,21 @@ create table cache_counts (
 );
 
 alter table dead_letters
-  -- waiting: sent again at `redrive_at`; sent: on its way; ended: its work ended as lost
-  add column state text not null default 'ended' check (state in ('waiting', 'sent', 'ended')),
+  -- waiting: sent again at `redrive_at`; sent: on its way; recovered: what it asked for is done; ended: its work ended as lost
+  add column state text not null default 'ended' check (state in ('waiting', 'sent', 'recovered', 'ended')),
+  -- the task, and the capture batch or else the task: one letter speaks of it, however often its message dies
+  add column task_id uuid,
+  add column subject text,
   add column redrives int not null default 0,
-  add column redrive_at timestamptz;
-create index dead_letters_due on dead_letters (redrive_at) where state = 'waiting';
+  add column redrive_at timestamptz,
+  -- of the fault that can never pass
+  add column error_code text,
+  add column updated_at timestamptz not null default now(),
+  add unique (queue, subject);
+create index dead_letters_open on dead_letters (redrive_at) where state in ('waiting', 'sent');
+create index dead_letters_job on dead_letters (job_id);
+
+create index jobs_failed on jobs (id) where status = 'failed' or failed > 0;
+-- one retry of a job at a time
+create unique index jobs_one_retry on jobs (retry_of)
+  where retry_of is not null and status in ('pending', 'running', 'embedding');

@@ -1,5 +1,6 @@
 /** A crawl without its fetcher: real database, queues and bucket; tests answer the fetch tasks themselves. */
-
+import { ReceiveMessageCommand } from "@aws-sdk/client-sqs";
+import type { SQSRecord } from "aws-lambda";
 import { type Capture, captureSchema } from "../../../shared/capture/capture.ts";
 import { type CapturesMessage, writeCaptureBatch } from "../../../shared/capture/capture-batch.ts";
 import { crawlConfigSchema } from "../../../shared/crawl/crawl-config.ts";
@@ -14,7 +15,7 @@ import { uuidv7 } from "../../../shared/platform/ids.ts";
 import { createLogger } from "../../../shared/platform/log.ts";
 import { createObjectStore } from "../../../shared/platform/objects.ts";
 import { createQueueSender } from "../../../shared/platform/queues.ts";
-import { testAws, testDatabase } from "../../services/index.ts";
+import { type TestAws, testAws, testDatabase } from "../../services/index.ts";
 
 const LONGEST_RETRY_DELAY_S = 6;
 
@@ -79,6 +80,40 @@ export async function crawlSetup({ embedding = null }: { embedding?: { maxTokens
         );
       }
     },
+  };
+}
+
+/** The next message of a queue, as the queue service hands it to a function; undefined where none comes. */
+export async function receiveRecord(aws: TestAws, queue: string, receiveCount = 1): Promise<SQSRecord | undefined> {
+  const { Messages = [] } = await aws.sqs.send(
+    new ReceiveMessageCommand({
+      QueueUrl: aws.queueUrlPrefix + queue,
+      WaitTimeSeconds: 5,
+      MessageAttributeNames: ["All"],
+    }),
+  );
+  const [message] = Messages;
+  if (message === undefined) return undefined;
+  const name = (aws.queueUrlPrefix.split("/").at(-1) ?? "") + queue;
+  const attributes = Object.entries(message.MessageAttributes ?? {}).map(([key, { StringValue }]) => [
+    key,
+    { stringValue: StringValue, dataType: "String" as const },
+  ]);
+  return {
+    messageId: message.MessageId ?? "",
+    receiptHandle: message.ReceiptHandle ?? "",
+    body: message.Body ?? "",
+    attributes: {
+      ApproximateReceiveCount: String(receiveCount),
+      SentTimestamp: "0",
+      SenderId: "test",
+      ApproximateFirstReceiveTimestamp: "0",
+    },
+    messageAttributes: Object.fromEntries(attributes),
+    md5OfBody: "",
+    eventSource: "aws:sqs",
+    eventSourceARN: `arn:aws:sqs:us-east-1:000000000000:${name}`,
+    awsRegion: "us-east-1",
   };
 }
 

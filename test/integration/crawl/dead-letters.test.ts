@@ -1,11 +1,10 @@
-import { ReceiveMessageCommand } from "@aws-sdk/client-sqs";
 import type { SQSEvent } from "aws-lambda";
 import { expect, test, vi } from "vitest";
-import { buryDeadLetter } from "../../../shared/crawl/dead-letters.ts";
+import { buryDeadLetter, type DeadLetter } from "../../../shared/crawl/dead-letters.ts";
 import type { FetchTask } from "../../../shared/crawl/fetch-task.ts";
 import { createJob, readJob } from "../../../shared/crawl/jobs.ts";
 import { uuidv7 } from "../../../shared/platform/ids.ts";
-import { crawlSetup, newJob, newSiteJob, page, type Site, traceOf } from "./crawl-setup.ts";
+import { crawlSetup, newJob, newSiteJob, page, receiveRecord, type Site, traceOf } from "./crawl-setup.ts";
 
 type Setup = Awaited<ReturnType<typeof crawlSetup>>;
 
@@ -15,36 +14,16 @@ const letter = (queue: string, message: unknown) => ({
   messageId: crypto.randomUUID(),
   body: typeof message === "string" ? message : JSON.stringify(message),
   receiveCount: 3,
+  attributes: {},
 });
+/** Without another try. */
+const bury = (setup: Setup, dead: DeadLetter) =>
+  buryDeadLetter({ ...setup.dependencies, redrive: { most: 0, firstS: 1 } }, dead);
 
-/** What the queue service hands to a function: the next message of a queue. */
 async function deliver(setup: Setup, queue: string): Promise<SQSEvent> {
-  const { Messages = [] } = await setup.aws.sqs.send(
-    new ReceiveMessageCommand({ QueueUrl: setup.aws.queueUrlPrefix + queue, WaitTimeSeconds: 5 }),
-  );
-  const [message] = Messages;
-  if (message === undefined) throw new Error(`${queue} is empty`);
-  const name = (setup.aws.queueUrlPrefix.split("/").at(-1) ?? "") + queue;
-  return {
-    Records: [
-      {
-        messageId: message.MessageId ?? "",
-        receiptHandle: message.ReceiptHandle ?? "",
-        body: message.Body ?? "",
-        attributes: {
-          ApproximateReceiveCount: "1",
-          SentTimestamp: "0",
-          SenderId: "test",
-          ApproximateFirstReceiveTimestamp: "0",
-        },
-        messageAttributes: {},
-        md5OfBody: "",
-        eventSource: "aws:sqs",
-        eventSourceARN: `arn:aws:sqs:us-east-1:000000000000:${name}`,
-        awsRegion: "us-east-1",
-      },
-    ],
-  };
+  const record = await receiveRecord(setup.aws, queue);
+  if (record === undefined) throw new Error(`${queue} is empty`);
+  return { Records: [record] };
 }
 
 test("a poison batch goes to the dead-letter queue at once, its URLs end as failed, and the job ends", async () => {
@@ -53,7 +32,7 @@ test("a poison batch goes to the dead-letter queue at once, its URLs end as fail
     vi.stubEnv(name, value);
   }
   const { handler: ingest } = await import("../../../functions/ingest/handler.ts");
-  const { handler: bury } = await import("../../../functions/dead-letter/handler.ts");
+  const { handler: buryIt } = await import("../../../functions/dead-letter/handler.ts");
   const context = { getRemainingTimeInMillis: () => 60_000 };
   const job = await createJob(setup.dependencies, newJob(["http://a.example/1", "http://a.example/2"]));
   const [task] = (await setup.tasks()) as [FetchTask];
@@ -64,7 +43,7 @@ test("a poison batch goes to the dead-letter queue at once, its URLs end as fail
     batchKey: "captures/poison",
   });
   expect(await ingest(await deliver(setup, "captures"), context)).toEqual({ batchItemFailures: [] });
-  expect(await bury(await deliver(setup, "captures-dlq"), context)).toEqual({ batchItemFailures: [] });
+  expect(await buryIt(await deliver(setup, "captures-dlq"), context)).toEqual({ batchItemFailures: [] });
   expect(await traceOf(setup.sql, job.job_id)).toMatchObject({
     job: { status: "completed", counts: { failed: 2, open: 0 } },
     frontier: [{ error_code: "DEAD_LETTERED" }, { error_code: "DEAD_LETTERED" }],
@@ -73,7 +52,7 @@ test("a poison batch goes to the dead-letter queue at once, its URLs end as fail
   expect(records).toMatchObject([{ queue: "captures", job_id: job.job_id }]);
 
   await setup.dependencies.queues.sendRaw("fetch-low-dlq", "{not json");
-  expect(await bury(await deliver(setup, "fetch-low-dlq"), context)).toEqual({ batchItemFailures: [] });
+  expect(await buryIt(await deliver(setup, "fetch-low-dlq"), context)).toEqual({ batchItemFailures: [] });
   const [unreadable] = await setup.sql`select queue, job_id, body from dead_letters where job_id is null`;
   expect(unreadable).toEqual({ queue: "fetch-low", job_id: null, body: "{not json" });
 });
@@ -86,7 +65,7 @@ test("a dead fetch task ends its URLs, and the job goes on with the others", asy
   );
   const [dead, living] = (await setup.tasks()) as [FetchTask, FetchTask];
   const dying = letter("fetch-normal", dead);
-  await Promise.all([buryDeadLetter(setup.dependencies, dying), buryDeadLetter(setup.dependencies, dying)]);
+  await Promise.all([bury(setup, dying), bury(setup, dying)]);
   const next = await setup.tasks();
   expect(next.map((task) => task.urls.length)).toEqual([30]);
   await Promise.all([living, ...next].map(async (task) => setup.crawlTask(task, site)));
@@ -102,7 +81,7 @@ test("a dead batch that can be read ends its own URLs alone", async () => {
   const job = await createJob(setup.dependencies, newJob(["http://a.example/1", "http://a.example/2"]));
   const [task] = (await setup.tasks()) as [FetchTask];
   const message = await setup.capture(task, site, task.urls.slice(0, 1));
-  await buryDeadLetter(setup.dependencies, letter("captures", message));
+  await bury(setup, letter("captures", message));
   expect(await traceOf(setup.sql, job.job_id)).toMatchObject({
     frontier: [{ state: "failed" }, { state: "claimed" }],
   });
@@ -113,7 +92,7 @@ test("a site job whose only task is dead fails", async () => {
   const job = await createJob(setup.dependencies, newSiteJob("http://a.example/"));
   const [task] = (await setup.tasks()) as [FetchTask];
   // of a later version, say: only what the letter is traced by is right
-  await buryDeadLetter(setup.dependencies, letter("fetch-normal", { ...task, urls: "?" }));
+  await bury(setup, letter("fetch-normal", { ...task, urls: "?" }));
   expect(await readJob(setup.sql, job.job_id)).toMatchObject({
     status: "failed",
     error: expect.stringContaining("DEAD_LETTERED"),
@@ -127,23 +106,23 @@ test("a dead embed task leaves its chunks pending, and gives up those that the e
   const chunks = await setup.sql<{ id: string }[]>`select id from chunks order by id`;
   expect(chunks.length).toBeGreaterThan(2);
   const dead = { jobId: job.job_id, chunkIds: chunks.map((chunk) => chunk.id) };
-  await buryDeadLetter(setup.dependencies, letter("embed", dead));
+  await bury(setup, letter("embed", dead));
   expect(await readJob(setup.sql, job.job_id)).toMatchObject({ counts: { unembedded_chunks: chunks.length } });
   await setup.sql`update embeddings set attempts = 5 where chunk_id = (select id from chunks where chunk_index = 0)`;
-  await buryDeadLetter(setup.dependencies, letter("embed", dead));
+  await bury(setup, letter("embed", dead));
   expect(await readJob(setup.sql, job.job_id)).toMatchObject({
     status: "embedding",
     counts: { unembedded_chunks: chunks.length - 1 },
   });
   await setup.sql`update embeddings set attempts = 5`;
-  await buryDeadLetter(setup.dependencies, letter("embed", dead));
+  await bury(setup, letter("embed", dead));
   expect(await readJob(setup.sql, job.job_id)).toMatchObject({ status: "completed" });
 });
 
 test("a letter of a job that is not known is recorded", async () => {
   const setup = await crawlSetup();
-  await buryDeadLetter(setup.dependencies, letter("fetch-high", { jobId: uuidv7(), taskId: uuidv7() }));
-  await buryDeadLetter(setup.dependencies, letter("embed", "[]"));
+  await bury(setup, letter("fetch-high", { jobId: uuidv7(), taskId: uuidv7() }));
+  await bury(setup, letter("embed", "[]"));
   expect(await setup.sql`select queue, job_id from dead_letters order by id`).toEqual([
     { queue: "fetch-high", job_id: null },
     { queue: "embed", job_id: null },
