@@ -127,6 +127,21 @@ export const TOPOLOGY: Topology = {
       localContainers: 2,
     },
     {
+      name: "results-api",
+      about: "Reads the results of jobs, page by page, from the database, the captures and the archive",
+      // a thousand pages with their content, to a slow reader
+      timeoutS: 300,
+      memoryMb: 1024,
+      network: "private",
+      maxConcurrency: 20,
+      routes: [
+        { method: "GET", path: "/jobs/{job_id}/results", streaming: true },
+        { method: "GET", path: "/jobs/{job_id}/stats", streaming: true },
+      ],
+      grants: { bucket: "read", stateTable: true, database: true },
+      localContainers: 2,
+    },
+    {
       name: "search-api",
       about: "Answers hybrid, vector and keyword queries",
       timeoutS: 29,

@@ -1,6 +1,7 @@
 /** What a caller is told of an error: one shape, a code, and nothing of the inside. */
 import { HTTPException } from "hono/http-exception";
 import type { z } from "zod";
+import { UnknownFieldError } from "../../shared/crawl/result-fields.ts";
 import { ApiError, PermanentError, RetryableError, ThrottledError } from "../../shared/platform/errors.ts";
 import { isUnreachable } from "../../shared/platform/passing-faults.ts";
 
@@ -42,6 +43,11 @@ const RETRY_AFTER_S = "2";
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   if (error instanceof HTTPException) return fromHttpException(error);
+  if (error instanceof UnknownFieldError) {
+    const { message, parameter: path } = error;
+    const faults: Fault[] = [{ in: "query", path, message }];
+    return new ApiError(400, message, { code: "VALIDATION_ERROR", cause: error, details: { faults } });
+  }
   if (error instanceof ThrottledError) {
     const headers = { "retry-after": String(Math.max(1, Math.ceil(error.retryAfterMs / 1000))) };
     return new ApiError(503, "A service behind this one asks for a pause: try again later", {

@@ -49,8 +49,8 @@ export function createStreamApi<Dependencies extends ApiDependencies>(
     name,
     streaming: true,
     routes: routes.map(({ spec: { method, path } }) => ({ method, path })),
-    // absent where a handler is loaded for its routes alone
-    handler: typeof awslambda === "undefined" ? handler : awslambda.streamifyResponse(handler),
+    // absent where a handler is loaded for its routes alone, although the AWS SDK makes an `awslambda` of its own
+    handler: globalThis.awslambda?.streamifyResponse?.(handler) ?? handler,
     openApi: () => openApiOf(app()),
   };
 }

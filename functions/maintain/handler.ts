@@ -1,6 +1,7 @@
-/** Removes replaced generations with their vectors, refreshes the corpus statistics, ages the embedding cache. */
+/** Removes replaced generations with their vectors and expired results, refreshes the corpus statistics, ages the embedding cache. */
 import type { Context } from "aws-lambda";
 import { createJobFlags } from "../../shared/crawl/job-flags.ts";
+import { removeExpiredResults } from "../../shared/crawl/job-results.ts";
 import { refreshIfStale } from "../../shared/knowledge/corpus-statistics.ts";
 import { embedderDescriptor } from "../../shared/knowledge/embedder-registry.ts";
 import { ageEmbeddingCache, removeUnseenDocuments } from "../../shared/knowledge/maintenance.ts";
@@ -15,6 +16,7 @@ const dependencies = onceMade(async () => {
   const config = loadConfig();
   const descriptor = embedderDescriptor(config);
   return {
+    config,
     sql: configuredDatabase(config),
     flags: createJobFlags(dynamoClient(), config.stateTable),
     vectors: descriptor === null ? null : await createVectorStore(config, descriptor),
@@ -26,16 +28,18 @@ const dependencies = onceMade(async () => {
 const RESERVE_MS = 60_000;
 
 export async function handler(_event: unknown, context: Pick<Context, "getRemainingTimeInMillis">): Promise<void> {
-  const { sql, flags, vectors, log } = await dependencies();
+  const { config, sql, flags, vectors, log } = await dependencies();
   // an idle system leaves the database alone, so that it may pause; the sweep keeps the marker until we were here
   if ((await flags.activeSince()) === undefined) return;
   const hasTime = () => context.getRemainingTimeInMillis() > RESERVE_MS;
   const documents = await removeUnseenDocuments(sql, vectors, hasTime);
   const embeddings = await ageEmbeddingCache(sql, hasTime);
+  const results = await removeExpiredResults(sql, config.jobRetentionDays, hasTime);
   const refreshed = await refreshIfStale(sql);
   log.info("maintained", {
     removed_documents: documents,
     aged_embeddings: embeddings,
+    expired_results: results,
     refreshed_statistics: refreshed,
   });
 }

@@ -152,12 +152,15 @@ export async function settleJob(tx: Transaction, jobId: string): Promise<Settled
     await tx`update jobs set status = 'embedding', started_at = coalesce(started_at, now()), updated_at = now() where id = ${jobId}`;
     return "embedding";
   }
-  await activateGeneration(tx, {
-    jobId,
-    generationId: job.generationId,
-    collectionId: job.collectionId,
-    wholeHosts: wholeHosts(job),
-  });
+  // a job that is not to be indexed has no documents, and must not hide those of others
+  if (job.settings.index) {
+    await activateGeneration(tx, {
+      jobId,
+      generationId: job.generationId,
+      collectionId: job.collectionId,
+      wholeHosts: wholeHosts(job),
+    });
+  }
   return await finish(tx, job, "completed", job.stopReason ?? "completed");
 }
 

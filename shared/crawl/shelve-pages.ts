@@ -27,8 +27,8 @@ export interface Arrival {
 }
 
 /**
- * Writes the documents of the pages, and copies those of pages that are unmodified. An arrival that turns out to need another
- * try gets that outcome here.
+ * Writes the documents of the pages, and copies those of pages that are unmodified; none where the job is not to be indexed.
+ * An arrival that turns out to need another try gets that outcome here.
  * @param maxTokens what the embedder reads; null where there is none
  */
 export async function shelvePages(
@@ -44,12 +44,12 @@ export async function shelvePages(
     tags: job.settings.tags,
     wantsVectors: maxTokens !== null,
   };
-  const { config } = job.settings;
+  const { config, index } = job.settings;
   const limits = chunkLimits(config, maxTokens);
   const crawled = arrivals.filter(({ outcome }) => outcome.state === "crawled");
   const documents = crawled.flatMap(({ capture, captureId, finalUrl, finalHash, url }) => {
     const { extraction } = capture;
-    if (capture.notModified || extraction === null || !isIndexable(extraction, config.languages)) return [];
+    if (!index || capture.notModified || extraction === null || !isIndexable(extraction, config.languages)) return [];
     const page = { capture: { ...capture, extraction }, captureId, url: finalUrl, urlHash: finalHash };
     return [documentOf({ ...page, parentUrl: url.discoveredFrom }, limits)];
   });
@@ -68,6 +68,7 @@ export async function shelvePages(
     arrival.links = document.links;
     return [{ document, parentUrl: arrival.url.discoveredFrom, crawledAt: arrival.capture.fetchedAt }];
   });
+  if (!index) return { documents: 0, chunkIds: [] };
   const [written, copied] = [await insertDocuments(tx, shelf, documents), await carryOver(tx, shelf, carried)];
   return {
     documents: written.documents + copied.documents,

@@ -11,7 +11,10 @@ alter table jobs
   add column delivery text check (delivery in ('answer', 'stream', 'store')),
   -- a stream job ends when nobody has listened since; null: nobody needs to
   add column watched_at timestamptz,
-  add column retry_of uuid references jobs on delete set null;
+  add column retry_of uuid references jobs on delete set null,
+  -- the frontier rows of a job that ended long ago go; its row and its captures stay
+  add column results_removed boolean not null default false;
+create index jobs_with_results on jobs (completed_at) where not results_removed and completed_at is not null;
 create index jobs_stored on jobs (api_key_id) where delivery = 'store' and status in ('pending', 'running', 'embedding');
 create index jobs_deadline on jobs (deadline_at)
   where deadline_at is not null and status in ('pending', 'running');

@@ -22,7 +22,7 @@ const LONGEST_RETRY_DELAY_S = 6;
 export type CrawlDependencies = IngestDependencies & JobDependencies;
 
 export async function crawlSetup({ embedding = null }: { embedding?: { maxTokens: number } | null } = {}) {
-  const [{ sql, url }, aws] = await Promise.all([testDatabase(), testAws()]);
+  const [{ sql, url, drop }, aws] = await Promise.all([testDatabase(), testAws()]);
   const lines: string[] = [];
   const dependencies: CrawlDependencies = {
     sql,
@@ -35,6 +35,10 @@ export async function crawlSetup({ embedding = null }: { embedding?: { maxTokens
   return {
     sql,
     databaseUrl: url,
+    /** For `afterAll`; a test's own setup goes with the test. */
+    async close(): Promise<void> {
+      await Promise.all([drop(), aws.close()]);
+    },
     aws,
     dependencies,
     logged: lines,

@@ -1,0 +1,41 @@
+/** A JSON object with one long array, in chunks: it is never whole in memory, and no limit of a buffered answer holds. */
+
+const CHUNK_CHARS = 64 * 1024;
+
+/**
+ * `{"<name>":[…items], …rest}`. Resolves once the first item is there, so that what goes wrong by then is still an error
+ * answer of its own.
+ * @param rest the other properties, asked for once all items have been taken
+ */
+export async function jsonChunks<Item>(
+  name: string,
+  items: AsyncIterable<Item>,
+  rest: () => Promise<object>,
+): Promise<AsyncGenerator<string, void, undefined>> {
+  const iterator = items[Symbol.asyncIterator]();
+  const first = await iterator.next();
+  return write(name, first, iterator, rest);
+}
+
+async function* write<Item>(
+  name: string,
+  first: IteratorResult<Item>,
+  iterator: AsyncIterator<Item>,
+  rest: () => Promise<object>,
+): AsyncGenerator<string, void, undefined> {
+  let chunk = `{${JSON.stringify(name)}:[`;
+  let separator = "";
+  try {
+    for (let item = first; !item.done; item = await iterator.next()) {
+      chunk += separator + JSON.stringify(item.value);
+      separator = ",";
+      if (chunk.length < CHUNK_CHARS) continue;
+      yield chunk;
+      chunk = "";
+    }
+  } finally {
+    await iterator.return?.();
+  }
+  const others = JSON.stringify(await rest());
+  yield others === "{}" ? `${chunk}]}` : `${chunk}],${others.slice(1)}`;
+}

@@ -1,0 +1,14 @@
+/** What the results API needs, built once per container. */
+import { s3Client } from "../../shared/platform/aws.ts";
+import { createObjectStore, type ObjectStore } from "../../shared/platform/objects.ts";
+import { once } from "../../shared/platform/once.ts";
+import { type ApiContainer, createApiContainer } from "../adapters/api-container.ts";
+
+export interface ResultsApi extends ApiContainer {
+  objects: ObjectStore;
+}
+
+export const resultsApi = once((): ResultsApi => {
+  const container = createApiContainer("results-api");
+  return { ...container, objects: createObjectStore(s3Client(), container.config.bucket) };
+});

@@ -1,0 +1,77 @@
+/** The results of a job, in the order in which they became known, while it runs and after. */
+import { z } from "zod";
+import { resultsExpireAt } from "../../shared/crawl/job-results.ts";
+import { selectFields } from "../../shared/crawl/result-fields.ts";
+import { type ResultPage, readResultPages } from "../../shared/crawl/result-pages.ts";
+import { ApiError } from "../../shared/platform/errors.ts";
+import { defineStreamRoute, StreamedAnswer } from "../adapters/api-stream-route.ts";
+import { crawledPageSchema } from "../adapters/crawled-page.ts";
+import { jsonChunks } from "../adapters/json-chunks.ts";
+import type { ResultsApi } from "./dependencies.ts";
+import { params, requireJob } from "./requests.ts";
+
+/** Of PostgreSQL's int: no job has as many results. */
+const MAX_CURSOR = 2_147_483_647;
+
+const query = z.strictObject({
+  /** Of the last page seen; the answer holds it. */
+  cursor: z
+    .string()
+    .regex(/^\d{1,15}$/, "is no cursor: pass the `cursor` of an answer, or leave it out")
+    .transform((digits) => Math.min(Number(digits), MAX_CURSOR))
+    .default(0),
+  limit: z.coerce.number().int().min(1).max(1000).default(100),
+  include: z.string().optional(),
+  exclude: z.string().optional(),
+});
+
+const resultsSchema = z.object({
+  pages: z.array(crawledPageSchema),
+  /** Of the last page; where there is none, the one that was asked for. */
+  cursor: z.int(),
+  /** More pages follow, or the crawl still goes on and more may. */
+  has_more: z.boolean(),
+  /** As many as have ended by now. */
+  total_pages: z.int(),
+});
+
+export const listResults = defineStreamRoute(
+  {
+    method: "GET",
+    path: "/jobs/{job_id}/results",
+    scope: "read",
+    summary: "The pages of a job, each once, in the order in which they ended; while the job runs, too",
+    params,
+    query,
+    answer: resultsSchema,
+    streams: { "application/json": resultsSchema },
+  },
+  async ({ params: { job_id }, query: { cursor: after, limit, ...selection } }, dependencies: ResultsApi) => {
+    const { sql, objects, config } = dependencies;
+    const fields = selectFields(selection, "light");
+    const job = await requireJob(sql, job_id);
+    const expiry = resultsExpireAt(job.completedAt, config.jobRetentionDays);
+    if (expiry !== null && expiry.getTime() <= Date.now()) throw expired(job_id, expiry, config.jobRetentionDays);
+
+    const reader = { sql, objects, maxContentBytes: config.spiderMaxContentBytes };
+    let cursor = after;
+    const pages = readResultPages(reader, job_id, { after, limit }, fields);
+    async function* noted(found: AsyncIterable<ResultPage>) {
+      for await (const each of found) {
+        cursor = each.cursor;
+        yield each.page;
+      }
+    }
+    const chunks = await jsonChunks("pages", noted(pages), async () => {
+      const { results, isCrawling } = await requireJob(sql, job_id);
+      return { cursor, has_more: isCrawling || cursor < results, total_pages: results };
+    });
+    return new StreamedAnswer({ contentType: "application/json", chunks });
+  },
+);
+
+function expired(jobId: string, expiry: Date, days: number): ApiError {
+  const date = expiry.toISOString();
+  const message = `The results of job ${jobId} were kept for ${days} days, until ${date}; its pages are still in the archive`;
+  return new ApiError(410, message, { code: "RESULTS_EXPIRED", details: { expired_at: date, retention_days: days } });
+}

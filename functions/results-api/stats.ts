@@ -1,0 +1,50 @@
+/** The reference's JobStats. */
+import { z } from "zod";
+import { defineStreamRoute } from "../adapters/api-stream-route.ts";
+import type { ResultsApi } from "./dependencies.ts";
+import { params, requireJob } from "./requests.ts";
+
+const ENDED = ["completed", "failed", "cancelled"] as const;
+const statsSchema = z.object({
+  job_id: z.uuid(),
+  /** `running` until the job has ended. */
+  status: z.enum(["running", ...ENDED]),
+  created_at: z.iso.datetime(),
+  completed_at: z.iso.datetime().nullable(),
+  pages_crawled: z.int(),
+  pages_failed: z.int(),
+  /** From acceptance to the end, or to now. */
+  duration_seconds: z.number(),
+  /** null until the job has ended. */
+  stop_reason: z.string().nullable(),
+  /** Why the job failed. */
+  error: z.string().optional(),
+});
+
+export const showStats = defineStreamRoute(
+  {
+    method: "GET",
+    path: "/jobs/{job_id}/stats",
+    scope: "read",
+    summary: "What a job has done so far, and why it stopped",
+    params,
+    answer: statsSchema,
+  },
+  async ({ params: { job_id } }, { sql }: ResultsApi) => {
+    const { status, crawled, failed, createdAt, completedAt, durationSeconds, stopReason, error } = await requireJob(
+      sql,
+      job_id,
+    );
+    return {
+      job_id,
+      status: ENDED.find((each) => each === status) ?? ("running" as const),
+      created_at: createdAt.toISOString(),
+      completed_at: completedAt?.toISOString() ?? null,
+      pages_crawled: crawled,
+      pages_failed: failed,
+      duration_seconds: durationSeconds,
+      stop_reason: stopReason,
+      ...(error !== null && { error }),
+    };
+  },
+);
