@@ -1,5 +1,5 @@
 /** What ingest works with, built once per container. */
-import type { IngestDependencies } from "../../shared/crawl/ingest-batch.ts";
+import type { IngestDependencies } from "../../shared/crawl/advance-job.ts";
 import { embedderDescriptor } from "../../shared/knowledge/embedder-registry.ts";
 import { s3Client } from "../../shared/platform/aws.ts";
 import { configuredDatabase } from "../../shared/platform/database.ts";

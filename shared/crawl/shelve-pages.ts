@@ -10,20 +10,15 @@ import {
   type Shelved,
 } from "../knowledge/documents.ts";
 import type { Transaction } from "../platform/database.ts";
-import type { ClaimedUrl } from "./frontier.ts";
+import type { Ended } from "./advance-job.ts";
 import type { JobRow } from "./job-lifecycle.ts";
-import { type Outcome, outcomeOf } from "./outcomes.ts";
+import { outcomeOf } from "./outcomes.ts";
 
 /** A capture together with its frontier row and what follows for it. */
-export interface Arrival {
+export interface Arrival extends Ended {
   capture: Capture;
-  url: ClaimedUrl;
-  captureId: number;
-  outcome: Outcome;
-  /** Normalised final URL, and its hash: the document's key. */
-  finalUrl: string;
+  /** Hash of the normalised final URL: the document's key. */
   finalHash: string;
-  links: readonly string[];
 }
 
 /**

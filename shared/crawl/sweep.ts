@@ -3,9 +3,9 @@
  * again. A marker says whether any job is unfinished; without it the database is left alone, and may pause.
  */
 import { inTransaction, type Sql } from "../platform/database.ts";
+import { sendEmbedTasks } from "./advance-job.ts";
 import { MAX_SENDS, renewTask } from "./claim-lease.ts";
 import { dispatch } from "./claimed-task.ts";
-import { sendEmbedTasks } from "./ingest-batch.ts";
 import { lockJob, peekJob, settleJob } from "./job-lifecycle.ts";
 import { cancelJob, type JobDependencies } from "./jobs.ts";
 import { endLostUrls, resumeJob } from "./lost-work.ts";

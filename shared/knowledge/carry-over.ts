@@ -1,4 +1,4 @@
-/** A page that the server calls unmodified (304): its active document is copied into the new generation. */
+/** A page that is not fetched anew, since the server calls it unmodified or it was fetched a moment ago: its document is copied. */
 import type { Transaction } from "../platform/database.ts";
 import { uuidv7 } from "../platform/ids.ts";
 import { rowsOf } from "../platform/rows.ts";
@@ -30,12 +30,12 @@ export async function findActiveDocuments(
 export interface CarriedOver {
   document: ActiveDocument;
   parentUrl: string | null;
-  /** When the server said so, ISO 8601. */
+  /** When the page was seen to be so, ISO 8601. */
   crawledAt: string;
 }
 
 /**
- * Copies documents with their sections and chunks. The copy keeps the capture that holds the body. Its chunks want vectors of
+ * Copies active documents with their sections and chunks into the shelf's generation and collection. The copy keeps the capture that holds the body. Its chunks want vectors of
  * their own, which the embedding cache has.
  */
 export async function carryOver(tx: Transaction, shelf: Shelf, carried: readonly CarriedOver[]): Promise<Shelved> {
@@ -46,7 +46,7 @@ export async function carryOver(tx: Transaction, shelf: Shelf, carried: readonly
   const inserted = await tx<{ id: string }[]>`
     insert into documents (id, generation_id, job_id, collection_id, capture_id, url, url_hash, domain, parent_url, title,
       content, markdown, content_hash, language, source, metadata, links, crawled_at)
-    select r.id, ${shelf.generationId}, ${shelf.jobId}, d.collection_id, d.capture_id, d.url, d.url_hash, d.domain,
+    select r.id, ${shelf.generationId}, ${shelf.jobId}, ${shelf.collectionId}::uuid, d.capture_id, d.url, d.url_hash, d.domain,
       r."parentUrl", d.title, d.content, d.markdown, d.content_hash, d.language, d.source, d.metadata, d.links, r."crawledAt"
     from json_to_recordset(${rowsOf(rows)}::text::json) as r (id uuid, old uuid, "parentUrl" text, "crawledAt" timestamptz)
     join documents d on d.id = r.old
