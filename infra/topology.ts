@@ -122,6 +122,8 @@ export const TOPOLOGY: Topology = {
         { method: "GET", path: "/api/v1/crawl/{job_id}" },
         { method: "POST", path: "/api/v1/crawl/{job_id}/cancel" },
         { method: "GET", path: "/api/v1/jobs" },
+        { method: "GET", path: "/api/v1/jobs/failed" },
+        { method: "POST", path: "/api/v1/jobs/{job_id}/retry" },
       ],
       grants: { send: FETCH_QUEUES, stateTable: true, database: true },
       localContainers: 2,

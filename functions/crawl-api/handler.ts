@@ -1,8 +1,13 @@
 /** Takes crawl jobs, tells what became of them, cancels them. */
 import { createApi } from "../adapters/api.ts";
 import { crawlApi } from "./dependencies.ts";
+import { listFailed, retry } from "./failures.ts";
 import { cancel, list, showJob } from "./jobs.ts";
 import { crawlBatch, crawlPages, crawlSite } from "./submit.ts";
 
-export const api = createApi("crawl-api", [crawlPages, crawlBatch, crawlSite, showJob, cancel, list], crawlApi);
+export const api = createApi(
+  "crawl-api",
+  [crawlPages, crawlBatch, crawlSite, showJob, cancel, list, listFailed, retry],
+  crawlApi,
+);
 export const handler = api.handler;

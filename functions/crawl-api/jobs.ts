@@ -1,11 +1,13 @@
 /** What became of jobs, and their end before time. */
 import { z } from "zod";
+import { deadLettersOf } from "../../shared/crawl/failed-jobs.ts";
 import { cancelJob, listJobs, listJobUrls, readJob } from "../../shared/crawl/jobs.ts";
 import { ApiError } from "../../shared/platform/errors.ts";
 import { defineRoute } from "../adapters/api-route.ts";
 import { cursorPage, cursorParameter, encodeCursor } from "../adapters/cursor.ts";
 import { jobJson, jobResponseSchema, jobSchema, jobUrlJson, jobUrlSchema, pageOf } from "./answers.ts";
 import type { CrawlApi } from "./dependencies.ts";
+import { deadLetterJson, deadLetterSchema } from "./failures.ts";
 import { JOB_STATUSES } from "./requests.ts";
 
 const params = z.strictObject({ job_id: z.uuid() });
@@ -21,14 +23,20 @@ export const showJob = defineRoute(
     summary: "A job: its state, counts and stop reason, and page by page what became of its URLs",
     params,
     query: z.strictObject({ limit: limit.default(100), cursor: cursorParameter(urlPosition) }),
-    answer: jobSchema.extend({ results: pageOf(jobUrlSchema) }),
+    answer: jobSchema.extend({ dead_letters: z.array(deadLetterSchema), results: pageOf(jobUrlSchema) }),
   },
   async ({ params: { job_id }, query }, { sql }: CrawlApi) => {
     const job = await readJob(sql, job_id);
     if (job === undefined) throw notFound(job_id);
     const { urls, next } = await listJobUrls(sql, job_id, { limit: query.limit, after: query.cursor });
     const next_cursor = next === null ? null : encodeCursor(next);
-    return { ...jobJson(job), results: { items: urls.map(jobUrlJson), next_cursor, has_more: next !== null } };
+    const letters = (await deadLettersOf(sql, [job_id])).get(job_id) ?? [];
+    const dead_letters = letters.map(deadLetterJson);
+    return {
+      ...jobJson(job),
+      dead_letters,
+      results: { items: urls.map(jobUrlJson), next_cursor, has_more: next !== null },
+    };
   },
 );
 

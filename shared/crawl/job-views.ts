@@ -35,7 +35,7 @@ export interface JobView {
 const SHOWN_SEEDS = 10;
 
 export async function readJob(sql: Queryable, jobId: string): Promise<JobView | undefined> {
-  const [job] = await sql<JobView[]>`select ${columns(sql)} from jobs where id = ${jobId}`;
+  const [job] = await sql<JobView[]>`select ${jobColumns(sql)} from jobs where id = ${jobId}`;
   return job;
 }
 
@@ -45,13 +45,14 @@ export async function listJobs(
   { status, limit, after }: { status?: JobStatus | undefined; limit: number; after?: string | undefined },
 ): Promise<JobView[]> {
   return await sql<JobView[]>`
-    select ${columns(sql)} from jobs
+    select ${jobColumns(sql)} from jobs
     where ${status === undefined ? sql`true` : sql`status = ${status}`}
       and ${after === undefined ? sql`true` : sql`id < ${after}`}
     order by id desc limit ${limit}`;
 }
 
-function columns(sql: Queryable) {
+/** For a query on `jobs`: a `JobView`. */
+export function jobColumns(sql: Queryable) {
   return sql`
     id as job_id, kind, status, priority, collection_id, cancel_requested, error, created_at, started_at, completed_at,
     updated_at, case when status in ('completed', 'failed', 'cancelled') then stop_reason end as stop_reason,
