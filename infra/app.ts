@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { App, Tags, Validations } from "aws-cdk-lib";
 import { AwsSolutionsChecks } from "cdk-nag";
-import { type Bundle, bundleFunctions } from "./bundle.ts";
+import { type Bundle, buildChromiumLayer, bundleFunctions } from "./bundle.ts";
 import { readSettings } from "./settings.ts";
 import { ApiStack } from "./stacks/api.ts";
 import { DataStack } from "./stacks/data.ts";
@@ -18,8 +18,11 @@ export interface Stacks {
   observability: ObservabilityStack;
 }
 
-/** All stacks in `app`. Account and region come from the environment at deployment, so that a synthesis needs neither. */
-export function createStacks(app: App, bundles: ReadonlyMap<string, Bundle>): Stacks {
+/**
+ * All stacks in `app`. Account and region come from the environment at deployment, so that a synthesis needs neither.
+ * @param chromiumLayer folder that becomes the Chromium layer
+ */
+export function createStacks(app: App, bundles: ReadonlyMap<string, Bundle>, chromiumLayer: string): Stacks {
   const settings = readSettings(app);
   const { name } = settings;
   const network = new NetworkStack(app, `${name}-network`, {
@@ -34,6 +37,7 @@ export function createStacks(app: App, bundles: ReadonlyMap<string, Bundle>): St
   const pipeline = new PipelineStack(app, `${name}-pipeline`, {
     description: "Strandline: queues, workers and schedules",
     surroundings,
+    chromiumLayer,
   });
   const api = new ApiStack(app, `${name}-api`, {
     description: "Strandline: the HTTPS API",
@@ -50,9 +54,12 @@ export function createStacks(app: App, bundles: ReadonlyMap<string, Bundle>): St
   return { network, data, pipeline, api, observability };
 }
 
-/** @param bundleDirectory where the bundles are written; emptied first */
+/** @param bundleDirectory where the bundles and the layer are written; emptied first */
 export async function createApp(app: App, bundleDirectory: string): Promise<Stacks> {
-  const stacks = createStacks(app, await bundleFunctions(bundleDirectory));
+  const bundles = await bundleFunctions(bundleDirectory);
+  const chromiumLayer = join(bundleDirectory, "chromium-layer");
+  await buildChromiumLayer(chromiumLayer);
+  const stacks = createStacks(app, bundles, chromiumLayer);
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app, { verbose: true }));
   return stacks;
 }

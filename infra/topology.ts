@@ -40,6 +40,8 @@ export interface FunctionSpec {
   websocket?: true;
   /** Runs once per deployment, and at each local start, before anything else. */
   atDeploy?: true;
+  /** Runs Chromium: gets its layer, which is for x86-64, and room to unpack it. */
+  browser?: true;
   /** Invocations at once, at the most. A function with queues has the sum of its triggers instead. */
   maxConcurrency?: number;
   /** What it may touch besides its own triggers. */
@@ -101,6 +103,7 @@ const QUEUES = [
   { name: "fetch-low", maxReceiveCount: MAX_RECEIVES },
   { name: "captures", maxReceiveCount: MAX_RECEIVES },
   { name: "embed", maxReceiveCount: MAX_RECEIVES },
+  { name: "render", maxReceiveCount: MAX_RECEIVES },
 ] as const satisfies readonly QueueSpec[];
 
 const FETCH_QUEUES = ["fetch-high", "fetch-normal", "fetch-low"] as const;
@@ -198,9 +201,20 @@ export const TOPOLOGY: Topology = {
         { queue: "fetch-normal", batchSize: 1, maxConcurrency: 100 },
         { queue: "fetch-low", batchSize: 1, maxConcurrency: 20 },
       ],
-      grants: { send: [...FETCH_QUEUES, "captures"], bucket: "write", stateTable: true },
+      grants: { send: [...FETCH_QUEUES, "captures", "render"], bucket: "write", stateTable: true },
       // a task waits politely for most of its time, so this is how many hosts are crawled at once
       localContainers: 4,
+    },
+    {
+      name: "render",
+      about: "Opens fetched pages in a browser, archives their DOM, delivers their captures",
+      timeoutS: 120,
+      memoryMb: 2048,
+      network: "internet",
+      browser: true,
+      queues: [{ queue: "render", batchSize: 1, maxConcurrency: 50 }],
+      grants: { send: ["captures"], bucket: "write", stateTable: true },
+      localContainers: 1,
     },
     {
       name: "ingest",
@@ -230,7 +244,7 @@ export const TOPOLOGY: Topology = {
       memoryMb: 256,
       network: "private",
       queues: QUEUES.map(({ name }) => ({ queue: deadLetterQueue(name), batchSize: 10, maxConcurrency: 2 })),
-      grants: { send: [...FETCH_QUEUES, "embed"], bucket: "read", stateTable: true, database: true },
+      grants: { send: [...FETCH_QUEUES, "embed", "captures"], bucket: "write", stateTable: true, database: true },
       localContainers: 1,
     },
     {

@@ -1,8 +1,8 @@
 /** One function of the topology: its bundle, its role with no more than its grants, its environment and its log. */
-import { Duration, RemovalPolicy, Stack } from "aws-cdk-lib";
+import { Duration, RemovalPolicy, Size, Stack } from "aws-cdk-lib";
 import { SubnetType } from "aws-cdk-lib/aws-ec2";
 import { Effect, PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
-import { Architecture, Code, Function as LambdaFunction, Runtime } from "aws-cdk-lib/aws-lambda";
+import { Architecture, Code, Function as LambdaFunction, type LayerVersion, Runtime } from "aws-cdk-lib/aws-lambda";
 import { LogGroup, RetentionDays } from "aws-cdk-lib/aws-logs";
 import type { Bucket } from "aws-cdk-lib/aws-s3";
 import type { Queue } from "aws-cdk-lib/aws-sqs";
@@ -22,13 +22,18 @@ export interface Surroundings {
   data: DataStack;
   /** By their name in the topology, dead-letter queues included. */
   queues: ReadonlyMap<string, Queue>;
+  /** The layer of functions that run a browser. */
+  chromium?: LayerVersion;
 }
 
 /** Amazon's certificate authorities, which signed Aurora's certificate; Node.js runtimes no longer load them unasked. */
 const AMAZON_CERTIFICATES = "/var/runtime/ca-cert.pem";
 
 /** The object prefixes that functions write and read. */
-const OBJECT_KEYS = ["captures/*", "warcs/*", "incoming/*"];
+const OBJECT_KEYS = ["captures/*", "warcs/*", "incoming/*", "media/*"];
+
+/** Chromium unpacks to 0.2 GB, and its pages may write as well. */
+const UNPACKED_BROWSER = Size.gibibytes(1);
 
 export class StrandlineFunction extends Construct {
   readonly spec: FunctionSpec;
@@ -52,7 +57,8 @@ export class StrandlineFunction extends Construct {
     this.lambda = new LambdaFunction(this, "Function", {
       description: spec.about,
       runtime: Runtime.NODEJS_24_X,
-      architecture: Architecture.ARM_64,
+      architecture: spec.browser ? Architecture.X86_64 : Architecture.ARM_64,
+      ...(spec.browser ? { layers: [chromiumOf(spec, surroundings)], ephemeralStorageSize: UNPACKED_BROWSER } : {}),
       code: Code.fromAsset(bundle.directory),
       handler: "index.handler",
       timeout: Duration.seconds(spec.timeoutS),
@@ -131,6 +137,11 @@ export class StrandlineFunction extends Construct {
   private allow(resources: string | string[], ...actions: string[]): void {
     this.lambda.addToRolePolicy(new PolicyStatement({ actions, resources: [resources].flat() }));
   }
+}
+
+function chromiumOf({ name }: FunctionSpec, { chromium }: Surroundings): LayerVersion {
+  if (chromium === undefined) throw new Error(`${name} runs a browser, and its stack has no Chromium layer`);
+  return chromium;
 }
 
 /** Single items only: nothing scans the table. */

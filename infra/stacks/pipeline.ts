@@ -1,6 +1,7 @@
 /** The path of a page: queues, the functions that work on them, the schedules, and the migration at each deployment. */
 import { type CfnElement, Duration, Stack, type StackProps } from "aws-cdk-lib";
 import { Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
+import { Architecture, Code, LayerVersion, Runtime } from "aws-cdk-lib/aws-lambda";
 import { SqsEventSource } from "aws-cdk-lib/aws-lambda-event-sources";
 import { Schedule, ScheduleExpression, ScheduleGroup, TimeWindow } from "aws-cdk-lib/aws-scheduler";
 import { LambdaInvoke } from "aws-cdk-lib/aws-scheduler-targets";
@@ -12,7 +13,9 @@ import { StrandlineFunction, type Surroundings } from "../constructs/strandline-
 import { deadLetterQueue, TOPOLOGY, visibilityTimeoutS } from "../topology.ts";
 
 export interface PipelineStackProps extends StackProps {
-  surroundings: Omit<Surroundings, "queues">;
+  surroundings: Omit<Surroundings, "queues" | "chromium">;
+  /** Folder that becomes the Chromium layer. */
+  chromiumLayer: string;
 }
 
 /** The longest that SQS keeps a message. */
@@ -23,12 +26,18 @@ export class PipelineStack extends Stack {
   readonly queues = new Map<string, Queue>();
   readonly functions: StrandlineFunction[] = [];
 
-  constructor(scope: Construct, id: string, { surroundings, ...props }: PipelineStackProps) {
+  constructor(scope: Construct, id: string, { surroundings, chromiumLayer, ...props }: PipelineStackProps) {
     super(scope, id, props);
     this.createQueues(surroundings.settings.name);
     const specs = TOPOLOGY.functions.filter(({ routes }) => routes === undefined);
+    const chromium = new LayerVersion(this, "Chromium", {
+      description: "Chromium, packed, and what speaks to it",
+      code: Code.fromAsset(chromiumLayer),
+      compatibleArchitectures: [Architecture.X86_64],
+      compatibleRuntimes: [Runtime.NODEJS_24_X],
+    });
     for (const spec of specs)
-      this.functions.push(new StrandlineFunction(this, spec, { ...surroundings, queues: this.queues }));
+      this.functions.push(new StrandlineFunction(this, spec, { ...surroundings, queues: this.queues, chromium }));
     const scheduleGroup = new ScheduleGroup(this, "Schedules", { scheduleGroupName: surroundings.settings.name });
     for (const each of this.functions) {
       this.listen(each);

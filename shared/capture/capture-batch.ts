@@ -31,19 +31,29 @@ export async function writeCaptureBatch(
   jobId: string,
   captures: readonly Capture[],
 ): Promise<string> {
-  const key = `captures/${jobId}/${uuidv7()}.json.zst`;
-  const body = await compress(JSON.stringify(captures), { params: { [constants.ZSTD_c_compressionLevel]: 1 } });
-  await objects.put(key, body, "application/zstd");
-  return key;
+  return await writeClaimCheck(objects, jobId, captures);
 }
 
 /** @throws RetryableError where the batch is missing: it was there, and may be put back; PermanentError where it is not what it should be */
 export async function readCaptureBatch(objects: ObjectStore, key: string): Promise<Capture[]> {
+  return await readClaimCheck(objects, key, z.array(captureSchema));
+}
+
+/** @returns the key under which the value lies, as compressed JSON */
+export async function writeClaimCheck(objects: ObjectStore, jobId: string, value: unknown): Promise<string> {
+  const key = `captures/${jobId}/${uuidv7()}.json.zst`;
+  const body = await compress(JSON.stringify(value), { params: { [constants.ZSTD_c_compressionLevel]: 1 } });
+  await objects.put(key, body, "application/zstd");
+  return key;
+}
+
+/** @throws PermanentError where there is nothing, or not what it should be */
+export async function readClaimCheck<T>(objects: ObjectStore, key: string, schema: z.ZodType<T>): Promise<T> {
   const body = await objects.get(key);
   if (body === undefined) throw new RetryableError(`No capture batch at ${key}`, { code: "BATCH_MISSING" });
   try {
     const json = await decompress(body, { maxOutputLength: MAX_BATCH_BYTES });
-    return z.array(captureSchema).parse(JSON.parse(json.toString("utf8")));
+    return schema.parse(JSON.parse(json.toString("utf8")));
   } catch (cause) {
     throw new PermanentError(`The capture batch at ${key} cannot be read`, { code: "BATCH_INVALID", cause });
   }

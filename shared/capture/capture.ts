@@ -28,8 +28,9 @@ export const captureErrorSchema = z.strictObject({
 const renderingSchema = z.strictObject({
   /** What `auto` saw in the HTML, or `always`. */
   reason: z.string(),
-  renderer: z.enum(["chromium", "crawl4ai"]),
-  /** The DOM as a `conversion` record; null where rendering failed: then the text is that of the response. */
+  /** Null where none came to it. */
+  renderer: z.enum(["chromium", "crawl4ai"]).nullable(),
+  /** The DOM as a `conversion` record; null where there is none: then the text is that of the response. */
   warc: warcPointerSchema.nullable(),
   error: captureErrorSchema.nullable(),
 });

@@ -89,10 +89,26 @@ export async function revisitRecord(message: HttpMessage, of: RevisitOf, options
   return await member(frame("revisit", options, headers, [head]));
 }
 
+export interface ConversionOf {
+  /** Of the record that the content was made from; null where that is not archived. */
+  recordId: string | null;
+  mimeType: string;
+}
+
+/** Another form of what a record holds, such as the DOM that a browser made of a response. ISO 28500 section 6.8. */
+export async function conversionRecord(block: Uint8Array, of: ConversionOf, options: RecordOptions): Promise<Buffer> {
+  const headers: Headers = {
+    "WARC-Block-Digest": labelledDigest(block),
+    "Content-Type": of.mimeType,
+    ...(of.recordId === null ? {} : { "WARC-Refers-To": `<urn:uuid:${of.recordId}>` }),
+  };
+  return await member(frame("conversion", options, headers, [block]));
+}
+
 export const newRecordId = (): string => uuidv7();
 
 function frame(
-  type: "warcinfo" | "request" | "response" | "revisit",
+  type: "warcinfo" | "request" | "response" | "revisit" | "conversion",
   options: { date: number; recordId: string } & Partial<RecordOptions>,
   headers: Headers,
   block: readonly Uint8Array[],

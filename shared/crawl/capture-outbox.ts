@@ -9,10 +9,19 @@ import type { Clock } from "../platform/clock.ts";
 import type { ObjectStore } from "../platform/objects.ts";
 import { patiently } from "../platform/patience.ts";
 import type { QueueSender } from "../platform/queues.ts";
+import type { FetchTask } from "./fetch-task.ts";
+import type { RenderingWish } from "./page-fetch.ts";
+import { sendToRender } from "./render-task.ts";
 import type { TaskLease } from "./task-lease.ts";
 
 export interface CaptureOutbox {
-  add(capture: Capture, members: readonly WarcMember[], recordId: string | null): Promise<void>;
+  /** @param rendering where the capture goes to the browser instead, which delivers it */
+  add(
+    capture: Capture,
+    members: readonly WarcMember[],
+    recordId: string | null,
+    rendering?: RenderingWish | null,
+  ): Promise<void>;
   /** Records that belong to no capture, such as those of robots.txt. */
   archive(members: readonly WarcMember[]): void;
   /** Sends whatever is there. @returns false where the lease was lost */
@@ -22,8 +31,7 @@ export interface CaptureOutbox {
 }
 
 export interface CaptureOutboxOptions {
-  jobId: string;
-  taskId: string;
+  task: Pick<FetchTask, "jobId" | "taskId" | "config" | "deadline">;
   lease: TaskLease;
   objects: ObjectStore;
   queues: QueueSender;
@@ -46,10 +54,11 @@ const FLUSH_TEXT_CHARS = 4 * 1024 * 1024;
 const PATIENCE_MS = 30_000;
 
 export function createCaptureOutbox(options: CaptureOutboxOptions): CaptureOutbox {
-  const { jobId, taskId, lease, objects, queues, clock } = options;
+  const { task, lease, objects, queues, clock } = options;
+  const { jobId, taskId } = task;
   let segment: WarcSegment | undefined;
   let segments = 0;
-  let pending: Capture[] = [];
+  let pending: { capture: Capture; rendering: RenderingWish | null }[] = [];
   let textChars = 0;
   let timer: NodeJS.Timeout | undefined;
   let flushing: Promise<boolean> = Promise.resolve(true);
@@ -67,14 +76,21 @@ export function createCaptureOutbox(options: CaptureOutboxOptions): CaptureOutbo
   const send = async (): Promise<boolean> => {
     clearTimeout(timer);
     timer = undefined;
-    const [file, batch] = [segment, pending];
+    const [file, all] = [segment, pending];
     [segment, pending, textChars] = [undefined, [], 0];
     const until = Math.min(options.deadline, clock.now() + PATIENCE_MS);
     if (file) await patiently(clock, until, () => objects.put(file.key, file.contents(), "application/warc"));
-    if (batch.length === 0) return true;
-    const batchKey = await patiently(clock, until, () => writeCaptureBatch(objects, jobId, batch));
-    await patiently(clock, until, () => queues.send("captures", { jobId, taskId, batchKey }));
-    return await patiently(clock, until, () => lease.record(batch.map(({ urlHash }) => urlHash)));
+    if (all.length === 0) return true;
+    const batch = all.filter(({ rendering }) => rendering === null).map(({ capture }) => capture);
+    if (batch.length > 0) {
+      const batchKey = await patiently(clock, until, () => writeCaptureBatch(objects, jobId, batch));
+      await patiently(clock, until, () => queues.send("captures", { jobId, taskId, batchKey }));
+    }
+    for (const { capture, rendering } of all) {
+      if (rendering === null) continue;
+      await patiently(clock, until, () => sendToRender({ objects, queues }, task, capture, rendering));
+    }
+    return await patiently(clock, until, () => lease.record(all.map(({ capture }) => capture.urlHash)));
   };
 
   /** One at a time, in order. */
@@ -92,10 +108,11 @@ export function createCaptureOutbox(options: CaptureOutboxOptions): CaptureOutbo
   };
 
   return {
-    async add(capture, members, recordId) {
+    async add(capture, members, recordId, rendering = null) {
       const pointers = members.length === 0 ? [] : openSegment().append(members);
       const warc = pointers.find((pointer) => pointer.recordId === recordId) ?? null;
-      pending.push({ ...capture, warc });
+      pending.push({ capture: { ...capture, warc }, rendering });
+      textChars += rendering?.html.length ?? 0;
       textChars += (capture.extraction?.text.length ?? 0) + (capture.extraction?.markdown.length ?? 0);
       timer ??= setTimeout(() => void flushByTime(), FLUSH_AFTER_MS);
       const full =

@@ -4,6 +4,7 @@
  */
 import type { Transaction } from "../platform/database.ts";
 import { type ClaimedTask, fetchTask, priorOf, type TaskUrl } from "./claimed-task.ts";
+import type { CrawlConfig } from "./crawl-config.ts";
 import { MAX_URLS_PER_TASK } from "./fetch-task.ts";
 import type { JobRow } from "./job-lifecycle.ts";
 
@@ -14,13 +15,23 @@ const LEASE_S = 120;
 /** Requests a second that the lease reckons with where the job names no rate. */
 const ASSUMED_RPS = 1;
 
+/** For a page that waits for a browser and is opened in it, where others wait too, in seconds. */
+const RENDERING_S = 30;
+
 const LARGEST_LEASE_FACTOR = 16;
 /** Sendings of one task without progress before its URLs end as DEAD_LETTERED: some hours. */
 export const MAX_SENDS = 8;
 
-/** How long a task may take before it counts as lost, in seconds: two tasks share the host's rate. */
-export function leaseSeconds(urls: number, requestsPerSecond: number | undefined): number {
-  return Math.ceil(LEASE_S + (TASKS_PER_HOST * urls) / (requestsPerSecond ?? ASSUMED_RPS));
+/**
+ * How long a task may take before it counts as lost, in seconds: two tasks share the host's rate. A lease that lapses too early
+ * has nothing fetched twice, since the task knows what it has fetched; but who lapses too often is given up.
+ */
+export function leaseSeconds(
+  urls: number,
+  { rate_limit_rps, render }: Pick<CrawlConfig, "rate_limit_rps" | "render">,
+): number {
+  const rendering = render === "never" ? 0 : urls * RENDERING_S;
+  return Math.ceil(LEASE_S + rendering + (TASKS_PER_HOST * urls) / (rate_limit_rps ?? ASSUMED_RPS));
 }
 
 /**
@@ -28,7 +39,7 @@ export function leaseSeconds(urls: number, requestsPerSecond: number | undefined
  * left out: they are just ending, and their transaction may wait for the job's row, which the caller holds.
  */
 export async function prolongLease(tx: Transaction, job: JobRow, taskId: string): Promise<void> {
-  const lease = leaseSeconds(MAX_URLS_PER_TASK, job.settings.config.rate_limit_rps);
+  const lease = leaseSeconds(MAX_URLS_PER_TASK, job.settings.config);
   await tx`
     update frontier set lease_until = greatest(lease_until, now() + ${lease} * interval '1 second'), sends = 1
     where job_id = ${job.id} and url_hash in (
@@ -41,7 +52,7 @@ export async function prolongLease(tx: Transaction, job: JobRow, taskId: string)
  * have lapsed only because the queue is long. @returns undefined where nothing is owed any more
  */
 export async function renewTask(tx: Transaction, job: JobRow, taskId: string): Promise<ClaimedTask | undefined> {
-  const lease = leaseSeconds(MAX_URLS_PER_TASK, job.settings.config.rate_limit_rps);
+  const lease = leaseSeconds(MAX_URLS_PER_TASK, job.settings.config);
   const { count } = await tx`
     update frontier set sends = sends + 1,
       lease_until = now() + least(${LARGEST_LEASE_FACTOR}, 2 ^ sends) * ${lease} * interval '1 second'

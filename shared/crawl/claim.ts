@@ -143,7 +143,7 @@ function inSlices(urls: readonly Candidate[]): Candidate[][] {
 
 async function writeClaims(tx: Transaction, job: JobRow, tasks: readonly ClaimedTask[]): Promise<void> {
   const rows = tasks.flatMap(({ task, delayS }) => {
-    const lease = delayS + leaseSeconds(task.urls.length, job.settings.config.rate_limit_rps);
+    const lease = delayS + leaseSeconds(task.urls.length, job.settings.config);
     return task.urls.map(({ urlHash }) => ({ hash: urlHash, task: task.taskId, lease }));
   });
   await tx`

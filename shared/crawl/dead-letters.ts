@@ -4,6 +4,7 @@
  */
 import { z } from "zod";
 import { readCaptureBatch } from "../capture/capture-batch.ts";
+import { systemClock } from "../platform/clock.ts";
 import { inTransaction, type Transaction } from "../platform/database.ts";
 import { PermanentError, RetryableError } from "../platform/errors.ts";
 import { uuidv7 } from "../platform/ids.ts";
@@ -12,6 +13,8 @@ import { PERMANENT_FAULT } from "../platform/queues.ts";
 import { isFinished, peekJob, settleJob } from "./job-lifecycle.ts";
 import type { JobDependencies } from "./jobs.ts";
 import { endLostUrls } from "./lost-work.ts";
+import { deliverUnrendered } from "./render-delivery.ts";
+import { RENDER_QUEUE, renderTaskSchema } from "./render-task.ts";
 
 export interface DeadLetter {
   /** The queue that gave it up, by its name in the topology. */
@@ -44,6 +47,9 @@ const traceSchema = z.looseObject({
   jobId: z.uuid(),
   taskId: z.uuid().nullish(),
   batchKey: z.string().nullish(),
+  /** Of the `render` queue. */
+  claimKey: z.string().nullish(),
+  urlHash: z.string().nullish(),
 });
 export type Trace = z.infer<typeof traceSchema>;
 
@@ -83,7 +89,7 @@ async function record(
   trace: Trace | undefined,
 ): Promise<LetterState> {
   const { queue, messageId, receiveCount, attributes } = letter;
-  const subject = trace?.batchKey ?? trace?.taskId ?? null;
+  const subject = trace?.batchKey ?? trace?.claimKey ?? trace?.taskId ?? null;
   const [known] = await tx<KnownLetter[]>`
     select id, state, message_id as "messageId", redrives from dead_letters
     where message_id = ${messageId} or (queue = ${queue} and subject = ${subject})
@@ -150,7 +156,8 @@ const storable = (text: string): string => text.toWellFormed().replaceAll("\0", 
 export async function endItsWork(dependencies: LostWorkDependencies, queue: string, trace: Trace): Promise<number> {
   if (queue === "embed") await giveUpRefusedChunks(dependencies, trace.jobId);
   if (queue === "embed" || !trace.taskId) return 0;
-  const hashes = queue === "captures" ? await readableUrls(dependencies, trace) : null;
+  if (queue === RENDER_QUEUE && (await deliveredUnrendered(dependencies, trace))) return 0;
+  const hashes = await lostUrls(dependencies, queue, trace);
   const ended = await endLostUrls(dependencies, trace.jobId, trace.taskId, hashes);
   dependencies.log.error("a message could not be handled: its URLs end as failed", {
     queue,
@@ -161,6 +168,28 @@ export async function endItsWork(dependencies: LostWorkDependencies, queue: stri
   return ended;
 }
 
+/** A page that cannot be rendered was fetched all the same. @returns false where its capture is lost too */
+async function deliveredUnrendered({ objects, queues, log }: LostWorkDependencies, trace: Trace): Promise<boolean> {
+  const task = renderTaskSchema.safeParse(trace).data;
+  if (task === undefined) return false;
+  try {
+    await deliverUnrendered({ objects, queues, clock: systemClock }, task);
+    log.error("a page could not be rendered: it is delivered as it was fetched", { job_id: task.jobId });
+    return true;
+  } catch (error) {
+    if (isUnreadable(error)) return false;
+    throw error;
+  }
+}
+
+const isUnreadable = (error: unknown): boolean => error instanceof PermanentError || error instanceof RetryableError;
+
+/** Which URLs of its task the message spoke of; null: all that the task owes, as far as anybody knows. */
+async function lostUrls(dependencies: LostWorkDependencies, queue: string, trace: Trace): Promise<string[] | null> {
+  if (queue === "captures") return await readableUrls(dependencies, trace);
+  return queue === RENDER_QUEUE && trace.urlHash ? [trace.urlHash] : null;
+}
+
 /** URLs of the batch, or null where it cannot be read: then all that its task owes is lost. */
 async function readableUrls({ objects }: LostWorkDependencies, { batchKey }: Trace): Promise<string[] | null> {
   if (!batchKey) return null;
@@ -168,7 +197,7 @@ async function readableUrls({ objects }: LostWorkDependencies, { batchKey }: Tra
     const captures = await readCaptureBatch(objects, batchKey);
     return captures.map((capture) => capture.urlHash);
   } catch (error) {
-    if (error instanceof PermanentError || error instanceof RetryableError) return null;
+    if (isUnreadable(error)) return null;
     throw error;
   }
 }

@@ -9,7 +9,10 @@ import { fault } from "./fetch-faults.ts";
 import { parseMediaType, textKindOf } from "./media-type.ts";
 import { isXhtml, listOfPages, xmlText } from "./xml-text.ts";
 
-export type PageContent = Pick<Capture, "mimeType" | "charset" | "extraction" | "truncated" | "error">;
+export interface PageContent extends Pick<Capture, "mimeType" | "charset" | "extraction" | "truncated" | "error"> {
+  /** The text that was extracted, where it is a whole HTML page: what a browser may be given. */
+  html: string | null;
+}
 
 /** Longest text that is extracted, in UTF-16 code units: thirty long articles. It takes 2 s of CPU where it is all one run. */
 const MAX_EXTRACTED_CHARS = 5_000_000;
@@ -25,6 +28,7 @@ export async function readPageContent(response: HttpResponse, url: string, maxBy
     mimeType,
     charset: null,
     extraction: null,
+    html: null,
     truncated,
     error,
   });
@@ -45,10 +49,11 @@ export async function readPageContent(response: HttpResponse, url: string, maxBy
   const truncated = cut || decoded.truncated || text.length < whole.length;
   try {
     const extraction = extract(text, kind, url, response.headers);
-    return { mimeType, charset, extraction, truncated, error: null };
+    const html = kind !== "plain" && !truncated && (kind === "html" || isXhtml(text)) ? text : null;
+    return { mimeType, charset, extraction, html, truncated, error: null };
   } catch (error) {
     const message = `The text could not be extracted: ${error instanceof Error ? error.message : String(error)}`;
-    return { mimeType, charset, extraction: null, truncated, error: fault("EXTRACT_FAILED", message) };
+    return { ...without(fault("EXTRACT_FAILED", message), truncated), charset };
   }
 }
 

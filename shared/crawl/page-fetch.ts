@@ -11,6 +11,7 @@ import { RequestRefused } from "./host-gate.ts";
 import { parseMediaType } from "./media-type.ts";
 import { readPageContent } from "./page-content.ts";
 import { isRedirect, redirectTarget } from "./redirects.ts";
+import { renderReason } from "./render-decision.ts";
 import { inScope } from "./scope.ts";
 
 export type TaskUrl = FetchTask["urls"][number];
@@ -35,6 +36,14 @@ export interface FetchedPage {
   members: WarcMember[];
   /** Record id of the member that the capture points to; null where nothing came. */
   recordId: string | null;
+  /** Set where the page is to be opened in a browser before its capture is delivered. */
+  rendering: RenderingWish | null;
+}
+
+export interface RenderingWish {
+  /** See `renderReason`. */
+  reason: string;
+  html: string;
 }
 
 const ACCEPT = "text/html,application/xhtml+xml,application/xml;q=0.9,text/plain;q=0.8,*/*;q=0.5";
@@ -54,7 +63,13 @@ export async function fetchPage(target: TaskUrl, context: PageContext): Promise<
   const seen = new Set<string>();
   let recordId: string | null = null;
   let remainingMs = config.page_timeout_ms;
-  const ended = (error: CaptureError | null): FetchedPage => ({ capture: { ...capture, error }, members, recordId });
+  let rendering: RenderingWish | null = null;
+  const ended = (error: CaptureError | null): FetchedPage => ({
+    capture: { ...capture, error },
+    members,
+    recordId,
+    rendering,
+  });
 
   let next = target.url;
   for (;;) {
@@ -99,8 +114,12 @@ export async function fetchPage(target: TaskUrl, context: PageContext): Promise<
       return ended(null);
     }
     if (response.status < 200 || response.status > 299) return ended(statusFault(response.status));
-    const { error, ...content } = await readPageContent(response, url.href, maxBytes);
+    const { error, html, ...content } = await readPageContent(response, url.href, maxBytes);
     Object.assign(capture, content);
+    if (html !== null && content.extraction !== null) {
+      const reason = renderReason(config.render, html, content.extraction);
+      if (reason !== null) rendering = { reason, html };
+    }
     return ended(error);
   }
 }

@@ -78,9 +78,9 @@ export async function workThrough(
       if (next === undefined) return;
       if (clock.now() >= deadline) return halt.stopFor({ kind: "later", waitMs: 0 });
       await guarded(next, async () => {
-        const { capture, members, recordId } = await fetchPage(next, context);
+        const { capture, members, recordId, rendering } = await fetchPage(next, context);
         ended.add(next.urlHash);
-        await outbox.add(capture, members, recordId);
+        await outbox.add(capture, members, recordId, rendering);
       });
     }
   };
@@ -118,8 +118,7 @@ function openOutbox(
   deadline: number,
 ): CaptureOutbox {
   return createCaptureOutbox({
-    jobId: task.jobId,
-    taskId: task.taskId,
+    task,
     lease,
     objects,
     queues,

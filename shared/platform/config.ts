@@ -119,6 +119,11 @@ export const CONFIG_FIELDS = {
     "Seconds for which a capture may be used again instead of a request; 0: never",
   ),
   apiRpm: field("RATE_LIMIT__API_RPM", integer(600, 1), "Requests a minute of a new API key"),
+  chromiumPath: field(
+    "RENDER__CHROMIUM_PATH",
+    z.string().default(""),
+    "Chromium or Chrome that renders pages; empty: the packaged one, for Linux on x64",
+  ),
   embedder: field(
     "EMBEDDER__PROVIDER",
     z.enum(["bundled", "tei", "none"]).optional(),

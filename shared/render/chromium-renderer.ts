@@ -9,9 +9,10 @@ const CLOSING_MS = 2_000;
 export function createChromiumRenderer(chromium: Chromium): Renderer {
   return {
     name: "chromium",
-    async render(document, { waitFor, timeoutMs, headers }) {
+    asksAgain: false,
+    async render(document, { waitFor, timeoutMs, headers, signal }) {
       const deadline = Date.now() + Math.max(timeoutMs / 2, timeoutMs - CLOSING_MS);
-      return await chromium.withPage(document, { purpose: "text", headers, timeoutMs }, async (open) => {
+      return await chromium.withPage(document, { purpose: "text", headers, timeoutMs, signal }, async (open) => {
         const done = await open.loaded(deadline);
         const missing = waitFor === undefined ? null : await waitForSelector(open, waitFor, deadline);
         const late = done ? null : new RenderError("RENDER_TIMEOUT", "The page did not finish loading in time");

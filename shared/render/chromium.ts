@@ -10,7 +10,7 @@ import { chromiumBinary } from "./chromium-binary.ts";
 import { type OpenPage, openDocument, type PageOptions } from "./chromium-page.ts";
 import { type ChromiumProcess, spawnChromium } from "./chromium-process.ts";
 import { type GuardProxy, startGuardProxy } from "./guard-proxy.ts";
-import { type FetchedDocument, RenderError } from "./renderer.ts";
+import { type FetchedDocument, RenderError, type RenderErrorCode } from "./renderer.ts";
 
 export interface ChromiumOptions {
   guard: UrlGuard;
@@ -26,6 +26,8 @@ export interface OpenOptions extends Pick<PageOptions, "purpose" | "headers"> {
   /** Until the work with the page must be done, in ms; then the page is taken away from it. */
   timeoutMs: number;
   viewport?: { width: number; height: number };
+  /** Ends the work at once, with RENDER_STOPPED. */
+  signal?: AbortSignal | undefined;
 }
 
 export interface Chromium {
@@ -49,6 +51,9 @@ const MAX_BYTES = { text: 32 * 1024 * 1024, picture: 96 * 1024 * 1024 };
 const LAUNCH_TIMEOUT_MS = 20_000;
 const CLOSE_TIMEOUT_MS = 3_000;
 const VIEWPORT = { width: 1280, height: 800 };
+
+/** After these the browser may still be busy with the page. */
+const UNHEALTHY = new Set<RenderErrorCode>(["RENDER_TIMEOUT", "RENDER_CRASHED", "RENDER_STOPPED"]);
 
 interface Running {
   browser: Browser;
@@ -83,10 +88,11 @@ export function createChromium(options: ChromiumOptions): Chromium {
 
   const onePage = async <T>(
     document: FetchedDocument,
-    { timeoutMs, purpose, headers, viewport = VIEWPORT }: OpenOptions,
+    { timeoutMs, purpose, headers, viewport = VIEWPORT, signal }: OpenOptions,
     work: (page: OpenPage) => Promise<T>,
   ): Promise<T> => {
     const deadline = Date.now() + timeoutMs;
+    signal?.throwIfAborted();
     const current = await started();
     const { browser, proxy } = current;
     current.pages += 1;
@@ -109,11 +115,12 @@ export function createChromium(options: ChromiumOptions): Chromium {
         const open = openDocument(page, document, { purpose, headers, maxRequests, proxy });
         return await Promise.race([open.then(work), crashed]);
       };
-      const result = await Promise.race([opened(), browserDeath(current), expiry(deadline, timeoutMs)]);
+      const ends = [browserDeath(current), expiry(deadline, timeoutMs), ...(signal ? [stopped(signal)] : [])];
+      const result = await Promise.race([opened(), ...ends]);
       healthy = true;
       return result;
     } catch (error) {
-      healthy = error instanceof RenderError && error.code !== "RENDER_TIMEOUT" && error.code !== "RENDER_CRASHED";
+      healthy = error instanceof RenderError && !UNHEALTHY.has(error.code);
       throw asRenderError(error);
     } finally {
       refusals = proxy.refusals;
@@ -172,6 +179,11 @@ async function browserDeath({ process }: Running): Promise<never> {
 async function expiry(deadline: number, timeoutMs: number): Promise<never> {
   await new Promise((resolve) => setTimeout(resolve, Math.max(0, deadline - Date.now())).unref());
   throw new RenderError("RENDER_TIMEOUT", `The page was not done after ${timeoutMs} ms`);
+}
+
+async function stopped(signal: AbortSignal): Promise<never> {
+  if (!signal.aborted) await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+  throw new RenderError("RENDER_STOPPED", "The page was closed, since nobody waits for it any more");
 }
 
 /** What the browser says when it goes away in the middle of an answer. */

@@ -19,6 +19,8 @@ export interface RenderOptions {
   timeoutMs: number;
   /** Sent with requests to the document's own host, and to no other. */
   headers: Readonly<Record<string, string>>;
+  /** Ends the work at once. */
+  signal?: AbortSignal | undefined;
 }
 
 export interface RenderedPage {
@@ -32,6 +34,8 @@ export interface RenderedPage {
 
 export interface Renderer {
   readonly name: "chromium" | "crawl4ai";
+  /** Whether it asks the site for the document once more, though it is at hand. */
+  readonly asksAgain: boolean;
   /** @throws RenderError */
   render(document: FetchedDocument, options: RenderOptions): Promise<RenderedPage>;
 }
@@ -44,6 +48,9 @@ export const RENDER_ERROR_CODES = {
   RENDER_TIMEOUT: false,
   RENDER_FAILED: false,
   RENDER_TOO_LARGE: false,
+  RENDER_STOPPED: false,
+  /** Nothing is left of a page that had text. */
+  RENDER_EMPTY: false,
   WAIT_FOR_TIMEOUT: false,
   WAIT_FOR_INVALID: false,
   /** The page wants to be replaced by another one, which is not followed. */

@@ -61,7 +61,7 @@ describe("functions", () => {
     (_name, spec) => {
       expect(functionOf(spec).Properties).toMatchObject({
         Runtime: "nodejs24.x",
-        Architectures: ["arm64"],
+        Architectures: [spec.browser ? "x86_64" : "arm64"],
         Handler: "index.handler",
         Timeout: spec.timeoutS,
         MemorySize: spec.memoryMb,

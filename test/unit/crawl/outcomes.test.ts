@@ -69,6 +69,7 @@ test("breadth first: a lesser depth goes first, then the earlier discovery", () 
 });
 
 test("a lease covers the requests of both tasks of the host at the job's rate", () => {
-  expect(leaseSeconds(50, 10)).toBe(130);
-  expect(leaseSeconds(50, undefined)).toBe(220);
+  expect(leaseSeconds(50, { rate_limit_rps: 10, render: "never" })).toBe(130);
+  expect(leaseSeconds(50, { rate_limit_rps: undefined, render: "never" })).toBe(220);
+  expect(leaseSeconds(50, { rate_limit_rps: undefined, render: "auto" })).toBe(1720);
 });

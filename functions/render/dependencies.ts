@@ -1,0 +1,28 @@
+/** What render works with, built once per container. No database: it runs the scripts of strangers. */
+import { createUrlGuard } from "../../shared/access/url-guard.ts";
+import { createHostStates } from "../../shared/crawl/host-state.ts";
+import { createJobFlags } from "../../shared/crawl/job-flags.ts";
+import type { RenderDependencies } from "../../shared/crawl/render-run.ts";
+import { dynamoClient, s3Client } from "../../shared/platform/aws.ts";
+import { systemClock } from "../../shared/platform/clock.ts";
+import { createObjectStore } from "../../shared/platform/objects.ts";
+import { once } from "../../shared/platform/once.ts";
+import { createChromium } from "../../shared/render/chromium.ts";
+import { createChromiumRenderer } from "../../shared/render/chromium-renderer.ts";
+import { createQueueContainer } from "../adapters/queue-container.ts";
+
+export const dependencies = once(() => {
+  const container = createQueueContainer("render");
+  const { config, log } = container;
+  const { userAgent, defaultRps, chromiumPath: executable } = config;
+  const guard = createUrlGuard({ allowHosts: config.allowHosts });
+  return {
+    ...container,
+    renderer: createChromiumRenderer(createChromium({ guard, userAgent, executable, log })),
+    objects: createObjectStore(s3Client(), config.bucket),
+    flags: createJobFlags(dynamoClient(), config.stateTable),
+    hosts: createHostStates(dynamoClient(), config.stateTable),
+    clock: systemClock,
+    settings: { userAgent, defaultRps },
+  } satisfies RenderDependencies & Record<string, unknown>;
+});

@@ -1,0 +1,41 @@
+/** A fetch harness whose pages go on to a renderer, with real queues and objects. */
+import { type RenderDependencies, runRenderTask } from "../../../shared/crawl/render-run.ts";
+import { type RenderTask, renderTaskSchema } from "../../../shared/crawl/render-task.ts";
+import { createLogger } from "../../../shared/platform/log.ts";
+import type { RenderedPage, Renderer } from "../../../shared/render/renderer.ts";
+import { type FetchHarness, fetchHarness } from "../crawl-fetch/harness.ts";
+
+export interface RenderHarness {
+  fetch: FetchHarness;
+  dependencies: RenderDependencies;
+  /** Messages that wait for the renderer. */
+  tasks(): Promise<RenderTask[]>;
+  render(task: RenderTask, receiveCount?: number): Promise<void>;
+}
+
+export async function renderHarness(renderer: Renderer): Promise<RenderHarness> {
+  const fetch = await fetchHarness();
+  const { objects, queues, flags, hosts, clock, settings } = fetch.dependencies;
+  const dependencies = { renderer, objects, queues, flags, hosts, clock, settings };
+  return {
+    fetch,
+    dependencies,
+    async tasks() {
+      const found: RenderTask[] = [];
+      for (;;) {
+        const messages = await fetch.aws.receive("render");
+        if (messages.length === 0) return found;
+        found.push(...messages.map((message) => renderTaskSchema.parse(message)));
+      }
+    },
+    render: (task, receiveCount = 1) =>
+      runRenderTask(dependencies, task, { receiveCount, remainingMs: () => 60_000, log: createLogger({}, "error") }),
+  };
+}
+
+/** A renderer that does as a test says. */
+export function fakeRenderer(render: Renderer["render"], asksAgain = false): Renderer {
+  return { name: "chromium", asksAgain, render };
+}
+
+export const domOf = (html: string): RenderedPage => ({ html, navigations: [], shortcoming: null });
