@@ -1,6 +1,6 @@
 /** Reads one record back from a WARC file by its pointer, with one ranged request. */
 import { promisify } from "node:util";
-import { constants, createGunzip, gunzip } from "node:zlib";
+import { constants, createGunzip, gunzip, gunzipSync } from "node:zlib";
 import { PermanentError } from "../platform/errors.ts";
 import type { ObjectStore } from "../platform/objects.ts";
 import type { WarcPointer } from "./capture.ts";
@@ -56,7 +56,17 @@ export async function readWarcStart(
   return parseWarcRecord(record, `${key} at ${offset}`, cut);
 }
 
+/** Below this, a stream costs several times the work itself. */
+const SYNC_GUNZIP_BYTES = 64 * 1024;
+
 async function gunzipStart(member: Uint8Array, maxBytes: number, partial: boolean) {
+  if (!partial && member.length <= SYNC_GUNZIP_BYTES) {
+    try {
+      return { record: gunzipSync(member, { maxOutputLength: maxBytes }), cut: false };
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+    }
+  }
   // the end of a part is no end of a member, and no fault
   const stream = createGunzip(partial ? { finishFlush: constants.Z_SYNC_FLUSH } : {});
   const chunks: Buffer[] = [];

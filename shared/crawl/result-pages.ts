@@ -54,7 +54,7 @@ export interface ResultReader {
 
 /** Pages that are put together at once: bounds the memory, by two texts each. */
 const SLICE = 50;
-const CONTENTS_AT_ONCE = 8;
+const CONTENTS_AT_ONCE = 12;
 
 /**
  * Yields at most `limit` pages that follow the cursor `after` (0: from the first), as many as have ended by now; none where
