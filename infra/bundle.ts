@@ -84,7 +84,8 @@ function packagesIn({ inputs }: Metafile["outputs"][string]): Bundle["packages"]
 /**
  * Leaves out what two packages pull in though nobody here uses it: zod names its messages in fifty languages through one
  * object (250 KB; English comes by another way), and undici's entry holds fetch, WebSocket, mocks and caches beside its
- * dispatchers (400 KB, a third of the time that fetch takes to start). What is missing then stops the build by name.
+ * dispatchers (400 KB, a third of the time that fetch takes to start). What is missing then stops the build by name. The AWS
+ * SDK asks these sources of credentials (120 KB) only after the environment, where Lambda puts them.
  */
 const leanPackages: Plugin = {
   name: "lean-packages",
@@ -92,6 +93,10 @@ const leanPackages: Plugin = {
     onResolve({ filter: /\/locales\/index\.js$/ }, ({ importer, path }) =>
       /[\\/]node_modules[\\/]zod[\\/]/.test(importer) ? { path, namespace: "empty" } : undefined,
     );
+    onResolve({ filter: /^@aws-sdk\/credential-provider-(ini|login|process|sso|web-identity)$/ }, ({ path }) => ({
+      path,
+      namespace: "empty",
+    }));
     onLoad({ filter: /.*/, namespace: "empty" }, () => ({ contents: "export {};" }));
     onResolve({ filter: /^undici$/ }, ({ path }) => ({ path, namespace: "undici" }));
     onLoad({ filter: /.*/, namespace: "undici" }, () => ({ contents: UNDICI_DISPATCHERS, resolveDir: REPOSITORY }));

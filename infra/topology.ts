@@ -147,6 +147,22 @@ export const TOPOLOGY: Topology = {
       localContainers: 2,
     },
     {
+      name: "spider-api",
+      about: "Crawls from seeds and gives the results as they are asked for; streams those of any job",
+      // a stream is as long as a Lambda function may run
+      timeoutS: 900,
+      memoryMb: 1024,
+      network: "private",
+      // one for each client that waits or listens
+      maxConcurrency: 100,
+      routes: [
+        { method: "POST", path: "/spider/crawl", streaming: true },
+        { method: "GET", path: "/jobs/{job_id}/stream", streaming: true },
+      ],
+      grants: { send: FETCH_QUEUES, bucket: "read", stateTable: true, database: true },
+      localContainers: 8,
+    },
+    {
       name: "search-api",
       about: "Answers hybrid, vector and keyword queries",
       timeoutS: 29,

@@ -45,6 +45,8 @@ export interface RouteSpec<Who, Params, Query, Body, Answer> {
   answer: Answer;
   /** Of the answer where all goes well; 200 where not given. */
   status?: 200 | 201 | 202 | 204;
+  /** Of an `Answer` with 202, where the route has one beside its own. */
+  accepted?: z.ZodType;
   /** Where the answer may be a stream: by content type, what each of its records is. */
   streams?: Readonly<Record<string, z.ZodType>>;
 }
@@ -56,10 +58,10 @@ export interface DefinedRoute<Dependencies> {
 
 /** An answer with another status than the route's own, e.g. 503 of a readiness check. */
 export class Answer<Body> {
-  readonly status: 200 | 503;
+  readonly status: 200 | 202 | 204 | 503;
   readonly body: Body;
 
-  constructor(status: 200 | 503, body: Body) {
+  constructor(status: 200 | 202 | 204 | 503, body: Body) {
     this.status = status;
     this.body = body;
   }

@@ -50,7 +50,10 @@ export class StreamedAnswer {
 type Schema = z.ZodType | undefined;
 type Output<S> = S extends z.ZodType ? z.output<S> : undefined;
 
-/** @param spec `answer` and `status` are those of a plain answer; `streams` says what a stream of each content type holds */
+/**
+ * @param spec `answer` and `status` are those of a plain answer, `z.never()` where there is none; `streams` says what each
+ * record of a stream is
+ */
 export function defineStreamRoute<
   Dependencies,
   Who extends AccessScope | "public",
@@ -63,7 +66,7 @@ export function defineStreamRoute<
   run: (
     request: StreamRequest<Output<Params>, Output<Query>, Output<Body>, Who extends "public" ? null : Caller>,
     dependencies: Dependencies,
-  ) => Promise<z.input<AnswerSchema> | Answer<z.input<AnswerSchema>> | StreamedAnswer>,
+  ) => Promise<z.input<AnswerSchema> | Answer<unknown> | StreamedAnswer>,
 ): DefinedRoute<Dependencies> {
   // the adapter hands over exactly what the schemas of this spec put out
   return { spec, run: run as DefinedRoute<Dependencies>["run"] };

@@ -6,7 +6,7 @@
  * export const api = createApi("things-api", [readThing], dependencies);
  * export const handler = api.handler;
  */
-import { createRoute, OpenAPIHono, z } from "@hono/zod-openapi";
+import { createRoute, OpenAPIHono, type RouteConfig, z } from "@hono/zod-openapi";
 import type { APIGatewayProxyEvent } from "aws-lambda";
 import type { Context } from "hono";
 import { bodyLimit } from "hono/body-limit";
@@ -140,13 +140,7 @@ function addRoute<Dependencies extends ApiDependencies>(
       query: objectSchema(spec.query ?? z.strictObject({})),
       ...(spec.body && { body: { required: true, content: { "application/json": { schema: spec.body } } } }),
     },
-    responses: {
-      [status]: {
-        description: spec.summary,
-        ...(status === 204 ? {} : { content: contentOf(spec) }),
-      },
-      default: { description: "An error", content: { "application/json": { schema: ERROR_SCHEMAS[shape] } } },
-    },
+    responses: responsesOf(spec, shape),
   });
   app.openapi(config, async (c) => {
     const { req } = c as unknown as { req: { valid(part: string): unknown } };
@@ -166,7 +160,9 @@ function addRoute<Dependencies extends ApiDependencies>(
       remainingMs,
     };
     const answer = await run(request, await dependencies());
-    if (answer instanceof Answer) return c.json(answer.body, answer.status);
+    if (answer instanceof Answer) {
+      return answer.status === 204 ? c.body(null, 204) : c.json(answer.body, answer.status);
+    }
     if (answer instanceof StreamedAnswer) {
       const body = ReadableStream.from(observed(answer.chunks, request)) as unknown as globalThis.ReadableStream;
       return c.body(body, answer.status, { ...answer.headers, "content-type": answer.contentType });
@@ -204,9 +200,18 @@ async function* observed(
   }
 }
 
-function contentOf({ answer, streams = {} }: DefinedRoute<never>["spec"]): Record<string, { schema: z.ZodType }> {
+function responsesOf(
+  { status = 200, summary, answer, accepted, streams = {} }: DefinedRoute<never>["spec"],
+  shape: ErrorShape,
+): RouteConfig["responses"] {
+  const json = (schema: z.ZodType) => ({ "application/json": { schema } });
   const records = Object.entries(streams).map(([type, schema]) => [type, { schema }] as const);
-  return { "application/json": { schema: answer }, ...Object.fromEntries(records) };
+  const content = { ...(answer instanceof z.ZodNever ? {} : json(answer)), ...Object.fromEntries(records) };
+  return {
+    [status]: { description: summary, ...(status === 204 ? {} : { content }) },
+    ...(accepted && { 202: { description: "Taken", content: json(accepted) } }),
+    default: { description: "An error", content: json(ERROR_SCHEMAS[shape]) },
+  };
 }
 
 /** `Authorization: Bearer KEY`, or `X-API-Key: KEY`. */

@@ -1,5 +1,5 @@
 /** What went wrong between us and a server, as the error codes of a capture. */
-import { UrlRefusedError } from "../access/url-guard.ts";
+import { UrlRefusedError } from "../access/url-inspection.ts";
 import type { CaptureError, CaptureErrorCode } from "../capture/capture.ts";
 
 /** Faults that may pass by themselves: the URL is tried again. */

@@ -98,7 +98,7 @@ export const CONFIG_FIELDS = {
     z.coerce.number().positive().max(10_000).default(1),
     "Requests a second per host where a job names no rate",
   ),
-  maxStoredJobs: field(
+  spiderMaxStoredJobs: field(
     "SPIDER__MAX_STORED_JOBS",
     integer(100, 1, 100_000),
     "Stored spider jobs of one API key that may be unfinished at once",

@@ -1,0 +1,94 @@
+/** What the spider answers, by result mode. */
+import { z } from "zod";
+import type { CrawlState } from "../../shared/crawl/crawl-state.ts";
+import { type RefusedSeed, refusedSeedSchema } from "./seeds.ts";
+
+export const API_VERSION = "1.0";
+
+const count = z.int().nonnegative();
+const counts = {
+  pages_crawled: count,
+  pages_failed: count,
+  duration_seconds: z.number().nonnegative(),
+  stop_reason: z.string(),
+};
+/** There only where seeds were refused; the crawl went on without them. */
+const refused = { refused_seeds: z.array(refusedSeedSchema).optional() };
+
+const statsSchema = z.object({ ...counts, domains: z.array(z.string()), ...refused });
+const urlsSchema = statsSchema.extend({
+  discovered_urls: z.array(z.string()),
+  /** There only where not all are shown. */
+  discovered_total: count.optional(),
+  note: z.string().optional(),
+});
+
+/** The reference's CrawledPage: the fields that were asked for, without those that are not known. */
+const pageSchema = z.object({
+  url: z.string(),
+  final_url: z.string().optional(),
+  canonical_url: z.string().optional(),
+  depth: count,
+  /** 0 where no answer came. */
+  status_code: count,
+  title: z.string().optional(),
+  content: z.string().optional(),
+  markdown: z.string().optional(),
+  links: z.array(z.string()).optional(),
+  mime: z.string().optional(),
+  charset: z.string().optional(),
+  fetch_time_ms: z.number().optional(),
+  robots_obeyed: z.boolean().optional(),
+  disallowed: z.boolean().optional(),
+  fetch_error: z.string().optional(),
+  parse_error: z.string().optional(),
+  truncated: z.boolean().optional(),
+  crawled_at: z.string().optional(),
+});
+const pagesSchema = statsSchema.extend({ api_version: z.string(), pages: z.array(pageSchema) });
+
+export const storedSchema = z.object({
+  job_id: z.uuid(),
+  status: z.string(),
+  created_at: z.iso.datetime(),
+  ...refused,
+});
+export const crawlAnswerSchema = z.union([pagesSchema, urlsSchema, statsSchema]);
+
+/** A line of NDJSON, or the data of a server-sent event. */
+export const recordSchema = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("page"), data: pageSchema }),
+  z.object({ type: z.literal("stats"), data: z.object({ ...counts, ...refused }) }),
+  z.object({
+    type: z.literal("error"),
+    data: z.object({ error_code: z.string(), message: z.string(), cursor: count.optional() }),
+  }),
+]);
+
+const refusedOf = (seeds: readonly RefusedSeed[]) => (seeds.length === 0 ? {} : { refused_seeds: [...seeds] });
+
+export function streamStats(state: CrawlState, seeds: readonly RefusedSeed[]) {
+  return {
+    pages_crawled: state.crawled,
+    pages_failed: state.failed,
+    duration_seconds: Math.round(state.durationSeconds * 1000) / 1000,
+    stop_reason: state.stopReason ?? "completed",
+    ...refusedOf(seeds),
+  };
+}
+
+export function statsAnswer(
+  state: CrawlState,
+  domains: readonly string[],
+  seeds: readonly RefusedSeed[],
+): z.input<typeof statsSchema> {
+  return { ...streamStats(state, seeds), domains: [...domains] };
+}
+
+export function storedAnswer(
+  job: { job_id: string; status: string; created_at: Date },
+  seeds: readonly RefusedSeed[],
+): z.input<typeof storedSchema> {
+  const { job_id, status, created_at } = job;
+  return { job_id, status, created_at: created_at.toISOString(), ...refusedOf(seeds) };
+}

@@ -1,0 +1,193 @@
+/** A spider crawl, answered as its result mode says. */
+
+import type { Caller } from "../../shared/access/authorize.ts";
+import { type CrawlState, crawledDomains, discoveredUrls } from "../../shared/crawl/crawl-state.ts";
+import { waitForCrawl } from "../../shared/crawl/crawl-wait.ts";
+import { cancelJob, createJob, type NewJob } from "../../shared/crawl/jobs.ts";
+import { type ResultFields, selectFields } from "../../shared/crawl/result-fields.ts";
+import { readResultPages } from "../../shared/crawl/result-pages.ts";
+import { sameDomainMode, scopeOfSeeds } from "../../shared/crawl/scope-request.ts";
+import { admitStoredJob } from "../../shared/crawl/stored-jobs.ts";
+import { ApiError } from "../../shared/platform/errors.ts";
+import { Answer } from "../adapters/api-route.ts";
+import { defineStreamRoute, StreamedAnswer } from "../adapters/api-stream-route.ts";
+import { resolveOptions } from "../adapters/job-options.ts";
+import { API_VERSION, crawlAnswerSchema, recordSchema, statsAnswer, storedAnswer, storedSchema } from "./answers.ts";
+import type { SpiderApi } from "./dependencies.ts";
+import {
+  type CrawlBody,
+  type CrawlQuery,
+  crawlBodySchema,
+  crawlQuerySchema,
+  strategyOf,
+  timeoutOf,
+} from "./requests.ts";
+import { type JudgedSeeds, judgeSeeds } from "./seeds.ts";
+import { streamJob } from "./stream.ts";
+import { streamTypeFor } from "./stream-encoding.ts";
+
+const MAX_DISCOVERED_URLS = 10_000;
+
+export const crawl = defineStreamRoute(
+  {
+    method: "POST",
+    path: "/spider/crawl",
+    scope: "write",
+    summary:
+      "Crawl from seeds; the answer is statistics, URLs, pages, a stream of pages, or (202) a job that stores them",
+    query: crawlQuerySchema,
+    body: crawlBodySchema,
+    answer: crawlAnswerSchema,
+    accepted: storedSchema,
+    streams: { "application/x-ndjson": recordSchema, "text/event-stream": recordSchema },
+  },
+  async (request, dependencies: SpiderApi) => {
+    const { query, body, caller, signal } = request;
+    const fields = selectFields(query, query.result_mode === "stream" ? "all" : "light");
+    const streamType = query.result_mode === "stream" ? streamTypeFor(request.header("accept")) : undefined;
+    if (streamType !== undefined) refuseResume(request.header("last-event-id"));
+    const seeds = judgeSeeds(dependencies.inspector, body.seed_urls);
+    const job = await newJob(dependencies, query, body, seeds, caller);
+    signal.throwIfAborted();
+    if (query.result_mode === "store") {
+      const limit = dependencies.config.spiderMaxStoredJobs;
+      const stored = await createJob(dependencies, job, (tx) => admitStoredJob(tx, caller.keyId, limit));
+      return new Answer(202, storedAnswer(stored, seeds.refused));
+    }
+    const { job_id: jobId } = await createJob(dependencies, job);
+    const headers = { "x-job-id": jobId };
+    if (streamType !== undefined) {
+      const stops = !query.detach;
+      return streamJob(dependencies, jobId, {
+        ...request,
+        type: streamType,
+        after: 0,
+        fields,
+        refused: seeds.refused,
+        stops,
+        headers,
+      });
+    }
+    const state = await waitOrStop(dependencies, jobId, signal, query.detach);
+    const stats = statsAnswer(state, await crawledDomains(dependencies.sql, jobId), seeds.refused);
+    if (query.result_mode === "stats") return jsonAnswer(whole(stats), headers);
+    if (query.result_mode === "urls")
+      return jsonAnswer(whole({ ...stats, ...(await discovered(dependencies, state)) }), headers);
+    if (state.results > query.max_pages) throw tooLarge(state, query.max_pages);
+    return jsonAnswer(pagesJson(dependencies, state, stats, fields), headers);
+  },
+);
+
+/** A POST begins a crawl: what takes the stream up again must not begin another one unnoticed. */
+function refuseResume(lastEventId: string | undefined): void {
+  if (lastEventId === undefined || lastEventId === "") return;
+  const message =
+    "Last-Event-ID: a POST begins another crawl; resume with GET /jobs/{job_id}/stream, whose id is in x-job-id";
+  throw new ApiError(400, message, {
+    code: "VALIDATION_ERROR",
+    details: { faults: [{ in: "header", path: "last-event-id", message }] },
+  });
+}
+
+/** @throws ApiError 400 or 404 that names the field */
+async function newJob(
+  dependencies: SpiderApi,
+  query: CrawlQuery,
+  body: CrawlBody,
+  { accepted }: JudgedSeeds,
+  caller: Caller,
+): Promise<NewJob> {
+  const { include_patterns: include, exclude_patterns: exclude, respect_robots, keywords, score_threshold } = body;
+  const options = await resolveOptions(dependencies, body, caller);
+  const delivery = query.result_mode === "store" || query.result_mode === "stream" ? query.result_mode : "answer";
+  return {
+    kind: "site",
+    seeds: accepted,
+    scope: scopeOfSeeds(accepted, { mode: sameDomainMode(body.same_domain_only), include, exclude }),
+    maxDepth: body.max_depth,
+    maxPages: body.max_pages,
+    order: { strategy: strategyOf(body.strategy), keywords, score_threshold },
+    // a few pages of a site must not replace all of it
+    handling: { replaces: "pages", concurrency: body.concurrency ?? null },
+    timeoutS: limitOf(query, body),
+    delivery,
+    watched: delivery !== "store" && !query.detach,
+    ...options,
+    config: { ...options.config, respect_robots_txt: respect_robots ?? options.config.respect_robots_txt },
+  };
+}
+
+function limitOf(query: CrawlQuery, body: CrawlBody): number | null {
+  try {
+    return timeoutOf(query, body);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    const message = `timeout_seconds: ${error.message}`;
+    const faults = [{ in: "body", path: "timeout_seconds", message: error.message }];
+    throw new ApiError(400, message, { code: "VALIDATION_ERROR", details: { faults } });
+  }
+}
+
+/** Nobody reads the answer of a client that has left. */
+async function waitOrStop(
+  dependencies: SpiderApi,
+  jobId: string,
+  signal: AbortSignal,
+  detach: boolean,
+): Promise<CrawlState> {
+  try {
+    return await waitForCrawl(dependencies, jobId, signal);
+  } catch (error) {
+    if (signal.aborted && !detach) await cancelJob(dependencies, jobId);
+    throw error;
+  }
+}
+
+async function discovered({ sql }: SpiderApi, { id, discovered: total }: CrawlState) {
+  const discovered_urls = await discoveredUrls(sql, id, MAX_DISCOVERED_URLS);
+  if (total <= discovered_urls.length) return { discovered_urls };
+  const note = `The first ${discovered_urls.length} of ${total}: GET /api/v1/crawl/${id} lists them all`;
+  return { discovered_urls, discovered_total: total, note };
+}
+
+function tooLarge({ id, results }: CrawlState, limit: number): ApiError {
+  return new ApiError(400, `Crawl result (${results} pages) exceeds maximum response size (${limit})`, {
+    code: "RESULT_TOO_LARGE",
+    details: {
+      page_count: results,
+      limit,
+      job_id: id,
+      suggestions: [
+        `Read these pages with GET /jobs/${id}/results`,
+        "Use result_mode=stream for NDJSON/SSE streaming",
+        "Use result_mode=store for async job execution",
+        "Reduce max_pages parameter",
+      ],
+    },
+  });
+}
+
+function jsonAnswer(chunks: AsyncIterable<string>, headers: Record<string, string>): StreamedAnswer {
+  return new StreamedAnswer({ contentType: "application/json", chunks, headers });
+}
+
+async function* whole(answer: object): AsyncGenerator<string> {
+  yield JSON.stringify(answer);
+}
+
+/** One page at a time, so that the answer may be of any size. */
+async function* pagesJson(
+  dependencies: SpiderApi,
+  { id, results }: CrawlState,
+  stats: object,
+  fields: ResultFields,
+): AsyncGenerator<string> {
+  const head = JSON.stringify({ ...stats, api_version: API_VERSION }).slice(0, -1);
+  yield `${head},"pages":[`;
+  let separator = "";
+  for await (const { page } of readResultPages(dependencies, id, { after: 0, limit: results }, fields)) {
+    yield separator + JSON.stringify(page);
+    separator = ",";
+  }
+  yield "]}";
+}

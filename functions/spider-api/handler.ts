@@ -1,0 +1,8 @@
+/** Crawls from seeds and gives the results as they are asked for; streams those of any job. */
+import { createStreamApi } from "../adapters/api-stream.ts";
+import { crawl } from "./crawl.ts";
+import { spiderApi } from "./dependencies.ts";
+import { follow } from "./follow.ts";
+
+export const api = createStreamApi("spider-api", [crawl, follow], spiderApi, { errors: "spider" });
+export const handler = api.handler;

@@ -1,0 +1,89 @@
+/** What may be asked of the spider. */
+import { z } from "zod";
+import type { Strategy } from "../../shared/crawl/job-settings.ts";
+import { urlPatternsSchema } from "../../shared/crawl/scope-request.ts";
+import { jobOptions } from "../adapters/job-options.ts";
+
+export const MAX_SEEDS = 10_000;
+export const RESULT_MODES = ["stats", "urls", "pages", "stream", "store"] as const;
+
+/** Modes whose answer comes once the crawl has ended. */
+const ANSWER_MODES: readonly string[] = ["stats", "urls", "pages"];
+export const DEFAULT_ANSWER_TIMEOUT_S = 30;
+/** API Gateway ends a connection after five minutes without a byte. */
+const MAX_ANSWER_TIMEOUT_S = 280;
+const MAX_TIMEOUT_S = 7 * 24 * 3600;
+
+/** Comma-separated names of fields, judged by `selectFields`. */
+export const fieldSelection = { include: z.string().max(1_000).optional(), exclude: z.string().max(1_000).optional() };
+
+export const crawlQuerySchema = z.strictObject({
+  result_mode: z.enum(RESULT_MODES).default("stats"),
+  ...fieldSelection,
+  /** `pages`: more than so many are refused. What the crawl itself may fetch is `max_pages` of the body. */
+  max_pages: z.coerce.number().int().min(1).max(10_000).default(1_000),
+  /** The crawl goes on when the client leaves. */
+  detach: z.stringbool({ truthy: ["true", "1"], falsy: ["false", "0"] }).default(false),
+});
+export type CrawlQuery = z.output<typeof crawlQuerySchema>;
+
+const STRATEGY_NAMES = {
+  breadth_first: "bfs",
+  bfs: "bfs",
+  depth_first: "dfs",
+  dfs: "dfs",
+  best_first: "best_first",
+} as const satisfies Record<string, Strategy>;
+type StrategyName = keyof typeof STRATEGY_NAMES;
+
+export const crawlBodySchema = z
+  .strictObject({
+    /** Judged by the URL guard, one by one. */
+    seed_urls: z.array(z.string().min(1)).min(1).max(MAX_SEEDS),
+    /** Links from a seed to the deepest page. */
+    max_depth: z.int().min(0).max(1_000).default(2),
+    /** A hard limit of pages that are fetched. */
+    max_pages: z.int().min(1).max(1_000_000).default(100),
+    strategy: z.enum(Object.keys(STRATEGY_NAMES) as [StrategyName, ...StrategyName[]]).default("breadth_first"),
+    /** What `best_first` looks for. */
+    keywords: z.array(z.string().trim().toLowerCase().min(1).max(100)).max(50).default([]),
+    /** `best_first`: links that score less are not followed. */
+    score_threshold: z.number().min(0).max(1).default(0),
+    timeout_seconds: z.number().positive().max(MAX_TIMEOUT_S).optional(),
+    /** Requests under way at once. */
+    concurrency: z.int().min(1).max(64).optional(),
+    respect_robots: z.boolean().optional(),
+    /** Only the registrable domains of the seeds. */
+    same_domain_only: z.boolean().default(true),
+    include_patterns: urlPatternsSchema,
+    exclude_patterns: urlPatternsSchema,
+    ...jobOptions,
+  })
+  .refine((body) => body.strategy !== "best_first" || body.keywords.length > 0, {
+    path: ["keywords"],
+    message: "best_first needs at least one",
+  });
+export type CrawlBody = z.output<typeof crawlBodySchema>;
+
+export const strategyOf = (name: StrategyName): Strategy => STRATEGY_NAMES[name];
+
+/** Seconds, or null for no limit. @throws RangeError with what to do where an answer cannot wait for so long */
+export function timeoutOf({ result_mode }: CrawlQuery, { timeout_seconds }: CrawlBody): number | null {
+  if (!ANSWER_MODES.includes(result_mode)) return timeout_seconds ?? null;
+  const timeout = timeout_seconds ?? DEFAULT_ANSWER_TIMEOUT_S;
+  if (timeout <= MAX_ANSWER_TIMEOUT_S) return timeout;
+  throw new RangeError(
+    `result_mode=${result_mode} waits ${MAX_ANSWER_TIMEOUT_S} s at the most: use result_mode=stream or result_mode=store for longer crawls`,
+  );
+}
+
+/** As `result_seq` is stored. */
+const MAX_CURSOR = 2 ** 31 - 1;
+const cursor = z.coerce.number().int().min(0).max(MAX_CURSOR);
+
+export const followQuerySchema = z.strictObject({ cursor: cursor.optional(), ...fieldSelection });
+
+/** A cursor as a client writes it, e.g. in `Last-Event-ID`; undefined where it is none. */
+export function parseCursor(text: string): number | undefined {
+  return /^\d+$/.test(text) ? cursor.safeParse(text).data : undefined;
+}

@@ -1,0 +1,46 @@
+/** The seeds of a spider crawl, judged by the URL guard. */
+import { z } from "zod";
+import { type UrlInspector, UrlRefusedError } from "../../shared/access/url-inspection.ts";
+import { ApiError } from "../../shared/platform/errors.ts";
+
+export const refusedSeedSchema = z.object({
+  /** Where it stands in the request, e.g. `seed_urls[3]`; the URL itself may hold a password. */
+  path: z.string(),
+  host: z.string().optional(),
+  code: z.enum(["URL_BLOCKED", "URL_INVALID"]),
+  message: z.string(),
+});
+export type RefusedSeed = z.infer<typeof refusedSeedSchema>;
+
+export interface JudgedSeeds {
+  accepted: string[];
+  /** The crawl goes on without them. */
+  refused: RefusedSeed[];
+}
+
+/** @throws ApiError 403 URL_BLOCKED where all are blocked, 400 URL_INVALID where none is left otherwise; each with its reason */
+export function judgeSeeds(inspector: UrlInspector, seeds: readonly string[]): JudgedSeeds {
+  const judged: JudgedSeeds = { accepted: [], refused: [] };
+  for (const [index, seed] of seeds.entries()) {
+    try {
+      judged.accepted.push(inspector.inspect(seed).href);
+    } catch (error) {
+      if (!(error instanceof UrlRefusedError)) throw error;
+      const host = URL.canParse(seed) ? new URL(seed).host : "";
+      const path = `seed_urls[${index}]`;
+      judged.refused.push({ path, ...(host !== "" && { host }), code: error.code, message: error.message });
+    }
+  }
+  if (judged.accepted.length === 0) throw noneLeft(judged.refused);
+  return judged;
+}
+
+function noneLeft(refused: readonly RefusedSeed[]): ApiError {
+  const blocked = refused.every(({ code }) => code === "URL_BLOCKED");
+  const first = `${refused[0]?.path}: ${refused[0]?.message}`;
+  const message = refused.length === 1 ? first : `None of the ${refused.length} seeds is fetched; ${first}`;
+  return new ApiError(blocked ? 403 : 400, message, {
+    code: blocked ? "URL_BLOCKED" : "URL_INVALID",
+    details: { refused_seeds: refused },
+  });
+}

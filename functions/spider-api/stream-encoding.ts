@@ -1,0 +1,50 @@
+/** The items of a result stream as records on the wire: NDJSON, or server-sent events. */
+import type { StreamItem } from "../../shared/crawl/result-stream.ts";
+import { ApiError } from "../../shared/platform/errors.ts";
+import { preferredType } from "../adapters/accept.ts";
+import { streamStats } from "./answers.ts";
+import type { RefusedSeed } from "./seeds.ts";
+
+export const STREAM_TYPES = ["application/x-ndjson", "text/event-stream"] as const;
+export type StreamType = (typeof STREAM_TYPES)[number];
+
+/** @throws ApiError 406 NOT_ACCEPTABLE */
+export function streamTypeFor(accept: string | undefined): StreamType {
+  const type = preferredType(accept, STREAM_TYPES);
+  if (type !== undefined) return type;
+  throw new ApiError(406, `A stream is ${STREAM_TYPES.join(" or ")}: the Accept header allows neither`, {
+    code: "NOT_ACCEPTABLE",
+    details: { offered: [...STREAM_TYPES] },
+  });
+}
+
+/** Event id of the last record: a client that has it has all. */
+export const END_OF_STREAM = "end";
+
+/**
+ * What is sent where nothing happens, so that nobody in between takes the connection for dead. In NDJSON it is a blank before
+ * the next record, where JSON allows white space: a line of its own, even an empty one, would be no JSON for a strict reader.
+ */
+const KEEP_ALIVE: Record<StreamType, string> = { "application/x-ndjson": " ", "text/event-stream": ": ping\n\n" };
+
+/** @param refused seeds that the stats tell of */
+export function encodeItem(item: StreamItem, type: StreamType, refused: readonly RefusedSeed[] = []): string {
+  if (item.type === "idle") return KEEP_ALIVE[type];
+  const record = JSON.stringify({ type: item.type, data: dataOf(item, refused) });
+  if (type === "application/x-ndjson") return `${record}\n`;
+  const id = item.type === "page" ? item.cursor : item.type === "stats" ? END_OF_STREAM : undefined;
+  return `${id === undefined ? "" : `id: ${id}\n`}data: ${record}\n\n`;
+}
+
+function dataOf(item: Exclude<StreamItem, { type: "idle" }>, refused: readonly RefusedSeed[]): unknown {
+  switch (item.type) {
+    case "page":
+      return item.page;
+    case "stats":
+      return streamStats(item.state, refused);
+    case "error": {
+      const { code, message, cursor } = item;
+      return { error_code: code, message, ...(cursor !== undefined && { cursor }) };
+    }
+  }
+}

@@ -1,0 +1,33 @@
+/** The results of a job as a streamed answer, and what becomes of the job when its client leaves. */
+import { cancelJob } from "../../shared/crawl/jobs.ts";
+import { type ResultStreamOptions, streamResults } from "../../shared/crawl/result-stream.ts";
+import { StreamedAnswer } from "../adapters/api-stream-route.ts";
+import type { SpiderApi } from "./dependencies.ts";
+import type { RefusedSeed } from "./seeds.ts";
+import { encodeItem, type StreamType } from "./stream-encoding.ts";
+
+interface StreamJobOptions extends ResultStreamOptions {
+  type: StreamType;
+  /** Seeds that the stats tell of. */
+  refused: readonly RefusedSeed[];
+  /** Whether the job ends once this client has left. */
+  stops: boolean;
+  headers: Record<string, string>;
+}
+
+export function streamJob(
+  dependencies: SpiderApi,
+  jobId: string,
+  { type, refused, stops, headers, ...options }: StreamJobOptions,
+): StreamedAnswer {
+  async function* chunks(): AsyncGenerator<string> {
+    try {
+      for await (const item of streamResults(dependencies, jobId, options)) yield encodeItem(item, type, refused);
+    } finally {
+      if (stops && options.signal.aborted) await cancelJob(dependencies, jobId);
+    }
+  }
+  // no proxy on the way may keep records back
+  const unbuffered = { "cache-control": "no-cache", "x-accel-buffering": "no" };
+  return new StreamedAnswer({ contentType: type, chunks: chunks(), headers: { ...unbuffered, ...headers } });
+}

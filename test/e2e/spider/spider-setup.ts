@@ -1,0 +1,77 @@
+/** A whole Strandline and what a test asks of its spider. */
+
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { Readable } from "node:stream";
+import type { ReadableStream } from "node:stream/web";
+import { type Instance, startInstance } from "../../services/instance.ts";
+
+export interface Spider {
+  instance: Instance;
+  key: string;
+  /** POST /spider/crawl, fast and with one seed, unless `body` says otherwise. */
+  crawl(query: string, body: Record<string, unknown>, init?: RequestInit): Promise<Response>;
+  get(path: string, init?: RequestInit): Promise<Response>;
+  stop(): Promise<void>;
+}
+
+export async function startSpider(hosts: readonly string[], env: Record<string, string> = {}): Promise<Spider> {
+  const instance = await startInstance({
+    env: { EMBEDDER__PROVIDER: "none", ACCESS__ALLOW_HOSTS: hosts.join(","), ...env },
+  });
+  const credentials = await readFile(join(instance.home, "credentials.json"), "utf8");
+  const { api_key: key } = JSON.parse(credentials) as { api_key: string };
+  const send = (path: string, { headers, ...init }: RequestInit = {}) =>
+    fetch(instance.url + path, { ...init, headers: { authorization: `Bearer ${key}`, ...(headers as object) } });
+  return {
+    instance,
+    key,
+    crawl: (query, body, init = {}) =>
+      send(`/spider/crawl?${query}`, {
+        method: "POST",
+        body: JSON.stringify({ config: { rate_limit_rps: 2_000 }, ...body }),
+        ...init,
+        headers: { "content-type": "application/json", ...(init.headers as object) },
+      }),
+    get: (path, init) => send(path, init),
+    stop: () => instance.stop(),
+  };
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: records are compared, never trusted
+export type StreamRecord = { type: string; data: any };
+
+/** Line by line, and every line must be JSON. */
+export async function* ndjson(response: Response): AsyncGenerator<StreamRecord> {
+  const body = Readable.fromWeb(response.body as ReadableStream);
+  for await (const line of createInterface({ input: body, crlfDelay: Number.POSITIVE_INFINITY })) {
+    yield JSON.parse(line) as StreamRecord;
+  }
+}
+
+export interface ServerEvent {
+  id: string | undefined;
+  record: StreamRecord;
+}
+
+/** By the rules of the HTML standard, as far as events have but `id` and `data`. */
+export async function* serverEvents(response: Response): AsyncGenerator<ServerEvent> {
+  const body = Readable.fromWeb(response.body as ReadableStream);
+  let id: string | undefined;
+  let data: string[] = [];
+  for await (const line of createInterface({ input: body })) {
+    if (line === "") {
+      if (data.length > 0) yield { id, record: JSON.parse(data.join("\n")) as StreamRecord };
+      data = [];
+    } else if (line.startsWith("id: ")) id = line.slice(4);
+    else if (line.startsWith("data: ")) data.push(line.slice(6));
+    else if (!line.startsWith(":")) throw new Error(`unexpected line: ${line}`);
+  }
+}
+
+export async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const list: T[] = [];
+  for await (const item of items) list.push(item);
+  return list;
+}
