@@ -104,6 +104,8 @@ const QUEUES = [
   { name: "captures", maxReceiveCount: MAX_RECEIVES },
   { name: "embed", maxReceiveCount: MAX_RECEIVES },
   { name: "render", maxReceiveCount: MAX_RECEIVES },
+  { name: "discover", maxReceiveCount: MAX_RECEIVES },
+  { name: "discovered", maxReceiveCount: MAX_RECEIVES },
 ] as const satisfies readonly QueueSpec[];
 
 const FETCH_QUEUES = ["fetch-high", "fetch-normal", "fetch-low"] as const;
@@ -207,6 +209,41 @@ export const TOPOLOGY: Topology = {
       localContainers: 1,
     },
     {
+      name: "discover-api",
+      about: "Takes discovery jobs, shows the URLs that they found, scores URLs",
+      timeoutS: 29,
+      memoryMb: 512,
+      network: "private",
+      maxConcurrency: 4,
+      routes: [
+        { method: "POST", path: "/api/v1/discover" },
+        { method: "POST", path: "/api/v1/discover/score" },
+        { method: "GET", path: "/api/v1/discover/{job_id}" },
+      ],
+      grants: { send: ["discover"], bucket: "read", stateTable: true, database: true },
+      localContainers: 1,
+    },
+    {
+      name: "discover",
+      about: "Reads the sitemaps and feeds of a site, and what Common Crawl knows of it",
+      timeoutS: 600,
+      memoryMb: 1024,
+      network: "internet",
+      queues: [{ queue: "discover", batchSize: 1, maxConcurrency: 10 }],
+      grants: { send: ["discovered"], bucket: "write", stateTable: true },
+      localContainers: 2,
+    },
+    {
+      name: "discovered",
+      about: "Writes down how a discovery began and ended",
+      timeoutS: 30,
+      memoryMb: 256,
+      network: "private",
+      queues: [{ queue: "discovered", batchSize: 10, maxConcurrency: 2 }],
+      grants: { database: true },
+      localContainers: 1,
+    },
+    {
       name: "fetch",
       about: "Fetches the URLs of one task politely, writes their WARC, extracts their text",
       timeoutS: 360,
@@ -271,7 +308,12 @@ export const TOPOLOGY: Topology = {
       network: "private",
       maxConcurrency: 1,
       schedules: [{ name: "sweep", everyMinutes: 1 }],
-      grants: { send: [...FETCH_QUEUES, "captures", "embed"], bucket: "read", stateTable: true, database: true },
+      grants: {
+        send: [...FETCH_QUEUES, "captures", "embed", "discover"],
+        bucket: "read",
+        stateTable: true,
+        database: true,
+      },
       localContainers: 1,
     },
     {

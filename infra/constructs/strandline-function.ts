@@ -30,7 +30,7 @@ export interface Surroundings {
 const AMAZON_CERTIFICATES = "/var/runtime/ca-cert.pem";
 
 /** The object prefixes that functions write and read. */
-const OBJECT_KEYS = ["captures/*", "warcs/*", "incoming/*", "media/*"];
+const OBJECT_KEYS = ["captures/*", "warcs/*", "incoming/*", "media/*", "discoveries/*"];
 
 /** Chromium unpacks to 0.2 GB, and its pages may write as well. */
 const UNPACKED_BROWSER = Size.gibibytes(1);

@@ -10,6 +10,8 @@ import { PermanentError, RetryableError } from "../platform/errors.ts";
 import { uuidv7 } from "../platform/ids.ts";
 import type { ObjectStore } from "../platform/objects.ts";
 import { PERMANENT_FAULT } from "../platform/queues.ts";
+import { failDiscovery, releaseDiscovery } from "./discovery/jobs.ts";
+import { DISCOVER_QUEUE, DISCOVERED_QUEUE } from "./discovery/task.ts";
 import { isFinished, peekJob, settleJob } from "./job-lifecycle.ts";
 import type { JobDependencies } from "./jobs.ts";
 import { endLostUrls } from "./lost-work.ts";
@@ -149,11 +151,15 @@ async function stateOf(
   return late ? "ended" : "waiting";
 }
 
+const DEAD_DISCOVERY = "DEAD_LETTERED: the discovery failed at every delivery";
+
 /** PostgreSQL takes neither NUL nor half a surrogate pair. */
 const storable = (text: string): string => text.toWellFormed().replaceAll("\0", "\uFFFD");
 
 /** Ends what the message asked for. Idempotent. @returns how many URLs ended */
 export async function endItsWork(dependencies: LostWorkDependencies, queue: string, trace: Trace): Promise<number> {
+  if (queue === DISCOVER_QUEUE) await failDiscovery(dependencies.sql, trace.jobId, DEAD_DISCOVERY);
+  if (queue === DISCOVERED_QUEUE) await releaseDiscovery(dependencies.sql, trace.jobId);
   if (queue === "embed") await giveUpRefusedChunks(dependencies, trace.jobId);
   if (queue === "embed" || !trace.taskId) return 0;
   if (queue === RENDER_QUEUE && (await deliveredUnrendered(dependencies, trace))) return 0;

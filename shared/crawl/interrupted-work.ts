@@ -3,6 +3,7 @@
  * so that jobs go on within seconds.
  */
 import type { Sql } from "../platform/database.ts";
+import { freeInterruptedDiscoveries } from "./discovery/lost-discoveries.ts";
 import type { HostStates } from "./host-state.ts";
 import type { JobFlags } from "./job-flags.ts";
 import type { TaskLeases } from "./task-lease.ts";
@@ -30,6 +31,8 @@ export async function freeInterruptedWork(
 ): Promise<{ tasks: number; lost: number }> {
   const stalled = await sql`
     update jobs set updated_at = now() - ${LONG_AGO}::interval where status in ('pending', 'running', 'embedding')`;
+  const discoveries = await freeInterruptedDiscoveries(sql);
+  if (discoveries > 0) await flags.markActive();
   if (stalled.count === 0) return { tasks: 0, lost: 0 };
   // the marker may be older than the state table, where that was replaced
   await flags.markActive();

@@ -10,6 +10,8 @@ import type { RobotsCache } from "./robots-cache.ts";
 import { ALLOW_ALL, isAllowed, parseRobots, ROBOTS_MAX_BYTES, type RobotsRules } from "./robots-rules.ts";
 
 export interface RobotsGate {
+  /** The rules of the URL's origin, or why they cannot be had. @throws as `faultOf` */
+  rulesOf(url: URL): Promise<RobotsRules | CaptureError>;
   /** Why the URL may not be fetched, or null. @throws what `get` throws where the task must stop */
   faultOf(url: URL): Promise<CaptureError | null>;
 }
@@ -58,6 +60,7 @@ export function createRobotsGate(options: RobotsGateOptions): RobotsGate {
   };
 
   return {
+    rulesOf,
     async faultOf(url) {
       const rules = await rulesOf(url);
       if ("code" in rules) {

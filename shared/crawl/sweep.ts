@@ -6,6 +6,7 @@ import { inTransaction, type Sql } from "../platform/database.ts";
 import { sendEmbedTasks } from "./advance-job.ts";
 import { MAX_SENDS, renewTask } from "./claim-lease.ts";
 import { dispatch } from "./claimed-task.ts";
+import { resumeDiscoveries } from "./discovery/lost-discoveries.ts";
 import { lockJob, peekJob, settleJob } from "./job-lifecycle.ts";
 import { cancelJob, type JobDependencies } from "./jobs.ts";
 import { endLostUrls, resumeJob } from "./lost-work.ts";
@@ -32,6 +33,8 @@ export interface Swept {
   endedUrls: number;
   resumedJobs: number;
   resentChunks: number;
+  /** Discovery jobs that were sent again. */
+  resentDiscoveries: number;
   /** Their time was up. */
   lateJobs: number;
   /** Nobody listened to them any more. */
@@ -52,6 +55,7 @@ export async function sweep(
     endedUrls: 0,
     resumedJobs: 0,
     resentChunks: 0,
+    resentDiscoveries: 0,
     lateJobs: 0,
     unwatchedJobs: 0,
     redrivenLetters: 0,
@@ -94,6 +98,8 @@ export async function sweep(
       swept.resentChunks += await resendChunks(dependencies, jobId);
     });
   }
+  const discoveries = await resumeDiscoveries(dependencies, hasTime);
+  swept.resentDiscoveries = discoveries.resent;
   if (now - since > MARKER_GRACE_MS && (await isIdle(sql))) await flags.clearActive(since);
   log.info("swept", { ...swept });
   return swept;
@@ -180,6 +186,7 @@ async function resendChunks(dependencies: JobDependencies, jobId: string): Promi
 async function isIdle(sql: Sql): Promise<boolean> {
   const [row] = await sql<{ idle: boolean }[]>`
     select not exists (select from jobs where status in ('pending', 'running', 'embedding'))
+      and not exists (select from discovery_jobs where status in ('pending', 'running'))
       and not exists (select from jobs where completed_at > now() - ${AFTERMATH}::interval)
       and not exists (select from documents where not generation_active)
       and not exists (select from dead_letters where state = 'waiting') as idle`;

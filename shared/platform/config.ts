@@ -82,6 +82,11 @@ export const CONFIG_FIELDS = {
     z.enum(["disallow", "allow"]).default("disallow"),
     "What an unreachable robots.txt (5xx, timeout) means; RFC 9309 says disallow",
   ),
+  commonCrawlUrl: field(
+    "COMMON_CRAWL__URL",
+    z.url({ protocol: /^https?$/ }).default("https://index.commoncrawl.org"),
+    "Common Crawl's index server, or a copy of it, that URL discovery asks",
+  ),
   allowHosts: field(
     "ACCESS__ALLOW_HOSTS",
     list.pipe(

@@ -243,13 +243,15 @@ describe("data", () => {
     }
   });
 
-  test("capture batches end after 30 days, WARCs and uploads never", () => {
+  test("capture batches and found URLs end after 30 days, WARCs and uploads never", () => {
     const [Rules = []] = properties("AWS::S3::Bucket").map(
       ({ LifecycleConfiguration }) =>
         (LifecycleConfiguration as { Rules: { Prefix?: string; ExpirationInDays?: number }[] }).Rules,
     );
     const expiring = Rules.filter(({ ExpirationInDays }) => ExpirationInDays !== undefined);
-    expect(expiring).toEqual([expect.objectContaining({ Prefix: "captures/", ExpirationInDays: 30 })]);
+    expect(expiring).toEqual(
+      ["captures/", "discoveries/"].map((Prefix) => expect.objectContaining({ Prefix, ExpirationInDays: 30 })),
+    );
   });
 
   test("the state table forgets by itself", () => {

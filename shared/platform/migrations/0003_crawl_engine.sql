@@ -46,6 +46,9 @@ create table discovery_jobs (
   status text not null default 'pending' check (status in ('pending', 'running', 'completed', 'failed')),
   error text,
   urls_found int not null default 0,
+  -- messages sent to the worker, and when the last one was; null: it could not be sent
+  sends int not null default 1,
+  sent_at timestamptz default now(),
   -- claim check in S3: the URLs with lastmod, source and score
   result_key text,
   -- what went wrong with single sitemaps, and how many entries were refused

@@ -1,0 +1,58 @@
+/** What discover works with, built once per container. No database: it handles hostile input. */
+import type { S3Client } from "@aws-sdk/client-s3";
+import type { SQSClient } from "@aws-sdk/client-sqs";
+import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
+import { createUrlGuard } from "../../shared/access/url-guard.ts";
+import type { DiscoverDependencies } from "../../shared/crawl/discovery/discover.ts";
+import { createBodyBudget } from "../../shared/crawl/exchange.ts";
+import { createHostStates } from "../../shared/crawl/host-state.ts";
+import { createRobotsCache } from "../../shared/crawl/robots-cache.ts";
+import { dynamoClient, s3Client, sqsClient } from "../../shared/platform/aws.ts";
+import { systemClock } from "../../shared/platform/clock.ts";
+import { type Config, loadConfig } from "../../shared/platform/config.ts";
+import { createLogger } from "../../shared/platform/log.ts";
+import { createObjectStore } from "../../shared/platform/objects.ts";
+import { once } from "../../shared/platform/once.ts";
+import { createQueueSender } from "../../shared/platform/queues.ts";
+
+/** Bytes of response headers; more is an error. */
+const MAX_HEADER_BYTES = 64 * 1024;
+
+interface AwsClients {
+  sqs: SQSClient;
+  s3: S3Client;
+  dynamo: DynamoDBDocumentClient;
+}
+
+export function discoverDependencies(config: Config, { sqs, s3, dynamo }: AwsClients) {
+  const guard = createUrlGuard({ allowHosts: config.allowHosts });
+  return {
+    sqs,
+    queueUrlPrefix: config.queueUrlPrefix,
+    log: createLogger({ function: "discover" }, config.logLevel),
+    guard,
+    client: guard.dispatcher({
+      connectTimeoutMs: config.connectTimeoutMs,
+      headersTimeout: config.headersTimeoutMs,
+      bodyTimeout: config.bodyIdleTimeoutMs,
+      maxHeaderSize: MAX_HEADER_BYTES,
+    }),
+    // one document at a time
+    budget: createBodyBudget(1),
+    hosts: createHostStates(dynamo, config.stateTable),
+    robots: createRobotsCache(dynamo, config.stateTable),
+    objects: createObjectStore(s3, config.bucket),
+    queues: createQueueSender(sqs, config.queueUrlPrefix),
+    clock: systemClock,
+    commonCrawl: { url: config.commonCrawlUrl },
+    settings: {
+      userAgent: config.userAgent,
+      defaultRps: config.defaultRps,
+      robotsUnreachable: config.robotsUnreachable,
+    },
+  } satisfies DiscoverDependencies & Record<string, unknown>;
+}
+
+export const dependencies = once(() =>
+  discoverDependencies(loadConfig(), { sqs: sqsClient(), s3: s3Client(), dynamo: dynamoClient() }),
+);

@@ -1,0 +1,120 @@
+/** Discovery jobs: taken, shown, ended exactly once. The row is the truth; messages only say that there is something to do. */
+import type { Sql } from "../../platform/database.ts";
+import { uuidv7 } from "../../platform/ids.ts";
+import type { Logger } from "../../platform/log.ts";
+import type { QueueSender } from "../../platform/queues.ts";
+import { rowsOf } from "../../platform/rows.ts";
+import type { JobFlags } from "../job-flags.ts";
+import { keywordsOf } from "../relevance.ts";
+import { DISCOVER_QUEUE, type Discovered, type DiscoveryNote, type DiscoveryTask } from "./task.ts";
+
+export interface DiscoveryDependencies {
+  sql: Sql;
+  queues: QueueSender;
+  flags: Pick<JobFlags, "markActive">;
+  log: Logger;
+}
+
+export interface NewDiscovery {
+  /** As `siteText` writes it. */
+  domain: string;
+  sources: DiscoveryTask["sources"];
+  pattern: string | null;
+  maxUrls: number;
+  scoreQuery: string | null;
+  scoreThreshold: number;
+  apiKeyId: string | null;
+}
+
+export type DiscoveryStatus = "pending" | "running" | "completed" | "failed";
+
+export interface DiscoveryView {
+  job_id: string;
+  domain: string;
+  sources: DiscoveryTask["sources"];
+  pattern: string | null;
+  max_urls: number;
+  score_query: string | null;
+  score_threshold: number;
+  status: DiscoveryStatus;
+  error: string | null;
+  urls_found: number;
+  result_key: string | null;
+  notes: DiscoveryNote[];
+  created_at: Date;
+  completed_at: Date | null;
+}
+
+/** The job is taken once this resolves, even if no message could be sent: the sweep sends it. */
+export async function createDiscovery(dependencies: DiscoveryDependencies, job: NewDiscovery): Promise<DiscoveryView> {
+  const { sql, flags } = dependencies;
+  const jobId = uuidv7();
+  // before the row: a job that the sweep does not look for could hang
+  await flags.markActive();
+  await sql`
+    insert into discovery_jobs (id, domain, sources, pattern, max_urls, score_query, score_threshold, api_key_id)
+    values (${jobId}, ${job.domain}, ${job.sources}, ${job.pattern}, ${job.maxUrls}, ${job.scoreQuery},
+      ${job.scoreThreshold}, ${job.apiKeyId})`;
+  const view = (await readDiscoveryJob(sql, jobId)) as DiscoveryView;
+  await sendDiscovery(dependencies, view);
+  return view;
+}
+
+/** Sends the job's message; where that fails the next sweep tries again. */
+export async function sendDiscovery(
+  { sql, queues, log }: Pick<DiscoveryDependencies, "sql" | "queues" | "log">,
+  job: DiscoveryView,
+): Promise<void> {
+  const task: DiscoveryTask = {
+    jobId: job.job_id,
+    domain: job.domain,
+    sources: job.sources,
+    pattern: job.pattern,
+    maxUrls: job.max_urls,
+    keywords: job.score_query === null ? [] : keywordsOf(job.score_query),
+    scoreThreshold: job.score_threshold,
+  };
+  try {
+    await queues.send(DISCOVER_QUEUE, task);
+  } catch (error) {
+    log.warn("a discovery's message could not be sent: the sweep sends it", { error, job_id: job.job_id });
+    await sql`update discovery_jobs set sent_at = null, sends = greatest(0, sends - 1) where id = ${job.job_id}`;
+  }
+}
+
+export async function readDiscoveryJob(sql: Sql, jobId: string): Promise<DiscoveryView | undefined> {
+  const [row] = await sql<DiscoveryView[]>`
+    select id as job_id, domain, sources, pattern, max_urls, score_query, score_threshold, status, error, urls_found,
+      result_key, notes, created_at, completed_at
+    from discovery_jobs where id = ${jobId}`;
+  return row;
+}
+
+/** What the worker tells. Idempotent: the first end counts. @returns whether this changed the row */
+export async function takeDiscovered(sql: Sql, message: Discovered): Promise<boolean> {
+  if (message.event === "started") {
+    const { count } =
+      await sql`update discovery_jobs set status = 'running' where id = ${message.jobId} and status = 'pending'`;
+    return count > 0;
+  }
+  const { jobId, error, urlsFound, resultKey, notes } = message;
+  const { count } = await sql`
+    update discovery_jobs
+    set status = ${error === null ? "completed" : "failed"}, error = ${error === null ? null : error.toWellFormed().replaceAll("\0", "\uFFFD")}, urls_found = ${urlsFound},
+      result_key = ${resultKey}, notes = ${rowsOf(notes)}::text::jsonb, completed_at = now()
+    where id = ${jobId} and status in ('pending', 'running')`;
+  return count > 0;
+}
+
+/** Ends a job whose worker will not answer. @returns whether it was open */
+export async function failDiscovery(sql: Sql, jobId: string, error: string): Promise<boolean> {
+  const { count } = await sql`
+    update discovery_jobs set status = 'failed', error = ${error}, completed_at = now()
+    where id = ${jobId} and status in ('pending', 'running')`;
+  return count > 0;
+}
+
+/** What the worker told was lost: the next sweep asks it again, as often as it asks any. */
+export async function releaseDiscovery(sql: Sql, jobId: string): Promise<void> {
+  await sql`update discovery_jobs set sent_at = null where id = ${jobId} and status in ('pending', 'running')`;
+}

@@ -1,0 +1,346 @@
+import { gzipSync } from "node:zlib";
+import { expect, test } from "vitest";
+import { html, type Route, redirect, type Site, startSite } from "../../sites/site.ts";
+import { entry, urlset } from "../../unit/discovery/lists.ts";
+import { discoveryHarness, type Found } from "./harness.ts";
+
+const xml = (body: string | Uint8Array): Route => ({ headers: { "Content-Type": "application/xml" }, body });
+const robots = (...lines: string[]): Route => ({ headers: { "Content-Type": "text/plain" }, body: lines.join("\n") });
+const pathsOf = ({ urls }: Found): string[] => urls.map(({ url }) => new URL(url).pathname + new URL(url).search);
+const sitemapOf = (site: Site, ...paths: string[]): Route =>
+  xml(urlset(...paths.map((path) => entry(site.origin + path))));
+
+/** Their routes need the site's own address. */
+async function siteWith(routes: (site: Site) => Record<string, Route>): Promise<Site> {
+  const site = await startSite();
+  site.route(routes(site));
+  return site;
+}
+
+test("sitemaps that robots.txt names are read, with what their indexes name, and keep where and how old", async () => {
+  await using site = await siteWith((self) => ({
+    "/robots.txt": robots("User-agent: *", "Disallow: /lists/", `Sitemap: ${self.origin}/lists/index.xml`),
+    "/lists/index.xml": xml(
+      `<sitemapindex><sitemap><loc>${self.origin}/lists/a.xml</loc></sitemap><sitemap><loc>${self.origin}/lists/b</loc></sitemap></sitemapindex>`,
+    ),
+    "/lists/a.xml": xml(urlset(entry(`${self.origin}/1`, "2024-05-01"), entry(`${self.origin}/2#part`))),
+    "/lists/b": { headers: { "Content-Type": "text/html" }, body: gzipSync(urlset(entry(`${self.origin}/3`))) },
+  }));
+  const harness = await discoveryHarness();
+  const found = await harness.find(site.origin);
+  expect(found).toMatchObject({ error: null, urlsFound: 3 });
+  expect(found.urls).toEqual([
+    {
+      url: `${site.origin}/1`,
+      lastmod: "2024-05-01",
+      source: "sitemap",
+      found_in: `${site.origin}/lists/a.xml`,
+      score: null,
+    },
+    { url: `${site.origin}/2`, lastmod: null, source: "sitemap", found_in: `${site.origin}/lists/a.xml`, score: null },
+    { url: `${site.origin}/3`, lastmod: null, source: "sitemap", found_in: `${site.origin}/lists/b`, score: null },
+  ]);
+  expect(found.noted).toEqual(["HTTP_404 /"]);
+});
+
+test("without a scheme https is tried, then http", async () => {
+  await using site = await siteWith((self) => ({ "/sitemap.xml": sitemapOf(self, "/1") }));
+  const harness = await discoveryHarness();
+  expect(pathsOf(await harness.find(site.host))).toEqual(["/1"]);
+});
+
+test("sitemaps and feeds at the usual places are found, and what is not there is not spoken of", async () => {
+  await using site = await siteWith((self) => ({
+    "/sitemap.xml": sitemapOf(self, "/1"),
+    "/sitemap.txt": { headers: { "Content-Type": "text/plain" }, body: `${self.origin}/2\n` },
+    "/": html("<title>Home</title>"),
+    "/atom.xml": xml('<feed xmlns="http://www.w3.org/2005/Atom"><entry><link href="/3"/></entry></feed>'),
+  }));
+  const harness = await discoveryHarness();
+  const found = await harness.find(site.origin);
+  expect(pathsOf(found)).toEqual(["/1", "/2", "/3"]);
+  expect(found.urls.map(({ source }) => source)).toEqual(["sitemap", "sitemap", "feed"]);
+  expect(found.notes).toEqual([]);
+});
+
+test("feeds that the home page links to are read, wherever its base says they are", async () => {
+  await using site = await siteWith((self) => ({
+    "/": html(`<base href="/blog/"><link rel="ALTERNATE nofollow" type="application/rss+xml" href="news">
+      <link rel="alternate" hreflang="de" href="/de"><link rel="sitemap" href="${self.origin}/map">
+      <body><link rel="alternate" type="application/rss+xml" href="/in-the-body">`),
+    "/blog/news": xml(`<rss><channel><item><link>${self.origin}/post</link></item></channel></rss>`),
+    "/map": sitemapOf(self, "/page"),
+  }));
+  const harness = await discoveryHarness();
+  const found = await harness.find(site.origin);
+  expect(pathsOf(found)).toEqual(["/post", "/page"]);
+  expect(site.paths()).not.toContain("/in-the-body");
+  expect(site.paths()).not.toContain("/rss.xml");
+});
+
+test("a site without any list completes with a note", async () => {
+  await using site = await startSite({ "/": html("Home") });
+  const harness = await discoveryHarness();
+  expect(await harness.find(site.origin)).toMatchObject({ error: null, urls: [], noted: ["NO_SITEMAP /"] });
+});
+
+test("indexes that name each other are read once each, and not too deep", async () => {
+  const index = (...urls: string[]) =>
+    xml(`<sitemapindex>${urls.map((url) => `<sitemap><loc>${url}</loc></sitemap>`).join("")}</sitemapindex>`);
+  await using site = await siteWith((self) => ({
+    "/sitemap.xml": index(`${self.origin}/sitemap.xml`, `${self.origin}/i1`, `${self.origin}/i1#again`),
+    "/i1": index(`${self.origin}/sitemap.xml`, `${self.origin}/i2`),
+    "/i2": index(`${self.origin}/i3`),
+    "/i3": index(`${self.origin}/i4`),
+    "/i4": sitemapOf(self, "/too-deep"),
+  }));
+  const harness = await discoveryHarness();
+  const found = await harness.find(site.origin);
+  expect(found.urls).toEqual([]);
+  expect(found.noted).toContain("INDEX_TOO_DEEP /i3");
+  const asked = site.paths().filter((path) => /^\/(i\d|sitemap\.xml)$/.test(path));
+  expect(asked).toEqual(["/sitemap.xml", "/i1", "/i2", "/i3"]);
+});
+
+test("entries of other hosts, relative ones and what is no URL are refused and counted; of the same page one is kept", async () => {
+  await using elsewhere = await startSite();
+  await using site = await siteWith((self) => ({
+    "/sitemap.xml": xml(
+      urlset(
+        entry(`${self.origin}/1?utm_source=x`),
+        entry(`${self.origin}/1`, "2024-01-01"),
+        entry(`${elsewhere.origin}/1`),
+        entry("https://other.example/1"),
+        entry("/relative"),
+        entry("javascript:alert(1)"),
+        entry(`${self.origin}/${"x".repeat(2048)}`),
+        entry(self.origin.replace("http://", "http://user:secret@")),
+        "<url></url>",
+        entry(`${self.origin}/2`, "tomorrow"),
+      ),
+    ),
+  }));
+  const harness = await discoveryHarness();
+  const found = await harness.find(site.origin);
+  expect(found.urls).toMatchObject([
+    { url: `${site.origin}/1`, lastmod: "2024-01-01" },
+    { url: `${site.origin}/2`, lastmod: null },
+  ]);
+  const counts = Object.fromEntries(found.notes.map(({ code, count }) => [code, count]));
+  expect(counts).toMatchObject({ WRONG_HOST: 2, URL_INVALID: 4, URL_MISSING: 1, LASTMOD_INVALID: 1 });
+});
+
+test("a sitemap on another host counts where robots.txt names it, for entries of the site alone", async () => {
+  await using elsewhere = await startSite();
+  await using site = await siteWith(() => ({
+    "/robots.txt": robots(`Sitemap: ${elsewhere.origin}/for-others.xml`, `Sitemap: ${elsewhere.origin}/private/x.xml`),
+  }));
+  elsewhere.route({
+    "/robots.txt": robots("User-agent: *", "Disallow: /private/"),
+    "/for-others.xml": xml(urlset(entry(`${site.origin}/1`), entry(`${elsewhere.origin}/2`))),
+  });
+  const harness = await discoveryHarness();
+  const found = await harness.find(site.origin);
+  expect(pathsOf(found)).toEqual(["/1"]);
+  expect(found.noted).toContain("WRONG_HOST /for-others.xml");
+  // that host's own robots.txt holds there
+  expect(found.noted).toContain("ROBOTS_DENIED /private/x.xml");
+});
+
+test("an index must not name sitemaps of other hosts", async () => {
+  await using elsewhere = await startSite();
+  await using site = await siteWith(() => ({
+    "/sitemap.xml": xml(`<sitemapindex><sitemap><loc>${elsewhere.origin}/s.xml</loc></sitemap></sitemapindex>`),
+  }));
+  const harness = await discoveryHarness();
+  expect((await harness.find(site.origin)).noted).toContain("WRONG_HOST /sitemap.xml");
+  expect(elsewhere.requests).toEqual([]);
+});
+
+test("an address that is not public is not asked, whoever names it", async () => {
+  await using site = await siteWith((self) => ({
+    "/robots.txt": robots(`Sitemap: http://169.254.169.254/latest.xml`, `Sitemap: ${self.origin}/moved.xml`),
+    "/moved.xml": redirect("http://10.0.0.1/sitemap.xml"),
+  }));
+  const harness = await discoveryHarness();
+  const found = await harness.find(site.origin);
+  expect(found.noted).toEqual(expect.arrayContaining(["URL_BLOCKED /latest.xml", "URL_BLOCKED /moved.xml"]));
+});
+
+test("what robots.txt forbids is not asked for, unless it names it itself", async () => {
+  await using site = await siteWith((self) => ({
+    "/robots.txt": robots("User-agent: *", "Disallow: /", `Sitemap: ${self.origin}/named.xml`),
+    "/named.xml": sitemapOf(self, "/1"),
+    "/sitemap.xml": sitemapOf(self, "/2"),
+  }));
+  const harness = await discoveryHarness();
+  const found = await harness.find(site.origin);
+  expect(pathsOf(found)).toEqual(["/1"]);
+  expect(site.paths()).toEqual(["/named.xml"]);
+  expect(found.noted).toContain("ROBOTS_DENIED /sitemap.xml");
+});
+
+test("a robots.txt that cannot be had forbids all, and the job says so", async () => {
+  await using site = await startSite({ "/robots.txt": { status: 503 } });
+  const harness = await discoveryHarness();
+  const found = await harness.find(site.origin);
+  expect(found.error).toMatch(/^ROBOTS_UNREACHABLE: .*503/);
+  expect(site.paths()).toEqual([]);
+});
+
+test("ROBOTS__UNREACHABLE=allow goes on at the usual places", async () => {
+  await using site = await siteWith((self) => ({
+    "/robots.txt": { status: 503 },
+    "/": html("Home"),
+    "/sitemap.xml": sitemapOf(self, "/1"),
+  }));
+  const harness = await discoveryHarness({ ROBOTS__UNREACHABLE: "allow" });
+  expect(pathsOf(await harness.find(site.origin))).toEqual(["/1"]);
+});
+
+test("a host that nobody answers at ends the job as failed", async () => {
+  const site = await startSite();
+  await site.close();
+  const harness = await discoveryHarness();
+  expect((await harness.find(site.host)).error).toMatch(/^ROBOTS_UNREACHABLE: robots.txt of https:/);
+});
+
+test("each sitemap that cannot be read has its note, and the others are read", async () => {
+  const names = ["gone", "broken", "page", "picture", "cut", "good", "forbidden"];
+  await using site = await siteWith((self) => ({
+    "/robots.txt": robots(...names.map((name) => `Sitemap: ${self.origin}/${name}.xml`)),
+    "/broken.xml": xml(Buffer.from([0x1f, 0x8b, 8, 0, 1, 2, 3, 4, 5, 6, 7, 8])),
+    "/page.xml": html("<!doctype html><html><p>Not found"),
+    "/picture.xml": xml("<svg/>"),
+    "/cut.xml": {
+      raw: (socket) => {
+        socket.end(
+          `HTTP/1.1 200 OK\r\nContent-Length: 10000\r\n\r\n${urlset(entry(`${self.origin}/1`)).slice(0, -9)}<url><loc>${self.origin}/ha`,
+        );
+      },
+    },
+    "/good.xml": sitemapOf(self, "/2"),
+    "/forbidden.xml": { status: 403 },
+  }));
+  const harness = await discoveryHarness();
+  const found = await harness.find(site.origin);
+  expect(pathsOf(found)).toEqual(["/1", "/2"]);
+  expect(found.noted).toEqual(
+    expect.arrayContaining([
+      "HTTP_404 /gone.xml",
+      "DECODE_FAILED /broken.xml",
+      "HTML_INSTEAD /page.xml",
+      "NOT_A_SITEMAP /picture.xml",
+      "TRUNCATED /cut.xml",
+      "HTTP_403 /forbidden.xml",
+    ]),
+  );
+});
+
+test("a sitemap that fails for a moment is asked for again", async () => {
+  let tries = 0;
+  await using site = await siteWith((self) => ({
+    "/robots.txt": robots(`Sitemap: ${self.origin}/s.xml`),
+    "/s.xml": () => {
+      tries += 1;
+      return tries < 2 ? { status: 500 } : (sitemapOf(self, "/1") as { body: string });
+    },
+  }));
+  const harness = await discoveryHarness();
+  expect(pathsOf(await harness.find(site.origin))).toEqual(["/1"]);
+  expect(tries).toBe(2);
+});
+
+test("a site that fails for every path is not asked at all the usual places", async () => {
+  await using site = await startSite({ "/robots.txt": { status: 404 } }, () => ({ status: 500 }));
+  const harness = await discoveryHarness();
+  await harness.find(site.origin);
+  // two guesses and the home page: below what opens the host's circuit for everyone
+  expect(site.paths()).toHaveLength(3);
+});
+
+test("requests keep the host's pace, and its Retry-After", async () => {
+  let refused = false;
+  await using site = await siteWith((self) => ({
+    "/robots.txt": robots("User-agent: *", "Crawl-delay: 0.3", `Sitemap: ${self.origin}/s.xml`),
+    "/s.xml": () => {
+      const first = !refused;
+      refused = true;
+      return first ? { status: 429, headers: { "Retry-After": "2" } } : (sitemapOf(self, "/1") as { body: string });
+    },
+  }));
+  const harness = await discoveryHarness();
+  expect(pathsOf(await harness.find(site.origin))).toEqual(["/1"]);
+  const times = site.requests.map(({ at }) => at);
+  const gaps = times.slice(1).map((at, index) => at - (times[index] as number));
+  expect(Math.min(...gaps.slice(1))).toBeGreaterThanOrEqual(250);
+  expect(gaps[1]).toBeGreaterThanOrEqual(1_950);
+});
+
+test("a blocked host is left alone", async () => {
+  await using site = await startSite();
+  const harness = await discoveryHarness();
+  const { PutCommand } = await import("@aws-sdk/lib-dynamodb");
+  const Item = { pk: `host#${site.host}`, blocked: true };
+  await harness.aws.dynamo.send(new PutCommand({ TableName: harness.aws.stateTable, Item }));
+  expect((await harness.find(site.origin)).error).toMatch(/DOMAIN_BLOCKED/);
+  expect(site.requests).toEqual([]);
+});
+
+test("max_urls ends the reading, and says that there may be more", async () => {
+  await using site = await siteWith((self) => ({
+    "/robots.txt": robots(`Sitemap: ${self.origin}/a.xml`, `Sitemap: ${self.origin}/b.xml`),
+    "/a.xml": sitemapOf(self, "/1", "/2", "/3"),
+    "/b.xml": sitemapOf(self, "/4"),
+  }));
+  const harness = await discoveryHarness();
+  const found = await harness.find(site.origin, { maxUrls: 2 });
+  expect(pathsOf(found)).toEqual(["/1", "/2"]);
+  expect(found.notes.map(({ code }) => code)).toEqual(["MAX_URLS"]);
+  expect(site.paths()).toEqual(["/a.xml"]);
+});
+
+test("a pattern keeps what it is found in", async () => {
+  await using site = await siteWith((self) => ({ "/sitemap.xml": sitemapOf(self, "/blog/1", "/shop/1", "/blog/2") }));
+  const harness = await discoveryHarness();
+  expect(pathsOf(await harness.find(site.origin, { pattern: "/blog/\\d$" }))).toEqual(["/blog/1", "/blog/2"]);
+});
+
+test("scored URLs come best first, however many there are, without those below the threshold", async () => {
+  await using site = await siteWith((self) => ({
+    "/sitemap.xml": sitemapOf(
+      self,
+      "/about",
+      "/widget",
+      ...Array.from({ length: 50 }, (_, n) => `/widgets/${n}`),
+      "/widget/price",
+    ),
+  }));
+  const harness = await discoveryHarness();
+  const found = await harness.find(site.origin, { keywords: ["widget", "price"], scoreThreshold: 0.2, maxUrls: 3 });
+  expect(found.urls.map(({ url, score }) => [new URL(url).pathname, score])).toEqual([
+    ["/widget/price", 0.6],
+    ["/widget", 0.3],
+    ["/widgets/0", 0.225],
+  ]);
+});
+
+test("a worker whose time is up delivers what it has", async () => {
+  await using site = await siteWith((self) => ({
+    "/robots.txt": robots(`Sitemap: ${self.origin}/a.xml`, `Sitemap: ${self.origin}/slow.xml`),
+    "/a.xml": sitemapOf(self, "/1"),
+    "/slow.xml": { raw: () => undefined },
+  }));
+  const harness = await discoveryHarness();
+  const found = await harness.find(site.origin, {}, 62_000);
+  expect(pathsOf(found)).toEqual(["/1"]);
+  expect(found.notes.map(({ code }) => code)).toContain("TIME_LIMIT");
+  expect(found.error).toBeNull();
+});
+
+test("nothing that is looked for or found gets into the log", async () => {
+  await using site = await siteWith((self) => ({ "/sitemap.xml": sitemapOf(self, "/?token=secret") }));
+  const harness = await discoveryHarness();
+  await harness.find(site.origin, { keywords: ["secret"], pattern: "secret" });
+  expect(harness.logged.join("\n")).not.toContain("secret");
+});
