@@ -109,6 +109,8 @@ const QUEUES = [
 ] as const satisfies readonly QueueSpec[];
 
 const FETCH_QUEUES = ["fetch-high", "fetch-normal", "fetch-low"] as const;
+/** Who claims URLs sends them to fetch, or to ingest where the crawl cache has them. */
+const CLAIM_QUEUES = [...FETCH_QUEUES, "captures"] as const;
 
 export const TOPOLOGY: Topology = {
   queues: QUEUES,
@@ -130,7 +132,7 @@ export const TOPOLOGY: Topology = {
         { method: "GET", path: "/api/v1/jobs/failed" },
         { method: "POST", path: "/api/v1/jobs/{job_id}/retry" },
       ],
-      grants: { send: FETCH_QUEUES, stateTable: true, database: true },
+      grants: { send: CLAIM_QUEUES, stateTable: true, database: true },
       localContainers: 2,
     },
     {
@@ -161,7 +163,7 @@ export const TOPOLOGY: Topology = {
         { method: "POST", path: "/spider/crawl", streaming: true },
         { method: "GET", path: "/jobs/{job_id}/stream", streaming: true },
       ],
-      grants: { send: FETCH_QUEUES, bucket: "read", stateTable: true, database: true },
+      grants: { send: CLAIM_QUEUES, bucket: "read", stateTable: true, database: true },
       localContainers: 8,
     },
     {
@@ -276,7 +278,7 @@ export const TOPOLOGY: Topology = {
       memoryMb: 1024,
       network: "private",
       queues: [{ queue: "captures", batchSize: 4, maxConcurrency: 8 }],
-      grants: { send: [...FETCH_QUEUES, "embed"], bucket: "read", stateTable: true, database: true },
+      grants: { send: [...CLAIM_QUEUES, "embed"], bucket: "read", stateTable: true, database: true },
       localContainers: 2,
     },
     {
@@ -297,7 +299,7 @@ export const TOPOLOGY: Topology = {
       memoryMb: 256,
       network: "private",
       queues: QUEUES.map(({ name }) => ({ queue: deadLetterQueue(name), batchSize: 10, maxConcurrency: 2 })),
-      grants: { send: [...FETCH_QUEUES, "embed", "captures"], bucket: "write", stateTable: true, database: true },
+      grants: { send: [...CLAIM_QUEUES, "embed"], bucket: "write", stateTable: true, database: true },
       localContainers: 1,
     },
     {

@@ -3,7 +3,9 @@ import { z } from "zod";
 import type { Caller } from "../../shared/access/authorize.ts";
 import { crawlConfigOverridesSchema, effectiveConfig, requireCollection } from "../../shared/crawl/effective-config.ts";
 import { PRIORITIES } from "../../shared/crawl/fetch-task.ts";
+import type { JobSettings } from "../../shared/crawl/job-settings.ts";
 import type { NewJob } from "../../shared/crawl/jobs.ts";
+import type { Config } from "../../shared/platform/config.ts";
 import type { Sql } from "../../shared/platform/database.ts";
 
 /** Fields of a request body. */
@@ -15,6 +17,18 @@ export const jobOptions = {
   tags: z.array(z.string().trim().toLowerCase().min(1).max(100)).max(50).default([]),
   priority: z.enum(PRIORITIES).default("normal"),
 };
+
+/** Whether recent captures are used again instead of requests. */
+export const cacheOption = (fallback: JobSettings["cache"]) => z.enum(["use", "bypass"]).default(fallback);
+
+/** What `cacheOption` means for a job. */
+export function cacheHandling(
+  cache: JobSettings["cache"],
+  { crawlCacheTtlS }: Pick<Config, "crawlCacheTtlS">,
+): Pick<JobSettings, "cache" | "cache_ttl_s"> {
+  return { cache, cache_ttl_s: crawlCacheTtlS };
+}
+
 const jobOptionsSchema = z.object(jobOptions);
 export type JobOptions = z.output<typeof jobOptionsSchema>;
 

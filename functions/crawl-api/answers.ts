@@ -89,6 +89,8 @@ export const jobUrlSchema = z.object({
   payload_bytes: z.int().nullable(),
   not_modified: z.boolean().nullable(),
   truncated: z.boolean().nullable(),
+  /** A recent capture was taken instead of a request. */
+  reused: z.boolean().nullable(),
   document_id: z.uuid().nullable(),
 });
 

@@ -1,6 +1,6 @@
 /** What may be asked of the crawl API. */
 import { z } from "zod";
-import { jobOptions } from "../adapters/job-options.ts";
+import { cacheOption, jobOptions } from "../adapters/job-options.ts";
 
 export const MAX_URLS_PER_JOB = 1_000;
 export const MAX_URLS_PER_BATCH = 100;
@@ -12,6 +12,7 @@ export const crawlRequestSchema = z
   .strictObject({
     url: url.optional(),
     urls: z.array(url).min(1).max(MAX_URLS_PER_JOB).optional(),
+    cache: cacheOption("use"),
     ...jobOptions,
   })
   .refine((body) => (body.url === undefined) !== (body.urls === undefined), {
@@ -21,6 +22,7 @@ export const crawlRequestSchema = z
 
 export const batchRequestSchema = z.strictObject({
   urls: z.array(url).min(1).max(MAX_URLS_PER_BATCH),
+  cache: cacheOption("use"),
   ...jobOptions,
 });
 
@@ -34,6 +36,7 @@ export const deepRequestSchema = z.strictObject({
   max_depth: z.int().min(0).max(1_000).default(2),
   /** A hard limit of pages that are fetched. */
   max_pages: z.int().min(1).max(1_000_000).default(100),
+  cache: cacheOption("bypass"),
   ...jobOptions,
 });
 

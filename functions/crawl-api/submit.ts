@@ -6,7 +6,7 @@ import { hostOf } from "../../shared/crawl/url-key.ts";
 import { ApiError } from "../../shared/platform/errors.ts";
 import { toApiError } from "../adapters/api-errors.ts";
 import { defineRoute } from "../adapters/api-route.ts";
-import { resolveOptions } from "../adapters/job-options.ts";
+import { cacheHandling, resolveOptions } from "../adapters/job-options.ts";
 import { batchResponseSchema, jobResponseSchema } from "./answers.ts";
 import type { CrawlApi } from "./dependencies.ts";
 import { batchRequestSchema, crawlRequestSchema, deepRequestSchema } from "./requests.ts";
@@ -27,6 +27,7 @@ export const crawlPages = defineRoute(
     const seeds = wanted.map((url, index) => inspect(dependencies, url, body.urls ? `urls[${index}]` : "url"));
     const job = await createJob(dependencies, {
       ...pagesJob(seeds),
+      handling: cacheHandling(body.cache, dependencies.config),
       ...(await resolveOptions(dependencies, body, caller)),
     });
     return jobResponse(job);
@@ -44,7 +45,10 @@ export const crawlBatch = defineRoute(
     answer: batchResponseSchema,
   },
   async ({ body, caller, log }, dependencies: CrawlApi) => {
-    const options = await resolveOptions(dependencies, body, caller);
+    const options = {
+      ...(await resolveOptions(dependencies, body, caller)),
+      handling: cacheHandling(body.cache, dependencies.config),
+    };
     const jobs = [];
     for (const [index, url] of body.urls.entries()) {
       try {
@@ -80,6 +84,7 @@ export const crawlSite = defineRoute(
       scope: hostScope(hostOf(seed)),
       maxDepth: body.max_depth,
       maxPages: body.max_pages,
+      handling: cacheHandling(body.cache, dependencies.config),
       ...(await resolveOptions(dependencies, body, caller)),
     });
     return jobResponse(job);

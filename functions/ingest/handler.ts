@@ -1,10 +1,15 @@
 /** Writes captures, documents and chunks; claims the next URLs of the frontier. */
+import { z } from "zod";
 import { capturesMessageSchema } from "../../shared/capture/capture-batch.ts";
 import { ingestBatch } from "../../shared/crawl/ingest-batch.ts";
+import { cachedTaskSchema, ingestFromCache } from "../../shared/crawl/reuse-captures.ts";
 import { createQueueHandler } from "../adapters/queue-consumer.ts";
 import { dependencies } from "./dependencies.ts";
 
 export const handler = createQueueHandler(dependencies, () => ({
-  schema: capturesMessageSchema,
-  handle: async (message, { log }) => await ingestBatch({ ...dependencies(), log }, message),
+  schema: z.union([capturesMessageSchema, cachedTaskSchema]),
+  handle: async (message, { log }) => {
+    const ingest = { ...dependencies(), log };
+    await ("fromCache" in message ? ingestFromCache(ingest, message) : ingestBatch(ingest, message));
+  },
 }));

@@ -61,7 +61,11 @@ export async function renewTask(tx: Transaction, job: JobRow, taskId: string): P
       where job_id = ${job.id} and state = 'claimed' and task_id = ${taskId} and lease_until < now()
       for update skip locked)`;
   // another sweep was quicker, or the task has just answered
-  if (count === 0) return undefined;
+  return count === 0 ? undefined : await readTask(tx, job, taskId);
+}
+
+/** The task as it stands: with the URLs that it still owes. @returns undefined where it owes none */
+export async function readTask(tx: Transaction, job: JobRow, taskId: string): Promise<ClaimedTask | undefined> {
   const owed = await tx<TaskUrl[]>`
     select encode(u.url_hash, 'hex') as "urlHash", u.url, u.host, u.depth, u.attempt, prior.prior
     from frontier u left join lateral (${priorOf(tx, job)}) prior on true

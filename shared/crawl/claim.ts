@@ -8,8 +8,10 @@
 import type { Transaction } from "../platform/database.ts";
 import { uuidv7 } from "../platform/ids.ts";
 import { rowsOf } from "../platform/rows.ts";
+import { endBlocked } from "./blocked-hosts.ts";
 import { leaseSeconds, TASKS_PER_HOST } from "./claim-lease.ts";
 import { type ClaimedTask, fetchTask, priorOf, type TaskUrl } from "./claimed-task.ts";
+import { lookUpTasks } from "./crawl-cache.ts";
 import { MAX_URLS_PER_TASK } from "./fetch-task.ts";
 import { skipPending } from "./frontier.ts";
 import { addCounts, type JobRow, noteLimit } from "./job-lifecycle.ts";
@@ -26,8 +28,17 @@ interface Candidate extends TaskUrl {
  * nothing can be claimed any more because `max_pages` is reached, the rest of the frontier ends.
  */
 export async function claimUrls(tx: Transaction, job: JobRow, hosts: readonly string[] | null): Promise<ClaimedTask[]> {
-  if (job.cancelRequested || job.counts.open === 0) return [];
-  if (await endIfLate(tx, job)) return [];
+  const tasks: ClaimedTask[] = [];
+  for (;;) {
+    if (job.cancelRequested || job.counts.open === 0 || (await endIfLate(tx, job))) break;
+    const { allowed, ended } = await endBlocked(tx, job, await claimNext(tx, job, hosts));
+    tasks.push(...allowed);
+    if (!ended) break;
+  }
+  return await lookUpTasks(tx, job, tasks);
+}
+
+async function claimNext(tx: Transaction, job: JobRow, hosts: readonly string[] | null): Promise<ClaimedTask[]> {
   const among = hosts ?? (await pendingHosts(tx, job.id));
   const ready = await claimRound(tx, job, among, "ready");
   if (ready.length >= TASKS_PER_HOST * among.length) return ready;

@@ -11,6 +11,8 @@ export interface ClaimedTask {
   task: FetchTask;
   /** For the queue, up to 900. */
   delayS: number;
+  /** The crawl cache is asked first: see reuse-captures.ts. */
+  fromCache?: boolean;
 }
 
 /** A frontier row, as a task holds it. */
@@ -94,9 +96,14 @@ export async function dispatch(
       job_id: some[0]?.task.jobId,
       task_ids: some.map(({ task }) => task.taskId),
     });
-  const delayed = tasks.filter(({ delayS }) => delayS > 0);
+  const known = tasks.filter(({ fromCache }) => fromCache);
+  if (known.length > 0) {
+    const messages = known.map(({ task: { jobId, taskId } }) => ({ jobId, taskId, fromCache: true }));
+    await queues.sendAll("captures", messages).catch((error: unknown) => lost(error, known));
+  }
+  const delayed = tasks.filter(({ delayS, fromCache }) => delayS > 0 && !fromCache);
   const ready = Map.groupBy(
-    tasks.filter(({ delayS }) => delayS === 0),
+    tasks.filter(({ delayS, fromCache }) => delayS === 0 && !fromCache),
     ({ task }) => fetchQueue(task.priority),
   );
   for (const [queue, some] of ready) {

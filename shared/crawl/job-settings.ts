@@ -27,8 +27,10 @@ export const jobSettingsSchema = z.strictObject({
   index: z.boolean().default(true),
   /** What the job's pages replace in the index: all pages of the host, or only those of the same URLs. */
   replaces: z.enum(["site", "pages"]).default("site"),
-  /** Whether a capture younger than `CACHE__CRAWL_TTL_S` is taken instead of a request. */
+  /** Whether a recent capture is taken instead of a request. */
   cache: z.enum(["use", "bypass"]).default("bypass"),
+  /** Seconds for which a capture may be used again. */
+  cache_ttl_s: z.int().nonnegative().default(86_400),
   config: crawlConfigSchema,
   /** Lower case. */
   tags: z.array(z.string()),

@@ -82,6 +82,8 @@ export interface JobUrlView {
   payload_bytes: number | null;
   not_modified: boolean | null;
   truncated: boolean | null;
+  /** A recent capture was taken instead of a request. */
+  reused: boolean | null;
   document_id: string | null;
 }
 
@@ -102,7 +104,7 @@ export async function listJobUrls(
     select f.url, f.depth, f.state, f.error_code, f.discovered_from, f.capture_id,
       f.attempt + (f.state in ('crawled', 'failed') or f.capture_id is not null and f.state = 'skipped')::int as attempts,
       c.final_url, c.status_code, c.mime_type, c.title, c.error_message, c.fetched_at, c.fetch_time_ms, c.payload_bytes,
-      c.not_modified, c.truncated, d.id as document_id,
+      c.not_modified, c.truncated, c.reused_from is not null as reused, d.id as document_id,
       f.priority as cursor_priority, encode(f.url_hash, 'hex') as cursor_hash
     from frontier f
     join jobs j on j.id = f.job_id

@@ -37,7 +37,7 @@ export interface NewJob {
   /** Breadth first, unless it says otherwise. */
   order?: Partial<Pick<JobSettings, "strategy" | "keywords" | "score_threshold" | "max_pages_per_host">>;
   /** How much is asked for at once, what becomes of the pages, and whether recent captures do; see `JobSettings`. */
-  handling?: Partial<Pick<JobSettings, "concurrency" | "index" | "replaces" | "cache">>;
+  handling?: Partial<Pick<JobSettings, "concurrency" | "index" | "replaces" | "cache" | "cache_ttl_s">>;
   /** Seconds until the crawl ends with what it has; null or left out: no limit. */
   timeoutS?: number | null;
   delivery?: "answer" | "stream" | "store" | null;
@@ -86,7 +86,10 @@ export async function createJob(
       row,
       seeds.map((url) => ({ url, urlHash: urlHash(url), depth: 0, discoveredFrom: null })),
     );
-    return await claimUrls(tx, row, null);
+    const claimed = await claimUrls(tx, row, null);
+    // every seed may be of a blocked host
+    if (row.counts.open === 0) await settleJob(tx, jobId);
+    return claimed;
   });
   await dispatch(dependencies, tasks);
   return (await readJob(sql, jobId)) as JobView;
