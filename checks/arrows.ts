@@ -16,7 +16,7 @@ const ARROWS: Record<string, readonly string[]> = {
   // a document is made of a capture
   "shared/knowledge": ["shared/platform", "shared/access", "shared/capture", "shared/extract"],
   "shared/notify": ["shared/platform", "shared/access"],
-  "shared/harvest": ["shared/platform", "shared/access"],
+  "shared/harvest": ["shared/platform", "shared/access", "shared/crawl"],
   // the browser: it knows pages, not jobs
   "shared/render": ["shared/platform", "shared/access"],
   "shared/crawl": [

@@ -1,0 +1,55 @@
+/**
+ * Language models that turn an intent into a neutral query: one call, temperature 0, a hard timeout, and no second try with
+ * anything else. Each provider is a way to write the request and to find the text in the answer.
+ */
+import type { Agent } from "undici";
+import { z } from "zod";
+import { CallFailed, callApi, jsonOf } from "../http.ts";
+import { anthropic } from "./anthropic.ts";
+import type { LlmDialect, LlmProvider, LlmRequest, LlmSettings } from "./dialect.ts";
+import { gemini } from "./gemini.ts";
+import { openai } from "./openai.ts";
+
+const DIALECTS: Record<LlmProvider, LlmDialect> = { openai, anthropic, gemini, local: openai };
+
+/** The call gave no text: to be answered with 502. */
+export class LlmFailed extends Error {
+  constructor(details: string, cause?: unknown) {
+    super(details, cause === undefined ? undefined : { cause });
+    this.name = "LlmFailed";
+  }
+}
+
+/**
+ * @returns what the model wrote, unchecked
+ * @throws LlmFailed: timeout, refusal with its status, an answer of another shape
+ */
+export async function askModel(
+  client: Agent,
+  settings: LlmSettings,
+  { prompt, query, apiKey }: Pick<LlmRequest, "prompt" | "query" | "apiKey">,
+): Promise<string> {
+  const dialect = DIALECTS[settings.provider];
+  try {
+    const call = dialect.call({ ...settings, prompt, query, apiKey });
+    const reply = await callApi(client, { ...call, timeoutMs: settings.timeoutMs });
+    if (reply.status !== 200) throw new LlmFailed(refusal(reply.status));
+    const text = dialect.textOf(jsonOf(reply));
+    if (text === null) throw new LlmFailed(`the answer was cut off at ${settings.maxTokens} tokens`);
+    return text;
+  } catch (error) {
+    if (error instanceof LlmFailed) throw error;
+    if (error instanceof CallFailed) throw new LlmFailed(inSeconds(error.reason), error);
+    if (error instanceof z.ZodError) throw new LlmFailed("the answer has an unknown shape", error);
+    throw error;
+  }
+}
+
+function refusal(status: number): string {
+  if (status === 401 || status === 403) return `auth: the provider answered ${status}`;
+  if (status === 429) return "quota: the provider answered 429";
+  return `the provider answered ${status}`;
+}
+
+const inSeconds = (reason: string): string =>
+  reason.replace(/^timeout after (\d+) ms$/, (_, ms: string) => `timeout after ${Number(ms) / 1000}s`);

@@ -1,0 +1,47 @@
+/** What several providers found, as one list: each page once, with all who found it. */
+import { createHash } from "node:crypto";
+import { normalizeUrl } from "../crawl/url-key.ts";
+
+export interface ProviderUrls {
+  provider: string;
+  /** As returned, best first. */
+  urls: readonly string[];
+}
+
+export interface MergedUrl {
+  /** As the provider returned it that ranks it best. */
+  url: string;
+  /** In the order of the providers given. */
+  providers: string[];
+  /** Distinct providers. */
+  confidence: number;
+  /** SHA-1 of the normalised URL, hex. */
+  dedupeHash: string;
+}
+
+/** Most providers first, then the best rank, then the order in which providers and URLs were given. */
+export function mergeUrls(found: readonly ProviderUrls[]): MergedUrl[] {
+  const merged = new Map<string, MergedUrl & { rank: number }>();
+  for (const { provider, urls } of found) {
+    let rank = 0;
+    for (const url of urls) {
+      if (!isWebUrl(url)) continue;
+      rank += 1;
+      const key = normalizeUrl(url);
+      const held = merged.get(key);
+      if (held === undefined) {
+        const dedupeHash = createHash("sha1").update(key).digest("hex");
+        merged.set(key, { url, providers: [provider], confidence: 1, dedupeHash, rank });
+        continue;
+      }
+      if (!held.providers.includes(provider)) held.providers.push(provider);
+      held.confidence = held.providers.length;
+      if (rank < held.rank) Object.assign(held, { url, rank });
+    }
+  }
+  return [...merged.values()]
+    .sort((one, other) => other.confidence - one.confidence || one.rank - other.rank)
+    .map(({ rank: _, ...each }) => each);
+}
+
+const isWebUrl = (url: string): boolean => URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);

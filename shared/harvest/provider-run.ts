@@ -1,0 +1,124 @@
+/** One provider asked for one query: pages until there is enough, retries where it is busy, all within the run's deadline. */
+import type { Agent } from "undici";
+import { z } from "zod";
+import type { Clock } from "../platform/clock.ts";
+import type { ExpandedQuery } from "./expansion.ts";
+import { type ApiReply, CallFailed, callApi, jsonOf } from "./http.ts";
+import type { ProviderAccess, ProviderDialect } from "./providers/dialect.ts";
+import { QueryTooLong } from "./query-text.ts";
+
+export interface ProviderRun {
+  provider: string;
+  /** What it was asked; null where the query could not be written for it. */
+  queryUsed: string | null;
+  /** As returned, best first, `want` at the most; what came before a fault counts. */
+  urls: string[];
+  latencyMs: number;
+  /** Requests, tries again included. */
+  requests: number;
+  /** Why it gave nothing, or no more: `timeout`, `403 auth`, `quota`; null where all went well. */
+  error: string | null;
+}
+
+export interface RunOptions {
+  client: Agent;
+  clock: Clock;
+  /** 0 to 1. */
+  random(): number;
+  /** Results wanted of each provider. */
+  want: number;
+  /** Epoch ms at which the run ends. */
+  deadline: number;
+  /** Longest time for one request, in ms. */
+  timeoutMs: number;
+}
+
+/** Too short for an answer, in ms: no request is begun. */
+const LEAST_MS = 50;
+/** Before the second try, in ms; twice as long before each further one. */
+const FIRST_BACKOFF_MS = 150;
+
+/** Never rejects for what a provider does. */
+export async function runProvider(
+  dialect: ProviderDialect,
+  access: ProviderAccess,
+  query: ExpandedQuery,
+  options: RunOptions,
+): Promise<ProviderRun> {
+  const { clock } = options;
+  const started = clock.now();
+  const run: ProviderRun = {
+    provider: dialect.name,
+    queryUsed: null,
+    urls: [],
+    latencyMs: 0,
+    requests: 0,
+    error: null,
+  };
+  try {
+    const compiled = dialect.compile(query, started);
+    run.queryUsed = compiled.queryUsed;
+    const want = Math.min(options.want, dialect.mostResults);
+    for (let offset = 0; run.urls.length < want; offset += dialect.pageSize) {
+      const count = Math.min(dialect.pageSize, want - run.urls.length);
+      const reply = await askPatiently(() => compiled.call(access, offset, count), dialect, options, () => {
+        run.requests += 1;
+      });
+      const page = dialect.read(jsonOf(reply));
+      run.urls.push(...page.urls);
+      if (!page.more || page.urls.length === 0 || offset + dialect.pageSize >= dialect.mostResults) break;
+    }
+    run.urls = run.urls.slice(0, want);
+  } catch (error) {
+    if (error instanceof CallFailed) run.error = error.reason;
+    else if (error instanceof QueryTooLong) run.error = error.message;
+    else if (error instanceof z.ZodError) run.error = "answered in an unknown shape";
+    else throw error;
+  }
+  run.latencyMs = clock.now() - started;
+  return run;
+}
+
+/** @returns an answer with status 200 @throws CallFailed */
+async function askPatiently(
+  call: () => Omit<Parameters<typeof callApi>[1], "timeoutMs">,
+  dialect: ProviderDialect,
+  { client, clock, random, deadline, timeoutMs }: RunOptions,
+  onRequest: () => void,
+): Promise<ApiReply> {
+  for (let attempt = 0; ; attempt += 1) {
+    const left = deadline - clock.now();
+    if (left < LEAST_MS) throw new CallFailed("timeout");
+    onRequest();
+    const reply = await callApi(client, { ...call(), timeoutMs: Math.min(left, timeoutMs) }).catch((error: unknown) => {
+      throw error instanceof CallFailed && error.reason.startsWith("timeout") ? new CallFailed("timeout", error) : error;
+    });
+    if (reply.status === 200) return reply;
+    const said = `${reply.status}${described(dialect, reply)}`;
+    if (reply.status !== 429 && reply.status < 500) throw new CallFailed(said);
+    const wait = retryAfterMs(reply, clock.now()) ?? FIRST_BACKOFF_MS * 2 ** attempt * (0.5 + random() / 2);
+    // what could not be answered any more is not asked
+    if (clock.now() + wait + LEAST_MS > deadline) throw new CallFailed(said);
+    await clock.sleep(wait);
+  }
+}
+
+function described({ refusal }: ProviderDialect, reply: ApiReply): string {
+  let answer: unknown;
+  try {
+    answer = JSON.parse(reply.body);
+  } catch {
+    answer = undefined;
+  }
+  const word = refusal?.(reply.status, answer);
+  return word === undefined ? "" : ` ${word}`;
+}
+
+/** Seconds or an HTTP date (RFC 9110 section 10.2.3); undefined where there is neither. */
+function retryAfterMs({ headers }: ApiReply, now: number): number | undefined {
+  const value = headers["retry-after"]?.trim();
+  if (value === undefined) return undefined;
+  if (/^\d+$/.test(value)) return Number(value) * 1000;
+  const date = Date.parse(value);
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
+}

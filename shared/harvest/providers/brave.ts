@@ -1,0 +1,70 @@
+/** Brave Search. Dates are its `freshness`. https://api-dashboard.search.brave.com/app/documentation/web-search/query */
+import { z } from "zod";
+import { QueryTooLong, queryText } from "../query-text.ts";
+import { asText, type ProviderDialect, withQuery } from "./dialect.ts";
+
+const answerSchema = z.object({
+  web: z.object({ results: z.array(z.object({ url: z.string() })).default([]) }).optional(),
+  query: z.object({ more_results_available: z.boolean().optional() }).optional(),
+});
+
+const PAGE_SIZE = 20;
+/** Its own limits of `q`. */
+const MAX_CHARACTERS = 400;
+const MAX_WORDS = 50;
+const FIRST_DAY = "1970-01-01";
+
+const COUNTRIES = new Set(
+  "AR AU AT BE BR CA CL DK FI FR DE GR HK IN ID IT JP KR MY MX NL NZ NO CN PL PT PH RU SA ZA ES SE CH TW TR GB US".split(
+    " ",
+  ),
+);
+/** By ISO 639-1, where Brave has another name. */
+const OTHER_NAMES: Record<string, string> = { zh: "zh-hans", pt: "pt-pt", ja: "jp", no: "nb" };
+const LANGUAGES = new Set(
+  (
+    "ar eu bn bg ca zh-hans hr cs da nl en et fi fr gl de el gu he hi hu is it jp kn ko lv lt ms ml mr nb pl pt-pt pa ro ru " +
+    "sr sk sl es sv ta te th tr uk vi"
+  ).split(" "),
+);
+
+export const brave: ProviderDialect = {
+  name: "brave",
+  defaultEndpoint: "https://api.search.brave.com/res/v1/web/search",
+  pageSize: PAGE_SIZE,
+  mostResults: 200,
+  compile(query, now) {
+    const { lang, geo, date_after, date_before } = query.filters;
+    const q = queryText(query, { dates: false, sites: true });
+    if (q.length > MAX_CHARACTERS || q.split(" ").length > MAX_WORDS) throw new QueryTooLong(q.length);
+    const language = lang === undefined ? undefined : (OTHER_NAMES[lang] ?? lang);
+    const today = new Date(now).toISOString().slice(0, 10);
+    const parameters = {
+      q,
+      ...((date_after !== undefined || date_before !== undefined) && {
+        freshness: `${date_after ?? FIRST_DAY}to${date_before ?? today}`,
+      }),
+      ...(geo !== undefined && COUNTRIES.has(geo) && { country: geo }),
+      ...(language !== undefined && LANGUAGES.has(language) && { search_lang: language }),
+    };
+    return {
+      queryUsed: asText(parameters).replace(/^q=/, ""),
+      call: ({ endpoint, apiKey }, offset) => ({
+        method: "GET",
+        // it counts pages
+        url: withQuery(endpoint, {
+          ...parameters,
+          count: String(PAGE_SIZE),
+          offset: String(Math.floor(offset / PAGE_SIZE)),
+        }),
+        headers: apiKey === null ? {} : { "x-subscription-token": apiKey },
+      }),
+    };
+  },
+  read(answer) {
+    const { web, query } = answerSchema.parse(answer);
+    return { urls: (web?.results ?? []).map(({ url }) => url), more: query?.more_results_available ?? false };
+  },
+  refusal: (status) =>
+    status === 402 || status === 429 ? "quota" : status === 401 || status === 403 ? "auth" : undefined,
+};

@@ -1,0 +1,52 @@
+/** What search providers differ in: how a query is written for them, how much they give at once, and where the URLs stand. */
+import type { ExpandedQuery } from "../expansion.ts";
+import type { ApiCall } from "../http.ts";
+
+export interface ProviderAccess {
+  /** Base or whole address of the API, as the provider's documentation has it. */
+  endpoint: string;
+  /** Null: the provider needs none. */
+  apiKey: string | null;
+  /** Of Google: the id of the search engine. */
+  engineId: string | null;
+}
+
+export interface CompiledQuery {
+  /** What the provider is asked, for the log and the answer: never with a key. */
+  queryUsed: string;
+  /** The request for the results from `offset` (0: the first), `count` of them. */
+  call(access: ProviderAccess, offset: number, count: number): Omit<ApiCall, "timeoutMs">;
+}
+
+export interface ProviderPage {
+  /** Best first, as returned. */
+  urls: string[];
+  /** False where the provider says that there are no more. */
+  more: boolean;
+}
+
+export interface ProviderDialect {
+  name: string;
+  defaultEndpoint: string | null;
+  /** Results of one request, and of all requests for one query, at the most. */
+  pageSize: number;
+  mostResults: number;
+  /** @param now epoch ms @throws QueryTooLong */
+  compile(query: ExpandedQuery, now: number): CompiledQuery;
+  /** @throws ZodError where the answer has another shape */
+  read(answer: unknown): ProviderPage;
+  /** What a refusal says beyond its status, in a word: `quota`, `auth`. */
+  refusal?(status: number, answer: unknown): string | undefined;
+}
+
+/** The parameters as they would stand in an address, with the values readable. */
+export const asText = (parameters: Record<string, string>): string =>
+  Object.entries(parameters)
+    .map(([name, value]) => `${name}=${value}`)
+    .join("&");
+
+export function withQuery(endpoint: string, parameters: Record<string, string>): URL {
+  const url = new URL(endpoint);
+  for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
+  return url;
+}

@@ -1,0 +1,54 @@
+/** Google's Custom Search JSON API. https://developers.google.com/custom-search/v1/reference/rest/v1/cse/list */
+import { z } from "zod";
+import { queryText } from "../query-text.ts";
+import { type ProviderDialect, withQuery } from "./dialect.ts";
+import { countryOf } from "./regions.ts";
+
+const answerSchema = z.object({
+  items: z.array(z.object({ link: z.string() })).default([]),
+  queries: z.object({ nextPage: z.array(z.unknown()).optional() }).optional(),
+});
+const errorSchema = z.object({
+  error: z.object({ errors: z.array(z.object({ reason: z.string() })).default([]), status: z.string().optional() }),
+});
+
+/** Languages that `lr` names in another way than ISO 639-1 does. */
+const RESTRICT: Record<string, string> = { zh: "zh-CN", he: "iw", nb: "no", nn: "no" };
+
+export const google: ProviderDialect = {
+  name: "google",
+  defaultEndpoint: "https://www.googleapis.com/customsearch/v1",
+  pageSize: 10,
+  mostResults: 100,
+  compile(query) {
+    const { lang, geo } = query.filters;
+    const country = countryOf(geo);
+    const q = queryText(query);
+    return {
+      queryUsed: q,
+      call: ({ endpoint, apiKey, engineId }, offset, count) => ({
+        method: "GET",
+        url: withQuery(endpoint, {
+          ...(apiKey !== null && { key: apiKey }),
+          ...(engineId !== null && { cx: engineId }),
+          q,
+          num: String(count),
+          start: String(offset + 1),
+          ...(lang !== undefined && { lr: `lang_${RESTRICT[lang] ?? lang}` }),
+          ...(country !== undefined && { gl: country.toLowerCase() }),
+        }),
+        headers: {},
+      }),
+    };
+  },
+  read(answer) {
+    const { items, queries } = answerSchema.parse(answer);
+    return { urls: items.map(({ link }) => link), more: (queries?.nextPage?.length ?? 0) > 0 };
+  },
+  refusal(status, answer) {
+    const error = errorSchema.safeParse(answer).data?.error;
+    const reasons = [error?.status ?? "", ...(error?.errors ?? []).map(({ reason }) => reason)].join(" ");
+    if (status === 429 || /quota|limitExceeded|RESOURCE_EXHAUSTED/i.test(reasons)) return "quota";
+    return /key|PERMISSION_DENIED|UNAUTHENTICATED|accessNotConfigured/i.test(reasons) ? "auth" : undefined;
+  },
+};

@@ -1,0 +1,57 @@
+/** SearXNG, self-hosted; `json` must stand among its `search.formats`. https://docs.searxng.org/dev/search_api.html */
+import { z } from "zod";
+import { queryText } from "../query-text.ts";
+import { asText, type ProviderDialect, withQuery } from "./dialect.ts";
+
+const answerSchema = z.object({ results: z.array(z.object({ url: z.string() })).default([]) });
+
+/** It tells no page size: what most of its engines give. */
+const PAGE_SIZE = 10;
+const DAY_MS = 24 * 3600 * 1000;
+/** `time_range`, by the days that it reaches back. */
+const RANGES = [
+  [1, "day"],
+  [7, "week"],
+  [31, "month"],
+  [366, "year"],
+] as const;
+
+export const searxng: ProviderDialect = {
+  name: "searxng",
+  defaultEndpoint: null,
+  pageSize: PAGE_SIZE,
+  mostResults: 100,
+  compile(query, now) {
+    const { lang, date_after } = query.filters;
+    const q = queryText(query, { dates: false, sites: true });
+    const range = date_after === undefined ? undefined : rangeSince(date_after, now);
+    const parameters = {
+      q,
+      ...(lang !== undefined && { language: lang }),
+      ...(range !== undefined && { time_range: range }),
+    };
+    return {
+      queryUsed: asText(parameters).replace(/^q=/, ""),
+      call: ({ endpoint }, offset) => ({
+        method: "GET",
+        url: withQuery(`${endpoint.replace(/\/+$/, "").replace(/\/search$/, "")}/search`, {
+          ...parameters,
+          format: "json",
+          pageno: String(1 + Math.floor(offset / PAGE_SIZE)),
+        }),
+        headers: {},
+      }),
+    };
+  },
+  read(answer) {
+    const { results } = answerSchema.parse(answer);
+    return { urls: results.map(({ url }) => url), more: results.length > 0 };
+  },
+  refusal: (status) => (status === 403 ? "its settings allow no JSON" : undefined),
+};
+
+/** The shortest range that holds the day; none where the day is longer ago than a year. */
+function rangeSince(day: string, now: number): string | undefined {
+  const days = (now - Date.parse(`${day}T00:00:00Z`)) / DAY_MS;
+  return RANGES.find(([most]) => days <= most + 1)?.[1];
+}

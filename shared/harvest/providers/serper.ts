@@ -1,0 +1,43 @@
+/** Serper: Google's results. `POST /search {q, num, page, gl, hl}`. https://serper.dev */
+import { z } from "zod";
+import { queryText } from "../query-text.ts";
+import type { ProviderDialect } from "./dialect.ts";
+import { countryOf } from "./regions.ts";
+
+const answerSchema = z.object({ organic: z.array(z.object({ link: z.string() })).default([]) });
+
+/** It counts pages of the size that the first request asked for. */
+const PAGE_SIZE = 10;
+
+export const serper: ProviderDialect = {
+  name: "serper",
+  defaultEndpoint: "https://google.serper.dev/search",
+  pageSize: PAGE_SIZE,
+  mostResults: 100,
+  compile(query) {
+    const { lang, geo } = query.filters;
+    const country = countryOf(geo);
+    const q = queryText(query);
+    return {
+      queryUsed: q,
+      call: ({ endpoint, apiKey }, offset) => ({
+        method: "POST",
+        url: new URL(endpoint),
+        headers: apiKey === null ? {} : { "x-api-key": apiKey },
+        body: {
+          q,
+          num: PAGE_SIZE,
+          page: 1 + Math.floor(offset / PAGE_SIZE),
+          ...(country !== undefined && { gl: country.toLowerCase() }),
+          ...(lang !== undefined && { hl: lang }),
+        },
+      }),
+    };
+  },
+  read(answer) {
+    const { organic } = answerSchema.parse(answer);
+    return { urls: organic.map(({ link }) => link), more: organic.length > 0 };
+  },
+  refusal: (status, answer) =>
+    status === 400 && /credit/i.test(JSON.stringify(answer)) ? "quota" : status === 403 ? "auth" : undefined,
+};
