@@ -1,6 +1,7 @@
 /** One provider asked for one query: pages until there is enough, retries where it is busy, all within the run's deadline. */
 import type { Agent } from "undici";
 import { z } from "zod";
+import { retryAfterMs } from "../crawl/retry-after.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { ExpandedQuery } from "./expansion.ts";
 import { type ApiReply, CallFailed, callApi, jsonOf } from "./http.ts";
@@ -61,9 +62,14 @@ export async function runProvider(
     const want = Math.min(options.want, dialect.mostResults);
     for (let offset = 0; run.urls.length < want; offset += dialect.pageSize) {
       const count = Math.min(dialect.pageSize, want - run.urls.length);
-      const reply = await askPatiently(() => compiled.call(access, offset, count), dialect, options, () => {
-        run.requests += 1;
-      });
+      const reply = await askPatiently(
+        () => compiled.call(access, offset, count),
+        dialect,
+        options,
+        () => {
+          run.requests += 1;
+        },
+      );
       const page = dialect.read(jsonOf(reply));
       run.urls.push(...page.urls);
       if (!page.more || page.urls.length === 0 || offset + dialect.pageSize >= dialect.mostResults) break;
@@ -91,12 +97,15 @@ async function askPatiently(
     if (left < LEAST_MS) throw new CallFailed("timeout");
     onRequest();
     const reply = await callApi(client, { ...call(), timeoutMs: Math.min(left, timeoutMs) }).catch((error: unknown) => {
-      throw error instanceof CallFailed && error.reason.startsWith("timeout") ? new CallFailed("timeout", error) : error;
+      throw error instanceof CallFailed && error.reason.startsWith("timeout")
+        ? new CallFailed("timeout", error)
+        : error;
     });
     if (reply.status === 200) return reply;
     const said = `${reply.status}${described(dialect, reply)}`;
     if (reply.status !== 429 && reply.status < 500) throw new CallFailed(said);
-    const wait = retryAfterMs(reply, clock.now()) ?? FIRST_BACKOFF_MS * 2 ** attempt * (0.5 + random() / 2);
+    const wait =
+      retryAfterMs(reply.headers["retry-after"], clock.now()) ?? FIRST_BACKOFF_MS * 2 ** attempt * (0.5 + random() / 2);
     // what could not be answered any more is not asked
     if (clock.now() + wait + LEAST_MS > deadline) throw new CallFailed(said);
     await clock.sleep(wait);
@@ -112,13 +121,4 @@ function described({ refusal }: ProviderDialect, reply: ApiReply): string {
   }
   const word = refusal?.(reply.status, answer);
   return word === undefined ? "" : ` ${word}`;
-}
-
-/** Seconds or an HTTP date (RFC 9110 section 10.2.3); undefined where there is neither. */
-function retryAfterMs({ headers }: ApiReply, now: number): number | undefined {
-  const value = headers["retry-after"]?.trim();
-  if (value === undefined) return undefined;
-  if (/^\d+$/.test(value)) return Number(value) * 1000;
-  const date = Date.parse(value);
-  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }
