@@ -1,0 +1,231 @@
+/** One run: rewrite, expand, ask all providers at once, merge, store. */
+import { z } from "zod";
+import type { Clock } from "../platform/clock.ts";
+import type { Sql } from "../platform/database.ts";
+import type { ErrandOffice } from "../platform/errands.ts";
+import { ApiError } from "../platform/errors.ts";
+import type { Logger } from "../platform/log.ts";
+import type { LoadedConfig } from "./config.ts";
+import { type RewriteErrand, rewriteAnswerSchema, type SearchErrand, searchAnswerSchema } from "./errand.ts";
+import { llmFailed } from "./errand-work.ts";
+import { type ExpandedQuery, expandPlaceholders, LeftoverPlaceholder } from "./expansion.ts";
+import { type MergedUrl, mergeUrls } from "./merge.ts";
+import type { ProviderRun } from "./provider-run.ts";
+import { OWN_PROVIDER, type ProviderName, type RemoteProvider } from "./providers/registry.ts";
+import { InvalidQuery, parseNeutralQuery } from "./query-schema.ts";
+import { QueryTooLong, queryText } from "./query-text.ts";
+import { findTemplate, insertRun, keepTemplate, type Template, type TemplateKey } from "./store.ts";
+
+export interface HarvestDependencies {
+  sql: Sql;
+  errands: ErrandOffice;
+  clock: Clock;
+  log: Logger;
+  /** Reads the configuration as it stands now. */
+  config(): Promise<LoadedConfig>;
+  /** Searches this system's own index. */
+  searchOwn(query: ExpandedQuery, want: number): Promise<{ queryUsed: string; urls: string[] }>;
+}
+
+export interface HarvestRequest {
+  query: string;
+  options: { lang?: string | undefined; maxResults?: number | undefined };
+  apiKeyId: string | null;
+}
+
+export interface HarvestOutcome {
+  runId: number;
+  template: Template;
+  cached: boolean;
+  runs: ProviderRun[];
+  merged: MergedUrl[];
+}
+
+/** The queue of the side with internet. */
+export const HARVEST_QUEUE = "harvest";
+/** For the queue and the way back, beyond what the work itself may take, in ms. */
+const WAY_MS = 1500;
+
+/**
+ * @throws ApiError 400 `invalid schema` where the model's answer does not fit, before any provider is asked; 502
+ * `LLM call failed`; 502 `providers failed` with the reason of each
+ */
+export async function harvest(dependencies: HarvestDependencies, request: HarvestRequest): Promise<HarvestOutcome> {
+  const { sql, clock, log } = dependencies;
+  const loaded = await dependencies.config();
+  const { config, promptHash } = loaded;
+  const key = { originalQuery: request.query, promptHash, model: `${config.llm.provider}/${config.llm.model}` };
+  const { template, cached } = await templateOf(dependencies, loaded, key);
+  const query = refusing(() => expandPlaceholders(withOptions(template.query, request, loaded), clock.now()));
+  const runs = await searchAll(dependencies, loaded, query);
+  const answered = runs.filter(({ error, urls }) => error === null || urls.length > 0);
+  for (const { provider, latencyMs, urls, requests, error } of runs) {
+    log.info("provider asked", { provider, latency_ms: latencyMs, urls: urls.length, requests, error });
+  }
+  if (answered.length === 0) {
+    const reasons = runs.map(({ provider, error }) => `${provider}:${error}`).join("; ");
+    throw new ApiError(502, "providers failed", { code: "PROVIDERS_FAILED", details: { text: reasons } });
+  }
+  const merged = mergeUrls(answered);
+  const runId = await insertRun(sql, {
+    query: request.query,
+    rewrittenTemplate: template.text,
+    config: {
+      provider: config.search.provider,
+      cascade_order: config.search.cascade_order,
+      options: request.options,
+      llm: { provider: config.llm.provider, model: config.llm.model, prompt_hash: promptHash, cached },
+      final_queries: finalQueries(runs),
+      providers: runs.map(({ urls, ...run }) => ({ ...run, urls: urls.length })),
+    },
+    providersUsed: answered.map(({ provider }) => provider),
+    apiKeyId: request.apiKeyId,
+    raw: answered.flatMap(({ provider, urls, latencyMs }) =>
+      urls.map((url, index) => ({ provider, url, rank: index + 1, meta: { latency_ms: latencyMs } })),
+    ),
+    processed: merged,
+  });
+  return { runId, template, cached, runs, merged };
+}
+
+/** By provider, of those that could be asked. */
+export function finalQueries(runs: readonly ProviderRun[]): Record<string, string> {
+  return Object.fromEntries(
+    runs.flatMap(({ provider, queryUsed }) => (queryUsed === null ? [] : [[provider, queryUsed]])),
+  );
+}
+
+async function templateOf(
+  { sql, errands }: HarvestDependencies,
+  { config: { llm }, prompt }: LoadedConfig,
+  key: TemplateKey,
+): Promise<{ template: Template; cached: boolean }> {
+  const held = await findTemplate(sql, key).catch((error: unknown) => {
+    // a stored template that the schema does not take any more is written anew
+    if (error instanceof InvalidQuery) return undefined;
+    throw error;
+  });
+  if (held !== undefined) return { template: held, cached: true };
+  const errand: RewriteErrand = {
+    kind: "rewrite",
+    llm: {
+      provider: llm.provider,
+      model: llm.model,
+      endpoint: llm.endpoint ?? null,
+      temperature: llm.temperature,
+      maxTokens: llm.max_tokens,
+      timeoutMs: llm.timeout_ms,
+      apiKeyEnv: llm.api_key_env ?? null,
+    },
+    prompt,
+    query: key.originalQuery,
+  };
+  const answer = await errands.ask(HARVEST_QUEUE, errand, llm.timeout_ms + WAY_MS).catch((error: unknown) => {
+    if (!(error instanceof ApiError) || error.code !== "ERRAND_TIMEOUT") throw error;
+    throw llmFailed(`timeout after ${llm.timeout_ms / 1000}s`, error);
+  });
+  const { text } = rewriteAnswerSchema.parse(answer);
+  const template = refusing(() => {
+    const query = parseNeutralQuery(text);
+    return { query, text: queryText(query) };
+  });
+  await keepTemplate(sql, key, template);
+  return { template, cached: false };
+}
+
+/** What the caller says outweighs what the model read out of the question. */
+function withOptions(
+  query: Template["query"],
+  { options }: HarvestRequest,
+  { config }: LoadedConfig,
+): Template["query"] {
+  const { default_options } = config.search;
+  const { lang, max_results } = query.filters;
+  const language = options.lang ?? lang ?? default_options.lang;
+  return {
+    ...query,
+    filters: {
+      ...query.filters,
+      ...(language !== undefined && { lang: language }),
+      max_results: options.maxResults ?? max_results ?? default_options.maxResults,
+    },
+  };
+}
+
+async function searchAll(
+  { errands, clock, searchOwn, log }: HarvestDependencies,
+  { config: { search } }: LoadedConfig,
+  query: ExpandedQuery,
+): Promise<ProviderRun[]> {
+  const names: readonly ProviderName[] = search.provider === "auto" ? search.cascade_order : [search.provider];
+  const want = query.filters.max_results ?? search.default_options.maxResults;
+  const deadline = clock.now() + search.deadline_ms;
+  const remote = names.filter((name): name is RemoteProvider => name !== OWN_PROVIDER);
+
+  const askRemote = async (): Promise<ProviderRun[]> => {
+    if (remote.length === 0) return [];
+    const { expanded: _, ...neutral } = query;
+    const errand: SearchErrand = {
+      kind: "search",
+      query: neutral,
+      providers: remote.map((name) => ({
+        name,
+        endpoint: search.providers[name]?.endpoint ?? null,
+        apiKeyEnv: search.providers[name]?.api_key_env ?? null,
+        engineIdEnv: search.providers[name]?.engine_id_env ?? null,
+      })),
+      want,
+      deadline,
+      timeoutMs: search.provider_timeout_ms,
+    };
+    try {
+      return searchAnswerSchema.parse(await errands.ask(HARVEST_QUEUE, errand, search.deadline_ms + WAY_MS)).runs;
+    } catch (error) {
+      if (!(error instanceof ApiError) && !(error instanceof z.ZodError)) throw error;
+      log.error("the providers were not asked", { error });
+      return remote.map((provider) => failedRun(provider, "timeout"));
+    }
+  };
+
+  const askOwn = async (): Promise<ProviderRun[]> => {
+    if (!names.includes(OWN_PROVIDER)) return [];
+    const started = clock.now();
+    try {
+      const { queryUsed, urls } = await searchOwn(query, want);
+      const latencyMs = clock.now() - started;
+      return [{ provider: OWN_PROVIDER, queryUsed, urls, latencyMs, requests: 1, error: null }];
+    } catch (error) {
+      log.error("this system's own index did not answer", { error });
+      return [failedRun(OWN_PROVIDER, "not available")];
+    }
+  };
+
+  const [theirs, own] = await Promise.all([askRemote(), askOwn()]);
+  const all = [...theirs, ...own];
+  return names.flatMap((name) => all.filter(({ provider }) => provider === name));
+}
+
+const failedRun = (provider: string, error: string): ProviderRun => ({
+  provider,
+  queryUsed: null,
+  urls: [],
+  latencyMs: 0,
+  requests: 0,
+  error,
+});
+
+/** @throws ApiError 400 for what does not fit the schema */
+function refusing<T>(make: () => T): T {
+  try {
+    return make();
+  } catch (error) {
+    if (error instanceof InvalidQuery || error instanceof LeftoverPlaceholder || error instanceof QueryTooLong) {
+      throw new ApiError(400, "invalid schema", {
+        code: "INVALID_SCHEMA",
+        details: { text: error.message },
+        cause: error,
+      });
+    }
+    throw error;
+  }
+}

@@ -1,0 +1,123 @@
+/** Runs as rows. Raw and processed rows are written once, with their run, and never change. */
+import type { Queryable, Sql } from "../platform/database.ts";
+import { inTransaction } from "../platform/database.ts";
+import { sha256 } from "../platform/ids.ts";
+import { rowsOf } from "../platform/rows.ts";
+import type { MergedUrl } from "./merge.ts";
+import { checkNeutralQuery, type NeutralQuery } from "./query-schema.ts";
+
+export interface Template {
+  /** With its placeholders. */
+  query: NeutralQuery;
+  /** The same as one line of text. */
+  text: string;
+}
+
+export interface TemplateKey {
+  originalQuery: string;
+  promptHash: string;
+  model: string;
+}
+
+/** @throws InvalidQuery where a row holds what the schema does not take any more */
+export async function findTemplate(sql: Queryable, key: TemplateKey): Promise<Template | undefined> {
+  const [row] = await sql<{ query: unknown; text: string }[]>`
+    select query, rewritten_template as text from queries
+    where original_hash = ${sha256(key.originalQuery)} and prompt_hash = ${key.promptHash} and model = ${key.model}`;
+  return row && { query: checkNeutralQuery(row.query), text: row.text };
+}
+
+/** Two runs of one question at once: the first template stays. */
+export async function keepTemplate(sql: Queryable, key: TemplateKey, { query, text }: Template): Promise<void> {
+  await sql`
+    insert into queries (original_query, original_hash, prompt_hash, model, rewritten_template, query)
+    values (${key.originalQuery}, ${sha256(key.originalQuery)}, ${key.promptHash}, ${key.model}, ${text},
+      ${JSON.stringify(query)}::text::jsonb)
+    on conflict do nothing`;
+}
+
+export interface NewRun {
+  query: string;
+  rewrittenTemplate: string;
+  config: Record<string, unknown>;
+  providersUsed: string[];
+  apiKeyId: string | null;
+  raw: { provider: string; url: string; rank: number; meta: Record<string, unknown> }[];
+  processed: readonly MergedUrl[];
+}
+
+/** @returns its id */
+export async function insertRun(sql: Sql, run: NewRun): Promise<number> {
+  return await inTransaction(sql, async (tx) => {
+    const [row] = await tx<{ id: number }[]>`
+      insert into search_runs (query, rewritten_template, config, providers_used, api_key_id)
+      values (${run.query}, ${run.rewrittenTemplate}, ${JSON.stringify(run.config)}::text::jsonb, ${run.providersUsed},
+        ${run.apiKeyId})
+      returning id`;
+    const id = row?.id as number;
+    await tx`
+      insert into search_results_raw (run_id, provider, url, rank, meta)
+      select ${id}, provider, url, rank, meta
+      from json_to_recordset(${rowsOf(run.raw)}::text::json) as r (provider text, url text, rank int, meta jsonb)`;
+    const processed = run.processed.map(({ url, providers, confidence, dedupeHash }) => ({
+      url,
+      providers,
+      confidence,
+      hash: dedupeHash,
+    }));
+    await tx`
+      insert into search_results_processed (run_id, url, providers, confidence, dedupe_hash)
+      select ${id}, url, array(select json_array_elements_text(providers)), confidence, hash
+      from json_to_recordset(${rowsOf(processed)}::text::json) as r (url text, providers json, confidence int, hash text)`;
+    return id;
+  });
+}
+
+export interface StoredRun {
+  run_id: number;
+  query: string;
+  rewritten_template: string;
+  timestamp: Date;
+  providers_used: string[];
+}
+
+export interface ProcessedUrl {
+  url: string;
+  providers: string[];
+  confidence: number;
+}
+
+export async function readRun(sql: Queryable, id: number): Promise<StoredRun | undefined> {
+  const [row] = await sql<StoredRun[]>`select ${columns(sql)} from search_runs where id = ${id}`;
+  return row;
+}
+
+/** In the order of the merge. */
+export async function readProcessed(sql: Queryable, runId: number): Promise<ProcessedUrl[]> {
+  return await sql<ProcessedUrl[]>`
+    select url, providers, confidence from search_results_processed where run_id = ${runId} order by id`;
+}
+
+export interface RunFilter {
+  query?: string | undefined;
+  from?: Date | undefined;
+  to?: Date | undefined;
+  limit: number;
+  /** Id of the last run seen. */
+  after?: number | undefined;
+}
+
+/** Newest first. */
+export async function listRuns(sql: Queryable, { query, from, to, limit, after }: RunFilter): Promise<StoredRun[]> {
+  return await sql<StoredRun[]>`
+    select ${columns(sql)} from search_runs
+    where ${query === undefined ? sql`true` : sql`query = ${query}`}
+      and ${from === undefined ? sql`true` : sql`run_timestamp >= ${from}`}
+      and ${to === undefined ? sql`true` : sql`run_timestamp <= ${to}`}
+      and ${after === undefined ? sql`true` : sql`id < ${after}`}
+    order by id desc limit ${limit}`;
+}
+
+function columns(sql: Queryable) {
+  return sql`id as run_id, query, rewritten_template, run_timestamp as timestamp, providers_used`;
+}
