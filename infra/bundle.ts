@@ -1,9 +1,11 @@
 /**
  * Bundles each function for Lambda with esbuild: one folder with `index.mjs`, its source map outside of what is uploaded,
- * and the migrations where the code asks for them. One call builds them all, so that a synthesis needs no Docker and
+ * the migrations where the code asks for them, and the function's own configuration files. One call builds them all, so that a synthesis needs no Docker and
  * reads each source once.
  */
 import { cp, mkdir, readdir, readFile, rm } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { cp, mkdir, readdir, rm } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { build, type Metafile, type Plugin } from "esbuild";
 import { TOPOLOGY } from "./topology.ts";
@@ -67,6 +69,8 @@ async function bundleFunction(name: string, directory: string): Promise<Bundle> 
   if (Object.keys(metafile.inputs).some((input) => input.endsWith("shared/platform/migrations.ts"))) {
     await copyMigrations(join(directory, "migrations"));
   }
+  const files = join(REPOSITORY, "functions", name, "config");
+  if (existsSync(files)) await cp(files, join(directory, "config"), { recursive: true });
   const output = metafile.outputs[relative(REPOSITORY, outfile).replaceAll("\\", "/")];
   if (output === undefined) throw new Error(`esbuild wrote no ${outfile}`);
   return { name, directory, bytes: output.bytes, packages: packagesIn(output) };

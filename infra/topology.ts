@@ -53,6 +53,8 @@ export interface FunctionSpec {
     database?: true;
     vectors?: true;
     embedder?: true;
+    /** The secret with the keys of search and model providers. */
+    providerKeys?: true;
   };
   /** Worker threads of the local runtime, at the most. */
   localContainers: number;
@@ -106,6 +108,8 @@ const QUEUES = [
   { name: "render", maxReceiveCount: MAX_RECEIVES },
   { name: "discover", maxReceiveCount: MAX_RECEIVES },
   { name: "discovered", maxReceiveCount: MAX_RECEIVES },
+  // whoever asked has gone after a few seconds
+  { name: "harvest", maxReceiveCount: 3 },
 ] as const satisfies readonly QueueSpec[];
 
 const FETCH_QUEUES = ["fetch-high", "fetch-normal", "fetch-low"] as const;
@@ -301,6 +305,40 @@ export const TOPOLOGY: Topology = {
       queues: QUEUES.map(({ name }) => ({ queue: deadLetterQueue(name), batchSize: 10, maxConcurrency: 2 })),
       grants: { send: [...CLAIM_QUEUES, "embed"], bucket: "write", stateTable: true, database: true },
       localContainers: 1,
+    },
+    {
+      name: "harvest-api",
+      about: "From an intent to a merged list of URLs of several search providers",
+      timeoutS: 29,
+      memoryMb: 512,
+      network: "private",
+      maxConcurrency: 30,
+      routes: [
+        { method: "POST", path: "/search-runs" },
+        { method: "GET", path: "/search-runs" },
+        { method: "GET", path: "/search-runs/{run_id}" },
+        { method: "POST", path: "/search-runs/{run_id}/crawl" },
+        { method: "GET", path: "/healthz" },
+      ],
+      grants: {
+        send: ["harvest", ...FETCH_QUEUES],
+        stateTable: true,
+        database: true,
+        vectors: true,
+        embedder: true,
+      },
+      // a run mostly waits for its providers, and holds a container meanwhile
+      localContainers: 12,
+    },
+    {
+      name: "harvest",
+      about: "Asks language models and search providers for the harvester, with keys that it alone holds",
+      timeoutS: 29,
+      memoryMb: 512,
+      network: "internet",
+      queues: [{ queue: "harvest", batchSize: 10, maxConcurrency: 20 }],
+      grants: { stateTable: true, providerKeys: true },
+      localContainers: 2,
     },
     {
       name: "sweep",

@@ -7,17 +7,24 @@ import { isUnreachable } from "../../shared/platform/passing-faults.ts";
 
 /**
  * Each family of the API has a shape of its own. `crawl`: `{error, code, details?, request_id}`; `spider`, for `/spider`,
- * `/jobs` and `/extract`: `{error, error_code, message, details?, request_id}`, where `error` is the code as a name.
+ * `/jobs` and `/extract`: `{error, error_code, message, details?, request_id}`, where `error` is the code as a name;
+ * `harvest`: `{error, details}`, both texts.
  */
-export type ErrorShape = "crawl" | "spider";
+export type ErrorShape = "crawl" | "spider" | "harvest";
 
 export function errorResponse(
   { message, code, details }: ApiError,
   request_id: string,
   shape: ErrorShape = "crawl",
 ): Record<string, unknown> {
+  if (shape === "harvest") return harvestError(message, code, details);
   const named = shape === "crawl" ? { error: message, code } : { error: nameOf(code), error_code: code, message };
   return { ...named, ...(details && { details }), request_id };
+}
+
+function harvestError(message: string, code: string, details: ApiError["details"]): { error: string; details: string } {
+  if (code === "VALIDATION_ERROR") return { error: "invalid request", details: message };
+  return { error: message, details: typeof details?.["text"] === "string" ? details["text"] : code };
 }
 
 /** `RESULT_TOO_LARGE` is `ResultTooLarge`. */

@@ -233,6 +233,7 @@ const ERROR_SCHEMAS = {
   spider: z
     .object({ error: z.string(), error_code: z.string(), message: z.string(), ...errorContext })
     .openapi("SpiderErrorResponse"),
+  harvest: z.object({ error: z.string(), details: z.string() }).openapi("HarvestErrorResponse"),
 };
 
 /** Path and query parameters come as objects. */

@@ -114,6 +114,7 @@ export class StrandlineFunction extends Construct {
     for (const { queue } of triggers) queueNamed(queues, queue).grantConsumeMessages(this.lambda);
     if (grants.stateTable) this.allow(data.stateTable.tableArn, ...STATE_ACTIONS);
     if (grants.database) data.databaseSecret.grantRead(this.lambda);
+    if (grants.providerKeys) data.providerKeys.grantRead(this.lambda);
     if (grants.bucket !== undefined) this.allowObjects(data.bucket, grants.bucket);
   }
 
@@ -173,6 +174,7 @@ function environmentOf(spec: FunctionSpec, { settings, data }: Surroundings): Re
     ...(teiDimension === undefined ? {} : { TEI__EMBEDDING_DIMENSION: String(teiDimension) }),
     ...(qdrantUrl === undefined ? {} : { QDRANT__URL: qdrantUrl }),
     ...(userAgent === undefined ? {} : { FETCH__USER_AGENT: userAgent }),
+    ...(spec.grants.providerKeys ? { HARVEST__SECRET_ARN: data.providerKeys.secretArn } : {}),
     ...(spec.grants.database
       ? {
           DATABASE__POSTGRES_URL: data.databaseUrl,

@@ -11,7 +11,7 @@ import {
   ParameterGroup,
 } from "aws-cdk-lib/aws-rds";
 import { BlockPublicAccess, Bucket, BucketEncryption, StorageClass } from "aws-cdk-lib/aws-s3";
-import type { ISecret } from "aws-cdk-lib/aws-secretsmanager";
+import { type ISecret, Secret } from "aws-cdk-lib/aws-secretsmanager";
 import type { Construct } from "constructs";
 import { acknowledge } from "../acknowledge.ts";
 import type { Settings } from "../settings.ts";
@@ -29,6 +29,8 @@ export class DataStack extends Stack {
   readonly bucket: Bucket;
   readonly stateTable: Table;
   readonly cluster: DatabaseCluster;
+  /** Keys of search and model providers, by the names of their variables: filled in by whoever deploys. */
+  readonly providerKeys: Secret;
   /** Holds the password; RDS made it and rotates it every seven days. */
   readonly databaseSecret: ISecret;
   /** Without the password, with verified TLS. */
@@ -38,6 +40,7 @@ export class DataStack extends Stack {
     super(scope, id, props);
     this.bucket = this.createBucket();
     this.stateTable = this.createStateTable();
+    this.providerKeys = this.createProviderKeys();
     this.cluster = this.createCluster(props);
     const { secret } = this.cluster;
     if (secret === undefined) throw new Error("The cluster has no secret, though RDS manages its password");
@@ -87,6 +90,16 @@ export class DataStack extends Stack {
       "Politeness slots, caches and markers: minutes old at the most, and made anew when missing",
     );
     return table;
+  }
+
+  private createProviderKeys(): Secret {
+    const secret = new Secret(this, "ProviderKeys", {
+      description: "Strandline: one JSON object with the keys of search and model providers, e.g. SERPER_KEY",
+      // a key of our own making would fit no provider: an object without keys, until somebody writes them
+      generateSecretString: { secretStringTemplate: "{}", generateStringKey: "UNUSED" },
+    });
+    acknowledge(secret, ["SMG4"], "The providers issue these keys; whoever deploys exchanges them by hand");
+    return secret;
   }
 
   private createCluster({ settings, network }: DataStackProps): DatabaseCluster {

@@ -22,7 +22,7 @@ export interface HarvestDependencies {
   clock: Clock;
   log: Logger;
   /** Reads the configuration as it stands now. */
-  config(): Promise<LoadedConfig>;
+  harvestConfig(): Promise<LoadedConfig>;
   /** Searches this system's own index. */
   searchOwn(query: ExpandedQuery, want: number): Promise<{ queryUsed: string; urls: string[] }>;
 }
@@ -52,7 +52,7 @@ const WAY_MS = 1500;
  */
 export async function harvest(dependencies: HarvestDependencies, request: HarvestRequest): Promise<HarvestOutcome> {
   const { sql, clock, log } = dependencies;
-  const loaded = await dependencies.config();
+  const loaded = await dependencies.harvestConfig();
   const { config, promptHash } = loaded;
   const key = { originalQuery: request.query, promptHash, model: `${config.llm.provider}/${config.llm.model}` };
   const { template, cached } = await templateOf(dependencies, loaded, key);

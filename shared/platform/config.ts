@@ -167,6 +167,16 @@ export const CONFIG_FIELDS = {
     integer(60, 1, 86_400),
     "Wait before the first of these times, in seconds; four times as long before each next one",
   ),
+  harvestConfigFile: field(
+    "HARVEST__CONFIG_FILE",
+    z.string().default(""),
+    "YAML of the source harvester: providers, model, prompt file; empty: the one that comes along",
+  ),
+  harvestSecretArn: field(
+    "HARVEST__SECRET_ARN",
+    z.string().default(""),
+    "Secrets Manager secret with the keys of search and model providers, as one JSON object; set by the deployment",
+  ),
   schedulerGroup: field("SCHEDULER__GROUP", z.string().default("strandline"), "EventBridge Scheduler group"),
 } as const;
 

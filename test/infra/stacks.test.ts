@@ -86,7 +86,7 @@ describe("functions", () => {
       const { VpcConfig, Environment } = functionOf(spec).Properties;
       expect(VpcConfig, spec.name).toBeUndefined();
       expect(JSON.stringify(Environment), spec.name).not.toMatch(/DATABASE__|Cluster/);
-      expect(allows(spec, "secretsmanager"), spec.name).toBe(false);
+      expect(allows(spec, "secretsmanager"), spec.name).toBe(spec.grants.providerKeys === true);
       expect(allows(spec, "ec2"), spec.name).toBe(false);
     }
   });
@@ -146,7 +146,7 @@ describe("permissions", () => {
     "%s may do what its grants say and no more",
     (_name, spec) => {
       const { grants, queues = [] } = spec;
-      expect(allows(spec, "secretsmanager")).toBe(grants.database === true);
+      expect(allows(spec, "secretsmanager")).toBe(grants.database === true || grants.providerKeys === true);
       expect(allows(spec, "dynamodb")).toBe(grants.stateTable === true);
       expect(allows(spec, "s3")).toBe(grants.bucket !== undefined);
       const actions = statementsOf(spec).flatMap(({ Action }) => Action);

@@ -1,0 +1,84 @@
+/** The merged list of a run becomes a crawl job. */
+import { z } from "zod";
+import { UrlRefusedError } from "../../shared/access/url-inspection.ts";
+import { crawlConfigOverridesSchema, effectiveConfig, requireCollection } from "../../shared/crawl/effective-config.ts";
+import { PRIORITIES } from "../../shared/crawl/fetch-task.ts";
+import { createJob } from "../../shared/crawl/jobs.ts";
+import { ANYWHERE } from "../../shared/crawl/scope.ts";
+import { ApiError } from "../../shared/platform/errors.ts";
+import { defineRoute } from "../adapters/api-route.ts";
+import type { HarvestApi } from "./dependencies.ts";
+import { requireRun } from "./runs.ts";
+
+const bodySchema = z.strictObject({
+  /** Only URLs that so many providers found. */
+  min_confidence: z.int().min(1).max(5).default(1),
+  /** The best so many. */
+  limit: z.int().min(1).max(1_000).default(1_000),
+  config_id: z.uuid().optional(),
+  config: crawlConfigOverridesSchema.optional(),
+  collection_id: z.uuid().optional(),
+  tags: z.array(z.string().trim().toLowerCase().min(1).max(100)).max(50).default([]),
+  priority: z.enum(PRIORITIES).default("normal"),
+});
+
+export const crawlRun = defineRoute(
+  {
+    method: "POST",
+    path: "/search-runs/{run_id}/crawl",
+    scope: "write",
+    summary: "Crawl the URLs of a run, as one job",
+    params: z.strictObject({
+      run_id: z
+        .string()
+        .regex(/^[1-9]\d{0,9}$/)
+        .transform(Number)
+        .refine((id) => id <= 2 ** 31 - 1),
+    }),
+    body: bodySchema,
+    status: 202,
+    answer: z.object({
+      job_id: z.uuid(),
+      status: z.string(),
+      run_id: z.int(),
+      submitted: z.int(),
+      /** URLs that are not fetched, and why. */
+      refused: z.array(z.object({ url: z.string(), code: z.string(), reason: z.string() })),
+    }),
+  },
+  async ({ params: { run_id }, body, caller }, dependencies: HarvestApi) => {
+    const { sql, inspector } = dependencies;
+    const { urls } = await requireRun({ sql }, run_id);
+    const wanted = urls.filter(({ confidence }) => confidence >= body.min_confidence).slice(0, body.limit);
+    const seeds: string[] = [];
+    const refused: { url: string; code: string; reason: string }[] = [];
+    for (const { url } of wanted) {
+      try {
+        seeds.push(inspector.inspect(url).href);
+      } catch (error) {
+        if (!(error instanceof UrlRefusedError)) throw error;
+        refused.push({ url, code: error.code, reason: error.message });
+      }
+    }
+    if (seeds.length === 0) {
+      const text =
+        refused.length === 0 ? "the run has no URL of that kind" : refused.map(({ reason }) => reason).join("; ");
+      throw new ApiError(409, "nothing to crawl", { code: "NOTHING_TO_CRAWL", details: { text } });
+    }
+    const config = await effectiveConfig(sql, body.config_id, body.config ?? {});
+    if (body.collection_id !== undefined) await requireCollection(sql, body.collection_id);
+    const job = await createJob(dependencies, {
+      kind: "pages",
+      seeds,
+      scope: ANYWHERE,
+      maxDepth: 0,
+      maxPages: seeds.length,
+      priority: body.priority,
+      config,
+      collectionId: body.collection_id ?? null,
+      tags: body.tags,
+      apiKeyId: caller.keyId,
+    });
+    return { job_id: job.job_id, status: job.status, run_id, submitted: job.counts.discovered, refused };
+  },
+);

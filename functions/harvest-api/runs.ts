@@ -1,0 +1,192 @@
+/** Search runs: made, shown, listed; in the shapes of the harvester's reference. */
+import { z } from "zod";
+import { finalQueries, type HarvestOutcome, harvest } from "../../shared/harvest/run.ts";
+import { listRuns, type ProcessedUrl, readProcessed, readRun, type StoredRun } from "../../shared/harvest/store.ts";
+import { metricFields } from "../../shared/platform/emf.ts";
+import { ApiError } from "../../shared/platform/errors.ts";
+import type { Logger } from "../../shared/platform/log.ts";
+import { defineRoute } from "../adapters/api-route.ts";
+import { cursorPage, cursorParameter } from "../adapters/cursor.ts";
+import type { HarvestApi } from "./dependencies.ts";
+
+/** Longest question, in characters. */
+const MAX_QUESTION = 2_000;
+
+const requestSchema = z.strictObject({
+  query: z.string().trim().min(1).max(MAX_QUESTION),
+  options: z
+    .strictObject({
+      lang: z
+        .string()
+        .regex(/^[a-z]{2}$/, "not a two-letter language code")
+        .optional(),
+      maxResults: z.int().min(1).max(100).optional(),
+    })
+    .default({}),
+});
+
+const urlSchema = z.object({ url: z.string(), providers: z.array(z.string()), confidence: z.int() });
+
+const createdSchema = z.object({
+  run_id: z.int(),
+  /** With the placeholders that the clock fills in at each run. */
+  rewritten_template: z.string(),
+  /** By provider: what it was asked. */
+  final_queries: z.record(z.string(), z.string()),
+  /** Those that answered. */
+  providers_used: z.array(z.string()),
+  /** Most providers first, then the best rank. */
+  urls: z.array(urlSchema),
+  meta: z.object({
+    /** URLs by provider. */
+    counts: z.record(z.string(), z.int()),
+    total_unique: z.int(),
+    latency_ms: z.record(z.string(), z.int()),
+    /** By provider: why it gave nothing, or not all. */
+    errors: z.record(z.string(), z.string()),
+    /** The question was rewritten before. */
+    template_cached: z.boolean(),
+  }),
+});
+
+export const createRun = defineRoute(
+  {
+    method: "POST",
+    path: "/search-runs",
+    scope: "write",
+    summary:
+      "Harvest URLs: the question is rewritten, all search providers are asked at once, what they find is merged",
+    body: requestSchema,
+    status: 201,
+    answer: createdSchema,
+  },
+  async ({ body, caller, log }, dependencies: HarvestApi) => {
+    const started = dependencies.clock.now();
+    try {
+      const outcome = await harvest({ ...dependencies, log }, { ...body, apiKeyId: caller.keyId });
+      tell(log, outcome, dependencies.clock.now(), started);
+      return createdJson(outcome);
+    } catch (error) {
+      const reason = error instanceof ApiError ? error.code : "INTERNAL_ERROR";
+      const now = dependencies.clock.now();
+      log.warn("run failed", metricFields({ reason }, { runs_failed: [1, "Count"] }, now));
+      throw error;
+    }
+  },
+);
+
+function createdJson({ runId, template, cached, runs, merged }: HarvestOutcome): z.input<typeof createdSchema> {
+  const answered = runs.filter(({ error, urls }) => error === null || urls.length > 0);
+  const failed = runs.filter(({ error }) => error !== null);
+  return {
+    run_id: runId,
+    rewritten_template: template.text,
+    final_queries: finalQueries(runs),
+    providers_used: answered.map(({ provider }) => provider),
+    urls: merged.map(({ url, providers, confidence }) => ({ url, providers, confidence })),
+    meta: {
+      counts: Object.fromEntries(answered.map(({ provider, urls }) => [provider, urls.length])),
+      total_unique: merged.length,
+      latency_ms: Object.fromEntries(runs.map(({ provider, latencyMs }) => [provider, Math.round(latencyMs)])),
+      errors: Object.fromEntries(failed.map(({ provider, error }) => [provider, error ?? ""])),
+      template_cached: cached,
+    },
+  };
+}
+
+/** One line for the run, and one for each provider: their latency, success, URLs, and how far they agree. */
+function tell(log: Logger, { runId, cached, runs, merged }: HarvestOutcome, now: number, started: number): void {
+  const overlap: Record<string, number> = {};
+  for (const { confidence } of merged)
+    overlap[`confidence_${confidence}`] = (overlap[`confidence_${confidence}`] ?? 0) + 1;
+  log.info("run stored", {
+    run_id: runId,
+    template_cached: cached,
+    overlap,
+    ...metricFields(
+      { function: "harvest" },
+      { run_ms: [now - started, "Milliseconds"], unique_urls: [merged.length, "Count"] },
+      now,
+    ),
+  });
+  for (const { provider, latencyMs, urls, requests, error } of runs) {
+    const metrics = {
+      provider_ms: [latencyMs, "Milliseconds"],
+      provider_urls: [urls.length, "Count"],
+      provider_success: [error === null ? 1 : 0, "Count"],
+    } as const;
+    log.info("provider asked", { run_id: runId, requests, error, ...metricFields({ provider }, metrics, now) });
+  }
+}
+
+const runSchema = z.object({
+  run_id: z.int(),
+  query: z.string(),
+  rewritten_template: z.string(),
+  timestamp: z.iso.datetime(),
+  providers_used: z.array(z.string()),
+});
+
+const runParameters = z.strictObject({
+  run_id: z
+    .string()
+    .regex(/^[1-9]\d{0,9}$/)
+    .transform(Number)
+    .refine((id) => id <= 2 ** 31 - 1),
+});
+
+export const showRun = defineRoute(
+  {
+    method: "GET",
+    path: "/search-runs/{run_id}",
+    scope: "read",
+    summary: "A run and its merged list",
+    params: runParameters,
+    answer: runSchema.extend({ urls: z.array(urlSchema) }),
+  },
+  async ({ params: { run_id } }, { sql }: HarvestApi) => {
+    const { run, urls } = await requireRun({ sql }, run_id);
+    return { ...runJson(run), urls };
+  },
+);
+
+/** @throws ApiError 404 */
+export async function requireRun(
+  { sql }: Pick<HarvestApi, "sql">,
+  id: number,
+): Promise<{ run: StoredRun; urls: ProcessedUrl[] }> {
+  const run = await readRun(sql, id);
+  if (run === undefined)
+    throw new ApiError(404, "not found", { code: "NOT_FOUND", details: { text: `there is no run ${id}` } });
+  return { run, urls: await readProcessed(sql, id) };
+}
+
+const day = z.union([z.iso.datetime({ offset: true }), z.iso.date()]).transform((text) => new Date(text));
+
+export const listSearchRuns = defineRoute(
+  {
+    method: "GET",
+    path: "/search-runs",
+    scope: "read",
+    summary: "Runs, newest first, by their question and their time",
+    query: z.strictObject({
+      query: z.string().trim().min(1).max(MAX_QUESTION).optional(),
+      /** ISO 8601, a day or a time; both ends count. */
+      from: day.optional(),
+      to: day.optional(),
+      limit: z.coerce.number().int().min(1).max(500).default(50),
+      cursor: cursorParameter(z.string().regex(/^[1-9]\d{0,9}$/)),
+    }),
+    answer: z.object({ items: z.array(runSchema), next_cursor: z.string().nullable(), has_more: z.boolean() }),
+  },
+  async ({ query: { query, from, to, limit, cursor } }, { sql }: HarvestApi) => {
+    const after = cursor === undefined ? undefined : Number(cursor);
+    const found = await listRuns(sql, { query, from, to, limit: limit + 1, after });
+    return cursorPage(found.map(runJson), limit, ({ run_id }) => String(run_id));
+  },
+);
+
+const runJson = ({ timestamp, ...run }: StoredRun): z.input<typeof runSchema> => ({
+  ...run,
+  timestamp: timestamp.toISOString(),
+});

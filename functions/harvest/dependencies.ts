@@ -1,0 +1,20 @@
+/** What the harvester's errands need, built once per container. */
+import { createUrlGuard } from "../../shared/access/url-guard.ts";
+import type { ErrandTools } from "../../shared/harvest/errand-work.ts";
+import { createKeyring } from "../../shared/harvest/keyring.ts";
+import { dynamoClient } from "../../shared/platform/aws.ts";
+import { systemClock } from "../../shared/platform/clock.ts";
+import { once } from "../../shared/platform/once.ts";
+import { createQueueContainer } from "../adapters/queue-container.ts";
+
+export const dependencies = once(() => {
+  const container = createQueueContainer("harvest");
+  const { config } = container;
+  const tools: ErrandTools = {
+    client: createUrlGuard({ allowHosts: config.allowHosts }).dispatcher({ connectTimeoutMs: config.connectTimeoutMs }),
+    clock: systemClock,
+    random: Math.random,
+    key: createKeyring({ env: process.env, secretArn: config.harvestSecretArn, clock: systemClock }),
+  };
+  return { ...container, dynamo: dynamoClient(), clock: systemClock, tools };
+});

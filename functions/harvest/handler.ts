@@ -1,0 +1,13 @@
+/** Asks language models and search providers on behalf of the harvester, with keys that it alone holds. */
+import { doErrand } from "../../shared/harvest/errand-work.ts";
+import { errandSchema, runErrand } from "../../shared/platform/errands.ts";
+import { createQueueHandler } from "../adapters/queue-consumer.ts";
+import { dependencies } from "./dependencies.ts";
+
+export const handler = createQueueHandler(dependencies, () => ({
+  schema: errandSchema,
+  handle: async (errand) => {
+    const { dynamo, clock, config, tools } = dependencies();
+    await runErrand({ dynamo, clock }, config.stateTable, errand, (request) => doErrand(tools, request));
+  },
+}));
