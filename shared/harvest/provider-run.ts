@@ -60,8 +60,9 @@ export async function runProvider(
     const compiled = dialect.compile(query, started);
     run.queryUsed = compiled.queryUsed;
     const want = Math.min(options.want, dialect.mostResults);
-    for (let offset = 0; run.urls.length < want; offset += dialect.pageSize) {
-      const count = Math.min(dialect.pageSize, want - run.urls.length);
+    // a page that gives a few less than it may is not made up for by another request
+    for (let offset = 0; offset < want; offset += dialect.pageSize) {
+      const count = Math.min(dialect.pageSize, want - offset);
       const reply = await askPatiently(
         () => compiled.call(access, offset, count),
         dialect,
@@ -71,8 +72,10 @@ export async function runProvider(
         },
       );
       const page = dialect.read(jsonOf(reply));
+      // past its end a provider may return its last page again
+      if (page.urls.every((url) => run.urls.includes(url))) break;
       run.urls.push(...page.urls);
-      if (!page.more || page.urls.length === 0 || offset + dialect.pageSize >= dialect.mostResults) break;
+      if (!page.more) break;
     }
     run.urls = run.urls.slice(0, want);
   } catch (error) {

@@ -23,7 +23,7 @@ const COUNTRIES = new Set(
 const OTHER_NAMES: Record<string, string> = { zh: "zh-hans", pt: "pt-pt", ja: "jp", no: "nb" };
 const LANGUAGES = new Set(
   (
-    "ar eu bn bg ca zh-hans hr cs da nl en et fi fr gl de el gu he hi hu is it jp kn ko lv lt ms ml mr nb pl pt-pt pa ro ru " +
+    "ar eu bn bg ca zh-hans hr cs da nl en et fi fr gl de el gu he hi hu is it jp kn ko lv lt ms ml mr nb pl pt-br pt-pt pa ro ru " +
     "sr sk sl es sv ta te th tr uk vi"
   ).split(" "),
 );
@@ -37,7 +37,7 @@ export const brave: ProviderDialect = {
     const { lang, geo, date_after, date_before } = query.filters;
     const q = queryText(query, { dates: false, sites: true });
     if (q.length > MAX_CHARACTERS || q.split(" ").length > MAX_WORDS) throw new QueryTooLong(q.length);
-    const language = lang === undefined ? undefined : (OTHER_NAMES[lang] ?? lang);
+    const language = lang === "pt" && geo === "BR" ? "pt-br" : lang && (OTHER_NAMES[lang] ?? lang);
     const today = new Date(now).toISOString().slice(0, 10);
     const parameters = {
       q,

@@ -12,8 +12,14 @@ const errorSchema = z.object({
   error: z.object({ errors: z.array(z.object({ reason: z.string() })).default([]), status: z.string().optional() }),
 });
 
-/** Languages that `lr` names in another way than ISO 639-1 does. */
-const RESTRICT: Record<string, string> = { zh: "zh-CN", he: "iw", nb: "no", nn: "no" };
+/** What `lr` takes, without its `lang_`; of another value Google makes an error. */
+const LANGUAGES = new Set(
+  "ar bg ca cs da de el en es et fi fr hr hu id is it iw ja ko lt lv nl no pl pt ro ru sk sl sr sv tr zh-CN zh-TW".split(
+    " ",
+  ),
+);
+/** By ISO 639-1, where it has another name. */
+const OTHER_NAMES: Record<string, string> = { zh: "zh-CN", he: "iw", nb: "no", nn: "no" };
 
 export const google: ProviderDialect = {
   name: "google",
@@ -23,6 +29,7 @@ export const google: ProviderDialect = {
   compile(query) {
     const { lang, geo } = query.filters;
     const country = countryOf(geo);
+    const language = lang === undefined ? undefined : (OTHER_NAMES[lang] ?? lang);
     const q = queryText(query);
     return {
       queryUsed: q,
@@ -34,7 +41,7 @@ export const google: ProviderDialect = {
           q,
           num: String(count),
           start: String(offset + 1),
-          ...(lang !== undefined && { lr: `lang_${RESTRICT[lang] ?? lang}` }),
+          ...(language !== undefined && LANGUAGES.has(language) && { lr: `lang_${language}` }),
           ...(country !== undefined && { gl: country.toLowerCase() }),
         }),
         headers: {},

@@ -8,9 +8,9 @@ const answerSchema = z.object({ results: z.array(z.object({ url: z.string() })).
 /** It tells no page size: what most of its engines give. */
 const PAGE_SIZE = 10;
 const DAY_MS = 24 * 3600 * 1000;
-/** `time_range`, by the days that it reaches back. */
+/** `time_range`, by the whole days that it reaches back. */
 const RANGES = [
-  [1, "day"],
+  [0, "day"],
   [7, "week"],
   [31, "month"],
   [366, "year"],
@@ -50,8 +50,8 @@ export const searxng: ProviderDialect = {
   refusal: (status) => (status === 403 ? "its settings allow no JSON" : undefined),
 };
 
-/** The shortest range that holds the day; none where the day is longer ago than a year. */
+/** The shortest range that reaches back to the day; none where that is longer ago than a year. */
 function rangeSince(day: string, now: number): string | undefined {
-  const days = (now - Date.parse(`${day}T00:00:00Z`)) / DAY_MS;
-  return RANGES.find(([most]) => days <= most + 1)?.[1];
+  const days = Math.floor((now - Date.parse(`${day}T00:00:00Z`)) / DAY_MS);
+  return RANGES.find(([most]) => days <= most)?.[1];
 }

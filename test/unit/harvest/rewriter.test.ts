@@ -1,0 +1,114 @@
+import { describe, expect, it, onTestFinished } from "vitest";
+import { createUrlGuard } from "../../../shared/access/url-guard.ts";
+import type { LlmSettings } from "../../../shared/harvest/llm/dialect.ts";
+import { askModel, LlmFailed } from "../../../shared/harvest/llm/rewriter.ts";
+import { chatCompletion, type ProviderDouble, providerDouble } from "../../services/provider-doubles.ts";
+
+const ASK = { prompt: "Rewrite.", query: "news", apiKey: "secret" };
+
+async function double(answer: ProviderDouble["answer"]): Promise<ProviderDouble> {
+  const made = await providerDouble(answer);
+  onTestFinished(() => made.close());
+  return made;
+}
+
+function ask(settings: Partial<LlmSettings>, question = ASK, allowHosts = ["127.0.0.1"]): Promise<string> {
+  const client = createUrlGuard({ allowHosts }).dispatcher();
+  onTestFinished(() => client.destroy());
+  const whole = {
+    provider: "openai",
+    model: "m-1",
+    endpoint: null,
+    temperature: 0,
+    maxTokens: 512,
+    timeoutMs: 2000,
+  } as const;
+  return askModel(client, { ...whole, ...settings }, question);
+}
+
+describe("each provider is asked as it documents", () => {
+  it("anthropic", async () => {
+    const server = await double(() => ({
+      body: { type: "message", role: "assistant", content: [{ type: "text", text: "{}" }], stop_reason: "end_turn" },
+    }));
+    expect(await ask({ provider: "anthropic", endpoint: `${server.url}/v1/messages` })).toBe("{}");
+    const [request] = server.asked;
+    expect(request?.headers).toMatchObject({ "x-api-key": "secret", "anthropic-version": "2023-06-01" });
+    expect(request?.body).toEqual({
+      model: "m-1",
+      temperature: 0,
+      max_tokens: 512,
+      system: "Rewrite.",
+      messages: [{ role: "user", content: "news" }],
+    });
+  });
+
+  it("gemini", async () => {
+    const server = await double(() => ({
+      body: {
+        candidates: [{ content: { role: "model", parts: [{ text: "{" }, { text: "}" }] }, finishReason: "STOP" }],
+      },
+    }));
+    expect(await ask({ provider: "gemini", endpoint: `${server.url}/v1beta` })).toBe("{}");
+    const [request] = server.asked;
+    expect(request?.url.pathname).toBe("/v1beta/models/m-1:generateContent");
+    expect(request?.url.search).toBe("");
+    expect(request?.headers["x-goog-api-key"]).toBe("secret");
+    expect(request?.body).toEqual({
+      systemInstruction: { parts: [{ text: "Rewrite." }] },
+      contents: [{ role: "user", parts: [{ text: "news" }] }],
+      generationConfig: { temperature: 0, maxOutputTokens: 512, responseMimeType: "application/json" },
+    });
+  });
+
+  it("a local server that speaks OpenAI's dialect, without a key", async () => {
+    const server = await double(() => chatCompletion("{}"));
+    const endpoint = `${server.url}/v1/chat/completions`;
+    const asked = { ...ASK, apiKey: null as never };
+    expect(await ask({ provider: "local", endpoint }, asked)).toBe("{}");
+    expect(server.asked[0]?.headers["authorization"]).toBeUndefined();
+  });
+});
+
+describe("what cannot be used is a failure", () => {
+  const stops = [
+    ["openai", chatCompletion("{", "length")],
+    ["anthropic", { body: { content: [{ type: "text", text: "{" }], stop_reason: "max_tokens" } }],
+    ["gemini", { body: { candidates: [{ content: { parts: [{ text: "{" }] }, finishReason: "MAX_TOKENS" }] } }],
+  ] as const;
+  it.each(stops)("an answer of %s that was cut off", async (provider, reply) => {
+    const server = await double(() => reply);
+    await expect(ask({ provider, endpoint: server.url })).rejects.toThrow(/cut off at 512 tokens/);
+  });
+
+  it.each([
+    ["no choices", { choices: [] }],
+    ["a refusal without text", { choices: [{ message: { content: null, refusal: "no" } }] }],
+    ["another document", { hello: "world" }],
+  ])("%s", async (_what, body) => {
+    const server = await double(() => ({ body }));
+    await expect(ask({ endpoint: server.url })).rejects.toThrow(LlmFailed);
+  });
+
+  it.each([
+    [401, /^auth/],
+    [403, /^auth/],
+    [429, /^quota/],
+    [500, /500/],
+    [302, /302/],
+  ])("status %i", async (status, reason) => {
+    const server = await double(() => ({ status, headers: { location: "/elsewhere" } }));
+    await expect(ask({ endpoint: server.url })).rejects.toThrow(reason);
+    expect(server.asked).toHaveLength(1);
+  });
+
+  it("HTML, silence, and a host that the URL guard refuses", async () => {
+    const html = await double(() => ({ body: "<html>" }));
+    await expect(ask({ endpoint: html.url })).rejects.toThrow(/HTML instead of JSON/);
+    const slow = await double(() => ({ ...chatCompletion("{}"), delayMs: 2000 }));
+    await expect(ask({ endpoint: slow.url, timeoutMs: 200 })).rejects.toThrow("timeout after 0.2s");
+    await expect(ask({ endpoint: "http://127.0.0.1:1/" })).rejects.toThrow(/unreachable/);
+    await expect(ask({ endpoint: html.url }, ASK, [])).rejects.toThrow(/URL guard/);
+    expect(html.asked).toHaveLength(1);
+  });
+});
