@@ -1,11 +1,10 @@
 /**
  * Bundles each function for Lambda with esbuild: one folder with `index.mjs`, its source map outside of what is uploaded,
- * the migrations where the code asks for them, and the function's own configuration files. One call builds them all, so that a synthesis needs no Docker and
- * reads each source once.
+ * the migrations where the code asks for them, and the function's own configuration files. One call builds them all, so that
+ * a synthesis needs no Docker and reads each source once.
  */
-import { cp, mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { existsSync } from "node:fs";
-import { cp, mkdir, readdir, rm } from "node:fs/promises";
+import { cp, mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { build, type Metafile, type Plugin } from "esbuild";
 import { TOPOLOGY } from "./topology.ts";

@@ -328,7 +328,7 @@ export const TOPOLOGY: Topology = {
         embedder: true,
       },
       // a run mostly waits for its providers, and holds a container meanwhile
-      localContainers: 12,
+      localContainers: 20,
     },
     {
       name: "harvest",
@@ -338,7 +338,8 @@ export const TOPOLOGY: Topology = {
       network: "internet",
       queues: [{ queue: "harvest", batchSize: 10, maxConcurrency: 20 }],
       grants: { stateTable: true, providerKeys: true },
-      localContainers: 2,
+      // a batch takes all that wait; with so many under way the next one is free soon
+      localContainers: 10,
     },
     {
       name: "sweep",
