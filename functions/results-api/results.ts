@@ -1,11 +1,10 @@
 /** The results of a job, in the order in which they became known, while it runs and after. */
 import { z } from "zod";
-import { resultsExpireAt } from "../../shared/crawl/job-results.ts";
-import { selectFields } from "../../shared/crawl/result-fields.ts";
+import { selectFields, selectionOf } from "../../shared/crawl/result-fields.ts";
 import { type ResultPage, readResultPages } from "../../shared/crawl/result-pages.ts";
-import { ApiError } from "../../shared/platform/errors.ts";
 import { defineStreamRoute, StreamedAnswer } from "../adapters/api-stream-route.ts";
 import { crawledPageSchema } from "../adapters/crawled-page.ts";
+import { refuseExpired } from "../adapters/expired-results.ts";
 import { jsonChunks } from "../adapters/json-chunks.ts";
 import type { ResultsApi } from "./dependencies.ts";
 import { params, requireJob } from "./requests.ts";
@@ -48,10 +47,11 @@ export const listResults = defineStreamRoute(
   },
   async ({ params: { job_id }, query: { cursor: after, limit, ...selection } }, dependencies: ResultsApi) => {
     const { sql, objects, config } = dependencies;
-    const fields = selectFields(selection, "light");
+    // before the job is looked for: what is no field is so for any job
+    selectFields(selection, "light");
     const job = await requireJob(sql, job_id);
-    const expiry = resultsExpireAt(job.completedAt, config.jobRetentionDays);
-    if (expiry !== null && expiry.getTime() <= Date.now()) throw expired(job_id, expiry, config.jobRetentionDays);
+    const fields = selectFields(selectionOf(selection, job.fields), "light");
+    refuseExpired(job_id, job.completedAt, config.jobRetentionDays);
 
     const reader = { sql, objects, maxContentBytes: config.spiderMaxContentBytes };
     let cursor = after;
@@ -69,9 +69,3 @@ export const listResults = defineStreamRoute(
     return new StreamedAnswer({ contentType: "application/json", chunks });
   },
 );
-
-function expired(jobId: string, expiry: Date, days: number): ApiError {
-  const date = expiry.toISOString();
-  const message = `The results of job ${jobId} were kept for ${days} days, until ${date}; its pages are still in the archive`;
-  return new ApiError(410, message, { code: "RESULTS_EXPIRED", details: { expired_at: date, retention_days: days } });
-}

@@ -1,6 +1,7 @@
 /** What the spider answers, by result mode. */
 import { z } from "zod";
 import type { CrawlState } from "../../shared/crawl/crawl-state.ts";
+import { crawledPageSchema } from "../adapters/crawled-page.ts";
 import { type RefusedSeed, refusedSeedSchema } from "./seeds.ts";
 
 export const API_VERSION = "1.0";
@@ -23,29 +24,7 @@ const urlsSchema = statsSchema.extend({
   note: z.string().optional(),
 });
 
-/** The reference's CrawledPage: the fields that were asked for, without those that are not known. */
-const pageSchema = z.object({
-  url: z.string(),
-  final_url: z.string().optional(),
-  canonical_url: z.string().optional(),
-  depth: count,
-  /** 0 where no answer came. */
-  status_code: count,
-  title: z.string().optional(),
-  content: z.string().optional(),
-  markdown: z.string().optional(),
-  links: z.array(z.string()).optional(),
-  mime: z.string().optional(),
-  charset: z.string().optional(),
-  fetch_time_ms: z.number().optional(),
-  robots_obeyed: z.boolean().optional(),
-  disallowed: z.boolean().optional(),
-  fetch_error: z.string().optional(),
-  parse_error: z.string().optional(),
-  truncated: z.boolean().optional(),
-  crawled_at: z.string().optional(),
-});
-const pagesSchema = statsSchema.extend({ api_version: z.string(), pages: z.array(pageSchema) });
+const pagesSchema = statsSchema.extend({ api_version: z.string(), pages: z.array(crawledPageSchema) });
 
 export const storedSchema = z.object({
   job_id: z.uuid(),
@@ -57,7 +36,7 @@ export const crawlAnswerSchema = z.union([pagesSchema, urlsSchema, statsSchema])
 
 /** A line of NDJSON, or the data of a server-sent event. */
 export const recordSchema = z.discriminatedUnion("type", [
-  z.object({ type: z.literal("page"), data: pageSchema }),
+  z.object({ type: z.literal("page"), data: crawledPageSchema }),
   z.object({ type: z.literal("stats"), data: z.object({ ...counts, ...refused }) }),
   z.object({
     type: z.literal("error"),

@@ -4,7 +4,7 @@ import type { Caller } from "../../shared/access/authorize.ts";
 import { type CrawlState, crawledDomains, discoveredUrls } from "../../shared/crawl/crawl-state.ts";
 import { waitForCrawl } from "../../shared/crawl/crawl-wait.ts";
 import { cancelJob, createJob, type NewJob } from "../../shared/crawl/jobs.ts";
-import { type ResultFields, selectFields } from "../../shared/crawl/result-fields.ts";
+import { type FieldSelection, type ResultFields, selectFields } from "../../shared/crawl/result-fields.ts";
 import { readResultPages } from "../../shared/crawl/result-pages.ts";
 import { sameDomainMode, scopeOfSeeds } from "../../shared/crawl/scope-request.ts";
 import { admitStoredJob } from "../../shared/crawl/stored-jobs.ts";
@@ -108,13 +108,19 @@ async function newJob(
     maxPages: body.max_pages,
     order: { strategy: strategyOf(body.strategy), keywords, score_threshold },
     // a few pages of a site must not replace all of it
-    handling: { replaces: "pages", concurrency: body.concurrency ?? null },
+    handling: { replaces: "pages", concurrency: body.concurrency ?? null, fields: fieldsOf(query) },
     timeoutS: limitOf(query, body),
     delivery,
     watched: delivery !== "store" && !query.detach,
     ...options,
     config: { ...options.config, respect_robots_txt: respect_robots ?? options.config.respect_robots_txt },
   };
+}
+
+/** Kept with a job whose results are read later. */
+function fieldsOf({ include, exclude }: CrawlQuery): FieldSelection | null {
+  if (include === undefined && exclude === undefined) return null;
+  return { ...(include !== undefined && { include }), ...(exclude !== undefined && { exclude }) };
 }
 
 function limitOf(query: CrawlQuery, body: CrawlBody): number | null {

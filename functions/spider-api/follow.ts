@@ -1,11 +1,12 @@
 /** The results of a job that exists, as a stream: from the beginning, or from where another stream has ended. */
 import { z } from "zod";
 import { readCrawlState } from "../../shared/crawl/crawl-state.ts";
-import { selectFields } from "../../shared/crawl/result-fields.ts";
+import { selectFields, selectionOf } from "../../shared/crawl/result-fields.ts";
 import { keepWatched } from "../../shared/crawl/watch.ts";
 import { ApiError } from "../../shared/platform/errors.ts";
 import { Answer } from "../adapters/api-route.ts";
 import { defineStreamRoute } from "../adapters/api-stream-route.ts";
+import { refuseExpired } from "../adapters/expired-results.ts";
 import { recordSchema } from "./answers.ts";
 import type { SpiderApi } from "./dependencies.ts";
 import { followQuerySchema, parseCursor } from "./requests.ts";
@@ -25,11 +26,14 @@ export const follow = defineStreamRoute(
   },
   async ({ params: { job_id: jobId }, query, ...request }, dependencies: SpiderApi) => {
     const type = streamTypeFor(request.header("accept"));
-    const fields = selectFields(query, "all");
+    // before the job is looked for: what is no field is so for any job
+    selectFields(query, "all");
     const seen = request.header("last-event-id") ?? "";
     const after = seen === "" ? (query.cursor ?? 0) : seen === END_OF_STREAM ? null : cursorOf(seen);
     const state = await readCrawlState(dependencies.sql, jobId);
     if (state === undefined) throw new ApiError(404, `There is no job ${jobId}`, { code: "NOT_FOUND" });
+    refuseExpired(jobId, state.completedAt, dependencies.config.jobRetentionDays);
+    const fields = selectFields(selectionOf(query, state.fields), "all");
     // an EventSource reconnects whenever a stream ends, unless it is told that there is no more
     if (after === null) return new Answer(204, null);
     if (state.watched) await keepWatched(dependencies.sql, jobId);

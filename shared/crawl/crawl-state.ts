@@ -1,6 +1,7 @@
 /** How far the crawl of a job has come: what whoever waits for it looks at, by one cheap query. */
 import type { Queryable } from "../platform/database.ts";
 import { isFinished, type JobStatus } from "./job-lifecycle.ts";
+import type { FieldSelection } from "./result-fields.ts";
 
 export interface CrawlState {
   id: string;
@@ -22,8 +23,11 @@ export interface CrawlState {
   /** Since the job was taken, until its end or until now. */
   durationSeconds: number;
   deadlineAt: Date | null;
+  completedAt: Date | null;
   /** It is ended once nobody listens. */
   watched: boolean;
+  /** Which fields of its results are shown to whoever selects none. */
+  fields: FieldSelection | null;
 }
 
 interface Row extends Omit<CrawlState, "over"> {
@@ -37,7 +41,8 @@ export async function readCrawlState(sql: Queryable, jobId: string): Promise<Cra
       coalesce((settings->'config'->>'respect_robots_txt')::boolean, true) as "respectsRobots",
       open_urls as open, cancel_requested as "cancelRequested", stop_reason as "stopReason",
       extract(epoch from coalesce(completed_at, now()) - created_at)::float8 as "durationSeconds",
-      deadline_at as "deadlineAt", watched_at is not null as watched
+      deadline_at as "deadlineAt", completed_at as "completedAt", watched_at is not null as watched,
+      nullif(settings->'fields', 'null') as fields
     from jobs where id = ${jobId}`;
   if (row === undefined) return undefined;
   const { open, cancelRequested, ...state } = row;

@@ -1,6 +1,7 @@
 /** How far the results of a job have come, and how long they can be read. */
 import type { Queryable, Sql } from "../platform/database.ts";
 import type { JobStatus } from "./job-lifecycle.ts";
+import type { FieldSelection } from "./result-fields.ts";
 
 export interface ResultState {
   jobId: string;
@@ -18,6 +19,8 @@ export interface ResultState {
   durationSeconds: number;
   /** More results may come. */
   isCrawling: boolean;
+  /** Shown to whoever selects none. */
+  fields: FieldSelection | null;
 }
 
 /** @returns undefined where there is no such job */
@@ -26,7 +29,7 @@ export async function readResultState(sql: Queryable, jobId: string): Promise<Re
     select id as "jobId", status, error, results, crawled, failed, created_at as "createdAt", completed_at as "completedAt",
       case when completed_at is not null then stop_reason end as "stopReason",
       extract(epoch from coalesce(completed_at, clock_timestamp()) - created_at)::float8 as "durationSeconds",
-      status in ('pending', 'running') as "isCrawling"
+      status in ('pending', 'running') as "isCrawling", nullif(settings->'fields', 'null') as fields
     from jobs where id = ${jobId}`;
   return state;
 }

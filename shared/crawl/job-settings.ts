@@ -31,6 +31,8 @@ export const jobSettingsSchema = z.strictObject({
   cache: z.enum(["use", "bypass"]).default("bypass"),
   /** Seconds for which a capture may be used again. */
   cache_ttl_s: z.int().nonnegative().default(86_400),
+  /** Which fields of its results are shown to whoever selects none; null: those that the route has for it. */
+  fields: z.strictObject({ include: z.string().optional(), exclude: z.string().optional() }).nullable().default(null),
   config: crawlConfigSchema,
   /** Lower case. */
   tags: z.array(z.string()),

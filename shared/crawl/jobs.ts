@@ -37,7 +37,7 @@ export interface NewJob {
   /** Breadth first, unless it says otherwise. */
   order?: Partial<Pick<JobSettings, "strategy" | "keywords" | "score_threshold" | "max_pages_per_host">>;
   /** How much is asked for at once, what becomes of the pages, and whether recent captures do; see `JobSettings`. */
-  handling?: Partial<Pick<JobSettings, "concurrency" | "index" | "replaces" | "cache" | "cache_ttl_s">>;
+  handling?: Partial<Pick<JobSettings, "concurrency" | "index" | "replaces" | "cache" | "cache_ttl_s" | "fields">>;
   /** Seconds until the crawl ends with what it has; null or left out: no limit. */
   timeoutS?: number | null;
   delivery?: "answer" | "stream" | "store" | null;

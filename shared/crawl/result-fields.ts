@@ -67,6 +67,11 @@ export function selectFields({ include, exclude }: FieldSelection, preset: Field
   return new Set(RESULT_FIELDS.filter((field) => CORE_FIELDS.includes(field) || !excluded.has(field)));
 }
 
+/** What a request selects, or else what was selected when the job was taken. */
+export function selectionOf(request: FieldSelection, job: FieldSelection | null): FieldSelection {
+  return request.include === undefined && request.exclude === undefined && job !== null ? job : request;
+}
+
 function fieldsOf(parameter: "include" | "exclude", list: string): ResultField[] {
   return list.split(",").map((written) => {
     const name = written.trim().toLowerCase();
