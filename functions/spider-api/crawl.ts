@@ -11,7 +11,7 @@ import { admitStoredJob } from "../../shared/crawl/stored-jobs.ts";
 import { ApiError } from "../../shared/platform/errors.ts";
 import { Answer } from "../adapters/api-route.ts";
 import { defineStreamRoute, StreamedAnswer } from "../adapters/api-stream-route.ts";
-import { resolveOptions } from "../adapters/job-options.ts";
+import { cacheHandling, resolveOptions } from "../adapters/job-options.ts";
 import { API_VERSION, crawlAnswerSchema, recordSchema, statsAnswer, storedAnswer, storedSchema } from "./answers.ts";
 import type { SpiderApi } from "./dependencies.ts";
 import {
@@ -108,7 +108,12 @@ async function newJob(
     maxPages: body.max_pages,
     order: { strategy: strategyOf(body.strategy), keywords, score_threshold },
     // a few pages of a site must not replace all of it
-    handling: { replaces: "pages", concurrency: body.concurrency ?? null, fields: fieldsOf(query) },
+    handling: {
+      replaces: "pages",
+      concurrency: body.concurrency ?? null,
+      fields: fieldsOf(query),
+      ...cacheHandling(body.cache, dependencies.config),
+    },
     timeoutS: limitOf(query, body),
     delivery,
     watched: delivery !== "store" && !query.detach,

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import type { Strategy } from "../../shared/crawl/job-settings.ts";
 import { urlPatternsSchema } from "../../shared/crawl/scope-request.ts";
-import { jobOptions } from "../adapters/job-options.ts";
+import { cacheOption, jobOptions } from "../adapters/job-options.ts";
 
 export const MAX_SEEDS = 10_000;
 export const RESULT_MODES = ["stats", "urls", "pages", "stream", "store"] as const;
@@ -57,6 +57,7 @@ export const crawlBodySchema = z
     same_domain_only: z.boolean().default(true),
     include_patterns: urlPatternsSchema,
     exclude_patterns: urlPatternsSchema,
+    cache: cacheOption("bypass"),
     ...jobOptions,
   })
   .refine((body) => body.strategy !== "best_first" || body.keywords.length > 0, {
