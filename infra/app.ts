@@ -9,12 +9,14 @@ import { DataStack } from "./stacks/data.ts";
 import { NetworkStack } from "./stacks/network.ts";
 import { ObservabilityStack } from "./stacks/observability.ts";
 import { PipelineStack } from "./stacks/pipeline.ts";
+import { SocketStack } from "./stacks/socket.ts";
 
 export interface Stacks {
   network: NetworkStack;
   data: DataStack;
   pipeline: PipelineStack;
   api: ApiStack;
+  socket: SocketStack;
   observability: ObservabilityStack;
 }
 
@@ -43,15 +45,22 @@ export function createStacks(app: App, bundles: ReadonlyMap<string, Bundle>, chr
     description: "Strandline: the HTTPS API",
     surroundings: { ...surroundings, queues: pipeline.queues },
   });
+  const socket = new SocketStack(app, `${name}-socket`, {
+    description: "Strandline: the WebSocket API",
+    surroundings: { ...surroundings, queues: pipeline.queues },
+  });
+  // the account's one role for the logs of API Gateway is made there
+  socket.addStackDependency(api);
   const observability = new ObservabilityStack(app, `${name}-observability`, {
     description: "Strandline: alarms",
     settings,
     data,
     pipeline,
     api,
+    socket,
   });
   Tags.of(app).add("application", name);
-  return { network, data, pipeline, api, observability };
+  return { network, data, pipeline, api, socket, observability };
 }
 
 /** @param bundleDirectory where the bundles and the layer are written; emptied first */

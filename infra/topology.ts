@@ -55,6 +55,8 @@ export interface FunctionSpec {
     embedder?: true;
     /** The secret with the keys of search and model providers. */
     providerKeys?: true;
+    /** Writes to WebSocket connections, and ends them. */
+    connections?: true;
   };
   /** Worker threads of the local runtime, at the most. */
   localContainers: number;
@@ -94,6 +96,10 @@ export function databaseConnections(topology: Topology): number {
     .reduce((sum, spec) => sum + (concurrencyLimit(spec) ?? Number.POSITIVE_INFINITY), 0);
 }
 
+/** Whether it belongs to the WebSocket API, on either side of its connections. */
+export const servesSockets = ({ websocket, grants }: FunctionSpec): boolean =>
+  websocket === true || grants.connections === true;
+
 export const deadLetterQueue = (queue: string): string => `${queue}-dlq`;
 
 /** With the consumer's growing delays, what outlives six minutes of a database or a bucket that is down. */
@@ -110,6 +116,8 @@ const QUEUES = [
   { name: "discovered", maxReceiveCount: MAX_RECEIVES },
   // whoever asked has gone after a few seconds
   { name: "harvest", maxReceiveCount: 3 },
+  { name: "progress", maxReceiveCount: MAX_RECEIVES },
+  { name: "push", maxReceiveCount: MAX_RECEIVES },
 ] as const satisfies readonly QueueSpec[];
 
 const FETCH_QUEUES = ["fetch-high", "fetch-normal", "fetch-low"] as const;
@@ -169,6 +177,30 @@ export const TOPOLOGY: Topology = {
       ],
       grants: { send: CLAIM_QUEUES, bucket: "read", stateTable: true, database: true },
       localContainers: 8,
+    },
+    {
+      name: "progress-api",
+      about: "Streams the progress of a job, until it ends",
+      // the longest of Lambda and of a streamed answer; a client comes again for the rest
+      timeoutS: 900,
+      memoryMb: 256,
+      network: "private",
+      // one for each stream: a WebSocket costs nothing while nothing changes
+      maxConcurrency: 20,
+      routes: [{ method: "GET", path: "/api/v1/crawl/{job_id}/stream", streaming: true }],
+      grants: { stateTable: true, database: true },
+      localContainers: 8,
+    },
+    {
+      name: "socket",
+      about: "Takes WebSocket connections that listen to a job",
+      timeoutS: 29,
+      memoryMb: 256,
+      network: "private",
+      maxConcurrency: 10,
+      websocket: true,
+      grants: { send: ["progress"], stateTable: true, database: true },
+      localContainers: 2,
     },
     {
       name: "search-api",
@@ -296,6 +328,26 @@ export const TOPOLOGY: Topology = {
       localContainers: 1,
     },
     {
+      name: "progress",
+      about: "Watches the jobs that somebody listens to, a look each second, and tells what has changed",
+      timeoutS: 20,
+      memoryMb: 256,
+      network: "private",
+      queues: [{ queue: "progress", batchSize: 10, maxConcurrency: 4 }],
+      grants: { send: ["progress", "push"], stateTable: true, database: true },
+      localContainers: 1,
+    },
+    {
+      name: "push",
+      about: "Writes events to WebSocket connections",
+      timeoutS: 30,
+      memoryMb: 256,
+      network: "internet",
+      queues: [{ queue: "push", batchSize: 1, maxConcurrency: 10 }],
+      grants: { stateTable: true, connections: true },
+      localContainers: 1,
+    },
+    {
       name: "dead-letter",
       about:
         "Has messages that no delivery could complete sent again later, or ends their work, so that their jobs end",
@@ -350,7 +402,7 @@ export const TOPOLOGY: Topology = {
       maxConcurrency: 1,
       schedules: [{ name: "sweep", everyMinutes: 1 }],
       grants: {
-        send: [...FETCH_QUEUES, "captures", "embed", "discover"],
+        send: [...FETCH_QUEUES, "captures", "embed", "discover", "progress"],
         bucket: "read",
         stateTable: true,
         database: true,

@@ -23,6 +23,7 @@ export interface HttpDoorOptions {
 export interface HttpDoor {
   server: Server;
   port: number;
+  readonly isOpen: boolean;
   /** Until then every request is answered 503. */
   open(): void;
   /** Takes no more requests; those under way may still be answered. */
@@ -49,6 +50,9 @@ export async function startHttpDoor(options: HttpDoorOptions): Promise<HttpDoor>
   return {
     server,
     port: (server.address() as AddressInfo).port,
+    get isOpen() {
+      return isOpen;
+    },
     open() {
       isOpen = true;
     },

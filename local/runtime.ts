@@ -241,6 +241,7 @@ class RunningRuntime implements Runtime {
     if (webSocketFunction) {
       this.#webSockets = openWebSocketDoor({
         server: door.server,
+        isOpen: () => door.isOpen,
         invoke: (event) => this.invoke(webSocketFunction.name, event),
         onMessage: (operation) => this.#meter.count("apigateway", operation),
         onFault: (error) => this.#log.fault(error),

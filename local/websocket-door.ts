@@ -15,6 +15,8 @@ export interface WebSocketDoor {
 
 export interface WebSocketOptions {
   server: Server;
+  /** Until then connections are refused with 503. */
+  isOpen(): boolean;
   /** Gives the one function an event. */
   invoke(event: unknown): Promise<unknown>;
   onMessage(operation: "WebSocketMessage"): void;
@@ -23,6 +25,13 @@ export interface WebSocketOptions {
 
 /** API Gateway's own limit of a message. */
 const MAX_MESSAGE_BYTES = 128 * 1024;
+/** What may wait for a client that does not read, as long as the management API still takes messages for it. */
+const MAX_WAITING_BYTES = 256 * 1024;
+/** Messages of one client that wait for the handler; the client is read on when there are fewer. */
+const MAX_WAITING_MESSAGES = 16;
+/** A client that does not answer the closing handshake is cut, at the end of the runtime sooner. */
+const CLOSING_MS = 5_000;
+const LAST_GOODBYE_MS = 1_000;
 /** WebSocket APIs have no paths on AWS; here the reference's path is another way to say `?job_id=`. */
 const CRAWL_PATH = /^\/api\/v1\/ws\/crawl\/([^/]+)$/;
 
@@ -33,9 +42,17 @@ interface Connection {
   lastActiveAt: number;
 }
 
-export function openWebSocketDoor({ server, invoke, onMessage, onFault }: WebSocketOptions): WebSocketDoor {
+export function openWebSocketDoor({ server, isOpen, invoke, onMessage, onFault }: WebSocketOptions): WebSocketDoor {
   const connections = new Map<string, Connection>();
-  const sockets = new WebSocketServer({ noServer: true, maxPayload: MAX_MESSAGE_BYTES, perMessageDeflate: false });
+  /** Which subprotocol the handler chose, if any; the client's list may hold a key that must not come back. */
+  const subprotocols = new WeakMap<IncomingMessage, string>();
+  const sockets = new WebSocketServer({
+    noServer: true,
+    maxPayload: MAX_MESSAGE_BYTES,
+    perMessageDeflate: false,
+    handleProtocols: (_offered, request) => subprotocols.get(request) ?? false,
+  });
+  let isClosing = false;
 
   const event = (id: string, request: IncomingMessage, type: "CONNECT" | "MESSAGE" | "DISCONNECT") => {
     const routeKey = { CONNECT: "$connect", MESSAGE: "$default", DISCONNECT: "$disconnect" }[type];
@@ -55,13 +72,16 @@ export function openWebSocketDoor({ server, invoke, onMessage, onFault }: WebSoc
   };
 
   const connect = async (request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> => {
+    if (!isOpen()) return refuse(socket, 503);
     const query = connectQuery(request);
     if (query === undefined) return refuse(socket, 404);
     const id = randomBytes(11).toString("base64url");
     const answer = await invoke({ ...event(id, request, "CONNECT"), ...headersOf(request), ...query });
-    const status = (answer as { statusCode?: unknown } | null)?.statusCode;
-    if (typeof status === "number" && status >= 300) return refuse(socket, status);
+    const { statusCode = 500, headers = {} } = (answer ?? {}) as ConnectAnswer;
+    if (statusCode >= 300) return refuse(socket, statusCode);
     if (socket.destroyed) return;
+    const [, chosen] = Object.entries(headers).find(([name]) => name.toLowerCase() === "sec-websocket-protocol") ?? [];
+    if (chosen !== undefined) subprotocols.set(request, chosen);
     sockets.handleUpgrade(request, socket, head, (webSocket) => {
       const now = Date.now();
       connections.set(id, {
@@ -77,8 +97,19 @@ export function openWebSocketDoor({ server, invoke, onMessage, onFault }: WebSoc
   const listen = (id: string, socket: WebSocket, request: IncomingMessage): void => {
     // one after the other, as they came
     let work: Promise<unknown> = Promise.resolve();
+    let waiting = 0;
     const next = (make: () => unknown) => {
-      work = work.then(() => invoke(make())).catch(onFault);
+      if (isClosing) return;
+      waiting += 1;
+      if (waiting === MAX_WAITING_MESSAGES) socket.pause();
+      work = work
+        .then(() => invoke(make()))
+        .then((answer) => reply(socket, answer))
+        .catch(onFault)
+        .finally(() => {
+          waiting -= 1;
+          if (socket.isPaused) socket.resume();
+        });
     };
     socket.on("message", (data: RawData, isBinary: boolean) => {
       onMessage("WebSocketMessage");
@@ -121,10 +152,26 @@ export function openWebSocketDoor({ server, invoke, onMessage, onFault }: WebSoc
       return true;
     },
     close() {
-      for (const { socket } of connections.values()) socket.terminate();
+      isClosing = true;
+      const open = [...connections.values()];
+      for (const { socket } of open) socket.close(1001, "The runtime stops");
+      setTimeout(() => {
+        for (const { socket } of open) socket.terminate();
+      }, LAST_GOODBYE_MS).unref();
       sockets.close();
     },
   };
+}
+
+interface ConnectAnswer {
+  statusCode?: number;
+  headers?: Record<string, string>;
+}
+
+/** The body of an answer goes back to the client, as the route is declared to return responses. */
+function reply(socket: WebSocket, answer: unknown): void {
+  const body = (answer as { body?: unknown } | null | undefined)?.body;
+  if (typeof body === "string" && socket.bufferedAmount < MAX_WAITING_BYTES) socket.send(body);
 }
 
 function connectQuery(request: IncomingMessage) {
@@ -153,7 +200,9 @@ async function manageConnection(
   };
   if (connection === undefined) return reply(410, { message: "The connection is gone" }, "GoneException");
   if (request.method === "DELETE") {
-    connection.socket.close(1000);
+    const { socket } = connection;
+    socket.close(1000);
+    setTimeout(() => socket.terminate(), CLOSING_MS).unref();
     return reply(204);
   }
   if (request.method === "GET") {
@@ -167,15 +216,19 @@ async function manageConnection(
   if (request.method !== "POST") return reply(405, { message: "Method not allowed" });
   try {
     const data = await readBody(request, MAX_MESSAGE_BYTES);
-    await new Promise<void>((resolve, reject) => {
-      connection.socket.send(data, { binary: false }, (error) => (error ? reject(error) : resolve()));
-    });
+    const { socket } = connection;
+    if (socket.readyState !== socket.OPEN) return reply(410, { message: "The connection is gone" }, "GoneException");
+    if (socket.bufferedAmount > MAX_WAITING_BYTES) {
+      return reply(429, { message: "The client does not read" }, "LimitExceededException");
+    }
+    // accepted, not delivered: the same as API Gateway's answer means
+    socket.send(data, { binary: false }, () => {});
     connection.lastActiveAt = Date.now();
     onSent();
     reply(200);
   } catch (error) {
-    if (error instanceof BodyTooLarge) reply(413, { message: "Over 128 KB" }, "PayloadTooLargeException");
-    else reply(410, { message: "The connection is gone" }, "GoneException");
+    if (!(error instanceof BodyTooLarge)) throw error;
+    reply(413, { message: "Over 128 KB" }, "PayloadTooLargeException");
   }
 }
 

@@ -20,6 +20,7 @@ import { createLambdaHandler, type LambdaHandler } from "./api-lambda.ts";
 import { Answer, type ApiDependencies, type DefinedRoute, type HttpMethod } from "./api-route.ts";
 import { StreamedAnswer, type StreamRequest } from "./api-stream-route.ts";
 import { unstorablePaths } from "./api-text.ts";
+import { presentedKey } from "./presented-key.ts";
 
 export interface Api {
   name: string;
@@ -128,7 +129,10 @@ function addRoute<Dependencies extends ApiDependencies>(
     middleware: async (c: Context<ApiEnv>, next: () => Promise<void>) => {
       if (scope !== "public") {
         const { gate } = await dependencies();
-        const { caller, rate } = await gate.admit(presentedKey(c), scope);
+        const { caller, rate } = await gate.admit(
+          presentedKey((name) => c.req.header(name)),
+          scope,
+        );
         c.set("caller", caller);
         for (const [header, value] of Object.entries(rateLimitHeaders(rate))) c.header(header, value);
       }
@@ -212,12 +216,6 @@ function responsesOf(
     ...(accepted && { 202: { description: "Taken", content: json(accepted) } }),
     default: { description: "An error", content: json(ERROR_SCHEMAS[shape]) },
   };
-}
-
-/** `Authorization: Bearer KEY`, or `X-API-Key: KEY`. */
-function presentedKey(c: Context<ApiEnv>): string | undefined {
-  const bearer = /^Bearer +(\S+)$/i.exec(c.req.header("authorization")?.trim() ?? "")?.[1];
-  return bearer ?? c.req.header("x-api-key")?.trim();
 }
 
 function refuseBody(): never {

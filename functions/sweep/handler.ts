@@ -2,7 +2,10 @@
 import type { Context } from "aws-lambda";
 import { createJobFlags } from "../../shared/crawl/job-flags.ts";
 import { type Swept, sweep } from "../../shared/crawl/sweep.ts";
+import { wakeStalledWatches } from "../../shared/notify/watch-loop.ts";
+import { createWatches } from "../../shared/notify/watches.ts";
 import { dynamoClient, s3Client, sqsClient } from "../../shared/platform/aws.ts";
+import { systemClock } from "../../shared/platform/clock.ts";
 import { loadConfig } from "../../shared/platform/config.ts";
 import { configuredDatabase } from "../../shared/platform/database.ts";
 import { createLogger } from "../../shared/platform/log.ts";
@@ -12,15 +15,19 @@ import { createQueueSender } from "../../shared/platform/queues.ts";
 
 const dependencies = once(() => {
   const config = loadConfig();
+  const dynamo = dynamoClient();
   return {
     sql: configuredDatabase(config),
     queues: createQueueSender(sqsClient(), config.queueUrlPrefix),
     objects: createObjectStore(s3Client(), config.bucket),
-    flags: createJobFlags(dynamoClient(), config.stateTable),
+    flags: createJobFlags(dynamo, config.stateTable),
+    watches: createWatches({ dynamo, clock: systemClock }, config.stateTable),
+    clock: systemClock,
     log: createLogger({ function: "sweep" }, config.logLevel),
   };
 });
 
 export async function handler(_event: unknown, context: Pick<Context, "getRemainingTimeInMillis">): Promise<Swept> {
+  await wakeStalledWatches(dependencies());
   return await sweep(dependencies(), Date.now(), () => context.getRemainingTimeInMillis());
 }

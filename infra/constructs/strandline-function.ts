@@ -46,9 +46,7 @@ export class StrandlineFunction extends Construct {
     const bundle = bundles.get(spec.name);
     if (bundle === undefined)
       throw new Error(`There is no bundle of ${spec.name}: does functions/${spec.name}/handler.ts exist?`);
-    if (spec.objects || spec.websocket) {
-      throw new Error(`${spec.name}: object events and WebSockets have no construct yet`);
-    }
+    if (spec.objects) throw new Error(`${spec.name}: object events have no construct yet`);
     const logGroup = new LogGroup(this, "Log", {
       retention: RetentionDays.ONE_MONTH,
       removalPolicy: RemovalPolicy.DESTROY,

@@ -1,5 +1,5 @@
 /** The HTTPS API: one regional REST API with exactly the routes of the topology. */
-import { CfnOutput, RemovalPolicy, Stack, type StackProps } from "aws-cdk-lib";
+import { CfnOutput, Duration, RemovalPolicy, Stack, type StackProps } from "aws-cdk-lib";
 import {
   AccessLogFormat,
   EndpointType,
@@ -132,7 +132,10 @@ export class ApiStack extends Stack {
         allowTestInvoke: false,
         // one permission for the function, not one for each of its methods
         scopePermissionToMethod: false,
-        ...(streaming ? { responseTransferMode: ResponseTransferMode.STREAM } : {}),
+        // a streamed answer may take as long as a function, instead of 29 s
+        ...(streaming
+          ? { responseTransferMode: ResponseTransferMode.STREAM, timeout: Duration.seconds(spec.timeoutS) }
+          : {}),
       });
     const buffered = integration(false);
     const streamed = integration(true);

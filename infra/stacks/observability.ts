@@ -10,12 +10,14 @@ import { deadLetterQueue, TOPOLOGY } from "../topology.ts";
 import type { ApiStack } from "./api.ts";
 import type { DataStack } from "./data.ts";
 import type { PipelineStack } from "./pipeline.ts";
+import type { SocketStack } from "./socket.ts";
 
 export interface ObservabilityStackProps extends StackProps {
   settings: Settings;
   data: DataStack;
   pipeline: PipelineStack;
   api: ApiStack;
+  socket: SocketStack;
 }
 
 const RUNBOOK = "docs/operations.md";
@@ -55,7 +57,7 @@ export class ObservabilityStack extends Stack {
   }
 }
 
-function alarms({ data, pipeline, api }: Omit<ObservabilityStackProps, "settings">): AlarmSpec[] {
+function alarms({ data, pipeline, api, socket }: Omit<ObservabilityStackProps, "settings">): AlarmSpec[] {
   const queue = (name: string) => {
     const found = pipeline.queues.get(name);
     if (found === undefined) throw new Error(`The topology names no queue ${name}`);
@@ -89,15 +91,17 @@ function alarms({ data, pipeline, api }: Omit<ObservabilityStackProps, "settings
       periods: 3,
     },
   ]);
-  const ofFunctions = [...pipeline.functions, ...api.functions].flatMap(({ spec, lambda }): AlarmSpec[] => [
-    {
-      name: `${spec.name}-errors`,
-      meaning: `Invocations of ${spec.name} end with an error.`,
-      section: "errors-of-a-function",
-      metric: lambda.metricErrors({ period: PERIOD, statistic: "Sum" }),
-      threshold: 3,
-    },
-  ]);
+  const ofFunctions = [...pipeline.functions, ...api.functions, ...socket.functions].flatMap(
+    ({ spec, lambda }): AlarmSpec[] => [
+      {
+        name: `${spec.name}-errors`,
+        meaning: `Invocations of ${spec.name} end with an error.`,
+        section: "errors-of-a-function",
+        metric: lambda.metricErrors({ period: PERIOD, statistic: "Sum" }),
+        threshold: 3,
+      },
+    ],
+  );
   return [
     ...ofQueues,
     ...ofFunctions,

@@ -2,15 +2,15 @@
 import { type CfnElement, Duration, Stack, type StackProps } from "aws-cdk-lib";
 import { Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import { Architecture, Code, LayerVersion, Runtime } from "aws-cdk-lib/aws-lambda";
-import { SqsEventSource } from "aws-cdk-lib/aws-lambda-event-sources";
 import { Schedule, ScheduleExpression, ScheduleGroup, TimeWindow } from "aws-cdk-lib/aws-scheduler";
 import { LambdaInvoke } from "aws-cdk-lib/aws-scheduler-targets";
 import { Queue, QueueEncryption } from "aws-cdk-lib/aws-sqs";
 import { Trigger } from "aws-cdk-lib/triggers";
 import type { Construct } from "constructs";
 import { acknowledge } from "../acknowledge.ts";
+import { listenToQueues } from "../constructs/queue-triggers.ts";
 import { StrandlineFunction, type Surroundings } from "../constructs/strandline-function.ts";
-import { deadLetterQueue, TOPOLOGY, visibilityTimeoutS } from "../topology.ts";
+import { deadLetterQueue, servesSockets, TOPOLOGY, visibilityTimeoutS } from "../topology.ts";
 
 export interface PipelineStackProps extends StackProps {
   surroundings: Omit<Surroundings, "queues" | "chromium">;
@@ -29,7 +29,7 @@ export class PipelineStack extends Stack {
   constructor(scope: Construct, id: string, { surroundings, chromiumLayer, ...props }: PipelineStackProps) {
     super(scope, id, props);
     this.createQueues(surroundings.settings.name);
-    const specs = TOPOLOGY.functions.filter(({ routes }) => routes === undefined);
+    const specs = TOPOLOGY.functions.filter((spec) => spec.routes === undefined && !servesSockets(spec));
     const chromium = new LayerVersion(this, "Chromium", {
       description: "Chromium, packed, and what speaks to it",
       code: Code.fromAsset(chromiumLayer),
@@ -40,7 +40,7 @@ export class PipelineStack extends Stack {
       this.functions.push(new StrandlineFunction(this, spec, { ...surroundings, queues: this.queues, chromium }));
     const scheduleGroup = new ScheduleGroup(this, "Schedules", { scheduleGroupName: surroundings.settings.name });
     for (const each of this.functions) {
-      this.listen(each);
+      listenToQueues(each, this.queues);
       this.schedule(each, scheduleGroup);
     }
     this.migrateFirst();
@@ -64,21 +64,6 @@ export class PipelineStack extends Stack {
         deadLetterQueue: { queue: deadLetters, maxReceiveCount },
       });
       this.queues.set(name, queue).set(dead, deadLetters);
-    }
-  }
-
-  private listen({ spec, lambda }: StrandlineFunction): void {
-    for (const { queue: name, batchSize, maxConcurrency, batchingWindowS } of spec.queues ?? []) {
-      const queue = this.queues.get(name);
-      if (queue === undefined) throw new Error(`${spec.name} listens to ${name}, which the topology does not name`);
-      lambda.addEventSource(
-        new SqsEventSource(queue, {
-          batchSize,
-          maxConcurrency,
-          reportBatchItemFailures: true,
-          ...(batchingWindowS === undefined ? {} : { maxBatchingWindow: Duration.seconds(batchingWindowS) }),
-        }),
-      );
     }
   }
 

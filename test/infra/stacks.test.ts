@@ -216,6 +216,16 @@ describe("the API", () => {
     expect(actual.toSorted()).toEqual(declared.toSorted());
   });
 
+  test("lets a streamed answer take as long as its function may", () => {
+    const streamed = properties("AWS::ApiGateway::Method")
+      .map(({ Integration }) => Integration as { ResponseTransferMode?: string; TimeoutInMillis?: number })
+      .filter(({ ResponseTransferMode }) => ResponseTransferMode === "STREAM");
+    const declared = TOPOLOGY.functions.flatMap(({ timeoutS, routes = [] }) =>
+      routes.filter(({ streaming }) => streaming).map(() => timeoutS * 1000),
+    );
+    expect(streamed.map(({ TimeoutInMillis }) => TimeoutInMillis).toSorted()).toEqual(declared.toSorted());
+  });
+
   test("is throttled, and logs accesses without bodies", () => {
     expect(properties("AWS::ApiGateway::Stage")).toEqual([
       expect.objectContaining({
@@ -223,6 +233,46 @@ describe("the API", () => {
         MethodSettings: [expect.objectContaining({ DataTraceEnabled: false, ThrottlingRateLimit: expect.any(Number) })],
       }),
     ]);
+  });
+});
+
+describe("the WebSocket API", () => {
+  test("has one function behind its three routes, and answers what $default is sent", () => {
+    const [behind, ...others] = TOPOLOGY.functions.filter(({ websocket }) => websocket);
+    expect(others).toEqual([]);
+    const id = functionOf(behind as FunctionSpec).logicalId;
+    const routes = properties("AWS::ApiGatewayV2::Route").map(({ RouteKey }) => RouteKey);
+    expect(routes.toSorted()).toEqual(["$connect", "$default", "$disconnect"]);
+    const integrations = properties("AWS::ApiGatewayV2::Integration");
+    expect(integrations).toHaveLength(3);
+    for (const { IntegrationUri } of integrations) expect(JSON.stringify(IntegrationUri)).toContain(id);
+    expect(properties("AWS::ApiGatewayV2::RouteResponse")).toHaveLength(1);
+  });
+
+  test("is throttled, and logs neither query strings nor headers", () => {
+    const stages = properties("AWS::ApiGatewayV2::Stage");
+    expect(stages).toEqual([
+      expect.objectContaining({
+        DefaultRouteSettings: { ThrottlingRateLimit: expect.any(Number), ThrottlingBurstLimit: expect.any(Number) },
+      }),
+    ]);
+    const [format = "{}"] = stages.map(({ AccessLogSettings }) => (AccessLogSettings as { Format: string }).Format);
+    const logged = Object.values(JSON.parse(format) as Record<string, string>);
+    expect(logged.filter((each) => /query|param|header|protocol|path/i.test(each))).toEqual([]);
+    expect(logged).toContain("$context.status");
+  });
+
+  test("lets one function write to its connections, and that one knows where", () => {
+    const allowed = TOPOLOGY.functions.filter((spec) => allows(spec, "execute-api"));
+    expect(allowed).toEqual(TOPOLOGY.functions.filter(({ grants }) => grants.connections));
+    const [spec] = allowed as [FunctionSpec];
+    const granted = statementsOf(spec).filter(({ Action }) => Action.includes("execute-api:ManageConnections"));
+    expect(granted.flatMap(({ Action }) => Action)).toEqual(["execute-api:ManageConnections"]);
+    for (const arn of granted.flatMap(({ Resource }) => Resource)) {
+      expect(arn).toMatch(/live\/(POST|DELETE)\/@connections\/\*/);
+    }
+    const { Variables } = functionOf(spec).Properties["Environment"] as { Variables: Record<string, unknown> };
+    expect(textOf(Variables["AWS_ENDPOINT_URL_APIGATEWAYMANAGEMENTAPI"])).toMatch(/^https:.*\/live$/);
   });
 });
 

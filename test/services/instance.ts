@@ -22,6 +22,8 @@ export interface Instance {
   port: number;
   url: string;
   postgresUrl: string;
+  /** The admin key. */
+  apiKey: string;
   /** Calls the API. @throws Error with the answer where it is not 2xx */
   call<T>(method: string, path: string, body?: unknown): Promise<T>;
   /** Polls until the job has ended. @throws Error where it has not within `timeoutMs`, or has failed */
@@ -73,6 +75,7 @@ export async function startInstance(options: InstanceOptions = {}): Promise<Inst
     port,
     url,
     postgresUrl: info.env["DATABASE__POSTGRES_URL"] ?? "",
+    apiKey: api_key,
     call,
     async waitForJob(jobId, timeoutMs, pollMs = POLL_MS) {
       const deadline = Date.now() + timeoutMs;

@@ -1,0 +1,51 @@
+/** The progress of a job as a stream of server-sent events. */
+import { z } from "zod";
+import { hasEnded, readProgress } from "../../shared/notify/job-progress.ts";
+import { progressEvents } from "../../shared/notify/progress-stream.ts";
+import { systemClock } from "../../shared/platform/clock.ts";
+import { ApiError } from "../../shared/platform/errors.ts";
+import { once } from "../../shared/platform/once.ts";
+import { type ApiContainer, createApiContainer } from "../adapters/api-container.ts";
+import { Answer } from "../adapters/api-route.ts";
+import { createStreamApi } from "../adapters/api-stream.ts";
+import { defineStreamRoute, StreamedAnswer } from "../adapters/api-stream-route.ts";
+
+const container = once((): ApiContainer => createApiContainer("progress-api"));
+
+/** Before the function is stopped, which would cut the stream inside an event. */
+const TIME_TO_END_MS = 10_000;
+
+const readProgressStream = defineStreamRoute(
+  {
+    method: "GET",
+    path: "/api/v1/crawl/{job_id}/stream",
+    scope: "read",
+    summary:
+      "The progress of a job as server-sent events, until it ends; 204 where `Last-Event-ID` names its last event",
+    params: z.strictObject({ job_id: z.uuid() }),
+    answer: z.never(),
+    streams: { "text/event-stream": z.string() },
+  },
+  async ({ params: { job_id: jobId }, header, signal, remainingMs, log }, { sql }: ApiContainer) => {
+    const first = await readProgress(sql, jobId);
+    if (first === undefined) throw new ApiError(404, `There is no job ${jobId}`, { code: "NOT_FOUND" });
+    const lastEventId = header("last-event-id");
+    // the only answer at which EventSource stops asking
+    if (hasEnded(first) && first.id === lastEventId) return new Answer(204, undefined);
+    const chunks = progressEvents({
+      jobId,
+      first,
+      lastEventId,
+      read: () => readProgress(sql, jobId),
+      clock: systemClock,
+      signal,
+      isTimeUp: () => remainingMs() < TIME_TO_END_MS,
+      log,
+    });
+    const headers = { "cache-control": "no-store", "x-accel-buffering": "no" };
+    return new StreamedAnswer({ contentType: "text/event-stream", headers, chunks });
+  },
+);
+
+export const api = createStreamApi("progress-api", [readProgressStream], container);
+export const handler = api.handler;

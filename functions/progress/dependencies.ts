@@ -1,0 +1,17 @@
+/** What the watch over jobs works with. */
+import type { WatchDependencies } from "../../shared/notify/watch-loop.ts";
+import { createWatches } from "../../shared/notify/watches.ts";
+import { dynamoClient } from "../../shared/platform/aws.ts";
+import { systemClock } from "../../shared/platform/clock.ts";
+import { configuredDatabase } from "../../shared/platform/database.ts";
+import { once } from "../../shared/platform/once.ts";
+import { createQueueContainer, type QueueContainer } from "../adapters/queue-container.ts";
+
+/** Built once per container. */
+export const dependencies = once((): QueueContainer & WatchDependencies => {
+  const container = createQueueContainer("progress");
+  const { config } = container;
+  const clock = systemClock;
+  const watches = createWatches({ dynamo: dynamoClient(), clock }, config.stateTable);
+  return { ...container, clock, sql: configuredDatabase(config), watches };
+});

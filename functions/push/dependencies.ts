@@ -1,0 +1,20 @@
+/** What the delivery to WebSocket connections works with; no database is among it. */
+import { createConnections } from "../../shared/notify/connections.ts";
+import { createSockets } from "../../shared/notify/management-api.ts";
+import type { PushDependencies } from "../../shared/notify/push-event.ts";
+import { createWatches } from "../../shared/notify/watches.ts";
+import { dynamoClient } from "../../shared/platform/aws.ts";
+import { systemClock } from "../../shared/platform/clock.ts";
+import { once } from "../../shared/platform/once.ts";
+import { createQueueContainer, type QueueContainer } from "../adapters/queue-container.ts";
+
+/** Built once per container. */
+export const dependencies = once((): QueueContainer & PushDependencies => {
+  const container = createQueueContainer("push");
+  const { stateTable } = container.config;
+  const clock = systemClock;
+  const dynamo = dynamoClient();
+  const watches = createWatches({ dynamo, clock }, stateTable);
+  const connections = createConnections({ dynamo, clock, watches }, stateTable);
+  return { ...container, clock, watches, connections, sockets: createSockets() };
+});

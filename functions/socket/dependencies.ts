@@ -1,0 +1,24 @@
+/** What the WebSocket API needs, built once per container. */
+import { type Connections, createConnections } from "../../shared/notify/connections.ts";
+import { createWatches } from "../../shared/notify/watches.ts";
+import { sqsClient } from "../../shared/platform/aws.ts";
+import { systemClock } from "../../shared/platform/clock.ts";
+import { once } from "../../shared/platform/once.ts";
+import { createQueueSender, type QueueSender } from "../../shared/platform/queues.ts";
+import { type ApiContainer, createApiContainer } from "../adapters/api-container.ts";
+
+export interface SocketApi extends ApiContainer {
+  connections: Connections;
+  queues: Pick<QueueSender, "send">;
+}
+
+export const socketApi = once((): SocketApi => {
+  const container = createApiContainer("socket");
+  const { config, dynamo } = container;
+  const watches = createWatches({ dynamo, clock: systemClock }, config.stateTable);
+  return {
+    ...container,
+    connections: createConnections({ dynamo, clock: systemClock, watches }, config.stateTable),
+    queues: createQueueSender(sqsClient(), config.queueUrlPrefix),
+  };
+});

@@ -1,0 +1,124 @@
+/** The progress of jobs, as those hear of it who listen: over WebSockets and as server-sent events. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type GraphSite, startGraphSite } from "../services/graph-site.ts";
+import { type Instance, startInstance } from "../services/instance.ts";
+import { type Listener, listen, readEvents, statusOf, type ToldEvent } from "../services/listeners.ts";
+
+const PAGES = 60;
+const ENDED = ["completed", "failed", "cancelled"];
+
+let site: GraphSite;
+beforeAll(async () => {
+  site = await startGraphSite(PAGES);
+});
+afterAll(() => site.close());
+
+const environment = (more: Record<string, string> = {}): Record<string, string> => ({
+  EMBEDDER__PROVIDER: "none",
+  ACCESS__ALLOW_HOSTS: site.host,
+  RATE_LIMIT__API_RPM: "100000",
+  ...more,
+});
+
+async function crawl(instance: Instance, rps: number): Promise<string> {
+  const { job_id } = await instance.call<{ job_id: string }>("POST", "/api/v1/crawl/deep", {
+    url: site.url,
+    max_depth: 50,
+    max_pages: PAGES,
+    config: { rate_limit_rps: rps },
+  });
+  return job_id;
+}
+
+const openStream = (instance: Instance, jobId: string, headers: Record<string, string> = {}): Promise<Response> =>
+  fetch(`${instance.url}/api/v1/crawl/${jobId}/stream`, {
+    headers: { authorization: `Bearer ${instance.apiKey}`, ...headers },
+  });
+
+/** Progress that never goes back, no event twice in a row, and one last event, which is the last. */
+function expectOrder(events: readonly ToldEvent[], last: string): void {
+  expect(events.map(({ type }) => type).filter((type) => type !== "progress")).toEqual([last]);
+  expect(events.at(-1)?.type).toBe(last);
+  const done = events.map(({ data }) => data.counts.crawled + data.counts.failed + data.counts.skipped);
+  expect(done).toEqual(done.toSorted((a, b) => a - b));
+  const texts = events.map((event) => JSON.stringify(event));
+  expect(new Set(texts).size).toBe(texts.length);
+}
+
+describe.each([
+  ["each message once", {}],
+  ["each message twice, at once", { STRANDLINE_DELIVER_TWICE: "1" }],
+])("where queues deliver %s", (_name, env) => {
+  let instance: Instance;
+  beforeAll(async () => {
+    instance = await startInstance({ env: environment(env) });
+  });
+  afterAll(() => instance.stop());
+
+  const follow = (jobId: string): Promise<Listener> => listen(instance.url, jobId, { key: instance.apiKey });
+
+  it("tells 50 sockets and two streams how a crawl goes, and each how it ended, once and last", async () => {
+    const jobId = await crawl(instance, 15);
+    const sockets = await Promise.all(Array.from({ length: 50 }, () => follow(jobId)));
+    const streams = await Promise.all([openStream(instance, jobId), openStream(instance, jobId)]);
+    expect(streams.map(({ status, headers }) => [status, headers.get("content-type")])).toEqual(
+      Array(2).fill([200, "text/event-stream"]),
+    );
+    const read = await Promise.all(streams.map((stream) => readEvents(stream)));
+    expect(await Promise.all(sockets.map(({ closed }) => closed))).toEqual(Array(50).fill(1000));
+    for (const { events } of sockets) {
+      expectOrder(events, "completed");
+      expect(events.length).toBeGreaterThan(2);
+      expect(events.at(-1)?.data).toMatchObject({
+        job_id: jobId,
+        status: "completed",
+        stop_reason: "completed",
+        error: null,
+        counts: { discovered: PAGES, open: 0, crawled: PAGES, documents: PAGES },
+      });
+    }
+    for (const events of read) {
+      expectOrder(
+        events.map(({ event, data }) => ({ type: event, data })),
+        "completed",
+      );
+      expect(events.length).toBeGreaterThan(2);
+      expect(new Set(events.map(({ id }) => id)).size).toBe(events.length);
+    }
+  });
+
+  it("tells of a cancelled job that it was cancelled, once and last", async () => {
+    const jobId = await crawl(instance, 2);
+    const socket = await follow(jobId);
+    const stream = readEvents(await openStream(instance, jobId));
+    await expect.poll(() => socket.events.length, { timeout: 20_000 }).toBeGreaterThan(0);
+    await instance.call("POST", `/api/v1/crawl/${jobId}/cancel`);
+    expect(await socket.closed).toBe(1000);
+    expectOrder(socket.events, "cancelled");
+    const told = (await stream).map(({ event, data }) => ({ type: event, data }));
+    expectOrder(told, "cancelled");
+    expect(told.at(-1)?.data).toMatchObject({ status: "cancelled", stop_reason: "manual_stop" });
+  });
+
+  it("tells whoever comes after the end how it ended, and nothing else", async () => {
+    const jobId = await crawl(instance, 1000);
+    const job = await instance.waitForJob(jobId, 60_000);
+    expect(ENDED).toContain(job.status);
+    const sockets = await Promise.all(Array.from({ length: 5 }, () => follow(jobId)));
+    await Promise.all(sockets.map(({ closed }) => closed));
+    for (const { events } of sockets) expect(events.map(({ type }) => type)).toEqual(["completed"]);
+    const events = await readEvents(await openStream(instance, jobId));
+    expect(events.map(({ event }) => event)).toEqual(["completed"]);
+    const again = await openStream(instance, jobId, { "last-event-id": events[0]?.id ?? "" });
+    expect([again.status, await again.text()]).toEqual([204, ""]);
+  });
+});
+
+it("refuses who brings no key, or asks for no job that there is", async () => {
+  const instance = await startInstance({ env: environment() });
+  const nobody = crypto.randomUUID();
+  const { apiKey: key, url } = instance;
+  expect(await statusOf(listen(url, nobody, { key: "wrong" }))).toBe(401);
+  expect(await statusOf(listen(url, nobody, { key }))).toBe(404);
+  await instance.stop();
+});
