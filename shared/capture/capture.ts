@@ -47,6 +47,7 @@ const extractionSchema = z.strictObject({
     publishDate: z.string().nullable(),
   }),
   links: z.array(z.string()),
+  anchors: z.array(z.string()).optional(),
   text: z.string(),
   markdown: z.string(),
   sections: z.array(
@@ -141,6 +142,11 @@ export const CAPTURE_ERROR_CODES = {
   CANCELLED: "skipped",
   TIMEOUT: "skipped",
   BUDGET_EXHAUSTED: "skipped",
+  HOST_BUDGET_EXHAUSTED: "skipped",
+  DUPLICATE_CONTENT: "skipped",
+  TRAP_PATH: "skipped",
+  TRAP_QUERY: "skipped",
+  TRAP_CALENDAR: "skipped",
 } as const satisfies Record<string, "failed" | "skipped">;
 
 export type CaptureErrorCode = keyof typeof CAPTURE_ERROR_CODES;

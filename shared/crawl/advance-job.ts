@@ -13,11 +13,9 @@ import { claimUrls } from "./claim.ts";
 import { prolongLease } from "./claim-lease.ts";
 import { type ClaimedTask, dispatch } from "./claimed-task.ts";
 import { type Counted, countByDomain } from "./domain-counts.ts";
-import { addUrls, type ClaimedUrl, type EndedUrl, endClaimed, knowsAll } from "./frontier.ts";
-import { addCounts, type JobRow, lockJob, markRunning, noteLimit, type Settled, settleJob } from "./job-lifecycle.ts";
-import { linkedUrls } from "./links.ts";
-import type { Outcome } from "./outcomes.ts";
-import { judgeOf } from "./scope-judge.ts";
+import { type Followed, followLinks } from "./follow-links.ts";
+import { type ClaimedUrl, type EndedUrl, endClaimed } from "./frontier.ts";
+import { addCounts, type JobRow, lockJob, markRunning, type Settled, settleJob } from "./job-lifecycle.ts";
 
 export interface IngestDependencies {
   sql: Sql;
@@ -38,14 +36,8 @@ export interface Ingested {
 export const NOTHING: Ingested = { tasks: [], chunkIds: [], job: "unchanged" };
 
 /** A claimed URL with its capture, and what becomes of it. */
-export interface Ended extends Counted {
-  url: ClaimedUrl;
+export interface Ended extends Followed, Omit<Counted, keyof Followed> {
   captureId: number;
-  outcome: Outcome;
-  /** Normalised. */
-  finalUrl: string;
-  /** Absolute URLs that the job may follow. */
-  links: readonly string[];
 }
 
 export interface Advance {
@@ -66,14 +58,14 @@ export async function advanceJob(
 ): Promise<Ingested> {
   const job = (await lockJob(tx, before.id)) as JobRow;
   await markRunning(tx, job);
-  if (!job.cancelRequested) await followLinks(tx, job, arrivals);
+  const gained = job.cancelRequested ? [] : await followLinks(tx, job, arrivals);
   await endClaimed(tx, job, arrivals.map(endedUrl));
   await prolongLease(tx, job, taskId);
   if (shelved.documents > 0) {
     const { length } = shelved.chunkIds;
     await addCounts(tx, job, { documents: shelved.documents, chunks: length, unembedded: embeds ? length : 0 });
   }
-  const hosts = [...new Set(claimed.map((url) => url.host))];
+  const hosts = [...new Set([...claimed.map((url) => url.host), ...gained])];
   const tasks = await claimUrls(tx, job, hosts);
   const settled = job.counts.open === 0 ? await settleJob(tx, job.id) : "unchanged";
   // last: other jobs wait for these rows until the commit
@@ -114,26 +106,6 @@ export async function sendEmbedTasks(
     log.warn("embed tasks were not sent: the sweep sends them", { error, job_id: jobId });
   }
 }
-
-/** Adds what the pages link to; notes where the depth limit cuts something off. */
-async function followLinks(tx: Transaction, job: JobRow, arrivals: readonly Ended[]): Promise<void> {
-  if (job.kind !== "site") return;
-  const { max_depth, max_pages } = job.settings;
-  const pages = arrivals
-    .filter(({ outcome }) => outcome.state === "crawled")
-    .map(({ finalUrl, url, links }) => ({ url: finalUrl, depth: url.depth, links }));
-  const found = linkedUrls(pages, judgeOf(job.id, job.settings.scope));
-  const room = FRONTIER_FACTOR * max_pages - job.counts.discovered;
-  const reachable = found.filter((each) => each.depth <= max_depth).slice(0, Math.max(0, room));
-  await addUrls(tx, job, reachable);
-  const beyond = found.filter((each) => each.depth > max_depth);
-  if (beyond.length === 0 || job.stopReason !== null) return;
-  const hashes = beyond.map((each) => each.urlHash);
-  if (!(await knowsAll(tx, job.id, hashes))) await noteLimit(tx, job, "max_depth");
-}
-
-/** URLs that a frontier holds per page that may be fetched, at the most: a trap must not fill the database. */
-const FRONTIER_FACTOR = 100;
 
 function endedUrl({ url, outcome, captureId }: Ended): EndedUrl {
   return { urlHash: url.urlHash, captureId, ...outcome };

@@ -3,13 +3,12 @@
  * lapsed one and sends the task again.
  */
 import type { Transaction } from "../platform/database.ts";
+import { TASKS_PER_HOST } from "./claim-shape.ts";
 import { type ClaimedTask, fetchTask, priorOf, type TaskUrl } from "./claimed-task.ts";
 import type { CrawlConfig } from "./crawl-config.ts";
 import { MAX_URLS_PER_TASK } from "./fetch-task.ts";
 import type { JobRow } from "./job-lifecycle.ts";
 
-/** Tasks of one job that are under way on one host. */
-export const TASKS_PER_HOST = 2;
 /** Beyond the time that the requests themselves take. */
 const LEASE_S = 120;
 /** Requests a second that the lease reckons with where the job names no rate. */

@@ -1,19 +1,21 @@
 /**
- * Claims the next URLs of a job, per host, and makes fetch tasks of them. At most two tasks per host are under way, so that
- * one can be fetched while the other is being written; a claim is a lease that the sweep may renew.
+ * Claims the next URLs of a job, per host, and makes fetch tasks of them; a claim is a lease that the sweep may renew. How many
+ * URLs a task holds and how many tasks are under way is a matter of the strategy: see claim-shape.ts.
  *
- * Breadth first to the letter: no URL of depth d + 1 is claimed while one of depth d awaits its first try, so that each URL
- * has its true depth. URLs that are tried again do not hold up the next level.
+ * Breadth first to the letter: no URL of depth d + 1 is claimed, on whatever host, while one of depth d awaits its first try or
+ * is being tried, so that each URL has its true depth. URLs that are tried again do not hold up the next level.
  */
 import type { Transaction } from "../platform/database.ts";
 import { uuidv7 } from "../platform/ids.ts";
 import { rowsOf } from "../platform/rows.ts";
 import { endBlocked } from "./blocked-hosts.ts";
-import { leaseSeconds, TASKS_PER_HOST } from "./claim-lease.ts";
+import { idleHosts, pendingHosts, tasksUnderWay } from "./claim-hosts.ts";
+import { leaseSeconds } from "./claim-lease.ts";
+import { type ClaimShape, claimShape, isOnOneHost } from "./claim-shape.ts";
 import { type ClaimedTask, fetchTask, priorOf, type TaskUrl } from "./claimed-task.ts";
 import { lookUpTasks } from "./crawl-cache.ts";
-import { MAX_URLS_PER_TASK } from "./fetch-task.ts";
 import { skipPending } from "./frontier.ts";
+import { countByHost, endSpentHosts, roomOfHosts } from "./host-budget.ts";
 import { addCounts, type JobRow, noteLimit } from "./job-lifecycle.ts";
 import { endIfLate } from "./time-limit.ts";
 
@@ -24,8 +26,8 @@ interface Candidate extends TaskUrl {
 }
 
 /**
- * Claims what may be claimed on these hosts (null: on all that have pending URLs). The caller holds the job's row. Where
- * nothing can be claimed any more because `max_pages` is reached, the rest of the frontier ends.
+ * Claims what may be claimed: first on these hosts (null: on none in particular), then on others that wait. The caller holds
+ * the job's row. Where nothing can be claimed any more because `max_pages` is reached, the rest of the frontier ends.
  */
 export async function claimUrls(tx: Transaction, job: JobRow, hosts: readonly string[] | null): Promise<ClaimedTask[]> {
   const tasks: ClaimedTask[] = [];
@@ -39,48 +41,98 @@ export async function claimUrls(tx: Transaction, job: JobRow, hosts: readonly st
 }
 
 async function claimNext(tx: Transaction, job: JobRow, hosts: readonly string[] | null): Promise<ClaimedTask[]> {
-  const among = hosts ?? (await pendingHosts(tx, job.id));
-  const ready = await claimRound(tx, job, among, "ready");
-  if (ready.length >= TASKS_PER_HOST * among.length) return ready;
-  const tasks = [...ready, ...(await claimRound(tx, job, among, "waiting"))];
+  const shape = claimShape(job);
+  if (job.settings.max_pages_per_host !== null) {
+    await endSpentHosts(tx, job, hosts ?? (await pendingHosts(tx, job.id)));
+  }
+  const { among, free } = await whereToClaim(tx, job, hosts, shape);
+  const ready = await claimRound(tx, job, among, { shape, free, which: "ready" });
+  const left = Math.min(free, shape.tasksPerHost * among.length) - ready.length;
+  if (left <= 0) return ready;
+  const tasks = [...ready, ...(await claimRound(tx, job, among, { shape, free: left, which: "waiting" }))];
   if (tasks.length === 0 && job.counts.claimed >= job.settings.max_pages) await endWhereBudgetIsSpent(tx, job);
   return tasks;
 }
 
-/**
- * `ready`: what may be fetched now. `waiting`: what is to be tried again later; it is claimed early, and the queue delays
- * its task, so that no clock of ours has to wake up for it.
- */
+/** The hosts to claim on, and how many tasks the job may still have. */
+async function whereToClaim(
+  tx: Transaction,
+  job: JobRow,
+  hosts: readonly string[] | null,
+  shape: ClaimShape,
+): Promise<{ among: string[]; free: number }> {
+  if (isOnOneHost(job)) return { among: [...(hosts ?? (await pendingHosts(tx, job.id)))], free: shape.tasks };
+  const free = Math.max(0, shape.tasks - (await tasksUnderWay(tx, job.id)));
+  const idle = await idleHosts(tx, job, free);
+  return { among: free === 0 ? [] : [...new Set([...(hosts ?? []), ...idle])], free };
+}
+
+interface Round {
+  shape: ClaimShape;
+  /** Tasks that may be made. */
+  free: number;
+  /**
+   * `ready`: what may be fetched now. `waiting`: what is to be tried again later; it is claimed early, and the queue delays
+   * its task, so that no clock of ours has to wake up for it.
+   */
+  which: "ready" | "waiting";
+}
+
 async function claimRound(
   tx: Transaction,
   job: JobRow,
   hosts: readonly string[],
-  which: "ready" | "waiting",
+  { shape, free, which }: Round,
 ): Promise<ClaimedTask[]> {
-  if (hosts.length === 0) return [];
-  let budget = job.settings.max_pages - job.counts.claimed;
+  if (hosts.length === 0 || free <= 0) return [];
+  const budget = job.settings.max_pages - job.counts.claimed;
   const candidates =
-    which === "ready" ? await findReady(tx, job, hosts, budget > 0) : await findWaiting(tx, job, hosts);
-  const affordable = candidates.filter((each) => each.attempt > 0 || budget-- > 0);
-  if (affordable.length === 0) return [];
-  const tasks = makeTasks(job, affordable);
+    which === "ready" ? await findReady(tx, job, hosts, shape, budget > 0) : await findWaiting(tx, job, hosts, shape);
+  if (candidates.length === 0) return [];
+  const room = await roomOfHosts(tx, job, hosts);
+  const slices = inSlices(affordable(candidates, budget, room), shape.urlsPerTask).slice(0, free);
+  if (slices.length === 0) return [];
+  const tasks = slices.map((slice) => ({
+    task: fetchTask(job, uuidv7(), slice),
+    delayS: Math.ceil(Math.max(...slice.map((each) => each.waitS))),
+  }));
   await writeClaims(tx, job, tasks);
-  const firstTries = affordable.filter((each) => each.attempt === 0).length;
-  if (firstTries > 0) await addCounts(tx, job, { claimed: firstTries });
+  const firstTries = slices.flat().filter((each) => each.attempt === 0);
+  if (firstTries.length > 0) await addCounts(tx, job, { claimed: firstTries.length });
+  await countByHost(
+    tx,
+    job,
+    firstTries.map(({ host }) => host),
+  );
   return tasks;
 }
 
-/** Hosts with pending URLs, by one index probe per host. */
-async function pendingHosts(tx: Transaction, jobId: string): Promise<string[]> {
-  const rows = await tx<{ host: string }[]>`
-    with recursive hosts as (
-      (select host from frontier where job_id = ${jobId} and state = 'pending' order by host limit 1)
-      union all
-      select (select f.host from frontier f
-              where f.job_id = ${jobId} and f.state = 'pending' and f.host > hosts.host order by f.host limit 1)
-      from hosts where hosts.host is not null)
-    select host from hosts where host is not null`;
-  return rows.map((row) => row.host);
+/** Tries after the first are paid for already. */
+function affordable(
+  candidates: readonly Candidate[],
+  budget: number,
+  room: Map<string, number> | null,
+): readonly Candidate[] {
+  let left = budget;
+  return candidates.filter(({ attempt, host }) => {
+    if (attempt > 0) return true;
+    const ofHost = room?.get(host) ?? Number.POSITIVE_INFINITY;
+    if (left <= 0 || ofHost <= 0) return false;
+    left -= 1;
+    room?.set(host, ofHost - 1);
+    return true;
+  });
+}
+
+/** One task per so many URLs of a host; each host's first task comes before anyone's second. */
+function inSlices(urls: readonly Candidate[], size: number): Candidate[][] {
+  const slices = [...Map.groupBy(urls, (each) => each.host).values()].flatMap((ofHost) =>
+    Array.from({ length: Math.ceil(ofHost.length / size) }, (_, rank) => ({
+      rank,
+      slice: ofHost.slice(rank * size, (rank + 1) * size),
+    })),
+  );
+  return slices.toSorted((a, b) => a.rank - b.rank).map(({ slice }) => slice);
 }
 
 /** In order of priority, as many as the host's free tasks hold. */
@@ -88,34 +140,40 @@ async function findReady(
   tx: Transaction,
   job: JobRow,
   hosts: readonly string[],
+  { tasksPerHost, urlsPerTask }: ClaimShape,
   firstTries: boolean,
 ): Promise<Candidate[]> {
+  const level =
+    job.settings.strategy === "bfs"
+      ? tx`(select l.depth from frontier l
+            where l.job_id = ${job.id} and l.attempt = 0 and l.state in ('pending', 'claimed') order by l.depth limit 1)`
+      : tx`null::int`;
   return await tx<Candidate[]>`
     select encode(u.url_hash, 'hex') as "urlHash", u.url, u.host, u.depth, u.attempt, 0 as "waitS", prior.prior
-    from unnest(${hosts as string[]}::text[]) h (host)
+    from (select ${level} as depth) level
+    cross join unnest(${hosts as string[]}::text[]) h (host)
     cross join lateral (
-      select count(distinct task_id)::int as tasks, min(depth) filter (where attempt = 0) as depth
+      select count(distinct task_id)::int as tasks
       from frontier where job_id = ${job.id} and host = h.host and state = 'claimed'
     ) flight
     cross join lateral (
-      select least(flight.depth, (
-        select f.depth from frontier f
-        where f.job_id = ${job.id} and f.host = h.host and f.state = 'pending' and f.attempt = 0
-        order by f.priority limit 1)) as depth
-    ) level
-    cross join lateral (
       select f.* from frontier f
       where f.job_id = ${job.id} and f.host = h.host and f.state = 'pending' and f.not_before <= now()
-        and (f.attempt > 0 or (${firstTries} and f.depth <= level.depth))
+        and (f.attempt > 0 or (${firstTries} and (level.depth is null or f.depth <= level.depth)))
       order by f.priority
-      limit greatest(0, ${TASKS_PER_HOST}::int - flight.tasks) * ${MAX_URLS_PER_TASK}::int
+      limit greatest(0, ${tasksPerHost}::int - flight.tasks) * ${urlsPerTask}::int
       for update of f skip locked
     ) u
     left join lateral (${priorOf(tx, job)}) prior on true
     order by u.host, u.priority`;
 }
 
-async function findWaiting(tx: Transaction, job: JobRow, hosts: readonly string[]): Promise<Candidate[]> {
+async function findWaiting(
+  tx: Transaction,
+  job: JobRow,
+  hosts: readonly string[],
+  { tasksPerHost, urlsPerTask }: ClaimShape,
+): Promise<Candidate[]> {
   return await tx<Candidate[]>`
     select encode(u.url_hash, 'hex') as "urlHash", u.url, u.host, u.depth, u.attempt,
       extract(epoch from u.not_before - now())::float8 as "waitS", prior.prior
@@ -128,28 +186,11 @@ async function findWaiting(tx: Transaction, job: JobRow, hosts: readonly string[
       select f.* from frontier f
       where f.job_id = ${job.id} and f.host = h.host and f.state = 'pending' and f.attempt > 0 and f.not_before > now()
       order by f.not_before
-      limit greatest(0, ${TASKS_PER_HOST}::int - flight.tasks) * ${MAX_URLS_PER_TASK}::int
+      limit greatest(0, ${tasksPerHost}::int - flight.tasks) * ${urlsPerTask}::int
       for update of f skip locked
     ) u
     left join lateral (${priorOf(tx, job)}) prior on true
     order by u.host, u.not_before`;
-}
-
-/** One task per 50 URLs of a host. */
-function makeTasks(job: JobRow, urls: readonly Candidate[]): ClaimedTask[] {
-  const slices = [...Map.groupBy(urls, (each) => each.host).values()].flatMap(inSlices);
-  return slices.map((slice) => ({
-    task: fetchTask(job, uuidv7(), slice),
-    delayS: Math.ceil(Math.max(...slice.map((each) => each.waitS))),
-  }));
-}
-
-function inSlices(urls: readonly Candidate[]): Candidate[][] {
-  const slices: Candidate[][] = [];
-  for (let start = 0; start < urls.length; start += MAX_URLS_PER_TASK) {
-    slices.push(urls.slice(start, start + MAX_URLS_PER_TASK));
-  }
-  return slices;
 }
 
 async function writeClaims(tx: Transaction, job: JobRow, tasks: readonly ClaimedTask[]): Promise<void> {

@@ -2,6 +2,7 @@
 import type { Transaction } from "../platform/database.ts";
 import type { Logger } from "../platform/log.ts";
 import type { QueueSender } from "../platform/queues.ts";
+import { claimShape } from "./claim-shape.ts";
 import { type FetchTask, fetchQueue, type PriorCapture } from "./fetch-task.ts";
 import type { JobRow } from "./job-lifecycle.ts";
 import { taskScope } from "./scope.ts";
@@ -28,6 +29,8 @@ export interface TaskUrl {
 /** @param urls of one host, at least one */
 export function fetchTask(job: JobRow, taskId: string, urls: readonly TaskUrl[]): FetchTask {
   const host = urls[0]?.host ?? "";
+  // an answer 304 holds no text to score links by
+  const scored = job.settings.strategy === "best_first";
   return {
     taskId,
     jobId: job.id,
@@ -36,8 +39,15 @@ export function fetchTask(job: JobRow, taskId: string, urls: readonly TaskUrl[])
     scope: taskScope(job.settings.scope, host),
     config: job.settings.config,
     deadline: job.deadlineAt?.getTime() ?? null,
-    concurrency: job.settings.concurrency,
-    urls: urls.map(({ url, urlHash, depth, attempt, prior }) => ({ url, urlHash, depth, attempt, prior })),
+    concurrency: claimShape(job).workers,
+    anchors: scored,
+    urls: urls.map(({ url, urlHash, depth, attempt, prior }) => ({
+      url,
+      urlHash,
+      depth,
+      attempt,
+      prior: scored && prior !== null ? { ...prior, etag: null, lastModified: null } : prior,
+    })),
   };
 }
 

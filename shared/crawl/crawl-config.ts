@@ -30,6 +30,10 @@ export const crawlConfigSchema = z.strictObject({
     .min(1)
     .max(50)
     .default(["en"]),
+  /** Whether what is known as a session id is dropped from URLs, so that a page has one URL for all visits. */
+  session_ids: z.enum(["strip", "keep"]).default("strip"),
+  /** Further parameters that do not tell one page from another: dropped from URLs; case makes no difference. */
+  ignore_parameters: z.array(z.string().min(1).max(100)).max(50).default([]),
   /** Whether a page is opened in a browser: `auto` where its HTML holds little text of its own. */
   render: z.enum(["never", "auto", "always"]).default("never"),
   /** CSS selector that must appear before a rendered page counts as loaded. */

@@ -48,6 +48,8 @@ export const fetchTaskSchema = z.strictObject({
   deadline: z.int().nullable(),
   /** Requests under way at once for this task, at the most; null: as the fetcher is set. */
   concurrency: z.int().positive().nullable(),
+  /** Whether the text of the links is wanted, too. */
+  anchors: z.boolean().default(false),
   urls: z
     .array(
       z.strictObject({

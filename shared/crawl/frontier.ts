@@ -1,9 +1,10 @@
 /** The frontier: each URL of a job once, with what became of it. Who calls these holds the locks that job-lifecycle.ts names. */
 import type { Transaction } from "../platform/database.ts";
 import { rowsOf } from "../platform/rows.ts";
+import { giveBackByHost } from "./host-budget.ts";
 import { addCounts, type JobRow, noteLimit } from "./job-lifecycle.ts";
-import { breadthFirstPriority } from "./priority.ts";
-import { hostOf } from "./url-key.ts";
+import { priorityOf } from "./priority.ts";
+import { hostOf, urlHash } from "./url-key.ts";
 
 export interface NewUrl {
   /** Normalised. */
@@ -13,31 +14,69 @@ export interface NewUrl {
   depth: number;
   /** The page that links here; null for a seed. */
   discoveredFrom: string | null;
+  /** Of the pages whose links are added at once, the one that links here, from 0, and the place of the link on it. */
+  page: number;
+  position: number;
+  /** Relevance, 0 to 1; null where nothing is scored. */
+  score: number | null;
 }
 
+/** A seed: what was asked for is as relevant as can be. */
+export const seedUrl = (url: string, position: number): NewUrl => ({
+  url,
+  urlHash: urlHash(url),
+  depth: 0,
+  discoveredFrom: null,
+  page: 0,
+  position,
+  score: null,
+});
+
 /**
- * Adds those URLs that the job does not know yet, in the given order, and counts them. The caller holds the job's row.
+ * Adds those URLs that the job does not know yet, in the given order, and counts them. Those that it knows and has not begun
+ * with move forward where the strategy now gives them a better place. The caller holds the job's row.
  * @returns the hosts that gained a URL
  */
 export async function addUrls(tx: Transaction, job: JobRow, urls: readonly NewUrl[]): Promise<Set<string>> {
   if (urls.length === 0) return new Set();
-  const rows = urls.map((each, index) => ({
-    hash: each.urlHash,
-    url: each.url,
-    host: hostOf(each.url),
-    depth: each.depth,
-    priority: breadthFirstPriority(each.depth, job.counts.discovered + index),
-    from: each.discoveredFrom,
-  }));
+  const { strategy } = job.settings;
+  const rows = rowsOf(
+    urls.map(({ depth, position, score, ...each }, index) => ({
+      hash: each.urlHash,
+      url: each.url,
+      host: hostOf(each.url),
+      depth,
+      score,
+      priority: priorityOf(strategy, {
+        depth,
+        position,
+        ordinal: job.counts.discovered + index,
+        page: each.discoveredFrom === null ? 0 : job.counts.crawled + each.page + 1,
+        score: score ?? 1,
+      }),
+      from: each.discoveredFrom,
+    })),
+  );
   const added = await tx<{ host: string }[]>`
-    insert into frontier (job_id, url_hash, url, host, depth, priority, discovered_from)
-    select ${job.id}, decode(hash, 'hex'), url, host, depth, priority, "from"
-    from json_to_recordset(${rowsOf(rows)}::text::json)
-      as r (hash text, url text, host text, depth int, priority double precision, "from" text)
+    insert into frontier (job_id, url_hash, url, host, depth, score, priority, discovered_from)
+    select ${job.id}, decode(hash, 'hex'), url, host, depth, score, priority, "from"
+    from json_to_recordset(${rows}::text::json)
+      as r (hash text, url text, host text, depth int, score real, priority double precision, "from" text)
     on conflict do nothing
     returning host`;
   if (added.length > 0) await addCounts(tx, job, { discovered: added.length, open: added.length });
+  // breadth first, what is found again is never nearer than it was
+  if (strategy !== "bfs" && added.length < urls.length) await moveForward(tx, job, rows);
   return new Set(added.map((row) => row.host));
+}
+
+/** Only what is pending: it changes under the job's row alone, which the caller holds, so that nobody is waited for. */
+async function moveForward(tx: Transaction, job: JobRow, rows: string): Promise<void> {
+  await tx`
+    update frontier f set priority = r.priority, score = greatest(f.score, r.score), depth = least(f.depth, r.depth)
+    from json_to_recordset(${rows}::text::json) as r (hash text, depth int, score real, priority double precision)
+    where f.job_id = ${job.id} and f.url_hash = decode(r.hash, 'hex') and f.state = 'pending' and f.attempt = 0
+      and f.depth > 0 and r.priority < f.priority`;
 }
 
 /** Whether the job knows every one of these URLs. @param hashes hex */
@@ -116,6 +155,11 @@ export async function endClaimed(tx: Transaction, job: JobRow, ended: readonly E
     from json_to_recordset(${rowsOf(rows)}::text::json)
       as r (hash text, state text, code text, wait int, capture bigint, seq int)
     where f.job_id = ${job.id} and f.url_hash = decode(r.hash, 'hex')`;
+  await giveBackByHost(
+    tx,
+    job,
+    ended.filter((each) => each.givesBudgetBack).map((each) => each.urlHash),
+  );
   if (ended.some(({ errorCode }) => errorCode === "TIMEOUT")) await noteLimit(tx, job, "timeout");
   const count = (state: EndedUrl["state"]) => ended.filter((each) => each.state === state).length;
   await addCounts(tx, job, {

@@ -7,12 +7,13 @@ import { type CapturesMessage, readCaptureBatch } from "../capture/capture-batch
 import { inTransaction, isRefusedData, type Transaction } from "../platform/database.ts";
 import { PermanentError } from "../platform/errors.ts";
 import { advanceJob, type IngestDependencies, type Ingested, NOTHING, sendFollowUps } from "./advance-job.ts";
+import { checkArrivals } from "./arrival-checks.ts";
 import { insertCaptures } from "./captures.ts";
 import { type ClaimedUrl, lockClaimed } from "./frontier.ts";
 import { peekJob } from "./job-lifecycle.ts";
 import { outcomeOf } from "./outcomes.ts";
 import { type Arrival, shelvePages } from "./shelve-pages.ts";
-import { normalizeUrl, urlHash } from "./url-key.ts";
+import { type KeyRules, keyRules, normalizeUrl, urlHash } from "./url-key.ts";
 
 /** @throws PermanentError where the batch cannot be read, RetryableError or the fault itself where it may be tried again */
 export async function ingestBatch(dependencies: IngestDependencies, message: CapturesMessage): Promise<void> {
@@ -87,9 +88,11 @@ async function ingestCaptures(
   const [before, claimed] = await Promise.all([peekJob(tx, jobId), lockClaimed(tx, jobId, taskId, hashes)]);
   if (before === undefined || claimed.length === 0) return NOTHING;
   const awaited = new Map(claimed.map((url) => [url.urlHash, url]));
-  const fresh = placed
+  const rules = keyRules(before.settings.config);
+  const taken = placed
     .filter(({ capture }, at) => awaited.has(capture.urlHash) && hashes.indexOf(capture.urlHash) === at)
-    .map((each) => ({ ...each, ...documentKey(each.capture.finalUrl) }));
+    .map((each) => ({ ...each, ...documentKey(each.capture.finalUrl, rules) }));
+  const fresh = await checkArrivals(tx, before, taken, awaited);
   const captureIds = await insertCaptures(tx, jobId, batchKey, fresh);
   const arrivals = fresh.map(({ capture, finalUrl, finalHash }): Arrival => {
     const url = awaited.get(capture.urlHash) as ClaimedUrl;
@@ -101,6 +104,7 @@ async function ingestCaptures(
       finalUrl,
       finalHash,
       links: capture.extraction === null || capture.extraction.robots.nofollow ? [] : capture.extraction.links,
+      page: capture.extraction,
       payloadBytes: capture.payloadBytes,
       reused: false,
     };
@@ -129,7 +133,7 @@ async function ingestCaptures(
   return ingested;
 }
 
-function documentKey(url: string): { finalUrl: string; finalHash: string } {
-  const finalUrl = normalizeUrl(url);
+function documentKey(url: string, rules: KeyRules): { finalUrl: string; finalHash: string } {
+  const finalUrl = normalizeUrl(url, rules);
   return { finalUrl, finalHash: urlHash(finalUrl) };
 }

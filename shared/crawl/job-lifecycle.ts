@@ -181,5 +181,6 @@ async function finish(
     update jobs set status = ${status}, stop_reason = ${stopReason}, error = ${error}, completed_at = now(),
       started_at = coalesce(started_at, now()), updated_at = now()
     where id = ${job.id} and status in ('pending', 'running', 'embedding')`;
+  await tx`delete from crawl_counts where job_id = ${job.id}`;
   return count === 1 ? status : "unchanged";
 }

@@ -7,12 +7,12 @@ import { claimUrls } from "./claim.ts";
 import { dispatch } from "./claimed-task.ts";
 import type { CrawlConfig } from "./crawl-config.ts";
 import type { Priority, Scope } from "./fetch-task.ts";
-import { addUrls, skipPending } from "./frontier.ts";
+import { addUrls, seedUrl, skipPending } from "./frontier.ts";
 import type { JobFlags } from "./job-flags.ts";
 import { isFinished, type JobRow, lockJob, settleJob } from "./job-lifecycle.ts";
 import { type JobSettings, jobSettingsSchema } from "./job-settings.ts";
 import { type JobView, readJob } from "./job-views.ts";
-import { normalizeUrl, urlHash } from "./url-key.ts";
+import { keyRules, normalizeUrl } from "./url-key.ts";
 
 export { type JobUrlView, type JobView, listJobs, listJobUrls, readJob } from "./job-views.ts";
 
@@ -61,7 +61,7 @@ export async function createJob(
   admit?: (tx: Transaction) => Promise<void>,
 ): Promise<JobView> {
   const { sql, flags } = dependencies;
-  const seeds = [...new Set(job.seeds.map((seed) => normalizeUrl(seed)))];
+  const seeds = [...new Set(job.seeds.map((seed) => normalizeUrl(seed, keyRules(job.config))))];
   if (seeds.length === 0) throw new RangeError("A job needs at least one seed URL");
   if (job.maxPages < 1 || job.maxDepth < 0) throw new RangeError("A job needs maxPages ≥ 1 and maxDepth ≥ 0");
   const settings = jobSettingsSchema.parse({
@@ -81,11 +81,7 @@ export async function createJob(
     await admit?.(tx);
     await insertJob(tx, jobId, job, settings);
     const row = (await lockJob(tx, jobId)) as JobRow;
-    await addUrls(
-      tx,
-      row,
-      seeds.map((url) => ({ url, urlHash: urlHash(url), depth: 0, discoveredFrom: null })),
-    );
+    await addUrls(tx, row, seeds.map(seedUrl));
     const claimed = await claimUrls(tx, row, null);
     // every seed may be of a blocked host
     if (row.counts.open === 0) await settleJob(tx, jobId);

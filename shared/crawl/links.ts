@@ -1,7 +1,7 @@
 /** The links of captured pages that a job may follow. */
 import type { NewUrl } from "./frontier.ts";
 import type { ScopeJudge } from "./scope-judge.ts";
-import { normalizeUrl, urlHash } from "./url-key.ts";
+import { type KeyRules, normalizeUrl, urlHash } from "./url-key.ts";
 
 /** Longest URL that is followed, in characters: the limit of the URL guard. */
 const MAX_URL_LENGTH = 2048;
@@ -14,20 +14,51 @@ export interface LinkingPage {
   links: readonly string[];
 }
 
-/** In order of pages and links, each URL once, at the least depth that the pages give it. */
-export function linkedUrls(pages: readonly LinkingPage[], scope: ScopeJudge): NewUrl[] {
+export interface LinkRules {
+  scope: ScopeJudge;
+  key?: KeyRules;
+  /** 0 to 1. Links below `threshold` are not followed, unless another page or anchor gives them more. */
+  score?: { of(url: URL, page: number, position: number): number; threshold: number };
+}
+
+/** In order of pages and links, each URL once, at the least depth and with the best score that the pages give it. */
+export function linkedUrls(pages: readonly LinkingPage[], { scope, key, score }: LinkRules): NewUrl[] {
   const found = new Map<string, NewUrl>();
   const seen = new Set<string>();
-  for (const page of pages.toSorted((a, b) => a.depth - b.depth)) {
-    for (const link of page.links) {
-      if (seen.has(link) || link.length > MAX_URL_LENGTH || !URL.canParse(link)) continue;
+  const byDepth = pages.map((page, index) => ({ page, index })).sort((a, b) => a.page.depth - b.page.depth);
+  for (const { page, index } of byDepth) {
+    for (const [position, link] of page.links.entries()) {
+      // what a link is worth is a matter of the page and the anchor, too
+      if (score === undefined && seen.has(link)) continue;
       seen.add(link);
-      const parsed = new URL(link);
-      if (!/^https?:$/.test(parsed.protocol)) continue;
-      const url = normalizeUrl(parsed);
-      if (found.has(url) || !scope.admits(new URL(url))) continue;
-      found.set(url, { url, urlHash: urlHash(url), depth: page.depth + 1, discoveredFrom: page.url });
+      const url = followable(link, key);
+      if (url === null) continue;
+      const known = found.get(url.href);
+      if (known === undefined && !scope.admits(url)) continue;
+      const value = score?.of(url, index, position) ?? null;
+      if (value !== null && value < (score?.threshold ?? 0)) continue;
+      if (known !== undefined) {
+        known.score = value === null ? null : Math.max(known.score ?? 0, value);
+        continue;
+      }
+      found.set(url.href, {
+        url: url.href,
+        urlHash: urlHash(url.href),
+        depth: page.depth + 1,
+        discoveredFrom: page.url,
+        page: index,
+        position,
+        score: value,
+      });
     }
   }
   return [...found.values()];
+}
+
+/** Normalised; null for what is no http(s) URL of a length that is fetched. */
+function followable(link: string, key?: KeyRules): URL | null {
+  if (link.length > MAX_URL_LENGTH) return null;
+  const parsed = URL.parse(link);
+  if (parsed === null || !/^https?:$/.test(parsed.protocol)) return null;
+  return new URL(normalizeUrl(parsed, key));
 }

@@ -19,8 +19,17 @@ const MAX_EXTRACTED_CHARS = 5_000_000;
 /** Tags that are read, each up to two nodes of a tree: a million elements take 1 GB, all that the function has. */
 const MAX_EXTRACTED_TAGS = 400_000;
 
-/** @param url of the page after redirects; @param maxBytes of the body without content coding */
-export async function readPageContent(response: HttpResponse, url: string, maxBytes: number): Promise<PageContent> {
+/**
+ * @param url of the page after redirects
+ * @param maxBytes of the body without content coding
+ * @param options.anchors whether the text of the links is wanted, too
+ */
+export async function readPageContent(
+  response: HttpResponse,
+  url: string,
+  maxBytes: number,
+  { anchors = false }: { anchors?: boolean } = {},
+): Promise<PageContent> {
   const { essence: mimeType, charset: label } = parseMediaType(headerValue(response.headers, "content-type"));
   // 206 answers a Range that was never sent: whatever is missing, this is not the whole page
   const cut = response.truncated !== null || response.status === 206;
@@ -48,7 +57,7 @@ export async function readPageContent(response: HttpResponse, url: string, maxBy
   const text = whole.slice(0, extractedLength(whole));
   const truncated = cut || decoded.truncated || text.length < whole.length;
   try {
-    const extraction = extract(text, kind, url, response.headers);
+    const extraction = extract(text, kind, url, response.headers, anchors);
     const html = kind !== "plain" && !truncated && (kind === "html" || isXhtml(text)) ? text : null;
     return { mimeType, charset, extraction, html, truncated, error: null };
   } catch (error) {
@@ -73,6 +82,7 @@ function extract(
   kind: "html" | "xml" | "plain",
   url: string,
   headers: HttpResponse["headers"],
+  anchors: boolean,
 ): Extraction {
   if (kind === "plain") return extractPlainText(text);
   if (kind === "xml" && !isXhtml(text)) return extractPlainText(xmlText(text));
@@ -80,6 +90,7 @@ function extract(
     url,
     contentLanguage: headerValue(headers, "content-language") ?? null,
     robotsHeader: allValues(headers, "x-robots-tag"),
+    anchors,
   });
 }
 

@@ -22,6 +22,8 @@ export interface PageContext {
   /** The task's own host: the only one that gets the configured headers. */
   host: string;
   userAgent: string;
+  /** Whether the text of the links is wanted, too. */
+  anchors: boolean;
   guard: UrlGuard;
   /** Politely; throws as `PoliteClient.get` does. */
   get(url: URL, headers: readonly [string, string][], limits: ExchangeLimits): Promise<Exchange>;
@@ -114,7 +116,7 @@ export async function fetchPage(target: TaskUrl, context: PageContext): Promise<
       return ended(null);
     }
     if (response.status < 200 || response.status > 299) return ended(statusFault(response.status));
-    const { error, html, ...content } = await readPageContent(response, url.href, maxBytes);
+    const { error, html, ...content } = await readPageContent(response, url.href, maxBytes, context);
     Object.assign(capture, content);
     if (html !== null && content.extraction !== null) {
       const reason = renderReason(config.render, html, content.extraction);

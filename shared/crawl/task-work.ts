@@ -149,6 +149,7 @@ function pageContext(
     config: task.config,
     scope: task.scope,
     host: task.host,
+    anchors: task.anchors,
     userAgent: settings.userAgent,
     guard,
     get: hosts.get,

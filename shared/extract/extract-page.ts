@@ -1,4 +1,5 @@
 /** One HTML page → what the rest of the system knows of it. */
+import { anchorTexts } from "./anchors.ts";
 import { plainTextParts, renderText } from "./content-text.ts";
 import type { Extraction } from "./extraction.ts";
 import { detectLanguage } from "./language.ts";
@@ -15,6 +16,8 @@ export interface PageContext {
   contentLanguage?: string | null;
   /** `X-Robots-Tag` of the response. */
   robotsHeader?: string | null;
+  /** Whether the text of each link is wanted, too. */
+  anchors?: boolean;
 }
 
 /**
@@ -28,12 +31,14 @@ export function extractPage(html: string, context: PageContext): Extraction {
   const facts = pageFacts(page, base, context);
   const content = findMainContent(page);
   const parts = renderText(content.roots);
+  const links = pageLinks(page.hrefs, base);
   return {
     title: facts.title,
     language: facts.language ?? detectLanguage(parts.text),
     canonicalUrl: facts.canonicalUrl,
     metadata: facts.metadata,
-    links: pageLinks(page.hrefs, base),
+    links,
+    ...(context.anchors ? { anchors: anchorTexts(page.anchors, links, base) } : {}),
     text: parts.text,
     markdown: renderMarkdown(content.roots, base),
     sections: parts.sections,

@@ -38,6 +38,8 @@ export interface Extraction {
   metadata: PageMetadata;
   /** Absolute http(s) URLs without fragment, in document order, each once. */
   links: string[];
+  /** The text of each link, in their order; left out unless it was asked for. */
+  anchors?: string[] | undefined;
   /** Main content as clean text. */
   text: string;
   /** Main content as Markdown. */

@@ -47,8 +47,9 @@ export interface Page {
   body: PageElement | null;
   /** First `<base href>`, unresolved. */
   baseHref: string | null;
-  /** `href` of `<a>` and `<area>`. */
+  /** `href` of `<a>` and `<area>`, and these elements themselves. */
   hrefs: string[];
+  anchors: PageElement[];
   metas: PageElement[];
   linkTags: PageElement[];
   times: PageElement[];
@@ -97,6 +98,7 @@ class Builder implements TokenizerCallbacks {
       body: null,
       baseHref: null,
       hrefs: [],
+      anchors: [],
       metas: [],
       linkTags: [],
       times: [],
@@ -218,7 +220,10 @@ class Builder implements TokenizerCallbacks {
     switch (name) {
       case "a":
       case "area":
-        if (attribs.href !== undefined) page.hrefs.push(attribs.href);
+        if (attribs.href !== undefined) {
+          page.hrefs.push(attribs.href);
+          page.anchors.push(element);
+        }
         break;
       case "base":
         if (page.baseHref === null && attribs.href !== undefined) page.baseHref = attribs.href;

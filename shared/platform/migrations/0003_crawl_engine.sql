@@ -24,6 +24,20 @@ create index jobs_deadline on jobs (deadline_at)
 alter table frontier add column result_seq int;
 create unique index frontier_results on frontier (job_id, result_seq) where result_seq is not null;
 
+-- The level of a breadth-first crawl: the least depth of what awaits its first try or is being tried, and the hosts that have
+-- pages of it.
+create index frontier_level on frontier (job_id, depth, host) where attempt = 0 and state in ('pending', 'claimed');
+
+-- What a running job counts beside its pages: those of each host, and what gives traps away. Gone when the job has ended.
+create table crawl_counts (
+  job_id uuid not null references jobs on delete cascade,
+  -- host: URLs claimed; query_shapes, query_variants, same_text, calendar, refused: see traps.ts
+  kind text not null,
+  key text not null,
+  count int not null,
+  primary key (job_id, kind, key)
+);
+
 alter table captures
   -- the capture that holds the original response, where this one is a revisit of it
   add column revisit_of bigint,
@@ -34,6 +48,9 @@ alter table captures
 -- A capture that was used again points to the same record.
 drop index captures_warc;
 create unique index captures_warc on captures (warc_key, warc_offset) where reused_from is null;
+
+-- Identical bodies under endlessly many URLs.
+create index captures_payload on captures (job_id, payload_digest) where error_code is null;
 
 create table discovery_jobs (
   id uuid primary key,

@@ -12,7 +12,7 @@ import { type JobDependencies, type NewJob, readJob } from "../../../shared/craw
 import { ANYWHERE, hostScope } from "../../../shared/crawl/scope.ts";
 import { extractPage } from "../../../shared/extract/extract-page.ts";
 import type { Sql } from "../../../shared/platform/database.ts";
-import { uuidv7 } from "../../../shared/platform/ids.ts";
+import { sha256, uuidv7 } from "../../../shared/platform/ids.ts";
 import { createLogger } from "../../../shared/platform/log.ts";
 import { createObjectStore } from "../../../shared/platform/objects.ts";
 import { createQueueSender } from "../../../shared/platform/queues.ts";
@@ -139,7 +139,7 @@ export function captureOf(task: FetchTask, asked: FetchTask["urls"][number], sit
   const answer = site(asked.url, asked);
   const finalUrl = answer.finalUrl ?? asked.url;
   const { html, error = null, notModified = false } = answer;
-  const extraction = html === undefined ? null : extractPage(html, { url: finalUrl });
+  const extraction = html === undefined ? null : extractPage(html, { url: finalUrl, anchors: task.anchors });
   return captureSchema.parse({
     url: asked.url,
     urlHash: asked.urlHash,
@@ -153,7 +153,7 @@ export function captureOf(task: FetchTask, asked: FetchTask["urls"][number], sit
     fetchedAt: new Date().toISOString(),
     fetchTimeMs: 5,
     payloadBytes: html?.length ?? 0,
-    payloadDigest: html === undefined ? null : `sha256:${"0".repeat(64)}`,
+    payloadDigest: html === undefined ? null : `sha256:${sha256(html).toString("hex")}`,
     truncated: false,
     notModified,
     revisitOf: null,

@@ -17,25 +17,28 @@ test("links keep their order, and each page counts once", () => {
     "http://a.example/a?utm_source=y",
     "http://a.example/b?#",
   ];
-  expect(linkedUrls([from(links)], host).map((each) => each.url)).toEqual(["http://a.example/b", "http://a.example/a"]);
+  expect(linkedUrls([from(links)], { scope: host }).map((each) => each.url)).toEqual([
+    "http://a.example/b",
+    "http://a.example/a",
+  ]);
 });
 
 test("other hosts, other ports, other schemes and what is no URL are left out", () => {
   const links = ["http://b.example/", "http://a.example:8080/", "mailto:a@a.example", "nonsense", "ftp://a.example/"];
-  expect(linkedUrls([from(links)], host)).toEqual([]);
-  expect(linkedUrls([from(links)], anywhere).map((each) => each.url)).toEqual([
+  expect(linkedUrls([from(links)], { scope: host })).toEqual([]);
+  expect(linkedUrls([from(links)], { scope: anywhere }).map((each) => each.url)).toEqual([
     "http://b.example/",
     "http://a.example:8080/",
   ]);
 });
 
 test("URLs longer than the URL guard allows are left out", () => {
-  expect(linkedUrls([from([`http://a.example/${"x".repeat(2048)}`])], host)).toEqual([]);
+  expect(linkedUrls([from([`http://a.example/${"x".repeat(2048)}`])], { scope: host })).toEqual([]);
 });
 
 test("a page that two pages link to gets the lesser depth", () => {
   const links = ["http://a.example/x"];
-  const found = linkedUrls([{ ...from(links, 3), url: "http://a.example/deep" }, from(links, 1)], host);
+  const found = linkedUrls([{ ...from(links, 3), url: "http://a.example/deep" }, from(links, 1)], { scope: host });
   expect(found).toMatchObject([{ depth: 2, discoveredFrom: "http://a.example/" }]);
 });
 
@@ -43,7 +46,7 @@ test("whatever a page links to: what is found is normalised, in scope, unique, a
   const link = fc.oneof(fc.webUrl({ withFragments: true, withQueryParameters: true }), fc.string());
   fc.assert(
     fc.property(fc.array(link), fc.nat(10), (links, depth) => {
-      const found = linkedUrls([from(links, depth)], anywhere);
+      const found = linkedUrls([from(links, depth)], { scope: anywhere });
       expect(new Set(found.map((each) => each.urlHash)).size).toBe(found.length);
       for (const each of found) {
         expect(each).toMatchObject({ url: normalizeUrl(each.url), urlHash: urlHash(each.url), depth: depth + 1 });

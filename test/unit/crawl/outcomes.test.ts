@@ -3,7 +3,6 @@ import { expect, test } from "vitest";
 import { CAPTURE_ERROR_CODES } from "../../../shared/capture/capture.ts";
 import { leaseSeconds } from "../../../shared/crawl/claim-lease.ts";
 import { MAX_ATTEMPTS, outcomeOf, retryWaitMs } from "../../../shared/crawl/outcomes.ts";
-import { breadthFirstPriority } from "../../../shared/crawl/priority.ts";
 
 const observed = (code: string, retryable: boolean, status = 0) => ({
   status,
@@ -56,16 +55,6 @@ test("whatever arrives, a URL ends after its tries at the latest", () => {
     }),
   );
   expect(retryWaitMs(0)).toBe(1000);
-});
-
-test("breadth first: a lesser depth goes first, then the earlier discovery", () => {
-  const place = fc.record({ depth: fc.nat({ max: 1000 }), ordinal: fc.nat({ max: 2 ** 31 - 1 }) });
-  fc.assert(
-    fc.property(place, place, (a, b) => {
-      const [first, second] = [a, b].map((each) => breadthFirstPriority(each.depth, each.ordinal)) as [number, number];
-      expect(Math.sign(first - second)).toBe(Math.sign(a.depth - b.depth || a.ordinal - b.ordinal));
-    }),
-  );
 });
 
 test("a lease covers the requests of both tasks of the host at the job's rate", () => {
