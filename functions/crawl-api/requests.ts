@@ -1,5 +1,7 @@
 /** What may be asked of the crawl API. */
 import { z } from "zod";
+import { STRATEGIES } from "../../shared/crawl/job-settings.ts";
+import { urlPatternsSchema } from "../../shared/crawl/scope-request.ts";
 import { cacheOption, jobOptions } from "../adapters/job-options.ts";
 
 export const MAX_URLS_PER_JOB = 1_000;
@@ -26,18 +28,36 @@ export const batchRequestSchema = z.strictObject({
   ...jobOptions,
 });
 
-export const deepRequestSchema = z.strictObject({
-  url,
-  strategy: z
-    .enum(["bfs", "dfs", "best_first"])
-    .refine((strategy) => strategy === "bfs", "only bfs is supported so far")
-    .default("bfs"),
-  /** Links from the first page to the deepest. */
-  max_depth: z.int().min(0).max(1_000).default(2),
-  /** A hard limit of pages that are fetched. */
-  max_pages: z.int().min(1).max(1_000_000).default(100),
-  cache: cacheOption("bypass"),
-  ...jobOptions,
-});
+export const deepRequestSchema = z
+  .strictObject({
+    url,
+    strategy: z.enum(STRATEGIES).default("bfs"),
+    /** What `best_first` looks for: words, or phrases each word of which counts. */
+    keywords: z.array(z.string().trim().toLowerCase().min(1).max(100)).max(50).default([]),
+    /** `best_first`: links that score less are not followed. */
+    score_threshold: z.number().min(0).max(1).default(0.4),
+    /** Which links are followed: those on the same host, on the same registrable domain, or below the same path. */
+    scope: z.enum(["host", "domain", "prefix"]).default("host"),
+    /** RE2 patterns: links are followed where at least one is found in the URL, if there are any. */
+    include: urlPatternsSchema,
+    /** RE2 patterns: links are not followed where one is found in the URL. */
+    exclude: urlPatternsSchema,
+    /** Links from the first page to the deepest. */
+    max_depth: z.int().min(0).max(1_000).default(2),
+    /** A hard limit of pages that are fetched. */
+    max_pages: z.int().min(1).max(1_000_000).default(100),
+    /** The same for each host. */
+    max_pages_per_host: z.int().min(1).max(1_000_000).optional(),
+    /** Requests at once for the whole job, at the most. */
+    concurrency: z.int().min(1).max(1_000).optional(),
+    /** After so long the crawl ends with what it has. */
+    timeout_seconds: z.number().min(1).max(604_800).optional(),
+    cache: cacheOption("bypass"),
+    ...jobOptions,
+  })
+  .refine(({ strategy, keywords }) => strategy !== "best_first" || keywords.length > 0, {
+    path: ["keywords"],
+    message: "best_first needs at least one keyword",
+  });
 
 export const JOB_STATUSES = ["pending", "running", "embedding", "completed", "failed", "cancelled"] as const;

@@ -1,8 +1,8 @@
 /** Taking jobs: pages, a batch of pages as a job each, a site. */
 import { UrlRefusedError } from "../../shared/access/url-inspection.ts";
 import { createJob, type JobView, type NewJob } from "../../shared/crawl/jobs.ts";
-import { ANYWHERE, hostScope } from "../../shared/crawl/scope.ts";
-import { hostOf } from "../../shared/crawl/url-key.ts";
+import { ANYWHERE } from "../../shared/crawl/scope.ts";
+import { scopeOfSeeds } from "../../shared/crawl/scope-request.ts";
 import { ApiError } from "../../shared/platform/errors.ts";
 import { toApiError } from "../adapters/api-errors.ts";
 import { defineRoute } from "../adapters/api-route.ts";
@@ -71,7 +71,8 @@ export const crawlSite = defineRoute(
     method: "POST",
     path: "/api/v1/crawl/deep",
     scope: "write",
-    summary: "Crawl a site breadth first from one page, on that page's host",
+    summary:
+      "Crawl a site from one page: breadth first, depth first, or best first by keywords; on its host, its domain, or below its path",
     body: deepRequestSchema,
     status: 202,
     answer: jobResponseSchema,
@@ -81,10 +82,17 @@ export const crawlSite = defineRoute(
     const job = await createJob(dependencies, {
       kind: "site",
       seeds: [seed],
-      scope: hostScope(hostOf(seed)),
+      scope: scopeOfSeeds([seed], { mode: body.scope, include: body.include, exclude: body.exclude }),
       maxDepth: body.max_depth,
       maxPages: body.max_pages,
-      handling: cacheHandling(body.cache, dependencies.config),
+      order: {
+        strategy: body.strategy,
+        keywords: body.keywords,
+        score_threshold: body.strategy === "best_first" ? body.score_threshold : 0,
+        max_pages_per_host: body.max_pages_per_host ?? null,
+      },
+      handling: { ...cacheHandling(body.cache, dependencies.config), concurrency: body.concurrency ?? null },
+      timeoutS: body.timeout_seconds ?? null,
       ...(await resolveOptions(dependencies, body, caller)),
     });
     return jobResponse(job);

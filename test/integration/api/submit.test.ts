@@ -115,12 +115,50 @@ it.each([
   expect(answer.body.details.faults.map((fault: { path: string }) => fault.path).sort()).toEqual(paths);
 });
 
-it("refuses a strategy that is not built, and says so", async () => {
-  const answer = await post("/api/v1/crawl/deep", { url: "https://a.example/", strategy: "dfs" });
-  expect(answer.status).toBe(400);
-  expect(answer.body.details.faults).toEqual([
-    { in: "body", path: "strategy", message: "only bfs is supported so far" },
-  ]);
+it("takes a site with its strategy, scope, patterns, budgets and time limit", async () => {
+  const answer = await post("/api/v1/crawl/deep", {
+    url: "https://www.deep.example/docs/index.html",
+    strategy: "best_first",
+    keywords: ["Harbour Wall", "tide"],
+    scope: "domain",
+    include: ["/docs/"],
+    exclude: ["[?&]print="],
+    max_pages_per_host: 7,
+    concurrency: 3,
+    timeout_seconds: 60,
+  });
+  expect(answer.status).toBe(202);
+  const [row] = await setup.database.sql`
+    select settings, extract(epoch from deadline_at - created_at)::float8 as seconds from jobs where id = ${answer.body.job_id}`;
+  expect(row).toMatchObject({
+    settings: {
+      strategy: "best_first",
+      keywords: ["harbour wall", "tide"],
+      score_threshold: 0.4,
+      scope: { mode: "domain", roots: ["deep.example"], include: ["/docs/"], exclude: ["[?&]print="] },
+      max_pages_per_host: 7,
+      concurrency: 3,
+    },
+    seconds: 60,
+  });
+});
+
+it.each([
+  [{ strategy: "random" }, "strategy"],
+  [{ strategy: "best_first" }, "keywords"],
+  [{ strategy: "best_first", keywords: ["a"], score_threshold: 1.5 }, "score_threshold"],
+  [{ scope: "planet" }, "scope"],
+  [{ include: ["fine", "(a"] }, "include[1]"],
+  [{ exclude: ["(?=x)"] }, "exclude[0]"],
+  [{ exclude: Array(51).fill("a") }, "exclude"],
+  [{ include: ["a".repeat(501)] }, "include[0]"],
+  [{ max_pages_per_host: 0 }, "max_pages_per_host"],
+  [{ concurrency: 0 }, "concurrency"],
+  [{ timeout_seconds: 0 }, "timeout_seconds"],
+])("refuses a deep crawl with %j, and names the field", async (fields, path) => {
+  const answer = await post("/api/v1/crawl/deep", { url: "https://a.example/", ...fields });
+  expect(answer).toMatchObject({ status: 400, body: { code: "VALIDATION_ERROR" } });
+  expect(answer.body.details.faults).toMatchObject([{ in: "body", path }]);
 });
 
 it.each(["config_id", "collection_id"])("names an unknown %s", async (field) => {
