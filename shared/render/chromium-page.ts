@@ -34,7 +34,7 @@ const OF_THE_TRANSFER =
   /^(content-(encoding|length|type|disposition)|transfer-encoding|connection|keep-alive|trailer|upgrade|alt-svc|refresh)$/i;
 const QUIET_MS = 500;
 /** A page that asks again and again is never quiet. */
-const LONGEST_UNREST_MS = 8_000;
+const LONGEST_UNREST_MS = 5_000;
 const LOOK_EVERY_MS = 50;
 const MOST_NAVIGATIONS = 10;
 

@@ -1,0 +1,185 @@
+/** Whatever a page tries, it reaches nothing that the URL guard forbids: a service inside sees no connection and no datagram. */
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { get } from "node:http";
+import type { LookupFunction } from "node:net";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { createUrlGuard } from "../../../shared/access/url-guard.ts";
+import type { Chromium } from "../../../shared/render/chromium.ts";
+import { type Site, startSite } from "../../sites/site.ts";
+import { documentOf, type InternalService, internalService, testChromium } from "./browser.ts";
+
+let inside: InternalService;
+let site: Site;
+let chromium: Chromium;
+/** What a name means, the how manieth time it is asked for. */
+let answers: Record<string, (time: number) => string> = {};
+const asked: Record<string, number> = {};
+
+/** A name server that answers as each test says. */
+const lookup: LookupFunction = (hostname, options, callback) => {
+  const time = asked[hostname] ?? 0;
+  asked[hostname] = time + 1;
+  const address = answers[hostname]?.(time);
+  if (address === undefined) return callback(Object.assign(new Error("no such name"), { code: "ENOTFOUND" }), "");
+  callback(null, options.all ? [{ address, family: 4 }] : address, 4);
+};
+
+beforeAll(async () => {
+  inside = await internalService();
+  site = await startSite({
+    "/to-inside": { status: 302, headers: { location: `http://127.0.0.1:${inside.port}/redirected` } },
+    "/worker.js": {
+      headers: { "content-type": "text/javascript" },
+      body: `fetch("http://127.0.0.1:${inside.port}/worker").then(() => postMessage("reached"), () => postMessage("done"))`,
+    },
+    "/service.js": {
+      headers: { "content-type": "text/javascript" },
+      body: `self.addEventListener("install", () => fetch("http://127.0.0.1:${inside.port}/service"))`,
+    },
+  });
+  const guard = createUrlGuard({ allowHosts: [site.host], lookup });
+  chromium = testChromium([], { guard });
+});
+afterAll(async () => {
+  await chromium.close();
+  await site.close();
+  await inside[Symbol.asyncDispose]();
+});
+beforeEach(() => {
+  inside.visits.length = 0;
+  answers = {};
+});
+
+/**
+ * Opens the page with pictures and frames allowed, so that nothing but the guard keeps it in.
+ * @returns what its scripts said, or else what it shows
+ */
+async function open(html: string): Promise<string> {
+  const document = documentOf(`${site.origin}/page`, html.replaceAll("INSIDE", `127.0.0.1:${inside.port}`));
+  return await chromium.withPage(document, { purpose: "picture", headers: {}, timeoutMs: 15_000 }, async (page) => {
+    await page.loaded(Date.now() + 6_000);
+    return await page.evaluate(`(document.querySelector("#out") ?? document.documentElement).textContent`, 2_000);
+  });
+}
+
+/** The script says what it got into the page. */
+const scripted = (body: string): string =>
+  `<p id="out"></p><script>const say = (text) => { document.querySelector("#out").textContent += "[" + text + "]" };${body}</script>`;
+
+const WAYS: Record<string, string> = {
+  fetch: scripted(`fetch("http://INSIDE/").then((a) => say("reached " + a.type), () => say("done"))`),
+  "fetch without CORS": scripted(
+    `fetch("http://INSIDE/", { mode: "no-cors" }).then(() => say("done"), () => say("done"))`,
+  ),
+  "fetch with another spelling of the address": scripted(
+    `Promise.allSettled(["2130706433", "0x7f.1", "127.1", "localhost", "[::1]", "[::ffff:127.0.0.1]", "0.0.0.0", "x.localhost"]
+      .map((host) => fetch("http://" + host + ":PORT/", { mode: "no-cors" }))).then(() => say("done"))`,
+  ),
+  XMLHttpRequest: scripted(
+    `const r = new XMLHttpRequest(); r.open("GET", "http://INSIDE/"); r.onloadend = () => say("done"); r.send()`,
+  ),
+  "a redirect": scripted(`fetch("/to-inside", { mode: "no-cors" }).then(() => say("done"), () => say("done"))`),
+  "an image": `<img src="http://INSIDE/a.png" srcset="http://INSIDE/b.png 2x">`,
+  "a style sheet and a font": `<link rel="stylesheet" href="http://INSIDE/a.css"><style>@import "http://INSIDE/b.css";
+    @font-face { font-family: x; src: url(http://INSIDE/x.woff) } p { font-family: x }</style><p>text</p>`,
+  "a script": `<script src="http://INSIDE/a.js"></script><script type="module">import "http://INSIDE/b.js"</script>`,
+  "a frame": `<iframe src="http://INSIDE/"></iframe><iframe srcdoc="<img src='http://INSIDE/'>"></iframe><object data="http://INSIDE/"></object><embed src="http://INSIDE/">`,
+  "a frame that is redirected": `<iframe src="/to-inside"></iframe>`,
+  "a form": `<form action="http://INSIDE/" method="post" target="_blank"><input name="a"></form><script>document.forms[0].submit()</script>`,
+  "a navigation": `<script>location.href = "http://INSIDE/"</script>`,
+  "a window": `<script>window.open("http://INSIDE/"); window.open("/to-inside")</script>`,
+  WebSocket: scripted(
+    `const s = new WebSocket("ws://INSIDE/"); s.onopen = () => say("reached"); s.onerror = () => say("done")`,
+  ),
+  "WebSocket with TLS": scripted(
+    `const s = new WebSocket("wss://INSIDE/"); s.onopen = () => say("reached"); s.onerror = () => say("done")`,
+  ),
+  EventSource: scripted(`const s = new EventSource("http://INSIDE/"); s.onerror = () => { s.close(); say("done") }`),
+  sendBeacon: scripted(`navigator.sendBeacon("http://INSIDE/", "x"); say("done")`),
+  "hints and prefetching": `<link rel="dns-prefetch" href="http://INSIDE"><link rel="preconnect" href="http://INSIDE">
+    <link rel="prefetch" href="http://INSIDE/a"><link rel="preload" as="image" href="http://INSIDE/b"><link rel="prerender" href="http://INSIDE/c">
+    <script type="speculationrules">{"prefetch":[{"source":"list","urls":["http://INSIDE/d"]}],"prerender":[{"source":"list","urls":["/to-inside"]}]}</script>`,
+  "pings of links": `<a id="a" href="#x" ping="http://INSIDE/">x</a><script>document.querySelector("#a").click()</script>`,
+  "a worker": scripted(`new Worker("/worker.js").onmessage = ({ data }) => say(data)`),
+  "a worker of a blob":
+    scripted(`new Worker(URL.createObjectURL(new Blob(['fetch("http://INSIDE/").then(() => postMessage("reached"), () => postMessage("done"))'])))
+    .onmessage = ({ data }) => say(data)`),
+  "a shared worker": scripted(`new SharedWorker("/worker.js"); say("done")`),
+  "a service worker": scripted(
+    `navigator.serviceWorker.register("/service.js").then(() => say("done"), () => say("done"))`,
+  ),
+  "WebRTC by STUN and TURN": scripted(`const peer = new RTCPeerConnection({ iceServers: [{ urls: "stun:INSIDE" },
+      { urls: ["turn:INSIDE", "turn:INSIDE?transport=tcp", "turns:INSIDE?transport=tcp"], username: "a", credential: "b" }] });
+    peer.createDataChannel("x"); peer.onicecandidate = ({ candidate }) => { if (candidate === null) say("done") };
+    peer.createOffer().then((offer) => peer.setLocalDescription(offer))`),
+  "WebRTC to a peer": scripted(`const peer = new RTCPeerConnection(); peer.createDataChannel("x");
+    peer.createOffer().then((o) => peer.setLocalDescription(o)).then(() => peer.setRemoteDescription({ type: "answer", sdp:
+      peer.localDescription.sdp.replace("actpass", "active").replace(/a=candidate.*\\r\\n/g, "") })).then(() =>
+      peer.addIceCandidate({ candidate: "candidate:1 1 udp 2122260223 127.0.0.1 PORT typ host", sdpMid: "0" })).then(() => say("done"), (e) => say(e.message))`),
+  WebTransport: scripted(`new WebTransport("https://INSIDE/").ready.then(() => say("reached"), () => say("done"))`),
+  "a favicon and a manifest": `<link rel="icon" href="http://INSIDE/i.ico"><link rel="manifest" href="http://INSIDE/m.json">`,
+  "a media element": `<video src="http://INSIDE/v.mp4" autoplay></video><audio src="http://INSIDE/a.mp3" autoplay></audio>`,
+  "a report": `<meta http-equiv="Content-Security-Policy" content="img-src 'none'; report-uri http://INSIDE/"><img src="/x.png">`,
+};
+
+test.each(Object.entries(WAYS))("%s reaches nothing inside", async (_name, html) => {
+  const dom = await open(html.replaceAll("PORT", String(inside.port)));
+  expect(dom).not.toContain("reached");
+  expect(inside.visits).toEqual([]);
+});
+
+test("a page may ask sites that the guard allows, and is told nothing of why others were refused", async () => {
+  const dom = await open(
+    scripted(
+      `fetch("/x").then((a) => say("site " + a.status)); fetch("http://INSIDE/secret?q=1").catch((e) => say(e.message))`,
+    ),
+  );
+  expect(dom).toContain("[site 404]");
+  expect(dom).toContain("[Failed to fetch]");
+  expect(chromium.refusals).toEqual([expect.stringContaining("loopback")]);
+  expect(chromium.refusals.join()).not.toContain("secret");
+});
+
+test("a public name that resolves to something inside is refused at each connection, whatever it meant before", async () => {
+  const { port } = inside;
+  // what a rebinding name server says from the second time on
+  answers = { "rebound.test": () => "127.0.0.1" };
+  // the page gets an empty answer of the proxy, of which it may not see anything
+  const again = `() => fetch("http://rebound.test:${port}/", { mode: "no-cors" })`;
+  await open(scripted(`(${again})().then(${again}).then(() => say("done"))`));
+  expect(asked["rebound.test"]).toBe(2);
+  expect(inside.visits).toEqual([]);
+  expect(chromium.refusals).toContainEqual(expect.stringContaining("resolves to 127.0.0.1"));
+});
+
+test("files and pages of the browser itself stay closed", async () => {
+  const dom = await open(
+    scripted(`const urls = ["file:///etc/passwd", "chrome://version", "view-source:http://INSIDE/", "devtools://devtools/bundled/inspector.html"];
+      Promise.all(urls.map((url) => fetch(url).then((a) => a.text()).then(() => say("read " + url), () => say("closed"))))`) +
+      `<iframe src="file:///etc/passwd"></iframe><iframe src="chrome://version"></iframe><img src="file:///etc/hostname">`,
+  );
+  expect(dom).toBe("[closed]".repeat(4));
+});
+
+test("a page cannot make a cannon of the browser", async () => {
+  site.requests.length = 0;
+  await open(scripted(`for (let i = 0; i < 800; i += 1) fetch("/shot" + i).catch(() => {})`)).catch(
+    () => "its time was up",
+  );
+  expect(site.requests.length).toBeLessThanOrEqual(400);
+  site.requests.length = 0;
+  await open(`${`<iframe src="/frame"></iframe>`.repeat(450)}`).catch(() => "its time was up");
+  expect(site.requests.length).toBeLessThanOrEqual(400);
+});
+
+test("nobody else on the machine can use the proxy", async () => {
+  const document = documentOf(`${site.origin}/page`, "<p>x");
+  await chromium.withPage(document, { purpose: "text", headers: {}, timeoutMs: 15_000 }, async () => {
+    const line = readFileSync(`/proc/${chromium.pid}/cmdline`, "utf8");
+    const [, port] = /--proxy-server=http:\/\/127\.0\.0\.1:(\d+)/.exec(line) ?? expect.fail("no proxy");
+    // fetch takes this answer for none at all
+    const [answer] = await once(get({ port, host: "127.0.0.1", path: `${site.origin}/` }), "response");
+    expect(answer.statusCode).toBe(407);
+  });
+});
