@@ -3,8 +3,11 @@
  * resolved here and the connection goes to the very addresses that were checked, so a name cannot be rebound in between.
  */
 import { lookup as systemLookup } from "node:dns";
-import { connect as connectTcp, type LookupFunction, type Socket } from "node:net";
+import { connect as connectTcp, isIP, type LookupFunction, type Socket } from "node:net";
 import { Agent, buildConnector } from "undici";
+import { bareHost } from "../platform/allowed-host.ts";
+import type { ProxyServer } from "./proxy-server.ts";
+import { openTunnel } from "./proxy-tunnel.ts";
 import { nonPublicReason } from "./public-address.ts";
 import { createUrlInspector, portOf, type UrlInspector, UrlRefusedError } from "./url-inspection.ts";
 
@@ -15,6 +18,11 @@ const DEFAULT_CONNECT_TIMEOUT_MS = 10_000;
 export interface UrlGuard extends Pick<UrlInspector, "inspect"> {
   /** An HTTP client that connects only where the guard allows. Timeouts and limits come from `options`. */
   dispatcher(options?: DispatcherOptions): Agent;
+  /**
+   * As `dispatcher`, through a proxy. The guard holds for the proxy's own address and for the target's: the proxy is asked for
+   * an address that was checked, while TLS goes by the name. Errors of the proxy are `ProxyFault`.
+   */
+  proxyDispatcher(server: ProxyServer, options?: DispatcherOptions): Agent;
   /**
    * A TCP connection, for whoever speaks another protocol than HTTP over it. The caller listens for `connect` and `error`.
    * @throws UrlRefusedError where that can be told without a lookup
@@ -36,12 +44,36 @@ interface GuardOptions {
 /** @throws Error where an entry of `allowHosts` is malformed */
 export function createUrlGuard({ allowHosts, lookup = systemLookup }: GuardOptions): UrlGuard {
   const { inspect, checkHost } = createUrlInspector(allowHosts);
+  const lookupFor = (hostname: string, port: number): LookupFunction =>
+    checkHost(hostname, port) === "allowed" ? lookup : publicOnly(lookup);
+  const connect: UrlGuard["connect"] = (hostname, port) =>
+    connectTcp({ host: bareHost(hostname), port, lookup: lookupFor(hostname, port) });
+  const addressOf = async (hostname: string, port: number): Promise<string> => {
+    const host = bareHost(hostname);
+    const checked = lookupFor(hostname, port);
+    return isIP(host) === 0 ? await firstAddress(checked, host) : host;
+  };
   return {
     inspect,
-    connect(hostname, port) {
-      const verdict = checkHost(hostname, port);
-      const host = hostname.replace(/^\[(.*)\]$/, "$1");
-      return connectTcp({ host, port, lookup: verdict === "allowed" ? lookup : publicOnly(lookup) });
+    connect,
+    proxyDispatcher(server, { connectTimeoutMs = DEFAULT_CONNECT_TIMEOUT_MS, ...options } = {}) {
+      const secure = buildConnector({ timeout: connectTimeoutMs });
+      const tunnel = { connect, timeoutMs: connectTimeoutMs };
+      return new Agent({
+        ...options,
+        connect(target, callback) {
+          const port = portOf(target.protocol, target.port);
+          addressOf(target.hostname, port)
+            .then((address) => openTunnel(server, { address, port }, tunnel))
+            .then(
+              (socket) =>
+                target.protocol === "https:"
+                  ? secure({ ...target, httpSocket: socket }, callback)
+                  : callback(null, socket),
+              (error: Error) => callback(error, null),
+            );
+        },
+      });
     },
     dispatcher({ connectTimeoutMs, ...options } = {}) {
       const timeout = connectTimeoutMs ?? DEFAULT_CONNECT_TIMEOUT_MS;
@@ -60,6 +92,19 @@ export function createUrlGuard({ allowHosts, lookup = systemLookup }: GuardOptio
       });
     },
   };
+}
+
+/** IPv4 where there is one: not every proxy has IPv6. */
+function firstAddress(lookup: LookupFunction, host: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    lookup(host, { all: true }, (error, found) => {
+      if (error) return reject(error);
+      const all = typeof found === "string" ? [{ address: found, family: isIP(found) }] : found;
+      const address = (all.find(({ family }) => family === 4) ?? all[0])?.address;
+      if (address === undefined) return reject(Object.assign(new Error(`${host} has no address`), { code: "ENODATA" }));
+      resolve(address);
+    });
+  });
 }
 
 /** A lookup that fails unless every address of the name is public: one private address among public ones is an attack. */

@@ -57,8 +57,7 @@ const LONGEST_VALIDATOR = 1000;
 /**
  * A subquery for the row `u` of the frontier: the response that a new answer is compared with, so that an unchanged page
  * becomes a revisit of it. That is always the original: a capture that is itself a revisit, or whose answer was used again,
- * leads to the one that holds the response. Not where that one is truncated or not archived, nor where it is a result of a
- * spider job, which goes after a while: what refers to it would be left without its content.
+ * leads to the one that holds the response. Not where that one is truncated or not archived.
  *
  * Validators, the latest that were heard, come along only where an active document of that URL and collection exists, so that
  * the answer 304 can carry it over; otherwise only the digest tells.
@@ -82,7 +81,6 @@ export function priorOf(tx: Transaction, job: Pick<JobRow, "collectionId">) {
     join captures c on c.id = known.id
     left join captures reused on reused.id = c.reused_from
     join captures o on o.id = coalesce(c.revisit_of, reused.revisit_of, reused.id, c.id)
-    join jobs j on j.id = o.job_id
     left join lateral (
       select l.etag, l.last_modified from captures l
       where l.url_hash = u.url_hash and l.fetched_at >= o.fetched_at and (l.id = c.id or l.revisit_of = o.id)
@@ -91,7 +89,7 @@ export function priorOf(tx: Transaction, job: Pick<JobRow, "collectionId">) {
     cross join lateral (
       select coalesce(latest.etag, c.etag) as etag, coalesce(latest.last_modified, c.last_modified) as last_modified
     ) heard
-    where o.warc_key is not null and not o.truncated and j.delivery is null
+    where o.warc_key is not null and not o.truncated
     order by known.active desc limit 1`;
 }
 

@@ -131,7 +131,7 @@ test("a page without a document is asked for unconditionally, and its identical 
   expect(second).toMatchObject({ status_code: 200, revisit_of: first?.id });
 });
 
-test("nothing refers to a truncated response, to one that is gone, or to one that will go with its job", async () => {
+test("nothing refers to a truncated response, or to one that is gone", async () => {
   const body = page("Letters", [], 4000);
   await using site = await startSite({ "/": () => html(body, { ETag: '"1"' }) });
   const { crawl, sql } = await recrawls();
@@ -142,8 +142,6 @@ test("nothing refers to a truncated response, to one that is gone, or to one tha
   expect((await crawl(url)).map((row) => row.revisit_of)).toEqual([null, null, null]);
   await sql`update captures set warc_key = null, warc_offset = null, warc_length = null where not truncated`;
   expect((await crawl(url)).map((row) => row.revisit_of)).toEqual([null, null, null, null]);
-  await sql`update jobs set delivery = 'store'`;
-  expect((await crawl(url)).map((row) => row.revisit_of)).toEqual([null, null, null, null, null]);
   expect(site.requests.every(({ headers }) => headers["if-none-match"] === undefined)).toBe(true);
 });
 
