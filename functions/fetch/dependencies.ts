@@ -4,9 +4,11 @@ import type { SQSClient } from "@aws-sdk/client-sqs";
 import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import { createUrlGuard } from "../../shared/access/url-guard.ts";
 import { createBodyBudget } from "../../shared/crawl/exchange.ts";
+import { createExits } from "../../shared/crawl/exits.ts";
 import type { FetchDependencies } from "../../shared/crawl/fetch-dependencies.ts";
 import { createHostStates } from "../../shared/crawl/host-state.ts";
 import { createJobFlags } from "../../shared/crawl/job-flags.ts";
+import { createProxyStates } from "../../shared/crawl/proxy-state.ts";
 import { createRobotsCache } from "../../shared/crawl/robots-cache.ts";
 import { createTaskLeases } from "../../shared/crawl/task-lease.ts";
 import { dynamoClient, s3Client, sqsClient } from "../../shared/platform/aws.ts";
@@ -30,16 +32,22 @@ interface AwsClients {
 
 export function fetchDependencies(config: Config, { sqs, s3, dynamo }: AwsClients) {
   const guard = createUrlGuard({ allowHosts: config.allowHosts });
+  const limits = {
+    connectTimeoutMs: config.connectTimeoutMs,
+    headersTimeout: config.headersTimeoutMs,
+    bodyTimeout: config.bodyIdleTimeoutMs,
+    maxHeaderSize: MAX_HEADER_BYTES,
+  };
   return {
     sqs,
     queueUrlPrefix: config.queueUrlPrefix,
     log: createLogger({ function: "fetch" }, config.logLevel),
     guard,
-    client: guard.dispatcher({
-      connectTimeoutMs: config.connectTimeoutMs,
-      headersTimeout: config.headersTimeoutMs,
-      bodyTimeout: config.bodyIdleTimeoutMs,
-      maxHeaderSize: MAX_HEADER_BYTES,
+    exits: createExits({
+      direct: guard.dispatcher(limits),
+      through: (server) => guard.proxyDispatcher(server, limits),
+      proxies: createProxyStates(dynamo, config.stateTable),
+      clock: systemClock,
     }),
     budget: createBodyBudget(LARGE_BODIES),
     hosts: createHostStates(dynamo, config.stateTable, Date.now, {

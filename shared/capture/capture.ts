@@ -134,6 +134,7 @@ export const CAPTURE_ERROR_CODES = {
   EXTRACT_FAILED: "failed",
   RATE_LIMITED: "failed",
   ROBOTS_UNREACHABLE: "failed",
+  PROXY_UNAVAILABLE: "failed",
   DEAD_LETTERED: "failed",
   ROBOTS_DENIED: "skipped",
   OUT_OF_SCOPE: "skipped",

@@ -1,11 +1,11 @@
 /** What the fetch worker works with, and how one delivery of a task begins and ends. */
-import type { Agent } from "undici";
 import type { UrlGuard } from "../access/url-guard.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Logger } from "../platform/log.ts";
 import type { ObjectStore } from "../platform/objects.ts";
 import type { QueueSender } from "../platform/queues.ts";
 import type { BodyBudget } from "./exchange.ts";
+import type { Exits } from "./exits.ts";
 import type { HostStates } from "./host-state.ts";
 import type { JobFlags } from "./job-flags.ts";
 import type { RobotsCache } from "./robots-cache.ts";
@@ -13,7 +13,7 @@ import type { TaskLeases } from "./task-lease.ts";
 
 export interface FetchDependencies {
   guard: UrlGuard;
-  client: Agent;
+  exits: Exits;
   budget: BodyBudget;
   hosts: HostStates;
   leases: TaskLeases;

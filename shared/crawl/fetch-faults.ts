@@ -1,4 +1,5 @@
 /** What went wrong between us and a server, as the error codes of a capture. */
+import { ProxyFault } from "../access/proxy-tunnel.ts";
 import { UrlRefusedError } from "../access/url-inspection.ts";
 import type { CaptureError, CaptureErrorCode } from "../capture/capture.ts";
 
@@ -12,6 +13,7 @@ const RETRYABLE = new Set<CaptureErrorCode>([
   "LENGTH_MISMATCH",
   "RATE_LIMITED",
   "ROBOTS_UNREACHABLE",
+  "PROXY_UNAVAILABLE",
 ]);
 
 /** Codes of Node and undici by what they mean here. */
@@ -49,6 +51,9 @@ export function fault(code: CaptureErrorCode, message: string, retryable: boolea
 /** @param phase what was under way when `error` came */
 export function describeFault(error: unknown, phase: "connect" | "headers" | "body"): CaptureError {
   if (error instanceof UrlRefusedError) return fault("URL_BLOCKED", error.message);
+  if (error instanceof ProxyFault) {
+    return fault(error.code === "TARGET_UNREACHABLE" ? "CONNECT_FAILED" : "PROXY_UNAVAILABLE", error.message);
+  }
   // one error per address tried
   if (error instanceof AggregateError && error.errors.length > 0) return describeFault(error.errors[0], phase);
   const code = error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";

@@ -2,9 +2,9 @@
  * Requests of one task to one host, each at a slot of its own, none where the host is blocked, asked for silence or has its
  * circuit open.
  */
-import type { Agent } from "undici";
 import type { Clock } from "../platform/clock.ts";
 import { type BodyBudget, type Exchange, type ExchangeLimits, exchange } from "./exchange.ts";
+import type { Exit } from "./exits.ts";
 import { createHostGate } from "./host-gate.ts";
 import type { HostStates } from "./host-state.ts";
 import { createKnownHost } from "./known-host.ts";
@@ -29,22 +29,25 @@ export interface PoliteClientOptions extends Pick<SlotQueueOptions, "signal" | "
   /** Epoch ms from which the job may have waited for the host. */
   waitingSince: number;
   states: HostStates;
-  client: Agent;
+  exit: Exit;
   budget: BodyBudget;
   clock: Clock;
 }
 
+/** Ways out that one request tries. */
+const MOST_ROUTES = 5;
+
 export function createPoliteClient(options: PoliteClientOptions): PoliteClient {
-  const { states, clock, signal, client, budget } = options;
+  const { states, clock, signal, exit, budget } = options;
   const host = createKnownHost(options.host, states);
   const gate = createHostGate(host, states, clock, options.waitingSince);
   const pacer = createPacer(clock);
   let crawlDelayMs = 0;
-  let origin = "";
+  let connected = (): boolean => false;
   const slots = createSlotQueue({
     ...options,
     host,
-    cold: () => (client.stats[origin]?.connected ?? 0) === 0,
+    cold: () => !connected(),
     paceOf: ({ rate_limit_rps }) => paceOf(options.jobRps, rate_limit_rps, crawlDelayMs),
   });
 
@@ -60,19 +63,28 @@ export function createPoliteClient(options: PoliteClientOptions): PoliteClient {
       const passage = await gate.pass(limits.timeoutMs);
       let answered = false;
       try {
-        origin = url.origin;
-        const pace = await slots.take();
-        const left = await pacer.turn(pace, signal);
-        try {
-          passage.confirm();
-        } catch (error) {
-          left();
-          throw error;
+        for (let tries = 1; ; tries++) {
+          const { client, over } = await exit.route();
+          connected = () => Boolean(client.stats[url.origin]?.connected);
+          const pace = await slots.take();
+          const left = await pacer.turn(pace, signal);
+          try {
+            passage.confirm();
+          } catch (error) {
+            left();
+            throw error;
+          }
+          const answer = await exchange(client, url, headers, limits, budget, left);
+          const elsewhere = await over(answer);
+          if (answer.fault?.code === "PROXY_UNAVAILABLE") {
+            // that says nothing of the host
+            if (elsewhere && tries < MOST_ROUTES) continue;
+            return answer;
+          }
+          await gate.learnFrom(answer);
+          answered = true;
+          return answer;
         }
-        const answer = await exchange(client, url, headers, limits, budget, left);
-        await gate.learnFrom(answer);
-        answered = true;
-        return answer;
       } finally {
         await passage.over(answered);
       }

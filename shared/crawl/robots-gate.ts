@@ -99,6 +99,7 @@ async function fetchRobots(start: URL, options: RobotsGateOptions): Promise<Robo
     }
     await options.archive(answer);
     const { response } = answer;
+    if (answer.fault?.code === "PROXY_UNAVAILABLE") return answer.fault;
     if (response === null || answer.fault !== null) return unreachable(answer.fault?.message ?? "no answer");
     if (isRedirect(response.status)) {
       const target = redirectTarget(url, response.headers);

@@ -31,8 +31,9 @@ export interface TaskHostsOptions {
 }
 
 export function createTaskHosts({ dependencies, task, signal, deadline, queued }: TaskHostsOptions): TaskHosts {
-  const { hosts, client, budget, clock, settings } = dependencies;
+  const { hosts, exits, budget, clock, settings } = dependencies;
   const clients = new Map<string, PoliteClient>();
+  const exit = exits.forTask(task.config.proxy_id);
 
   const clientOf = (host: string): PoliteClient => {
     const held = clients.get(host);
@@ -43,7 +44,7 @@ export function createTaskHosts({ dependencies, task, signal, deadline, queued }
       jobRps: task.config.rate_limit_rps ?? settings.defaultRps,
       waitingSince: uuidTime(task.jobId) ?? 0,
       states: hosts,
-      client,
+      exit,
       budget,
       clock,
       signal,

@@ -4,6 +4,7 @@ import { type UrlGuard, UrlRefusedError } from "../../access/url-guard.ts";
 import type { CaptureError } from "../../capture/capture.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { BodyBudget, Exchange, ExchangeLimits, HttpResponse } from "../exchange.ts";
+import { directExit } from "../exits.ts";
 import { CircuitOpen, RequestRefused } from "../host-gate.ts";
 import type { HostStates } from "../host-state.ts";
 import { createPoliteClient, type PoliteClient } from "../polite-client.ts";
@@ -84,7 +85,7 @@ export function createFetcher(dependencies: FetcherDependencies, { signal, deadl
       waitingSince: startedAt,
       jobRps: rates?.get(host) ?? settings.defaultRps,
       states: hosts,
-      client,
+      exit: directExit(client),
       budget,
       clock,
       signal,
