@@ -6,7 +6,7 @@ import { readDiscovery } from "../../shared/crawl/discovery/result.ts";
 import { parseSite, siteText } from "../../shared/crawl/discovery/site.ts";
 import { DISCOVERY_SOURCES, noteSchema } from "../../shared/crawl/discovery/task.ts";
 import { keywordsOf } from "../../shared/crawl/relevance.ts";
-import { MAX_PATTERN_LENGTH, patternFault } from "../../shared/crawl/url-patterns.ts";
+import { urlPatternSchema } from "../../shared/crawl/scope-request.ts";
 import { ApiError } from "../../shared/platform/errors.ts";
 import { defineRoute } from "../adapters/api-route.ts";
 import { cursorParameter, encodeCursor } from "../adapters/cursor.ts";
@@ -20,20 +20,11 @@ export const scoreQuerySchema = z
   .max(1_000)
   .refine((text) => keywordsOf(text).length > 0, "holds no word to look for");
 
-const pattern = z
-  .string()
-  .min(1)
-  .max(MAX_PATTERN_LENGTH)
-  .superRefine((text, context) => {
-    const fault = patternFault(text);
-    if (fault !== null) context.addIssue(`is no RE2 pattern: ${fault}`);
-  });
-
 /** The reference's DiscoveryRequest. Fields that it leaves empty may also be null. */
 const discoveryRequestSchema = z.strictObject({
   domain: z.string().trim().min(1).max(2_048),
   sources: z.array(z.enum(DISCOVERY_SOURCES)).min(1).max(10).default(["sitemap"]),
-  pattern: pattern.nullish(),
+  pattern: urlPatternSchema.nullish(),
   max_urls: z.int().min(1).max(MAX_URLS).default(500),
   score_query: scoreQuerySchema.nullish(),
   /** Counts with `score_query` only. */

@@ -5,20 +5,19 @@ import type { Scope } from "./fetch-task.ts";
 import { registrableDomain } from "./scope-judge.ts";
 import { MAX_PATTERN_LENGTH, MAX_PATTERNS, patternFault } from "./url-patterns.ts";
 
-/** As requests carry them; a pattern that is not of RE2's syntax is a fault of the very element. */
-export const urlPatternsSchema = z
-  .array(
-    z
-      .string()
-      .min(1)
-      .max(MAX_PATTERN_LENGTH)
-      .superRefine((pattern, context) => {
-        const fault = patternFault(pattern);
-        if (fault !== null) context.addIssue({ code: "custom", message: `the pattern "${pattern}": ${fault}` });
-      }),
-  )
-  .max(MAX_PATTERNS)
-  .default([]);
+/** A pattern as requests carry it. */
+export const urlPatternSchema = z
+  .string()
+  .min(1)
+  // what is longer is not even compiled
+  .max(MAX_PATTERN_LENGTH, { abort: true })
+  .superRefine((pattern, context) => {
+    const fault = patternFault(pattern);
+    if (fault !== null) context.addIssue({ code: "custom", message: `the pattern "${pattern}": ${fault}` });
+  });
+
+/** A pattern that is not of RE2's syntax is a fault of the very element. */
+export const urlPatternsSchema = z.array(urlPatternSchema).max(MAX_PATTERNS).default([]);
 
 export interface ScopeRequest {
   /** What the seeds stand for: themselves and wherever they lead, their hosts, registrable domains, or paths. */

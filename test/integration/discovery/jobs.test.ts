@@ -3,7 +3,6 @@ import { expect, test } from "vitest";
 import { buryDeadLetter } from "../../../shared/crawl/dead-letters.ts";
 import {
   createDiscovery,
-  type DiscoveryDependencies,
   type NewDiscovery,
   readDiscoveryJob,
   takeDiscovered,
@@ -40,7 +39,7 @@ const openRows = (setup: Setup) => setup.sql`select status, sends, sent_at is nu
 const lapse = (setup: Setup) => setup.sql`update discovery_jobs set sent_at = now() - interval '1 hour'`;
 
 /** A queue service that takes nothing. */
-const deaf = (setup: Setup): DiscoveryDependencies => {
+const deaf = (setup: Setup): Setup["dependencies"] => {
   const refuse = () => Promise.reject(new RetryableError("no queue today", { code: "QUEUE_REFUSED" }));
   return { ...setup.dependencies, queues: { ...setup.dependencies.queues, send: refuse } };
 };
@@ -92,7 +91,7 @@ test("a message that could not be sent is sent by the next sweep", async () => {
 test("an outage of the queue costs a job none of its sendings", async () => {
   const setup = await crawlSetup();
   await createDiscovery(deaf(setup), NEW);
-  for (let times = 0; times < 5; times++) await sweep({ ...setup.dependencies, ...deaf(setup) }, later());
+  for (let times = 0; times < 5; times++) await sweep(deaf(setup), later());
   expect(await openRows(setup)).toEqual([{ status: "pending", sends: 0, unsent: true }]);
 });
 
