@@ -1,5 +1,6 @@
 /** Removes replaced generations with their vectors and expired results, refreshes the corpus statistics, ages the embedding cache. */
 import type { Context } from "aws-lambda";
+import { removeExpiredDiscoveries } from "../../shared/crawl/discovery/jobs.ts";
 import { createJobFlags } from "../../shared/crawl/job-flags.ts";
 import { removeExpiredResults } from "../../shared/crawl/job-results.ts";
 import { refreshIfStale } from "../../shared/knowledge/corpus-statistics.ts";
@@ -35,11 +36,13 @@ export async function handler(_event: unknown, context: Pick<Context, "getRemain
   const documents = await removeUnseenDocuments(sql, vectors, hasTime);
   const embeddings = await ageEmbeddingCache(sql, hasTime);
   const results = await removeExpiredResults(sql, config.jobRetentionDays, hasTime);
+  const discoveries = await removeExpiredDiscoveries(sql);
   const refreshed = await refreshIfStale(sql);
   log.info("maintained", {
     removed_documents: documents,
     aged_embeddings: embeddings,
     expired_results: results,
+    expired_discoveries: discoveries,
     refreshed_statistics: refreshed,
   });
 }

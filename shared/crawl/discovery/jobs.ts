@@ -118,3 +118,16 @@ export async function failDiscovery(sql: Sql, jobId: string, error: string): Pro
 export async function releaseDiscovery(sql: Sql, jobId: string): Promise<void> {
   await sql`update discovery_jobs set sent_at = null where id = ${jobId} and status in ('pending', 'running')`;
 }
+
+/** As long as S3 keeps what they found. */
+const KEPT_DAYS = 30;
+const MOST_REMOVED = 5_000;
+
+/** Removes jobs whose URLs have expired; what is left is for the next time. @returns how many went */
+export async function removeExpiredDiscoveries(sql: Sql): Promise<number> {
+  const { count } = await sql`
+    delete from discovery_jobs where id in (
+      select id from discovery_jobs where completed_at < now() - ${KEPT_DAYS}::int * interval '1 day'
+      limit ${MOST_REMOVED})`;
+  return count;
+}

@@ -5,6 +5,7 @@ import {
   createDiscovery,
   type NewDiscovery,
   readDiscoveryJob,
+  removeExpiredDiscoveries,
   takeDiscovered,
 } from "../../../shared/crawl/discovery/jobs.ts";
 import { discoveryTaskSchema } from "../../../shared/crawl/discovery/task.ts";
@@ -165,4 +166,20 @@ test("a job whose message is dead fails; one whose answer is dead is asked for a
   });
   await sweep(setup.dependencies, later());
   expect((await messages(setup)).map(({ jobId }) => jobId)).toEqual([other.job_id]);
+});
+
+test("a job goes with its URLs, after 30 days; one that has not ended never does", async () => {
+  const setup = await crawlSetup();
+  const [old, young, open] = [
+    await createDiscovery(setup.dependencies, NEW),
+    await createDiscovery(setup.dependencies, NEW),
+    await createDiscovery(setup.dependencies, NEW),
+  ];
+  for (const { job_id } of [old, young]) await takeDiscovered(setup.sql, ended(job_id));
+  await setup.sql`update discovery_jobs set created_at = now() - interval '31 days' where id = ${open.job_id}`;
+  await setup.sql`update discovery_jobs set completed_at = now() - interval '31 days' where id = ${old.job_id}`;
+  expect(await removeExpiredDiscoveries(setup.sql)).toBe(1);
+  expect(await readDiscoveryJob(setup.sql, old.job_id)).toBeUndefined();
+  expect(await readDiscoveryJob(setup.sql, young.job_id)).toBeDefined();
+  expect(await readDiscoveryJob(setup.sql, open.job_id)).toBeDefined();
 });
