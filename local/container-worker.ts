@@ -5,6 +5,7 @@
 import { Writable } from "node:stream";
 import { pathToFileURL } from "node:url";
 import { parentPort, workerData } from "node:worker_threads";
+import { shutdown } from "../shared/platform/shutdown.ts";
 import type { ContainerData, FromWorker, HandlerError, InvokeMessage, StreamHead, ToWorker } from "./invocation.ts";
 
 type Context = ReturnType<typeof createContext>;
@@ -145,6 +146,7 @@ const loaded = await loadHandler();
 port.on("message", (message: ToWorker) => {
   if (message.type === "drained") current?.drained();
   else if (message.type === "disconnected") current?.destroy();
+  else if (message.type === "close") void shutdown().then(() => post({ type: "closed" }));
   else if (typeof loaded === "function") void run(loaded, message);
 });
 post(typeof loaded === "function" ? { type: "ready" } : { type: "failed", error: loaded });

@@ -32,6 +32,7 @@ interface Running {
 
 /** Loading a handler is not part of its timeout, on Lambda neither. */
 const LOAD_TIMEOUT_MS = 60_000;
+const CLOSE_TIMEOUT_MS = 2_000;
 
 /**
  * What the JavaScript heap may take of a function's memory; buffers and code need the rest. V8 collects the sooner, the
@@ -130,7 +131,19 @@ export class Container {
   async stop(reason = "the container was stopped"): Promise<void> {
     this.#dead ??= reason;
     this.#settle({ fault: "stopped", message: "The runtime stopped" });
+    // a browser ends with its thread in any case, but as a zombie of this process
+    if (this.#spec.browser && this.#loaded) await this.#closeDown();
     await this.#worker.terminate();
+  }
+
+  async #closeDown(): Promise<void> {
+    const closed = new Promise<void>((resolve) => {
+      this.#worker.on("message", (message: FromWorker) => message.type === "closed" && resolve());
+      this.#worker.once("exit", () => resolve());
+      setTimeout(resolve, CLOSE_TIMEOUT_MS).unref();
+    });
+    this.#worker.postMessage({ type: "close" } satisfies ToWorker);
+    await closed;
   }
 
   #send(message: ToWorker): void {
@@ -146,6 +159,7 @@ export class Container {
     this.#loaded = true;
     switch (message.type) {
       case "ready":
+      case "closed":
         return;
       case "answer":
         this.#settle({ value: message.value });

@@ -13,7 +13,9 @@ export type ToWorker =
   /** The client of a streamed answer is ready for more. */
   | { type: "drained" }
   /** It is gone. */
-  | { type: "disconnected" };
+  | { type: "disconnected" }
+  /** The thread is about to end: answered by `closed`. */
+  | { type: "close" };
 
 export interface StreamHead {
   statusCode: number;
@@ -34,7 +36,8 @@ export type FromWorker =
   | { type: "head"; head: StreamHead }
   /** Answered by `drained` before the next. */
   | { type: "chunk"; bytes: Uint8Array }
-  | { type: "end" };
+  | { type: "end" }
+  | { type: "closed" };
 
 export interface ContainerData {
   /** File of the handler. */

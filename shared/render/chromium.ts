@@ -6,6 +6,7 @@ import { createRequire } from "node:module";
 import type { Browser, BrowserContext } from "puppeteer-core";
 import type { UrlGuard } from "../access/url-guard.ts";
 import type { Logger } from "../platform/log.ts";
+import { onShutdown } from "../platform/shutdown.ts";
 import { chromiumBinary } from "./chromium-binary.ts";
 import { type OpenPage, openDocument, type PageOptions } from "./chromium-page.ts";
 import { type ChromiumProcess, spawnChromium } from "./chromium-process.ts";
@@ -66,6 +67,7 @@ export function createChromium(options: ChromiumOptions): Chromium {
   const { guard, log } = options;
   let running: Running | undefined;
   let refusals: readonly string[] = [];
+  let forget: (() => void) | undefined;
   /** The page before. */
   let turn: Promise<unknown> = Promise.resolve();
 
@@ -82,6 +84,7 @@ export function createChromium(options: ChromiumOptions): Chromium {
     if (running?.process.isAlive && running.browser.connected) return running;
     await stop();
     running = await launch(options, guard);
+    forget ??= onShutdown(stop);
     log.debug("browser started", { pid: running.process.pid });
     return running;
   };
@@ -145,6 +148,7 @@ export function createChromium(options: ChromiumOptions): Chromium {
     },
     async close() {
       await turn;
+      forget?.();
       await stop();
     },
   };
