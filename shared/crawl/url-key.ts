@@ -11,7 +11,7 @@ const SESSION_PARAMETERS = /^(phpsessid|jsessionid|aspsessionid[a-z]*|asp\.net_s
 const LIKELY_SESSION_PARAMETERS = /^(sid|s|sess|sessid|sess_id|session|sessionid|session_id)$/i;
 const SESSION_VALUE = /^(?=.*\d)[0-9a-z]{16,}$/i;
 /** `;jsessionid=…` of Java servers, and `/(S(…))/` of ASP.NET without cookies. */
-const SESSION_IN_PATH = /;(?:jsessionid|phpsessid)=[^/;]*|\/\((?:[ASF]\([^)/]*\))+\)(?=\/|$)/gi;
+const SESSION_IN_PATH = /;(?:jsessionid|phpsessid)=[^/;]*|\/\((?:[ASF]\([^)/]*\))+\)(?=[/;]|$)/gi;
 
 /** What does not tell one page from another. */
 export interface KeyRules {

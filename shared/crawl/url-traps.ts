@@ -62,8 +62,10 @@ export function queryShape(url: URL): { path: string; names: string; parameters:
   return { path: url.host + url.pathname, names: names.toSorted().join("&"), parameters: names.length };
 }
 
-const PATH_DATE = /\/\d{4,5}\/\d{1,2}(?:\/\d{1,2})?(\/?(?:index\.\w+)?)$|\/\d{4,5}-?\d{2}(?:-?\d{2})?(\/?)$/;
-const DATE_VALUE = /^\d{4,5}-?\d{2}(?:-?\d{2})?$/;
+/** Years beyond 9999, too: a calendar without end gets there. Without hyphens only whole dates: six digits are a number. */
+const WHOLE_DATE = String.raw`\d{4,5}-\d{2}(?:-\d{2})?|\d{4}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])`;
+const PATH_DATE = new RegExp(String.raw`/(?:\d{4,5}/\d{1,2}(?:/\d{1,2})?|${WHOLE_DATE})(/?(?:index\.\w+)?)$`);
+const DATE_VALUE = new RegExp(`^(?:${WHOLE_DATE})$`);
 const DATE_NAME = /^(?:year|yr|month|mon|day|date|jahr|monat|tag|annee|mois|jour|y|m|d)$/i;
 
 /**
@@ -71,14 +73,14 @@ const DATE_NAME = /^(?:year|yr|month|mon|day|date|jahr|monat|tag|annee|mois|jour
  * template with all their like, `/2024/05/01/a-story` is of none. null where there is no date.
  */
 export function dateTemplate(url: URL): string | null {
-  const path = url.pathname.replace(PATH_DATE, (date, ...groups) => {
-    const parts = date.split(/[/-]/).filter((part: string) => /^\d+$/.test(part)).length;
-    return `/{date${parts}}${groups[0] ?? groups[1] ?? ""}`;
+  const path = url.pathname.replace(PATH_DATE, (date: string, rest: string) => {
+    const parts = date.match(/\d+/g)?.length;
+    return `/{date${parts}}${rest}`;
   });
   let dates = 0;
   const query = url.search.replace(/([^?&=]+)=([^&]*)/g, (pair: string, name: string, value: string) => {
     const isDate = DATE_VALUE.test(value) || (DATE_NAME.test(name) && /^\d+$/.test(value));
-    if (isDate) dates += DATE_VALUE.test(value) && value.length > 5 ? 2 : 1;
+    if (isDate) dates += DATE_VALUE.test(value) ? 2 : 1;
     return isDate ? `${name}={date}` : pair;
   });
   // one number called `d` or `m` is no date yet
@@ -91,6 +93,7 @@ const READ_TEXT = 20_000;
 
 /**
  * A text without what tells one day from another: numbers, and the names of months and days in its language.
+ * Languages that do not part their words keep some of the names, so that their calendars have a few texts instead of one.
  * @param language ISO 639-1; any other counts as English
  */
 export function undatedText(text: string, language: string): string {

@@ -1,0 +1,73 @@
+/** A crawl with its fetcher, in this process: requests leave for real, so that a site sees in which order. */
+import { expect } from "vitest";
+import { fetchDependencies } from "../../../functions/fetch/dependencies.ts";
+import { capturesMessageSchema } from "../../../shared/capture/capture-batch.ts";
+import { runFetchTask } from "../../../shared/crawl/fetch-run.ts";
+import type { FetchTask } from "../../../shared/crawl/fetch-task.ts";
+import { ingestBatch } from "../../../shared/crawl/ingest-batch.ts";
+import { createJob, type JobView, type NewJob, readJob } from "../../../shared/crawl/jobs.ts";
+import { loadConfig } from "../../../shared/platform/config.ts";
+import type { Sql } from "../../../shared/platform/database.ts";
+import { createLogger } from "../../../shared/platform/log.ts";
+import { crawlSetup } from "./crawl-setup.ts";
+
+const ENDED = ["completed", "failed", "cancelled"];
+
+export async function realCrawl(env: Record<string, string> = {}) {
+  const setup = await crawlSetup();
+  const config = loadConfig({ ...setup.aws.env, ACCESS__ALLOW_HOSTS: "127.0.0.1", LOG_LEVEL: "error", ...env });
+  const fetch = fetchDependencies(config, setup.aws);
+  const log = createLogger({}, config.logLevel);
+  const sent: FetchTask[] = [];
+  return {
+    ...setup,
+    /** Every task that fetch was given. */
+    sent,
+    /** Takes the jobs at once and works until all have ended. */
+    async run(...jobs: NewJob[]): Promise<JobView[]> {
+      const views = await Promise.all(jobs.map((job) => createJob(setup.dependencies, job)));
+      const running = new Set<Promise<void>>();
+      let fault: unknown;
+      for (;;) {
+        const tasks = await setup.tasks();
+        sent.push(...tasks);
+        for (const task of tasks) {
+          const work: Promise<void> = runFetchTask(fetch, task, { receiveCount: 1, remainingMs: () => 300_000, log })
+            .catch((error: unknown) => {
+              fault = error;
+            })
+            .finally(() => running.delete(work));
+          running.add(work);
+        }
+        const messages = (await setup.aws.receive("captures")).map((message) => capturesMessageSchema.parse(message));
+        await Promise.all(messages.map((message) => ingestBatch(setup.dependencies, message)));
+        if (fault !== undefined) throw fault;
+        const now = await Promise.all(views.map(({ job_id }) => readJob(setup.sql, job_id)));
+        if (now.every((job) => job !== undefined && ENDED.includes(job.status))) {
+          await Promise.all(running);
+          return now as JobView[];
+        }
+      }
+    },
+  };
+}
+
+/** Every URL has ended in one state, and the counts of the job are those of its URLs. @returns codes with their number */
+export async function expectBooksToBalance(sql: Sql, jobId: string): Promise<Record<string, number>> {
+  const rows = await sql<{ state: string; code: string | null; urls: number }[]>`
+    select state, error_code as code, count(*)::int as urls from frontier where job_id = ${jobId} group by state, error_code`;
+  const counted = (state: string): number =>
+    rows.filter((row) => row.state === state).reduce((sum, row) => sum + row.urls, 0);
+  const job = await readJob(sql, jobId);
+  expect(job?.counts).toMatchObject({
+    discovered: rows.reduce((sum, row) => sum + row.urls, 0),
+    open: 0,
+    crawled: counted("crawled"),
+    failed: counted("failed"),
+    skipped: counted("skipped"),
+  });
+  const [left] = await sql<{ counts: number }[]>`
+    select count(*)::int as counts from crawl_counts where job_id = ${jobId}`;
+  expect(left?.counts).toBe(0);
+  return Object.fromEntries(rows.map(({ state, code, urls }) => [code ?? state, urls]));
+}
