@@ -402,7 +402,7 @@ export const TOPOLOGY: Topology = {
       maxConcurrency: 1,
       schedules: [{ name: "sweep", everyMinutes: 1 }],
       grants: {
-        send: [...FETCH_QUEUES, "captures", "embed", "discover", "progress"],
+        send: [...CLAIM_QUEUES, "embed", "discover", "progress"],
         bucket: "read",
         stateTable: true,
         database: true,
