@@ -7,7 +7,7 @@ export const encodeCursor = (position: string): string => Buffer.from(position).
 export function cursorParameter(position: z.ZodType<string>): z.ZodType<string | undefined> {
   return z
     .string()
-    .max(256)
+    .max(512)
     .transform((text) => Buffer.from(text, "base64url").toString())
     .refine((text) => position.safeParse(text).success, "not a cursor of this list")
     .optional();

@@ -1,5 +1,6 @@
 /** Removes replaced generations with their vectors and expired results, refreshes the corpus statistics, ages the embedding cache. */
 import type { Context } from "aws-lambda";
+import { ageCrawlCache } from "../../shared/crawl/crawl-cache.ts";
 import { removeExpiredDiscoveries } from "../../shared/crawl/discovery/jobs.ts";
 import { createJobFlags } from "../../shared/crawl/job-flags.ts";
 import { removeExpiredResults } from "../../shared/crawl/job-results.ts";
@@ -37,6 +38,7 @@ export async function handler(_event: unknown, context: Pick<Context, "getRemain
   const embeddings = await ageEmbeddingCache(sql, hasTime);
   const results = await removeExpiredResults(sql, config.jobRetentionDays, hasTime);
   const discoveries = await removeExpiredDiscoveries(sql);
+  await ageCrawlCache(sql);
   const refreshed = await refreshIfStale(sql);
   log.info("maintained", {
     removed_documents: documents,

@@ -1,5 +1,7 @@
 /** Each minute: sends again what a lapsed lease or an old pending row still asks for. */
 import type { Context } from "aws-lambda";
+import { repairDomains } from "../../shared/crawl/domain-settings.ts";
+import { createHostStates } from "../../shared/crawl/host-state.ts";
 import { createJobFlags } from "../../shared/crawl/job-flags.ts";
 import { type Swept, sweep } from "../../shared/crawl/sweep.ts";
 import { wakeStalledWatches } from "../../shared/notify/watch-loop.ts";
@@ -21,6 +23,7 @@ const dependencies = once(() => {
     queues: createQueueSender(sqsClient(), config.queueUrlPrefix),
     objects: createObjectStore(s3Client(), config.bucket),
     flags: createJobFlags(dynamo, config.stateTable),
+    hosts: createHostStates(dynamo, config.stateTable),
     watches: createWatches({ dynamo, clock: systemClock }, config.stateTable),
     clock: systemClock,
     log: createLogger({ function: "sweep" }, config.logLevel),
@@ -29,5 +32,7 @@ const dependencies = once(() => {
 
 export async function handler(_event: unknown, context: Pick<Context, "getRemainingTimeInMillis">): Promise<Swept> {
   await wakeStalledWatches(dependencies());
-  return await sweep(dependencies(), Date.now(), () => context.getRemainingTimeInMillis());
+  const swept = await sweep(dependencies(), Date.now(), () => context.getRemainingTimeInMillis());
+  if (swept.awake) await repairDomains(dependencies());
+  return swept;
 }

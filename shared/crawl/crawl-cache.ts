@@ -2,8 +2,8 @@
  * The crawl cache: captures of the archive that are young enough to be taken instead of a request. Nothing is stored for it;
  * what counts is the last capture of a URL that says something about the page.
  */
+import { countCacheUse } from "../platform/cache-counts.ts";
 import type { Queryable, Transaction } from "../platform/database.ts";
-import { countCacheUse } from "./cache-counts.ts";
 import type { ClaimedTask } from "./claimed-task.ts";
 import type { JobRow } from "./job-lifecycle.ts";
 
@@ -79,4 +79,29 @@ export async function lookUpTasks(tx: Transaction, job: JobRow, tasks: readonly 
   await countCacheUse(tx, "crawl", { hits: found.length, misses: wanted.length - found.length });
   const known = new Set(found.map(({ urlHash }) => urlHash));
   return tasks.map((each) => ({ ...each, fromCache: each.task.urls.some(({ urlHash }) => known.has(urlHash)) }));
+}
+
+/** No capture of before is used again; all of them stay in the archive. @param domain `*` for every domain */
+export async function clearCrawlCache(sql: Queryable, domain: string): Promise<Date> {
+  const [row] = await sql<{ clearedAt: Date }[]>`
+    insert into crawl_cache_cleared (domain, cleared_at) values (${domain}, clock_timestamp())
+    on conflict (domain) do update set cleared_at = excluded.cleared_at
+    returning cleared_at as "clearedAt"`;
+  return (row as { clearedAt: Date }).clearedAt;
+}
+
+/** When the whole cache was last cleared, as far as captures of before could be used otherwise. */
+export async function crawlCacheClearedAt(sql: Queryable): Promise<Date | null> {
+  const [row] = await sql<{ clearedAt: Date }[]>`
+    select cleared_at as "clearedAt" from crawl_cache_cleared where domain = '*'`;
+  return row?.clearedAt ?? null;
+}
+
+/** Longer than any capture may be used again. */
+const LONGEST_TTL = "15 days";
+
+/** Forgets clearings that are older than all that could be used again. @returns how many */
+export async function ageCrawlCache(sql: Queryable): Promise<number> {
+  const { count } = await sql`delete from crawl_cache_cleared where cleared_at < now() - ${LONGEST_TTL}::interval`;
+  return count;
 }

@@ -5,14 +5,15 @@ import { ApiError } from "../platform/errors.ts";
 import { type CrawlConfig, crawlConfigSchema } from "./crawl-config.ts";
 
 /** Any of the settings, without defaults: a default must not override what a stored config says. */
-export const crawlConfigOverridesSchema = z.strictObject(
-  Object.fromEntries(
-    Object.entries(crawlConfigSchema.shape).map(([name, schema]) => [
-      name,
-      (schema instanceof z.ZodDefault ? schema.unwrap() : schema).optional(),
-    ]),
-  ),
-) as unknown as z.ZodType<Partial<CrawlConfig>>;
+export const crawlConfigOverrides: Readonly<Record<string, z.ZodType>> = Object.fromEntries(
+  Object.entries(crawlConfigSchema.shape).map(([name, schema]) => [
+    name,
+    (schema instanceof z.ZodDefault ? schema.unwrap() : schema).optional(),
+  ]),
+);
+export const crawlConfigOverridesSchema = z.strictObject(crawlConfigOverrides) as unknown as z.ZodType<
+  Partial<CrawlConfig>
+>;
 
 /**
  * @throws ApiError 404 NOT_FOUND where there is no config `configId`, 400 VALIDATION_ERROR where the settings do not go

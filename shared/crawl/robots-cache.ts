@@ -3,12 +3,14 @@
  * and not part of the host's, since that one is written at every reservation and DynamoDB bills a write by the item's size.
  */
 import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
-import { type DynamoDBDocumentClient, GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
+import { DeleteCommand, type DynamoDBDocumentClient, GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
 import { z } from "zod";
 import { expiresAt } from "../platform/state-item.ts";
 import type { RobotsRules } from "./robots-rules.ts";
 
 export const ROBOTS_TTL_MS = 24 * 3600 * 1000;
+/** Rules in memory are looked up again after this, since they may have been cleared. */
+const MEMORY_MS = 300_000;
 /** Origins kept in memory; the one that was used longest ago goes first. */
 const MEMORY_ORIGINS = 1000;
 /** Below DynamoDB's limit of 400 KB an item; larger rules stay in memory only. */
@@ -18,6 +20,8 @@ const MAX_JSON_BYTES = 8 * 1024 * 1024;
 export interface RobotsCache {
   get(origin: string): Promise<RobotsRules | undefined>;
   put(origin: string, rules: RobotsRules): Promise<void>;
+  /** The next task fetches robots.txt anew; workers that have it in memory do so within `MEMORY_MS`. */
+  forget(origin: string): Promise<void>;
 }
 
 const itemSchema = z.object({ rules_zst: z.instanceof(Uint8Array), fetched_at: z.number() });
@@ -32,10 +36,10 @@ export function createRobotsCache(
   TableName: string,
   now: () => number = Date.now,
 ): RobotsCache {
-  const memory = new Map<string, { rules: RobotsRules; fetchedAt: number }>();
+  const memory = new Map<string, { rules: RobotsRules; fetchedAt: number; readAt: number }>();
   const remember = (origin: string, rules: RobotsRules, fetchedAt: number): void => {
     memory.delete(origin);
-    memory.set(origin, { rules, fetchedAt });
+    memory.set(origin, { rules, fetchedAt, readAt: now() });
     const [oldest] = memory.keys();
     if (memory.size > MEMORY_ORIGINS && oldest !== undefined) memory.delete(oldest);
   };
@@ -44,7 +48,7 @@ export function createRobotsCache(
   return {
     async get(origin) {
       const held = memory.get(origin);
-      if (held && fresh(held.fetchedAt)) return held.rules;
+      if (held && fresh(held.fetchedAt) && now() - held.readAt < MEMORY_MS) return held.rules;
       const { Item } = await dynamo.send(new GetCommand({ TableName, Key: { pk: `robots#${origin}` } }));
       const item = itemSchema.safeParse(Item);
       if (!item.success || !fresh(item.data.fetched_at)) return undefined;
@@ -61,6 +65,10 @@ export function createRobotsCache(
       const expires_at = expiresAt(fetchedAt, ROBOTS_TTL_MS / 1000);
       const Item = { pk: `robots#${origin}`, rules_zst, fetched_at: fetchedAt, expires_at };
       await dynamo.send(new PutCommand({ TableName, Item }));
+    },
+    async forget(origin) {
+      memory.delete(origin);
+      await dynamo.send(new DeleteCommand({ TableName, Key: { pk: `robots#${origin}` } }));
     },
   };
 }

@@ -3,6 +3,7 @@
  * workers at once, changes nothing the second time. The vector is stored before the row says so: whoever dies in between
  * leaves a pending row, and the sweep asks again.
  */
+import { countCacheUse } from "../platform/cache-counts.ts";
 import { inTransaction, type Queryable, type Sql, type Transaction } from "../platform/database.ts";
 import { PermanentError, RetryableError } from "../platform/errors.ts";
 import type { Logger } from "../platform/log.ts";
@@ -66,6 +67,8 @@ export async function embedChunks(dependencies: EmbedDependencies, { jobId, chun
     }
   }
   if (points.length > 0) await vectors.upsert(points);
+  const hits = [...outcomes.values()].filter((outcome) => "cached" in outcome && outcome.cached).length;
+  await countCacheUse(sql, "embeddings", { hits, misses: outcomes.size - hits });
   const { model } = embedder.descriptor;
   const done = points.map(({ chunkId }) => chunkId);
   const left = await finishChunks(dependencies, jobId, { done, faulty, cache: { model, outcomes } });

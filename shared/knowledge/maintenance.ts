@@ -6,7 +6,7 @@ import type { VectorStore } from "./vector-store.ts";
 const BATCH = 200;
 /** A worker may still be storing vectors for a job that has just been cancelled. */
 const ORPHAN_GRACE_MS = 600_000;
-const CACHE_AGE = "7 days";
+export const EMBEDDING_CACHE_TTL_S = 7 * 24 * 3600;
 const CACHE_BATCH = 5_000;
 
 /**
@@ -46,10 +46,15 @@ export async function ageEmbeddingCache(sql: Sql, hasTime: () => boolean): Promi
   while (hasTime()) {
     const { count } = await sql`
       delete from embedding_cache where (model, content_hash) in (
-        select model, content_hash from embedding_cache where created_at < now() - ${CACHE_AGE}::interval
+        select model, content_hash from embedding_cache where created_at < now() - ${EMBEDDING_CACHE_TTL_S} * interval '1 second'
         order by created_at limit ${CACHE_BATCH})`;
     removed += count;
     if (count < CACHE_BATCH) break;
   }
   return removed;
+}
+
+/** Empties the embedding cache; vectors that are stored stay. Waits for those who are using it. */
+export async function clearEmbeddingCache(sql: Sql): Promise<void> {
+  await sql`truncate embedding_cache`;
 }

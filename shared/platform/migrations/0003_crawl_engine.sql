@@ -76,6 +76,8 @@ create table discovery_jobs (
 );
 create index discovery_jobs_open on discovery_jobs (created_at) where status in ('pending', 'running');
 
+alter table crawl_configs add column updated_at timestamptz not null default now();
+
 create table domain_settings (
   -- host, lower case, with its port where that is not the scheme's default
   domain text primary key,

@@ -1,8 +1,7 @@
 /** How often each cache had what was asked for. */
-import type { Queryable } from "../platform/database.ts";
+import type { Queryable } from "./database.ts";
 
-export const COUNTED_CACHES = ["crawl", "embeddings"] as const;
-export type CountedCache = (typeof COUNTED_CACHES)[number];
+export type CountedCache = "crawl" | "embeddings";
 
 export async function countCacheUse(
   sql: Queryable,
@@ -13,4 +12,10 @@ export async function countCacheUse(
   await sql`
     insert into cache_counts as c (cache, hits, misses) values (${cache}, ${hits}, ${misses})
     on conflict (cache) do update set hits = c.hits + excluded.hits, misses = c.misses + excluded.misses`;
+}
+
+export async function readCacheUse(sql: Queryable, cache: CountedCache): Promise<{ hits: number; misses: number }> {
+  const [row] = await sql<{ hits: number; misses: number }[]>`
+    select hits, misses from cache_counts where cache = ${cache}`;
+  return row ?? { hits: 0, misses: 0 };
 }

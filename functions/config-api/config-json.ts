@@ -1,0 +1,52 @@
+/** A crawl config as the API takes and shows it: the reference's fields, flat beside the name. */
+import { z } from "zod";
+import { type CrawlConfig, crawlConfigSchema } from "../../shared/crawl/crawl-config.ts";
+import { crawlConfigOverrides, crawlConfigOverridesSchema } from "../../shared/crawl/effective-config.ts";
+import type { StoredConfig } from "../../shared/crawl/stored-configs.ts";
+
+/** Fields of the reference that have one value here; others are refused rather than ignored. */
+const fixed = {
+  max_depth: z.literal(
+    0,
+    "the depth of a crawl belongs to its request: leave this out, and give max_depth to /api/v1/crawl/deep",
+  ),
+  extraction_strategy: z.literal("markdown", 'only "markdown": every page is extracted as markdown and as plain text'),
+  chunking_strategy: z.literal("sliding_window", 'only "sliding_window"'),
+};
+type Fixed = keyof typeof fixed;
+
+export const configRequestSchema = z.strictObject({
+  /** Unique. */
+  name: z.string().trim().min(1).max(100),
+  max_depth: fixed.max_depth.optional(),
+  extraction_strategy: fixed.extraction_strategy.optional(),
+  chunking_strategy: fixed.chunking_strategy.optional(),
+  ...crawlConfigOverrides,
+});
+
+/** The settings among the fields of a request. */
+export function settingsOf(body: z.output<typeof configRequestSchema>): Partial<CrawlConfig> {
+  const settings = Object.entries(body).filter(([name]) => Object.hasOwn(crawlConfigOverrides, name));
+  return crawlConfigOverridesSchema.parse(Object.fromEntries(settings));
+}
+
+export const configSchema = z.object({
+  id: z.uuid(),
+  name: z.string(),
+  ...fixed,
+  ...crawlConfigSchema.shape,
+  created_at: z.iso.datetime(),
+  updated_at: z.iso.datetime(),
+});
+
+export function configJson({ id, name, settings, created_at, updated_at }: StoredConfig): z.input<typeof configSchema> {
+  const constant = { max_depth: 0, extraction_strategy: "markdown", chunking_strategy: "sliding_window" } as const;
+  return {
+    id,
+    name,
+    ...(constant satisfies Record<Fixed, unknown>),
+    ...settings,
+    created_at: created_at.toISOString(),
+    updated_at: updated_at.toISOString(),
+  };
+}

@@ -1,0 +1,104 @@
+/** Crawl configs: created, listed, replaced, deleted. */
+import { z } from "zod";
+import {
+  type ConfigInput,
+  createConfig,
+  deleteConfig,
+  listConfigs,
+  readConfig,
+  replaceConfig,
+} from "../../shared/crawl/stored-configs.ts";
+import { once } from "../../shared/platform/once.ts";
+import { createApi } from "../adapters/api.ts";
+import { type ApiContainer, createApiContainer } from "../adapters/api-container.ts";
+import { defineRoute } from "../adapters/api-route.ts";
+import { cursorPage, cursorParameter } from "../adapters/cursor.ts";
+import { configJson, configRequestSchema, configSchema, settingsOf } from "./config-json.ts";
+
+const params = z.strictObject({ config_id: z.uuid() });
+
+const create = defineRoute(
+  {
+    method: "POST",
+    path: "/api/v1/configs",
+    scope: "write",
+    summary: "Store crawl settings under a name",
+    body: configRequestSchema,
+    status: 201,
+    answer: configSchema,
+  },
+  async ({ body }, { sql }: ApiContainer) => configJson(await createConfig(sql, inputOf(body))),
+);
+
+const list = defineRoute(
+  {
+    method: "GET",
+    path: "/api/v1/configs",
+    scope: "read",
+    summary: "The crawl configs, newest first",
+    query: z.strictObject({
+      limit: z.coerce.number().int().min(1).max(200).default(50),
+      cursor: cursorParameter(z.uuid()),
+    }),
+    answer: z.object({ items: z.array(configSchema), next_cursor: z.string().nullable(), has_more: z.boolean() }),
+  },
+  async ({ query: { limit, cursor } }, { sql }: ApiContainer) => {
+    const found = await listConfigs(sql, { limit: limit + 1, after: cursor });
+    return cursorPage(found.map(configJson), limit, (config) => config.id);
+  },
+);
+
+const show = defineRoute(
+  {
+    method: "GET",
+    path: "/api/v1/configs/{config_id}",
+    scope: "read",
+    summary: "A crawl config, with the defaults of what it leaves open",
+    params,
+    answer: configSchema,
+  },
+  async ({ params: { config_id } }, { sql }: ApiContainer) => configJson(await readConfig(sql, config_id)),
+);
+
+const replace = defineRoute(
+  {
+    method: "PUT",
+    path: "/api/v1/configs/{config_id}",
+    scope: "write",
+    summary:
+      "Replace a crawl config; what is left out goes back to its default, and jobs that run keep what they began with",
+    params,
+    body: configRequestSchema,
+    answer: configSchema,
+  },
+  async ({ params: { config_id }, body }, { sql }: ApiContainer) =>
+    configJson(await replaceConfig(sql, config_id, inputOf(body))),
+);
+
+const remove = defineRoute(
+  {
+    method: "DELETE",
+    path: "/api/v1/configs/{config_id}",
+    scope: "write",
+    summary: "Delete a crawl config; jobs that were started with it go on",
+    params,
+    status: 204,
+    answer: z.null(),
+  },
+  async ({ params: { config_id } }, { sql }: ApiContainer) => {
+    await deleteConfig(sql, config_id);
+    return null;
+  },
+);
+
+const inputOf = (body: z.output<typeof configRequestSchema>): ConfigInput => ({
+  name: body.name,
+  settings: settingsOf(body),
+});
+
+export const api = createApi(
+  "config-api",
+  [create, list, show, replace, remove],
+  once(() => createApiContainer("config-api")),
+);
+export const handler = api.handler;

@@ -1,0 +1,120 @@
+/** The caches: how large they are, how often they had what was asked for, and clearing them. */
+import { z } from "zod";
+import { clearCrawlCache, crawlCacheClearedAt } from "../../shared/crawl/crawl-cache.ts";
+import { parseDomain } from "../../shared/crawl/domain-name.ts";
+import { ROBOTS_TTL_MS } from "../../shared/crawl/robots-cache.ts";
+import { clearEmbeddingCache, EMBEDDING_CACHE_TTL_S } from "../../shared/knowledge/maintenance.ts";
+import { readCacheUse } from "../../shared/platform/cache-counts.ts";
+import { countRows, tableBytes } from "../../shared/platform/table-size.ts";
+import { defineRoute } from "../adapters/api-route.ts";
+import type { DomainsApi } from "./dependencies.ts";
+import { domainParams } from "./domains.ts";
+
+const clearedSchema = z.object({ cleared: z.array(z.string()), cleared_at: z.iso.datetime(), message: z.string() });
+
+export const clearCrawl = defineRoute(
+  {
+    method: "DELETE",
+    path: "/api/v1/cache/crawl",
+    scope: "admin",
+    summary: "No capture of before is used again instead of a request; all of them stay in the archive",
+    answer: clearedSchema,
+  },
+  async (_, { sql }: DomainsApi) => {
+    const at = await clearCrawlCache(sql, "*");
+    return { cleared: ["crawl"], cleared_at: at.toISOString(), message: "Captures stay in the archive" };
+  },
+);
+
+export const clearQueries = defineRoute(
+  {
+    method: "DELETE",
+    path: "/api/v1/cache/query",
+    scope: "admin",
+    summary: "Does nothing: answers of searches are not cached",
+    answer: clearedSchema,
+  },
+  async () => ({
+    cleared: [],
+    cleared_at: new Date().toISOString(),
+    message: "There is no query cache: every search reads what is active at that moment",
+  }),
+);
+
+export const clearEmbeddings = defineRoute(
+  {
+    method: "DELETE",
+    path: "/api/v1/cache/embeddings",
+    scope: "admin",
+    summary: "Empty the embedding cache; vectors that are stored stay",
+    answer: clearedSchema,
+  },
+  async (_, { sql }: DomainsApi) => {
+    await clearEmbeddingCache(sql);
+    const message = "Vectors that are stored stay; the next text of the same content is embedded anew";
+    return { cleared: ["embeddings"], cleared_at: new Date().toISOString(), message };
+  },
+);
+
+export const clearDomain = defineRoute(
+  {
+    method: "DELETE",
+    path: "/api/v1/cache/domain/{domain}",
+    scope: "admin",
+    summary: "Clear what is cached of a domain: its captures are not used again, its robots.txt is fetched anew",
+    params: domainParams,
+    answer: clearedSchema,
+  },
+  async ({ params }, { sql, robots }: DomainsApi) => {
+    const domain = parseDomain(params.domain);
+    const at = await clearCrawlCache(sql, domain);
+    for (const scheme of ["http", "https"]) await robots.forget(`${scheme}://${domain}`);
+    const message = "Captures stay in the archive; robots.txt is fetched anew within five minutes";
+    return { cleared: ["crawl", "robots"], cleared_at: at.toISOString(), message };
+  },
+);
+
+const count = z.int().nonnegative();
+const useSchema = { hits: count, misses: count, ttl_s: count };
+
+export const cacheStats = defineRoute(
+  {
+    method: "GET",
+    path: "/api/v1/cache/stats",
+    scope: "read",
+    summary: "How often each cache had what was asked for, and how large it is",
+    answer: z.object({
+      /** It holds nothing of its own but uses captures of the archive, which are not counted by age. */
+      crawl: z.object({ ...useSchema, cleared_at: z.iso.datetime().nullable() }),
+      embeddings: z.object({
+        ...useSchema,
+        entries: count,
+        /** From the statistics of the database, which lag behind. */
+        entries_estimated: z.boolean(),
+        bytes: count,
+      }),
+      robots: z.object({ ttl_s: count }),
+      /** There is none. */
+      query: z.null(),
+    }),
+  },
+  async (_, { sql, config }: DomainsApi) => {
+    const { rows, estimated } = await countRows(sql, "embedding_cache");
+    return {
+      crawl: {
+        ...(await readCacheUse(sql, "crawl")),
+        ttl_s: config.crawlCacheTtlS,
+        cleared_at: (await crawlCacheClearedAt(sql))?.toISOString() ?? null,
+      },
+      embeddings: {
+        ...(await readCacheUse(sql, "embeddings")),
+        ttl_s: EMBEDDING_CACHE_TTL_S,
+        entries: rows,
+        entries_estimated: estimated,
+        bytes: await tableBytes(sql, "embedding_cache"),
+      },
+      robots: { ttl_s: ROBOTS_TTL_MS / 1000 },
+      query: null,
+    };
+  },
+);

@@ -1,0 +1,21 @@
+/** What the domains API needs, built once per container. */
+import { createHostStates, type HostStates } from "../../shared/crawl/host-state.ts";
+import { createRobotsCache, type RobotsCache } from "../../shared/crawl/robots-cache.ts";
+import { once } from "../../shared/platform/once.ts";
+import { type ApiContainer, createApiContainer } from "../adapters/api-container.ts";
+
+export interface DomainsApi extends ApiContainer {
+  hosts: HostStates;
+  robots: RobotsCache;
+}
+
+export const domainsApi = once((): DomainsApi => {
+  const container = createApiContainer("domains-api");
+  const { config, dynamo } = container;
+  const circuit = { threshold: config.circuitThreshold, timeoutS: config.circuitTimeoutS };
+  return {
+    ...container,
+    hosts: createHostStates(dynamo, config.stateTable, Date.now, circuit),
+    robots: createRobotsCache(dynamo, config.stateTable),
+  };
+});

@@ -1,0 +1,147 @@
+/** Settings of domains: how fast, how patiently, or whether at all they are fetched. */
+import { z } from "zod";
+import { readDomainCounts } from "../../shared/crawl/domain-counts.ts";
+import { parseDomain } from "../../shared/crawl/domain-name.ts";
+import {
+  changeDomain,
+  type DomainSettings,
+  listDomainSettings,
+  readDomainSettings,
+} from "../../shared/crawl/domain-settings.ts";
+import { defineRoute } from "../adapters/api-route.ts";
+import { cursorPage, cursorParameter } from "../adapters/cursor.ts";
+import type { DomainsApi } from "./dependencies.ts";
+import {
+  domainDetailSchema,
+  domainJson,
+  domainPosition,
+  domainSchema,
+  hostJson,
+  urlCountsJson,
+} from "./domain-json.ts";
+
+/** Judged by `parseDomain`, whose answer says what is wrong. */
+export const domainParams = z.strictObject({ domain: z.string() });
+
+const reason = z.string().trim().min(1).max(1000);
+const changeSchema = z.strictObject({
+  rate_limit_rps: z.number().positive().max(10_000).nullable().optional(),
+  circuit_breaker_threshold: z.int().min(1).max(1000).nullable().optional(),
+  circuit_breaker_timeout_s: z.int().min(1).max(3600).nullable().optional(),
+  is_blocked: z.boolean().optional(),
+  blocked_reason: reason.nullable().optional(),
+});
+
+export const list = defineRoute(
+  {
+    method: "GET",
+    path: "/api/v1/domains",
+    scope: "read",
+    summary: "The domains that have settings, in order of name",
+    query: z.strictObject({
+      blocked: z.enum(["true", "false"]).optional(),
+      limit: z.coerce.number().int().min(1).max(500).default(50),
+      cursor: cursorParameter(domainPosition),
+    }),
+    answer: z.object({ items: z.array(domainSchema), next_cursor: z.string().nullable(), has_more: z.boolean() }),
+  },
+  async ({ query: { blocked, limit, cursor } }, { sql }: DomainsApi) => {
+    const wanted = blocked === undefined ? undefined : blocked === "true";
+    const found = await listDomainSettings(sql, { blocked: wanted, limit: limit + 1, after: cursor });
+    return cursorPage(found.map(domainJson), limit, ({ domain }) => domain);
+  },
+);
+
+export const show = defineRoute(
+  {
+    method: "GET",
+    path: "/api/v1/domains/{domain}",
+    scope: "read",
+    summary: "Settings, circuit and totals of a domain, whether it has settings of its own or not",
+    params: domainParams,
+    answer: domainDetailSchema,
+  },
+  async ({ params }, dependencies: DomainsApi) => {
+    const domain = parseDomain(params.domain);
+    return await detail(dependencies, await readDomainSettings(dependencies.sql, domain));
+  },
+);
+
+export const update = defineRoute(
+  {
+    method: "PUT",
+    path: "/api/v1/domains/{domain}",
+    scope: "write",
+    summary: "Change settings of a domain; what is left out stays, null is the deployment's value",
+    params: domainParams,
+    body: changeSchema,
+    answer: domainDetailSchema,
+  },
+  async ({ params, body }, dependencies: DomainsApi) =>
+    await detail(dependencies, await changeDomain(dependencies, parseDomain(params.domain), body)),
+);
+
+export const block = defineRoute(
+  {
+    method: "POST",
+    path: "/api/v1/domains/{domain}/block",
+    scope: "write",
+    summary: "Block a domain: within two seconds no request leaves any more, and its URLs end as DOMAIN_BLOCKED",
+    params: domainParams,
+    body: z.strictObject({ reason: reason.optional() }),
+    answer: domainDetailSchema,
+  },
+  async ({ params, body, caller, log }, dependencies: DomainsApi) => {
+    const domain = parseDomain(params.domain);
+    const change = { is_blocked: true, blocked_reason: body.reason ?? null };
+    const changed = await changeDomain(dependencies, domain, change);
+    log.info("domain blocked", { host: domain, by: caller.keyId });
+    return await detail(dependencies, changed);
+  },
+);
+
+export const unblock = defineRoute(
+  {
+    method: "POST",
+    path: "/api/v1/domains/{domain}/unblock",
+    scope: "write",
+    summary: "Unblock a domain; URLs that ended as DOMAIN_BLOCKED stay so",
+    params: domainParams,
+    answer: domainDetailSchema,
+  },
+  async ({ params, caller, log }, dependencies: DomainsApi) => {
+    const domain = parseDomain(params.domain);
+    const changed = await changeDomain(dependencies, domain, { is_blocked: false });
+    log.info("domain unblocked", { host: domain, by: caller.keyId });
+    return await detail(dependencies, changed);
+  },
+);
+
+export const resetCircuit = defineRoute(
+  {
+    method: "POST",
+    path: "/api/v1/domains/{domain}/reset",
+    scope: "write",
+    summary: "Close the circuit of a domain, and forget its failures",
+    params: domainParams,
+    answer: domainDetailSchema,
+  },
+  async ({ params }, dependencies: DomainsApi) => {
+    const domain = parseDomain(params.domain);
+    await dependencies.hosts.recordSuccess(domain);
+    return await detail(dependencies, await readDomainSettings(dependencies.sql, domain));
+  },
+);
+
+async function detail(
+  { sql, hosts }: DomainsApi,
+  settings: DomainSettings,
+): Promise<z.input<typeof domainDetailSchema>> {
+  const { domain } = settings;
+  const [state, counts] = await Promise.all([hosts.read(domain), readDomainCounts(sql, domain)]);
+  return {
+    ...domainJson(settings),
+    ...hostJson(state, Date.now()),
+    urls: counts === undefined ? null : urlCountsJson(counts),
+  };
+}
