@@ -1,4 +1,7 @@
 /** The progress of jobs, as those hear of it who listen: over WebSockets and as server-sent events. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type GraphSite, startGraphSite } from "../services/graph-site.ts";
 import { type Instance, startInstance } from "../services/instance.ts";
@@ -114,11 +117,95 @@ describe.each([
   });
 });
 
-it("refuses who brings no key, or asks for no job that there is", async () => {
-  const instance = await startInstance({ env: environment() });
-  const nobody = crypto.randomUUID();
-  const { apiKey: key, url } = instance;
-  expect(await statusOf(listen(url, nobody, { key: "wrong" }))).toBe(401);
-  expect(await statusOf(listen(url, nobody, { key }))).toBe(404);
-  await instance.stop();
+describe("at the door", () => {
+  let instance: Instance;
+  let jobId: string;
+  let open: (options: Parameters<typeof listen>[2]) => Promise<Listener>;
+  beforeAll(async () => {
+    instance = await startInstance({ env: environment() });
+    jobId = await crawl(instance, 1000);
+    await instance.waitForJob(jobId, 60_000);
+    open = (options) => listen(instance.url, jobId, options);
+  });
+  afterAll(() => instance.stop());
+
+  it("refuses whoever brings no valid key, and takes none from the URL", async () => {
+    const made = await instance.call<{ id: string; key: string }>("POST", "/api/v1/api-keys", {
+      name: "to be revoked",
+      scopes: ["read"],
+    });
+    const { socket } = await open({ key: made.key });
+    socket.terminate();
+    await instance.call("DELETE", `/api/v1/api-keys/${made.id}`);
+    const path = `/api/v1/ws/crawl/${jobId}?api_key=${instance.apiKey}`;
+    for (const options of [{}, { key: "sl_wrong" }, { key: made.key }, { path }]) {
+      expect(await statusOf(open(options))).toBe(401);
+    }
+  });
+
+  it("refuses whoever asks for no job that there is", async () => {
+    const key = instance.apiKey;
+    const status = (path: string) => statusOf(open({ key, path }));
+    expect(await status("/")).toBe(400);
+    expect(await status("/?job_id=42")).toBe(404);
+    expect(await status(`/api/v1/ws/crawl/${crypto.randomUUID()}`)).toBe(404);
+    expect(await status("/elsewhere")).toBe(404);
+    const unknown = await openStream(instance, crypto.randomUUID());
+    expect([unknown.status, await unknown.json()]).toMatchObject([404, { code: "NOT_FOUND" }]);
+    expect((await fetch(`${instance.url}/api/v1/crawl/${jobId}/stream`)).status).toBe(401);
+  });
+
+  it("takes the key of a browser from the subprotocols, and repeats only the name of its own", async () => {
+    const { socket, closed, events } = await open({ protocols: [`strandline.key.${instance.apiKey}`, "strandline"] });
+    expect(socket.protocol).toBe("strandline");
+    expect(await closed).toBe(1000);
+    expect(events.map(({ type }) => type)).toEqual(["completed"]);
+    expect(await statusOf(open({ protocols: ["strandline.key.wrong", "strandline"] }))).toBe(401);
+  });
+
+  it("also takes the job from the query, as it must on AWS", async () => {
+    const { closed, events } = await open({ key: instance.apiKey, path: `/?job_id=${jobId}` });
+    await closed;
+    expect(events.map(({ type, data }) => [type, data.job_id])).toEqual([["completed", jobId]]);
+  });
+
+  it("answers pings, and no other message", async () => {
+    const running = await crawl(instance, 2);
+    const { socket, events } = await listen(instance.url, running, { key: instance.apiKey });
+    for (const message of ["nonsense", '{"type":"other"}', "[", "ping", '{"type":"ping"}']) socket.send(message);
+    const pongs = () => events.filter(({ type }) => type === "pong").length;
+    await expect.poll(pongs, { timeout: 20_000 }).toBe(2);
+    expect(events.filter(({ type }) => type !== "pong" && type !== "progress")).toEqual([]);
+    await instance.call("POST", `/api/v1/crawl/${running}/cancel`);
+  });
+
+  it("goes on with a job whose listeners leave", async () => {
+    const running = await crawl(instance, 40);
+    const { socket, events } = await listen(instance.url, running, { key: instance.apiKey });
+    const stream = await openStream(instance, running);
+    await readEvents(stream, (read) => read.length > 0);
+    await expect.poll(() => events.length, { timeout: 20_000 }).toBeGreaterThan(0);
+    socket.terminate();
+    const job = await instance.waitForJob(running, 120_000);
+    expect(job.counts).toMatchObject({ crawled: PAGES });
+  });
+});
+
+it("starts after a kill with listeners and messages that the one before left, and tells those who come again", async () => {
+  const home = await mkdtemp(join(tmpdir(), "strandline progress "));
+  const first = await startInstance({ home, env: environment() });
+  const jobId = await crawl(first, 4);
+  const before = await Promise.all(Array.from({ length: 10 }, () => listen(first.url, jobId, { key: first.apiKey })));
+  await expect.poll(() => before.every(({ events }) => events.length > 1), { timeout: 30_000 }).toBe(true);
+  await first.kill();
+  const second = await startInstance({ home, port: first.port, env: environment() });
+  try {
+    const { events, closed } = await listen(second.url, jobId, { key: second.apiKey });
+    await closed;
+    expectOrder(events, "completed");
+    await second.waitForJob(jobId, 10_000);
+  } finally {
+    await second.stop();
+    await rm(home, { recursive: true, force: true });
+  }
 });

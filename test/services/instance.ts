@@ -66,7 +66,7 @@ export async function startInstance(options: InstanceOptions = {}): Promise<Inst
     });
     const text = await response.text();
     if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
-    return JSON.parse(text) as T;
+    return (text === "" ? undefined : JSON.parse(text)) as T;
   };
 
   return {

@@ -85,6 +85,46 @@ test("a WebSocket that the function refuses is not opened", async () => {
   expect(status).toBe(403);
 });
 
+test("the handler chooses the subprotocol and may answer a message", async () => {
+  const { runtime } = await testRuntime(["socket"]);
+  const socket = new WebSocket(runtime.url.replace("http", "ws"), ["private", "chosen"]);
+  await new Promise((resolve, reject) => socket.once("open", resolve).once("error", reject));
+  expect(socket.protocol).toBe("chosen");
+  const heard = new Promise((resolve) => socket.once("message", (data) => resolve(String(data))));
+  socket.send("answer");
+  expect(await heard).toBe("answered");
+});
+
+test("a client that does not read is told of as such, is let go, and holds up nobody", async () => {
+  const { runtime, seen } = await testRuntime(["socket"]);
+  const socket = new WebSocket(runtime.url.replace("http", "ws"), ["chosen"]);
+  await new Promise((resolve, reject) => socket.once("open", resolve).once("error", reject));
+  socket.pause();
+  await expect.poll(() => seen("connections")).toHaveLength(1);
+  const [id] = await seen<string>("connections");
+  const manage = async (method: string) => {
+    const body = method === "POST" ? "x".repeat(100_000) : null;
+    const { status, headers } = await fetch(`${runtime.url}/@connections/${id}`, { method, body });
+    return [status, headers.get("x-amzn-errortype")];
+  };
+  // what the buffers of the system take is soon full
+  await expect.poll(() => manage("POST"), { timeout: 30_000 }).toEqual([429, "LimitExceededException"]);
+  expect(await manage("DELETE")).toEqual([204, null]);
+  expect(await manage("POST")).toEqual([410, "GoneException"]);
+  await expect.poll(async () => (await seen<{ routeKey: string }>("socket")).at(-1)?.routeKey).toBe("$disconnect");
+});
+
+test("a client that sends faster than the handler works is read more slowly, and nothing is lost", async () => {
+  const { runtime, seen } = await testRuntime(["socket"]);
+  const socket = new WebSocket(runtime.url.replace("http", "ws"), ["chosen"]);
+  await new Promise((resolve, reject) => socket.once("open", resolve).once("error", reject));
+  const texts = Array.from({ length: 200 }, (_, index) => `message ${index}`);
+  for (const text of texts) socket.send(text);
+  const bodies = async () =>
+    (await seen<{ body?: string }>("socket")).map(({ body }) => body).filter((body) => body !== undefined);
+  await expect.poll(bodies).toEqual(texts);
+});
+
 test("writing to a connection that is gone answers 410, as the management API does", async () => {
   const { runtime } = await testRuntime(["socket"]);
   const response = await fetch(`${runtime.url}/@connections/nobody`, { method: "POST", body: "x" });
