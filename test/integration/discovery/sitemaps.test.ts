@@ -1,8 +1,9 @@
 import { gzipSync } from "node:zlib";
+import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import { expect, test } from "vitest";
 import { html, type Route, redirect, type Site, startSite } from "../../sites/site.ts";
 import { entry, urlset } from "../../unit/discovery/lists.ts";
-import { discoveryHarness, type Found } from "./harness.ts";
+import { type DiscoveryHarness, discoveryHarness, type Found } from "./harness.ts";
 
 const xml = (body: string | Uint8Array): Route => ({ headers: { "Content-Type": "application/xml" }, body });
 const robots = (...lines: string[]): Route => ({ headers: { "Content-Type": "text/plain" }, body: lines.join("\n") });
@@ -100,6 +101,36 @@ test("indexes that name each other are read once each, and not too deep", async 
   expect(found.noted).toContain("INDEX_TOO_DEEP /i3");
   const asked = site.paths().filter((path) => /^\/(i\d|sitemap\.xml)$/.test(path));
   expect(asked).toEqual(["/sitemap.xml", "/i1", "/i2", "/i3"]);
+});
+
+test("of an index without end the first thousand lists are read", async () => {
+  await using site = await siteWith((self) => ({
+    "/sitemap.xml": xml(
+      `<sitemapindex>${Array.from({ length: 1_200 }, (_, n) => `<sitemap><loc>${self.origin}/s${n}.txt</loc></sitemap>`).join("")}</sitemapindex>`,
+    ),
+    "/s7.txt": { body: `${self.origin}/7\n` },
+  }));
+  const harness = await discoveryHarness();
+  const found = await harness.find(site.origin);
+  expect(pathsOf(found)).toEqual(["/7"]);
+  // with those at the usual places
+  expect(found.notes.find(({ code }) => code === "TOO_MANY_SITEMAPS")?.count).toBeGreaterThanOrEqual(200);
+  expect(site.paths().length).toBeLessThanOrEqual(1_001);
+  expect(found.notes.at(-1)).toMatchObject({ code: "MORE_NOTES" });
+});
+
+test("redirects are followed, and end", async () => {
+  await using site = await siteWith((self) => ({
+    "/robots.txt": robots(`Sitemap: ${self.origin}/a.xml`, `Sitemap: ${self.origin}/loop.xml`),
+    "/a.xml": redirect("/b.xml", 301),
+    "/b.xml": sitemapOf(self, "/1"),
+    "/sitemap.xml": redirect("/b.xml"),
+    "/loop.xml": redirect("/loop.xml"),
+  }));
+  const harness = await discoveryHarness();
+  const found = await harness.find(site.origin);
+  expect(found.urls).toMatchObject([{ url: `${site.origin}/1`, found_in: `${site.origin}/b.xml` }]);
+  expect(found.noted).toContain("TOO_MANY_REDIRECTS /loop.xml");
 });
 
 test("entries of other hosts, relative ones and what is no URL are refused and counted; of the same page one is kept", async () => {
@@ -277,14 +308,30 @@ test("requests keep the host's pace, and its Retry-After", async () => {
   expect(gaps[1]).toBeGreaterThanOrEqual(1_950);
 });
 
-test("a blocked host is left alone", async () => {
+/** What other workers have written down of the host. */
+async function hostItem({ aws }: DiscoveryHarness, site: Site, item: Record<string, unknown>): Promise<void> {
+  await aws.dynamo.send(new PutCommand({ TableName: aws.stateTable, Item: { pk: `host#${site.host}`, ...item } }));
+}
+
+test.each([
+  ["blocked", { blocked: true }, /DOMAIN_BLOCKED/],
+  ["that asked for more silence than a worker waits", { hold_until: Date.now() + 900_000 }, /RATE_LIMITED/],
+  ["whose circuit is open", { failures: 5, opened_at: Date.now() }, /CIRCUIT_OPEN/],
+])("a host %s is left alone, and the job says so", async (_name, item, error) => {
   await using site = await startSite();
   const harness = await discoveryHarness();
-  const { PutCommand } = await import("@aws-sdk/lib-dynamodb");
-  const Item = { pk: `host#${site.host}`, blocked: true };
-  await harness.aws.dynamo.send(new PutCommand({ TableName: harness.aws.stateTable, Item }));
-  expect((await harness.find(site.origin)).error).toMatch(/DOMAIN_BLOCKED/);
+  await hostItem(harness, site, item);
+  expect((await harness.find(site.origin)).error).toMatch(error);
   expect(site.requests).toEqual([]);
+});
+
+test("a host whose next seconds belong to a crawl is waited for", async () => {
+  await using site = await siteWith((self) => ({ "/sitemap.xml": sitemapOf(self, "/1") }));
+  const harness = await discoveryHarness();
+  const until = Date.now() + 7_000;
+  await hostItem(harness, site, { next_at: until, interval_ms: 1_000 });
+  expect(pathsOf(await harness.find(site.origin, { maxUrls: 1 }))).toEqual(["/1"]);
+  expect(site.requests[0]?.at).toBeGreaterThanOrEqual(until);
 });
 
 test("max_urls ends the reading, and says that there may be more", async () => {

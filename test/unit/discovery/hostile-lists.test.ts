@@ -2,7 +2,7 @@ import { gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { createListParser, type ListEntry } from "../../../shared/crawl/discovery/list-parser.ts";
-import { MAX_LIST_BYTES } from "../../../shared/crawl/discovery/list-reader.ts";
+import { MAX_LIST_BYTES, readList } from "../../../shared/crawl/discovery/list-reader.ts";
 import { decoded } from "../../../shared/crawl/discovery/list-text.ts";
 import { unpacked } from "../../../shared/crawl/discovery/unpack.ts";
 import { entry, readBytes, urlset } from "./lists.ts";
@@ -49,6 +49,25 @@ test("a gzip bomb is unpacked up to the limit, in little memory", async () => {
   const read = await readBytes(packed);
   expect(read.cut?.code).toBe("TOO_LARGE");
   expect(process.memoryUsage().rss - before).toBeLessThan(64 * 1024 * 1024);
+});
+
+test("a sitemap of 50,000 URLs takes little memory and time", async () => {
+  const entries = Array.from({ length: 50_000 }, (_, index) =>
+    entry(`https://a.example/section/article-${index}`, "2024-05-01"),
+  );
+  const packed = gzipSync(urlset(...entries));
+  entries.length = 0;
+  global.gc?.();
+  const before = process.memoryUsage().rss;
+  const started = process.cpuUsage();
+  let seen = 0;
+  const response = { status: 200, statusText: "OK", headers: [], body: packed, truncated: null };
+  const read = await readList(response, { page: () => void seen++, sitemap: () => undefined });
+  const { user, system } = process.cpuUsage(started);
+  expect(read).toMatchObject({ kind: "sitemap", cut: null });
+  expect(seen).toBe(50_000);
+  expect(process.memoryUsage().rss - before).toBeLessThan(64 * 1024 * 1024);
+  expect((user + system) / 1000).toBeLessThan(5_000);
 });
 
 test("what is packed more often than anybody packs it is not unpacked", async () => {
