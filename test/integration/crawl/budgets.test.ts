@@ -1,0 +1,123 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { crawlConfigSchema } from "../../../shared/crawl/crawl-config.ts";
+import { createJob, readJob } from "../../../shared/crawl/jobs.ts";
+import { scopeOfSeeds } from "../../../shared/crawl/scope-request.ts";
+import { type LargeSite, startLargeSite } from "../../sites/large-site.ts";
+import { crawlSetup, newSiteJob, page, type Site } from "./crawl-setup.ts";
+import { expectBooksToBalance, realCrawl } from "./real-crawl.ts";
+
+const config = crawlConfigSchema.parse({ rate_limit_rps: 1000 });
+
+describe("on a site of 2,000 pages", () => {
+  let site: LargeSite;
+  beforeAll(async () => {
+    site = await startLargeSite();
+  });
+  afterAll(() => site.close());
+
+  test.each([1, 3, 50])(
+    "max_pages: 10 fetches at most 10, with %i requests at once and three jobs",
+    async (concurrency) => {
+      site.main.requests.length = 0;
+      const crawl = await realCrawl();
+      const strategies = ["bfs", "dfs", "best_first"] as const;
+      const jobs = await crawl.run(
+        ...strategies.map((strategy) =>
+          newSiteJob(`${site.main.origin}/page/0`, {
+            config,
+            maxPages: 10,
+            order: { strategy, keywords: ["page"] },
+            handling: { concurrency },
+          }),
+        ),
+      );
+      expect(site.main.paths()).toHaveLength(30);
+      for (const job of jobs) {
+        expect(job).toMatchObject({ status: "completed", stop_reason: "max_pages", counts: { crawled: 10 } });
+        const codes = await expectBooksToBalance(crawl.sql, job.job_id);
+        expect(codes["BUDGET_EXHAUSTED"]).toBe(job.counts.skipped);
+      }
+    },
+  );
+});
+
+const fan = (count: number, base = ""): string[] => Array.from({ length: count }, (_, at) => `${base}/p${at}`);
+
+test("max_pages_per_host bounds each host, and its other pages end as HOST_BUDGET_EXHAUSTED", async () => {
+  const setup = await crawlSetup();
+  const hosts = ["http://a.example", "http://b.example", "http://c.example"];
+  const links = hosts.flatMap((host) => fan(20, host));
+  const denied = { error: { code: "ROBOTS_DENIED", message: "robots.txt forbids it", retryable: false } };
+  // what was never asked for does not count
+  const site: Site = (url) => (/b\.example\/p[0-3]$/.test(url) ? denied : { html: page(url, links, 10) });
+  const job = await createJob(
+    setup.dependencies,
+    newSiteJob("http://a.example/", {
+      scope: scopeOfSeeds([], { mode: "any" }),
+      order: { max_pages_per_host: 5 },
+    }),
+  );
+  await setup.crawl(site);
+  const rows = await setup.sql`
+    select host, count(*) filter (where state = 'crawled')::int as crawled,
+      count(*) filter (where error_code = 'HOST_BUDGET_EXHAUSTED')::int as cut
+    from frontier group by host order by host`;
+  expect([...rows]).toEqual([
+    { host: "a.example", crawled: 5, cut: 16 },
+    { host: "b.example", crawled: 5, cut: 11 },
+    { host: "c.example", crawled: 5, cut: 15 },
+  ]);
+  expect(await readJob(setup.sql, job.job_id)).toMatchObject({ status: "completed", stop_reason: "budget_exhausted" });
+  await expectBooksToBalance(setup.sql, job.job_id);
+});
+
+test("max_pages_per_host that cuts nothing off is no stop reason", async () => {
+  const setup = await crawlSetup();
+  const job = await createJob(
+    setup.dependencies,
+    newSiteJob("http://a.example/", { order: { max_pages_per_host: 4 } }),
+  );
+  await setup.crawl((url) => ({ html: page(url, fan(3), 10) }));
+  expect(await readJob(setup.sql, job.job_id)).toMatchObject({ stop_reason: "completed", counts: { crawled: 4 } });
+});
+
+test("a second try does not count against max_pages_per_host", async () => {
+  const setup = await crawlSetup();
+  const seen = new Set<string>();
+  const site: Site = (url) => {
+    if (seen.has(url) || url.endsWith("/")) return { html: page(url, fan(3), 10) };
+    seen.add(url);
+    return { status: 500, error: { code: "HTTP_500", message: "fault", retryable: true } };
+  };
+  const job = await createJob(
+    setup.dependencies,
+    newSiteJob("http://a.example/", { order: { max_pages_per_host: 3 } }),
+  );
+  await setup.crawl(site);
+  expect(await readJob(setup.sql, job.job_id)).toMatchObject({
+    stop_reason: "budget_exhausted",
+    counts: { crawled: 3, skipped: 1, failed: 0 },
+  });
+});
+
+test("a frontier holds a hundred URLs per page that may be fetched, and says when it held no more", async () => {
+  const setup = await crawlSetup();
+  const job = await createJob(setup.dependencies, newSiteJob("http://a.example/", { maxPages: 2 }));
+  await setup.crawl((url) => ({ html: page(url, fan(300), 10) }));
+  expect(await readJob(setup.sql, job.job_id)).toMatchObject({
+    stop_reason: "max_pages",
+    counts: { discovered: 200, crawled: 2, skipped: 198 },
+  });
+});
+
+test("a frontier that is full is a stop reason where nothing else cuts the crawl", async () => {
+  const setup = await crawlSetup();
+  const denied = { error: { code: "ROBOTS_DENIED", message: "robots.txt forbids it", retryable: false } };
+  const site: Site = (url) => (url.endsWith("/") ? { html: page(url, fan(250), 10) } : denied);
+  const job = await createJob(setup.dependencies, newSiteJob("http://a.example/", { maxPages: 2 }));
+  await setup.crawl(site);
+  expect(await readJob(setup.sql, job.job_id)).toMatchObject({
+    stop_reason: "budget_exhausted",
+    counts: { discovered: 200, crawled: 1, skipped: 199 },
+  });
+});
