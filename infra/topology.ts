@@ -118,6 +118,7 @@ const QUEUES = [
   { name: "harvest", maxReceiveCount: 3 },
   { name: "progress", maxReceiveCount: MAX_RECEIVES },
   { name: "push", maxReceiveCount: MAX_RECEIVES },
+  { name: "proxy-test", maxReceiveCount: 3 },
 ] as const satisfies readonly QueueSpec[];
 
 const FETCH_QUEUES = ["fetch-high", "fetch-normal", "fetch-low"] as const;
@@ -272,6 +273,34 @@ export const TOPOLOGY: Topology = {
         { method: "GET", path: "/api/v1/stats/domains" },
       ],
       grants: { stateTable: true, database: true },
+      localContainers: 1,
+    },
+    {
+      name: "proxies-api",
+      about: "Keeps the proxy configs, and has servers tried",
+      timeoutS: 29,
+      memoryMb: 256,
+      network: "private",
+      maxConcurrency: 4,
+      routes: [
+        { method: "GET", path: "/api/v1/proxies" },
+        { method: "POST", path: "/api/v1/proxies" },
+        { method: "GET", path: "/api/v1/proxies/{id}" },
+        { method: "PUT", path: "/api/v1/proxies/{id}" },
+        { method: "DELETE", path: "/api/v1/proxies/{id}" },
+        { method: "POST", path: "/api/v1/proxies/test" },
+      ],
+      grants: { send: ["proxy-test"], stateTable: true, database: true },
+      localContainers: 1,
+    },
+    {
+      name: "proxy-test",
+      about: "Tries proxy servers on behalf of the proxies API",
+      timeoutS: 30,
+      memoryMb: 256,
+      network: "internet",
+      queues: [{ queue: "proxy-test", batchSize: 1, maxConcurrency: 4 }],
+      grants: { stateTable: true },
       localContainers: 1,
     },
     {

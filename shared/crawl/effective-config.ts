@@ -3,6 +3,7 @@ import { z } from "zod";
 import type { Queryable } from "../platform/database.ts";
 import { ApiError } from "../platform/errors.ts";
 import { type CrawlConfig, crawlConfigSchema } from "./crawl-config.ts";
+import { requireProxy } from "./proxy-configs.ts";
 
 /** Any of the settings, without defaults: a default must not override what a stored config says. */
 export const crawlConfigOverrides: Readonly<Record<string, z.ZodType>> = Object.fromEntries(
@@ -16,7 +17,7 @@ export const crawlConfigOverridesSchema = z.strictObject(crawlConfigOverrides) a
 >;
 
 /**
- * @throws ApiError 404 NOT_FOUND where there is no config `configId`, 400 VALIDATION_ERROR where the settings do not go
+ * @throws ApiError 404 NOT_FOUND where there is no config `configId` or no such proxy, 409 PROXY_INACTIVE, 400 VALIDATION_ERROR where the settings do not go
  * together
  */
 export async function effectiveConfig(
@@ -33,6 +34,19 @@ export async function effectiveConfig(
         `and min_chunk_size (${config.min_chunk_size}) not above it`,
       { code: "VALIDATION_ERROR" },
     );
+  }
+  if (config.proxy_id !== undefined) {
+    await requireProxy(sql, config.proxy_id);
+    // never past the proxy unasked
+    if (config.render !== "never") {
+      throw new ApiError(
+        400,
+        `config: render (${config.render}) does not go through a proxy: leave out proxy_id or render`,
+        {
+          code: "VALIDATION_ERROR",
+        },
+      );
+    }
   }
   return config;
 }

@@ -26,10 +26,10 @@ const configSchema = z.strictObject({
 export type SharedProxyConfig = z.infer<typeof configSchema>;
 
 export interface ProxyStates {
-  /** What a change in the database is followed by. */
-  share(proxyId: string, config: SharedProxyConfig): Promise<void>;
+  /** What a change in the database is followed by. @param forS how long it is there, in seconds; for good where not given */
+  share(proxyId: string, config: SharedProxyConfig, forS?: number): Promise<void>;
   forget(proxyId: string): Promise<void>;
-  /** Kept for some seconds. undefined: there is none. */
+  /** Kept for `keepMs`. undefined: there is none. */
   read(proxyId: string): Promise<SharedProxyConfig | undefined>;
   /** Counts one task. @returns how many there were before it in this hour, and what is known of each server */
   takeTurn(proxyId: string, servers: readonly ProxyServer[]): Promise<{ turn: number; uses: ServerUse[] }>;
@@ -41,7 +41,8 @@ export interface ProxyStates {
 }
 
 /** A proxy that is switched off is used no longer than this. */
-const KNOWN_MS = 10_000;
+const KEEP_MS = 10_000;
+const MOST_KEPT = 100;
 const HOUR_MS = 3_600_000;
 const USE_TTL_S = 2 * 3600;
 
@@ -49,6 +50,7 @@ export function createProxyStates(
   dynamo: DynamoDBDocumentClient,
   TableName: string,
   now: () => number = Date.now,
+  keepMs = KEEP_MS,
 ): ProxyStates {
   const known = new Map<string, { config: SharedProxyConfig | undefined; at: number }>();
   const configKey = (proxyId: string) => ({ pk: `proxy#${proxyId}` });
@@ -64,8 +66,8 @@ export function createProxyStates(
         TableName,
         Key: useKey(proxyId),
         UpdateExpression,
-        ExpressionAttributeNames: names,
-        ...(Object.keys(values).length > 0 && { ExpressionAttributeValues: values }),
+        ExpressionAttributeNames: { ...names, "#expiry": "expires_at" },
+        ExpressionAttributeValues: { ...values, ":expiry": expiresAt(now(), USE_TTL_S) },
         ReturnValues: "ALL_NEW",
       }),
     );
@@ -73,14 +75,11 @@ export function createProxyStates(
   };
 
   return {
-    async share(proxyId, config) {
+    async share(proxyId, config, forS) {
       known.delete(proxyId);
-      await dynamo.send(
-        new PutCommand({
-          TableName,
-          Item: { ...configKey(proxyId), config: JSON.stringify(configSchema.parse(config)) },
-        }),
-      );
+      const expires_at = forS === undefined ? undefined : expiresAt(now(), forS);
+      const Item = { ...configKey(proxyId), config: JSON.stringify(configSchema.parse(config)), expires_at };
+      await dynamo.send(new PutCommand({ TableName, Item }));
     },
     async forget(proxyId) {
       known.delete(proxyId);
@@ -88,19 +87,17 @@ export function createProxyStates(
     },
     async read(proxyId) {
       const held = known.get(proxyId);
-      if (held !== undefined && now() - held.at < KNOWN_MS) return held.config;
+      if (held !== undefined && now() - held.at < keepMs) return held.config;
       const { Item } = await dynamo.send(new GetCommand({ TableName, Key: configKey(proxyId), ConsistentRead: true }));
       const config = Item === undefined ? undefined : configSchema.parse(JSON.parse(String(Item["config"])));
+      known.delete(proxyId);
+      const [oldest] = known.keys();
+      if (known.size >= MOST_KEPT && oldest !== undefined) known.delete(oldest);
       known.set(proxyId, { config, at: now() });
       return config;
     },
     async takeTurn(proxyId, servers) {
-      const item = await updateUse(
-        proxyId,
-        "ADD #turn :one SET #expiry = :expiry",
-        { "#turn": "turn", "#expiry": "expires_at" },
-        { ":one": 1, ":expiry": expiresAt(now(), USE_TTL_S) },
-      );
+      const item = await updateUse(proxyId, "ADD #turn :one SET #expiry = :expiry", { "#turn": "turn" }, { ":one": 1 });
       const number = (name: string): number => (typeof item[name] === "number" ? item[name] : 0);
       const uses = servers.map((server) => {
         const key = serverKey(server);
@@ -109,20 +106,30 @@ export function createProxyStates(
       return { turn: number("turn") - 1, uses };
     },
     async countUse(proxyId, server) {
-      await updateUse(proxyId, "ADD #uses :one", { "#uses": `u_${serverKey(server)}` }, { ":one": 1 });
+      await updateUse(
+        proxyId,
+        "ADD #uses :one SET #expiry = :expiry",
+        { "#uses": `u_${serverKey(server)}` },
+        { ":one": 1 },
+      );
     },
     async reportFailure(proxyId, server, failures) {
       const key = serverKey(server);
       await updateUse(
         proxyId,
-        "SET #failures = :failures, #down = :down",
+        "SET #failures = :failures, #down = :down, #expiry = :expiry",
         { "#failures": `f_${key}`, "#down": `d_${key}` },
         { ":failures": failures, ":down": now() + pauseAfter(failures) },
       );
     },
     async reportSuccess(proxyId, server) {
       const key = serverKey(server);
-      await updateUse(proxyId, "REMOVE #failures, #down", { "#failures": `f_${key}`, "#down": `d_${key}` }, {});
+      await updateUse(
+        proxyId,
+        "REMOVE #failures, #down SET #expiry = :expiry",
+        { "#failures": `f_${key}`, "#down": `d_${key}` },
+        {},
+      );
     },
   };
 }

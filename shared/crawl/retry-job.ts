@@ -3,6 +3,7 @@ import type { Transaction } from "../platform/database.ts";
 import { ApiError } from "../platform/errors.ts";
 import { isFinished, type JobRow, lockJob } from "./job-lifecycle.ts";
 import { createJob, type JobDependencies, type JobView, type NewJob } from "./jobs.ts";
+import { requireProxy } from "./proxy-configs.ts";
 
 export interface RetryOptions {
   /** `transient`: only URLs whose fault may have passed. */
@@ -22,7 +23,7 @@ export const MAX_RETRIED_URLS = 10_000;
 /**
  * A job that failed is run again with the same settings, its time limit included. Of one that completed, the failed URLs are
  * tried again, as given pages that replace nothing else; those that an earlier retry has crawled are left out.
- * @throws ApiError 404 NOT_FOUND; 409 JOB_UNFINISHED, RETRY_UNFINISHED where an earlier retry still runs, NOTHING_TO_RETRY
+ * @throws ApiError 404 NOT_FOUND, of its proxy too; 409 PROXY_INACTIVE, JOB_UNFINISHED, RETRY_UNFINISHED where an earlier retry still runs, NOTHING_TO_RETRY
  */
 export async function retryJob(
   dependencies: JobDependencies,
@@ -36,6 +37,8 @@ export async function retryJob(
       `Job ${jobId} is ${job.status}: it goes on by itself, and can be retried once it has ended`,
     );
   }
+  const { proxy_id } = job.settings.config;
+  if (proxy_id !== undefined) await requireProxy(dependencies.sql, proxy_id);
   const again = { ...asBefore(job), retryOf: jobId, apiKeyId, delivery, timeoutS };
   const { next, left } = await whatToRetry(dependencies, job, again, only);
   return { job: await createJob(dependencies, next, (tx) => admitOne(tx, jobId)), left };

@@ -157,6 +157,11 @@ export const CONFIG_FIELDS = {
     integer(30, 1, 36_500),
     "Days for which the results of a job that has ended can be read",
   ),
+  proxyTestUrl: field(
+    "PROXY__TEST_URL",
+    z.url({ protocol: /^https?$/ }).default("https://example.com/"),
+    "What a proxy is tried with where the request names no URL",
+  ),
   mostRedrives: field(
     "DEAD_LETTER__MOST_REDRIVES",
     integer(3, 0, 10),

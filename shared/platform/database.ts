@@ -55,6 +55,10 @@ export async function inTransaction<T>(sql: Sql, work: (tx: Transaction) => Prom
   }
 }
 
+export function isUniqueViolation(error: unknown): boolean {
+  return error instanceof postgres.PostgresError && error.code === "23505";
+}
+
 /** A value that PostgreSQL refuses (SQLSTATE classes 22, 23 and 54): the same statement would fail again. */
 export function isRefusedData(error: unknown): boolean {
   return error instanceof postgres.PostgresError && /^(22|23|54)/.test(error.code);

@@ -1,0 +1,27 @@
+/** What the proxies API needs, built once per container. */
+import { createUrlInspector, type UrlInspector } from "../../shared/access/url-inspection.ts";
+import { createProxyStates, type ProxyStates } from "../../shared/crawl/proxy-state.ts";
+import { sqsClient } from "../../shared/platform/aws.ts";
+import { systemClock } from "../../shared/platform/clock.ts";
+import { createErrandOffice, type ErrandOffice } from "../../shared/platform/errands.ts";
+import { once } from "../../shared/platform/once.ts";
+import { createQueueSender } from "../../shared/platform/queues.ts";
+import { type ApiContainer, createApiContainer } from "../adapters/api-container.ts";
+
+export interface ProxiesApi extends ApiContainer {
+  proxies: ProxyStates;
+  inspector: UrlInspector;
+  errands: ErrandOffice;
+}
+
+export const proxiesApi = once((): ProxiesApi => {
+  const container = createApiContainer("proxies-api");
+  const { config, dynamo } = container;
+  const queues = createQueueSender(sqsClient(), config.queueUrlPrefix);
+  return {
+    ...container,
+    proxies: createProxyStates(dynamo, config.stateTable),
+    inspector: createUrlInspector(config.allowHosts),
+    errands: createErrandOffice({ queues, dynamo, clock: systemClock }, config.stateTable),
+  };
+});

@@ -1,0 +1,79 @@
+/** Has proxy servers tried by a function that has internet. The queue carries no password: the server waits in the state table. */
+import { z } from "zod";
+import { UrlRefusedError } from "../../shared/access/url-inspection.ts";
+import { readProxyConfig } from "../../shared/crawl/proxy-configs.ts";
+import { ApiError } from "../../shared/platform/errors.ts";
+import { uuidv7 } from "../../shared/platform/ids.ts";
+import { defineRoute } from "../adapters/api-route.ts";
+import type { ProxiesApi } from "./dependencies.ts";
+import { requireAllowed, serverSchema } from "./proxy-json.ts";
+
+/** Below API Gateway's 29 s. */
+const LONGEST_WAIT_MS = 25_000;
+/** For one server; they are tried at once. */
+const TRIAL_MS = 15_000;
+
+const trialSchema = z.object({
+  server: z.string(),
+  success: z.boolean(),
+  /** Of the site's answer; null where none came. */
+  status: z.int().nullable(),
+  latency_ms: z.number(),
+  error_code: z.string().nullable(),
+  error: z.string().nullable(),
+});
+
+export const test = defineRoute(
+  {
+    method: "POST",
+    path: "/api/v1/proxies/test",
+    scope: "admin",
+    summary: "Try the servers of a proxy config, or one server, with a request through each",
+    body: z
+      .strictObject({
+        proxy_id: z.uuid().optional(),
+        server: serverSchema.optional(),
+        /** PROXY__TEST_URL where not given. */
+        url: z.string().min(1).optional(),
+      })
+      .refine(({ proxy_id, server }) => (proxy_id === undefined) !== (server === undefined), {
+        path: ["proxy_id"],
+        message: "give either proxy_id or server",
+      }),
+    answer: z.object({
+      /** Every server let the request through. */
+      success: z.boolean(),
+      url: z.string(),
+      results: z.array(trialSchema),
+    }),
+  },
+  async ({ body }, { sql, config, inspector, proxies, errands }: ProxiesApi) => {
+    const url = inspect(inspector, body.url ?? config.proxyTestUrl);
+    if (body.server !== undefined) requireAllowed(inspector, [body.server], () => "server.url");
+    else if (body.proxy_id !== undefined) await readProxyConfig(sql, body.proxy_id);
+    const draft = body.server === undefined ? undefined : uuidv7();
+    if (draft !== undefined && body.server !== undefined) {
+      const { url: address, username, password } = body.server;
+      const server = { url: address, ...(username && { username }), ...(password && { password }) };
+      await proxies.share(draft, { servers: [server], rotation: "random", active: true }, LONGEST_WAIT_MS / 1000);
+    }
+    try {
+      const request = { proxyId: draft ?? body.proxy_id, url, timeoutMs: TRIAL_MS };
+      const results = z.array(trialSchema).parse(await errands.ask("proxy-test", request, LONGEST_WAIT_MS));
+      return { success: results.every(({ success }) => success), url, results };
+    } finally {
+      if (draft !== undefined) await proxies.forget(draft);
+    }
+  },
+);
+
+/** @throws ApiError 400 URL_INVALID or 403 URL_BLOCKED */
+function inspect(inspector: ProxiesApi["inspector"], url: string): string {
+  try {
+    return inspector.inspect(url).href;
+  } catch (error) {
+    if (!(error instanceof UrlRefusedError)) throw error;
+    const status = error.code === "URL_BLOCKED" ? 403 : 400;
+    throw new ApiError(status, `url: ${error.message}`, { code: error.code, cause: error, details: { path: "url" } });
+  }
+}

@@ -1,0 +1,49 @@
+/** Tries proxy servers on behalf of the proxies API, which has no internet. */
+import { z } from "zod";
+import { createUrlGuard } from "../../shared/access/url-guard.ts";
+import { createProxyStates } from "../../shared/crawl/proxy-state.ts";
+import { tryProxy } from "../../shared/crawl/proxy-test.ts";
+import { dynamoClient } from "../../shared/platform/aws.ts";
+import { systemClock } from "../../shared/platform/clock.ts";
+import { errandSchema, runErrand } from "../../shared/platform/errands.ts";
+import { ApiError } from "../../shared/platform/errors.ts";
+import { once } from "../../shared/platform/once.ts";
+import { createQueueHandler } from "../adapters/queue-consumer.ts";
+import { createQueueContainer } from "../adapters/queue-container.ts";
+
+/** Names the config, or the one server that is kept like one for the while: no message holds a password. */
+const requestSchema = z.strictObject({ proxyId: z.uuid(), url: z.url(), timeoutMs: z.int().positive() });
+
+const dependencies = once(() => {
+  const container = createQueueContainer("proxy-test");
+  const { config } = container;
+  const dynamo = dynamoClient();
+  return {
+    ...container,
+    dynamo,
+    clock: systemClock,
+    guard: createUrlGuard({ allowHosts: config.allowHosts }),
+    // what was corrected a second ago is what is tried
+    proxies: createProxyStates(dynamo, config.stateTable, Date.now, 0),
+  };
+});
+
+export const handler = createQueueHandler(dependencies, () => ({
+  schema: errandSchema,
+  handle: async (errand) => {
+    const { config, guard, proxies, dynamo, clock } = dependencies();
+    await runErrand({ dynamo, clock }, config.stateTable, errand, async (request, remainingMs) => {
+      const { proxyId, url, timeoutMs } = requestSchema.parse(request);
+      const shared = await proxies.read(proxyId);
+      if (shared === undefined) {
+        throw new ApiError(404, `There is no proxy config ${proxyId}`, { code: "NOT_FOUND" });
+      }
+      const trial = {
+        url: new URL(url),
+        userAgent: config.userAgent,
+        timeoutMs: Math.max(1, Math.min(timeoutMs, remainingMs)),
+      };
+      return await Promise.all(shared.servers.map((server) => tryProxy(guard, server, trial)));
+    });
+  },
+}));
