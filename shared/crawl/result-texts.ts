@@ -6,9 +6,10 @@ import { z } from "zod";
 import type { Capture } from "../capture/capture.ts";
 import { readCaptureBatch } from "../capture/capture-batch.ts";
 import type { Extraction } from "../extract/extraction.ts";
+import { RetryableError } from "../platform/errors.ts";
 import type { ObjectStore } from "../platform/objects.ts";
 import { type ArchiveReader, isMissingFromArchive, readResponseRecord } from "./archived-content.ts";
-import { readPageContent } from "./page-content.ts";
+import { type PageContent, readPageContent } from "./page-content.ts";
 import type { ResultCapture, ResultRow } from "./result-rows.ts";
 
 export interface PageText {
@@ -104,19 +105,32 @@ async function fromDocuments(
 
 async function extractedAgain(reader: ArchiveReader, { captures }: ResultRow): Promise<PageText | { problem: string }> {
   try {
-    const record = await readResponseRecord(reader, captures);
-    if (record === undefined) return { problem: "The archive holds no answer of the page" };
-    const { httpHeaders: headers, body, cut, startLine } = record;
-    const status = Number(/^HTTP\/\S+ (\d{3})/.exec(startLine)?.[1] ?? 200);
-    const response = { status, statusText: "", headers, body, truncated: cut ? ("length" as const) : null };
-    const url = captures[0]?.finalUrl ?? "";
-    const { extraction, error } = await readPageContent(response, url, MAX_PAGE_BYTES);
+    const content = await readArchivedPage(reader, captures);
+    if (content === undefined) return { problem: "The archive holds no answer of the page" };
+    const { extraction, error } = content;
     if (extraction !== null) return textOf(extraction);
     return { problem: error?.message ?? "The page holds no text" };
   } catch (error) {
     if (isMissingFromArchive(error)) return { problem: error.message };
     throw error;
   }
+}
+
+/**
+ * The response as fetch reads it.
+ * @returns undefined where no answer ever came
+ * @throws PermanentError where the archive does not hold it
+ */
+export async function readArchivedPage(
+  reader: ArchiveReader,
+  captures: readonly ResultCapture[],
+): Promise<PageContent | undefined> {
+  const record = await readResponseRecord(reader, captures);
+  if (record === undefined) return undefined;
+  const { httpHeaders: headers, body, cut, startLine } = record;
+  const status = Number(/^HTTP\/\S+ (\d{3})/.exec(startLine)?.[1] ?? 200);
+  const response = { status, statusText: "", headers, body, truncated: cut ? ("length" as const) : null };
+  return await readPageContent(response, captures[0]?.finalUrl ?? "", MAX_PAGE_BYTES);
 }
 
 interface BatchReader {
@@ -135,7 +149,8 @@ function createBatchReader(objects: ObjectStore): BatchReader {
         last = { key, captures };
         return captures;
       } catch (error) {
-        if (isMissingFromArchive(error)) return undefined;
+        const isGone = error instanceof RetryableError && error.code === "BATCH_MISSING";
+        if (isGone || isMissingFromArchive(error)) return undefined;
         throw error;
       }
     },

@@ -5,6 +5,7 @@ import type { Extraction } from "./extraction.ts";
 import { detectLanguage } from "./language.ts";
 import { baseUrl, pageLinks } from "./links.ts";
 import { findMainContent } from "./main-content.ts";
+import { renderHtml } from "./main-html.ts";
 import { renderMarkdown } from "./markdown.ts";
 import { pageFacts } from "./metadata.ts";
 import { parsePage } from "./page-tree.ts";
@@ -45,6 +46,17 @@ export function extractPage(html: string, context: PageContext): Extraction {
     blocks: parts.blocks,
     robots: facts.robots,
   };
+}
+
+/**
+ * The main content as HTML that is safe to show: without scripts, styles and attributes other than those of links, images and
+ * tables, with absolute URLs.
+ *
+ * @example extractMainHtml("<nav>…</nav><main><p onclick=x>Text", "https://example.org/") // "<p>Text</p>"
+ */
+export function extractMainHtml(html: string, url: string): string {
+  const page = parsePage(storable(html));
+  return renderHtml(findMainContent(page).roots, baseUrl(page, url));
 }
 
 /** For text/plain, and for XML once its tags are gone. The first line serves as title if it is short enough to be one. */
