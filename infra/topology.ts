@@ -8,7 +8,7 @@ export type HttpMethod = "GET" | "POST" | "PUT" | "DELETE";
 
 export interface Route {
   method: HttpMethod;
-  /** API Gateway resource path, e.g. `/api/v1/crawl/{job_id}`. */
+  /** As requests have it, e.g. `/api/v1/crawl/{job_id}`; see `gatewayResource`. */
   path: string;
   /** The handler is wrapped in `awslambda.streamifyResponse`. */
   streaming?: true;
@@ -71,6 +71,14 @@ export interface QueueSpec {
 export interface Topology {
   functions: readonly FunctionSpec[];
   queues: readonly QueueSpec[];
+}
+
+/**
+ * The API Gateway resource that takes a path. A resource may hold no `+`, so the root's greedy one takes such a path, and with
+ * it whatever has no resource of its own: its function answers 404 to that.
+ */
+export function gatewayResource(path: string): string {
+  return path.replace(/\+\}$/, "}").includes("+") ? "/{proxy+}" : path;
 }
 
 /** SQS visibility timeout in seconds: at least six times the timeout of the slowest consumer, as AWS advises. */
@@ -202,6 +210,22 @@ export const TOPOLOGY: Topology = {
       websocket: true,
       grants: { send: ["progress"], stateTable: true, database: true },
       localContainers: 2,
+    },
+    {
+      name: "extract-api",
+      about: "Extracts the content of given pages, or of the matching pages of a crawl, and waits for them",
+      timeoutS: 300,
+      memoryMb: 1024,
+      network: "private",
+      // one for each client that waits
+      maxConcurrency: 20,
+      routes: [
+        { method: "POST", path: "/extract/batch", streaming: true },
+        { method: "POST", path: "/spider/extract", streaming: true },
+        { method: "POST", path: "/spider+extract", streaming: true },
+      ],
+      grants: { send: FETCH_QUEUES, bucket: "read", stateTable: true, database: true },
+      localContainers: 4,
     },
     {
       name: "search-api",

@@ -1,5 +1,5 @@
 /** Which function a request is for, as API Gateway decides: a fixed segment before a parameter, a parameter before the rest. */
-import type { FunctionSpec, Topology } from "../infra/topology.ts";
+import { type FunctionSpec, gatewayResource, type Topology } from "../infra/topology.ts";
 
 export interface MatchedRoute {
   spec: FunctionSpec;
@@ -29,7 +29,10 @@ export function compileRoutes(topology: Topology): (method: string, path: string
     })),
   );
   return (method, path) => {
-    const parts = path.split("/").slice(1);
+    const parts = path
+      .split("/")
+      .slice(1)
+      .map((part) => part.replaceAll(/%2b/gi, "+"));
     if (parts.length > 1 && parts.at(-1) === "") parts.pop();
     const matching = routes.filter((route) => fits(route.segments, parts)).sort(bySpecificity);
     const best = matching[0];
@@ -37,7 +40,10 @@ export function compileRoutes(topology: Topology): (method: string, path: string
     const same = matching.filter((route) => route.resource === best.resource);
     const found = same.find((route) => route.method === method);
     if (found === undefined) return { allow: same.map((route) => route.method) };
-    return { spec: found.spec, resource: found.resource, pathParameters: parametersOf(found.segments, parts) };
+    const resource = gatewayResource(found.resource);
+    // what API Gateway's own resource for such paths makes of them
+    const segments = resource === found.resource ? found.segments : resource.split("/").slice(1);
+    return { spec: found.spec, resource, pathParameters: parametersOf(segments, parts) };
   };
 }
 

@@ -50,6 +50,10 @@ const RETRY_AFTER_S = "2";
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   if (error instanceof HTTPException) return fromHttpException(error);
+  // nobody reads this answer: it keeps a client's leave from looking like a fault of ours
+  if (error instanceof Error && error.name === "AbortError") {
+    return new ApiError(499, "The client has left before the answer", { code: "CLIENT_LEFT", cause: error });
+  }
   if (error instanceof UnknownFieldError) {
     const { message, parameter: path } = error;
     const faults: Fault[] = [{ in: "query", path, message }];

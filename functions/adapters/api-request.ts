@@ -20,7 +20,9 @@ export function requestOf(event: APIGatewayProxyEvent): Request | undefined {
       for (const value of values ?? []) query.append(name, value);
     }
     const host = headers.get("host") ?? "localhost";
-    const target = `https://${host}${event.path}${query.size > 0 ? `?${query}` : ""}`;
+    // in a path both are the same character
+    const path = event.path.replaceAll(/%2b/gi, "+");
+    const target = `https://${host}${path}${query.size > 0 ? `?${query}` : ""}`;
     return new Request(target, { method: event.httpMethod, headers, body });
   } catch (error) {
     if (error instanceof TypeError) return undefined;

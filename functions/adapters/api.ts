@@ -108,7 +108,8 @@ export function buildApp<Dependencies extends ApiDependencies>(
   });
   app.notFound((c) => {
     const answer = new ApiError(404, "There is no such route", { code: "NOT_FOUND" });
-    return c.json(errorResponse(answer, c.get("requestId"), shape), 404);
+    // what has no route belongs to no family
+    return c.json(errorResponse(answer, c.get("requestId")), 404);
   });
   for (const route of routes) addRoute(app, route, dependencies, shape);
   return app;

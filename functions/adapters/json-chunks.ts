@@ -9,10 +9,10 @@ const CHUNK_CHARS = 64 * 1024;
  */
 export async function jsonChunks<Item>(
   name: string,
-  items: AsyncIterable<Item>,
+  items: AsyncIterable<Item> | Iterable<Item>,
   rest: () => Promise<object>,
 ): Promise<AsyncGenerator<string, void, undefined>> {
-  const iterator = items[Symbol.asyncIterator]();
+  const iterator = Symbol.asyncIterator in items ? items[Symbol.asyncIterator]() : items[Symbol.iterator]();
   const first = await iterator.next();
   return write(name, first, iterator, rest);
 }
@@ -20,7 +20,7 @@ export async function jsonChunks<Item>(
 async function* write<Item>(
   name: string,
   first: IteratorResult<Item>,
-  iterator: AsyncIterator<Item>,
+  iterator: AsyncIterator<Item> | Iterator<Item>,
   rest: () => Promise<object>,
 ): AsyncGenerator<string, void, undefined> {
   let chunk = `{${JSON.stringify(name)}:[`;

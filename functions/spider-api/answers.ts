@@ -16,15 +16,15 @@ const counts = {
 /** There only where seeds were refused; the crawl went on without them. */
 const refused = { refused_seeds: z.array(refusedSeedSchema).optional() };
 
-const statsSchema = z.object({ ...counts, domains: z.array(z.string()), ...refused });
-const urlsSchema = statsSchema.extend({
+export const crawlStatsSchema = z.object({ ...counts, domains: z.array(z.string()), ...refused });
+const urlsSchema = crawlStatsSchema.extend({
   discovered_urls: z.array(z.string()),
   /** There only where not all are shown. */
   discovered_total: count.optional(),
   note: z.string().optional(),
 });
 
-const pagesSchema = statsSchema.extend({ api_version: z.string(), pages: z.array(crawledPageSchema) });
+const pagesSchema = crawlStatsSchema.extend({ api_version: z.string(), pages: z.array(crawledPageSchema) });
 
 export const storedSchema = z.object({
   job_id: z.uuid(),
@@ -32,7 +32,7 @@ export const storedSchema = z.object({
   created_at: z.iso.datetime(),
   ...refused,
 });
-export const crawlAnswerSchema = z.union([pagesSchema, urlsSchema, statsSchema]);
+export const crawlAnswerSchema = z.union([pagesSchema, urlsSchema, crawlStatsSchema]);
 
 /** A line of NDJSON, or the data of a server-sent event. */
 export const recordSchema = z.discriminatedUnion("type", [
@@ -60,7 +60,7 @@ export function statsAnswer(
   state: CrawlState,
   domains: readonly string[],
   seeds: readonly RefusedSeed[],
-): z.input<typeof statsSchema> {
+): z.input<typeof crawlStatsSchema> {
   return { ...streamStats(state, seeds), domains: [...domains] };
 }
 

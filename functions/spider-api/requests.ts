@@ -11,7 +11,7 @@ export const RESULT_MODES = ["stats", "urls", "pages", "stream", "store"] as con
 const ANSWER_MODES: readonly string[] = ["stats", "urls", "pages"];
 export const DEFAULT_ANSWER_TIMEOUT_S = 30;
 /** API Gateway ends a connection after five minutes without a byte. */
-const MAX_ANSWER_TIMEOUT_S = 280;
+export const MAX_ANSWER_TIMEOUT_S = 280;
 const MAX_TIMEOUT_S = 7 * 24 * 3600;
 
 /** Comma-separated names of fields, judged by `selectFields`. */

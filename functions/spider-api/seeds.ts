@@ -18,8 +18,11 @@ export interface JudgedSeeds {
   refused: RefusedSeed[];
 }
 
-/** @throws ApiError 403 URL_BLOCKED where all are blocked, 400 URL_INVALID where none is left otherwise; each with its reason */
-export function judgeSeeds(inspector: UrlInspector, seeds: readonly string[]): JudgedSeeds {
+/**
+ * @param field of the request, for the paths of what is refused
+ * @throws ApiError 403 URL_BLOCKED where all are blocked, 400 URL_INVALID where none is left otherwise; each with its reason
+ */
+export function judgeSeeds(inspector: UrlInspector, seeds: readonly string[], field = "seed_urls"): JudgedSeeds {
   const judged: JudgedSeeds = { accepted: [], refused: [] };
   for (const [index, seed] of seeds.entries()) {
     try {
@@ -27,7 +30,7 @@ export function judgeSeeds(inspector: UrlInspector, seeds: readonly string[]): J
     } catch (error) {
       if (!(error instanceof UrlRefusedError)) throw error;
       const host = URL.canParse(seed) ? new URL(seed).host : "";
-      const path = `seed_urls[${index}]`;
+      const path = `${field}[${index}]`;
       judged.refused.push({ path, ...(host !== "" && { host }), code: error.code, message: error.message });
     }
   }

@@ -14,7 +14,7 @@ import { LogGroup, RetentionDays } from "aws-cdk-lib/aws-logs";
 import type { Construct } from "constructs";
 import { acknowledge } from "../acknowledge.ts";
 import { StrandlineFunction, type Surroundings } from "../constructs/strandline-function.ts";
-import { TOPOLOGY } from "../topology.ts";
+import { gatewayResource, TOPOLOGY } from "../topology.ts";
 
 export interface ApiStackProps extends StackProps {
   surroundings: Surroundings;
@@ -140,7 +140,7 @@ export class ApiStack extends Stack {
     const buffered = integration(false);
     const streamed = integration(true);
     for (const { method, path, streaming } of spec.routes ?? []) {
-      this.api.root.resourceForPath(path).addMethod(method, streaming ? streamed : buffered);
+      this.api.root.resourceForPath(gatewayResource(path)).addMethod(method, streaming ? streamed : buffered);
     }
   }
 }

@@ -65,32 +65,57 @@ const CONTENTS_AT_ONCE = 12;
 export async function* readResultPages(
   reader: ResultReader,
   jobId: string,
-  { after, limit }: { after: number; limit: number },
+  range: { after: number; limit: number },
   fields: ResultFields,
 ): AsyncGenerator<ResultPage, void, undefined> {
+  const wanted = { texts: fields.has("markdown") || fields.has("links"), matches: () => true };
+  for await (const { row, page } of readResults(reader, jobId, range, fields, wanted))
+    yield { cursor: row.cursor, page };
+}
+
+/** A page with all that was read for it. */
+export interface Result {
+  row: ResultRow;
+  page: CrawledPage;
+  /** Nothing for what is no page. */
+  text: PageText | Problem | undefined;
+}
+
+/**
+ * As `readResultPages`.
+ * @param wanted `texts`: whether to read what was extracted; `matches`: which pages to read at all, the others are passed over
+ */
+export async function* readResults(
+  reader: ResultReader,
+  jobId: string,
+  { after, limit }: { after: number; limit: number },
+  fields: ResultFields,
+  wanted: { texts: boolean; matches(row: ResultRow): boolean },
+): AsyncGenerator<Result, void, undefined> {
   const [job] = await reader.sql<{ id: string; generationId: string; respectsRobots: boolean }[]>`
     select id, generation_id as "generationId",
       coalesce((settings->'config'->>'respect_robots_txt')::boolean, true) as "respectsRobots"
     from jobs where id = ${jobId}`;
   if (job === undefined) return;
   const texts = createTextReader(reader);
-  const wantsText = fields.has("markdown") || fields.has("links");
   for (let left = limit, from = after; left > 0; ) {
     const size = Math.min(SLICE, left);
     const rows = await readResultRows(reader.sql, job, { after: from, limit: size });
-    const found = wantsText ? await texts.read(job.generationId, rows) : NONE;
-    const contents = fields.has("content") ? await readContents(reader, rows) : NONE;
-    for (const row of rows) {
-      const read = { text: found.get(row.cursor), content: contents.get(row.cursor) };
-      yield { cursor: row.cursor, page: pageOf(row, read, job, fields, reader.maxContentBytes) };
-      from = row.cursor;
+    const matching = rows.filter(wanted.matches);
+    const found = wanted.texts ? await texts.read(job.generationId, matching) : NONE;
+    const contents = fields.has("content") ? await readContents(reader, matching) : NONE;
+    for (const row of matching) {
+      const text = found.get(row.cursor);
+      const read = { text, content: contents.get(row.cursor) };
+      yield { row, text, page: pageOf(row, read, job, fields, reader.maxContentBytes) };
     }
     if (rows.length < size) return;
     left -= size;
+    from = rows.at(-1)?.cursor ?? from;
   }
 }
 
-interface Problem {
+export interface Problem {
   problem: string;
 }
 const NONE = new Map<number, never>();
@@ -168,7 +193,8 @@ const without = <T extends object>(read: T | Problem | undefined): T | undefined
 /** The answer came and could not be read: all other faults are those of fetching. */
 const PARSE_FAULTS = new Set(["EXTRACT_FAILED", "UNSUPPORTED_TYPE", "DECODE_FAILED", "EMPTY_BODY"]);
 
-function faultOf({ errorCode, captures: [capture] }: ResultRow): { text: string; ofParsing: boolean } | null {
+/** Code and message; null for a page that was crawled. */
+export function faultOf({ errorCode, captures: [capture] }: ResultRow): { text: string; ofParsing: boolean } | null {
   if (errorCode === null) return null;
   const message = capture?.errorCode === errorCode ? capture.errorMessage : null;
   return { text: message === null ? errorCode : `${errorCode}: ${message}`, ofParsing: PARSE_FAULTS.has(errorCode) };

@@ -29,6 +29,9 @@ export function renderHtml(roots: readonly ChildNode[], base: string): string {
   return renderer.finish();
 }
 
+/** A text that was no HTML, as it stands. */
+export const textAsHtml = (text: string): string => `<pre>${escapeText(text)}</pre>`;
+
 class HtmlRenderer {
   private readonly base: string;
   private readonly parts: string[] = [];

@@ -12,6 +12,7 @@ import {
   databaseConnections,
   deadLetterQueue,
   type FunctionSpec,
+  gatewayResource,
   TOPOLOGY,
 } from "../../infra/topology.ts";
 import { loadConfig } from "../../shared/platform/config.ts";
@@ -211,7 +212,7 @@ describe("the API", () => {
       return `${HttpMethod} ${pathOf(ResourceId)}${ResponseTransferMode === "STREAM" ? " streaming" : ""}`;
     });
     const declared = TOPOLOGY.functions.flatMap(({ routes = [] }) =>
-      routes.map(({ method, path, streaming }) => `${method} ${path}${streaming ? " streaming" : ""}`),
+      routes.map(({ method, path, streaming }) => `${method} ${gatewayResource(path)}${streaming ? " streaming" : ""}`),
     );
     expect(actual.toSorted()).toEqual(declared.toSorted());
   });

@@ -4,7 +4,7 @@ import { type CapturesMessage, writeCaptureBatch } from "../../../shared/capture
 import { labelledDigest } from "../../../shared/capture/digest.ts";
 import { newRecordId, type RevisitOf, responseRecord, revisitRecord } from "../../../shared/capture/warc-record.ts";
 import { createWarcSegment, warcSegmentKey } from "../../../shared/capture/warc-segment.ts";
-import type { FetchTask } from "../../../shared/crawl/fetch-task.ts";
+import { type FetchTask, fetchTaskSchema } from "../../../shared/crawl/fetch-task.ts";
 import { ingestBatch } from "../../../shared/crawl/ingest-batch.ts";
 import { readPageContent } from "../../../shared/crawl/page-content.ts";
 import { FIELD_PRESETS, type ResultFields } from "../../../shared/crawl/result-fields.ts";
@@ -54,6 +54,20 @@ export async function resultsSetup() {
         for (const task of tasks) await ingestBatch(dependencies, await this.archive(task, server));
       }
     },
+    /** Answers tasks as they come, until the signal. A URL without an answer is never answered. */
+    async answer(server: (url: string) => Sent | undefined, until: AbortSignal): Promise<string[]> {
+      const asked: string[] = [];
+      while (!until.aborted) {
+        const tasks = [...(await setup.aws.receive("fetch-high")), ...(await setup.aws.receive("fetch-normal"))];
+        for (const task of tasks.map((message) => fetchTaskSchema.parse(message))) {
+          asked.push(...task.urls.map(({ url }) => url));
+          const answered = task.urls.filter(({ url }) => server(url) !== undefined);
+          if (answered.length === 0) continue;
+          await ingestBatch(dependencies, await this.archive(task, (url) => server(url) as Sent, answered));
+        }
+      }
+      return asked;
+    },
     async pages(
       jobId: string,
       fields: ResultFields = FIELD_PRESETS.all,
@@ -81,8 +95,8 @@ async function captureOf(
     : await responseRecord(message, digest, options);
   const [warc] = segment.append([{ recordId, member }]);
   const response = { status, statusText: "X", headers, body, truncated: options.truncated };
-  const content =
-    status === 200 ? await readPageContent(response, finalUrl, 50_000_000) : { extraction: null, error: null };
+  const nothing = { extraction: null, error: null, html: null };
+  const { html: _, ...content } = status === 200 ? await readPageContent(response, finalUrl, 50_000_000) : nothing;
   return captureSchema.parse({
     url: url.url,
     urlHash: url.urlHash,

@@ -39,6 +39,19 @@ test("a path with another method names the methods it takes", () => {
   expect(match("PUT", "/jobs/7")).toEqual({ allow: ["GET", "DELETE"] });
 });
 
+test("a path with a plus, which no resource may hold, is the root's, and nothing else is", () => {
+  const { routes: _, ...rest } = spec;
+  const plus: FunctionSpec = { ...rest, routes: [{ method: "POST", path: "/spider+extract" }] };
+  const route = compileRoutes({ functions: [plus], queues: [] });
+  const matched = { spec: plus, resource: "/{proxy+}", pathParameters: { proxy: "spider+extract" } };
+  expect(route("POST", "/spider+extract")).toEqual(matched);
+  expect(route("POST", "/spider%2Bextract")).toEqual(matched);
+  expect(route("POST", "/spider%2bextract/")).toEqual(matched);
+  expect(route("GET", "/spider+extract")).toEqual({ allow: ["POST"] });
+  expect(route("POST", "/spiderextract")).toBeUndefined();
+  expect(route("POST", "/anything/else")).toBeUndefined();
+});
+
 test("an empty parameter is no match", () => {
   expect(
     compileRoutes({ functions: [{ ...spec, routes: spec.routes?.slice(0, 4) ?? [] }], queues: [] })("GET", "/jobs/"),

@@ -1,0 +1,22 @@
+/** Crawls whose answer somebody waits for. */
+import type { CrawlState } from "../../shared/crawl/crawl-state.ts";
+import { waitForCrawl } from "../../shared/crawl/crawl-wait.ts";
+import { cancelJob, type JobDependencies } from "../../shared/crawl/jobs.ts";
+import type { Clock } from "../../shared/platform/clock.ts";
+
+/**
+ * Waits as `waitForCrawl` does. Nobody reads the answer of a client that has left, so its job ends.
+ * @throws AbortError where the client has left
+ */
+export async function waitOrCancel(
+  dependencies: Pick<JobDependencies, "sql" | "flags"> & { clock: Clock },
+  jobId: string,
+  signal: AbortSignal,
+): Promise<CrawlState> {
+  try {
+    return await waitForCrawl(dependencies, jobId, signal);
+  } catch (error) {
+    if (signal.aborted) await cancelJob(dependencies, jobId);
+    throw error;
+  }
+}

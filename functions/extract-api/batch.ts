@@ -1,0 +1,136 @@
+/** Extracts the content of up to a hundred pages: a job fetches them, unless a recent capture does, and is waited for. */
+import { z } from "zod";
+import type { Caller } from "../../shared/access/authorize.ts";
+import { UrlRefusedError } from "../../shared/access/url-inspection.ts";
+import { crawlConfigOverridesSchema, effectiveConfig } from "../../shared/crawl/effective-config.ts";
+import { createJob } from "../../shared/crawl/jobs.ts";
+import {
+  EXTRACT_FORMATS,
+  type ExtractFormat,
+  extractionOf,
+  type PageExtraction,
+} from "../../shared/crawl/page-extraction.ts";
+import { selectFields } from "../../shared/crawl/result-fields.ts";
+import { readResults } from "../../shared/crawl/result-pages.ts";
+import { ANYWHERE } from "../../shared/crawl/scope.ts";
+import { normalizeUrl } from "../../shared/crawl/url-key.ts";
+import { defineStreamRoute, StreamedAnswer } from "../adapters/api-stream-route.ts";
+import { jsonChunks } from "../adapters/json-chunks.ts";
+import { waitOrCancel } from "../adapters/wait-or-cancel.ts";
+import { extractedSchema } from "./answers.ts";
+import type { ExtractApi } from "./dependencies.ts";
+
+const MAX_URLS = 100;
+/** The reference takes more, and does with this. */
+const MAX_CONCURRENCY = 20;
+const DEFAULT_TIMEOUT_S = 60;
+/** API Gateway ends a connection after five minutes without a byte. */
+const MAX_TIMEOUT_S = 280;
+
+const bodySchema = z.strictObject({
+  /** Judged one by one: what is refused fails alone. */
+  urls: z.array(z.string()).min(1).max(MAX_URLS),
+  format: z.enum(EXTRACT_FORMATS).default("markdown"),
+  /** Pages that are fetched at once; more than 20 means 20. */
+  concurrency: z
+    .int()
+    .min(1)
+    .transform((wanted) => Math.min(wanted, MAX_CONCURRENCY))
+    .default(10),
+  /** What is not there by then has failed with TIMEOUT. */
+  timeout_seconds: z.number().positive().max(MAX_TIMEOUT_S).default(DEFAULT_TIMEOUT_S),
+  config_id: z.uuid().optional(),
+  config: crawlConfigOverridesSchema.optional(),
+});
+type Body = z.output<typeof bodySchema>;
+
+const answerSchema = z.object({
+  total_urls: z.int(),
+  successful: z.int(),
+  failed: z.int(),
+  /** In the order of the request, one for each of its URLs. */
+  results: z.array(extractedSchema),
+});
+
+export const extractBatch = defineStreamRoute(
+  {
+    method: "POST",
+    path: "/extract/batch",
+    scope: "write",
+    summary: "The main content of up to 100 pages as Markdown, text or HTML; a page that fails fails alone",
+    body: bodySchema,
+    answer: answerSchema,
+    streams: { "application/json": answerSchema },
+  },
+  async ({ body, caller, signal }, dependencies: ExtractApi) => {
+    const judged = body.urls.map((url) => judge(dependencies, url));
+    const seeds = judged.flatMap((each) => each.seed ?? []);
+    const jobId = seeds.length === 0 ? null : await startJob(dependencies, body, seeds, caller);
+    if (jobId !== null) await waitOrCancel(dependencies, jobId, signal);
+    const found = jobId === null ? new Map<string, PageExtraction>() : await readAll(dependencies, jobId, body.format);
+    const late = {
+      status: "failed" as const,
+      error: `TIMEOUT: The page was not there after ${body.timeout_seconds} s: try again, or allow more timeout_seconds`,
+    };
+    const results = judged.map(({ url, seed, error }) =>
+      seed === undefined ? { url, status: "failed" as const, error } : { url, ...(found.get(seed) ?? late) },
+    );
+    const successful = results.filter(({ status }) => status === "success").length;
+    const totals = { total_urls: results.length, successful, failed: results.length - successful };
+    const headers = jobId === null ? {} : { "x-job-id": jobId };
+    const chunks = await jsonChunks("results", results, async () => totals);
+    return new StreamedAnswer({ contentType: "application/json", chunks, headers });
+  },
+);
+
+interface JudgedUrl {
+  /** As the request has it. */
+  url: string;
+  /** As the frontier holds it; undefined where it is refused. */
+  seed?: string;
+  error?: string;
+}
+
+function judge({ inspector }: ExtractApi, url: string): JudgedUrl {
+  try {
+    return { url, seed: normalizeUrl(inspector.inspect(url)) };
+  } catch (error) {
+    if (!(error instanceof UrlRefusedError)) throw error;
+    return { url, error: `${error.code}: ${error.message}` };
+  }
+}
+
+async function startJob(dependencies: ExtractApi, body: Body, seeds: string[], caller: Caller): Promise<string> {
+  const { job_id } = await createJob(dependencies, {
+    kind: "pages",
+    seeds,
+    scope: ANYWHERE,
+    maxDepth: 0,
+    maxPages: seeds.length,
+    // somebody waits
+    priority: "high",
+    config: await effectiveConfig(dependencies.sql, body.config_id, body.config ?? {}),
+    handling: { index: false, concurrency: body.concurrency, cache: "use" },
+    timeoutS: body.timeout_seconds,
+    delivery: "answer",
+    collectionId: null,
+    tags: [],
+    apiKeyId: caller.keyId,
+  });
+  return job_id;
+}
+
+/** By the URL of the frontier. */
+async function readAll(
+  dependencies: ExtractApi,
+  jobId: string,
+  format: ExtractFormat,
+): Promise<Map<string, PageExtraction>> {
+  const extractions = new Map<string, PageExtraction>();
+  const wanted = { texts: true, matches: () => true };
+  const all = { after: 0, limit: MAX_URLS };
+  for await (const result of readResults(dependencies, jobId, all, selectFields({ include: "url" }, "light"), wanted)) {
+    extractions.set(result.row.url, await extractionOf(dependencies, result, format));
+  }
+  return extractions;
+}

@@ -1,0 +1,131 @@
+/** Crawl, pick the pages whose URL matches a pattern, and give their content: out of the crawl's own captures. */
+import { z } from "zod";
+import type { Caller } from "../../shared/access/authorize.ts";
+import { type CrawlState, crawledDomains } from "../../shared/crawl/crawl-state.ts";
+import { createJob } from "../../shared/crawl/jobs.ts";
+import { extractionOf } from "../../shared/crawl/page-extraction.ts";
+import { RESULT_FIELDS, selectFields } from "../../shared/crawl/result-fields.ts";
+import { readResults } from "../../shared/crawl/result-pages.ts";
+import { sameDomainMode, scopeOfSeeds } from "../../shared/crawl/scope-request.ts";
+import { compilePatterns, MAX_PATTERN_LENGTH, patternFault } from "../../shared/crawl/url-patterns.ts";
+import { defineStreamRoute, StreamedAnswer } from "../adapters/api-stream-route.ts";
+import { crawledPageSchema } from "../adapters/crawled-page.ts";
+import { jobOptions, resolveOptions } from "../adapters/job-options.ts";
+import { jsonChunks } from "../adapters/json-chunks.ts";
+import { waitOrCancel } from "../adapters/wait-or-cancel.ts";
+import { crawlStatsSchema, statsAnswer } from "../spider-api/answers.ts";
+import { DEFAULT_ANSWER_TIMEOUT_S, MAX_ANSWER_TIMEOUT_S, MAX_SEEDS, RESULT_MODES } from "../spider-api/requests.ts";
+import { type JudgedSeeds, judgeSeeds } from "../spider-api/seeds.ts";
+import { extractedSchema } from "./answers.ts";
+import type { ExtractApi } from "./dependencies.ts";
+
+/** The answer is one, and waits for the crawl. */
+const MAX_PAGES = 1_000;
+
+const bodySchema = z.strictObject({
+  /** Judged by the URL guard, one by one. */
+  seeds: z.array(z.string().min(1)).min(1).max(MAX_SEEDS),
+  scope: z
+    .strictObject({
+      max_depth: z.int().min(0).max(1_000).default(2),
+      max_pages: z.int().min(1).max(MAX_PAGES).default(100),
+      same_domain_only: z.boolean().default(true),
+    })
+    .prefault({}),
+  /** Fields of a crawled page that each extracted page holds as well. `title` stands in `metadata` in any case. */
+  include: z
+    .array(
+      z
+        .string()
+        .trim()
+        .toLowerCase()
+        .pipe(z.enum(RESULT_FIELDS, { error: ({ input }) => `"${input}" is no field: ${RESULT_FIELDS.join(", ")}` })),
+    )
+    .optional(),
+  result_mode: z
+    .enum(RESULT_MODES)
+    .refine((mode) => mode === "pages", {
+      error: ({ input }) =>
+        `only "pages" is answered here: for "${input}" use POST /spider/crawl?result_mode=${input}, with include_patterns`,
+    })
+    .default("pages"),
+  /** RE2 syntax, found anywhere in the URL. Without one all pages are extracted. */
+  extract_pattern: z
+    .string()
+    .min(1)
+    .max(MAX_PATTERN_LENGTH)
+    .superRefine((pattern, context) => {
+      const fault = patternFault(pattern);
+      if (fault !== null) context.addIssue({ code: "custom", message: `the pattern "${pattern}": ${fault}` });
+    })
+    .optional(),
+  timeout_seconds: z.number().positive().max(MAX_ANSWER_TIMEOUT_S).default(DEFAULT_ANSWER_TIMEOUT_S),
+  ...jobOptions,
+});
+type Body = z.output<typeof bodySchema>;
+
+const pageSchema = crawledPageSchema.partial().extend({ ...extractedSchema.shape, crawl_depth: z.int() });
+const answerSchema = z.object({ crawl_stats: crawlStatsSchema, extracted_pages: z.array(pageSchema) });
+
+/** @param path its own, and the one of the reference: see docs/guide/extract.md */
+export function spiderExtract(path: "/spider/extract" | "/spider+extract") {
+  return defineStreamRoute(
+    {
+      method: "POST",
+      path,
+      scope: "write",
+      summary: "Crawl from seeds, and extract the content of the pages whose URL matches a pattern",
+      body: bodySchema,
+      answer: answerSchema,
+      streams: { "application/json": answerSchema },
+    },
+    async ({ body, caller, signal }, dependencies: ExtractApi) => {
+      const seeds = judgeSeeds(dependencies.inspector, body.seeds, "seeds");
+      const jobId = await startJob(dependencies, body, seeds, caller);
+      const state = await waitOrCancel(dependencies, jobId, signal);
+      const crawl_stats = statsAnswer(state, await crawledDomains(dependencies.sql, jobId), seeds.refused);
+      const chunks = await jsonChunks("extracted_pages", extractedPages(dependencies, state, body), async () => ({
+        crawl_stats,
+      }));
+      return new StreamedAnswer({ contentType: "application/json", chunks, headers: { "x-job-id": jobId } });
+    },
+  );
+}
+
+async function startJob(
+  dependencies: ExtractApi,
+  body: Body,
+  { accepted }: JudgedSeeds,
+  caller: Caller,
+): Promise<string> {
+  const { max_depth, max_pages, same_domain_only } = body.scope;
+  const { job_id } = await createJob(dependencies, {
+    kind: "site",
+    seeds: accepted,
+    scope: scopeOfSeeds(accepted, { mode: sameDomainMode(same_domain_only) }),
+    maxDepth: max_depth,
+    maxPages: max_pages,
+    // a few pages of a site must not replace all of it
+    handling: { replaces: "pages" },
+    timeoutS: body.timeout_seconds,
+    delivery: "answer",
+    ...(await resolveOptions(dependencies, body, caller)),
+  });
+  return job_id;
+}
+
+/** What the extraction itself says, under names of its own. */
+const OWN_FIELDS: ReadonlySet<string> = new Set(["url", "depth", "status_code", "title", "markdown"]);
+
+async function* extractedPages(dependencies: ExtractApi, { id, results }: CrawlState, body: Body) {
+  const included = body.include ?? ["markdown"];
+  const beside = included.filter((field) => !OWN_FIELDS.has(field));
+  const fields = selectFields({ include: ["url", ...beside].join(",") }, "light");
+  const format = included.includes("markdown") ? "markdown" : null;
+  const matches = body.extract_pattern === undefined ? () => true : compilePatterns([body.extract_pattern]);
+  const wanted = { texts: true, matches: ({ url }: { url: string }) => matches(url) };
+  for await (const result of readResults(dependencies, id, { after: 0, limit: results }, fields, wanted)) {
+    const { url, depth: crawl_depth, status_code: _, ...others } = result.page;
+    yield { url, ...others, ...(await extractionOf(dependencies, result, format)), crawl_depth };
+  }
+}

@@ -1,0 +1,149 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { page } from "../crawl/crawl-setup.ts";
+import { type ExtractSetup, extractSetup, notFound } from "./extract-setup.ts";
+import type { Sent } from "./results-setup.ts";
+
+let setup: ExtractSetup;
+beforeAll(async () => {
+  setup = await extractSetup();
+});
+afterAll(() => setup.close());
+
+const SITE: Record<string, Sent> = {
+  "/": {
+    body: page("Home", ["/article/1", "/article/2", "/article/gone", "/about", "http://elsewhere.example/article/9"]),
+  },
+  "/article/1": { body: page("First article", ["/article/3"]) },
+  "/article/2": { body: page("Second article") },
+  "/article/3": { body: page("Third article") },
+  "/article/gone": notFound,
+  "/about": { body: page("About") },
+};
+const server = (host: string) => (url: string) => {
+  const { pathname, host: asked } = new URL(url);
+  return asked === host ? SITE[pathname] : { body: page("Elsewhere") };
+};
+
+interface Extracted {
+  url: string;
+  status: string;
+  markdown?: string;
+  crawl_depth: number;
+}
+const byUrl = (pages: Extracted[]) => pages.toSorted((a, b) => (a.url < b.url ? -1 : 1));
+
+test.each([
+  ["/spider+extract", "one.example"],
+  ["/spider%2Bextract", "two.example"],
+  ["/spider/extract", "three.example"],
+])("%s crawls, and extracts the matching pages from what was crawled", async (path, host) => {
+  const body = {
+    seeds: [`http://${host}/`],
+    scope: { max_depth: 2, max_pages: 100, same_domain_only: true },
+    include: ["markdown", "title"],
+    result_mode: "pages",
+    extract_pattern: ".*\\/article\\/.*",
+  };
+  const answer = await setup.post(path, body, server(host));
+  expect(answer.status).toBe(200);
+  expect(answer.body.crawl_stats).toEqual({
+    pages_crawled: 5,
+    pages_failed: 1,
+    duration_seconds: expect.any(Number),
+    stop_reason: "completed",
+    domains: [host],
+  });
+  const pages = byUrl(answer.body.extracted_pages);
+  expect(pages.map(({ url, status, crawl_depth }) => [new URL(url).pathname, status, crawl_depth])).toEqual([
+    ["/article/1", "success", 1],
+    ["/article/2", "success", 1],
+    ["/article/3", "success", 2],
+    ["/article/gone", "failed", 1],
+  ]);
+  expect(pages[0]).toEqual({
+    url: `http://${host}/article/1`,
+    status: "success",
+    markdown: expect.stringContaining("# First article"),
+    metadata: { title: "First article", word_count: expect.any(Number) },
+    crawl_depth: 1,
+  });
+  expect(pages[3]).toMatchObject({ error: "HTTP_404: The server answered 404" });
+  expect(answer.asked.toSorted()).toEqual(
+    Object.keys(SITE)
+      .map((each) => `http://${host}${each}`)
+      .toSorted(),
+  );
+});
+
+test("include adds the fields of crawled pages; without markdown there is none; without a pattern every page counts", async () => {
+  const seeds = ["http://fields.example/"];
+  const answer = await setup.post(
+    "/spider/extract",
+    { seeds, scope: { max_depth: 0 }, include: ["Links ", "mime", "content"] },
+    server("fields.example"),
+  );
+  expect(answer.body.extracted_pages).toEqual([
+    {
+      url: seeds[0],
+      content: SITE["/"]?.body,
+      links: expect.arrayContaining(["http://fields.example/about"]),
+      mime: "text/html",
+      status: "success",
+      metadata: { title: "Home", word_count: expect.any(Number) },
+      crawl_depth: 0,
+    },
+  ]);
+});
+
+test("a crawl that takes too long is answered with what there is", async () => {
+  const answer = await setup.post("/spider/extract", { seeds: ["http://slow.example/"], timeout_seconds: 3 }, (url) =>
+    url.endsWith("/article/2") ? undefined : server("slow.example")(url),
+  );
+  expect(answer.body.crawl_stats).toMatchObject({ stop_reason: "timeout" });
+  expect(answer.body.extracted_pages.length).toBeGreaterThanOrEqual(4);
+});
+
+describe("what cannot be meant is refused by its name", () => {
+  test.each([
+    [{ extract_pattern: "(article" }, "extract_pattern", /\(article/],
+    [{ extract_pattern: "(?=look)ahead" }, "extract_pattern", /\?=/],
+    [{ include: ["markdown", "body"] }, "include[1]", /"body" is no field/],
+    [{ result_mode: "stream" }, "result_mode", /POST \/spider\/crawl\?result_mode=stream/],
+    [{ result_mode: "everything" }, "result_mode", /./],
+    [{ scope: { max_pages: 5_000 } }, "scope.max_pages", /./],
+    [{ scope: { depth: 5 } }, "scope.depth", /./],
+    [{ seeds: [] }, "seeds", /./],
+  ])("%j", async (fault, path, message) => {
+    const body = { seeds: ["http://a.example/"], ...fault };
+    const answer = await setup.post("/spider+extract", body, () => undefined);
+    expect(answer).toMatchObject({
+      status: 400,
+      body: { error_code: "VALIDATION_ERROR", details: { faults: [{ path }] } },
+    });
+    expect(answer.body.message).toMatch(message);
+  });
+
+  test("seeds that are all blocked", async () => {
+    const answer = await setup.post("/spider+extract", { seeds: ["http://127.0.0.1/"] }, () => undefined);
+    expect(answer).toMatchObject({ status: 403, body: { error_code: "URL_BLOCKED" } });
+    expect(answer.body.details.refused_seeds).toMatchObject([{ path: "seeds[0]" }]);
+  });
+});
+
+test("a hostile pattern costs no time", async () => {
+  const seeds = [`http://hostile.example/${"a".repeat(1_500)}`];
+  const started = performance.now();
+  const answer = await setup.post(
+    "/spider/extract",
+    { seeds, scope: { max_depth: 0 }, extract_pattern: "(a+)+$x|(a|a)*b" },
+    () => ({ body: page("Hostile") }),
+  );
+  expect(answer.body).toMatchObject({ crawl_stats: { pages_crawled: 1 }, extracted_pages: [] });
+  expect(performance.now() - started).toBeLessThan(20_000);
+});
+
+test("whatever else lands at the root is not found, in the usual shape", async () => {
+  const answer = await setup.post("/spider+extracts", {}, () => undefined);
+  expect(answer.status).toBe(404);
+  expect(answer.body).toEqual({ error: "There is no such route", code: "NOT_FOUND", request_id: expect.any(String) });
+});
