@@ -224,7 +224,7 @@ export const TOPOLOGY: Topology = {
         { method: "POST", path: "/spider/extract", streaming: true },
         { method: "POST", path: "/spider+extract", streaming: true },
       ],
-      grants: { send: FETCH_QUEUES, bucket: "read", stateTable: true, database: true },
+      grants: { send: CLAIM_QUEUES, bucket: "read", stateTable: true, database: true },
       localContainers: 4,
     },
     {
