@@ -1,0 +1,93 @@
+/** What a server sees of several jobs at once: its rate kept, its silence kept, and a cancelled job gone. */
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { type Instance, startInstance } from "../services/instance.ts";
+import { listen, readEvents } from "../services/listeners.ts";
+import { html, type Site, type SiteAnswer, startSite } from "../sites/site.ts";
+
+const JOBS = 4;
+const PAGES = 6;
+
+let instance: Instance;
+beforeAll(async () => {
+  instance = await startInstance({
+    env: { EMBEDDER__PROVIDER: "none", ACCESS__ALLOW_HOSTS: "127.0.0.1", RATE_LIMIT__API_RPM: "100000" },
+  });
+});
+afterAll(() => instance.stop());
+
+const siteOf = (answer: () => SiteAnswer = () => html("a page about lighthouses")): Promise<Site> =>
+  startSite({ "/robots.txt": { status: 404 } }, answer);
+
+/** As one job. */
+async function crawl(urls: readonly string[], rps: number): Promise<string> {
+  const { job_id } = await instance.call<{ job_id: string }>("POST", "/api/v1/crawl", {
+    urls,
+    config: { rate_limit_rps: rps },
+  });
+  return job_id;
+}
+
+const pagesOf = (site: Site, folder: string, count: number) =>
+  Array.from({ length: count }, (_, page) => `${site.origin}/${folder}/${page}`);
+
+const jobsOn = (site: Site, rps: number) =>
+  Promise.all(Array.from({ length: JOBS }, (_, job) => crawl(pagesOf(site, `job-${job}`, PAGES), rps)));
+
+/** The most requests that the site saw within any second, robots.txt included. */
+function busiestSecond({ requests }: Site): number {
+  const times = requests.map(({ at }) => at);
+  return Math.max(...times.map((start) => times.filter((at) => at >= start && at < start + 1000).length));
+}
+
+it("sees no more than 2 requests in any second from four jobs that may send 2 a second each", async () => {
+  await using site = await siteOf();
+  for (const job of await jobsOn(site, 2)) await instance.waitForJob(job, 120_000);
+  expect(new Set(site.paths()).size).toBe(JOBS * PAGES);
+  expect(busiestSecond(site)).toBeLessThanOrEqual(2);
+});
+
+it.each([
+  ["seconds", () => "3"],
+  ["a date", () => new Date(Date.now() + 3_999).toUTCString()],
+])("sees nothing for 3 s after it asked for that in %s, from none of four jobs", async (_form, value) => {
+  let answers = 0;
+  let askedAt = 0;
+  await using site = await siteOf(() => {
+    answers += 1;
+    if (answers !== 5) return html("a page about lighthouses");
+    askedAt = Date.now();
+    return { status: 429, headers: { "Retry-After": value() } };
+  });
+  for (const job of await jobsOn(site, 2)) await instance.waitForJob(job, 120_000);
+  expect(new Set(site.paths()).size).toBe(JOBS * PAGES);
+  const after = site.requests.map(({ at }) => at - askedAt).filter((ms) => ms > 0);
+  expect(Math.min(...after)).toBeGreaterThanOrEqual(3_000);
+  expect(busiestSecond(site)).toBeLessThanOrEqual(2);
+});
+
+it("sees no request of a cancelled job later than 2 s after the answer, and its listeners hear of one end", async () => {
+  await using slow = await siteOf(() => ({ ...html("a page about lighthouses"), delayMs: 300 }));
+  await using quick = await siteOf();
+  const job = await crawl([...pagesOf(slow, "cancelled", 200), ...pagesOf(quick, "cancelled", 200)], 20);
+  const sockets = await Promise.all([1, 2, 3].map(() => listen(instance.url, job, { key: instance.apiKey })));
+  const stream = fetch(`${instance.url}/api/v1/crawl/${job}/stream`, {
+    headers: { authorization: `Bearer ${instance.apiKey}` },
+  }).then((response) => readEvents(response));
+  const requests = () => [slow, quick].flatMap((site) => site.requests);
+  const askedFor = (site: Site) => site.paths().length;
+  await expect.poll(() => Math.min(askedFor(slow), askedFor(quick)), { timeout: 60_000 }).toBeGreaterThan(20);
+  await instance.call("POST", `/api/v1/crawl/${job}/cancel`);
+  const answeredAt = Date.now();
+  await Promise.all(sockets.map(({ closed }) => closed));
+  const told = (await stream).map(({ event }) => event);
+  for (const types of [told, ...sockets.map(({ events }) => events.map(({ type }) => type))]) {
+    expect(types.filter((type) => type !== "progress")).toEqual(["cancelled"]);
+    expect(types.at(-1)).toBe("cancelled");
+  }
+  // others crawl on, for seconds
+  const others = await Promise.all([slow, quick].map((site) => crawl(pagesOf(site, "other", 12), 2)));
+  for (const other of others) await instance.waitForJob(other, 60_000);
+  const late = requests().filter(({ path, at }) => path.startsWith("/cancelled") && at > answeredAt + 2_000);
+  expect(late.map(({ path, at }) => [path, at - answeredAt])).toEqual([]);
+  expect(Math.max(...requests().map(({ at }) => at)) - answeredAt).toBeGreaterThan(4_000);
+});
