@@ -34,7 +34,7 @@ export function createShop(): (path: string, query: string) => SiteAnswer | unde
   return (path) => {
     const match = /^\/shop\/(?:item\/(\d+))?(?:;jsessionid=[\w.]+)?$/.exec(path);
     if (match === null) return undefined;
-    const session = (++visits).toString(16).padStart(32, "a");
+    const session = String(++visits).padStart(32, "a0");
     const forms = [
       (item: number) => `/shop/item/${item};jsessionid=${session}`,
       (item: number) => `/shop/item/${item}?PHPSESSID=${session}`,
