@@ -56,7 +56,10 @@ export async function* streamResults(
           lastItem = clock.now();
           if (remainingMs() < LAST_MS || signal.aborted) break;
         }
-        if (cursor === before) yield gone(jobId);
+        if (cursor === before && !signal.aborted) {
+          yield gone(jobId);
+          if (!state.over) return;
+        }
       }
       if (signal.aborted) return;
       if (state.over && (cursor >= state.results || cursor === before)) {

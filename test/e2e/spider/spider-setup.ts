@@ -2,9 +2,6 @@
 
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
-import { Readable } from "node:stream";
-import type { ReadableStream } from "node:stream/web";
 import { type Instance, startInstance } from "../../services/instance.ts";
 
 export interface Spider {
@@ -44,10 +41,18 @@ export type StreamRecord = { type: string; data: any };
 
 /** Line by line, and every line must be JSON. */
 export async function* ndjson(response: Response): AsyncGenerator<StreamRecord> {
-  const body = Readable.fromWeb(response.body as ReadableStream);
-  for await (const line of createInterface({ input: body, crlfDelay: Number.POSITIVE_INFINITY })) {
-    yield JSON.parse(line) as StreamRecord;
+  for await (const line of lines(response)) yield JSON.parse(line) as StreamRecord;
+}
+
+async function* lines(response: Response): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  let rest = "";
+  for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
+    const parts = (rest + decoder.decode(chunk, { stream: true })).split("\n");
+    rest = parts.pop() ?? "";
+    yield* parts;
   }
+  if (rest !== "") yield rest;
 }
 
 export interface ServerEvent {
@@ -57,10 +62,9 @@ export interface ServerEvent {
 
 /** By the rules of the HTML standard, as far as events have but `id` and `data`. */
 export async function* serverEvents(response: Response): AsyncGenerator<ServerEvent> {
-  const body = Readable.fromWeb(response.body as ReadableStream);
   let id: string | undefined;
   let data: string[] = [];
-  for await (const line of createInterface({ input: body })) {
+  for await (const line of lines(response)) {
     if (line === "") {
       if (data.length > 0) yield { id, record: JSON.parse(data.join("\n")) as StreamRecord };
       data = [];
@@ -68,6 +72,11 @@ export async function* serverEvents(response: Response): AsyncGenerator<ServerEv
     else if (line.startsWith("data: ")) data.push(line.slice(6));
     else if (!line.startsWith(":")) throw new Error(`unexpected line: ${line}`);
   }
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: an answer is compared, never trusted
+export async function json(response: Response): Promise<any> {
+  return await response.json();
 }
 
 export async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
