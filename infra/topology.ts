@@ -120,6 +120,8 @@ const QUEUES = [
   { name: "captures", maxReceiveCount: MAX_RECEIVES },
   { name: "embed", maxReceiveCount: MAX_RECEIVES },
   { name: "render", maxReceiveCount: MAX_RECEIVES },
+  // whoever asked waits no longer than half a minute
+  { name: "media", maxReceiveCount: 2 },
   { name: "discover", maxReceiveCount: MAX_RECEIVES },
   { name: "discovered", maxReceiveCount: MAX_RECEIVES },
   // whoever asked has gone after a few seconds
@@ -400,6 +402,32 @@ export const TOPOLOGY: Topology = {
       browser: true,
       queues: [{ queue: "render", batchSize: 1, maxConcurrency: 50 }],
       grants: { send: ["captures"], bucket: "write", stateTable: true },
+      localContainers: 1,
+    },
+    {
+      name: "media-api",
+      about: "Takes pictures and PDFs of pages and runs scripts in them, for whoever waits for it",
+      timeoutS: 29,
+      memoryMb: 256,
+      network: "private",
+      maxConcurrency: 10,
+      routes: [
+        { method: "POST", path: "/api/v1/screenshot" },
+        { method: "POST", path: "/api/v1/pdf" },
+        { method: "POST", path: "/api/v1/execute-js" },
+      ],
+      grants: { send: ["media"], bucket: "read", stateTable: true, database: true },
+      localContainers: 2,
+    },
+    {
+      name: "render-media",
+      about: "Opens pages in a browser for the media API",
+      timeoutS: 60,
+      memoryMb: 2048,
+      network: "internet",
+      browser: true,
+      queues: [{ queue: "media", batchSize: 1, maxConcurrency: 20 }],
+      grants: { bucket: "write", stateTable: true },
       localContainers: 1,
     },
     {

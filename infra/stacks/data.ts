@@ -59,6 +59,8 @@ export class DataStack extends Stack {
       lifecycleRules: [
         // capture batches are read within minutes; a month leaves time to send them again by hand
         { prefix: "captures/", expiration: Duration.days(30) },
+        // pictures and PDFs are fetched within the hour that their links work
+        { prefix: "media/", expiration: Duration.days(1) },
         // what a discovery found can be asked for as long
         { prefix: "discoveries/", expiration: Duration.days(30) },
         // WARCs and uploads are the archive: they stay, and S3 moves what nobody reads to cheaper storage

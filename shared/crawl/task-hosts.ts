@@ -21,8 +21,8 @@ export interface TaskHosts {
 }
 
 export interface TaskHostsOptions {
-  dependencies: FetchDependencies;
-  task: FetchTask;
+  dependencies: Pick<FetchDependencies, "hosts" | "exits" | "budget" | "clock" | "settings">;
+  task: Pick<FetchTask, "jobId" | "host" | "config">;
   signal: AbortSignal;
   /** Epoch ms by which the last slot must be. */
   deadline: number;

@@ -1,0 +1,29 @@
+/** What the media API needs, built once per container. */
+import { createUrlInspector, type UrlInspector } from "../../shared/access/url-inspection.ts";
+import { s3Client, sqsClient } from "../../shared/platform/aws.ts";
+import { systemClock } from "../../shared/platform/clock.ts";
+import { createErrandOffice, type ErrandOffice } from "../../shared/platform/errands.ts";
+import { once } from "../../shared/platform/once.ts";
+import { createLinkMaker, type LinkMaker } from "../../shared/platform/presigned.ts";
+import { createQueueSender } from "../../shared/platform/queues.ts";
+import { type ApiContainer, createApiContainer } from "../adapters/api-container.ts";
+
+export interface MediaApi extends ApiContainer {
+  inspector: UrlInspector;
+  errands: ErrandOffice;
+  links: LinkMaker;
+}
+
+const LINK_LIFETIME_S = 3600;
+
+export const mediaApi = once((): MediaApi => {
+  const container = createApiContainer("media-api");
+  const { config, dynamo } = container;
+  const queues = createQueueSender(sqsClient(), config.queueUrlPrefix);
+  return {
+    ...container,
+    inspector: createUrlInspector(config.allowHosts),
+    errands: createErrandOffice({ queues, dynamo, clock: systemClock }, config.stateTable),
+    links: createLinkMaker(s3Client(), config.bucket, LINK_LIFETIME_S),
+  };
+});

@@ -1,0 +1,48 @@
+/** What the media API's browser works with, built once per container. No database: it runs the scripts of strangers. */
+import { createUrlGuard } from "../../shared/access/url-guard.ts";
+import { createBodyBudget } from "../../shared/crawl/exchange.ts";
+import { createExits } from "../../shared/crawl/exits.ts";
+import { createHostStates } from "../../shared/crawl/host-state.ts";
+import type { MediaDependencies } from "../../shared/crawl/media-run.ts";
+import { createProxyStates } from "../../shared/crawl/proxy-state.ts";
+import { createRobotsCache } from "../../shared/crawl/robots-cache.ts";
+import { dynamoClient, s3Client } from "../../shared/platform/aws.ts";
+import { systemClock } from "../../shared/platform/clock.ts";
+import { createObjectStore } from "../../shared/platform/objects.ts";
+import { once } from "../../shared/platform/once.ts";
+import { createChromium } from "../../shared/render/chromium.ts";
+import { createQueueContainer } from "../adapters/queue-container.ts";
+
+export const dependencies = once(() => {
+  const container = createQueueContainer("render-media");
+  const { config, log } = container;
+  const { userAgent, defaultRps, robotsUnreachable, chromiumPath: executable } = config;
+  const guard = createUrlGuard({ allowHosts: config.allowHosts });
+  const dynamo = dynamoClient();
+  const limits = {
+    connectTimeoutMs: config.connectTimeoutMs,
+    headersTimeout: config.headersTimeoutMs,
+    bodyTimeout: config.bodyIdleTimeoutMs,
+  };
+  return {
+    ...container,
+    dynamo,
+    guard,
+    exits: createExits({
+      direct: guard.dispatcher(limits),
+      through: (server) => guard.proxyDispatcher(server, limits),
+      proxies: createProxyStates(dynamo, config.stateTable),
+      clock: systemClock,
+    }),
+    budget: createBodyBudget(1),
+    hosts: createHostStates(dynamo, config.stateTable, Date.now, {
+      threshold: config.circuitThreshold,
+      timeoutS: config.circuitTimeoutS,
+    }),
+    robots: createRobotsCache(dynamo, config.stateTable),
+    chromium: createChromium({ guard, userAgent, executable, log }),
+    objects: createObjectStore(s3Client(), config.bucket),
+    clock: systemClock,
+    settings: { userAgent, defaultRps, robotsUnreachable, concurrency: 1 },
+  } satisfies MediaDependencies & Record<string, unknown>;
+});

@@ -1,0 +1,16 @@
+/** Opens pages in a browser for the media API. */
+import { mediaErrandSchema } from "../../shared/crawl/media-errand.ts";
+import { runMediaErrand } from "../../shared/crawl/media-run.ts";
+import { errandSchema, runErrand } from "../../shared/platform/errands.ts";
+import { createQueueHandler } from "../adapters/queue-consumer.ts";
+import { dependencies } from "./dependencies.ts";
+
+export const handler = createQueueHandler(dependencies, () => ({
+  schema: errandSchema,
+  handle: async (errand) => {
+    const { config, ...tools } = dependencies();
+    await runErrand(tools, config.stateTable, errand, (request, remainingMs) =>
+      runMediaErrand(tools, mediaErrandSchema.parse(request), remainingMs),
+    );
+  },
+}));

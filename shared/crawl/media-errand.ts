@@ -1,0 +1,55 @@
+/** What the media API asks of the function with the browser, and what it is told. */
+import { z } from "zod";
+
+export const MEDIA_QUEUE = "media";
+
+const page = {
+  url: z.string(),
+  waitFor: z.string().nullable(),
+  waitSeconds: z.number(),
+  respectRobotsTxt: z.boolean(),
+};
+
+export const mediaErrandSchema = z.discriminatedUnion("kind", [
+  z.strictObject({
+    kind: z.literal("screenshot"),
+    ...page,
+    fullPage: z.boolean(),
+    format: z.enum(["png", "jpeg", "webp"]),
+  }),
+  z.strictObject({ kind: z.literal("pdf"), ...page }),
+  z.strictObject({ kind: z.literal("execute-js"), ...page, scripts: z.array(z.string()).min(1) }),
+]);
+export type MediaErrand = z.infer<typeof mediaErrandSchema>;
+
+/** Of the page as it was opened. */
+const seen = {
+  /** After redirects. */
+  finalUrl: z.string(),
+  status: z.int(),
+  /** Other documents that the page wanted to be replaced by: they are not followed. */
+  navigations: z.array(z.string()),
+  /** Whether everything was loaded within the time. */
+  complete: z.boolean(),
+};
+
+export const artefactSchema = z.object({
+  ...seen,
+  /** In the bucket, below `media/`. */
+  key: z.string(),
+  contentType: z.string(),
+  sizeBytes: z.int(),
+  /** Of pictures, in CSS pixels. */
+  width: z.int().nullable(),
+  height: z.int().nullable(),
+  /** The page is longer than what a picture holds. */
+  truncated: z.boolean(),
+});
+
+export const scriptResultsSchema = z.object({
+  ...seen,
+  results: z.array(
+    z.object({ index: z.int(), success: z.boolean(), result: z.unknown(), error: z.string().nullable() }),
+  ),
+});
+export type MediaAnswer = z.infer<typeof artefactSchema> | z.infer<typeof scriptResultsSchema>;
