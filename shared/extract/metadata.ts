@@ -1,4 +1,5 @@
 /** What a page says about itself: title, metadata, canonical URL, declared language, robots. */
+import { author } from "./author.ts";
 import { isoDate } from "./dates.ts";
 import { collapsedText } from "./element-kinds.ts";
 import type { Extraction, PageMetadata } from "./extraction.ts";
@@ -32,7 +33,7 @@ export function pageFacts(
       declaredLanguage(headers.contentLanguage),
     canonicalUrl: canonicalUrl(page, base),
     metadata: {
-      author: author(meta, structured),
+      author: author(page, meta, structured),
       description: first(meta, "description", "og:description", "twitter:description") ?? structured.description,
       keywords: keywords(meta, structured),
       ogImage: absolute(first(meta, "og:image", "og:image:url", "og:image:secure_url", "twitter:image"), base),
@@ -91,21 +92,6 @@ function canonicalUrl(page: Page, base: string): string | null {
   return null;
 }
 
-function author(meta: Map<string, string[]>, structured: StructuredData): string | null {
-  const named = first(
-    meta,
-    "author",
-    "article:author",
-    "dc.creator",
-    "dcterms.creator",
-    "parsely-author",
-    "sailthru.author",
-  );
-  // article:author is often the address of a profile.
-  if (named !== null && !/^https?:\/\//i.test(named)) return named;
-  return structured.author;
-}
-
 function keywords(meta: Map<string, string[]>, structured: StructuredData): string[] {
   const written = first(meta, "keywords", "news_keywords");
   const raw = written !== null ? written.split(/[,;]/) : (meta.get("article:tag") ?? structured.keywords);
@@ -144,11 +130,12 @@ function publishDate(page: Page, meta: Map<string, string[]>, structured: Struct
     const date = isoDate(value);
     if (date !== null) return date;
   }
-  const marked = page.times.find(
-    ({ attribs }) => attribs.pubdate !== undefined || attribs.itemprop?.toLowerCase() === "datepublished",
-  );
-  for (const time of marked === undefined ? page.times.slice(0, 1) : [marked]) {
-    const date = isoDate(time.attribs.datetime ?? collapsedText(time));
+  const marked = page.marked.filter(({ attribs }) => attribs.itemprop?.toLowerCase() === "datepublished");
+  // when a page was changed is not when it was published
+  const times = page.times.filter(({ attribs }) => !/modified|updated/i.test(`${attribs.itemprop} ${attribs.class}`));
+  const published = times.find(({ attribs }) => attribs.pubdate !== undefined);
+  for (const element of [...marked.slice(0, 5), ...(published ? [published] : times.slice(0, 1))]) {
+    const date = isoDate(element.attribs.datetime ?? element.attribs.content ?? collapsedText(element));
     if (date !== null) return date;
   }
   return null;

@@ -53,6 +53,8 @@ export interface Page {
   metas: PageElement[];
   linkTags: PageElement[];
   times: PageElement[];
+  /** What `rel`, `itemprop` or a customary class marks as author, and what `itemprop` marks as date of publication. */
+  marked: PageElement[];
   jsonLd: string[];
   title: string | null;
   h1: PageElement | null;
@@ -69,6 +71,13 @@ export function parsePage(html: string): Page {
   tokenizer.end();
   return builder.page;
 }
+
+/** Rough, since every element is asked: metadata.ts looks closer. */
+const MARK = /author|byline|datepublished/i;
+const isMark = ({ rel, itemprop, class: names }: Record<string, string>): boolean =>
+  (itemprop !== undefined && MARK.test(itemprop)) ||
+  (rel !== undefined && MARK.test(rel)) ||
+  (names !== undefined && MARK.test(names));
 
 class Builder implements TokenizerCallbacks {
   readonly page: Page;
@@ -102,6 +111,7 @@ class Builder implements TokenizerCallbacks {
       metas: [],
       linkTags: [],
       times: [],
+      marked: [],
       jsonLd: [],
       title: null,
       h1: null,
@@ -217,6 +227,7 @@ class Builder implements TokenizerCallbacks {
   private note(element: PageElement): void {
     const { page } = this;
     const { name, attribs } = element;
+    if (isMark(attribs)) page.marked.push(element);
     switch (name) {
       case "a":
       case "area":

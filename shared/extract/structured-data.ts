@@ -12,31 +12,39 @@ export interface StructuredData {
 const MAX_SCRIPT = 262_144;
 const MAX_NODES = 2000;
 
-/** Reads every `application/ld+json` script of the page, `@graph` and nesting included. */
+/** Reads every `application/ld+json` script of the page, `@graph`, nesting and references to nodes by `@id` included. */
 export function structuredData(scripts: readonly string[]): StructuredData {
   const found: StructuredData = { author: null, description: null, keywords: [], datesPublished: [] };
-  for (const script of scripts) {
-    if (script.length > MAX_SCRIPT) continue;
-    let budget = MAX_NODES;
-    const queue: unknown[] = [parseLenient(script)];
-    for (let index = 0; index < queue.length && budget > 0; index++, budget--) {
-      const node = queue[index];
-      if (Array.isArray(node)) {
-        for (const item of node) queue.push(item);
-      } else if (isRecord(node)) {
-        readNode(node, found);
-        for (const key of ["@graph", "mainEntity", "mainEntityOfPage"])
-          if (node[key] !== undefined) queue.push(node[key]);
-      }
-    }
+  const nodes = scripts.filter((script) => script.length <= MAX_SCRIPT).flatMap(nodesOf);
+  const names = new Map<string, string>();
+  for (const { "@id": id, name } of nodes) {
+    if (typeof id === "string" && typeof name === "string" && !names.has(id)) names.set(id, name);
   }
+  for (const node of nodes) readNode(node, names, found);
   return found;
 }
 
-function readNode(node: Record<string, unknown>, found: StructuredData): void {
+function nodesOf(script: string): Record<string, unknown>[] {
+  const nodes: Record<string, unknown>[] = [];
+  let budget = MAX_NODES;
+  const queue: unknown[] = [parseLenient(script)];
+  for (let index = 0; index < queue.length && budget > 0; index++, budget--) {
+    const node = queue[index];
+    if (Array.isArray(node)) {
+      for (const item of node) queue.push(item);
+    } else if (isRecord(node)) {
+      nodes.push(node);
+      for (const key of ["@graph", "mainEntity", "mainEntityOfPage"])
+        if (node[key] !== undefined) queue.push(node[key]);
+    }
+  }
+  return nodes;
+}
+
+function readNode(node: Record<string, unknown>, names: ReadonlyMap<string, string>, found: StructuredData): void {
   if (typeof node.datePublished === "string") found.datesPublished.push(node.datePublished);
   if (!isCreativeWork(node["@type"])) return;
-  found.author ??= personName(node.author) ?? personName(node.creator);
+  found.author ??= personName(node.author, names) ?? personName(node.creator, names);
   if (typeof node.description === "string" && node.description.trim() !== "") {
     found.description ??= node.description.replace(/\s+/g, " ").trim();
   }
@@ -55,16 +63,20 @@ function isCreativeWork(type: unknown): boolean {
   );
 }
 
-function personName(value: unknown): string | null {
+function personName(value: unknown, names: ReadonlyMap<string, string>): string | null {
   if (typeof value === "string") {
     const name = value.trim();
     return name === "" || /^https?:/i.test(name) ? null : name;
   }
   if (Array.isArray(value)) {
-    const names = value.map(personName).filter((name) => name !== null);
-    return names.length === 0 ? null : names.join(", ");
+    const people = value.map((each) => personName(each, names)).filter((name) => name !== null);
+    return people.length === 0 ? null : [...new Set(people)].join(", ");
   }
-  return isRecord(value) && typeof value.name === "string" ? personName(value.name) : null;
+  if (!isRecord(value)) return null;
+  // some sites give a list of names to one person
+  if (typeof value.name === "string" || Array.isArray(value.name)) return personName(value.name, names);
+  const referred = typeof value["@id"] === "string" ? names.get(value["@id"]) : undefined;
+  return referred === undefined ? null : personName(referred, names);
 }
 
 /** Pages wrap JSON-LD in comments or CDATA, and leave raw newlines inside strings. */

@@ -203,3 +203,89 @@ describe("dates", () => {
     (written) => expect(isoDate(written)).toBeNull(),
   );
 });
+
+describe("author", () => {
+  const author = (head: string, body = ""): string | null => extractPage(page(head, body), { url }).metadata.author;
+  const jsonLd = (value: unknown): string => `<script type="application/ld+json">${JSON.stringify(value)}</script>`;
+
+  it.each([
+    ["meta names", `<meta name="parsely-author" content="Ann Shore">`, "", "Ann Shore"],
+    [
+      "several meta elements",
+      `<meta name=citation_author content="A One"><meta name=citation_author content="B Two">`,
+      "",
+      "A One, B Two",
+    ],
+    ["a byline in a meta element", `<meta name="byl" content="By ANN SHORE">`, "", "ANN SHORE"],
+    [
+      "a profile's address passes the question on",
+      `<meta property="article:author" content="https://x.example/ann">`,
+      `<a rel=author href=/ann>Ann Shore</a>`,
+      "Ann Shore",
+    ],
+    [
+      "microdata with an item",
+      "",
+      `<div itemprop=author itemscope>By <a href=/ann><span itemprop=name>Ann Shore</span></a>, editor</div>`,
+      "Ann Shore",
+    ],
+    ["microdata without one", "", `<span itemprop=author>Ann Shore</span>`, "Ann Shore"],
+    ["rel=author", "", `<p>Posted by <a rel="author nofollow" href=/ann>Ann Shore</a></p>`, "Ann Shore"],
+    ["a customary class", "", `<p class="meta byline">By Ann Shore</p>`, "Ann Shore"],
+    ["the author of a comment is none of the page", "", `<p class="comment-author">Zed</p>`, null],
+    [
+      "a sentence is no name",
+      "",
+      `<p class=author>${"Ann has written about the tide for many years. ".repeat(4)}</p>`,
+      null,
+    ],
+    ["a name that begins like a preposition stays whole", "", `<p class=author>Byron Vonnegut</p>`, "Byron Vonnegut"],
+    ["nobody", `<meta name=author content=" ">`, `<p>By the sea</p>`, null],
+  ])("%s", (_, head, body, expected) => {
+    expect(author(head, body)).toBe(expected);
+  });
+
+  it("follows references between the nodes of a graph", () => {
+    const graph = [
+      { "@type": "Article", author: { "@id": "#ann" }, datePublished: "2024-02-03T04:05:06+01:00" },
+      { "@type": "Person", "@id": "#ann", name: "Ann Shore" },
+    ];
+    expect(author(jsonLd({ "@graph": graph }))).toBe("Ann Shore");
+    expect(author(jsonLd(graph[0]) + jsonLd(graph[1]))).toBe("Ann Shore");
+    expect(
+      author(
+        jsonLd({ "@type": "NewsArticle", author: [{ name: ["A", "B"] }, { "@id": "#lost" }, "https://x.example/c"] }),
+      ),
+    ).toBe("A, B");
+  });
+});
+
+describe("publish date", () => {
+  const date = (head: string, body = ""): string | null => extractPage(page(head, body), { url }).metadata.publishDate;
+
+  it.each([
+    ["microdata on any element", "", `<span itemprop=datePublished content="2024-02-03">3 Feb</span>`, "2024-02-03"],
+    ["microdata as text", "", `<span itemprop="datePublished">3 February 2024</span>`, "2024-02-03"],
+    [
+      "the marked time before the first one",
+      "",
+      `<time datetime=2020-01-01></time><time itemprop=datePublished datetime=2024-02-03></time>`,
+      "2024-02-03",
+    ],
+    [
+      "not when it was changed",
+      "",
+      `<time class="updated" datetime=2025-01-01></time><time datetime=2024-02-03></time>`,
+      "2024-02-03",
+    ],
+    [
+      "Open Graph before what the body says",
+      `<meta property="article:published_time" content="2024-02-03T10:00:00+02:00">`,
+      `<time datetime=2020-01-01>`,
+      "2024-02-03T08:00:00.000Z",
+    ],
+    ["what is no date is none", `<meta name=date content="yesterday">`, `<time>soon</time>`, null],
+  ])("%s", (_, head, body, expected) => {
+    expect(date(head, body)).toBe(expected);
+  });
+});
