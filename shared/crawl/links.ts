@@ -1,7 +1,7 @@
 /** The links of captured pages that a job may follow. */
 import type { NewUrl } from "./frontier.ts";
 import type { ScopeJudge } from "./scope-judge.ts";
-import { type KeyRules, normalizeUrl, urlHash } from "./url-key.ts";
+import { type KeyRules, normalized, urlHash } from "./url-key.ts";
 
 /** Longest URL that is followed, in characters: the limit of the URL guard. */
 const MAX_URL_LENGTH = 2048;
@@ -60,5 +60,5 @@ function followable(link: string, key?: KeyRules): URL | null {
   if (link.length > MAX_URL_LENGTH) return null;
   const parsed = URL.parse(link);
   if (parsed === null || !/^https?:$/.test(parsed.protocol)) return null;
-  return new URL(normalizeUrl(parsed, key));
+  return normalized(parsed, key);
 }

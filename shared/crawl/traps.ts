@@ -41,11 +41,8 @@ export async function siftTraps(tx: Transaction, job: JobRow, found: readonly Ne
   const closed = await closedTemplates(tx, job.id, parsed);
   const queries = parsed.filter(({ parsed }) => parsed.search !== "");
   const exhausted = await exhaustedQueries(tx, job.id, queries);
-  for (const {
-    url,
-    parsed: { href },
-  } of parsed) {
-    const code = urlTrap(new URL(href)) ?? closed.get(url.urlHash) ?? exhausted.get(url.urlHash) ?? null;
+  for (const { url, parsed: each } of parsed) {
+    const code = urlTrap(each) ?? closed.get(url.urlHash) ?? exhausted.get(url.urlHash) ?? null;
     if (code === null) sifted.admitted.push(url);
     else sifted.refused.push({ url, code });
   }

@@ -37,7 +37,11 @@ export function keyRules({ session_ids, ignore_parameters }: CrawlConfig): KeyRu
  * @throws TypeError where `url` is not an absolute URL
  */
 export function normalizeUrl(url: string | URL, rules: KeyRules = DEFAULT_RULES): string {
-  const parsed = new URL(url);
+  return normalized(new URL(url), rules).href;
+}
+
+/** As `normalizeUrl`, in place. */
+export function normalized(parsed: URL, rules: KeyRules = DEFAULT_RULES): URL {
   parsed.hash = "";
   if (rules.stripSessions && /;|\/\(/.test(parsed.pathname)) {
     parsed.pathname = parsed.pathname.replace(SESSION_IN_PATH, "");
@@ -51,7 +55,7 @@ export function normalizeUrl(url: string | URL, rules: KeyRules = DEFAULT_RULES)
     // the setter drops one leading question mark, which may be the query's own
     parsed.search = query === "" ? "" : `?${query}`;
   }
-  return parsed.href;
+  return parsed;
 }
 
 function tellsPages(pair: string, { stripSessions, ignored }: KeyRules): boolean {

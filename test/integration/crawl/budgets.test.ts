@@ -121,3 +121,37 @@ test("a frontier that is full is a stop reason where nothing else cuts the crawl
     counts: { discovered: 200, crawled: 1, skipped: 199 },
   });
 });
+
+test("when its time is up a job asks for nothing more, ends the rest as TIMEOUT and completes", async () => {
+  const site = await startLargeSite({ slowMs: 150 });
+  const crawl = await realCrawl();
+  const [job] = await crawl.run(
+    newSiteJob(`${site.slow.origin}/page/0`, { config, timeoutS: 1, handling: { concurrency: 1 } }),
+  );
+  const last = site.slow.requests.at(-1)?.at ?? 0;
+  expect(last).toBeLessThanOrEqual((job?.created_at.getTime() ?? 0) + 1000);
+  expect(job).toMatchObject({ status: "completed", stop_reason: "timeout" });
+  const codes = await expectBooksToBalance(crawl.sql, job?.job_id ?? "");
+  expect(codes["TIMEOUT"]).toBeGreaterThan(0);
+  await site.close();
+});
+
+test("ten thousand seeds on as many hosts are taken, two hundred at a time, and no task carries them all", async () => {
+  const setup = await crawlSetup();
+  const seeds = Array.from({ length: 10_000 }, (_, at) => `http://s${at}.example/`);
+  const scope = scopeOfSeeds(seeds, { mode: "domain" });
+  const { job_id } = await createJob(setup.dependencies, {
+    ...newSiteJob("http://s0.example/"),
+    seeds,
+    scope,
+    maxPages: 10_000,
+  });
+  const first = await setup.tasks();
+  expect(first).toHaveLength(200);
+  expect(first.every((task) => task.scope.roots.length === 1)).toBe(true);
+  const [done] = first;
+  if (done === undefined) throw new Error("no task");
+  await setup.crawlTask(done, (url) => ({ html: page(url, [], 10) }));
+  expect((await setup.tasks()).map((task) => task.urls.length)).toEqual([1]);
+  expect((await readJob(setup.sql, job_id))?.counts).toMatchObject({ discovered: 10_000, open: 9_999, crawled: 1 });
+});
