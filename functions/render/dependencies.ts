@@ -9,6 +9,7 @@ import { createObjectStore } from "../../shared/platform/objects.ts";
 import { once } from "../../shared/platform/once.ts";
 import { createChromium } from "../../shared/render/chromium.ts";
 import { createChromiumRenderer } from "../../shared/render/chromium-renderer.ts";
+import { createCrawl4AiRenderer } from "../../shared/render/crawl4ai.ts";
 import { createQueueContainer } from "../adapters/queue-container.ts";
 
 export const dependencies = once(() => {
@@ -18,7 +19,10 @@ export const dependencies = once(() => {
   const guard = createUrlGuard({ allowHosts: config.allowHosts });
   return {
     ...container,
-    renderer: createChromiumRenderer(createChromium({ guard, userAgent, executable, log })),
+    renderer:
+      config.crawl4aiUrl === ""
+        ? createChromiumRenderer(createChromium({ guard, userAgent, executable, log }))
+        : createCrawl4AiRenderer({ url: config.crawl4aiUrl, timeoutMs: config.crawl4aiTimeoutS * 1000, userAgent }),
     objects: createObjectStore(s3Client(), config.bucket),
     flags: createJobFlags(dynamoClient(), config.stateTable),
     hosts: createHostStates(dynamoClient(), config.stateTable),

@@ -129,6 +129,12 @@ export const CONFIG_FIELDS = {
     z.string().default(""),
     "Chromium or Chrome that renders pages; empty: the packaged one, for Linux on x64",
   ),
+  crawl4aiUrl: field(
+    "CRAWL4AI__URL",
+    z.string().default(""),
+    "Crawl4AI server that renders the pages of crawls instead; empty: Chromium does",
+  ),
+  crawl4aiTimeoutS: field("CRAWL4AI__TIMEOUT_S", integer(60, 1, 600), "Longest wait for a page of that server"),
   embedder: field(
     "EMBEDDER__PROVIDER",
     z.enum(["bundled", "tei", "none"]).optional(),
