@@ -99,11 +99,11 @@ export function validationError(error: z.core.$ZodError, target: string): ApiErr
 }
 
 /** 400 where text cannot be stored: PostgreSQL takes neither NUL nor half a surrogate pair. */
-export function unstorableTextError(paths: readonly PropertyKey[][]): ApiError {
+export function unstorableTextError(paths: readonly PropertyKey[][], where: Fault["in"]): ApiError {
   const faults = paths.map(
-    (path): Fault => ({ in: "body", path: pathText(path), message: "holds NUL or broken Unicode" }),
+    (path): Fault => ({ in: where, path: pathText(path), message: "holds NUL or broken Unicode" }),
   );
-  return new ApiError(400, "The request body holds text that cannot be stored", {
+  return new ApiError(400, `The request ${where} holds text that cannot be stored`, {
     code: "VALIDATION_ERROR",
     details: { faults: faults.slice(0, 100) },
   });

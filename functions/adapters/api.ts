@@ -150,12 +150,15 @@ function addRoute<Dependencies extends ApiDependencies>(
   app.openapi(config, async (c) => {
     const { req } = c as unknown as { req: { valid(part: string): unknown } };
     const body = spec.body && req.valid("json");
-    const unstorable = unstorablePaths(body);
-    if (unstorable.length > 0) throw unstorableTextError(unstorable);
+    const query = spec.query && req.valid("query");
+    for (const [where, value] of [["body", body] as const, ["query", query] as const]) {
+      const unstorable = unstorablePaths(value);
+      if (unstorable.length > 0) throw unstorableTextError(unstorable, where);
+    }
     const { signal = NEVER, remainingMs = () => Number.POSITIVE_INFINITY } = c.env ?? {};
     const request: StreamRequest<unknown, unknown, unknown, Caller | null> = {
       params: spec.params && req.valid("param"),
-      query: spec.query && req.valid("query"),
+      query,
       body,
       caller: c.get("caller"),
       requestId: c.get("requestId"),

@@ -8,7 +8,7 @@ import { ANYWHERE } from "../../shared/crawl/scope.ts";
 import { ApiError } from "../../shared/platform/errors.ts";
 import { defineRoute } from "../adapters/api-route.ts";
 import type { HarvestApi } from "./dependencies.ts";
-import { requireRun } from "./runs.ts";
+import { requireRun, runParameters } from "./runs.ts";
 
 const bodySchema = z.strictObject({
   /** Only URLs that so many providers found. */
@@ -28,13 +28,7 @@ export const crawlRun = defineRoute(
     path: "/search-runs/{run_id}/crawl",
     scope: "write",
     summary: "Crawl the URLs of a run, as one job",
-    params: z.strictObject({
-      run_id: z
-        .string()
-        .regex(/^[1-9]\d{0,9}$/)
-        .transform(Number)
-        .refine((id) => id <= 2 ** 31 - 1),
-    }),
+    params: runParameters,
     body: bodySchema,
     status: 202,
     answer: z.object({

@@ -2,9 +2,8 @@
 import { z } from "zod";
 import { finalQueries, type HarvestOutcome, harvest } from "../../shared/harvest/run.ts";
 import { listRuns, type ProcessedUrl, readProcessed, readRun, type StoredRun } from "../../shared/harvest/store.ts";
-import { metricFields } from "../../shared/platform/emf.ts";
+import { tellFailure, tellRun } from "../../shared/harvest/telemetry.ts";
 import { ApiError } from "../../shared/platform/errors.ts";
-import type { Logger } from "../../shared/platform/log.ts";
 import { defineRoute } from "../adapters/api-route.ts";
 import { cursorPage, cursorParameter } from "../adapters/cursor.ts";
 import type { HarvestApi } from "./dependencies.ts";
@@ -64,12 +63,10 @@ export const createRun = defineRoute(
     const started = dependencies.clock.now();
     try {
       const outcome = await harvest({ ...dependencies, log }, { ...body, apiKeyId: caller.keyId });
-      tell(log, outcome, dependencies.clock.now(), started);
+      tellRun(log, outcome, dependencies.clock.now(), started);
       return createdJson(outcome);
     } catch (error) {
-      const reason = error instanceof ApiError ? error.code : "INTERNAL_ERROR";
-      const now = dependencies.clock.now();
-      log.warn("run failed", metricFields({ reason }, { runs_failed: [1, "Count"] }, now));
+      tellFailure(log, error, dependencies.clock.now());
       throw error;
     }
   },
@@ -94,31 +91,6 @@ function createdJson({ runId, template, cached, runs, merged }: HarvestOutcome):
   };
 }
 
-/** One line for the run, and one for each provider: their latency, success, URLs, and how far they agree. */
-function tell(log: Logger, { runId, cached, runs, merged }: HarvestOutcome, now: number, started: number): void {
-  const overlap: Record<string, number> = {};
-  for (const { confidence } of merged)
-    overlap[`confidence_${confidence}`] = (overlap[`confidence_${confidence}`] ?? 0) + 1;
-  log.info("run stored", {
-    run_id: runId,
-    template_cached: cached,
-    overlap,
-    ...metricFields(
-      { function: "harvest" },
-      { run_ms: [now - started, "Milliseconds"], unique_urls: [merged.length, "Count"] },
-      now,
-    ),
-  });
-  for (const { provider, latencyMs, urls, requests, error } of runs) {
-    const metrics = {
-      provider_ms: [latencyMs, "Milliseconds"],
-      provider_urls: [urls.length, "Count"],
-      provider_success: [error === null ? 1 : 0, "Count"],
-    } as const;
-    log.info("provider asked", { run_id: runId, requests, error, ...metricFields({ provider }, metrics, now) });
-  }
-}
-
 const runSchema = z.object({
   run_id: z.int(),
   query: z.string(),
@@ -127,12 +99,14 @@ const runSchema = z.object({
   providers_used: z.array(z.string()),
 });
 
-const runParameters = z.strictObject({
+/** Of the ids that PostgreSQL's `int` has. */
+const MAX_RUN_ID = 2 ** 31 - 1;
+export const runParameters = z.strictObject({
   run_id: z
     .string()
     .regex(/^[1-9]\d{0,9}$/)
     .transform(Number)
-    .refine((id) => id <= 2 ** 31 - 1),
+    .refine((id) => id <= MAX_RUN_ID),
 });
 
 export const showRun = defineRoute(
@@ -161,7 +135,11 @@ export async function requireRun(
   return { run, urls: await readProcessed(sql, id) };
 }
 
-const day = z.union([z.iso.datetime({ offset: true }), z.iso.date()]).transform((text) => new Date(text));
+const DAY_MS = 24 * 3600 * 1000;
+const time = z.iso.datetime({ offset: true }).transform((text) => new Date(text));
+const firstMoment = z.union([time, z.iso.date().transform((text) => new Date(text))]);
+/** A day counts as a whole. */
+const lastMoment = z.union([time, z.iso.date().transform((text) => new Date(Date.parse(text) + DAY_MS - 1))]);
 
 export const listSearchRuns = defineRoute(
   {
@@ -172,10 +150,15 @@ export const listSearchRuns = defineRoute(
     query: z.strictObject({
       query: z.string().trim().min(1).max(MAX_QUESTION).optional(),
       /** ISO 8601, a day or a time; both ends count. */
-      from: day.optional(),
-      to: day.optional(),
+      from: firstMoment.optional(),
+      to: lastMoment.optional(),
       limit: z.coerce.number().int().min(1).max(500).default(50),
-      cursor: cursorParameter(z.string().regex(/^[1-9]\d{0,9}$/)),
+      cursor: cursorParameter(
+        z
+          .string()
+          .regex(/^[1-9]\d{0,9}$/)
+          .refine((id) => Number(id) <= MAX_RUN_ID),
+      ),
     }),
     answer: z.object({ items: z.array(runSchema), next_cursor: z.string().nullable(), has_more: z.boolean() }),
   },

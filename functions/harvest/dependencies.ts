@@ -9,11 +9,12 @@ import { createQueueContainer } from "../adapters/queue-container.ts";
 
 export const dependencies = once(() => {
   const container = createQueueContainer("harvest");
-  const { config } = container;
+  const { config, log } = container;
   const tools: ErrandTools = {
     client: createUrlGuard({ allowHosts: config.allowHosts }).dispatcher({ connectTimeoutMs: config.connectTimeoutMs }),
     clock: systemClock,
     random: Math.random,
+    log,
     key: createKeyring({ env: process.env, secretArn: config.harvestSecretArn, clock: systemClock }),
   };
   return { ...container, dynamo: dynamoClient(), clock: systemClock, tools };

@@ -8,6 +8,8 @@ export const handler = createQueueHandler(dependencies, () => ({
   schema: errandSchema,
   handle: async (errand) => {
     const { dynamo, clock, config, tools } = dependencies();
-    await runErrand({ dynamo, clock }, config.stateTable, errand, (request) => doErrand(tools, request));
+    await runErrand({ dynamo, clock }, config.stateTable, errand, (request, remainingMs) =>
+      doErrand(tools, request, remainingMs),
+    );
   },
 }));

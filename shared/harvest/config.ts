@@ -5,10 +5,18 @@ import { parse } from "yaml";
 import { z } from "zod";
 import { sha256 } from "../platform/ids.ts";
 import { LLM_PROVIDERS } from "./llm/dialect.ts";
-import { PROVIDER_NAMES } from "./providers/registry.ts";
+import { PROVIDER_NAMES, type ProviderName } from "./providers/registry.ts";
 
-const environmentName = z.string().regex(/^[A-Z][A-Z0-9_]*$/, "not the name of an environment variable");
-const endpoint = z.url({ protocol: /^https?$/ }).transform((text) => text.replace(/\/+$/, ""));
+/** The variables of the cloud account are no keys of providers. */
+const environmentName = z
+  .string()
+  .regex(/^[A-Z][A-Z0-9_]*$/, "not the name of an environment variable")
+  .regex(/^(?!AWS_)/, "a variable of the cloud account is no key of a provider");
+/** Endpoints travel in messages, and keys do not. */
+const endpoint = z
+  .url({ protocol: /^https?$/ })
+  .refine((text) => !holdsSecret(text), "holds credentials: name the key with api_key_env")
+  .transform((text) => text.replace(/\/+$/, ""));
 const providerName = z.enum(PROVIDER_NAMES);
 
 const providerSchema = z.strictObject({
@@ -18,7 +26,12 @@ const providerSchema = z.strictObject({
   engine_id_env: environmentName.optional(),
 });
 
-export const harvestConfigSchema = z.strictObject({
+function holdsSecret(text: string): boolean {
+  const { username, password, searchParams } = new URL(text);
+  return username + password !== "" || [...searchParams.keys()].some((name) => /key|token|secret|password/i.test(name));
+}
+
+const configSchema = z.strictObject({
   search: z.strictObject({
     /** `auto`: all of `cascade_order` at once; else only this one. */
     provider: z.enum(["auto", ...PROVIDER_NAMES]).default("auto"),
@@ -52,7 +65,25 @@ export const harvestConfigSchema = z.strictObject({
     prompt_file: z.string().min(1),
   }),
 });
-export type HarvestConfig = z.infer<typeof harvestConfigSchema>;
+
+export const harvestConfigSchema = configSchema.superRefine(({ search, llm }, context) => {
+  if (llm.provider === "local" && llm.endpoint === undefined) {
+    const message = "a local model has no address of its own: name it";
+    context.addIssue({ code: "custom", path: ["llm", "endpoint"], message });
+  }
+  if (askedProviders(search).includes("searxng") && search.providers.searxng?.endpoint === undefined) {
+    const message = "SearXNG has no address of its own: name it";
+    context.addIssue({ code: "custom", path: ["search", "providers", "searxng", "endpoint"], message });
+  }
+});
+export type HarvestConfig = z.infer<typeof configSchema>;
+
+/** Those that a run asks. */
+export const askedProviders = ({ provider, cascade_order }: HarvestConfig["search"]): readonly ProviderName[] =>
+  provider === "auto" ? cascade_order : [provider];
+
+/** Of the prompt, in bytes: it travels in a message, which SQS takes up to 1 MiB. */
+const MAX_PROMPT_BYTES = 100_000;
 
 export interface LoadedConfig {
   config: HarvestConfig;
@@ -72,12 +103,16 @@ export class HarvestConfigError extends Error {
 export async function loadHarvestConfig(file: string): Promise<LoadedConfig> {
   const parsed = harvestConfigSchema.safeParse(await parseYaml(file));
   if (!parsed.success) {
-    const faults = parsed.error.issues.map(({ path, message }) => `${path.join(".")}: ${message}`);
+    const faults = parsed.error.issues.map(({ path, message }) => `${path.join(".") || "the file"}: ${message}`);
     throw new HarvestConfigError(file, faults.join("; "));
   }
   const promptFile = resolve(dirname(file), parsed.data.llm.prompt_file);
   const prompt = await read(promptFile);
   if (prompt.trim() === "") throw new HarvestConfigError(promptFile, "the prompt is empty");
+  const size = Buffer.byteLength(prompt);
+  if (size > MAX_PROMPT_BYTES) {
+    throw new HarvestConfigError(promptFile, `the prompt has ${size} bytes; ${MAX_PROMPT_BYTES} are the most`);
+  }
   return { config: parsed.data, prompt, promptHash: sha256(prompt).toString("hex") };
 }
 

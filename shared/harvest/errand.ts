@@ -60,6 +60,7 @@ export const providerRunSchema = z.strictObject({
   urls: z.array(z.string()),
   latencyMs: z.number(),
   requests: z.int(),
+  skipped: z.int(),
   error: z.string().nullable(),
 });
 export const searchAnswerSchema = z.strictObject({ runs: z.array(providerRunSchema) });

@@ -1,4 +1,6 @@
 /** One call of a JSON API: what came back, or why nothing did, within a time. */
+import { promisify } from "node:util";
+import { brotliDecompress, gunzip, inflate } from "node:zlib";
 import type { Agent, Dispatcher } from "undici";
 
 export interface ApiCall {
@@ -31,7 +33,10 @@ export class CallFailed extends Error {
 /** Of an answer, in bytes: a hundred results take a tenth of it. */
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
 
-/** @throws CallFailed: `timeout`, `unreachable`, `connection lost`, `answer too large`, or that the URL guard refused the host */
+/**
+ * Redirects are answers like others: a key does not follow them to another address.
+ * @throws CallFailed: `timeout`, `unreachable`, `connection lost`, `answer too large`, or that the URL guard refused the host
+ */
 export function callApi(client: Agent, { method, url, headers, body, timeoutMs }: ApiCall): Promise<ApiReply> {
   return new Promise((resolve, reject) => {
     let controller: Dispatcher.DispatchController | undefined;
@@ -80,17 +85,51 @@ export function callApi(client: Agent, { method, url, headers, body, timeoutMs }
         onResponseEnd() {
           end(() => {
             if (reply === undefined) reject(new CallFailed("connection lost"));
-            else resolve({ ...reply, body: Buffer.concat(chunks).toString("utf8") });
+            else
+              textOf(Buffer.concat(chunks), reply.headers).then(
+                (body) => resolve({ ...(reply as ApiReply), body }),
+                reject,
+              );
           });
         },
         onResponseError(_started, error) {
-          const refused = "code" in error && error.code === "URL_BLOCKED";
-          if (refused) fail("the URL guard refuses the host: name it in ACCESS__ALLOW_HOSTS if it is yours", error);
-          else fail(reply === undefined ? "unreachable" : "connection lost", error);
+          fail(reply === undefined ? reasonOf(error) : "connection lost", error);
         },
       },
     );
   });
+}
+
+/** What went wrong before an answer began. */
+function reasonOf(error: Error): string {
+  const code = "code" in error ? String(error.code) : "";
+  if (code === "URL_BLOCKED") return "the URL guard refuses the host: name it in ACCESS__ALLOW_HOSTS if it is yours";
+  // undici's word for a header that cannot be sent; the only ones that vary are keys
+  if (code === "UND_ERR_INVALID_ARG") return "the key holds characters that cannot be sent";
+  return /^E[A-Z_]+$/.test(code) ? `unreachable: ${code}` : "unreachable";
+}
+
+const DECODERS: Record<string, (body: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>> = {
+  gzip: promisify(gunzip),
+  "x-gzip": promisify(gunzip),
+  deflate: promisify(inflate),
+  br: promisify(brotliDecompress),
+};
+
+/** No encoding is asked for, yet some servers send one. @throws CallFailed */
+async function textOf(body: Buffer, headers: ApiReply["headers"]): Promise<string> {
+  const encoding = headers["content-encoding"]?.trim().toLowerCase() ?? "identity";
+  // a leading byte order mark is dropped
+  const text = (bytes: Buffer) => new TextDecoder().decode(bytes);
+  if (encoding === "identity" || encoding === "") return text(body);
+  const decode = DECODERS[encoding];
+  if (decode === undefined) throw new CallFailed("answered in an unknown encoding");
+  try {
+    return text(await decode(body, { maxOutputLength: MAX_BODY_BYTES }));
+  } catch (cause) {
+    const large = cause instanceof Error && "code" in cause && cause.code === "ERR_BUFFER_TOO_LARGE";
+    throw new CallFailed(large ? "answer too large" : "answered in a broken encoding", cause);
+  }
 }
 
 /** @throws CallFailed where the body is no JSON, e.g. an HTML page of a proxy in between, or cut off */

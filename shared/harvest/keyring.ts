@@ -17,7 +17,7 @@ export interface KeyringOptions {
 const KEEP_MS = 300_000;
 const secretSchema = z.record(z.string(), z.string());
 
-/** @returns the key of that name, undefined where there is none; throws RetryableError KEYS_UNREADABLE */
+/** Without white space around it, e.g. the line's end of a file. @returns the key of that name, undefined where there is none; throws RetryableError KEYS_UNREADABLE */
 export function createKeyring({
   env,
   secretArn,
@@ -39,7 +39,7 @@ export function createKeyring({
   };
 
   return async (name) => {
-    const own = env[name];
+    const own = env[name]?.trim();
     if (own !== undefined && own !== "") return own;
     if (secretArn === "") return undefined;
     if (held === undefined || clock.now() - held.readAt > KEEP_MS) {
@@ -47,10 +47,11 @@ export function createKeyring({
       held = { keys, readAt: clock.now() };
       // a failure is not kept
       keys.catch(() => {
-        held = undefined;
+        if (held?.keys === keys) held = undefined;
       });
     }
-    const value = (await held.keys)[name];
+    const keys = await held.keys;
+    const value = Object.hasOwn(keys, name) ? keys[name]?.trim() : undefined;
     return value === "" ? undefined : value;
   };
 }

@@ -17,9 +17,22 @@ export interface ProviderRun {
   latencyMs: number;
   /** Requests, tries again included. */
   requests: number;
-  /** Why it gave nothing, or no more: `timeout`, `403 auth`, `quota`; null where all went well. */
+  /** Results that are left out: longer than any URL that is fetched, or text that no database stores. */
+  skipped: number;
+  /** Why it gave nothing, or no more: `timeout`, `403`, `quota`; null where all went well. */
   error: string | null;
 }
+
+/** Of a provider that could not be asked. */
+export const failedRun = (provider: string, error: string): ProviderRun => ({
+  provider,
+  queryUsed: null,
+  urls: [],
+  latencyMs: 0,
+  requests: 0,
+  skipped: 0,
+  error,
+});
 
 export interface RunOptions {
   client: Agent;
@@ -38,6 +51,10 @@ export interface RunOptions {
 const LEAST_MS = 50;
 /** Before the second try, in ms; twice as long before each further one. */
 const FIRST_BACKOFF_MS = 150;
+/** Requests for one page: each is paid for. */
+const MAX_TRIES = 4;
+/** Longest URL that a crawl takes, in characters. */
+const MAX_URL_LENGTH = 2048;
 
 /** Never rejects for what a provider does. */
 export async function runProvider(
@@ -48,14 +65,8 @@ export async function runProvider(
 ): Promise<ProviderRun> {
   const { clock } = options;
   const started = clock.now();
-  const run: ProviderRun = {
-    provider: dialect.name,
-    queryUsed: null,
-    urls: [],
-    latencyMs: 0,
-    requests: 0,
-    error: null,
-  };
+  const run: ProviderRun = { ...failedRun(dialect.name, ""), error: null };
+  const seen = new Set<string>();
   try {
     const compiled = dialect.compile(query, started);
     run.queryUsed = compiled.queryUsed;
@@ -73,11 +84,14 @@ export async function runProvider(
       );
       const page = dialect.read(jsonOf(reply));
       // past its end a provider may return its last page again
-      if (page.urls.every((url) => run.urls.includes(url))) break;
-      run.urls.push(...page.urls);
+      if (page.urls.every((url) => seen.has(url))) break;
+      for (const url of page.urls) {
+        seen.add(url);
+        if (!isStorable(url)) run.skipped += 1;
+        else if (run.urls.length < want) run.urls.push(url);
+      }
       if (!page.more) break;
     }
-    run.urls = run.urls.slice(0, want);
   } catch (error) {
     if (error instanceof CallFailed) run.error = error.reason;
     else if (error instanceof QueryTooLong) run.error = error.message;
@@ -105,23 +119,29 @@ async function askPatiently(
         : error;
     });
     if (reply.status === 200) return reply;
-    const said = `${reply.status}${described(dialect, reply)}`;
-    if (reply.status !== 429 && reply.status < 500) throw new CallFailed(said);
-    const wait =
-      retryAfterMs(reply.headers["retry-after"], clock.now()) ?? FIRST_BACKOFF_MS * 2 ** attempt * (0.5 + random() / 2);
+    const said = described(dialect, reply);
+    if ((reply.status !== 429 && reply.status < 500) || attempt + 1 === MAX_TRIES) throw new CallFailed(said);
+    const backoff = FIRST_BACKOFF_MS * 2 ** attempt * (0.5 + random() / 2);
+    const wait = Math.max(backoff, retryAfterMs(reply.headers["retry-after"], clock.now()) ?? 0);
     // what could not be answered any more is not asked
     if (clock.now() + wait + LEAST_MS > deadline) throw new CallFailed(said);
     await clock.sleep(wait);
   }
 }
 
-function described({ refusal }: ProviderDialect, reply: ApiReply): string {
+/** `quota`, `403`, `400 auth`: the status, unless the word says it all. */
+function described({ refusal }: ProviderDialect, { status, body }: ApiReply): string {
   let answer: unknown;
   try {
-    answer = JSON.parse(reply.body);
+    answer = JSON.parse(body);
   } catch {
     answer = undefined;
   }
-  const word = refusal?.(reply.status, answer);
-  return word === undefined ? "" : ` ${word}`;
+  if (status >= 300 && status < 400) return `${status} redirect: name the final address as endpoint`;
+  const word = refusal?.(status, answer);
+  if (word === "quota") return word;
+  const saysItself = word === undefined || (word === "auth" && (status === 401 || status === 403));
+  return saysItself ? String(status) : `${status} ${word}`;
 }
+
+const isStorable = (url: string): boolean => url.length <= MAX_URL_LENGTH && url.isWellFormed() && !url.includes("\0");

@@ -2,33 +2,47 @@
  * The provider-neutral query: the one thing that the language model writes. What does not fit is refused with its reason;
  * nothing is mended or guessed.
  */
+import { domainToASCII } from "node:url";
 import { z } from "zod";
 import { isPlaceholder, PLACEHOLDERS } from "./placeholders.ts";
+import { excerpt, parseStrictJson, StrictJsonError } from "./strict-json.ts";
 
 export const MAX_KEYWORDS = 12;
 export const MAX_SITES = 20;
 /** Of one keyword, in characters. */
 const MAX_KEYWORD_LENGTH = 200;
 
-/** A host name, or a suffix of host names that begins with a dot. Names beyond ASCII stand in their ASCII form. */
+/** Of a host name, in characters (RFC 1035 section 2.3.4). */
+const MAX_SITE_LENGTH = 253;
+/** A host name, or a suffix of host names that begins with a dot. */
 const SITE = /^\.?([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 
 const date = z.string().refine((text) => isPlaceholder(text) || isCalendarDate(text), {
-  error: ({ input }) => `"${String(input)}" is neither a date (YYYY-MM-DD) nor one of ${PLACEHOLDERS.join(" ")}`,
+  error: ({ input }) =>
+    `"${excerpt(String(input))}" is neither a date (YYYY-MM-DD) nor one of ${PLACEHOLDERS.join(" ")}`,
 });
 
+const keyword = z
+  .string()
+  .trim()
+  .max(MAX_KEYWORD_LENGTH)
+  // PostgreSQL stores neither, and no search engine looks for them
+  .refine((text) => text.isWellFormed() && !/\p{Cc}/u.test(text), "holds control characters or broken Unicode")
+  // quotes are what a search engine is told phrases with, never what it looks for
+  .refine((text) => /[^\s"\u201c-\u201f]/u.test(text), "a keyword is empty");
+
+/** Names beyond ASCII are put in their ASCII form (UTS #46), which is the same name. */
+const site = z
+  .string()
+  .transform((text) => (/^[\0-\x7f]*$/.test(text) ? text.toLowerCase() : domainToASCII(text)))
+  .pipe(z.string().max(MAX_SITE_LENGTH).regex(SITE, "not a domain or a suffix"));
+
 export const neutralQuerySchema = z.strictObject({
-  keywords: z
-    .array(z.string().trim().min(1, "a keyword is empty").max(MAX_KEYWORD_LENGTH))
-    .min(1, "there is no keyword")
-    .max(MAX_KEYWORDS, `more than ${MAX_KEYWORDS} keywords`),
+  keywords: z.array(keyword).min(1, "there is no keyword").max(MAX_KEYWORDS, `more than ${MAX_KEYWORDS} keywords`),
   boolean: z.enum(["AND", "OR"]).default("AND"),
   filters: z
     .strictObject({
-      sites: z
-        .array(z.string().toLowerCase().regex(SITE, "not a domain or a suffix"))
-        .max(MAX_SITES, `more than ${MAX_SITES} sites`)
-        .optional(),
+      sites: z.array(site).max(MAX_SITES, `more than ${MAX_SITES} sites`).optional(),
       date_after: date.optional(),
       date_before: date.optional(),
       /** ISO 639-1. */
@@ -55,32 +69,37 @@ export class InvalidQuery extends Error {
   }
 }
 
+/** Faults that are told one by one. */
+const MAX_FAULTS = 5;
+
 /**
  * The answer of a language model as a query.
- * @throws InvalidQuery that says what is wrong: no JSON (code fences included), an unknown field, a placeholder or brace that
- * does not belong, a limit
+ * @throws InvalidQuery that says what is wrong: no JSON (code fences included), an unknown or repeated field, a placeholder or
+ * brace that does not belong, a limit
  */
 export function parseNeutralQuery(text: string): NeutralQuery {
-  let value: unknown;
   try {
-    value = JSON.parse(text);
-  } catch {
-    throw new InvalidQuery("the answer is not JSON, and JSON alone");
+    return checkNeutralQuery(parseStrictJson(text));
+  } catch (error) {
+    throw error instanceof StrictJsonError ? new InvalidQuery(error.message) : error;
   }
-  return checkNeutralQuery(value);
 }
 
-/** As `parseNeutralQuery`, for a value. @throws InvalidQuery */
+/** As `parseNeutralQuery`, for a value that is not deep. @throws InvalidQuery */
 export function checkNeutralQuery(value: unknown): NeutralQuery {
   for (const text of stringsIn(value)) {
     const unknown = [...text.matchAll(/\{[^{}]*\}/g)].map(([each]) => each).find((each) => !isPlaceholder(each));
-    if (unknown !== undefined) throw new InvalidQuery(`unknown placeholder ${unknown}`);
+    if (unknown !== undefined) throw new InvalidQuery(`unknown placeholder ${excerpt(unknown)}`);
   }
   const parsed = neutralQuerySchema.safeParse(value);
-  if (!parsed.success) throw new InvalidQuery(parsed.error.issues.map(describe).join("; "));
+  if (!parsed.success) {
+    const faults = parsed.error.issues.slice(0, MAX_FAULTS).map(describe);
+    const more = parsed.error.issues.length - faults.length;
+    throw new InvalidQuery([...faults, ...(more > 0 ? [`and ${more} more faults`] : [])].join("; "));
+  }
   const { date_after, date_before, ...rest } = parsed.data.filters;
   for (const text of stringsIn([parsed.data.keywords, rest])) {
-    if (/[{}]/.test(text)) throw new InvalidQuery(`stray brace in "${text}"`);
+    if (/[{}]/.test(text)) throw new InvalidQuery(`stray brace in "${excerpt(text)}"`);
   }
   return parsed.data;
 }
@@ -96,13 +115,13 @@ function* stringsIn(value: unknown): Generator<string> {
 }
 
 function describe(issue: z.core.$ZodIssue): string {
-  if (issue.code === "unrecognized_keys") return `unknown field ${[...issue.path, issue.keys[0]].join(".")}`;
+  if (issue.code === "unrecognized_keys") return `unknown field ${excerpt([...issue.path, issue.keys[0]].join("."))}`;
   return issue.path.length === 0 ? issue.message : `${issue.path.join(".")}: ${issue.message}`;
 }
 
-/** A day that the calendar has. */
+/** A day that the calendar has, in years that pages are of. */
 function isCalendarDate(text: string): boolean {
-  if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false;
+  if (!/^[12]\d{3}-\d{2}-\d{2}$/.test(text)) return false;
   const parsed = new Date(`${text}T00:00:00Z`);
   return !Number.isNaN(parsed.getTime()) && parsed.toISOString().startsWith(text);
 }

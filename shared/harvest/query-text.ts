@@ -12,8 +12,8 @@ export interface QueryTextOptions {
 }
 
 export class QueryTooLong extends Error {
-  constructor(length: number) {
-    super(`the query has ${length} characters; ${MAX_QUERY_LENGTH} are the most: use fewer keywords or sites`);
+  constructor(length: number, most = MAX_QUERY_LENGTH, unit = "characters") {
+    super(`the query has ${length} ${unit}; ${most} are the most: use fewer keywords or sites`);
     this.name = "QueryTooLong";
   }
 }
@@ -37,8 +37,10 @@ export function queryText(
 
 /** More than one plain word is a phrase; so is what an engine would take for an operator. */
 function quoted(keyword: string): string {
-  const bare = keyword.replaceAll('"', " ").replaceAll(/\s+/g, " ").trim();
-  return /^[\p{L}\p{N}][\p{L}\p{N}\p{M}_.+#-]*$/u.test(bare) && !/^(AND|OR|NOT)$/i.test(bare) ? bare : `"${bare}"`;
+  // engines take curly quotes for quotes too, and two dots between numbers for a range
+  const bare = keyword.replaceAll(/["\u201c-\u201f\s]+/g, " ").trim();
+  const plain = /^[\p{L}\p{N}][\p{L}\p{N}\p{M}_.+#-]*$/u.test(bare) && !bare.includes("..");
+  return plain && !/^(AND|OR|NOT)$/i.test(bare) ? bare : `"${bare}"`;
 }
 
 function siteList(sites: readonly string[]): string {

@@ -5,16 +5,18 @@ import type { Sql } from "../platform/database.ts";
 import type { ErrandOffice } from "../platform/errands.ts";
 import { ApiError } from "../platform/errors.ts";
 import type { Logger } from "../platform/log.ts";
-import type { LoadedConfig } from "./config.ts";
+import { askedProviders, HarvestConfigError, type LoadedConfig } from "./config.ts";
 import { type RewriteErrand, rewriteAnswerSchema, type SearchErrand, searchAnswerSchema } from "./errand.ts";
 import { llmFailed } from "./errand-work.ts";
 import { type ExpandedQuery, expandPlaceholders, LeftoverPlaceholder } from "./expansion.ts";
 import { type MergedUrl, mergeUrls } from "./merge.ts";
-import type { ProviderRun } from "./provider-run.ts";
-import { OWN_PROVIDER, type ProviderName, type RemoteProvider } from "./providers/registry.ts";
+import { failedRun, type ProviderRun } from "./provider-run.ts";
+import { OWN_PROVIDER, type RemoteProvider } from "./providers/registry.ts";
 import { InvalidQuery, parseNeutralQuery } from "./query-schema.ts";
 import { QueryTooLong, queryText } from "./query-text.ts";
 import { findTemplate, insertRun, keepTemplate, type Template, type TemplateKey } from "./store.ts";
+import { tellProviders } from "./telemetry.ts";
+import { within } from "./within.ts";
 
 export interface HarvestDependencies {
   sql: Sql;
@@ -48,44 +50,50 @@ const WAY_MS = 1500;
 
 /**
  * @throws ApiError 400 `invalid schema` where the model's answer does not fit, before any provider is asked; 502
- * `LLM call failed`; 502 `providers failed` with the reason of each
+ * `LLM call failed`; 502 `providers failed` with the reason of each; 503 where the configuration is faulty
  */
 export async function harvest(dependencies: HarvestDependencies, request: HarvestRequest): Promise<HarvestOutcome> {
   const { sql, clock, log } = dependencies;
-  const loaded = await dependencies.harvestConfig();
+  const loaded = await dependencies.harvestConfig().catch((cause: unknown) => {
+    if (!(cause instanceof HarvestConfigError)) throw cause;
+    const text = "its configuration is faulty: the log names the file and the field";
+    throw new ApiError(503, "the harvester cannot work", { code: "HARVEST_CONFIG_INVALID", details: { text }, cause });
+  });
   const { config, promptHash } = loaded;
   const key = { originalQuery: request.query, promptHash, model: `${config.llm.provider}/${config.llm.model}` };
   const { template, cached } = await templateOf(dependencies, loaded, key);
   const query = refusing(() => expandPlaceholders(withOptions(template.query, request, loaded), clock.now()));
   const runs = await searchAll(dependencies, loaded, query);
-  const answered = runs.filter(({ error, urls }) => error === null || urls.length > 0);
-  for (const { provider, latencyMs, urls, requests, error } of runs) {
-    log.info("provider asked", { provider, latency_ms: latencyMs, urls: urls.length, requests, error });
+  let runId: number | undefined;
+  try {
+    const answered = runs.filter(({ error, urls }) => error === null || urls.length > 0);
+    if (answered.length === 0) {
+      const text = runs.map(({ provider, error }) => `${provider}:${error}`).join("; ");
+      throw new ApiError(502, "providers failed", { code: "PROVIDERS_FAILED", details: { text } });
+    }
+    const merged = mergeUrls(answered);
+    runId = await insertRun(sql, {
+      query: request.query,
+      rewrittenTemplate: template.text,
+      config: {
+        provider: config.search.provider,
+        cascade_order: config.search.cascade_order,
+        options: request.options,
+        llm: { provider: config.llm.provider, model: config.llm.model, prompt_hash: promptHash, cached },
+        final_queries: finalQueries(runs),
+        providers: runs.map(({ urls, ...run }) => ({ ...run, urls: urls.length })),
+      },
+      providersUsed: answered.map(({ provider }) => provider),
+      apiKeyId: request.apiKeyId,
+      raw: answered.flatMap(({ provider, urls, latencyMs }) =>
+        urls.map((url, index) => ({ provider, url, rank: index + 1, meta: { latency_ms: latencyMs } })),
+      ),
+      processed: merged,
+    });
+    return { runId, template, cached, runs, merged };
+  } finally {
+    tellProviders(log, runs, clock.now(), runId);
   }
-  if (answered.length === 0) {
-    const reasons = runs.map(({ provider, error }) => `${provider}:${error}`).join("; ");
-    throw new ApiError(502, "providers failed", { code: "PROVIDERS_FAILED", details: { text: reasons } });
-  }
-  const merged = mergeUrls(answered);
-  const runId = await insertRun(sql, {
-    query: request.query,
-    rewrittenTemplate: template.text,
-    config: {
-      provider: config.search.provider,
-      cascade_order: config.search.cascade_order,
-      options: request.options,
-      llm: { provider: config.llm.provider, model: config.llm.model, prompt_hash: promptHash, cached },
-      final_queries: finalQueries(runs),
-      providers: runs.map(({ urls, ...run }) => ({ ...run, urls: urls.length })),
-    },
-    providersUsed: answered.map(({ provider }) => provider),
-    apiKeyId: request.apiKeyId,
-    raw: answered.flatMap(({ provider, urls, latencyMs }) =>
-      urls.map((url, index) => ({ provider, url, rank: index + 1, meta: { latency_ms: latencyMs } })),
-    ),
-    processed: merged,
-  });
-  return { runId, template, cached, runs, merged };
 }
 
 /** By provider, of those that could be asked. */
@@ -96,14 +104,16 @@ export function finalQueries(runs: readonly ProviderRun[]): Record<string, strin
 }
 
 async function templateOf(
-  { sql, errands }: HarvestDependencies,
+  { sql, errands, clock }: HarvestDependencies,
   { config: { llm }, prompt }: LoadedConfig,
   key: TemplateKey,
 ): Promise<{ template: Template; cached: boolean }> {
+  let unusable = false;
   const held = await findTemplate(sql, key).catch((error: unknown) => {
+    if (!(error instanceof InvalidQuery)) throw error;
     // a stored template that the schema does not take any more is written anew
-    if (error instanceof InvalidQuery) return undefined;
-    throw error;
+    unusable = true;
+    return undefined;
   });
   if (held !== undefined) return { template: held, cached: true };
   const errand: RewriteErrand = {
@@ -127,10 +137,11 @@ async function templateOf(
   const { text } = rewriteAnswerSchema.parse(answer);
   const template = refusing(() => {
     const query = parseNeutralQuery(text);
+    // what no day would make a query of is not kept
+    expandPlaceholders(query, clock.now());
     return { query, text: queryText(query) };
   });
-  await keepTemplate(sql, key, template);
-  return { template, cached: false };
+  return { template: await keepTemplate(sql, key, template, unusable), cached: false };
 }
 
 /** What the caller says outweighs what the model read out of the question. */
@@ -157,7 +168,7 @@ async function searchAll(
   { config: { search } }: LoadedConfig,
   query: ExpandedQuery,
 ): Promise<ProviderRun[]> {
-  const names: readonly ProviderName[] = search.provider === "auto" ? search.cascade_order : [search.provider];
+  const names = askedProviders(search);
   const want = query.filters.max_results ?? search.default_options.maxResults;
   const deadline = clock.now() + search.deadline_ms;
   const remote = names.filter((name): name is RemoteProvider => name !== OWN_PROVIDER);
@@ -182,8 +193,10 @@ async function searchAll(
       return searchAnswerSchema.parse(await errands.ask(HARVEST_QUEUE, errand, search.deadline_ms + WAY_MS)).runs;
     } catch (error) {
       if (!(error instanceof ApiError) && !(error instanceof z.ZodError)) throw error;
-      log.error("the providers were not asked", { error });
-      return remote.map((provider) => failedRun(provider, "timeout"));
+      log.error("the providers gave no answer", { error });
+      const late = error instanceof ApiError && error.code === "ERRAND_TIMEOUT";
+      const reason = late ? "timeout" : "failed on our side: the log has the details";
+      return remote.map((provider) => failedRun(provider, reason));
     }
   };
 
@@ -191,9 +204,10 @@ async function searchAll(
     if (!names.includes(OWN_PROVIDER)) return [];
     const started = clock.now();
     try {
-      const { queryUsed, urls } = await searchOwn(query, want);
+      const found = await within(search.deadline_ms, clock, () => searchOwn(query, want));
+      if (found === undefined) return [failedRun(OWN_PROVIDER, "timeout")];
       const latencyMs = clock.now() - started;
-      return [{ provider: OWN_PROVIDER, queryUsed, urls, latencyMs, requests: 1, error: null }];
+      return [{ ...failedRun(OWN_PROVIDER, ""), ...found, latencyMs, requests: 1, error: null }];
     } catch (error) {
       log.error("this system's own index did not answer", { error });
       return [failedRun(OWN_PROVIDER, "not available")];
@@ -204,15 +218,6 @@ async function searchAll(
   const all = [...theirs, ...own];
   return names.flatMap((name) => all.filter(({ provider }) => provider === name));
 }
-
-const failedRun = (provider: string, error: string): ProviderRun => ({
-  provider,
-  queryUsed: null,
-  urls: [],
-  latencyMs: 0,
-  requests: 0,
-  error,
-});
 
 /** @throws ApiError 400 for what does not fit the schema */
 function refusing<T>(make: () => T): T {

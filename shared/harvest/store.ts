@@ -27,13 +27,26 @@ export async function findTemplate(sql: Queryable, key: TemplateKey): Promise<Te
   return row && { query: checkNeutralQuery(row.query), text: row.text };
 }
 
-/** Two runs of one question at once: the first template stays. */
-export async function keepTemplate(sql: Queryable, key: TemplateKey, { query, text }: Template): Promise<void> {
-  await sql`
-    insert into queries (original_query, original_hash, prompt_hash, model, rewritten_template, query)
+/**
+ * Two runs of one question at once: the first template stays, and both go by it.
+ * @param replace writes over the one that is there
+ * @returns the one that is kept
+ */
+export async function keepTemplate(
+  sql: Queryable,
+  key: TemplateKey,
+  { query, text }: Template,
+  replace: boolean,
+): Promise<Template> {
+  const [row] = await sql<{ query: unknown; text: string }[]>`
+    insert into queries as held (original_query, original_hash, prompt_hash, model, rewritten_template, query)
     values (${key.originalQuery}, ${sha256(key.originalQuery)}, ${key.promptHash}, ${key.model}, ${text},
       ${JSON.stringify(query)}::text::jsonb)
-    on conflict do nothing`;
+    on conflict (original_hash, prompt_hash, model) do update set
+      rewritten_template = case when ${replace} then excluded.rewritten_template else held.rewritten_template end,
+      query = case when ${replace} then excluded.query else held.query end
+    returning query, rewritten_template as text`;
+  return row === undefined ? { query, text } : { query: checkNeutralQuery(row.query), text: row.text };
 }
 
 export interface NewRun {

@@ -19,6 +19,7 @@ export const errandSchema = z.strictObject({
 export type Errand = z.infer<typeof errandSchema>;
 
 /** DynamoDB takes 400 KB an item: what is larger goes to S3, and its key into the answer. */
+const MAX_ANSWER_BYTES = 390_000;
 const answerSchema = z.union([
   z.strictObject({ value: z.unknown() }),
   z.strictObject({
@@ -32,7 +33,9 @@ const answerSchema = z.union([
 ]);
 
 const ANSWER_TTL_S = 600;
-const FIRST_LOOK_MS = 50;
+/** Between two looks: a share of the time waited so far, so that the wait is never much longer than the work. */
+const PAUSE_SHARE = 0.08;
+const SHORTEST_PAUSE_MS = 40;
 const LONGEST_PAUSE_MS = 400;
 
 export interface ErrandOffice {
@@ -47,10 +50,12 @@ export function createErrandOffice(
   return {
     async ask(queue, request, timeoutMs) {
       const errandId = uuidv7();
-      const deadline = clock.now() + timeoutMs;
+      const started = clock.now();
+      const deadline = started + timeoutMs;
       await queues.send(queue, { errandId, deadline, request } satisfies Errand);
-      for (let pause = FIRST_LOOK_MS; ; pause = Math.min(LONGEST_PAUSE_MS, pause * 1.5)) {
-        await clock.sleep(pause);
+      for (;;) {
+        const waited = clock.now() - started;
+        await clock.sleep(Math.min(LONGEST_PAUSE_MS, Math.max(SHORTEST_PAUSE_MS, waited * PAUSE_SHARE)));
         const { Item } = await dynamo.send(new GetCommand({ TableName, Key: keyOf(errandId), ConsistentRead: true }));
         if (Item !== undefined) return answerOf(Item["answer"]);
         if (clock.now() >= deadline) {
@@ -89,8 +94,15 @@ export async function runErrand(
     const { status, code, message, details } = error;
     answer = { error: { status, code, message, ...(details && { details }) } };
   }
+  let text = JSON.stringify(answer);
+  const size = Buffer.byteLength(text);
+  if (size > MAX_ANSWER_BYTES) {
+    // kept as a fault: whoever asked would wait in vain, and the work be done again for nothing
+    const message = `The answer has ${size} bytes; ${MAX_ANSWER_BYTES} are the most`;
+    text = JSON.stringify({ error: { status: 502, code: "ERRAND_TOO_LARGE", message } } satisfies typeof answer);
+  }
   const expires_at = Math.ceil(clock.now() / 1000) + ANSWER_TTL_S;
-  const Item = { ...keyOf(errandId), answer: JSON.stringify(answer), expires_at };
+  const Item = { ...keyOf(errandId), answer: text, expires_at };
   await dynamo.send(new PutCommand({ TableName, Item }));
 }
 

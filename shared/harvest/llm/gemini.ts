@@ -8,7 +8,9 @@ const answerSchema = z.object({
   candidates: z
     .array(
       z.object({
-        content: z.object({ parts: z.array(z.object({ text: z.string().default("") })) }),
+        content: z.object({
+          parts: z.array(z.object({ text: z.string().default(""), thought: z.boolean().default(false) })),
+        }),
         finishReason: z.string().nullish(),
       }),
     )
@@ -29,6 +31,6 @@ export const gemini: LlmDialect = {
   textOf(answer) {
     const [candidate] = answerSchema.parse(answer).candidates;
     if (candidate === undefined || candidate.finishReason === "MAX_TOKENS") return null;
-    return candidate.content.parts.map(({ text }) => text).join("");
+    return candidate.content.parts.map(({ text, thought }) => (thought ? "" : text)).join("");
   },
 };

@@ -1,12 +1,15 @@
 /** Brave Search. Dates are its `freshness`. https://api-dashboard.search.brave.com/app/documentation/web-search/query */
 import { z } from "zod";
 import { QueryTooLong, queryText } from "../query-text.ts";
-import { asText, type ProviderDialect, withQuery } from "./dialect.ts";
+import { asText, type ProviderDialect, results, withQuery } from "./dialect.ts";
 
+/** Without `type` it is another document; without `web` there is no result. */
 const answerSchema = z.object({
-  web: z.object({ results: z.array(z.object({ url: z.string() })).default([]) }).optional(),
+  type: z.literal("search"),
+  web: z.object({ results: results("url") }).nullish(),
   query: z.object({ more_results_available: z.boolean().optional() }).optional(),
 });
+const errorSchema = z.object({ error: z.object({ code: z.string() }) });
 
 const PAGE_SIZE = 20;
 /** Its own limits of `q`. */
@@ -36,7 +39,9 @@ export const brave: ProviderDialect = {
   compile(query, now) {
     const { lang, geo, date_after, date_before } = query.filters;
     const q = queryText(query, { dates: false, sites: true });
-    if (q.length > MAX_CHARACTERS || q.split(" ").length > MAX_WORDS) throw new QueryTooLong(q.length);
+    if (q.length > MAX_CHARACTERS) throw new QueryTooLong(q.length, MAX_CHARACTERS);
+    const words = q.split(" ").length;
+    if (words > MAX_WORDS) throw new QueryTooLong(words, MAX_WORDS, "words");
     const language = lang === "pt" && geo === "BR" ? "pt-br" : lang && (OTHER_NAMES[lang] ?? lang);
     const today = new Date(now).toISOString().slice(0, 10);
     const parameters = {
@@ -63,8 +68,12 @@ export const brave: ProviderDialect = {
   },
   read(answer) {
     const { web, query } = answerSchema.parse(answer);
-    return { urls: (web?.results ?? []).map(({ url }) => url), more: query?.more_results_available ?? false };
+    return { urls: web?.results ?? [], more: query?.more_results_available ?? false };
   },
-  refusal: (status) =>
-    status === 402 || status === 429 ? "quota" : status === 401 || status === 403 ? "auth" : undefined,
+  refusal(status, answer) {
+    const code = errorSchema.safeParse(answer).data?.error.code ?? "";
+    if (status === 402 || status === 429 || /^(QUOTA|RATE)_LIMITED$/.test(code)) return "quota";
+    // an unknown key is answered with 422
+    return status === 401 || status === 403 || code.startsWith("SUBSCRIPTION_TOKEN") ? "auth" : undefined;
+  },
 };

@@ -1,4 +1,5 @@
 /** What search providers differ in: how a query is written for them, how much they give at once, and where the URLs stand. */
+import { z } from "zod";
 import type { ExpandedQuery } from "../expansion.ts";
 import type { ApiCall } from "../http.ts";
 
@@ -33,11 +34,23 @@ export interface ProviderDialect {
   mostResults: number;
   /** @param now epoch ms @throws QueryTooLong */
   compile(query: ExpandedQuery, now: number): CompiledQuery;
-  /** @throws ZodError where the answer has another shape */
+  /** @throws ZodError where the answer has another shape; CallFailed where it tells of a fault, though its status is 200 */
   read(answer: unknown): ProviderPage;
   /** What a refusal says beyond its status, in a word: `quota`, `auth`. */
   refusal?(status: number, answer: unknown): string | undefined;
 }
+
+/** The URLs of a list of results, by the name of their field. A result without one is no page; a list of such is no list. */
+export const results = (field: string) =>
+  z.array(z.unknown()).transform((list, context) => {
+    const urls = list.flatMap((each) => {
+      const url = resultSchema.safeParse(each).data?.[field];
+      return typeof url === "string" ? [url] : [];
+    });
+    if (list.length > 0 && urls.length === 0) context.addIssue({ code: "custom", message: `no result has ${field}` });
+    return urls;
+  });
+const resultSchema = z.record(z.string(), z.unknown());
 
 /** The parameters as they would stand in an address, with the values readable. */
 export const asText = (parameters: Record<string, string>): string =>

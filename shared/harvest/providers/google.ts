@@ -1,11 +1,13 @@
 /** Google's Custom Search JSON API. https://developers.google.com/custom-search/v1/reference/rest/v1/cse/list */
 import { z } from "zod";
 import { queryText } from "../query-text.ts";
-import { type ProviderDialect, withQuery } from "./dialect.ts";
+import { type ProviderDialect, results, withQuery } from "./dialect.ts";
 import { countryOf } from "./regions.ts";
 
+/** Without `kind` it is another document; without `items` there is no result. */
 const answerSchema = z.object({
-  items: z.array(z.object({ link: z.string() })).default([]),
+  kind: z.literal("customsearch#search"),
+  items: results("link").default([]),
   queries: z.object({ nextPage: z.array(z.unknown()).optional() }).optional(),
 });
 const errorSchema = z.object({
@@ -50,7 +52,7 @@ export const google: ProviderDialect = {
   },
   read(answer) {
     const { items, queries } = answerSchema.parse(answer);
-    return { urls: items.map(({ link }) => link), more: (queries?.nextPage?.length ?? 0) > 0 };
+    return { urls: items, more: (queries?.nextPage?.length ?? 0) > 0 };
   },
   refusal(status, answer) {
     const error = errorSchema.safeParse(answer).data?.error;

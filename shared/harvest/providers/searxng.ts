@@ -1,9 +1,14 @@
 /** SearXNG, self-hosted; `json` must stand among its `search.formats`. https://docs.searxng.org/dev/search_api.html */
 import { z } from "zod";
+import { CallFailed } from "../http.ts";
 import { queryText } from "../query-text.ts";
-import { asText, type ProviderDialect, withQuery } from "./dialect.ts";
+import { asText, type ProviderDialect, results, withQuery } from "./dialect.ts";
 
-const answerSchema = z.object({ results: z.array(z.object({ url: z.string() })).default([]) });
+const answerSchema = z.object({
+  results: results("url"),
+  /** Engines that gave nothing, each with its reason. */
+  unresponsive_engines: z.array(z.tuple([z.string(), z.string()], z.unknown())).catch([]),
+});
 
 /** It tells no page size: what most of its engines give. */
 const PAGE_SIZE = 10;
@@ -44,8 +49,13 @@ export const searxng: ProviderDialect = {
     };
   },
   read(answer) {
-    const { results } = answerSchema.parse(answer);
-    return { urls: results.map(({ url }) => url), more: results.length > 0 };
+    const { results: urls, unresponsive_engines: silent } = answerSchema.parse(answer);
+    if (urls.length === 0 && silent.length > 0) {
+      throw new CallFailed(
+        `no engine answered: ${silent.map(([engine, reason]) => `${engine} (${reason})`).join(", ")}`.slice(0, 200),
+      );
+    }
+    return { urls, more: urls.length > 0 };
   },
   refusal: (status) => (status === 403 ? "its settings allow no JSON" : undefined),
 };

@@ -1,10 +1,10 @@
 /** Serper: Google's results. `POST /search {q, num, page, gl, hl}`. https://serper.dev */
 import { z } from "zod";
 import { queryText } from "../query-text.ts";
-import type { ProviderDialect } from "./dialect.ts";
+import { type ProviderDialect, results } from "./dialect.ts";
 import { countryOf } from "./regions.ts";
 
-const answerSchema = z.object({ organic: z.array(z.object({ link: z.string() })).default([]) });
+const answerSchema = z.object({ organic: results("link") });
 
 /** It counts pages of the size that the first request asked for. */
 const PAGE_SIZE = 10;
@@ -36,7 +36,7 @@ export const serper: ProviderDialect = {
   },
   read(answer) {
     const { organic } = answerSchema.parse(answer);
-    return { urls: organic.map(({ link }) => link), more: organic.length > 0 };
+    return { urls: organic, more: organic.length > 0 };
   },
   refusal: (status, answer) =>
     status === 400 && /credit/i.test(JSON.stringify(answer)) ? "quota" : status === 403 ? "auth" : undefined,

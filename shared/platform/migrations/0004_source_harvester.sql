@@ -26,6 +26,7 @@ create table search_runs (
   api_key_id uuid references api_keys on delete set null
 );
 create index search_runs_time on search_runs (run_timestamp desc, id desc);
+create index search_runs_query on search_runs using hash (query);
 
 create table search_results_raw (
   id int generated always as identity primary key,
@@ -49,12 +50,19 @@ create table search_results_processed (
 );
 create unique index search_results_processed_run on search_results_processed (run_id, dedupe_hash);
 
--- What a run found is a snapshot: whoever relies on it must find it as it was.
-create function refuse_update() returns trigger language plpgsql as $$
+-- What a run found is a snapshot: whoever relies on it must find it as it was. It goes with its run, and as a whole.
+create function refuse_change() returns trigger language plpgsql as $$
 begin
+  -- a cascade comes from within another trigger
+  if tg_op = 'DELETE' and pg_trigger_depth() > 1 then
+    return old;
+  end if;
   raise exception 'rows of % are snapshots and do not change', tg_table_name using errcode = 'restrict_violation';
 end $$;
-create trigger search_results_raw_snapshot before update on search_results_raw
-  for each row execute function refuse_update();
-create trigger search_results_processed_snapshot before update on search_results_processed
-  for each row execute function refuse_update();
+create trigger search_runs_snapshot
+  before update of query, rewritten_template, run_timestamp, config, providers_used on search_runs
+  for each row execute function refuse_change();
+create trigger search_results_raw_snapshot before update or delete on search_results_raw
+  for each row execute function refuse_change();
+create trigger search_results_processed_snapshot before update or delete on search_results_processed
+  for each row execute function refuse_change();

@@ -63,7 +63,7 @@ it("what came before a fault counts, and the fault is told", async () => {
   const result = await run(serper, 30, ({ body }) =>
     body.page === 1 ? RESULTS.serper(...urls(0, 10)) : { status: 400, body: { message: "Not enough credits" } },
   );
-  expect(result).toMatchObject({ urls: urls(0, 10), error: "400 quota" });
+  expect(result).toMatchObject({ urls: urls(0, 10), error: "quota" });
 });
 
 it("a query that is too long for one provider fails there alone", async () => {
