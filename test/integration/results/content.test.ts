@@ -3,8 +3,8 @@ import { describe, expect, test } from "vitest";
 import { createJob } from "../../../shared/crawl/jobs.ts";
 import { selectFields } from "../../../shared/crawl/result-fields.ts";
 import type { CrawledPage } from "../../../shared/crawl/result-pages.ts";
+import { encodeAs } from "../../sites/legacy-encoding.ts";
 import { newJob, page } from "../crawl/crawl-setup.ts";
-import { encodeText } from "./encode-text.ts";
 import { type ResultsSetup, resultsSetup, type Sent } from "./results-setup.ts";
 
 const CONTENT = selectFields({ include: "content,markdown,truncated,parse_error,charset" }, "all");
@@ -17,6 +17,13 @@ async function crawl(setup: ResultsSetup, sent: Record<string, Sent>) {
   const pages = await setup.pages(job.job_id, CONTENT);
   const byName = pages.map((each) => [decodeURIComponent(new URL(each.page.url).pathname.slice(1)), each.page]);
   return { jobId: job.job_id, pages: Object.fromEntries(byName) as Record<string, CrawledPage> };
+}
+
+/** UTF-16 with its mark. */
+function encodeText(text: string, charset: string): Uint8Array {
+  if (!charset.startsWith("UTF-16")) return encodeAs(text, charset);
+  const bytes = Buffer.from(`\ufeff${text}`, "utf16le");
+  return charset === "UTF-16LE" ? bytes : bytes.swap16();
 }
 
 const HTML = page("A page of the strand — ünïcödé 🐚");
