@@ -72,3 +72,15 @@ export async function readTask(tx: Transaction, job: JobRow, taskId: string): Pr
     order by u.priority`;
   return owed.length === 0 ? undefined : { task: fetchTask(job, taskId, owed), delayS: 0 };
 }
+
+/** All tasks of the job that are under way. */
+export async function readTasks(tx: Transaction, job: JobRow): Promise<ClaimedTask[]> {
+  const rows = await tx<{ taskId: string }[]>`
+    select distinct task_id as "taskId" from frontier where job_id = ${job.id} and state = 'claimed'`;
+  const tasks: ClaimedTask[] = [];
+  for (const { taskId } of rows) {
+    const task = await readTask(tx, job, taskId);
+    if (task !== undefined) tasks.push(task);
+  }
+  return tasks;
+}

@@ -15,7 +15,12 @@ export async function runFetchTask(
   delivery: TaskDelivery,
 ): Promise<void> {
   const log = delivery.log.with({ job_id: task.jobId, task_id: task.taskId, host: task.host });
-  const taken = await dependencies.leases.take(task.taskId, uuidv7());
+  const owner = uuidv7();
+  let taken = await dependencies.leases.take(task.taskId, owner);
+  // a job that was cancelled has nothing to wait for
+  if (taken.outcome === "busy" && taken.deferred && (await dependencies.flags.isCancelled(task.jobId))) {
+    taken = await dependencies.leases.take(task.taskId, owner, "early");
+  }
   if (taken.outcome === "completed") return log.info("task is completed: this delivery is a duplicate");
   if (taken.outcome === "busy") {
     if (delivery.receiveCount === 1) return log.info("task is in other hands: this delivery is a duplicate");
@@ -35,7 +40,10 @@ export async function runFetchTask(
     const leftMs = task.deadline === null ? MAX_DELAY_MS : task.deadline - dependencies.clock.now();
     const delayMs = Math.max(MIN_DELAY_MS, Math.min(MAX_DELAY_MS, leftMs, outcome.waitMs));
     log.info("task goes on later", { delay_ms: delayMs, done: lease.done, urls: task.urls.length });
-    if (await lease.defer(delayMs)) await sendAgain(dependencies, task, delayMs);
+    if (!(await lease.defer(delayMs))) return;
+    // who cancels later finds the deferral, and wakes the task
+    const cancelled = await dependencies.flags.isCancelled(task.jobId);
+    await sendAgain(dependencies, task, cancelled ? MIN_DELAY_MS : delayMs);
   } else if (outcome.kind === "done") {
     await lease.complete();
   } else {

@@ -4,6 +4,7 @@ import { uuidv7 } from "../platform/ids.ts";
 import type { Logger } from "../platform/log.ts";
 import type { QueueSender } from "../platform/queues.ts";
 import { claimUrls } from "./claim.ts";
+import { readTasks } from "./claim-lease.ts";
 import { dispatch } from "./claimed-task.ts";
 import type { CrawlConfig } from "./crawl-config.ts";
 import type { Priority, Scope } from "./fetch-task.ts";
@@ -105,23 +106,28 @@ async function insertJob(tx: Transaction, jobId: string, job: NewJob, settings: 
 }
 
 /**
- * Ends what nobody has claimed at once; what is under way ends when fetch answers, or its lease lapses. The documents of the
- * job stay unseen, and maintenance removes them.
+ * Ends what nobody has claimed at once; what is under way ends when fetch answers, or its lease lapses. Tasks that wait for
+ * their host are sent once more, so that fetch ends them now. The documents of the job stay unseen, and maintenance removes
+ * them.
  */
 export async function cancelJob(
-  { sql, flags }: Pick<JobDependencies, "sql" | "flags">,
+  dependencies: JobDependencies,
   jobId: string,
 ): Promise<"cancelled" | "finished" | "missing"> {
-  const result = await inTransaction(sql, async (tx) => {
+  const { sql, flags } = dependencies;
+  const { result, tasks } = await inTransaction(sql, async (tx) => {
     const job = await lockJob(tx, jobId);
-    if (job === undefined) return "missing";
-    if (isFinished(job.status)) return "finished";
+    if (job === undefined) return { result: "missing" as const, tasks: [] };
+    if (isFinished(job.status)) return { result: "finished" as const, tasks: [] };
     await tx`update jobs set cancel_requested = true, updated_at = now() where id = ${jobId}`;
     await skipPending(tx, job, "CANCELLED");
+    const tasks = await readTasks(tx, job);
     await settleJob(tx, jobId);
-    return "cancelled";
+    return { result: "cancelled" as const, tasks };
   });
+  if (result !== "cancelled") return result;
   // after the commit: a flag without it would end pages of a job that goes on, and completes
-  if (result === "cancelled") await flags.markCancelled(jobId);
+  await flags.markCancelled(jobId);
+  await dispatch(dependencies, tasks);
   return result;
 }

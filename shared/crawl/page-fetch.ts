@@ -13,6 +13,7 @@ import { readPageContent } from "./page-content.ts";
 import { isRedirect, redirectTarget } from "./redirects.ts";
 import { renderReason } from "./render-decision.ts";
 import { inScope } from "./scope.ts";
+import { hostOf } from "./url-key.ts";
 
 export type TaskUrl = FetchTask["urls"][number];
 
@@ -176,7 +177,7 @@ function priorOf(prior: PriorCapture | null, url: URL): PriorCapture | null {
 }
 
 function requestHeaders(url: URL, prior: PriorCapture | null, context: PageContext): [string, string][] {
-  const own = Object.entries(url.host === context.host ? context.config.headers : {}).filter(
+  const own = Object.entries(hostOf(url) === context.host ? context.config.headers : {}).filter(
     ([name]) => !OWN_HEADERS.test(name),
   );
   const given = new Set(own.map(([name]) => name.toLowerCase()));

@@ -7,6 +7,7 @@ import { CircuitOpen, RequestRefused } from "./host-gate.ts";
 import type { PageContext } from "./page-fetch.ts";
 import { createPoliteClient, type PoliteClient } from "./polite-client.ts";
 import { SlotTooFar } from "./slot-queue.ts";
+import { hostOf } from "./url-key.ts";
 
 /** A first slot further away than this is not waited for: the task is sent again. */
 const MAX_SLOT_WAIT_MS = 5000;
@@ -58,16 +59,17 @@ export function createTaskHosts({ dependencies, task, signal, deadline, queued }
 
   return {
     async get(url, headers, limits) {
+      const host = hostOf(url);
       try {
-        return await clientOf(url.host).get(url, headers, limits);
+        return await clientOf(host).get(url, headers, limits);
       } catch (error) {
         if (error instanceof CircuitOpen) {
           // the whole task waits, rather than each of its URLs
-          if (url.host === task.host) throw new SlotTooFar(error.waitMs);
+          if (host === task.host) throw new SlotTooFar(error.waitMs);
           throw new RequestRefused("CIRCUIT_OPEN", error.message, error.waitMs);
         }
-        if (!(error instanceof SlotTooFar) || url.host === task.host) throw error;
-        throw new RequestRefused("RATE_LIMITED", `${url.host} has no free slot for the next ${error.waitMs} ms`);
+        if (!(error instanceof SlotTooFar) || host === task.host) throw error;
+        throw new RequestRefused("RATE_LIMITED", `${host} has no free slot for the next ${error.waitMs} ms`);
       }
     },
     slowTo: (host, crawlDelayMs) => clientOf(host).slowTo(crawlDelayMs),

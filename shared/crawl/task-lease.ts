@@ -24,7 +24,7 @@ export type LeaseOutcome =
   | { outcome: "taken"; lease: TaskLease }
   | { outcome: "completed" }
   /** Someone else works on it, or it was sent again for later. */
-  | { outcome: "busy"; remainingMs: number };
+  | { outcome: "busy"; remainingMs: number; deferred: boolean };
 
 export interface TaskLease {
   readonly take: number;
@@ -47,7 +47,8 @@ export interface TaskLease {
 }
 
 export interface TaskLeases {
-  take(taskId: string, owner: string): Promise<LeaseOutcome>;
+  /** @param when `early`: also where it was sent again for later */
+  take(taskId: string, owner: string, when?: "in-time" | "early"): Promise<LeaseOutcome>;
   /** Takes the task from whoever holds it: for when that one is known to be gone. A deferral stays. */
   free(taskId: string): Promise<void>;
 }
@@ -83,11 +84,12 @@ export function createTaskLeases(
   };
 
   return {
-    async take(taskId, owner) {
+    async take(taskId, owner, when = "in-time") {
+      const early = when === "early" ? " OR attribute_not_exists(#owner)" : "";
       const item = await write(
         taskId,
         "SET #owner = :owner, lease_until = :until, expires_at = :expiry, takes = if_not_exists(takes, :zero) + :one",
-        "attribute_not_exists(completed) AND (attribute_not_exists(lease_until) OR lease_until <= :now)",
+        `attribute_not_exists(completed) AND (attribute_not_exists(lease_until) OR lease_until <= :now${early})`,
         {
           ":owner": owner,
           ":until": now() + LEASE_MS,
@@ -103,7 +105,8 @@ export function createTaskLeases(
       );
       const seen = taskItemSchema.parse(Item ?? {});
       if (seen.completed) return { outcome: "completed" };
-      return { outcome: "busy", remainingMs: Math.max(0, seen.lease_until - now()) };
+      const deferred = Item?.["owner"] === undefined;
+      return { outcome: "busy", remainingMs: Math.max(0, seen.lease_until - now()), deferred };
     },
     async free(taskId) {
       await write(taskId, "SET lease_until = :zero REMOVE #owner", "attribute_exists(#owner)", { ":zero": 0 });

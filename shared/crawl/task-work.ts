@@ -12,6 +12,7 @@ import { createTaskHalt, type HaltReason, isInfrastructureFault, type TaskHalt }
 import { createTaskHosts, type TaskHosts } from "./task-hosts.ts";
 import type { TaskLease } from "./task-lease.ts";
 import { createTaskWatch } from "./task-watch.ts";
+import { hostOf } from "./url-key.ts";
 
 /** Kept free at the end of the function's time, beyond the longest page. */
 const CLOSING_MS = 15_000;
@@ -143,7 +144,7 @@ function pageContext(
     unreachable: settings.robotsUnreachable,
     get: hosts.get,
     archive: async (exchange) => outbox.archive((await archiveExchange(exchange, null)).members),
-    onCrawlDelay: (origin, delayMs) => hosts.slowTo(origin.host, delayMs),
+    onCrawlDelay: (origin, delayMs) => hosts.slowTo(hostOf(origin), delayMs),
   });
   return {
     config: task.config,

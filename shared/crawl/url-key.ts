@@ -73,7 +73,10 @@ export function urlHash(normalizedUrl: string): string {
   return sha256(normalizedUrl).toString("hex");
 }
 
-/** Lower-case host with its port where that is not the default: the unit of politeness. */
-export function hostOf(url: string): string {
-  return new URL(url).host;
+/**
+ * Lower-case host with its port where that is not the default: the unit of politeness. Without the final dot of an absolute
+ * name, by which a page could lead around the block of its host.
+ */
+export function hostOf(url: string | URL): string {
+  return new URL(url).host.replace(/\.(?=:|$)/, "");
 }

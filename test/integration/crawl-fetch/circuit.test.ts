@@ -63,6 +63,21 @@ describe("a host that fails again and again", () => {
     expect(Item?.["lease_until"]).toBeLessThanOrEqual(deadline);
   });
 
+  it("is not waited for by a job that is cancelled: its tasks end as soon as they are sent again", async () => {
+    await using site = await startSite();
+    const harness = await fetchHarness();
+    await openCircuit(harness, site.host, Date.now());
+    const task = fetchTask({ urls: pages(site.origin, 3), config });
+    expect(await harness.fetch(task)).toEqual([]);
+    // without a reason of its own it is a duplicate
+    expect(await harness.fetch(task)).toEqual([]);
+    await harness.dependencies.flags.markCancelled(task.jobId);
+    const ended = await harness.fetch(task);
+    expect(ended.map(({ error }) => error?.code)).toEqual(["CANCELLED", "CANCELLED", "CANCELLED"]);
+    expect(await harness.fetch(task)).toEqual([]);
+    expect(site.requests).toEqual([]);
+  });
+
   it("that a redirect leads to lets that URL wait, and not the others", async () => {
     await using other = await startSite();
     await using site = await startSite({ "/page/0": redirect(`${other.origin}/`), "/page/1": html("fine") });

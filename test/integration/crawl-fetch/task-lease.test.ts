@@ -23,7 +23,21 @@ describe("a task's lease", () => {
   it("is one worker's at a time", async () => {
     const outcomes = await Promise.all(Array.from({ length: 6 }, () => take("contested")));
     expect(outcomes.filter(({ outcome }) => outcome === "taken")).toHaveLength(1);
-    expect(outcomes.find(({ outcome }) => outcome === "busy")).toEqual({ outcome: "busy", remainingMs: LEASE_MS });
+    expect(outcomes.find(({ outcome }) => outcome === "busy")).toEqual({
+      outcome: "busy",
+      remainingMs: LEASE_MS,
+      deferred: false,
+    });
+  });
+
+  it("that was given up for later is taken before its time only by who has a reason to", async () => {
+    const held = await take("deferred");
+    if (held.outcome !== "taken") throw new Error("the lease is free");
+    await held.lease.defer(60_000);
+    expect(await take("deferred")).toMatchObject({ outcome: "busy", deferred: true });
+    const early = () => createTaskLeases(aws.dynamo, aws.stateTable, () => now).take("deferred", randomUUID(), "early");
+    const outcomes = await Promise.all([early(), early(), early()]);
+    expect(outcomes.filter(({ outcome }) => outcome === "taken")).toHaveLength(1);
   });
 
   it("lasts longer with every renewal, and falls to another once it ends", async () => {

@@ -26,6 +26,15 @@ test("URLs of a blocked host end as results without a task, and those of other h
   expect(counts).toEqual({ claimed: 3, results: 133 });
 });
 
+test("no spelling of a blocked host leads around the block", async () => {
+  const setup = await crawlSetup();
+  await block(setup, "blocked.example");
+  await block(setup, "xn--mnchen-3ya.example");
+  const seeds = ["http://blocked.example./", "https://BLOCKED.example:443/", "http://münchen.example/"];
+  const job = await createJob(setup.dependencies, newJob(seeds));
+  expect(job).toMatchObject({ status: "completed", counts: { skipped: 3 } });
+});
+
 test("a job whose seeds are all of blocked hosts ends at once", async () => {
   const setup = await crawlSetup();
   await block(setup, "blocked.example");

@@ -22,6 +22,14 @@ test("cancelling ends what nobody fetches at once, and the rest as fetch answers
     stop_reason: null,
     counts: { crawled: 10, skipped: 30, open: 90 },
   });
+  // whoever waits for the host is told at once
+  const woken = (await setup.tasks()).map(({ taskId, urls: { length } }) => [taskId, length]);
+  expect(new Map(woken as [string, number][])).toEqual(
+    new Map([
+      [one.taskId, 40],
+      [two.taskId, 50],
+    ]),
+  );
   await ingestBatch(setup.dependencies, await setup.capture(one, cancelled, one.urls.slice(10)));
   await ingestBatch(setup.dependencies, await setup.capture(two, cancelled));
   expect(await setup.tasks()).toEqual([]);
