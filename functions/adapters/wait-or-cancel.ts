@@ -9,7 +9,7 @@ import type { Clock } from "../../shared/platform/clock.ts";
  * @throws AbortError where the client has left
  */
 export async function waitOrCancel(
-  dependencies: Pick<JobDependencies, "sql" | "flags"> & { clock: Clock },
+  dependencies: JobDependencies & { clock: Clock },
   jobId: string,
   signal: AbortSignal,
 ): Promise<CrawlState> {

@@ -15,6 +15,7 @@ import { readResults } from "../../shared/crawl/result-pages.ts";
 import { ANYWHERE } from "../../shared/crawl/scope.ts";
 import { normalizeUrl } from "../../shared/crawl/url-key.ts";
 import { defineStreamRoute, StreamedAnswer } from "../adapters/api-stream-route.ts";
+import { cacheHandling } from "../adapters/job-options.ts";
 import { jsonChunks } from "../adapters/json-chunks.ts";
 import { waitOrCancel } from "../adapters/wait-or-cancel.ts";
 import { extractedSchema } from "./answers.ts";
@@ -110,7 +111,7 @@ async function startJob(dependencies: ExtractApi, body: Body, seeds: string[], c
     // somebody waits
     priority: "high",
     config: await effectiveConfig(dependencies.sql, body.config_id, body.config ?? {}),
-    handling: { index: false, concurrency: body.concurrency, cache: "use" },
+    handling: { index: false, concurrency: body.concurrency, ...cacheHandling("use", dependencies.config) },
     timeoutS: body.timeout_seconds,
     delivery: "answer",
     collectionId: null,

@@ -50,8 +50,15 @@ it.each(guarded)("$method $path wants a key", async ({ name, method, path }) => 
 });
 
 const READ = ["/api/v1/search", "/api/v1/search/vector", "/api/v1/search/keyword", "/api/v1/discover/score"];
+/** Who holds these may spend others' work, or see their secrets. */
+const ADMIN = [
+  /^[A-Z]+ \/api\/v1\/api-keys/,
+  /^DELETE \/api\/v1\/cache\//,
+  /^(POST|PUT|DELETE) \/api\/v1\/proxies/,
+  /^POST \/api\/v1\/execute-js/,
+];
 const required = (method: string, path: string) => {
-  if (path.startsWith("/api/v1/api-keys")) return "admin";
+  if (ADMIN.some((pattern) => pattern.test(`${method} ${path}`))) return "admin";
   if (method !== "GET" && /^\/api\/v1\/(cache|proxies)\b/.test(path)) return "admin";
   return method === "GET" || READ.includes(path) ? "read" : "write";
 };
