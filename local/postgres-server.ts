@@ -66,7 +66,7 @@ export async function startServer(
   }
 }
 
-function settings(port: number, { surviveMachineCrash = true, maxConnections = 60 }: ServerOptions) {
+function settings(port: number, { surviveMachineCrash = true, maxConnections = 120 }: ServerOptions) {
   return {
     listen_addresses: "127.0.0.1",
     port,

@@ -12,10 +12,10 @@ import { defineStreamRoute, StreamedAnswer } from "../adapters/api-stream-route.
 import { crawledPageSchema } from "../adapters/crawled-page.ts";
 import { jobOptions, resolveOptions } from "../adapters/job-options.ts";
 import { jsonChunks } from "../adapters/json-chunks.ts";
+import { DEFAULT_ANSWER_TIMEOUT_S, MAX_ANSWER_TIMEOUT_S, MAX_SEEDS, RESULT_MODES } from "../adapters/spider-limits.ts";
+import { type JudgedSeeds, judgeSeeds } from "../adapters/spider-seeds.ts";
+import { crawlStatsSchema, statsAnswer } from "../adapters/spider-stats.ts";
 import { waitOrCancel } from "../adapters/wait-or-cancel.ts";
-import { crawlStatsSchema, statsAnswer } from "../spider-api/answers.ts";
-import { DEFAULT_ANSWER_TIMEOUT_S, MAX_ANSWER_TIMEOUT_S, MAX_SEEDS, RESULT_MODES } from "../spider-api/requests.ts";
-import { type JudgedSeeds, judgeSeeds } from "../spider-api/seeds.ts";
 import { extractedSchema } from "./answers.ts";
 import type { ExtractApi } from "./dependencies.ts";
 

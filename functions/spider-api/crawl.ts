@@ -1,9 +1,8 @@
 /** A spider crawl, answered as its result mode says. */
-
 import type { Caller } from "../../shared/access/authorize.ts";
 import { type CrawlState, crawledDomains, discoveredUrls } from "../../shared/crawl/crawl-state.ts";
 import { waitForCrawl } from "../../shared/crawl/crawl-wait.ts";
-import { cancelJob, createJob, type NewJob } from "../../shared/crawl/jobs.ts";
+import { createJob, type NewJob } from "../../shared/crawl/jobs.ts";
 import { type FieldSelection, type ResultFields, selectFields } from "../../shared/crawl/result-fields.ts";
 import { readResultPages } from "../../shared/crawl/result-pages.ts";
 import { sameDomainMode, scopeOfSeeds } from "../../shared/crawl/scope-request.ts";
@@ -12,7 +11,10 @@ import { ApiError } from "../../shared/platform/errors.ts";
 import { Answer } from "../adapters/api-route.ts";
 import { defineStreamRoute, StreamedAnswer } from "../adapters/api-stream-route.ts";
 import { cacheHandling, resolveOptions } from "../adapters/job-options.ts";
-import { API_VERSION, crawlAnswerSchema, recordSchema, statsAnswer, storedAnswer, storedSchema } from "./answers.ts";
+import { type JudgedSeeds, judgeSeeds } from "../adapters/spider-seeds.ts";
+import { statsAnswer } from "../adapters/spider-stats.ts";
+import { waitOrCancel } from "../adapters/wait-or-cancel.ts";
+import { API_VERSION, crawlAnswerSchema, recordSchema, storedAnswer, storedSchema } from "./answers.ts";
 import type { SpiderApi } from "./dependencies.ts";
 import {
   type CrawlBody,
@@ -22,7 +24,6 @@ import {
   strategyOf,
   timeoutOf,
 } from "./requests.ts";
-import { type JudgedSeeds, judgeSeeds } from "./seeds.ts";
 import { streamJob } from "./stream.ts";
 import { streamTypeFor } from "./stream-encoding.ts";
 
@@ -68,7 +69,8 @@ export const crawl = defineStreamRoute(
         headers,
       });
     }
-    const state = await waitOrStop(dependencies, jobId, signal, query.detach);
+    const wait = query.detach ? waitForCrawl : waitOrCancel;
+    const state = await wait(dependencies, jobId, signal);
     const stats = statsAnswer(state, await crawledDomains(dependencies.sql, jobId), seeds.refused);
     if (query.result_mode === "stats") return jsonAnswer(whole(stats), headers);
     if (query.result_mode === "urls")
@@ -136,21 +138,6 @@ function limitOf(query: CrawlQuery, body: CrawlBody): number | null {
     const message = `timeout_seconds: ${error.message}`;
     const faults = [{ in: "body", path: "timeout_seconds", message: error.message }];
     throw new ApiError(400, message, { code: "VALIDATION_ERROR", details: { faults } });
-  }
-}
-
-/** Nobody reads the answer of a client that has left. */
-async function waitOrStop(
-  dependencies: SpiderApi,
-  jobId: string,
-  signal: AbortSignal,
-  detach: boolean,
-): Promise<CrawlState> {
-  try {
-    return await waitForCrawl(dependencies, jobId, signal);
-  } catch (error) {
-    if (signal.aborted && !detach) await cancelJob(dependencies, jobId);
-    throw error;
   }
 }
 

@@ -3,15 +3,10 @@ import { z } from "zod";
 import type { Strategy } from "../../shared/crawl/job-settings.ts";
 import { urlPatternsSchema } from "../../shared/crawl/scope-request.ts";
 import { cacheOption, jobOptions } from "../adapters/job-options.ts";
-
-export const MAX_SEEDS = 10_000;
-export const RESULT_MODES = ["stats", "urls", "pages", "stream", "store"] as const;
+import { DEFAULT_ANSWER_TIMEOUT_S, MAX_ANSWER_TIMEOUT_S, MAX_SEEDS, RESULT_MODES } from "../adapters/spider-limits.ts";
 
 /** Modes whose answer comes once the crawl has ended. */
 const ANSWER_MODES: readonly string[] = ["stats", "urls", "pages"];
-export const DEFAULT_ANSWER_TIMEOUT_S = 30;
-/** API Gateway ends a connection after five minutes without a byte. */
-export const MAX_ANSWER_TIMEOUT_S = 280;
 const MAX_TIMEOUT_S = 7 * 24 * 3600;
 
 /** Comma-separated names of fields, judged by `selectFields`. */

@@ -2,8 +2,8 @@
 import type { StreamItem } from "../../shared/crawl/result-stream.ts";
 import { ApiError } from "../../shared/platform/errors.ts";
 import { preferredType } from "../adapters/accept.ts";
-import { streamStats } from "./answers.ts";
-import type { RefusedSeed } from "./seeds.ts";
+import type { RefusedSeed } from "../adapters/spider-seeds.ts";
+import { streamStats } from "../adapters/spider-stats.ts";
 
 export const STREAM_TYPES = ["application/x-ndjson", "text/event-stream"] as const;
 export type StreamType = (typeof STREAM_TYPES)[number];

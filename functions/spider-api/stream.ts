@@ -2,8 +2,8 @@
 import { cancelJob } from "../../shared/crawl/jobs.ts";
 import { type ResultStreamOptions, streamResults } from "../../shared/crawl/result-stream.ts";
 import { StreamedAnswer } from "../adapters/api-stream-route.ts";
+import type { RefusedSeed } from "../adapters/spider-seeds.ts";
 import type { SpiderApi } from "./dependencies.ts";
-import type { RefusedSeed } from "./seeds.ts";
 import { encodeItem, type StreamType } from "./stream-encoding.ts";
 
 interface StreamJobOptions extends ResultStreamOptions {
