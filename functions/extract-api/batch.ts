@@ -15,7 +15,7 @@ import { readResults } from "../../shared/crawl/result-pages.ts";
 import { ANYWHERE } from "../../shared/crawl/scope.ts";
 import { normalizeUrl } from "../../shared/crawl/url-key.ts";
 import { defineStreamRoute, StreamedAnswer } from "../adapters/api-stream-route.ts";
-import { cacheHandling } from "../adapters/job-options.ts";
+import { cacheHandling, cacheOption } from "../adapters/job-options.ts";
 import { jsonChunks } from "../adapters/json-chunks.ts";
 import { waitOrCancel } from "../adapters/wait-or-cancel.ts";
 import { extractedSchema } from "./answers.ts";
@@ -42,6 +42,7 @@ const bodySchema = z.strictObject({
   timeout_seconds: z.number().positive().max(MAX_TIMEOUT_S).default(DEFAULT_TIMEOUT_S),
   config_id: z.uuid().optional(),
   config: crawlConfigOverridesSchema.optional(),
+  cache: cacheOption("use"),
 });
 type Body = z.output<typeof bodySchema>;
 
@@ -111,7 +112,7 @@ async function startJob(dependencies: ExtractApi, body: Body, seeds: string[], c
     // somebody waits
     priority: "high",
     config: await effectiveConfig(dependencies.sql, body.config_id, body.config ?? {}),
-    handling: { index: false, concurrency: body.concurrency, ...cacheHandling("use", dependencies.config) },
+    handling: { index: false, concurrency: body.concurrency, ...cacheHandling(body.cache, dependencies.config) },
     timeoutS: body.timeout_seconds,
     delivery: "answer",
     collectionId: null,

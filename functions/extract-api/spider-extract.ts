@@ -10,7 +10,7 @@ import { sameDomainMode, scopeOfSeeds } from "../../shared/crawl/scope-request.t
 import { compilePatterns, MAX_PATTERN_LENGTH, patternFault } from "../../shared/crawl/url-patterns.ts";
 import { defineStreamRoute, StreamedAnswer } from "../adapters/api-stream-route.ts";
 import { crawledPageSchema } from "../adapters/crawled-page.ts";
-import { jobOptions, resolveOptions } from "../adapters/job-options.ts";
+import { cacheHandling, cacheOption, jobOptions, resolveOptions } from "../adapters/job-options.ts";
 import { jsonChunks } from "../adapters/json-chunks.ts";
 import { DEFAULT_ANSWER_TIMEOUT_S, MAX_ANSWER_TIMEOUT_S, MAX_SEEDS, RESULT_MODES } from "../adapters/spider-limits.ts";
 import { type JudgedSeeds, judgeSeeds } from "../adapters/spider-seeds.ts";
@@ -60,6 +60,7 @@ const bodySchema = z.strictObject({
     })
     .optional(),
   timeout_seconds: z.number().positive().max(MAX_ANSWER_TIMEOUT_S).default(DEFAULT_ANSWER_TIMEOUT_S),
+  cache: cacheOption("bypass"),
   ...jobOptions,
 });
 type Body = z.output<typeof bodySchema>;
@@ -106,7 +107,7 @@ async function startJob(
     maxDepth: max_depth,
     maxPages: max_pages,
     // a few pages of a site must not replace all of it
-    handling: { replaces: "pages" },
+    handling: { replaces: "pages", ...cacheHandling(body.cache, dependencies.config) },
     timeoutS: body.timeout_seconds,
     delivery: "answer",
     ...(await resolveOptions(dependencies, body, caller)),
