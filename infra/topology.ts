@@ -496,7 +496,7 @@ export const TOPOLOGY: Topology = {
         { method: "GET", path: "/healthz" },
       ],
       grants: {
-        send: ["harvest", ...FETCH_QUEUES],
+        send: ["harvest", ...CLAIM_QUEUES],
         stateTable: true,
         database: true,
         vectors: true,

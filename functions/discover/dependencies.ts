@@ -39,7 +39,10 @@ export function discoverDependencies(config: Config, { sqs, s3, dynamo }: AwsCli
     }),
     // one document at a time
     budget: createBodyBudget(1),
-    hosts: createHostStates(dynamo, config.stateTable),
+    hosts: createHostStates(dynamo, config.stateTable, Date.now, {
+      threshold: config.circuitThreshold,
+      timeoutS: config.circuitTimeoutS,
+    }),
     robots: createRobotsCache(dynamo, config.stateTable),
     objects: createObjectStore(s3, config.bucket),
     queues: createQueueSender(sqs, config.queueUrlPrefix),

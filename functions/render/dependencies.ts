@@ -25,7 +25,10 @@ export const dependencies = once(() => {
         : createCrawl4AiRenderer({ url: config.crawl4aiUrl, timeoutMs: config.crawl4aiTimeoutS * 1000, userAgent }),
     objects: createObjectStore(s3Client(), config.bucket),
     flags: createJobFlags(dynamoClient(), config.stateTable),
-    hosts: createHostStates(dynamoClient(), config.stateTable),
+    hosts: createHostStates(dynamoClient(), config.stateTable, Date.now, {
+      threshold: config.circuitThreshold,
+      timeoutS: config.circuitTimeoutS,
+    }),
     clock: systemClock,
     settings: { userAgent, defaultRps },
   } satisfies RenderDependencies & Record<string, unknown>;
