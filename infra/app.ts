@@ -9,6 +9,7 @@ import { DataStack } from "./stacks/data.ts";
 import { NetworkStack } from "./stacks/network.ts";
 import { ObservabilityStack } from "./stacks/observability.ts";
 import { PipelineStack } from "./stacks/pipeline.ts";
+import { RenderingStack } from "./stacks/rendering.ts";
 import { SocketStack } from "./stacks/socket.ts";
 
 export interface Stacks {
@@ -35,7 +36,15 @@ export function createStacks(app: App, bundles: ReadonlyMap<string, Bundle>, chr
     settings,
     network,
   });
-  const surroundings = { settings, bundles, network, data };
+  const { crawl4aiImage } = settings;
+  const rendering =
+    crawl4aiImage === undefined
+      ? undefined
+      : new RenderingStack(app, `${name}-rendering`, {
+          description: "Strandline: Crawl4AI, in a network of its own",
+          settings: { ...settings, crawl4aiImage },
+        });
+  const surroundings = { settings, bundles, network, data, rendering };
   const pipeline = new PipelineStack(app, `${name}-pipeline`, {
     description: "Strandline: queues, workers and schedules",
     surroundings,

@@ -53,6 +53,8 @@ export interface FunctionSpec {
     database?: true;
     vectors?: true;
     embedder?: true;
+    /** The Crawl4AI service, where the deployment has one. */
+    renderer?: true;
     /** The secret with the keys of search and model providers. */
     providerKeys?: true;
     /** Writes to WebSocket connections, and ends them. */
@@ -401,7 +403,7 @@ export const TOPOLOGY: Topology = {
       network: "internet",
       browser: true,
       queues: [{ queue: "render", batchSize: 1, maxConcurrency: 50 }],
-      grants: { send: ["captures"], bucket: "write", stateTable: true },
+      grants: { send: ["captures"], bucket: "write", stateTable: true, renderer: true },
       localContainers: 1,
     },
     {

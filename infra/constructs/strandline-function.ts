@@ -1,6 +1,6 @@
 /** One function of the topology: its bundle, its role with no more than its grants, its environment and its log. */
 import { Duration, RemovalPolicy, Size, Stack } from "aws-cdk-lib";
-import { SubnetType } from "aws-cdk-lib/aws-ec2";
+import { type IVpc, type SecurityGroup, SubnetType } from "aws-cdk-lib/aws-ec2";
 import { Effect, PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import { Architecture, Code, Function as LambdaFunction, type LayerVersion, Runtime } from "aws-cdk-lib/aws-lambda";
 import { LogGroup, RetentionDays } from "aws-cdk-lib/aws-logs";
@@ -12,6 +12,7 @@ import type { Bundle } from "../bundle.ts";
 import type { Settings } from "../settings.ts";
 import type { DataStack } from "../stacks/data.ts";
 import type { NetworkStack } from "../stacks/network.ts";
+import type { RenderingStack } from "../stacks/rendering.ts";
 import { concurrencyLimit, deadLetterQueue, type FunctionSpec } from "../topology.ts";
 
 /** What every function is built from. */
@@ -24,6 +25,8 @@ export interface Surroundings {
   queues: ReadonlyMap<string, Queue>;
   /** The layer of functions that run a browser. */
   chromium?: LayerVersion;
+  /** The Crawl4AI service, where there is one. */
+  rendering?: RenderingStack | undefined;
 }
 
 /** Amazon's certificate authorities, which signed Aurora's certificate; Node.js runtimes no longer load them unasked. */
@@ -42,7 +45,7 @@ export class StrandlineFunction extends Construct {
   constructor(scope: Construct, spec: FunctionSpec, surroundings: Surroundings) {
     super(scope, `function-${spec.name}`);
     this.spec = spec;
-    const { bundles, network } = surroundings;
+    const { bundles } = surroundings;
     const bundle = bundles.get(spec.name);
     if (bundle === undefined)
       throw new Error(`There is no bundle of ${spec.name}: does functions/${spec.name}/handler.ts exist?`);
@@ -51,6 +54,7 @@ export class StrandlineFunction extends Construct {
       retention: RetentionDays.ONE_MONTH,
       removalPolicy: RemovalPolicy.DESTROY,
     });
+    const placed = networkOf(spec, surroundings);
     const limit = spec.network === "private" ? concurrencyLimit(spec) : undefined;
     this.lambda = new LambdaFunction(this, "Function", {
       description: spec.about,
@@ -63,24 +67,18 @@ export class StrandlineFunction extends Construct {
       memorySize: spec.memoryMb,
       environment: environmentOf(spec, surroundings),
       logGroup,
-      role: this.createRole(logGroup),
+      role: this.createRole(logGroup, placed !== undefined),
       ...(limit === undefined ? {} : { reservedConcurrentExecutions: limit }),
-      ...(spec.network === "internet"
-        ? {}
-        : {
-            vpc: network.vpc,
-            vpcSubnets: { subnetType: SubnetType.PRIVATE_ISOLATED },
-            securityGroups: [network.functionSecurityGroup],
-          }),
+      ...(placed && { ...placed, vpcSubnets: { subnetType: SubnetType.PRIVATE_ISOLATED } }),
     });
     this.grant(surroundings);
   }
 
   /** Its own log, and for a private function its network interface; all else comes from the grants. */
-  private createRole(logGroup: LogGroup): Role {
+  private createRole(logGroup: LogGroup, inVpc: boolean): Role {
     const role = new Role(this, "Role", { assumedBy: new ServicePrincipal("lambda.amazonaws.com") });
     logGroup.grantWrite(role);
-    if (this.spec.network === "internet") return role;
+    if (!inVpc) return role;
     role.addToPolicy(
       new PolicyStatement({
         effect: Effect.ALLOW,
@@ -138,6 +136,16 @@ export class StrandlineFunction extends Construct {
   }
 }
 
+/** Where it stands: the private network, that of the renderer which asks web sites for it, or none. */
+function networkOf(
+  { network, grants }: FunctionSpec,
+  { network: ours, rendering }: Surroundings,
+): { vpc: IVpc; securityGroups: SecurityGroup[] } | undefined {
+  if (network === "private") return { vpc: ours.vpc, securityGroups: [ours.functionSecurityGroup] };
+  if (grants.renderer && rendering) return { vpc: rendering.vpc, securityGroups: [rendering.callers] };
+  return undefined;
+}
+
 function chromiumOf({ name }: FunctionSpec, { chromium }: Surroundings): LayerVersion {
   if (chromium === undefined) throw new Error(`${name} runs a browser, and its stack has no Chromium layer`);
   return chromium;
@@ -158,7 +166,7 @@ function queueNamed(queues: ReadonlyMap<string, Queue>, name: string): Queue {
   return queue;
 }
 
-function environmentOf(spec: FunctionSpec, { settings, data }: Surroundings): Record<string, string> {
+function environmentOf(spec: FunctionSpec, { settings, data, rendering }: Surroundings): Record<string, string> {
   const { region, urlSuffix, account } = Stack.of(data);
   const { qdrantUrl, teiUrl, teiModel, teiDimension, userAgent, logLevel, name } = settings;
   return {
@@ -172,6 +180,7 @@ function environmentOf(spec: FunctionSpec, { settings, data }: Surroundings): Re
     ...(teiDimension === undefined ? {} : { TEI__EMBEDDING_DIMENSION: String(teiDimension) }),
     ...(qdrantUrl === undefined ? {} : { QDRANT__URL: qdrantUrl }),
     ...(userAgent === undefined ? {} : { FETCH__USER_AGENT: userAgent }),
+    ...(spec.grants.renderer && rendering ? { CRAWL4AI__URL: rendering.url } : {}),
     ...(spec.grants.providerKeys ? { HARVEST__SECRET_ARN: data.providerKeys.secretArn } : {}),
     ...(spec.grants.database
       ? {

@@ -1,0 +1,142 @@
+/**
+ * Crawl4AI as a Fargate service, where the deployment asks for it. It stands in a network of its own: its browser runs the
+ * scripts of strangers, and nothing else of ours is there but the network interfaces of the function that asks it.
+ */
+import { Stack, type StackProps } from "aws-cdk-lib";
+import {
+  GatewayVpcEndpointAwsService,
+  InterfaceVpcEndpointAwsService,
+  IpAddresses,
+  type IVpc,
+  Peer,
+  Port,
+  SecurityGroup,
+  SubnetType,
+  Vpc,
+} from "aws-cdk-lib/aws-ec2";
+import {
+  AwsLogDriver,
+  Cluster,
+  ContainerImage,
+  ContainerInsights,
+  FargateService,
+  FargateTaskDefinition,
+  type ICluster,
+} from "aws-cdk-lib/aws-ecs";
+import { LogGroup, RetentionDays } from "aws-cdk-lib/aws-logs";
+import { PrivateDnsNamespace } from "aws-cdk-lib/aws-servicediscovery";
+import type { Construct } from "constructs";
+import { acknowledge } from "../acknowledge.ts";
+import type { Settings } from "../settings.ts";
+
+export interface RenderingStackProps extends StackProps {
+  settings: Settings & { crawl4aiImage: string };
+}
+
+/** Where the service listens, by its documentation. */
+const PORT = 11235;
+/** Its browser keeps its tabs in shared memory. */
+const MEMORY_MIB = 4096;
+const CPU_UNITS = 2048;
+
+export class RenderingStack extends Stack {
+  readonly vpc: IVpc;
+  /** Of the function that asks the service: nobody else gets through. */
+  readonly callers: SecurityGroup;
+  readonly url: string;
+
+  constructor(scope: Construct, id: string, { settings, ...props }: RenderingStackProps) {
+    super(scope, id, props);
+    const vpc = this.createNetwork();
+    this.vpc = vpc as IVpc;
+    this.callers = new SecurityGroup(this, "Callers", {
+      vpc: this.vpc,
+      description: "The render function: it calls, and nobody calls it",
+      allowAllOutbound: true,
+    });
+    this.addQueueEndpoint();
+    const domain = `${settings.name}.internal`;
+    this.createService(settings, domain);
+    this.url = `http://crawl4ai.${domain}:${PORT}`;
+  }
+
+  /** Public subnets for the service, which asks web sites; isolated ones for the function, which does not. No NAT. */
+  private createNetwork(): Vpc {
+    const vpc = new Vpc(this, "Vpc", {
+      ipAddresses: IpAddresses.cidr("10.21.0.0/16"),
+      maxAzs: 2,
+      natGateways: 0,
+      restrictDefaultSecurityGroup: false,
+      subnetConfiguration: [
+        { name: "service", subnetType: SubnetType.PUBLIC, cidrMask: 24, mapPublicIpOnLaunch: false },
+        { name: "callers", subnetType: SubnetType.PRIVATE_ISOLATED, cidrMask: 20 },
+      ],
+      gatewayEndpoints: {
+        S3: { service: GatewayVpcEndpointAwsService.S3 },
+        DynamoDB: { service: GatewayVpcEndpointAwsService.DYNAMODB },
+      },
+    });
+    acknowledge(
+      vpc,
+      ["VPC7"],
+      "It holds one service and one function, and its flows would only list the crawled sites again",
+    );
+    return vpc;
+  }
+
+  private addQueueEndpoint(): void {
+    const securityGroup = new SecurityGroup(this, "Endpoint", {
+      vpc: this.vpc,
+      description: "The queues: the render function may call them",
+      allowAllOutbound: false,
+    });
+    securityGroup.addIngressRule(this.callers, Port.tcp(443), "HTTPS from the render function");
+    this.vpc.addInterfaceEndpoint("Sqs", {
+      service: InterfaceVpcEndpointAwsService.SQS,
+      subnets: { subnets: this.vpc.isolatedSubnets.slice(0, 1) },
+      securityGroups: [securityGroup],
+      open: false,
+    });
+  }
+
+  private createService({ crawl4aiImage, name }: RenderingStackProps["settings"], domain: string): void {
+    const { vpc } = this;
+    const securityGroup = new SecurityGroup(this, "Service", {
+      vpc,
+      description: "Crawl4AI: only the render function may call it",
+      allowAllOutbound: false,
+    });
+    securityGroup.addIngressRule(this.callers, Port.tcp(PORT), "the render function");
+    for (const port of [80, 443]) securityGroup.addEgressRule(Peer.anyIpv4(), Port.tcp(port), "web sites");
+    const cluster = new Cluster(this, "Cluster", {
+      vpc,
+      clusterName: `${name}-rendering`,
+      containerInsightsV2: ContainerInsights.ENABLED,
+    });
+    // its role has no permissions: the task's own credentials, which any page could try to read, open nothing
+    const task = new FargateTaskDefinition(this, "Task", { cpu: CPU_UNITS, memoryLimitMiB: MEMORY_MIB });
+    task.addContainer("crawl4ai", {
+      image: ContainerImage.fromRegistry(crawl4aiImage),
+      portMappings: [{ containerPort: PORT }],
+      logging: new AwsLogDriver({
+        streamPrefix: "crawl4ai",
+        logGroup: new LogGroup(this, "Log", { retention: RetentionDays.ONE_MONTH }),
+      }),
+    });
+    new FargateService(this, "Crawl4Ai", {
+      // the class says `defaultCloudMapNamespace?: INamespace | undefined` where the interface says `INamespace`
+      cluster: cluster as ICluster,
+      taskDefinition: task,
+      desiredCount: 1,
+      minHealthyPercent: 0,
+      // a public address is its way to the internet; nobody reaches it there
+      assignPublicIp: true,
+      vpcSubnets: { subnetType: SubnetType.PUBLIC },
+      securityGroups: [securityGroup],
+      cloudMapOptions: {
+        name: "crawl4ai",
+        cloudMapNamespace: new PrivateDnsNamespace(this, "Names", { name: domain, vpc }),
+      },
+    });
+  }
+}

@@ -1,0 +1,56 @@
+/** The deployment with Crawl4AI: its service is reached by the render function, and by nobody else. */
+import { AwsSolutionsChecks } from "cdk-nag";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { TOPOLOGY } from "../../infra/topology.ts";
+import { type Resource, type Synthesis, synthesise } from "./synthesis.ts";
+
+let synthesis: Synthesis;
+beforeAll(async () => {
+  synthesis = await synthesise({ crawl4aiImage: "unclecode/crawl4ai:0.0.0" });
+}, 120_000);
+afterAll(() => synthesis.remove());
+
+const functionOf = (name: string): Resource => {
+  const about = TOPOLOGY.functions.find((spec) => spec.name === name)?.about;
+  const found = synthesis.resources("AWS::Lambda::Function").find((each) => each.Properties["Description"] === about);
+  return found ?? expect.fail(`no function ${name}`);
+};
+const inStack = (type: string): Resource[] =>
+  synthesis.resources(type).filter(({ stack }) => stack === "strandline-rendering");
+
+test("only the render function is told of it, and only its security group gets through", () => {
+  const told = TOPOLOGY.functions.filter(({ name }) =>
+    JSON.stringify(functionOf(name).Properties["Environment"]).includes("CRAWL4AI__URL"),
+  );
+  expect(told.map(({ name }) => name)).toEqual(["render"]);
+  const rules = inStack("AWS::EC2::SecurityGroupIngress").filter(({ Properties }) => Properties["FromPort"] === 11235);
+  expect(rules).toHaveLength(1);
+  expect(JSON.stringify(rules[0]?.Properties["SourceSecurityGroupId"])).toContain("Callers");
+  expect(JSON.stringify(functionOf("render").Properties["VpcConfig"])).toMatch(/Callers/);
+  for (const { Properties } of inStack("AWS::EC2::SecurityGroup")) {
+    expect(Properties["SecurityGroupIngress"]).toBeUndefined();
+  }
+});
+
+test("it shares no network with the database, and its task has no permissions of its own", () => {
+  expect(inStack("AWS::EC2::VPC")).toHaveLength(1);
+  expect(JSON.stringify(functionOf("render").Properties["VpcConfig"])).not.toMatch(/network/);
+  const [task] = inStack("AWS::ECS::TaskDefinition");
+  const roleId = /"([^"]*TaskRole[^"]*)"/.exec(JSON.stringify(task?.Properties["TaskRoleArn"]))?.[1];
+  const policies = inStack("AWS::IAM::Policy").filter(({ Properties }) =>
+    JSON.stringify(Properties["Roles"]).includes(`"${roleId}"`),
+  );
+  expect(roleId).toBeDefined();
+  expect(policies).toEqual([]);
+});
+
+test("the other functions stay where they were", () => {
+  for (const { name, network } of TOPOLOGY.functions.filter((spec) => spec.name !== "render")) {
+    expect(functionOf(name).Properties["VpcConfig"] !== undefined, name).toBe(network === "private");
+  }
+});
+
+test("cdk-nag has no finding that nobody acknowledged", () => {
+  const { violations } = new AwsSolutionsChecks(synthesis.app).validateScope(synthesis.app);
+  expect(violations).toEqual([]);
+});
