@@ -1,0 +1,56 @@
+/** A crawl whose pages are filled in by scripts, and a picture of one of them, on a whole instance. */
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { type Instance, startInstance } from "../services/instance.ts";
+import { type Site, startSite } from "../sites/site.ts";
+
+const TEXT = "The lantern keeper wrote down every ship that passed the skerries before the ice came. ".repeat(8);
+const SHELL = `<!doctype html><html lang="en"><head><title>Shell</title></head><body><noscript>Enable JavaScript</noscript>
+  <div id="root"></div><script src="/app.js"></script></body></html>`;
+
+let site: Site;
+let instance: Instance;
+
+beforeAll(async () => {
+  const shell = { headers: { "content-type": "text/html" }, body: SHELL };
+  site = await startSite({
+    "/": shell,
+    "/second": shell,
+    "/app.js": {
+      headers: { "content-type": "text/javascript" },
+      body: `document.title = "Page " + location.pathname; document.querySelector("#root").innerHTML =
+        "<main><h1>" + document.title + "</h1><p>${TEXT}</p><a href='/second'>second</a></main>"`,
+    },
+  });
+  instance = await startInstance({ env: { EMBEDDER__PROVIDER: "none", ACCESS__ALLOW_HOSTS: site.host } });
+});
+afterAll(async () => {
+  await instance.stop();
+  await site.close();
+});
+
+it("finds what scripts wrote, and follows the links that they made", async () => {
+  const { job_id } = await instance.call<{ job_id: string }>("POST", "/api/v1/crawl/deep", {
+    url: `${site.origin}/`,
+    max_depth: 2,
+    max_pages: 10,
+    config: { render: "auto", rate_limit_rps: 50 },
+  });
+  const { counts } = await instance.waitForJob(job_id, 60_000);
+  expect(counts).toMatchObject({ discovered: 2, crawled: 2, failed: 0, documents: 2, open: 0 });
+  const found = await instance.call<{ results: { title: string }[] }>("POST", "/api/v1/search/keyword", {
+    query: "lantern keeper skerries",
+  });
+  expect(found.results.map(({ title }) => title)).toEqual(expect.arrayContaining(["Page /", "Page /second"]));
+  // the browser asks for the script, and never for the page
+  expect(site.paths().toSorted()).toEqual(["/", "/app.js", "/app.js", "/second"]);
+});
+
+it("takes a picture whose link works", async () => {
+  const answer = await instance.call<{ download_url: string; size_bytes: number }>("POST", "/api/v1/screenshot", {
+    url: `${site.origin}/second`,
+    wait_seconds: 0,
+  });
+  const picture = await fetch(answer.download_url);
+  expect(picture.headers.get("content-type")).toBe("image/png");
+  expect((await picture.arrayBuffer()).byteLength).toBe(answer.size_bytes);
+});
