@@ -8,7 +8,7 @@ import { createVectorStore } from "../../shared/knowledge/vector-store-registry.
 import { s3Client, sqsClient } from "../../shared/platform/aws.ts";
 import type { Config } from "../../shared/platform/config.ts";
 import { once, onceMade } from "../../shared/platform/once.ts";
-import type { Check } from "../../shared/platform/readiness.ts";
+import { type Check, databaseCheck } from "../../shared/platform/readiness.ts";
 import { type ApiContainer, createApiContainer } from "../adapters/api-container.ts";
 
 export interface HealthApi extends ApiContainer {
@@ -22,11 +22,7 @@ export const healthApi = once((): HealthApi => {
 
 function createChecks({ config, sql, dynamo }: ApiContainer): Record<string, Check> {
   return {
-    postgres: async (signal) => {
-      const query = sql`select 1`;
-      signal.addEventListener("abort", () => query.cancel(), { once: true });
-      await query;
-    },
+    postgres: databaseCheck(sql),
     s3: (abortSignal) => s3Client().send(new HeadBucketCommand({ Bucket: config.bucket }), { abortSignal }),
     sqs: (abortSignal) =>
       sqsClient().send(

@@ -1,4 +1,5 @@
 /** Whether each dependency answers, asked all at once, each with its own time limit. */
+import type { Sql } from "./database.ts";
 import type { Logger } from "./log.ts";
 
 /** Resolves where the dependency answers, rejects where not. */
@@ -40,6 +41,20 @@ async function checkOne(name: string, check: Check, timeoutMs: number, log: Logg
   } finally {
     clearTimeout(timer);
   }
+}
+
+/**
+ * Asks the database, one question at a time. The question is never cancelled: postgres.js drops a query that is cancelled while
+ * its connection is being made, as while Aurora resumes, and that connection then takes no other one, for good.
+ */
+export function databaseCheck(sql: Sql): Check {
+  let asked: Promise<unknown> | undefined;
+  return async () => {
+    asked ??= sql`select 1`.finally(() => {
+      asked = undefined;
+    });
+    await asked;
+  };
 }
 
 /** The code or the name of the error: messages of clients may hold addresses. */

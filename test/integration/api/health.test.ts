@@ -1,11 +1,14 @@
 import { mkdtempSync, rmSync } from "node:fs";
+import { type AddressInfo, connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { api } from "../../../functions/health-api/handler.ts";
+import { connectDatabase } from "../../../shared/platform/database.ts";
 import { createLogger } from "../../../shared/platform/log.ts";
-import { checkReadiness } from "../../../shared/platform/readiness.ts";
+import { checkReadiness, databaseCheck } from "../../../shared/platform/readiness.ts";
 import { callApi } from "../../services/api.ts";
+import { testDatabase } from "../../services/index.ts";
 import { type ApiSetup, setUpApi } from "./api-setup.ts";
 
 let setup: ApiSetup;
@@ -40,6 +43,29 @@ it("is not ready once a dependency is gone, and says which, without its address"
   expect(answer).toMatchObject({ status: 503, body: { status: "unavailable", checks: { s3: "ok", sqs: "ok" } } });
   expect(answer.body.checks.postgres).toMatch(/^failed: /);
   expect(JSON.stringify(answer.body)).not.toMatch(/127\.0\.0\.1|postgres:\/\//);
+});
+
+it("is ready again once a database that took its time to let us in answers", async () => {
+  const { url, drop } = await testDatabase();
+  const target = new URL(url);
+  const { port, hostname } = target;
+  const opened = Promise.withResolvers<void>();
+  const door = createServer(async (client) => {
+    await opened.promise;
+    const server = connect(Number(port), hostname);
+    client.pipe(server).pipe(client);
+    for (const socket of [client, server]) socket.on("error", () => undefined);
+  });
+  await new Promise<void>((resolve) => door.listen(0, "127.0.0.1", resolve));
+  target.port = String((door.address() as AddressInfo).port);
+  const sql = connectDatabase({ url: target.href, poolSize: 1 });
+  const readiness = () => checkReadiness({ postgres: databaseCheck(sql) }, 100, createLogger({}, "error"));
+  expect(await readiness()).toMatchObject({ ready: false });
+  opened.resolve();
+  await expect.poll(readiness).toEqual({ ready: true, checks: { postgres: "ok" } });
+  await sql.end();
+  await drop();
+  door.close();
 });
 
 it("gives each check its own time, and waits for none that hangs", async () => {
