@@ -75,6 +75,9 @@ const COMPILE_CACHE = join(import.meta.dirname, "..", "node_modules", ".cache", 
 /** For events that run, before their containers are ended. Postgres gets the rest of the 5 s. */
 const GRACE_MS = 2_000;
 
+/** Of tools that look into the database, beside those of the containers. */
+const OTHER_CONNECTIONS = 20;
+
 /** @throws AlreadyRunning, the listen error of the port, and Errors that list what is wrong with the configuration */
 export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
   const env = options.env ?? process.env;
@@ -124,7 +127,7 @@ class RunningRuntime implements Runtime {
     const needsDatabase = this.#topology.functions.some(({ grants }) => grants.database) && !replaced.postgres;
     const [aws, postgres] = await Promise.all([
       this.#startAws(config.bucket),
-      needsDatabase ? this.#startPostgres(ports.postgres) : undefined,
+      needsDatabase ? this.#startPostgres(config.postgresPoolSize, ports.postgres) : undefined,
     ]);
     const events = createAsyncEvents(aws.fauxqs, this.#topology);
     this.#sendEvent = events.send;
@@ -273,13 +276,21 @@ class RunningRuntime implements Runtime {
     throw new Error(`${functionName} cannot take events yet`);
   };
 
-  async #startPostgres(port = 0): Promise<PostgresServer> {
+  async #startPostgres(poolSize: number, port = 0): Promise<PostgresServer> {
+    const containersWithDatabase = this.#topology.functions
+      .filter(({ grants }) => grants.database)
+      .reduce((sum, spec) => sum + this.#containersOf(spec), 0);
     this.#postgres = await startPostgres({
       directory: join(this.#home.path, "postgres"),
       port,
+      maxConnections: poolSize * containersWithDatabase + OTHER_CONNECTIONS,
       onTrouble: (error) => this.#log.fault(error),
     });
     return this.#postgres;
+  }
+
+  #containersOf({ localContainers }: FunctionSpec): number {
+    return localContainers * (this.#options.deliverTwice ? 2 : 1);
   }
 
   #makePools(): void {
@@ -289,7 +300,7 @@ class RunningRuntime implements Runtime {
         spec.name,
         new FunctionPool({
           spec,
-          size: spec.localContainers * (this.#options.deliverTwice ? 2 : 1),
+          size: this.#containersOf(spec),
           handler: join(directory, spec.name, "handler.ts"),
           env: this.env,
           compileCache: COMPILE_CACHE,

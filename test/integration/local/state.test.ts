@@ -6,6 +6,7 @@ import { GetItemCommand, PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { GetObjectCommand, PutObjectCommand } from "@aws-sdk/client-s3";
 import { expect, onTestFinished, test } from "vitest";
 import { AlreadyRunning } from "../../../local/home.ts";
+import { topologyOf } from "../../fixtures/runtime/topology.ts";
 import { reader, spawnRuntime, testFolder, testRuntime } from "../../services/index.ts";
 
 const Bucket = "strandline";
@@ -218,4 +219,17 @@ test("usage counts calls, function time and dollars", async () => {
   // 3 KB and a little are four write units
   expect(usage.usd["dynamodb"]).toBeCloseTo((4 * 0.625) / 1_000_000, 12);
   expect(usage.totalUsd).toBeGreaterThan(0);
+});
+
+test("every container may hold its database connections at once, and a tool may look in", async () => {
+  const [store] = topologyOf("store").functions;
+  const containers = 70;
+  const { runtime } = await testRuntime([], {
+    topology: { functions: store ? [{ ...store, localContainers: containers }] : [], queues: [] },
+    env: { DATABASE__POOL_SIZE: "2" },
+  });
+  const answer = (await runtime.invoke("store", { statement: "show max_connections" })) as {
+    max_connections: string;
+  }[];
+  expect(Number(answer[0]?.max_connections)).toBeGreaterThan(2 * containers + 10);
 });
