@@ -13,6 +13,9 @@ const LONGEST_STOP_MS = 4_900;
 const print = (text: string): void => void process.stdout.write(`${text}\n`);
 const complain = (text: string): void => void process.stderr.write(`${text}\n`);
 
+// whoever read along is gone, with the terminal: the logs stay in their file
+for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
+
 let runtime: Runtime | undefined;
 let interrupted = false;
 
