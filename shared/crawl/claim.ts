@@ -94,7 +94,7 @@ async function claimRound(
   if (slices.length === 0) return [];
   const tasks = slices.map((slice) => ({
     task: fetchTask(job, uuidv7(), slice),
-    delayS: Math.ceil(Math.max(...slice.map((each) => each.waitS))),
+    delayS: Math.ceil(Math.min(untilDeadlineS(job), Math.max(...slice.map((each) => each.waitS)))),
   }));
   await writeClaims(tx, job, tasks);
   const firstTries = slices.flat().filter((each) => each.attempt === 0);
@@ -106,6 +106,10 @@ async function claimRound(
   );
   return tasks;
 }
+
+/** What waits when the time is up has nothing to wait for: fetch ends it, so that the job ends. */
+const untilDeadlineS = ({ deadlineAt }: JobRow): number =>
+  deadlineAt === null ? Number.POSITIVE_INFINITY : Math.max(0, deadlineAt.getTime() - Date.now()) / 1000;
 
 /** Tries after the first are paid for already. */
 function affordable(

@@ -57,3 +57,16 @@ test("a permanent fault is not tried again", async () => {
     counts: { crawled: 1, failed: 1 },
   });
 });
+
+test("a try that would come after the deadline of the job is not waited for: its task comes at the deadline", async () => {
+  const setup = await crawlSetup();
+  const job = await createJob(setup.dependencies, newJob(["http://a.example/"], { timeoutS: 3 }));
+  const [task] = (await setup.tasks()) as [FetchTask];
+  const busy = { code: "HTTP_503", message: "The server answered 503", retryable: true, retryAfterMs: 600_000 };
+  await ingestBatch(setup.dependencies, await setup.capture(task, () => ({ status: 503, error: busy })));
+  const [last] = (await setup.tasks(10)) as [FetchTask];
+  expect(Date.now()).toBeGreaterThanOrEqual(last.deadline ?? Number.POSITIVE_INFINITY);
+  const late = { code: "TIMEOUT", message: "The time of the job was up", retryable: false };
+  await ingestBatch(setup.dependencies, await setup.capture(last, () => ({ error: late })));
+  expect(await readJob(setup.sql, job.job_id)).toMatchObject({ status: "completed", stop_reason: "timeout" });
+});
