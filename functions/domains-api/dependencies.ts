@@ -1,11 +1,13 @@
 /** What the domains API needs, built once per container. */
 import { createHostStates, type HostStates } from "../../shared/crawl/host-state.ts";
+import { createJobFlags, type JobFlags } from "../../shared/crawl/job-flags.ts";
 import { createRobotsCache, type RobotsCache } from "../../shared/crawl/robots-cache.ts";
 import { once } from "../../shared/platform/once.ts";
 import { type ApiContainer, createApiContainer } from "../adapters/api-container.ts";
 
 export interface DomainsApi extends ApiContainer {
   hosts: HostStates;
+  flags: JobFlags;
   robots: RobotsCache;
 }
 
@@ -16,6 +18,7 @@ export const domainsApi = once((): DomainsApi => {
   return {
     ...container,
     hosts: createHostStates(dynamo, config.stateTable, Date.now, circuit),
+    flags: createJobFlags(dynamo, config.stateTable),
     robots: createRobotsCache(dynamo, config.stateTable),
   };
 });

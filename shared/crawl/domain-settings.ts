@@ -6,6 +6,7 @@
 import { inTransaction, type Queryable, type Sql } from "../platform/database.ts";
 import { ApiError } from "../platform/errors.ts";
 import type { HostStates } from "./host-state.ts";
+import type { JobFlags } from "./job-flags.ts";
 
 export interface DomainSettings {
   domain: string;
@@ -58,10 +59,13 @@ export async function listDomainSettings(
  * @throws ApiError 503 DOMAIN_NOT_IN_FORCE where they are stored but fetch may not see them yet
  */
 export async function changeDomain(
-  { sql, hosts }: DomainDependencies,
+  { sql, hosts, flags }: DomainDependencies & { flags: Pick<JobFlags, "markActive"> },
   domain: string,
   change: DomainChange,
 ): Promise<DomainSettings> {
+  // before the commit, for the sweep to look for what is not written through. Where the state table fails, the caller hears of
+  // it below.
+  await Promise.allSettled([flags.markActive()]);
   const row = await inTransaction(sql, async (tx) => {
     await tx`insert into domain_settings (domain, revision) values (${domain}, 0) on conflict do nothing`;
     const [held] = await tx<DomainSettings[]>`

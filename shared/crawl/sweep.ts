@@ -21,6 +21,8 @@ const AFTERMATH = "6 minutes";
 /** Without progress for so long, a job's messages may be lost. */
 const STALLED_JOB = "1 minute";
 const STALLED_EMBEDDING = "2 minutes";
+/** Fetch answers within seconds of a cancel. What has not been heard of since waits: in a queue, for its host. */
+const CANCELLED_AND_SILENT = "30 seconds";
 const MOST_TASKS = 500;
 const MOST_JOBS = 500;
 /** Chunks of one job that are sent again at once. */
@@ -79,7 +81,7 @@ export async function sweep(
   for (const lapsed of await lapsedTasks(sql)) {
     if (!hasTime()) break;
     await apart(dependencies, lapsed.jobId, async () => {
-      if (lapsed.cancelRequested || lapsed.sends >= MAX_SENDS) {
+      if (lapsed.sends >= MAX_SENDS) {
         swept.endedUrls += await endLostUrls(dependencies, lapsed.jobId, lapsed.taskId, null);
       } else if (await sendAgain(dependencies, lapsed)) swept.renewedTasks++;
     });
@@ -87,6 +89,12 @@ export async function sweep(
   const letters = await redriveLetters(dependencies, hasTime);
   swept.redrivenLetters = letters.redriven;
   swept.endedUrls += letters.endedUrls;
+  for (const { jobId, taskId } of await cancelledTasks(sql)) {
+    if (!hasTime()) break;
+    await apart(dependencies, jobId, async () => {
+      swept.endedUrls += await endLostUrls(dependencies, jobId, taskId, null);
+    });
+  }
   for (const jobId of await stalledJobs(sql)) {
     if (!hasTime()) break;
     await apart(dependencies, jobId, () => resumeJob(dependencies, jobId));
@@ -114,21 +122,33 @@ async function apart({ log }: JobDependencies, jobId: string, work: () => Promis
   }
 }
 
-interface LapsedTask {
+interface OwedTask {
   jobId: string;
   taskId: string;
+}
+
+/** Of cancelled jobs: they make no request any more, whenever their messages come. */
+async function cancelledTasks(sql: Sql): Promise<OwedTask[]> {
+  return await sql<OwedTask[]>`
+    select distinct f.job_id as "jobId", f.task_id as "taskId"
+    from jobs j join frontier f on f.job_id = j.id and f.state = 'claimed'
+    where j.status in ('pending', 'running', 'embedding') and j.cancel_requested
+      and (j.updated_at < now() - ${CANCELLED_AND_SILENT}::interval or f.lease_until < now())
+    limit ${MOST_TASKS}`;
+}
+
+interface LapsedTask extends OwedTask {
   sends: number;
-  cancelRequested: boolean;
 }
 
 async function lapsedTasks(sql: Sql): Promise<LapsedTask[]> {
   return await sql<LapsedTask[]>`
-    select f.job_id as "jobId", f.task_id as "taskId", max(f.sends)::int as sends, j.cancel_requested as "cancelRequested"
+    select f.job_id as "jobId", f.task_id as "taskId", max(f.sends)::int as sends
     from frontier f join jobs j on j.id = f.job_id
-    where f.state = 'claimed' and f.lease_until < now()
+    where f.state = 'claimed' and f.lease_until < now() and not j.cancel_requested
       -- these wait for their message to be sent again
       and not exists (select from dead_letters l where l.task_id = f.task_id and l.state = 'waiting')
-    group by f.job_id, f.task_id, j.cancel_requested
+    group by f.job_id, f.task_id
     order by min(f.lease_until) limit ${MOST_TASKS}`;
 }
 
@@ -189,6 +209,7 @@ async function isIdle(sql: Sql): Promise<boolean> {
       and not exists (select from discovery_jobs where status in ('pending', 'running'))
       and not exists (select from jobs where completed_at > now() - ${AFTERMATH}::interval)
       and not exists (select from documents where not generation_active)
-      and not exists (select from dead_letters where state = 'waiting') as idle`;
+      and not exists (select from dead_letters where state = 'waiting')
+      and not exists (select from domain_settings where applied_revision < revision) as idle`;
   return row?.idle === true;
 }

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { api } from "../../../functions/domains-api/handler.ts";
 import { changeDomain, readDomainSettings, repairDomains } from "../../../shared/crawl/domain-settings.ts";
 import { createHostStates, type HostStates } from "../../../shared/crawl/host-state.ts";
+import { createJobFlags } from "../../../shared/crawl/job-flags.ts";
 import { callApi } from "../../services/api.ts";
 import { type ApiSetup, setUpApi } from "./api-setup.ts";
 
@@ -80,7 +81,8 @@ it("keeps both stores alike, whatever many writers do at once", async () => {
 
 it("says so where settings are stored but not in force, and the sweep repairs it", async () => {
   const { sql } = setup.database;
-  const broken = { sql, hosts: { applySettings: () => Promise.reject(new Error("the table does not answer")) } };
+  const flags = createJobFlags(setup.aws.dynamo, setup.aws.stateTable);
+  const broken = { sql, flags, hosts: { applySettings: () => Promise.reject(new Error("the table does not answer")) } };
   await expect(changeDomain(broken, "later.example", { is_blocked: true })).rejects.toMatchObject({
     status: 503,
     code: "DOMAIN_NOT_IN_FORCE",

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import type { FetchTask } from "../../../shared/crawl/fetch-task.ts";
 import { ingestBatch } from "../../../shared/crawl/ingest-batch.ts";
 import { cancelJob, createJob, readJob } from "../../../shared/crawl/jobs.ts";
+import { sweep } from "../../../shared/crawl/sweep.ts";
 import { uuidv7 } from "../../../shared/platform/ids.ts";
 import { crawlSetup, newJob, newSiteJob, page, type Site, traceOf } from "./crawl-setup.ts";
 
@@ -93,4 +94,20 @@ test("cancellations that race with the last captures leave one final state and c
   }
   const [database] = await setup.sql`select deadlocks from pg_stat_database where datname = current_database()`;
   expect(database?.["deadlocks"]).toBe(0);
+});
+
+test("a cancelled job whose host asked for minutes of silence ends at the next sweep, and its late task changes nothing", async () => {
+  const setup = await crawlSetup();
+  const job = await createJob(setup.dependencies, newJob(urls(2)));
+  const [task] = (await setup.tasks()) as [FetchTask];
+  await cancelJob(setup.dependencies, job.job_id);
+  // fetch may be about to answer
+  await sweep(setup.dependencies, Date.now());
+  expect(await readJob(setup.sql, job.job_id)).toMatchObject({ status: "pending", counts: { open: 2 } });
+  await setup.sql`update jobs set updated_at = now() - interval '31 seconds'`;
+  expect(await sweep(setup.dependencies, Date.now())).toMatchObject({ endedUrls: 2, renewedTasks: 0 });
+  const ended = { status: "cancelled", stop_reason: "manual_stop", counts: { skipped: 2, open: 0 } };
+  expect(await readJob(setup.sql, job.job_id)).toMatchObject(ended);
+  await ingestBatch(setup.dependencies, await setup.capture(task, cancelled));
+  expect(await readJob(setup.sql, job.job_id)).toMatchObject(ended);
 });

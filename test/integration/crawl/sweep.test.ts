@@ -162,6 +162,30 @@ test("an idle system's marker is cleared, and from then on the sweep leaves the 
   expect(await sweep(setup.dependencies, later())).toMatchObject({ awake: false });
 });
 
+test.each([
+  [
+    "a discovery is open",
+    (sql: Setup["sql"]) =>
+      sql`insert into discovery_jobs (id, domain, sources, max_urls) values (gen_random_uuid(), 'a.example', '{sitemap}', 1)`,
+    (sql: Setup["sql"]) => sql`update discovery_jobs set status = 'failed'`,
+  ],
+  [
+    "settings of a domain are not in force",
+    (sql: Setup["sql"]) => sql`insert into domain_settings (domain, revision) values ('a.example', 1)`,
+    (sql: Setup["sql"]) => sql`update domain_settings set applied_revision = revision`,
+  ],
+])("the marker stays while %s", async (_what, begin, end) => {
+  const setup = await crawlSetup();
+  const later = () => Date.now() + 600_000;
+  await setup.dependencies.flags.markActive();
+  await begin(setup.sql);
+  await sweep(setup.dependencies, later());
+  expect(await setup.dependencies.flags.activeSince()).toBeDefined();
+  await end(setup.sql);
+  await sweep(setup.dependencies, later());
+  expect(await setup.dependencies.flags.activeSince()).toBeUndefined();
+});
+
 test("the marker of a job that is just being created is not cleared", async () => {
   const setup = await crawlSetup();
   await setup.dependencies.flags.markActive();
