@@ -27,6 +27,7 @@ const providerSchema = z.strictObject({
 });
 
 function holdsSecret(text: string): boolean {
+  if (!URL.canParse(text)) return false;
   const { username, password, searchParams } = new URL(text);
   return username + password !== "" || [...searchParams.keys()].some((name) => /key|token|secret|password/i.test(name));
 }

@@ -39,7 +39,7 @@ export function createKeyring({
   };
 
   return async (name) => {
-    const own = env[name]?.trim();
+    const own = Object.hasOwn(env, name) ? env[name]?.trim() : undefined;
     if (own !== undefined && own !== "") return own;
     if (secretArn === "") return undefined;
     if (held === undefined || clock.now() - held.readAt > KEEP_MS) {

@@ -1,119 +1,13 @@
 /** The acceptance criteria of the harvester, against doubles that speak the providers' formats. */
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import postgres from "postgres";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { type Instance, startInstance } from "../services/instance.ts";
-import { chatCompletion, type ProviderDouble, providerDouble, RESULTS } from "../services/provider-doubles.ts";
+import { afterAll, beforeEach, describe, expect, it } from "vitest";
+import { chatCompletion, RESULTS } from "../services/provider-doubles.ts";
+import { startHarvest } from "./harvest-setup.ts";
 
-const PROVIDERS = ["serper", "google", "brave", "searxng"] as const;
-const SCHEMA = {
-  keywords: ["AI regulation", "AI Act"],
-  boolean: "OR",
-  filters: { sites: [".eu"], date_after: "{LAST_WEEK_START}", date_before: "{LAST_WEEK_END}" },
-};
+const harvest = await startHarvest();
+const { instance, llm, doubles, sql, configure, call, run, question, asked, handlerLog } = harvest;
 
-let instance: Instance;
-let folder: string;
-let llm: ProviderDouble;
-let doubles: Record<(typeof PROVIDERS)[number], ProviderDouble>;
-let sql: postgres.Sql;
-let questions = 0;
-
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "strandline harvest "));
-  llm = await providerDouble(() => chatCompletion(JSON.stringify(SCHEMA)));
-  const [serper, google, brave, searxng] = await Promise.all(PROVIDERS.map(() => providerDouble(() => ({}))));
-  doubles = { serper, google, brave, searxng } as typeof doubles;
-  instance = await startInstance({
-    env: {
-      HARVEST__CONFIG_FILE: join(folder, "harvest.yaml"),
-      ACCESS__ALLOW_HOSTS: "127.0.0.1",
-      SERPER_KEY: "serper-secret",
-      GOOGLE_API_KEY: "google-secret",
-      GOOGLE_CSE_ID: "engine-1",
-      BRAVE_KEY: "brave-secret",
-      MODEL_KEY: "model-secret",
-    },
-  });
-  sql = postgres(instance.postgresUrl, { max: 1, onnotice: () => undefined });
-});
-
-afterAll(async () => {
-  await sql?.end();
-  await instance?.stop();
-  for (const double of [llm, ...Object.values(doubles ?? {})]) double?.close();
-  await rm(folder, { recursive: true, force: true });
-});
-
-beforeEach(async () => {
-  llm.answer = () => chatCompletion(JSON.stringify(SCHEMA));
-  for (const name of PROVIDERS) {
-    doubles[name].answer = () => RESULTS[name](`https://${name}.example/only`, "https://all.example/page");
-    doubles[name].asked.length = 0;
-  }
-  llm.asked.length = 0;
-  await configure();
-});
-
-async function configure({ search = {}, model = {}, prompt = "Rewrite." }: Partial<Record<string, unknown>> = {}) {
-  const config = {
-    search: {
-      cascade_order: ["serper", "google", "brave"],
-      providers: {
-        serper: { endpoint: `${doubles.serper.url}/search`, api_key_env: "SERPER_KEY" },
-        google: {
-          endpoint: `${doubles.google.url}/customsearch/v1`,
-          api_key_env: "GOOGLE_API_KEY",
-          engine_id_env: "GOOGLE_CSE_ID",
-        },
-        brave: { endpoint: `${doubles.brave.url}/res/v1/web/search`, api_key_env: "BRAVE_KEY" },
-        searxng: { endpoint: doubles.searxng.url },
-      },
-      ...(search as object),
-    },
-    llm: {
-      provider: "openai",
-      model: "test-model",
-      endpoint: `${llm.url}/v1/chat/completions`,
-      api_key_env: "MODEL_KEY",
-      prompt_file: "prompt.txt",
-      ...(model as object),
-    },
-  };
-  await writeFile(join(folder, "prompt.txt"), String(prompt));
-  // JSON is YAML
-  await writeFile(join(folder, "harvest.yaml"), JSON.stringify(config));
-}
-
-interface Answer {
-  status: number;
-  // biome-ignore lint/suspicious/noExplicitAny: answers are compared, never trusted
-  body: any;
-}
-
-async function call(method: string, path: string, body?: unknown): Promise<Answer> {
-  const { api_key } = await credentials();
-  const response = await fetch(instance.url + path, {
-    method,
-    headers: { authorization: `Bearer ${api_key}`, "content-type": "application/json" },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-  return { status: response.status, body: await response.json() };
-}
-
-/** Every line that a function has printed. */
-const handlerLog = () => readFile(join(instance.home, "logs", "handlers.jsonl"), "utf8");
-
-async function credentials(): Promise<{ api_key: string }> {
-  return JSON.parse(await readFile(join(instance.home, "credentials.json"), "utf8"));
-}
-
-/** Never asked before. */
-const question = (): string => `what is new, ${++questions}`;
-const run = (query = question(), options = {}) => call("POST", "/search-runs", { query, options });
-const asked = (): number => PROVIDERS.reduce((sum, name) => sum + doubles[name].asked.length, 0);
+beforeEach(harvest.reset);
+afterAll(harvest.stop);
 
 describe("a run", () => {
   it("answers 201 with the template, each provider's query, and the merged list", async () => {
@@ -259,9 +153,10 @@ describe("the model's answer", () => {
     ["a stray brace", '{"keywords":["a}"]}', 'stray brace in "a}"'],
   ])("is refused with 400 for %s, and no provider is asked", async (_what, text, details) => {
     llm.answer = () => chatCompletion(text);
-    expect(await run()).toEqual({ status: 400, body: { error: "invalid schema", details } });
+    const query = question();
+    expect(await run(query)).toEqual({ status: 400, body: { error: "invalid schema", details } });
     expect(asked()).toBe(0);
-    const [row] = await sql`select count(*)::int as runs from search_runs where query = ${`what is new, ${questions}`}`;
+    const [row] = await sql`select count(*)::int as runs from search_runs where query = ${query}`;
     expect(row).toEqual({ runs: 0 });
   });
 

@@ -1,0 +1,172 @@
+/** Runs over a real database; the other side of the queue answers as each test says. */
+import { describe, expect, it } from "vitest";
+import type { LoadedConfig } from "../../../shared/harvest/config.ts";
+import type { ProviderRun } from "../../../shared/harvest/provider-run.ts";
+import { type HarvestDependencies, harvest } from "../../../shared/harvest/run.ts";
+import { insertRun, keepTemplate, type NewRun } from "../../../shared/harvest/store.ts";
+import { systemClock } from "../../../shared/platform/clock.ts";
+import type { Sql } from "../../../shared/platform/database.ts";
+import { ApiError } from "../../../shared/platform/errors.ts";
+import { createLogger } from "../../../shared/platform/log.ts";
+import { testDatabase } from "../../services/index.ts";
+
+const KEY = { originalQuery: "what is new", promptHash: "0".repeat(64), model: "openai/m" };
+const TIMEOUT = new ApiError(504, "No answer came", { code: "ERRAND_TIMEOUT" });
+
+const found = (provider: string, ...urls: string[]): ProviderRun => ({
+  provider,
+  queryUsed: "a",
+  urls,
+  latencyMs: 5,
+  requests: 1,
+  skipped: 0,
+  error: null,
+});
+
+const loaded = (cascade_order: LoadedConfig["config"]["search"]["cascade_order"]): LoadedConfig => ({
+  config: {
+    search: {
+      provider: "auto",
+      cascade_order,
+      default_options: { maxResults: 10 },
+      deadline_ms: 200,
+      provider_timeout_ms: 3000,
+      providers: {},
+    },
+    llm: { provider: "openai", model: "m", temperature: 0, max_tokens: 512, timeout_ms: 5000, prompt_file: "p" },
+  },
+  prompt: "Rewrite.",
+  promptHash: KEY.promptHash,
+});
+
+function dependencies(sql: Sql, changes: Partial<HarvestDependencies>): HarvestDependencies {
+  return {
+    sql,
+    clock: systemClock,
+    log: createLogger({}, "error", () => undefined),
+    harvestConfig: async () => loaded(["serper"]),
+    searchOwn: async () => ({ queryUsed: "a", urls: [] }),
+    errands: { ask: async () => ({ text: '{"keywords":["a"]}' }) },
+    ...changes,
+  };
+}
+
+/** @param search what the errand of the providers ends with */
+const answering = (search: () => Promise<unknown>): Pick<HarvestDependencies, "errands"> => ({
+  errands: {
+    ask: async (_queue, request) =>
+      (request as { kind: string }).kind === "rewrite" ? { text: '{"keywords":["a"]}' } : await search(),
+  },
+});
+
+const ask = (query = "what is new") => ({ query, options: {}, apiKeyId: null });
+
+async function counted(sql: Sql) {
+  const [row] = await sql`
+    select (select count(*)::int from search_runs) as runs, (select count(*)::int from search_results_raw) as raw,
+      (select count(*)::int from search_results_processed) as processed`;
+  return row;
+}
+
+it("twenty who keep a template for one question at once all get the same one, and it is the stored one", async () => {
+  const { sql } = await testDatabase({ poolSize: 20 });
+  const kept = await Promise.all(
+    Array.from({ length: 20 }, (_, index) => {
+      const text = `wording ${index}`;
+      return keepTemplate(sql, KEY, { query: { keywords: [text], boolean: "AND", filters: {} }, text }, false);
+    }),
+  );
+  expect(new Set(kept.map(({ text }) => text)).size).toBe(1);
+  const stored = await sql`select rewritten_template as text, query from queries`;
+  expect(stored).toEqual([{ text: kept[0]?.text, query: kept[0]?.query }]);
+  expect(kept[0]?.query.keywords).toEqual([kept[0]?.text]);
+});
+
+it("a run is stored as a whole or not at all", async () => {
+  const { sql } = await testDatabase();
+  const run: NewRun = {
+    query: "a",
+    rewrittenTemplate: "a",
+    config: {},
+    providersUsed: ["serper"],
+    apiKeyId: null,
+    raw: [{ provider: "serper", url: "https://a.example/", rank: 1, meta: {} }],
+    processed: [{ url: "https://a.example/", providers: ["serper"], confidence: 2, dedupeHash: "x" }],
+  };
+  await expect(insertRun(sql, run)).rejects.toThrow(/confidence|check constraint/);
+  expect(await counted(sql)).toEqual({ runs: 0, raw: 0, processed: 0 });
+});
+
+describe("providers over the queue", () => {
+  it("that give no answer at all do not take this system's own index along", async () => {
+    const { sql } = await testDatabase();
+    const { runs, merged } = await harvest(
+      dependencies(sql, {
+        ...answering(() => Promise.reject(TIMEOUT)),
+        harvestConfig: async () => loaded(["serper", "strandline"]),
+        searchOwn: async () => ({ queryUsed: "a", urls: ["https://own.example/"] }),
+      }),
+      ask(),
+    );
+    expect(runs.map(({ provider, error }) => [provider, error])).toEqual([
+      ["serper", "timeout"],
+      ["strandline", null],
+    ]);
+    expect(merged.map(({ url }) => url)).toEqual(["https://own.example/"]);
+    expect(await counted(sql)).toEqual({ runs: 1, raw: 1, processed: 1 });
+  });
+
+  it("whose answer makes no sense are failures", async () => {
+    const { sql } = await testDatabase();
+    const run = harvest(
+      dependencies(
+        sql,
+        answering(async () => ({ runs: [{ provider: 7 }] })),
+      ),
+      ask(),
+    );
+    await expect(run).rejects.toMatchObject({ status: 502, message: "providers failed" });
+    expect(await counted(sql)).toEqual({ runs: 0, raw: 0, processed: 0 });
+  });
+
+  it("that all found nothing are a success with an empty list", async () => {
+    const { sql } = await testDatabase();
+    const { merged } = await harvest(
+      dependencies(
+        sql,
+        answering(async () => ({ runs: [found("serper")] })),
+      ),
+      ask(),
+    );
+    expect(merged).toEqual([]);
+    expect(await counted(sql)).toEqual({ runs: 1, raw: 0, processed: 0 });
+  });
+});
+
+it("the own index is waited for no longer than the deadline", async () => {
+  const { sql } = await testDatabase();
+  const started = performance.now();
+  const { runs } = await harvest(
+    dependencies(sql, {
+      ...answering(async () => ({ runs: [found("serper", "https://a.example/")] })),
+      harvestConfig: async () => loaded(["serper", "strandline"]),
+      searchOwn: () => new Promise<never>(() => undefined),
+    }),
+    ask(),
+  );
+  expect(runs.map(({ provider, error }) => [provider, error])).toEqual([
+    ["serper", null],
+    ["strandline", "timeout"],
+  ]);
+  expect(performance.now() - started).toBeLessThan(2000);
+});
+
+it("a model that gives no sign is told of with the time that it had", async () => {
+  const { sql } = await testDatabase();
+  const run = harvest(dependencies(sql, { errands: { ask: () => Promise.reject(TIMEOUT) } }), ask());
+  await expect(run).rejects.toMatchObject({
+    status: 502,
+    message: "LLM call failed",
+    details: { text: "timeout after 5s" },
+  });
+});
