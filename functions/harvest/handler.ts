@@ -8,8 +8,7 @@ export const handler = createQueueHandler(dependencies, () => ({
   schema: errandSchema,
   handle: async (errand) => {
     const { dynamo, clock, config, tools } = dependencies();
-    await runErrand({ dynamo, clock }, config.stateTable, errand, (request, remainingMs) =>
-      doErrand(tools, request, remainingMs),
-    );
+    const work = (request: unknown, remainingMs: number) => doErrand(tools, request, remainingMs);
+    await runErrand({ dynamo, clock }, config.stateTable, errand, work, { once: true });
   },
 }));

@@ -2,6 +2,7 @@
  * A request from a function without internet to one that has it, with an answer: it goes out through a queue and comes back
  * through the state table.
  */
+import { ConditionalCheckFailedException } from "@aws-sdk/client-dynamodb";
 import { type DynamoDBDocumentClient, GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
 import { z } from "zod";
 import type { Clock } from "./clock.ts";
@@ -77,15 +78,20 @@ function answerOf(answer: unknown): unknown {
 /**
  * Does what an errand asks for and keeps the answer for whoever asked. An `ApiError` is an answer too; other errors are thrown
  * on, and the errand is tried again until its deadline.
+ *
+ * @param once for work that is paid for: it is begun once, however often the message is delivered, and is not tried again
  */
 export async function runErrand(
   { dynamo, clock }: { dynamo: DynamoDBDocumentClient; clock: Clock },
   TableName: string,
   { errandId, deadline, request }: Errand,
   work: (request: unknown, remainingMs: number) => Promise<unknown>,
+  { once = false }: { once?: boolean } = {},
 ): Promise<void> {
+  if (deadline - clock.now() <= 0) return;
+  const expires_at = Math.ceil(clock.now() / 1000) + ANSWER_TTL_S;
+  if (once && !(await isFirst(dynamo, { TableName, Item: { pk: `${keyOf(errandId).pk}#begun`, expires_at } }))) return;
   const remaining = deadline - clock.now();
-  if (remaining <= 0) return;
   let answer: z.input<typeof answerSchema>;
   try {
     answer = { value: await work(request, remaining) };
@@ -101,9 +107,22 @@ export async function runErrand(
     const message = `The answer has ${size} bytes; ${MAX_ANSWER_BYTES} are the most`;
     text = JSON.stringify({ error: { status: 502, code: "ERRAND_TOO_LARGE", message } } satisfies typeof answer);
   }
-  const expires_at = Math.ceil(clock.now() / 1000) + ANSWER_TTL_S;
   const Item = { ...keyOf(errandId), answer: text, expires_at };
   await dynamo.send(new PutCommand({ TableName, Item }));
+}
+
+/** @returns false where the item is there already */
+async function isFirst(
+  dynamo: DynamoDBDocumentClient,
+  { TableName, Item }: { TableName: string; Item: Record<string, unknown> },
+): Promise<boolean> {
+  try {
+    await dynamo.send(new PutCommand({ TableName, Item, ConditionExpression: "attribute_not_exists(pk)" }));
+    return true;
+  } catch (error) {
+    if (error instanceof ConditionalCheckFailedException) return false;
+    throw error;
+  }
 }
 
 const keyOf = (errandId: string) => ({ pk: `errand#${errandId}` });

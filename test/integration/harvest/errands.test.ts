@@ -17,7 +17,7 @@ async function office() {
   const { ask } = createErrandOffice({ queues, dynamo: aws.dynamo, clock: systemClock }, aws.stateTable);
   const received = async (): Promise<Errand> => errandSchema.parse((await aws.receive("harvest", 5))[0]);
   const run = (errand: Errand, work: Parameters<typeof runErrand>[3]) =>
-    runErrand({ dynamo: aws.dynamo, clock: systemClock }, aws.stateTable, errand, work);
+    runErrand({ dynamo: aws.dynamo, clock: systemClock }, aws.stateTable, errand, work, { once: true });
   return { aws, ask, received, run };
 }
 
@@ -46,6 +46,20 @@ it("an errand that is delivered after its deadline is not done", async () => {
     done += 1;
   });
   expect(done).toBe(0);
+});
+
+it("an errand that is delivered several times is done once", async () => {
+  const { ask, received, run } = await office();
+  const answer = ask("harvest", {}, 10_000);
+  const errand = await received();
+  let done = 0;
+  const work = async () => {
+    done += 1;
+    return done;
+  };
+  await Promise.all([run(errand, work), run(errand, work), run(errand, work)]);
+  await run(errand, work);
+  expect([await answer, done]).toEqual([1, 1]);
 });
 
 it("a refusal is an answer, with its code and its reason", async () => {
