@@ -3,7 +3,9 @@ import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { errorResponse, errorShapeOf } from "../functions/adapters/api-errors.ts";
 import type { Topology } from "../infra/topology.ts";
+import { ApiError } from "../shared/platform/errors.ts";
 import { BodyTooLarge, readBody } from "./http-body.ts";
 import { MAX_PAYLOAD_BYTES, proxyEvent, readProxyAnswer } from "./http-event.ts";
 import { compileRoutes } from "./http-routes.ts";
@@ -182,10 +184,12 @@ function sendFault(response: ServerResponse, requestId: string, error: unknown, 
   else refuse(response, requestId, 502, "BAD_GATEWAY", "The function failed: the log has its request id and details");
 }
 
-/** The reference's error shape. */
-function refuse(response: ServerResponse, requestId: string, status: number, code: string, error: string): void {
+/** In the error shape of the family that was asked. */
+function refuse(response: ServerResponse, requestId: string, status: number, code: string, message: string): void {
   if (response.headersSent) return void response.end();
+  const path = URL.parse(response.req.url ?? "/", "http://127.0.0.1")?.pathname ?? "/";
+  const body = errorResponse(new ApiError(status, message, { code }), requestId, errorShapeOf(path));
   response.setHeader("x-amzn-requestid", requestId);
   response.writeHead(status, { "content-type": "application/json" });
-  response.end(JSON.stringify({ error, code, request_id: requestId }));
+  response.end(JSON.stringify(body));
 }

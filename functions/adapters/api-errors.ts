@@ -12,6 +12,13 @@ import { isUnreachable } from "../../shared/platform/passing-faults.ts";
  */
 export type ErrorShape = "crawl" | "spider" | "harvest";
 
+/** The family that a path belongs to, for whoever answers before its function does. */
+export function errorShapeOf(path: string): ErrorShape {
+  const area = /^\/([^/+]*)/.exec(path)?.[1] ?? "";
+  if (area === "spider" || area === "jobs" || area === "extract") return "spider";
+  return area === "search-runs" || area === "healthz" ? "harvest" : "crawl";
+}
+
 export function errorResponse(
   { message, code, details }: ApiError,
   request_id: string,
@@ -90,12 +97,26 @@ export function toApiError(error: unknown): ApiError {
 export function validationError(error: z.core.$ZodError, target: string): ApiError {
   if (target === "param") return new ApiError(404, "There is nothing with this id", { code: "NOT_FOUND" });
   const where = target === "query" ? "query" : "body";
-  const faults = error.issues.flatMap((issue) => faultsOf(issue, where));
+  const count = error.issues.reduce(
+    (sum, issue) => sum + (issue.code === "unrecognized_keys" ? issue.keys.length : 1),
+    0,
+  );
+  const faults = error.issues
+    .slice(0, MAX_FAULTS)
+    .flatMap((issue) => faultsOf(issue, where))
+    .slice(0, MAX_FAULTS);
   const summary = faults.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`)).join("; ");
-  return new ApiError(400, `The request ${where} has ${faults.length} fault(s): ${summary.slice(0, 1000)}`, {
+  return new ApiError(400, `The request ${where} has ${count} fault(s): ${summary.slice(0, 1000)}`, {
     code: "VALIDATION_ERROR",
-    details: { faults: faults.slice(0, 100) },
+    details: { faults },
   });
+}
+
+/** 400 where a body holds more values than any request needs: judging each of some millions would exhaust the container. */
+export function tooManyValuesError(limit: number): ApiError {
+  const message = `The request body holds more than ${limit} values: split it into several requests`;
+  const faults: Fault[] = [{ in: "body", path: "", message }];
+  return new ApiError(400, message, { code: "VALIDATION_ERROR", details: { faults } });
 }
 
 /** 400 where text cannot be stored: PostgreSQL takes neither NUL nor half a surrogate pair. */
@@ -105,21 +126,31 @@ export function unstorableTextError(paths: readonly PropertyKey[][], where: Faul
   );
   return new ApiError(400, `The request ${where} holds text that cannot be stored`, {
     code: "VALIDATION_ERROR",
-    details: { faults: faults.slice(0, 100) },
+    details: { faults: faults.slice(0, MAX_FAULTS) },
   });
 }
 
+/** That one answer tells of. */
+const MAX_FAULTS = 100;
+/** Characters of a field's name and of what is wrong with it: either may hold what the request sent. */
+const MAX_FAULT_TEXT = 1_000;
+
 function faultsOf(issue: z.core.$ZodIssue, where: Fault["in"]): Fault[] {
   if (issue.code === "unrecognized_keys") {
-    return issue.keys.map((key) => ({ in: where, path: pathText([...issue.path, key]), message: "unknown field" }));
+    const keys = issue.keys.slice(0, MAX_FAULTS);
+    return keys.map((key) => ({ in: where, path: pathText([...issue.path, key]), message: "unknown field" }));
   }
-  return [{ in: where, path: pathText(issue.path), message: issue.message }];
+  return [{ in: where, path: pathText(issue.path), message: shortened(issue.message) }];
 }
 
+const shortened = (text: string): string =>
+  text.length > MAX_FAULT_TEXT ? `${text.slice(0, MAX_FAULT_TEXT).toWellFormed()}…` : text;
+
 function pathText(path: readonly PropertyKey[]): string {
-  return path
+  const text = path
     .map((part, index) => (typeof part === "number" ? `[${part}]` : `${index === 0 ? "" : "."}${String(part)}`))
     .join("");
+  return shortened(text);
 }
 
 /** What the router itself refuses: a body that is no JSON, or not declared as such. */

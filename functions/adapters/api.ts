@@ -15,11 +15,20 @@ import { ApiError } from "../../shared/platform/errors.ts";
 import { uuidv7 } from "../../shared/platform/ids.ts";
 import { createLogger, type Logger } from "../../shared/platform/log.ts";
 import { once } from "../../shared/platform/once.ts";
-import { type ErrorShape, errorResponse, toApiError, unstorableTextError, validationError } from "./api-errors.ts";
+import {
+  type ErrorShape,
+  errorResponse,
+  errorShapeOf,
+  toApiError,
+  tooManyValuesError,
+  unstorableTextError,
+  validationError,
+} from "./api-errors.ts";
 import { createLambdaHandler, type LambdaHandler } from "./api-lambda.ts";
 import { Answer, type ApiDependencies, type DefinedRoute, type HttpMethod } from "./api-route.ts";
 import { StreamedAnswer, type StreamRequest } from "./api-stream-route.ts";
 import { unstorablePaths } from "./api-text.ts";
+import { holdsTooManyValues, MAX_BODY_VALUES } from "./body-size.ts";
 import { presentedKey } from "./presented-key.ts";
 
 export interface Api {
@@ -108,8 +117,7 @@ export function buildApp<Dependencies extends ApiDependencies>(
   });
   app.notFound((c) => {
     const answer = new ApiError(404, "There is no such route", { code: "NOT_FOUND" });
-    // what has no route belongs to no family
-    return c.json(errorResponse(answer, c.get("requestId")), 404);
+    return c.json(errorResponse(answer, c.get("requestId"), errorShapeOf(c.req.path)), 404);
   });
   for (const route of routes) addRoute(app, route, dependencies, shape);
   return app;
@@ -137,6 +145,7 @@ function addRoute<Dependencies extends ApiDependencies>(
         c.set("caller", caller);
         for (const [header, value] of Object.entries(rateLimitHeaders(rate))) c.header(header, value);
       }
+      if (spec.body && holdsTooManyValues(await c.req.text())) throw tooManyValuesError(MAX_BODY_VALUES);
       await next();
     },
     request: {

@@ -1,12 +1,11 @@
 /** Taking jobs: pages, a batch of pages as a job each, a site. */
-import { UrlRefusedError } from "../../shared/access/url-inspection.ts";
 import { createJob, type JobView, type NewJob } from "../../shared/crawl/jobs.ts";
 import { ANYWHERE } from "../../shared/crawl/scope.ts";
 import { scopeOfSeeds } from "../../shared/crawl/scope-request.ts";
-import { ApiError } from "../../shared/platform/errors.ts";
 import { toApiError } from "../adapters/api-errors.ts";
 import { defineRoute } from "../adapters/api-route.ts";
 import { cacheHandling, resolveOptions } from "../adapters/job-options.ts";
+import { judgedUrl } from "../adapters/judged-url.ts";
 import { batchResponseSchema, jobResponseSchema } from "./answers.ts";
 import type { CrawlApi } from "./dependencies.ts";
 import { batchRequestSchema, crawlRequestSchema, deepRequestSchema } from "./requests.ts";
@@ -24,7 +23,9 @@ export const crawlPages = defineRoute(
   },
   async ({ body, caller }, dependencies: CrawlApi) => {
     const wanted = body.urls ?? [body.url as string];
-    const seeds = wanted.map((url, index) => inspect(dependencies, url, body.urls ? `urls[${index}]` : "url"));
+    const seeds = wanted.map((url, index) =>
+      judgedUrl(dependencies.inspector, url, body.urls ? `urls[${index}]` : "url"),
+    );
     const job = await createJob(dependencies, {
       ...pagesJob(seeds),
       handling: cacheHandling(body.cache, dependencies.config),
@@ -52,7 +53,7 @@ export const crawlBatch = defineRoute(
     const jobs = [];
     for (const [index, url] of body.urls.entries()) {
       try {
-        const seed = inspect(dependencies, url, `urls[${index}]`);
+        const seed = judgedUrl(dependencies.inspector, url, `urls[${index}]`);
         const job = await createJob(dependencies, { ...pagesJob([seed]), ...options });
         jobs.push({ url, ...jobResponse(job), code: null });
       } catch (error) {
@@ -78,7 +79,7 @@ export const crawlSite = defineRoute(
     answer: jobResponseSchema,
   },
   async ({ body, caller }, dependencies: CrawlApi) => {
-    const seed = inspect(dependencies, body.url, "url");
+    const seed = judgedUrl(dependencies.inspector, body.url, "url");
     const job = await createJob(dependencies, {
       kind: "site",
       seeds: [seed],
@@ -101,21 +102,6 @@ export const crawlSite = defineRoute(
 
 function pagesJob(seeds: string[]): Pick<NewJob, "kind" | "seeds" | "scope" | "maxDepth" | "maxPages"> {
   return { kind: "pages", seeds, scope: ANYWHERE, maxDepth: 0, maxPages: seeds.length };
-}
-
-/** The URL as the guard read it. @throws ApiError 400 URL_INVALID or 403 URL_BLOCKED that says which URL it is */
-function inspect({ inspector }: CrawlApi, url: string, path: string): string {
-  try {
-    return inspector.inspect(url).href;
-  } catch (error) {
-    if (!(error instanceof UrlRefusedError)) throw error;
-    const host = URL.canParse(url) ? new URL(url).host : undefined;
-    throw new ApiError(error.code === "URL_BLOCKED" ? 403 : 400, `${path}: ${error.message}`, {
-      code: error.code,
-      cause: error,
-      details: { path, ...(host && { host }) },
-    });
-  }
 }
 
 function jobResponse(job: JobView): { job_id: string; status: JobView["status"]; message: string } {

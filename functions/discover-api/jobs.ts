@@ -10,6 +10,7 @@ import { urlPatternSchema } from "../../shared/crawl/scope-request.ts";
 import { ApiError } from "../../shared/platform/errors.ts";
 import { defineRoute } from "../adapters/api-route.ts";
 import { cursorParameter, encodeCursor } from "../adapters/cursor.ts";
+import { refusedUrl } from "../adapters/judged-url.ts";
 import type { DiscoverApi } from "./dependencies.ts";
 
 const MAX_URLS = 50_000;
@@ -65,11 +66,7 @@ function siteOf({ inspector }: DiscoverApi, domain: string): string {
     return siteText(parseSite(domain, inspector));
   } catch (error) {
     if (!(error instanceof UrlRefusedError)) throw error;
-    throw new ApiError(error.code === "URL_BLOCKED" ? 403 : 400, `domain: ${error.message}`, {
-      code: error.code,
-      cause: error,
-      details: { path: "domain" },
-    });
+    throw refusedUrl(error, "domain");
   }
 }
 

@@ -8,6 +8,7 @@ import {
   listDomainSettings,
   readDomainSettings,
 } from "../../shared/crawl/domain-settings.ts";
+import { MIN_RATE_RPS } from "../../shared/crawl/politeness.ts";
 import { defineRoute } from "../adapters/api-route.ts";
 import { cursorPage, cursorParameter } from "../adapters/cursor.ts";
 import type { DomainsApi } from "./dependencies.ts";
@@ -25,7 +26,7 @@ export const domainParams = z.strictObject({ domain: z.string() });
 
 const reason = z.string().trim().min(1).max(1000);
 const changeSchema = z.strictObject({
-  rate_limit_rps: z.number().positive().max(10_000).nullable().optional(),
+  rate_limit_rps: z.number().min(MIN_RATE_RPS).max(10_000).nullable().optional(),
   circuit_breaker_threshold: z.int().min(1).max(1000).nullable().optional(),
   circuit_breaker_timeout_s: z.int().min(1).max(3600).nullable().optional(),
   is_blocked: z.boolean().optional(),

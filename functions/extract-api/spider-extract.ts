@@ -6,8 +6,8 @@ import { createJob } from "../../shared/crawl/jobs.ts";
 import { extractionOf } from "../../shared/crawl/page-extraction.ts";
 import { RESULT_FIELDS, selectFields } from "../../shared/crawl/result-fields.ts";
 import { readResults } from "../../shared/crawl/result-pages.ts";
-import { sameDomainMode, scopeOfSeeds } from "../../shared/crawl/scope-request.ts";
-import { compilePatterns, MAX_PATTERN_LENGTH, patternFault } from "../../shared/crawl/url-patterns.ts";
+import { sameDomainMode, scopeOfSeeds, urlPatternSchema } from "../../shared/crawl/scope-request.ts";
+import { compilePatterns } from "../../shared/crawl/url-patterns.ts";
 import { defineStreamRoute, StreamedAnswer } from "../adapters/api-stream-route.ts";
 import { crawledPageSchema } from "../adapters/crawled-page.ts";
 import { cacheHandling, cacheOption, jobOptions, resolveOptions } from "../adapters/job-options.ts";
@@ -41,6 +41,7 @@ const bodySchema = z.strictObject({
         .toLowerCase()
         .pipe(z.enum(RESULT_FIELDS, { error: ({ input }) => `"${input}" is no field: ${RESULT_FIELDS.join(", ")}` })),
     )
+    .max(100)
     .optional(),
   result_mode: z
     .enum(RESULT_MODES)
@@ -50,15 +51,7 @@ const bodySchema = z.strictObject({
     })
     .default("pages"),
   /** RE2 syntax, found anywhere in the URL. Without one all pages are extracted. */
-  extract_pattern: z
-    .string()
-    .min(1)
-    .max(MAX_PATTERN_LENGTH)
-    .superRefine((pattern, context) => {
-      const fault = patternFault(pattern);
-      if (fault !== null) context.addIssue({ code: "custom", message: `the pattern "${pattern}": ${fault}` });
-    })
-    .optional(),
+  extract_pattern: urlPatternSchema.optional(),
   timeout_seconds: z.number().positive().max(MAX_ANSWER_TIMEOUT_S).default(DEFAULT_ANSWER_TIMEOUT_S),
   cache: cacheOption("bypass"),
   ...jobOptions,

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { artefactSchema, MEDIA_QUEUE, type MediaErrand, scriptResultsSchema } from "../../shared/crawl/media-errand.ts";
 import { ApiError } from "../../shared/platform/errors.ts";
 import { defineRoute } from "../adapters/api-route.ts";
+import { judgedUrl } from "../adapters/judged-url.ts";
 import type { MediaApi } from "./dependencies.ts";
 
 /** API Gateway waits 29 s; the answer and the start of a container need some of it. */
@@ -106,10 +107,10 @@ interface PageRequest {
   respect_robots_txt: boolean;
 }
 
-/** @throws UrlRefusedError where the URL cannot be one to open */
+/** @throws ApiError where the URL cannot be one to open */
 function pageOf({ inspector }: MediaApi, body: PageRequest) {
   return {
-    url: inspector.inspect(body.url).href,
+    url: judgedUrl(inspector, body.url, "url"),
     waitFor: body.wait_for,
     waitSeconds: body.wait_seconds,
     respectRobotsTxt: body.respect_robots_txt,

@@ -1,10 +1,9 @@
 /** Has proxy servers tried by a function that has internet. The queue carries no password: the server waits in the state table. */
 import { z } from "zod";
-import { UrlRefusedError } from "../../shared/access/url-inspection.ts";
 import { readProxyConfig } from "../../shared/crawl/proxy-configs.ts";
-import { ApiError } from "../../shared/platform/errors.ts";
 import { uuidv7 } from "../../shared/platform/ids.ts";
 import { defineRoute } from "../adapters/api-route.ts";
+import { judgedUrl } from "../adapters/judged-url.ts";
 import type { ProxiesApi } from "./dependencies.ts";
 import { requireAllowed, serverSchema } from "./proxy-json.ts";
 
@@ -48,7 +47,7 @@ export const test = defineRoute(
     }),
   },
   async ({ body }, { sql, config, inspector, proxies, errands }: ProxiesApi) => {
-    const url = inspect(inspector, body.url ?? config.proxyTestUrl);
+    const url = judgedUrl(inspector, body.url ?? config.proxyTestUrl, "url");
     if (body.server !== undefined) requireAllowed(inspector, [body.server], () => "server.url");
     else if (body.proxy_id !== undefined) await readProxyConfig(sql, body.proxy_id);
     const draft = body.server === undefined ? undefined : uuidv7();
@@ -66,14 +65,3 @@ export const test = defineRoute(
     }
   },
 );
-
-/** @throws ApiError 400 URL_INVALID or 403 URL_BLOCKED */
-function inspect(inspector: ProxiesApi["inspector"], url: string): string {
-  try {
-    return inspector.inspect(url).href;
-  } catch (error) {
-    if (!(error instanceof UrlRefusedError)) throw error;
-    const status = error.code === "URL_BLOCKED" ? 403 : 400;
-    throw new ApiError(status, `url: ${error.message}`, { code: error.code, cause: error, details: { path: "url" } });
-  }
-}

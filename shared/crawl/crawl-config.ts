@@ -1,12 +1,13 @@
 /** How to crawl: the settings of the reference's CrawlConfig. A task carries a snapshot of the effective values. */
 import { z } from "zod";
+import { MIN_RATE_RPS } from "./politeness.ts";
 
 /** Together: every message of the job carries them, and servers take no more. */
 const MAX_HEADERS_LENGTH = 8_192;
 
 export const crawlConfigSchema = z.strictObject({
   /** Requests a second per host. `Crawl-delay`, `Retry-After` and a domain's own setting can only slow it down. */
-  rate_limit_rps: z.number().positive().max(10_000).optional(),
+  rate_limit_rps: z.number().min(MIN_RATE_RPS).max(10_000).optional(),
   respect_robots_txt: z.boolean().default(true),
   /** Extra request headers. */
   headers: z

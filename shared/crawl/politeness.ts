@@ -11,6 +11,8 @@ const FAST_RPS = 500;
 const FAST_JITTER_MS = 500;
 /** A site that asks for more than this is asked at this pace, else one page could hold a worker for hours. */
 const MAX_CRAWL_DELAY_MS = 120_000;
+/** A slot keeps every job away from the host until the next one: a lower rate would close it for all of them. */
+export const MIN_RATE_RPS = 0.01;
 
 export interface Pace {
   /** Requests that may leave within any `windowMs`. */

@@ -4,7 +4,6 @@ import { ApiError } from "../platform/errors.ts";
 import type { Logger } from "../platform/log.ts";
 import type { ProviderRun } from "./provider-run.ts";
 import { PROVIDER_NAMES } from "./providers/registry.ts";
-import type { HarvestOutcome } from "./run.ts";
 
 /**
  * One line for each provider, of failed runs too: a success rate without them would be none. What it was asked holds the
@@ -25,8 +24,14 @@ export function tellProviders(log: Logger, runs: readonly ProviderRun[], now: nu
   }
 }
 
+interface StoredOutcome {
+  runId: number;
+  cached: boolean;
+  merged: readonly { confidence: number }[];
+}
+
 /** One line for a stored run; `confidence_N`: URLs that N providers found. */
-export function tellRun(log: Logger, { runId, cached, merged }: HarvestOutcome, now: number, started: number): void {
+export function tellRun(log: Logger, { runId, cached, merged }: StoredOutcome, now: number, started: number): void {
   const overlap = PROVIDER_NAMES.map((_, index) => {
     const count = merged.filter(({ confidence }) => confidence === index + 1).length;
     return [`confidence_${index + 1}`, [count, "Count"]] as const;

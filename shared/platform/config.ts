@@ -100,7 +100,7 @@ export const CONFIG_FIELDS = {
   ),
   defaultRps: field(
     "RATE_LIMIT__DEFAULT_RPS",
-    z.coerce.number().positive().max(10_000).default(1),
+    z.coerce.number().min(0.01).max(10_000).default(1),
     "Requests a second per host where a job names no rate",
   ),
   spiderMaxStoredJobs: field(

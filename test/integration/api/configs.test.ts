@@ -69,6 +69,8 @@ it.each([
   ["chunk_overlap", { name: "x", chunk_size: 50, chunk_overlap: 50 }],
   ["headers", { name: "x", headers: { "bad name": "y" } }],
   ["rate_limit_rps", { name: "x", rate_limit_rps: 0 }],
+  // one request in thirty years would keep every job from the host for as long
+  ["rate_limit_rps", { name: "x", rate_limit_rps: 1e-9 }],
   ["speed", { name: "x", speed: 3 }],
 ])("refuses a config whose %s is wrong: %j", async (field, json) => {
   expect(await create(json)).toMatchObject({

@@ -70,6 +70,8 @@ test("unknown paths and methods are refused in the shape of the API's errors", a
   const wrong = await fetch(`${runtime.url}/echo/a`, { method: "DELETE" });
   expect(wrong.headers.get("allow")).toBe("GET");
   expect(await codeOf(wrong)).toEqual([405, "METHOD_NOT_ALLOWED"]);
+  const spider = await fetch(`${runtime.url}/jobs/nowhere`);
+  expect(await spider.json()).toMatchObject({ error: "NotFound", error_code: "NOT_FOUND" });
 });
 
 test("a body above 6 MB is refused by its length alone, and while it arrives where no length is given", async () => {

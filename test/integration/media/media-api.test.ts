@@ -223,6 +223,7 @@ describe("bad input", () => {
   ])("a page at %s is answered %i %s", async (page, status, code) => {
     const answer = await ask("screenshot", { url: page.replace("SITE", site.origin), wait_seconds: 0 });
     expect([answer.status, answer.body.code]).toEqual([status, code]);
+    if (code.startsWith("URL_")) expect(answer.body.details.path).toBe("url");
   });
 
   test("robots.txt may be left aside where the caller answers for it", async () => {

@@ -142,8 +142,21 @@ test("a hostile pattern costs no time", async () => {
   expect(performance.now() - started).toBeLessThan(20_000);
 });
 
-test("whatever else lands at the root is not found, in the usual shape", async () => {
+test("a pattern that is too long is refused unread, and not repeated in the answer", async () => {
+  const started = performance.now();
+  const answer = await setup.post(
+    "/spider/extract",
+    { seeds: ["http://long.example/"], extract_pattern: "a".repeat(1_000_000) },
+    () => undefined,
+  );
+  expect(answer).toMatchObject({ status: 400, body: { error_code: "VALIDATION_ERROR" } });
+  expect(answer.body.message).toContain("extract_pattern");
+  expect(JSON.stringify(answer.body).length).toBeLessThan(2_000);
+  expect(performance.now() - started).toBeLessThan(1_000);
+});
+
+test("whatever else lands at the root is not found, in the shape of its family", async () => {
   const answer = await setup.post("/spider+extracts", {}, () => undefined);
   expect(answer.status).toBe(404);
-  expect(answer.body).toEqual({ error: "There is no such route", code: "NOT_FOUND", request_id: expect.any(String) });
+  expect(answer.body).toMatchObject({ error_code: "NOT_FOUND", message: "There is no such route" });
 });

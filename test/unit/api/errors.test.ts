@@ -2,6 +2,7 @@ import { expect, it } from "vitest";
 import { z } from "zod";
 import { createApi, MAX_BODY_BYTES } from "../../../functions/adapters/api.ts";
 import { defineRoute } from "../../../functions/adapters/api-route.ts";
+import { MAX_BODY_VALUES } from "../../../functions/adapters/body-size.ts";
 import { ApiError, PermanentError, RetryableError, ThrottledError } from "../../../shared/platform/errors.ts";
 import { createLogger } from "../../../shared/platform/log.ts";
 import { callApi, type TestRequest } from "../../services/api.ts";
@@ -124,6 +125,37 @@ it("counts the bytes of a body, not its characters", async () => {
   const body = JSON.stringify({ words: ["é".repeat(MAX_BODY_BYTES / 2)] });
   const answer = await call({ json: undefined, body, headers: { "Content-Type": "application/json" } });
   expect(answer.status).toBe(413);
+});
+
+it("refuses a body of more values than any request needs before it judges each, and takes many that are fewer", async () => {
+  const { call } = echoApi();
+  const many = await call({ json: { words: new Array(MAX_BODY_VALUES).fill(1) } });
+  expect(many).toMatchObject({ status: 400, body: { code: "VALIDATION_ERROR" } });
+  expect(many.body.error).toContain(`${MAX_BODY_VALUES} values`);
+  const nested = await call({ json: { words: [], style: { size: new Array(200).fill(new Array(500).fill(1)) } } });
+  expect(nested.body.error).toContain(`${MAX_BODY_VALUES} values`);
+  expect((await call({ json: { words: new Array(MAX_BODY_VALUES - 2).fill("word") } })).status).toBe(200);
+});
+
+it("tells of a hundred faults, counts them all, and repeats no long name", async () => {
+  const { call } = echoApi();
+  const json = Object.fromEntries(Array.from({ length: 40_000 }, (_, at) => [`field_${at}`, 1]));
+  const answer = await call({ json: { words: ["a"], ...json } });
+  expect(answer.body.error).toContain("40000 fault(s)");
+  expect(answer.body.details.faults).toHaveLength(100);
+  const long = await call({ json: { words: ["a"], ["x".repeat(1_000_000)]: 1 } });
+  expect(long.status).toBe(400);
+  expect(JSON.stringify(long.body).length).toBeLessThan(5_000);
+});
+
+it.each([
+  ["/jobs/1/nothing", { error: "NotFound", error_code: "NOT_FOUND", message: "There is no such route" }],
+  ["/spider+extracts", { error: "NotFound", error_code: "NOT_FOUND", message: "There is no such route" }],
+  ["/search-runs/1/nothing", { error: "There is no such route", details: "NOT_FOUND" }],
+  ["/nothing", { error: "There is no such route", code: "NOT_FOUND" }],
+])("answers 404 to %s in the shape of its family", async (path, body) => {
+  const { call } = echoApi();
+  expect((await call({ path })).body).toMatchObject(body);
 });
 
 it("answers 404 to a path parameter that can be no id", async () => {
