@@ -92,6 +92,17 @@ describe("functions", () => {
     }
   });
 
+  test("the keys of providers are known to the one function that asks them, which is no API and no part of the VPC", () => {
+    const holders = TOPOLOGY.functions.filter((spec) =>
+      JSON.stringify(functionOf(spec)).includes("HARVEST__SECRET_ARN"),
+    );
+    expect(holders.map(({ name, network, routes }) => ({ name, network, routes }))).toEqual([
+      { name: "harvest", network: "internet", routes: undefined },
+    ]);
+    const readers = TOPOLOGY.functions.filter((spec) => /ProviderKeys/.test(JSON.stringify(statementsOf(spec))));
+    expect(readers.map(({ name }) => name)).toEqual(["harvest"]);
+  });
+
   test("what is private is inside of the VPC, in subnets without a route to the internet", () => {
     for (const spec of TOPOLOGY.functions.filter(({ network }) => network === "private")) {
       expect(functionOf(spec).Properties["VpcConfig"], spec.name).toBeDefined();
