@@ -35,8 +35,8 @@ const answerSchema = z.union([
 
 const ANSWER_TTL_S = 600;
 /** Between two looks: a share of the time waited so far, so that the wait is never much longer than the work. */
-const PAUSE_SHARE = 0.08;
-const SHORTEST_PAUSE_MS = 40;
+const PAUSE_SHARE = 0.1;
+const SHORTEST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 400;
 
 export interface ErrandOffice {

@@ -62,13 +62,7 @@ it("latency, success and URLs of each provider, with the run, and the query at l
 
 it("how far the providers agree, as a histogram", () => {
   const url = (confidence: number) => ({ url: "https://a.example/", providers: [], confidence, dedupeHash: "" });
-  const outcome = {
-    runId: 7,
-    cached: true,
-    runs: [],
-    merged: [url(3), url(1), url(1)],
-    template: { query: { keywords: ["a"], boolean: "AND" as const, filters: {} }, text: "a" },
-  };
+  const outcome = { runId: 7, cached: true, merged: [url(3), url(1), url(1)] };
   const [line] = told((log) => tellRun(log, outcome, NOW, NOW - 950));
   expect(line).toMatchObject({ run_id: 7, template_cached: true });
   expect(metricsOf(line)).toEqual({
