@@ -9,6 +9,7 @@ export interface Usage {
 }
 
 export interface CrawlFigures {
+  jobId: string;
   pages: number;
   seconds: number;
   nodeCpuMs: number;
@@ -37,5 +38,5 @@ export async function runCrawl(instance: Instance, siteUrl: string, pages: numbe
   const postgresCpuMs = (await treeCpuMs(pid)) - treeBefore - nodeCpuMs;
   const crawled = job.counts["crawled"] ?? 0;
   if (crawled < pages) throw new Error(`only ${crawled} of ${pages} pages were crawled: ${JSON.stringify(job)}`);
-  return { pages: crawled, seconds, nodeCpuMs, postgresCpuMs, rssMb: await memoryMb(pid) };
+  return { jobId: job_id, pages: crawled, seconds, nodeCpuMs, postgresCpuMs, rssMb: await memoryMb(pid) };
 }
