@@ -1,7 +1,8 @@
 /** The seeds of a spider crawl, judged by the URL guard. */
 import { z } from "zod";
-import { type UrlInspector, UrlRefusedError } from "../../shared/access/url-inspection.ts";
+import { judgeUrl, type UrlInspector } from "../../shared/access/url-inspection.ts";
 import { ApiError } from "../../shared/platform/errors.ts";
+import { hostOf } from "./judged-url.ts";
 
 export const refusedSeedSchema = z.object({
   /** Where it stands in the request, e.g. `seed_urls[3]`; the URL itself may hold a password. */
@@ -23,19 +24,19 @@ export interface JudgedSeeds {
  * @throws ApiError 403 URL_BLOCKED where all are blocked, 400 URL_INVALID where none is left otherwise; each with its reason
  */
 export function judgeSeeds(inspector: UrlInspector, seeds: readonly string[], field = "seed_urls"): JudgedSeeds {
-  const judged: JudgedSeeds = { accepted: [], refused: [] };
+  const accepted: string[] = [];
+  const refused: RefusedSeed[] = [];
   for (const [index, seed] of seeds.entries()) {
-    try {
-      judged.accepted.push(inspector.inspect(seed).href);
-    } catch (error) {
-      if (!(error instanceof UrlRefusedError)) throw error;
-      const host = URL.canParse(seed) ? new URL(seed).host : "";
+    const judged = judgeUrl(inspector, seed);
+    if (judged instanceof URL) accepted.push(judged.href);
+    else {
+      const host = hostOf(seed);
       const path = `${field}[${index}]`;
-      judged.refused.push({ path, ...(host !== "" && { host }), code: error.code, message: error.message });
+      refused.push({ path, ...(host !== undefined && { host }), code: judged.code, message: judged.message });
     }
   }
-  if (judged.accepted.length === 0) throw noneLeft(judged.refused);
-  return judged;
+  if (accepted.length === 0) throw noneLeft(refused);
+  return { accepted, refused };
 }
 
 function noneLeft(refused: readonly RefusedSeed[]): ApiError {

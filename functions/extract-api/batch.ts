@@ -1,7 +1,7 @@
 /** Extracts the content of up to a hundred pages: a job fetches them, unless a recent capture does, and is waited for. */
 import { z } from "zod";
 import type { Caller } from "../../shared/access/authorize.ts";
-import { UrlRefusedError } from "../../shared/access/url-inspection.ts";
+import { judgeUrl } from "../../shared/access/url-inspection.ts";
 import { crawlConfigOverridesSchema, effectiveConfig } from "../../shared/crawl/effective-config.ts";
 import { createJob } from "../../shared/crawl/jobs.ts";
 import {
@@ -94,12 +94,9 @@ interface JudgedUrl {
 }
 
 function judge({ inspector }: ExtractApi, url: string): JudgedUrl {
-  try {
-    return { url, seed: normalizeUrl(inspector.inspect(url)) };
-  } catch (error) {
-    if (!(error instanceof UrlRefusedError)) throw error;
-    return { url, error: `${error.code}: ${error.message}` };
-  }
+  const judged = judgeUrl(inspector, url);
+  if (judged instanceof URL) return { url, seed: normalizeUrl(judged) };
+  return { url, error: `${judged.code}: ${judged.message}` };
 }
 
 async function startJob(dependencies: ExtractApi, body: Body, seeds: string[], caller: Caller): Promise<string> {

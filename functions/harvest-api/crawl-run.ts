@@ -1,6 +1,6 @@
 /** The merged list of a run becomes a crawl job. */
 import { z } from "zod";
-import { UrlRefusedError } from "../../shared/access/url-inspection.ts";
+import { judgeUrl } from "../../shared/access/url-inspection.ts";
 import { crawlConfigOverridesSchema, effectiveConfig, requireCollection } from "../../shared/crawl/effective-config.ts";
 import { PRIORITIES } from "../../shared/crawl/fetch-task.ts";
 import { createJob } from "../../shared/crawl/jobs.ts";
@@ -47,12 +47,9 @@ export const crawlRun = defineRoute(
     const seeds: string[] = [];
     const refused: { url: string; code: string; reason: string }[] = [];
     for (const { url } of wanted) {
-      try {
-        seeds.push(inspector.inspect(url).href);
-      } catch (error) {
-        if (!(error instanceof UrlRefusedError)) throw error;
-        refused.push({ url, code: error.code, reason: error.message });
-      }
+      const judged = judgeUrl(inspector, url);
+      if (judged instanceof URL) seeds.push(judged.href);
+      else refused.push({ url, code: judged.code, reason: judged.message });
     }
     if (seeds.length === 0) {
       const text =

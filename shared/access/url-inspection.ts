@@ -33,6 +33,16 @@ export interface UrlInspector {
   checkHost(hostname: string, port: number): "allowed" | "public";
 }
 
+/** The URL, parsed, or why it is refused. */
+export function judgeUrl(inspector: Pick<UrlInspector, "inspect">, url: string): URL | UrlRefusedError {
+  try {
+    return inspector.inspect(url);
+  } catch (error) {
+    if (error instanceof UrlRefusedError) return error;
+    throw error;
+  }
+}
+
 /** Names that by standard or custom never mean a public host (RFC 6761, 6762, 8375, 9476), and metadata services. */
 const PRIVATE_NAME =
   /(^|\.)(localhost|localdomain|local|internal|intranet|private|corp|home|lan|home\.arpa|alt|onion|invalid)$/;

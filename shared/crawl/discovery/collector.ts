@@ -1,5 +1,5 @@
 /** The URLs of a discovery: judged, each once, the best of them where they are scored. Memory is bounded by `maxUrls`. */
-import { type UrlInspector, UrlRefusedError } from "../../access/url-inspection.ts";
+import { judgeUrl, type UrlInspector, UrlRefusedError } from "../../access/url-inspection.ts";
 import { relevanceOf, TITLE_WEIGHT, urlFields } from "../relevance.ts";
 import { normalizeUrl } from "../url-key.ts";
 import { compilePatterns } from "../url-patterns.ts";
@@ -77,13 +77,9 @@ export function createCollector({ site, inspector, ...options }: CollectorOption
       const parsed = URL.parse(text, base?.href);
       if (parsed === null || !/^https?:$/.test(parsed.protocol)) return "URL_INVALID";
       if (!isOfSite(parsed, site)) return "WRONG_HOST";
-      let url: string;
-      try {
-        url = normalizeUrl(inspector.inspect(parsed.href));
-      } catch (error) {
-        if (error instanceof UrlRefusedError) return error.code;
-        throw error;
-      }
+      const judged = judgeUrl(inspector, parsed.href);
+      if (judged instanceof UrlRefusedError) return judged.code;
+      const url = normalizeUrl(judged);
       const held = kept.get(url);
       if (held !== undefined) {
         held.lastmod ??= lastmod;
