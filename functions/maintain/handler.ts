@@ -3,7 +3,7 @@ import type { Context } from "aws-lambda";
 import { ageCrawlCache } from "../../shared/crawl/crawl-cache.ts";
 import { removeExpiredDiscoveries } from "../../shared/crawl/discovery/jobs.ts";
 import { createJobFlags } from "../../shared/crawl/job-flags.ts";
-import { removeExpiredResults } from "../../shared/crawl/job-results.ts";
+import { removeExpiredResults } from "../../shared/crawl/result-retention.ts";
 import { refreshIfStale } from "../../shared/knowledge/corpus-statistics.ts";
 import { embedderDescriptor } from "../../shared/knowledge/embedder-registry.ts";
 import { ageEmbeddingCache, removeUnseenDocuments } from "../../shared/knowledge/maintenance.ts";

@@ -4,10 +4,10 @@ import { selectFields, selectionOf } from "../../shared/crawl/result-fields.ts";
 import { type ResultPage, readResultPages } from "../../shared/crawl/result-pages.ts";
 import { defineStreamRoute, StreamedAnswer } from "../adapters/api-stream-route.ts";
 import { crawledPageSchema } from "../adapters/crawled-page.ts";
-import { refuseExpired } from "../adapters/expired-results.ts";
 import { jsonChunks } from "../adapters/json-chunks.ts";
+import { refuseExpired, requireCrawl } from "../adapters/stored-results.ts";
 import type { ResultsApi } from "./dependencies.ts";
-import { params, requireJob } from "./requests.ts";
+import { params } from "./requests.ts";
 
 /** Of PostgreSQL's int: no job has as many results. */
 const MAX_CURSOR = 2_147_483_647;
@@ -49,9 +49,9 @@ export const listResults = defineStreamRoute(
     const { sql, objects, config } = dependencies;
     // before the job is looked for: what is no field is so for any job
     selectFields(selection, "light");
-    const job = await requireJob(sql, job_id);
+    const job = await requireCrawl(sql, job_id);
     const fields = selectFields(selectionOf(selection, job.fields), "light");
-    refuseExpired(job_id, job.completedAt, config.jobRetentionDays);
+    refuseExpired(job, config.jobRetentionDays);
 
     const reader = { sql, objects, maxContentBytes: config.spiderMaxContentBytes };
     let cursor = after;
@@ -63,8 +63,10 @@ export const listResults = defineStreamRoute(
       }
     }
     const chunks = await jsonChunks("pages", noted(pages), async () => {
-      const { results, isCrawling } = await requireJob(sql, job_id);
-      return { cursor, has_more: isCrawling || cursor < results, total_pages: results };
+      const { results, status } = await requireCrawl(sql, job_id);
+      // the pages that a cancelled job still has under way are results, too
+      const goesOn = status === "pending" || status === "running";
+      return { cursor, has_more: goesOn || cursor < results, total_pages: results };
     });
     return new StreamedAnswer({ contentType: "application/json", chunks });
   },

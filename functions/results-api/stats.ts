@@ -1,8 +1,9 @@
 /** The reference's JobStats. */
 import { z } from "zod";
 import { defineStreamRoute } from "../adapters/api-stream-route.ts";
+import { requireCrawl } from "../adapters/stored-results.ts";
 import type { ResultsApi } from "./dependencies.ts";
-import { params, requireJob } from "./requests.ts";
+import { params } from "./requests.ts";
 
 const ENDED = ["completed", "failed", "cancelled"] as const;
 const statsSchema = z.object({
@@ -31,10 +32,7 @@ export const showStats = defineStreamRoute(
     answer: statsSchema,
   },
   async ({ params: { job_id } }, { sql }: ResultsApi) => {
-    const { status, crawled, failed, createdAt, completedAt, durationSeconds, stopReason, error } = await requireJob(
-      sql,
-      job_id,
-    );
+    const { status, crawled, failed, error, createdAt, completedAt, ...state } = await requireCrawl(sql, job_id);
     return {
       job_id,
       status: ENDED.find((each) => each === status) ?? ("running" as const),
@@ -42,8 +40,8 @@ export const showStats = defineStreamRoute(
       completed_at: completedAt?.toISOString() ?? null,
       pages_crawled: crawled,
       pages_failed: failed,
-      duration_seconds: durationSeconds,
-      stop_reason: stopReason,
+      duration_seconds: state.durationSeconds,
+      stop_reason: completedAt === null ? null : state.stopReason,
       ...(error !== null && { error }),
     };
   },

@@ -1,12 +1,11 @@
 /** The results of a job that exists, as a stream: from the beginning, or from where another stream has ended. */
 import { z } from "zod";
-import { readCrawlState } from "../../shared/crawl/crawl-state.ts";
 import { selectFields, selectionOf } from "../../shared/crawl/result-fields.ts";
 import { keepWatched } from "../../shared/crawl/watch.ts";
 import { ApiError } from "../../shared/platform/errors.ts";
 import { Answer } from "../adapters/api-route.ts";
 import { defineStreamRoute } from "../adapters/api-stream-route.ts";
-import { refuseExpired } from "../adapters/expired-results.ts";
+import { refuseExpired, requireCrawl } from "../adapters/stored-results.ts";
 import { recordSchema } from "./answers.ts";
 import type { SpiderApi } from "./dependencies.ts";
 import { followQuerySchema, parseCursor } from "./requests.ts";
@@ -30,9 +29,8 @@ export const follow = defineStreamRoute(
     selectFields(query, "all");
     const seen = request.header("last-event-id") ?? "";
     const after = seen === "" ? (query.cursor ?? 0) : seen === END_OF_STREAM ? null : cursorOf(seen);
-    const state = await readCrawlState(dependencies.sql, jobId);
-    if (state === undefined) throw new ApiError(404, `There is no job ${jobId}`, { code: "NOT_FOUND" });
-    refuseExpired(jobId, state.completedAt, dependencies.config.jobRetentionDays);
+    const state = await requireCrawl(dependencies.sql, jobId);
+    refuseExpired(state, dependencies.config.jobRetentionDays);
     const fields = selectFields(selectionOf(query, state.fields), "all");
     // an EventSource reconnects whenever a stream ends, unless it is told that there is no more
     if (after === null) return new Answer(204, null);

@@ -10,7 +10,7 @@ export interface CrawlState {
   respectsRobots: boolean;
   /** No result is to come that anybody waits for: every URL has ended, or the job was cancelled. Pages may still be embedded. */
   over: boolean;
-  /** Results so far; each has the next cursor, from 1 on. */
+  /** URLs that have ended as results so far; each has the next cursor, from 1 on. */
   results: number;
   crawled: number;
   failed: number;
@@ -23,6 +23,7 @@ export interface CrawlState {
   /** Since the job was taken, until its end or until now. */
   durationSeconds: number;
   deadlineAt: Date | null;
+  createdAt: Date;
   completedAt: Date | null;
   /** It is ended once nobody listens. */
   watched: boolean;
@@ -35,13 +36,14 @@ interface Row extends Omit<CrawlState, "over"> {
   cancelRequested: boolean;
 }
 
+/** @returns undefined where there is no such job */
 export async function readCrawlState(sql: Queryable, jobId: string): Promise<CrawlState | undefined> {
   const [row] = await sql<Row[]>`
     select id, generation_id as "generationId", status, results, crawled, failed, discovered, error,
       coalesce((settings->'config'->>'respect_robots_txt')::boolean, true) as "respectsRobots",
       open_urls as open, cancel_requested as "cancelRequested", stop_reason as "stopReason",
       extract(epoch from coalesce(completed_at, now()) - created_at)::float8 as "durationSeconds",
-      deadline_at as "deadlineAt", completed_at as "completedAt", watched_at is not null as watched,
+      deadline_at as "deadlineAt", created_at as "createdAt", completed_at as "completedAt", watched_at is not null as watched,
       nullif(settings->'fields', 'null') as fields
     from jobs where id = ${jobId}`;
   if (row === undefined) return undefined;

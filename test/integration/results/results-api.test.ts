@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { api } from "../../../functions/results-api/handler.ts";
 import { createApiKey } from "../../../shared/access/api-keys.ts";
-import { removeExpiredResults } from "../../../shared/crawl/job-results.ts";
 import { createJob } from "../../../shared/crawl/jobs.ts";
 import type { CrawledPage } from "../../../shared/crawl/result-pages.ts";
+import { removeExpiredResults } from "../../../shared/crawl/result-retention.ts";
 import { uuidv7 } from "../../../shared/platform/ids.ts";
 import { callApi } from "../../services/api.ts";
 import { newJob, page } from "../crawl/crawl-setup.ts";
