@@ -5,7 +5,6 @@ import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import { createUrlGuard } from "../../shared/access/url-guard.ts";
 import type { DiscoverDependencies } from "../../shared/crawl/discovery/discover.ts";
 import { createBodyBudget } from "../../shared/crawl/exchange.ts";
-import { createHostStates } from "../../shared/crawl/host-state.ts";
 import { createRobotsCache } from "../../shared/crawl/robots-cache.ts";
 import { dynamoClient, s3Client, sqsClient } from "../../shared/platform/aws.ts";
 import { systemClock } from "../../shared/platform/clock.ts";
@@ -14,9 +13,7 @@ import { createLogger } from "../../shared/platform/log.ts";
 import { createObjectStore } from "../../shared/platform/objects.ts";
 import { once } from "../../shared/platform/once.ts";
 import { createQueueSender } from "../../shared/platform/queues.ts";
-
-/** Bytes of response headers; more is an error. */
-const MAX_HEADER_BYTES = 64 * 1024;
+import { configuredHostStates, connectionLimits } from "../adapters/web-access.ts";
 
 interface AwsClients {
   sqs: SQSClient;
@@ -31,18 +28,10 @@ export function discoverDependencies(config: Config, { sqs, s3, dynamo }: AwsCli
     queueUrlPrefix: config.queueUrlPrefix,
     log: createLogger({ function: "discover" }, config.logLevel),
     guard,
-    client: guard.dispatcher({
-      connectTimeoutMs: config.connectTimeoutMs,
-      headersTimeout: config.headersTimeoutMs,
-      bodyTimeout: config.bodyIdleTimeoutMs,
-      maxHeaderSize: MAX_HEADER_BYTES,
-    }),
+    client: guard.dispatcher(connectionLimits(config)),
     // one document at a time
     budget: createBodyBudget(1),
-    hosts: createHostStates(dynamo, config.stateTable, Date.now, {
-      threshold: config.circuitThreshold,
-      timeoutS: config.circuitTimeoutS,
-    }),
+    hosts: configuredHostStates(config, dynamo),
     robots: createRobotsCache(dynamo, config.stateTable),
     objects: createObjectStore(s3, config.bucket),
     queues: createQueueSender(sqs, config.queueUrlPrefix),

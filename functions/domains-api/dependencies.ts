@@ -1,9 +1,10 @@
 /** What the domains API needs, built once per container. */
-import { createHostStates, type HostStates } from "../../shared/crawl/host-state.ts";
+import type { HostStates } from "../../shared/crawl/host-state.ts";
 import { createJobFlags, type JobFlags } from "../../shared/crawl/job-flags.ts";
 import { createRobotsCache, type RobotsCache } from "../../shared/crawl/robots-cache.ts";
 import { once } from "../../shared/platform/once.ts";
 import { type ApiContainer, createApiContainer } from "../adapters/api-container.ts";
+import { configuredHostStates } from "../adapters/web-access.ts";
 
 export interface DomainsApi extends ApiContainer {
   hosts: HostStates;
@@ -14,10 +15,9 @@ export interface DomainsApi extends ApiContainer {
 export const domainsApi = once((): DomainsApi => {
   const container = createApiContainer("domains-api");
   const { config, dynamo } = container;
-  const circuit = { threshold: config.circuitThreshold, timeoutS: config.circuitTimeoutS };
   return {
     ...container,
-    hosts: createHostStates(dynamo, config.stateTable, Date.now, circuit),
+    hosts: configuredHostStates(config, dynamo),
     flags: createJobFlags(dynamo, config.stateTable),
     robots: createRobotsCache(dynamo, config.stateTable),
   };

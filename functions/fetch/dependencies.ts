@@ -6,7 +6,6 @@ import { createUrlGuard } from "../../shared/access/url-guard.ts";
 import { createBodyBudget } from "../../shared/crawl/exchange.ts";
 import { createExits } from "../../shared/crawl/exits.ts";
 import type { FetchDependencies } from "../../shared/crawl/fetch-dependencies.ts";
-import { createHostStates } from "../../shared/crawl/host-state.ts";
 import { createJobFlags } from "../../shared/crawl/job-flags.ts";
 import { createProxyStates } from "../../shared/crawl/proxy-state.ts";
 import { createRobotsCache } from "../../shared/crawl/robots-cache.ts";
@@ -18,11 +17,10 @@ import { createLogger } from "../../shared/platform/log.ts";
 import { createObjectStore } from "../../shared/platform/objects.ts";
 import { once } from "../../shared/platform/once.ts";
 import { createQueueSender } from "../../shared/platform/queues.ts";
+import { configuredHostStates, connectionLimits } from "../adapters/web-access.ts";
 
 /** Bodies above 1 MB that are read at a time: 50 MB each at the most, in a function of 1 GB. */
 const LARGE_BODIES = 2;
-/** Bytes of response headers; more is an error. */
-const MAX_HEADER_BYTES = 64 * 1024;
 
 interface AwsClients {
   sqs: SQSClient;
@@ -32,12 +30,7 @@ interface AwsClients {
 
 export function fetchDependencies(config: Config, { sqs, s3, dynamo }: AwsClients) {
   const guard = createUrlGuard({ allowHosts: config.allowHosts });
-  const limits = {
-    connectTimeoutMs: config.connectTimeoutMs,
-    headersTimeout: config.headersTimeoutMs,
-    bodyTimeout: config.bodyIdleTimeoutMs,
-    maxHeaderSize: MAX_HEADER_BYTES,
-  };
+  const limits = connectionLimits(config);
   return {
     sqs,
     queueUrlPrefix: config.queueUrlPrefix,
@@ -50,10 +43,7 @@ export function fetchDependencies(config: Config, { sqs, s3, dynamo }: AwsClient
       clock: systemClock,
     }),
     budget: createBodyBudget(LARGE_BODIES),
-    hosts: createHostStates(dynamo, config.stateTable, Date.now, {
-      threshold: config.circuitThreshold,
-      timeoutS: config.circuitTimeoutS,
-    }),
+    hosts: configuredHostStates(config, dynamo),
     leases: createTaskLeases(dynamo, config.stateTable),
     robots: createRobotsCache(dynamo, config.stateTable),
     flags: createJobFlags(dynamo, config.stateTable),

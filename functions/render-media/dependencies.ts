@@ -2,7 +2,6 @@
 import { createUrlGuard } from "../../shared/access/url-guard.ts";
 import { createBodyBudget } from "../../shared/crawl/exchange.ts";
 import { createExits } from "../../shared/crawl/exits.ts";
-import { createHostStates } from "../../shared/crawl/host-state.ts";
 import type { MediaDependencies } from "../../shared/crawl/media-run.ts";
 import { createProxyStates } from "../../shared/crawl/proxy-state.ts";
 import { createRobotsCache } from "../../shared/crawl/robots-cache.ts";
@@ -12,6 +11,7 @@ import { createObjectStore } from "../../shared/platform/objects.ts";
 import { once } from "../../shared/platform/once.ts";
 import { createChromium } from "../../shared/render/chromium.ts";
 import { createQueueContainer } from "../adapters/queue-container.ts";
+import { configuredHostStates, connectionLimits } from "../adapters/web-access.ts";
 
 export const dependencies = once(() => {
   const container = createQueueContainer("render-media");
@@ -19,11 +19,7 @@ export const dependencies = once(() => {
   const { userAgent, defaultRps, robotsUnreachable, chromiumPath: executable } = config;
   const guard = createUrlGuard({ allowHosts: config.allowHosts });
   const dynamo = dynamoClient();
-  const limits = {
-    connectTimeoutMs: config.connectTimeoutMs,
-    headersTimeout: config.headersTimeoutMs,
-    bodyTimeout: config.bodyIdleTimeoutMs,
-  };
+  const limits = connectionLimits(config);
   return {
     ...container,
     dynamo,
@@ -35,10 +31,7 @@ export const dependencies = once(() => {
       clock: systemClock,
     }),
     budget: createBodyBudget(1),
-    hosts: createHostStates(dynamo, config.stateTable, Date.now, {
-      threshold: config.circuitThreshold,
-      timeoutS: config.circuitTimeoutS,
-    }),
+    hosts: configuredHostStates(config, dynamo),
     robots: createRobotsCache(dynamo, config.stateTable),
     chromium: createChromium({ guard, userAgent, executable, log }),
     objects: createObjectStore(s3Client(), config.bucket),

@@ -1,6 +1,5 @@
 /** What render works with, built once per container. No database: it runs the scripts of strangers. */
 import { createUrlGuard } from "../../shared/access/url-guard.ts";
-import { createHostStates } from "../../shared/crawl/host-state.ts";
 import { createJobFlags } from "../../shared/crawl/job-flags.ts";
 import type { RenderDependencies } from "../../shared/crawl/render-run.ts";
 import { dynamoClient, s3Client } from "../../shared/platform/aws.ts";
@@ -11,6 +10,7 @@ import { createChromium } from "../../shared/render/chromium.ts";
 import { createChromiumRenderer } from "../../shared/render/chromium-renderer.ts";
 import { createCrawl4AiRenderer } from "../../shared/render/crawl4ai.ts";
 import { createQueueContainer } from "../adapters/queue-container.ts";
+import { configuredHostStates } from "../adapters/web-access.ts";
 
 export const dependencies = once(() => {
   const container = createQueueContainer("render");
@@ -25,10 +25,7 @@ export const dependencies = once(() => {
         : createCrawl4AiRenderer({ url: config.crawl4aiUrl, timeoutMs: config.crawl4aiTimeoutS * 1000, userAgent }),
     objects: createObjectStore(s3Client(), config.bucket),
     flags: createJobFlags(dynamoClient(), config.stateTable),
-    hosts: createHostStates(dynamoClient(), config.stateTable, Date.now, {
-      threshold: config.circuitThreshold,
-      timeoutS: config.circuitTimeoutS,
-    }),
+    hosts: configuredHostStates(config, dynamoClient()),
     clock: systemClock,
     settings: { userAgent, defaultRps },
   } satisfies RenderDependencies & Record<string, unknown>;
