@@ -32,11 +32,12 @@ const ARROWS: Record<string, readonly string[]> = {
   functions: ["functions/adapters", "shared"],
   infra: [],
   "infra/topology.ts": [],
-  local: ["infra/topology.ts", "functions", "shared"],
+  "infra/topology": [],
+  local: ["infra/topology.ts", "infra/topology", "functions", "shared"],
   cli: ["shared/platform", "local", "demo"],
-  demo: ["shared/platform", "infra/topology.ts", "local", "cli"],
-  checks: ["shared/platform", "functions", "infra/topology.ts"],
-  bench: ["shared", "functions", "infra/topology.ts", "local", "demo", "cli", "test/services"],
+  demo: ["shared/platform", "infra/topology.ts", "infra/topology", "local", "cli"],
+  checks: ["shared/platform", "functions", "infra/topology.ts", "infra/topology"],
+  bench: ["shared", "functions", "infra/topology.ts", "infra/topology", "local", "demo", "cli", "test/services"],
   test: ["shared", "functions", "infra", "local", "cli", "demo", "bench", "checks"],
 };
 

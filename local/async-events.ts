@@ -3,7 +3,7 @@
  * and one that fails is tried again.
  */
 import { randomUUID } from "node:crypto";
-import type { FunctionSpec, Topology } from "../infra/topology.ts";
+import type { FunctionSpec, Topology } from "../infra/topology/spec.ts";
 import { ACCOUNT, REGION } from "./aws.ts";
 import { type Fauxqs, SqsStore } from "./fauxqs.ts";
 import type { PollTrigger } from "./queue-poller.ts";

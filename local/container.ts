@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { type ResourceLimits, Worker } from "node:worker_threads";
-import type { FunctionSpec } from "../infra/topology.ts";
+import type { FunctionSpec } from "../infra/topology/spec.ts";
 import {
   type ContainerData,
   type FromWorker,

@@ -1,5 +1,5 @@
 /** The containers of one function: started when an event needs one, kept warm, never more than its limit. */
-import type { FunctionSpec } from "../infra/topology.ts";
+import type { FunctionSpec } from "../infra/topology/spec.ts";
 import { Container, type ContainerOptions } from "./container.ts";
 import { InvocationError, type StreamSink } from "./invocation.ts";
 

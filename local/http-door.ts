@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { errorResponse, errorShapeOf } from "../functions/adapters/api-errors.ts";
-import type { Topology } from "../infra/topology.ts";
+import type { Topology } from "../infra/topology/spec.ts";
 import { ApiError } from "../shared/platform/errors.ts";
 import { BodyTooLarge, readBody } from "./http-body.ts";
 import { MAX_PAYLOAD_BYTES, proxyEvent, readProxyAnswer } from "./http-event.ts";

@@ -1,6 +1,6 @@
 /** Objects that were written become function events, as S3 notifications do. */
 import { randomBytes } from "node:crypto";
-import type { Topology } from "../infra/topology.ts";
+import type { Topology } from "../infra/topology/spec.ts";
 import { REGION } from "./aws.ts";
 import type { FauxqsApp } from "./fauxqs.ts";
 import { s3Operation } from "./usage.ts";

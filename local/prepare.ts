@@ -2,7 +2,7 @@
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { S3Client } from "@aws-sdk/client-s3";
 import { SQSClient } from "@aws-sdk/client-sqs";
-import type { Topology } from "../infra/topology.ts";
+import type { Topology } from "../infra/topology/spec.ts";
 import type { SqsStore } from "./fauxqs.ts";
 import { freeLeftBehind } from "./interrupted-work.ts";
 import { createResources } from "./resources.ts";

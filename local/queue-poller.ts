@@ -3,7 +3,7 @@
  * arrives or falls due, takes as many as there are containers for, and otherwise costs nothing.
  */
 import { randomUUID } from "node:crypto";
-import type { QueueTrigger } from "../infra/topology.ts";
+import type { QueueTrigger } from "../infra/topology/spec.ts";
 import { ACCOUNT, REGION } from "./aws.ts";
 import type { SqsStore } from "./fauxqs.ts";
 import type { FunctionPool, Slot } from "./function-pool.ts";

@@ -8,7 +8,7 @@ import {
   SetQueueAttributesCommand,
   type SQSClient,
 } from "@aws-sdk/client-sqs";
-import { deadLetterQueue, type QueueSpec, type Topology, visibilityTimeoutS } from "../infra/topology.ts";
+import { deadLetterQueue, type QueueSpec, type Topology, visibilityTimeoutS } from "../infra/topology/spec.ts";
 import { ACCOUNT, REGION } from "./aws.ts";
 
 export interface ResourceNames {

@@ -1,6 +1,6 @@
 /** Everything on one machine: the services, the handlers of a topology in worker threads, and what wakes them. */
 import { join, resolve } from "node:path";
-import type { FunctionSpec, Topology } from "../infra/topology.ts";
+import type { FunctionSpec, Topology } from "../infra/topology/spec.ts";
 import { ensureAdminKey } from "./admin-key.ts";
 import { asyncTrigger, createAsyncEvents, startTicking } from "./async-events.ts";
 import { type LocalAws, startAws } from "./aws.ts";

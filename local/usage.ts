@@ -1,5 +1,5 @@
 /** Counts what AWS would bill for: calls by service and operation, and the time of functions. */
-import type { FunctionSpec } from "../infra/topology.ts";
+import type { FunctionSpec } from "../infra/topology/spec.ts";
 import type { FauxqsApp } from "./fauxqs.ts";
 import { PRICES } from "./prices.ts";
 

@@ -13,7 +13,7 @@ import type { Settings } from "../settings.ts";
 import type { DataStack } from "../stacks/data.ts";
 import type { NetworkStack } from "../stacks/network.ts";
 import type { RenderingStack } from "../stacks/rendering.ts";
-import { concurrencyLimit, deadLetterQueue, type FunctionSpec } from "../topology.ts";
+import { concurrencyLimit, deadLetterQueue, type FunctionSpec } from "../topology/spec.ts";
 
 /** What every function is built from. */
 export interface Surroundings {
@@ -117,7 +117,7 @@ export class StrandlineFunction extends Construct {
   private allowObjects(bucket: Bucket, access: "read" | "write"): void {
     const { bucketArn } = bucket;
     this.allow(bucketArn, "s3:ListBucket");
-    const actions = access === "read" ? ["s3:GetObject"] : ["s3:GetObject", "s3:PutObject", "s3:DeleteObject"];
+    const actions = access === "read" ? ["s3:GetObject"] : ["s3:GetObject", "s3:PutObject"];
     this.allow(
       OBJECT_KEYS.map((keys) => `${bucketArn}/${keys}`),
       ...actions,

@@ -14,7 +14,8 @@ import { LogGroup, RetentionDays } from "aws-cdk-lib/aws-logs";
 import type { Construct } from "constructs";
 import { acknowledge } from "../acknowledge.ts";
 import { StrandlineFunction, type Surroundings } from "../constructs/strandline-function.ts";
-import { gatewayResource, TOPOLOGY } from "../topology.ts";
+import { gatewayResource } from "../topology/spec.ts";
+import { TOPOLOGY } from "../topology.ts";
 
 export interface ApiStackProps extends StackProps {
   surroundings: Surroundings;

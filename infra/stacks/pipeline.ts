@@ -10,7 +10,8 @@ import type { Construct } from "constructs";
 import { acknowledge } from "../acknowledge.ts";
 import { listenToQueues } from "../constructs/queue-triggers.ts";
 import { StrandlineFunction, type Surroundings } from "../constructs/strandline-function.ts";
-import { deadLetterQueue, servesSockets, TOPOLOGY, visibilityTimeoutS } from "../topology.ts";
+import { deadLetterQueue, servesSockets, visibilityTimeoutS } from "../topology/spec.ts";
+import { TOPOLOGY } from "../topology.ts";
 
 export interface PipelineStackProps extends StackProps {
   surroundings: Omit<Surroundings, "queues" | "chromium">;

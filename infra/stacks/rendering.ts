@@ -2,7 +2,7 @@
  * Crawl4AI as a Fargate service, where the deployment asks for it. It stands in a network of its own: its browser runs the
  * scripts of strangers, and nothing else of ours is there but the network interfaces of the function that asks it.
  */
-import { Stack, type StackProps } from "aws-cdk-lib";
+import { RemovalPolicy, Stack, type StackProps } from "aws-cdk-lib";
 import {
   GatewayVpcEndpointAwsService,
   InterfaceVpcEndpointAwsService,
@@ -120,7 +120,10 @@ export class RenderingStack extends Stack {
       portMappings: [{ containerPort: PORT }],
       logging: new AwsLogDriver({
         streamPrefix: "crawl4ai",
-        logGroup: new LogGroup(this, "Log", { retention: RetentionDays.ONE_MONTH }),
+        logGroup: new LogGroup(this, "Log", {
+          retention: RetentionDays.ONE_MONTH,
+          removalPolicy: RemovalPolicy.DESTROY,
+        }),
       }),
     });
     new FargateService(this, "Crawl4Ai", {

@@ -9,7 +9,8 @@ import type { Construct } from "constructs";
 import { acknowledge } from "../acknowledge.ts";
 import { listenToQueues } from "../constructs/queue-triggers.ts";
 import { StrandlineFunction, type Surroundings } from "../constructs/strandline-function.ts";
-import { servesSockets, TOPOLOGY } from "../topology.ts";
+import { servesSockets } from "../topology/spec.ts";
+import { TOPOLOGY } from "../topology.ts";
 
 export interface SocketStackProps extends StackProps {
   surroundings: Surroundings;

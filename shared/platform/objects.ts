@@ -1,11 +1,10 @@
 /** Objects in the S3 bucket. */
-import { DeleteObjectCommand, GetObjectCommand, NoSuchKey, PutObjectCommand, type S3Client } from "@aws-sdk/client-s3";
+import { GetObjectCommand, NoSuchKey, PutObjectCommand, type S3Client } from "@aws-sdk/client-s3";
 
 export interface ObjectStore {
   put(key: string, body: Uint8Array, contentType: string): Promise<void>;
   /** The whole object, or `length` bytes from `offset`; undefined where there is none. */
   get(key: string, range?: { offset: number; length: number }): Promise<Uint8Array | undefined>;
-  delete(key: string): Promise<void>;
 }
 
 export function createObjectStore(s3: S3Client, bucket: string): ObjectStore {
@@ -22,9 +21,6 @@ export function createObjectStore(s3: S3Client, bucket: string): ObjectStore {
         if (error instanceof NoSuchKey) return undefined;
         throw error;
       }
-    },
-    async delete(key) {
-      await s3.send(new DeleteObjectCommand({ Bucket: bucket, Key: key }));
     },
   };
 }

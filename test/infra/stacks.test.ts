@@ -13,8 +13,8 @@ import {
   deadLetterQueue,
   type FunctionSpec,
   gatewayResource,
-  TOPOLOGY,
-} from "../../infra/topology.ts";
+} from "../../infra/topology/spec.ts";
+import { TOPOLOGY } from "../../infra/topology.ts";
 import { loadConfig } from "../../shared/platform/config.ts";
 import { type Resource, type Synthesis, synthesise } from "./synthesis.ts";
 
@@ -133,6 +133,41 @@ describe("functions", () => {
       expect(functionOf(spec).Properties["ReservedConcurrentExecutions"], spec.name).toBe(concurrencyLimit(spec));
     }
   });
+});
+
+describe("docs/deploy.md", () => {
+  const concurrencyOf = (network: FunctionSpec["network"]) =>
+    TOPOLOGY.functions
+      .filter((spec) => spec.network === network)
+      .reduce((sum, spec) => sum + (concurrencyLimit(spec) ?? Number.POSITIVE_INFINITY), 0);
+  const deploy = () => readFile(join(import.meta.dirname, "..", "..", "docs", "deploy.md"), "utf8");
+
+  test("tells what is reserved, and an account with 1,000 executions has room for all functions at once", async () => {
+    const reserved = properties("AWS::Lambda::Function")
+      .map(({ ReservedConcurrentExecutions = 0 }) => Number(ReservedConcurrentExecutions))
+      .reduce((sum, each) => sum + each, 0);
+    expect(reserved).toBe(concurrencyOf("private"));
+    // AWS refuses a reservation that leaves fewer than 100
+    expect(1000 - reserved).toBeGreaterThan(Math.max(100, concurrencyOf("internet")));
+    expect(await deploy()).toContain(`reserve ${reserved} in all`);
+    expect(await deploy()).toContain(`use up to ${concurrencyOf("internet")} of it`);
+  });
+
+  test("counts the alarms, the secrets and the endpoints that cost something every month", async () => {
+    const alarms = properties("AWS::CloudWatch::Alarm").length;
+    expect(await deploy()).toContain(`| alarms, ${alarms} at 0.10 | ${(alarms * 0.1).toFixed(2)} |`);
+    // besides the one of our own, RDS keeps the password of the database in one
+    expect(properties("AWS::SecretsManager::Secret")).toHaveLength(1);
+    const endpoints = properties("AWS::EC2::VPCEndpoint").filter(
+      ({ VpcEndpointType }) => VpcEndpointType === "Interface",
+    );
+    expect(endpoints).toHaveLength(2);
+  });
+});
+
+test("no stack comes near the 500 resources that CloudFormation takes", () => {
+  const sizes = Map.groupBy(synthesis.resources(), ({ stack }) => stack);
+  for (const [stack, { length }] of sizes) expect(length, stack).toBeLessThan(400);
 });
 
 describe("permissions", () => {

@@ -1,11 +1,12 @@
 /** AWS resources of a test's own in the shared services. */
 import { randomUUID } from "node:crypto";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
-import { S3Client } from "@aws-sdk/client-s3";
+import { DeleteObjectCommand, S3Client } from "@aws-sdk/client-s3";
 import { DeleteQueueCommand, ReceiveMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import { inject } from "vitest";
-import { deadLetterQueue, TOPOLOGY, type Topology } from "../../infra/topology.ts";
+import { deadLetterQueue, type Topology } from "../../infra/topology/spec.ts";
+import { TOPOLOGY } from "../../infra/topology.ts";
 import { createResources } from "../../local/resources.ts";
 import { whenTestEnds } from "./database.ts";
 
@@ -22,6 +23,8 @@ export interface TestAws extends AsyncDisposable {
   env: Record<string, string>;
   /** Takes (and thereby hides) up to ten messages of a queue, parsed from JSON. Waits up to `waitS` seconds for the first. */
   receive(queue: string, waitS?: number): Promise<unknown[]>;
+  /** As a lifecycle rule of the bucket would. */
+  removeObject(key: string): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -76,6 +79,9 @@ export async function testAws({ topology = TOPOLOGY }: { topology?: Topology } =
         }),
       );
       return Messages.map((message) => JSON.parse(message.Body ?? "null") as unknown);
+    },
+    async removeObject(Key) {
+      await s3.send(new DeleteObjectCommand({ Bucket: bucket, Key }));
     },
     close,
     [Symbol.asyncDispose]: close,

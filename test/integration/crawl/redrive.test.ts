@@ -68,7 +68,7 @@ test("a batch that is missing for a while is ingested once it is back, and its j
   const [task] = (await setup.tasks()) as [FetchTask];
   const message = await setup.capture(task, site);
   const batch = await setup.dependencies.objects.get(message.batchKey);
-  await setup.dependencies.objects.delete(message.batchKey);
+  await setup.aws.removeObject(message.batchKey);
   await setup.dependencies.queues.send("captures", message);
   // it comes back to the queue, and would until its deliveries are used up
   expect(await setup.ingestNext()).toBe(true);

@@ -175,7 +175,7 @@ describe("what became of it", () => {
     const [row] = await setup.database.sql<
       { result_key: string }[]
     >`select result_key from discovery_jobs where id = ${id}`;
-    await objects.delete(row?.result_key ?? "");
+    await setup.aws.removeObject(row?.result_key ?? "");
     expect(await show(id)).toMatchObject({ status: 410, body: { code: "RESULTS_EXPIRED" } });
   });
 

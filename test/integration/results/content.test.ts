@@ -247,7 +247,7 @@ describe("what the archive has lost", () => {
     const setup = await resultsSetup();
     const { jobId } = await crawl(setup, { page: { body: page("Expired", ["/b"]) } });
     const [{ key } = { key: "" }] = await setup.sql<{ key: string }[]>`select batch_key as key from captures`;
-    await setup.reader.objects.delete(key);
+    await setup.aws.removeObject(key);
     const fields = selectFields({ include: "markdown,links" }, "all");
     const [fromDocument] = await setup.pages(jobId, fields);
     await setup.sql`delete from documents`;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { FunctionSpec, Topology } from "../../../infra/topology.ts";
+import type { FunctionSpec, Topology } from "../../../infra/topology/spec.ts";
 import { compileRoutes } from "../../../local/http-routes.ts";
 
 const spec: FunctionSpec = {

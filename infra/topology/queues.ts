@@ -1,0 +1,27 @@
+/** The queues, and those that more than one function sends to. */
+import type { QueueSpec } from "./spec.ts";
+
+/** With the consumer's growing delays, what outlives six minutes of a database or a bucket that is down. */
+const MAX_RECEIVES = 12;
+
+export const QUEUES = [
+  { name: "fetch-high", maxReceiveCount: MAX_RECEIVES },
+  { name: "fetch-normal", maxReceiveCount: MAX_RECEIVES },
+  { name: "fetch-low", maxReceiveCount: MAX_RECEIVES },
+  { name: "captures", maxReceiveCount: MAX_RECEIVES },
+  { name: "embed", maxReceiveCount: MAX_RECEIVES },
+  { name: "render", maxReceiveCount: MAX_RECEIVES },
+  // whoever asked waits no longer than half a minute
+  { name: "media", maxReceiveCount: 2 },
+  { name: "discover", maxReceiveCount: MAX_RECEIVES },
+  { name: "discovered", maxReceiveCount: MAX_RECEIVES },
+  // whoever asked has gone after a few seconds
+  { name: "harvest", maxReceiveCount: 3 },
+  { name: "progress", maxReceiveCount: MAX_RECEIVES },
+  { name: "push", maxReceiveCount: MAX_RECEIVES },
+  { name: "proxy-test", maxReceiveCount: 3 },
+] as const satisfies readonly QueueSpec[];
+
+export const FETCH_QUEUES = ["fetch-high", "fetch-normal", "fetch-low"] as const;
+/** Who claims URLs sends them to fetch, or to ingest where the crawl cache has them. */
+export const CLAIM_QUEUES = [...FETCH_QUEUES, "captures"] as const;

@@ -1,0 +1,42 @@
+/** Pages in a browser: those of crawls, and those that somebody asks to see. */
+import type { FunctionSpec } from "./spec.ts";
+
+export const RENDERING: readonly FunctionSpec[] = [
+  {
+    name: "render",
+    about: "Opens fetched pages in a browser, archives their DOM, delivers their captures",
+    timeoutS: 120,
+    memoryMb: 2048,
+    network: "internet",
+    browser: true,
+    queues: [{ queue: "render", batchSize: 1, maxConcurrency: 50 }],
+    grants: { send: ["captures"], bucket: "write", stateTable: true, renderer: true },
+    localContainers: 1,
+  },
+  {
+    name: "media-api",
+    about: "Takes pictures and PDFs of pages and runs scripts in them, for whoever waits for it",
+    timeoutS: 29,
+    memoryMb: 256,
+    network: "private",
+    maxConcurrency: 10,
+    routes: [
+      { method: "POST", path: "/api/v1/screenshot" },
+      { method: "POST", path: "/api/v1/pdf" },
+      { method: "POST", path: "/api/v1/execute-js" },
+    ],
+    grants: { send: ["media"], bucket: "read", stateTable: true, database: true },
+    localContainers: 2,
+  },
+  {
+    name: "render-media",
+    about: "Opens pages in a browser for the media API",
+    timeoutS: 60,
+    memoryMb: 2048,
+    network: "internet",
+    browser: true,
+    queues: [{ queue: "media", batchSize: 1, maxConcurrency: 20 }],
+    grants: { bucket: "write", stateTable: true },
+    localContainers: 1,
+  },
+];

@@ -1,0 +1,109 @@
+/** What a topology may say of its functions and queues, and what follows from it. */
+
+export type HttpMethod = "GET" | "POST" | "PUT" | "DELETE";
+
+export interface Route {
+  method: HttpMethod;
+  /** As requests have it, e.g. `/api/v1/crawl/{job_id}`; see `gatewayResource`. */
+  path: string;
+  /** The handler is wrapped in `awslambda.streamifyResponse`. */
+  streaming?: true;
+}
+
+export interface QueueTrigger {
+  queue: string;
+  batchSize: number;
+  /** Invocations at once, at the most (2 to 1000 on AWS). */
+  maxConcurrency: number;
+  /** Longest wait for a batch to fill, in seconds. */
+  batchingWindowS?: number;
+}
+
+export interface FunctionSpec {
+  /** Folder below `functions/`; its `handler.ts` exports `handler`. */
+  name: string;
+  about: string;
+  timeoutS: number;
+  memoryMb: number;
+  /** `internet`: outside the VPC, no database. `private`: inside the VPC, reaches the database but no web site. */
+  network: "internet" | "private";
+  routes?: readonly Route[];
+  queues?: readonly QueueTrigger[];
+  schedules?: readonly { name: string; everyMinutes: number }[];
+  /** S3 object-created events whose key matches. */
+  objects?: readonly { prefix: string; suffix: string }[];
+  /** Serves the WebSocket API. */
+  websocket?: true;
+  /** Runs once per deployment, and at each local start, before anything else. */
+  atDeploy?: true;
+  /** Runs Chromium: gets its layer, which is for x86-64, and room to unpack it. */
+  browser?: true;
+  /** Invocations at once, at the most. A function with queues has the sum of its triggers instead. */
+  maxConcurrency?: number;
+  /** What it may touch besides its own triggers. */
+  grants: {
+    /** Queues it sends to. */
+    send?: readonly string[];
+    bucket?: "read" | "write";
+    stateTable?: true;
+    database?: true;
+    vectors?: true;
+    embedder?: true;
+    /** The Crawl4AI service, where the deployment has one. */
+    renderer?: true;
+    /** The secret with the keys of search and model providers. */
+    providerKeys?: true;
+    /** Writes to WebSocket connections, and ends them. */
+    connections?: true;
+  };
+  /** Worker threads of the local runtime, at the most. */
+  localContainers: number;
+}
+
+export interface QueueSpec {
+  name: string;
+  /** Deliveries before a message goes to `<name>-dlq`. */
+  maxReceiveCount: number;
+}
+
+export interface Topology {
+  functions: readonly FunctionSpec[];
+  queues: readonly QueueSpec[];
+}
+
+/**
+ * The API Gateway resource that takes a path. A resource may hold no `+`, so the root's greedy one takes such a path, and with
+ * it whatever has no resource of its own: its function answers 404 to that.
+ */
+export function gatewayResource(path: string): string {
+  return path.replace(/\+\}$/, "}").includes("+") ? "/{proxy+}" : path;
+}
+
+/** SQS visibility timeout in seconds: at least six times the timeout of the slowest consumer, as AWS advises. */
+export function visibilityTimeoutS(topology: Topology, queue: string): number {
+  const timeouts = topology.functions
+    .filter((each) => each.queues?.some((trigger) => trigger.queue === queue))
+    .map((each) => each.timeoutS);
+  return 6 * Math.max(5, ...timeouts);
+}
+
+/** Invocations at once, at the most; undefined where nothing limits them. */
+export function concurrencyLimit(spec: FunctionSpec): number | undefined {
+  return spec.maxConcurrency ?? spec.queues?.reduce((sum, { maxConcurrency }) => sum + maxConcurrency, 0);
+}
+
+/**
+ * Database connections that can be open at once: a container holds one. Aurora Serverless v2 takes some 190 for each
+ * capacity unit of its maximum, and never more than 2000 where the minimum is 0.
+ */
+export function databaseConnections(topology: Topology): number {
+  return topology.functions
+    .filter(({ grants }) => grants.database)
+    .reduce((sum, spec) => sum + (concurrencyLimit(spec) ?? Number.POSITIVE_INFINITY), 0);
+}
+
+/** Whether it belongs to the WebSocket API, on either side of its connections. */
+export const servesSockets = ({ websocket, grants }: FunctionSpec): boolean =>
+  websocket === true || grants.connections === true;
+
+export const deadLetterQueue = (queue: string): string => `${queue}-dlq`;
