@@ -122,7 +122,8 @@ describe("a run", () => {
   });
 
   it("searches this system's own index as a provider", async () => {
-    await configure({ search: { cascade_order: ["serper", "strandline"] } });
+    // the first search loads the model of the embeddings
+    await configure({ search: { cascade_order: ["serper", "strandline"], deadline_ms: 20_000 } });
     const { status, body } = await run();
     expect(status).toBe(201);
     expect(body.providers_used).toEqual(["serper", "strandline"]);
