@@ -32,6 +32,8 @@ interface Candidate extends TaskUrl {
 export async function claimUrls(tx: Transaction, job: JobRow, hosts: readonly string[] | null): Promise<ClaimedTask[]> {
   const tasks: ClaimedTask[] = [];
   for (;;) {
+    // a try that failed after the cancellation has come back as pending
+    if (job.cancelRequested) await skipPending(tx, job, "CANCELLED");
     if (job.cancelRequested || job.counts.open === 0 || (await endIfLate(tx, job))) break;
     const { allowed, ended } = await endBlocked(tx, job, await claimNext(tx, job, hosts));
     tasks.push(...allowed);

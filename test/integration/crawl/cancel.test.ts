@@ -111,3 +111,16 @@ test("a cancelled job whose host asked for minutes of silence ends at the next s
   await ingestBatch(setup.dependencies, await setup.capture(task, cancelled));
   expect(await readJob(setup.sql, job.job_id)).toMatchObject(ended);
 });
+
+test("a page that fails after the cancellation is not tried again, and its job ends with it", async () => {
+  const setup = await crawlSetup();
+  const job = await createJob(setup.dependencies, newJob(urls(2)));
+  const [task] = (await setup.tasks()) as [FetchTask];
+  await cancelJob(setup.dependencies, job.job_id);
+  const reset: Site = () => ({ error: { code: "CONNECT_FAILED", message: "reset", retryable: true } });
+  await ingestBatch(setup.dependencies, await setup.capture(task, reset));
+  expect(await readJob(setup.sql, job.job_id)).toMatchObject({
+    status: "cancelled",
+    counts: { failed: 0, skipped: 2, open: 0 },
+  });
+});
