@@ -88,10 +88,12 @@ async function claimRound(
 ): Promise<ClaimedTask[]> {
   if (hosts.length === 0 || free <= 0) return [];
   const budget = job.settings.max_pages - job.counts.claimed;
-  const candidates =
-    which === "ready" ? await findReady(tx, job, hosts, shape, budget > 0) : await findWaiting(tx, job, hosts, shape);
-  if (candidates.length === 0) return [];
   const room = await roomOfHosts(tx, job, hosts);
+  // first tries that cannot be paid for must not hide others behind them
+  const fresh = budget > 0 ? hosts.filter((host) => (room?.get(host) ?? 1) > 0) : [];
+  const candidates =
+    which === "ready" ? await findReady(tx, job, hosts, shape, fresh) : await findWaiting(tx, job, hosts, shape);
+  if (candidates.length === 0) return [];
   const slices = inSlices(affordable(candidates, budget, room), shape.urlsPerTask).slice(0, free);
   if (slices.length === 0) return [];
   const tasks = slices.map((slice) => ({
@@ -141,13 +143,13 @@ function inSlices(urls: readonly Candidate[], size: number): Candidate[][] {
   return slices.toSorted((a, b) => a.rank - b.rank).map(({ slice }) => slice);
 }
 
-/** In order of priority, as many as the host's free tasks hold. */
+/** In order of priority, as many as the host's free tasks hold. @param fresh hosts on which first tries may be claimed */
 async function findReady(
   tx: Transaction,
   job: JobRow,
   hosts: readonly string[],
   { tasksPerHost, urlsPerTask }: ClaimShape,
-  firstTries: boolean,
+  fresh: readonly string[],
 ): Promise<Candidate[]> {
   const level =
     job.settings.strategy === "bfs"
@@ -165,7 +167,7 @@ async function findReady(
     cross join lateral (
       select f.* from frontier f
       where f.job_id = ${job.id} and f.host = h.host and f.state = 'pending' and f.not_before <= now()
-        and (f.attempt > 0 or (${firstTries} and (level.depth is null or f.depth <= level.depth)))
+        and (f.attempt > 0 or (h.host = any(${fresh as string[]}::text[]) and (level.depth is null or f.depth <= level.depth)))
       order by f.priority
       limit greatest(0, ${tasksPerHost}::int - flight.tasks) * ${urlsPerTask}::int
       for update of f skip locked

@@ -100,6 +100,29 @@ test("a second try does not count against max_pages_per_host", async () => {
   });
 });
 
+test.each(["bfs", "dfs", "best_first"] as const)(
+  "%s: pages beyond max_pages_per_host do not keep a second try from its turn",
+  async (strategy) => {
+    const setup = await crawlSetup();
+    const seen = new Set<string>();
+    const site: Site = (url) => {
+      if (seen.has(url) || url.endsWith("/")) return { html: page(url, fan(130), 10) };
+      seen.add(url);
+      return { status: 500, error: { code: "HTTP_500", message: "fault", retryable: true } };
+    };
+    const job = await createJob(
+      setup.dependencies,
+      newSiteJob("http://a.example/", { order: { strategy, keywords: ["a"], max_pages_per_host: 3 } }),
+    );
+    await setup.crawl(site);
+    expect(await readJob(setup.sql, job.job_id)).toMatchObject({
+      status: "completed",
+      stop_reason: "budget_exhausted",
+      counts: { crawled: 3, failed: 0, open: 0 },
+    });
+  },
+);
+
 test("a frontier holds a hundred URLs per page that may be fetched, and says when it held no more", async () => {
   const setup = await crawlSetup();
   const job = await createJob(setup.dependencies, newSiteJob("http://a.example/", { maxPages: 2 }));
