@@ -9,8 +9,9 @@ export const handler = createQueueHandler(dependencies, () => ({
   schema: errandSchema,
   handle: async (errand) => {
     const { config, ...tools } = dependencies();
-    await runErrand(tools, config.stateTable, errand, (request, remainingMs) =>
-      runMediaErrand(tools, mediaErrandSchema.parse(request), remainingMs),
-    );
+    const request = mediaErrandSchema.parse(errand.request);
+    const work = (_request: unknown, remainingMs: number) => runMediaErrand(tools, request, remainingMs);
+    // a site may see what scripts do
+    await runErrand(tools, config.stateTable, errand, work, { once: request.kind === "execute-js" });
   },
 }));
