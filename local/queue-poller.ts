@@ -2,15 +2,11 @@
  * Queues to functions. There is no polling: the queues live in this process, so a function's poller is woken when a message
  * arrives or falls due, takes as many as there are containers for, and otherwise costs nothing.
  */
-import { randomUUID } from "node:crypto";
 import type { QueueTrigger } from "../infra/topology/spec.ts";
-import { ACCOUNT, REGION } from "./aws.ts";
 import type { SqsStore } from "./fauxqs.ts";
 import type { FunctionPool, Slot } from "./function-pool.ts";
 import { InvocationError } from "./invocation.ts";
-
-type SqsQueue = NonNullable<ReturnType<SqsStore["getQueueByName"]>>;
-type Received = ReturnType<SqsQueue["dequeue"]>[number];
+import { type Delivered, failuresOf, type SqsQueue, takeBatch } from "./sqs-event.ts";
 
 export interface PollTrigger extends QueueTrigger {
   /** The message is the event itself, as in Lambda's own queue of asynchronous invocations; its answer means nothing. */
@@ -88,10 +84,14 @@ export function startPoller(options: PollerOptions): Poller {
       const slot = pool.tryAcquire();
       if (slot === undefined) break;
       turn += 1;
-      const batch = receive(source, queues, options.onCall);
+      source.fillingSince = undefined;
+      const { queue, trigger } = source;
+      const batch = takeBatch(queue, trigger.batchSize, queues, () => {
+        if (!trigger.asynchronous) options.onCall("ReceiveMessage");
+      });
       // everything that was due may have gone to the dead-letter queue
       if (batch.length === 0) slot.release();
-      else if (source.trigger.asynchronous) for (const one of batch) void deliverAsync(source, one, slot);
+      else if (trigger.asynchronous) for (const one of batch) void deliverAsync(source, one, slot);
       else void deliver(source, batch, slot);
     }
     const due = Math.min(...sources.map(nextDue));
@@ -177,56 +177,6 @@ function nextDue({ trigger, queue, fillingSince }: Source): number {
   return due;
 }
 
-interface Delivered {
-  handle: string;
-  message: ReturnType<typeof record>;
-}
-
-function receive(source: Source, queues: SqsStore, onCall: (operation: string) => void): Delivered[] {
-  source.fillingSince = undefined;
-  const { queue, trigger } = source;
-  const received: Received[] = [];
-  // one call takes ten; Lambda's batches may be larger
-  while (received.length < trigger.batchSize) {
-    const more = queue.dequeue(Math.min(10, trigger.batchSize - received.length), undefined, (arn) =>
-      queues.getQueueByArn(arn),
-    );
-    if (!trigger.asynchronous) onCall("ReceiveMessage");
-    if (more.length === 0) break;
-    received.push(...more);
-  }
-  return received.map((message) => ({ handle: message.ReceiptHandle, message: record(queue, message) }));
-}
-
-/** The shape of https://docs.aws.amazon.com/lambda/latest/dg/with-sqs.html */
-function record(queue: SqsQueue, received: Received) {
-  const message = queue.inflightMessages.get(received.ReceiptHandle)?.message;
-  const attributes = Object.entries(received.MessageAttributes ?? {}).map(([name, attribute]) => [
-    name,
-    {
-      dataType: attribute.DataType,
-      ...(attribute.StringValue === undefined ? {} : { stringValue: attribute.StringValue }),
-      ...(attribute.BinaryValue === undefined ? {} : { binaryValue: attribute.BinaryValue }),
-    },
-  ]);
-  return {
-    messageId: received.MessageId,
-    receiptHandle: received.ReceiptHandle,
-    body: received.Body,
-    attributes: {
-      ApproximateReceiveCount: String(message?.approximateReceiveCount ?? 1),
-      SentTimestamp: String(message?.sentTimestamp ?? Date.now()),
-      SenderId: ACCOUNT,
-      ApproximateFirstReceiveTimestamp: String(message?.approximateFirstReceiveTimestamp ?? Date.now()),
-    },
-    messageAttributes: Object.fromEntries(attributes) as Record<string, unknown>,
-    md5OfBody: received.MD5OfBody,
-    eventSource: "aws:sqs",
-    eventSourceARN: `arn:aws:sqs:${REGION}:${ACCOUNT}:${queue.name}`,
-    awsRegion: REGION,
-  };
-}
-
 /** @returns which messages must be delivered again */
 async function invoke(
   { trigger }: Source,
@@ -242,25 +192,5 @@ async function invoke(
     if (outcome.status === "rejected") throw outcome.reason;
     return failuresOf(outcome.value, trigger.queue, pool.spec.name);
   });
-  return (messageId) => failures.some((failed) => failed.has(messageId) || failed.has(EVERYTHING));
-}
-
-const EVERYTHING = "*";
-
-/** An answer that is not a batch response means success; one that names no real message means that all failed, as on Lambda. */
-function failuresOf(answer: unknown, queue: string, functionName: string): Set<string> {
-  if (typeof answer !== "object" || answer === null || !("batchItemFailures" in answer)) return new Set();
-  const { batchItemFailures } = answer;
-  if (batchItemFailures === null) return new Set();
-  if (!Array.isArray(batchItemFailures)) return new Set([EVERYTHING]);
-  return new Set(
-    batchItemFailures.map((failure: unknown) => {
-      const id = (failure as { itemIdentifier?: unknown } | null)?.itemIdentifier;
-      if (typeof id === "string" && id !== "") return id;
-      throw new InvocationError("error", `A batch item failure without itemIdentifier, for ${queue}`, {
-        functionName,
-        requestId: randomUUID(),
-      });
-    }),
-  );
+  return (messageId) => failures.some((failed) => failed(messageId));
 }

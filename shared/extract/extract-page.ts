@@ -8,7 +8,7 @@ import { findMainContent } from "./main-content.ts";
 import { renderHtml } from "./main-html.ts";
 import { renderMarkdown } from "./markdown.ts";
 import { pageFacts } from "./metadata.ts";
-import { parsePage } from "./page-tree.ts";
+import { parsePage } from "./parse-page.ts";
 
 export interface PageContext {
   /** Absolute URL after redirects. */

@@ -1,19 +1,5 @@
-/**
- * HTML text → a tree of the elements that extraction reads, built on htmlparser2's tokenizer.
- *
- * htmlparser2's own Parser keeps its open elements in an array that it shifts at the front, so that a page nested
- * n deep costs n², and its DomHandler materialises scripts and comments. This builder is linear in the input, closes
- * what HTML closes implicitly, and is at most `MAX_DEPTH` deep, so everything downstream may recurse.
- */
-import { Document, Element, Text } from "domhandler";
-import { Tokenizer, type TokenizerCallbacks } from "htmlparser2";
-import { CLOSES, CLOSES_P, type CloseRule, OPAQUE, P_RULE, TABLE_PARTS, TABLE_SCOPE, VOID } from "./html-rules.ts";
-
-/** Deeper elements become siblings at this depth; Blink uses the same limit (kMaximumHTMLParserDOMTreeDepth). */
-export const MAX_DEPTH = 512;
-
-/** Attribute values beyond this many characters are cut: inline data, never something a reader sees. */
-const MAX_ATTRIBUTE = 65_536;
+/** The tree of a page: its elements, and what is noted of them while it is built. */
+import { type Document, Element } from "domhandler";
 
 /** Page elements carry the figures that scoring sums up, so that no second tree or map is needed. */
 export class PageElement extends Element {
@@ -40,7 +26,7 @@ export class PageElement extends Element {
   isBlock = false;
 }
 
-/** What the builder notes on its way, in document order, so that nobody walks the tree again for it. */
+/** What is noted while the tree is built, in document order, so that nobody walks the tree again for it. */
 export interface Page {
   root: Document;
   html: PageElement | null;
@@ -60,16 +46,58 @@ export interface Page {
   h1: PageElement | null;
 }
 
-/** How far up a start tag looks for what it closes; keeps the whole build linear. */
-const SEARCH_LIMIT = 32;
+export function emptyPage(root: Document): Page {
+  return {
+    root,
+    html: null,
+    body: null,
+    baseHref: null,
+    hrefs: [],
+    anchors: [],
+    metas: [],
+    linkTags: [],
+    times: [],
+    marked: [],
+    jsonLd: [],
+    title: null,
+    h1: null,
+  };
+}
 
-/** Parses any string; never throws on bad markup. Time is linear in `html.length`. */
-export function parsePage(html: string): Page {
-  const builder = new Builder(html);
-  const tokenizer = new Tokenizer({ decodeEntities: true }, builder);
-  tokenizer.write(html);
-  tokenizer.end();
-  return builder.page;
+/** Notes an element that has begun, with its attributes. */
+export function noteElement(page: Page, element: PageElement): void {
+  const { name, attribs } = element;
+  if (isMark(attribs)) page.marked.push(element);
+  switch (name) {
+    case "a":
+    case "area":
+      if (attribs.href !== undefined) {
+        page.hrefs.push(attribs.href);
+        page.anchors.push(element);
+      }
+      break;
+    case "base":
+      if (page.baseHref === null && attribs.href !== undefined) page.baseHref = attribs.href;
+      break;
+    case "meta":
+      page.metas.push(element);
+      break;
+    case "link":
+      page.linkTags.push(element);
+      break;
+    case "time":
+      page.times.push(element);
+      break;
+    case "html":
+      page.html ??= element;
+      break;
+    case "body":
+      page.body ??= element;
+      break;
+    case "h1":
+      page.h1 ??= element;
+      break;
+  }
 }
 
 /** Rough, since every element is asked: metadata.ts looks closer. */
@@ -78,264 +106,3 @@ const isMark = ({ rel, itemprop, class: names }: Record<string, string>): boolea
   (itemprop !== undefined && MARK.test(itemprop)) ||
   (rel !== undefined && MARK.test(rel)) ||
   (names !== undefined && MARK.test(names));
-
-class Builder implements TokenizerCallbacks {
-  readonly page: Page;
-  private readonly html: string;
-  private readonly open: (Document | PageElement)[];
-  /** Open elements by name, so that an end tag without a start tag costs nothing. */
-  private readonly openCount = new Map<string, number>();
-  /** Elements beyond MAX_DEPTH that are open but not on the stack. */
-  private overflow = 0;
-  private text: Text | null = null;
-  private name = "";
-  private attributeName = "";
-  private attributeValue = "";
-  private attributes: Record<string, string> = {};
-  /** Name and nesting of the opaque element being skipped. */
-  private opaque = "";
-  private opaqueDepth = 0;
-  private opaqueText: string | null = null;
-
-  constructor(html: string) {
-    this.html = html;
-    const root = new Document([]);
-    this.open = [root];
-    this.page = {
-      root,
-      html: null,
-      body: null,
-      baseHref: null,
-      hrefs: [],
-      anchors: [],
-      metas: [],
-      linkTags: [],
-      times: [],
-      marked: [],
-      jsonLd: [],
-      title: null,
-      h1: null,
-    };
-  }
-
-  ontext(start: number, end: number): void {
-    if (this.opaque === "") this.addText(this.html.slice(start, end));
-    else if (this.opaqueText !== null) this.opaqueText += this.html.slice(start, end);
-  }
-
-  ontextentity(codePoint: number): void {
-    if (this.opaque === "") this.addText(String.fromCodePoint(codePoint));
-  }
-
-  oncdata(start: number, end: number, endOffset: number): void {
-    this.ontext(start, end - endOffset);
-  }
-
-  onopentagname(start: number, end: number): void {
-    this.name = this.html.slice(start, end).toLowerCase();
-    this.attributes = {};
-  }
-
-  onattribname(start: number, end: number): void {
-    this.attributeName = this.html.slice(start, end).toLowerCase();
-    this.attributeValue = "";
-  }
-
-  onattribdata(start: number, end: number): void {
-    if (this.attributeValue.length < MAX_ATTRIBUTE) {
-      this.attributeValue += this.html.slice(start, Math.min(end, start + MAX_ATTRIBUTE));
-    }
-  }
-
-  onattribentity(codePoint: number): void {
-    this.attributeValue += String.fromCodePoint(codePoint);
-  }
-
-  onattribend(): void {
-    if (!Object.hasOwn(this.attributes, this.attributeName)) this.attributes[this.attributeName] = this.attributeValue;
-    this.attributeValue = "";
-  }
-
-  onopentagend(): void {
-    this.start(false);
-  }
-
-  onselfclosingtag(): void {
-    this.start(this.isInForeignContext());
-  }
-
-  onclosetag(start: number, end: number): void {
-    const name = this.html.slice(start, end).toLowerCase();
-    if (this.opaque !== "") {
-      if (name === this.opaque && --this.opaqueDepth === 0) this.endOpaque();
-    } else this.close(name);
-  }
-
-  /** Inside `<svg>`, `<script/>` and `<title/>` do close themselves. */
-  isInForeignContext(): boolean {
-    return this.opaque === "svg" || (this.openCount.get("math") ?? 0) > 0;
-  }
-
-  oncomment(): void {
-    this.text = null;
-  }
-  ondeclaration(): void {}
-  onprocessinginstruction(): void {}
-
-  onend(): void {
-    if (this.opaque !== "") this.endOpaque();
-  }
-
-  private start(selfClosed: boolean): void {
-    const name = this.name === "image" ? "img" : this.name;
-    if (this.opaque !== "") {
-      if (name === this.opaque && !selfClosed) this.opaqueDepth++;
-      return;
-    }
-    if (OPAQUE.has(name)) {
-      if (selfClosed) return;
-      this.opaque = name;
-      this.opaqueDepth = 1;
-      this.opaqueText = name === "script" && /ld\+json/i.test(this.attributes.type ?? "") ? "" : null;
-      return;
-    }
-    if (name === "html" && this.page.html !== null) {
-      this.mergeAttributes(this.page.html);
-      return;
-    }
-    if (name === "body" && this.page.body !== null) {
-      this.mergeAttributes(this.page.body);
-      return;
-    }
-    this.closeImplied(name);
-    const element = new PageElement(name, this.attributes);
-    this.append(element);
-    this.note(element);
-    if (VOID.has(name) || selfClosed) return;
-    if (this.open.length > MAX_DEPTH) {
-      this.overflow++;
-      return;
-    }
-    this.open.push(element);
-    this.openCount.set(name, (this.openCount.get(name) ?? 0) + 1);
-  }
-
-  private mergeAttributes(target: PageElement): void {
-    target.attribs = { ...this.attributes, ...target.attribs };
-  }
-
-  private note(element: PageElement): void {
-    const { page } = this;
-    const { name, attribs } = element;
-    if (isMark(attribs)) page.marked.push(element);
-    switch (name) {
-      case "a":
-      case "area":
-        if (attribs.href !== undefined) {
-          page.hrefs.push(attribs.href);
-          page.anchors.push(element);
-        }
-        break;
-      case "base":
-        if (page.baseHref === null && attribs.href !== undefined) page.baseHref = attribs.href;
-        break;
-      case "meta":
-        page.metas.push(element);
-        break;
-      case "link":
-        page.linkTags.push(element);
-        break;
-      case "time":
-        page.times.push(element);
-        break;
-      case "html":
-        page.html ??= element;
-        break;
-      case "body":
-        page.body ??= element;
-        break;
-      case "h1":
-        page.h1 ??= element;
-        break;
-    }
-  }
-
-  private closeImplied(name: string): void {
-    if (CLOSES_P.has(name) && (this.openCount.get("p") ?? 0) > 0) this.closeUpwards(P_RULE);
-    const implied = CLOSES[name];
-    if (implied !== undefined) this.closeUpwards(implied);
-  }
-
-  private closeUpwards({ closes, until }: CloseRule): void {
-    const lowest = Math.max(1, this.open.length - SEARCH_LIMIT);
-    for (let index = this.open.length - 1; index >= lowest; index--) {
-      const { name } = this.open[index] as PageElement;
-      if (closes.has(name)) {
-        this.popTo(index);
-        return;
-      }
-      if (until.has(name)) return;
-    }
-  }
-
-  private close(name: string): void {
-    if ((this.openCount.get(name) ?? 0) === 0) {
-      if (this.overflow > 0) this.overflow--;
-      else if (name === "br") this.append(new PageElement("br", {}));
-      return;
-    }
-    if (this.overflow > 0) {
-      this.overflow--;
-      return;
-    }
-    const leavesTables = TABLE_PARTS.has(name);
-    for (let index = this.open.length - 1; index > 0; index--) {
-      const element = this.open[index] as PageElement;
-      if (element.name === name) {
-        this.popTo(index);
-        return;
-      }
-      if (!leavesTables && TABLE_SCOPE.has(element.name)) return;
-    }
-  }
-
-  private popTo(index: number): void {
-    while (this.open.length > index) {
-      const { name } = this.open.pop() as PageElement;
-      this.openCount.set(name, (this.openCount.get(name) ?? 1) - 1);
-    }
-    this.text = null;
-  }
-
-  private endOpaque(): void {
-    if (this.opaqueText !== null) this.page.jsonLd.push(this.opaqueText);
-    this.opaque = "";
-    this.opaqueText = null;
-  }
-
-  private addText(data: string): void {
-    const parent = this.open[this.open.length - 1] as PageElement;
-    if (parent.name === "title") {
-      if (this.page.title === null || this.text !== null) this.page.title = (this.page.title ?? "") + data;
-      this.text ??= new Text("");
-      return;
-    }
-    if (this.text !== null) this.text.data += data;
-    else {
-      this.text = new Text(data);
-      this.append(this.text, this.text);
-    }
-  }
-
-  private append(node: PageElement | Text, text: Text | null = null): void {
-    const parent = this.open[this.open.length - 1] as PageElement;
-    const previous = parent.children[parent.children.length - 1];
-    if (previous !== undefined) {
-      node.prev = previous;
-      previous.next = node;
-    }
-    node.parent = parent;
-    parent.children.push(node);
-    this.text = text;
-  }
-}

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { chunkText } from "../../../shared/extract/chunk.ts";
 import { extractPage, extractPlainText } from "../../../shared/extract/extract-page.ts";
-import { MAX_DEPTH, PageElement, parsePage } from "../../../shared/extract/page-tree.ts";
+import { PageElement } from "../../../shared/extract/page-tree.ts";
+import { MAX_DEPTH, parsePage } from "../../../shared/extract/parse-page.ts";
 
 const url = "https://example.org/";
 const limits = { size: 128, overlap: 20, minimum: 30 };
