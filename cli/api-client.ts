@@ -13,7 +13,7 @@ interface ErrorBody {
 }
 
 /** An error answer of the API. */
-export class ApiFailure extends CliError {
+class ApiFailure extends CliError {
   readonly status: number;
   readonly body: ErrorBody;
 

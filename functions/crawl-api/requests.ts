@@ -4,8 +4,8 @@ import { STRATEGIES } from "../../shared/crawl/job-settings.ts";
 import { urlPatternsSchema } from "../../shared/crawl/scope-request.ts";
 import { cacheOption, jobOptions } from "../adapters/job-options.ts";
 
-export const MAX_URLS_PER_JOB = 1_000;
-export const MAX_URLS_PER_BATCH = 100;
+const MAX_URLS_PER_JOB = 1_000;
+const MAX_URLS_PER_BATCH = 100;
 
 /** Judged by the URL guard, which answers with its own codes. */
 const url = z.string().min(1);

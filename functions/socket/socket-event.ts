@@ -22,7 +22,7 @@ export interface SocketAnswer {
 }
 
 /** The protocol that this API speaks, where the client names any. */
-export const SUBPROTOCOL = "strandline";
+const SUBPROTOCOL = "strandline";
 /** Before the key. A browser can set no header of a WebSocket but this list; a key in the URL would end up in logs. */
 const KEY_PROTOCOL = "strandline.key.";
 

@@ -10,7 +10,7 @@ const ANSWER_MODES: readonly string[] = ["stats", "urls", "pages"];
 const MAX_TIMEOUT_S = 7 * 24 * 3600;
 
 /** Comma-separated names of fields, judged by `selectFields`. */
-export const fieldSelection = { include: z.string().max(1_000).optional(), exclude: z.string().max(1_000).optional() };
+const fieldSelection = { include: z.string().max(1_000).optional(), exclude: z.string().max(1_000).optional() };
 
 export const crawlQuerySchema = z.strictObject({
   result_mode: z.enum(RESULT_MODES).default("stats"),

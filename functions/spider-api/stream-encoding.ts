@@ -5,7 +5,7 @@ import { preferredType } from "../adapters/accept.ts";
 import type { RefusedSeed } from "../adapters/spider-seeds.ts";
 import { streamStats } from "../adapters/spider-stats.ts";
 
-export const STREAM_TYPES = ["application/x-ndjson", "text/event-stream"] as const;
+const STREAM_TYPES = ["application/x-ndjson", "text/event-stream"] as const;
 export type StreamType = (typeof STREAM_TYPES)[number];
 
 /** @throws ApiError 406 NOT_ACCEPTABLE */

@@ -7,7 +7,7 @@ import { z } from "zod";
 const hex32 = z.string().regex(/^[0-9a-f]{64}$/);
 
 /** Where a record lies: one gzip member of a WARC file, so that it is read by one ranged GET. */
-export const warcPointerSchema = z.strictObject({
+const warcPointerSchema = z.strictObject({
   key: z.string(),
   /** Bytes from the start of the file, and compressed bytes of the record. */
   offset: z.number().int().nonnegative(),
@@ -16,7 +16,7 @@ export const warcPointerSchema = z.strictObject({
   recordId: z.uuid(),
 });
 
-export const captureErrorSchema = z.strictObject({
+const captureErrorSchema = z.strictObject({
   /** One of `CAPTURE_ERROR_CODES`, or `HTTP_<status>`. */
   code: z.string(),
   message: z.string(),

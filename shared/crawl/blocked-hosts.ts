@@ -5,7 +5,7 @@ import { endClaimed } from "./frontier.ts";
 import { addCounts, type JobRow } from "./job-lifecycle.ts";
 
 /** Those of the hosts that are blocked, each with the reason that was given. */
-export async function blockedHosts(sql: Queryable, hosts: readonly string[]): Promise<Map<string, string | null>> {
+async function blockedHosts(sql: Queryable, hosts: readonly string[]): Promise<Map<string, string | null>> {
   if (hosts.length === 0) return new Map();
   const rows = await sql<{ domain: string; reason: string | null }[]>`
     select domain, blocked_reason as reason from domain_settings

@@ -23,7 +23,7 @@ export const scopeSchema = z.strictObject({
 export type Scope = z.infer<typeof scopeSchema>;
 
 /** The capture that a conditional request may be answered against. */
-export const priorCaptureSchema = z.strictObject({
+const priorCaptureSchema = z.strictObject({
   etag: z.string().nullable(),
   lastModified: z.string().nullable(),
   payloadDigest: z.string().nullable(),

@@ -56,7 +56,7 @@ export interface HostGate {
  * Openings of a circuit that a job waits through. What still waits when it opens once more ends, so that a host that stays
  * down costs a job bounded time.
  */
-export const OPENINGS_WAITED = 3;
+const OPENINGS_WAITED = 3;
 /** What a 429 without Retry-After asks for, in ms. */
 const DEFAULT_HOLD_MS = 5000;
 /** Until it is asked again what came of another worker's probe, in ms. */

@@ -135,6 +135,6 @@ export function createProxyStates(
 }
 
 /** Names a server, not its password. */
-export function serverKey({ url, username = "" }: ProxyServer): string {
+function serverKey({ url, username = "" }: ProxyServer): string {
   return createHash("sha256").update(`${url}\n${username}`).digest("hex").slice(0, 12);
 }

@@ -18,7 +18,7 @@ export interface Retry {
 }
 
 /** URLs that one retry asks for, at the most. */
-export const MAX_RETRIED_URLS = 10_000;
+const MAX_RETRIED_URLS = 10_000;
 
 /**
  * A job that failed is run again with the same settings, its time limit included. Of one that completed, the failed URLs are

@@ -1,7 +1,7 @@
 /** robots.txt by RFC 9309: what one crawler may fetch. Pure functions. */
 
 /** Product token of this crawler (RFC 9309 section 2.2.1). */
-export const ROBOTS_PRODUCT_TOKEN = "strandline";
+const ROBOTS_PRODUCT_TOKEN = "strandline";
 /** Bytes of a robots.txt that count (section 2.5). */
 export const ROBOTS_MAX_BYTES = 500 * 1024;
 const MAX_SITEMAPS = 1000;

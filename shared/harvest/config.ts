@@ -67,7 +67,7 @@ const configSchema = z.strictObject({
   }),
 });
 
-export const harvestConfigSchema = configSchema.superRefine(({ search, llm }, context) => {
+const harvestConfigSchema = configSchema.superRefine(({ search, llm }, context) => {
   if (llm.provider === "local" && llm.endpoint === undefined) {
     const message = "a local model has no address of its own: name it";
     context.addIssue({ code: "custom", path: ["llm", "endpoint"], message });

@@ -8,7 +8,7 @@ import { neutralQuerySchema } from "./query-schema.ts";
 
 const keyName = z.string().nullable();
 
-export const rewriteErrandSchema = z.strictObject({
+const rewriteErrandSchema = z.strictObject({
   kind: z.literal("rewrite"),
   llm: z.strictObject({
     provider: z.enum(LLM_PROVIDERS),
@@ -24,7 +24,7 @@ export const rewriteErrandSchema = z.strictObject({
 });
 export type RewriteErrand = z.infer<typeof rewriteErrandSchema>;
 
-export const searchErrandSchema = z.strictObject({
+const searchErrandSchema = z.strictObject({
   kind: z.literal("search"),
   /** Its dates are days. */
   query: neutralQuerySchema,
@@ -54,7 +54,7 @@ export const harvestErrandSchema = z.discriminatedUnion("kind", [
 
 export const rewriteAnswerSchema = z.strictObject({ text: z.string() });
 export const probeAnswerSchema = z.strictObject({ ok: z.boolean(), detail: z.string() });
-export const providerRunSchema = z.strictObject({
+const providerRunSchema = z.strictObject({
   provider: z.string(),
   queryUsed: z.string().nullable(),
   urls: z.array(z.string()),

@@ -7,8 +7,8 @@ import { z } from "zod";
 import { isPlaceholder, PLACEHOLDERS } from "./placeholders.ts";
 import { excerpt, parseStrictJson, StrictJsonError } from "./strict-json.ts";
 
-export const MAX_KEYWORDS = 12;
-export const MAX_SITES = 20;
+const MAX_KEYWORDS = 12;
+const MAX_SITES = 20;
 /** Of one keyword, in characters. */
 const MAX_KEYWORD_LENGTH = 200;
 

@@ -41,7 +41,7 @@ export interface Renderer {
 }
 
 /** Why a page could not be rendered, and whether trying again may help. */
-export const RENDER_ERROR_CODES = {
+const RENDER_ERROR_CODES = {
   /** There is no browser for this machine, or the service that renders cannot be reached. */
   RENDERER_UNAVAILABLE: true,
   RENDER_CRASHED: true,
