@@ -5,9 +5,12 @@ import { CliError, EXIT } from "./exit.ts";
 
 export type ApiClient = <Answer>(method: "GET" | "POST" | "DELETE", path: string, body?: unknown) => Promise<Answer>;
 
+/** Of either shape: see the API's table of errors. */
 interface ErrorBody {
   error?: string;
   code?: string;
+  error_code?: string;
+  message?: string;
   details?: Record<string, unknown>;
   request_id?: string;
 }
@@ -79,7 +82,10 @@ function parseAnswer(text: string, url: string): unknown {
 function errorBody(text: string): ErrorBody {
   try {
     const parsed: unknown = JSON.parse(text);
-    return typeof parsed === "object" && parsed !== null ? parsed : {};
+    const body: ErrorBody = typeof parsed === "object" && parsed !== null ? parsed : {};
+    // the spider's family has the name of its code in `error`
+    const { error_code: code, message: error } = body;
+    return code === undefined || error === undefined ? body : { ...body, code, error };
   } catch {
     return {};
   }

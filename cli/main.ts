@@ -2,7 +2,8 @@
 import { Command, InvalidArgumentError, Option } from "commander";
 import { type ApiClient, createApiClient } from "./api-client.ts";
 import { type CrawlOptions, crawl } from "./commands/crawl.ts";
-import { cancelJob, listJobs, showJob } from "./commands/jobs.ts";
+import { type DiscoverOptions, discover } from "./commands/discover.ts";
+import { cancelJob, listJobs, retryJob, showJob, showResults } from "./commands/jobs.ts";
 import { createKey, listKeys, type NewKeyOptions, revokeKey } from "./commands/keys.ts";
 import { runProgram } from "./commands/run.ts";
 import { SEARCH_MODES, type SearchOptions, search } from "./commands/search.ts";
@@ -28,6 +29,7 @@ const count = (text: string): number => {
   if (!/^[0-9]+$/.test(text)) throw new InvalidArgumentError("It must be a whole number.");
   return Number(text);
 };
+const repeated = (text: string, before: string[] | undefined): string[] => [...(before ?? []), text];
 const json = () => new Option("--json", "print the API's answer");
 const limit = (value: number) => new Option("--limit <n>", "entries to show").argParser(count).default(value);
 
@@ -59,10 +61,17 @@ for (const [name, about] of [
 
 program
   .command("crawl")
-  .description("crawl pages, or with --depth or --max-pages the sites that begin there")
+  .description("crawl pages, or with any option that speaks of a site the sites that begin there")
   .argument("<url...>")
-  .option("--depth <n>", "follow links this deep, on the same host", count)
-  .option("--max-pages <n>", "fetch at most this many pages of each site", count)
+  .option("--depth <n>", "site: follow links this deep", count)
+  .option("--max-pages <n>", "site: fetch at most this many pages", count)
+  .addOption(new Option("--scope <scope>", "site: where links may lead").choices(["host", "domain", "prefix"]))
+  .addOption(new Option("--strategy <name>", "site: order of pages").choices(["bfs", "dfs", "best_first"]))
+  .option("--keywords <words>", "site: what best_first looks for, separated by commas")
+  .option("--include <pattern>", "site: follow only URLs that match (RE2; may be repeated)", repeated)
+  .option("--exclude <pattern>", "site: follow no URL that matches (RE2; may be repeated)", repeated)
+  .option("--timeout <seconds>", "site: end after so long with what is there", positive)
+  .addOption(new Option("--render <when>", "open pages in a browser").choices(["never", "auto", "always"]))
   .option("--rate <n>", "requests a second to each host", positive)
   .option("--watch", "follow the crawl until it has ended")
   .addOption(json())
@@ -81,6 +90,18 @@ program
     withApi(command, (api) => search(api, terminal, words.join(" "), options)),
   );
 
+program
+  .command("discover")
+  .description("list the URLs that the sitemaps and feeds of a site name")
+  .argument("<site>")
+  .option("--query <words>", "the most relevant first, others left out")
+  .option("--pattern <pattern>", "only URLs that match (RE2)")
+  .option("--max-urls <n>", "at most this many", count)
+  .option("--json", "a line of JSON for each, with all that is known of it")
+  .action((site: string, options: DiscoverOptions, command: Command) =>
+    withApi(command, (api) => discover(api, terminal, site, options)),
+  );
+
 const jobs = program
   .command("jobs")
   .description("list jobs, newest first")
@@ -96,6 +117,21 @@ jobs
   .argument("<job-id>")
   .action((jobId: string, _options: unknown, command: Command) =>
     withApi(command, (api) => showJob(api, terminal, jobId, command.optsWithGlobals())),
+  );
+jobs
+  .command("results")
+  .description("the pages of a job, one line of JSON each; those of a running job as they come")
+  .argument("<job-id>")
+  .option("--fields <names>", "fields of each page, separated by commas, e.g. title,markdown")
+  .action((jobId: string, options: { fields?: string }, command: Command) =>
+    withApi(command, (api) => showResults(api, terminal, jobId, options)),
+  );
+jobs
+  .command("retry")
+  .description("crawl again what failed in a job that has ended")
+  .argument("<job-id>")
+  .action((jobId: string, _options: unknown, command: Command) =>
+    withApi(command, (api) => retryJob(api, terminal, jobId)),
   );
 jobs
   .command("cancel")

@@ -94,10 +94,11 @@ async function serve(
     body = await readBody(request, MAX_PAYLOAD_BYTES);
   } catch (error) {
     if (!(error instanceof BodyTooLarge)) return void response.destroy();
-    // the rest of the body is still coming: read on for a while, or the client sees a reset instead of the answer
-    response.setHeader("connection", "close");
+    // the rest of the body is still coming: read on for a while, or the client sees a reset instead of the answer, as it
+    // would with `Connection: close`, after which Node ends the connection at once
     request.resume();
-    setTimeout(() => request.destroy(), LATE_BODY_MS).unref();
+    const late = setTimeout(() => request.socket.destroy(), LATE_BODY_MS).unref();
+    request.once("end", () => clearTimeout(late));
     return refuse(response, requestId, 413, "PAYLOAD_TOO_LARGE", TOO_LARGE);
   }
   const event = proxyEvent({ request, url, body, requestId, time }, route);

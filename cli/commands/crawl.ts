@@ -9,6 +9,14 @@ import type { Terminal } from "../terminal.ts";
 export interface CrawlOptions {
   depth?: number;
   maxPages?: number;
+  strategy?: string;
+  keywords?: string;
+  scope?: string;
+  include?: string[];
+  exclude?: string[];
+  /** Seconds. */
+  timeout?: number;
+  render?: string;
   /** Requests a second and host. */
   rate?: number;
   watch?: true;
@@ -40,21 +48,32 @@ export async function crawl(
   return jobs.every((job) => job.status === "completed") ? EXIT.done : EXIT.failed;
 }
 
-/** With a depth or a page limit each URL is a site of its own; otherwise all URLs are pages of one job. */
+/** With any option of a site each URL is a site of its own; otherwise all URLs are pages of one job. */
 async function startJobs(api: ApiClient, urls: readonly string[], options: CrawlOptions): Promise<string[]> {
-  const config = options.rate === undefined ? {} : { config: { rate_limit_rps: options.rate } };
-  if (options.depth === undefined && options.maxPages === undefined) {
-    return [(await api<Started>("POST", "/api/v1/crawl", { urls, ...config })).job_id];
+  const config = { rate_limit_rps: options.rate, render: options.render };
+  const site = siteFields(options);
+  // what is undefined is no field of the JSON
+  if (Object.values(site).every((value) => value === undefined)) {
+    return [(await api<Started>("POST", "/api/v1/crawl", { urls, config })).job_id];
   }
-  const limits = {
-    ...(options.depth === undefined ? {} : { max_depth: options.depth }),
-    ...(options.maxPages === undefined ? {} : { max_pages: options.maxPages }),
-  };
   const jobIds: string[] = [];
   for (const url of urls) {
-    jobIds.push((await api<Started>("POST", "/api/v1/crawl/deep", { url, ...limits, ...config })).job_id);
+    jobIds.push((await api<Started>("POST", "/api/v1/crawl/deep", { url, ...site, config })).job_id);
   }
   return jobIds;
+}
+
+function siteFields(options: CrawlOptions) {
+  return {
+    max_depth: options.depth,
+    max_pages: options.maxPages,
+    strategy: options.strategy,
+    keywords: options.keywords?.split(",").filter((word) => word.trim() !== ""),
+    scope: options.scope,
+    include: options.include,
+    exclude: options.exclude,
+    timeout_seconds: options.timeout,
+  };
 }
 
 /** Follows jobs until all have ended. @param terminal where progress is shown */

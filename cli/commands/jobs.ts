@@ -1,4 +1,5 @@
-/** `jobs`, `jobs show ID`, `jobs cancel ID`. */
+/** `jobs`, and `show`, `results`, `retry` and `cancel` of one of them. */
+import { setTimeout as delay } from "node:timers/promises";
 import type { ApiClient } from "../api-client.ts";
 import { EXIT } from "../exit.ts";
 import type { JobAnswer, JobWithResults, Page } from "../jobs-api.ts";
@@ -87,5 +88,39 @@ export async function showJob(
 export async function cancelJob(api: ApiClient, terminal: Terminal, jobId: string): Promise<number> {
   const { status } = await api<{ status: string }>("POST", `/api/v1/crawl/${encodeURIComponent(jobId)}/cancel`);
   terminal.line(`Job ${jobId} is being cancelled (now ${status}).`);
+  return EXIT.done;
+}
+
+interface ResultsAnswer {
+  pages: Record<string, unknown>[];
+  cursor: number;
+  has_more: boolean;
+}
+
+const RESULTS_PER_CALL = 100;
+const RESULTS_POLL_MS = 1_000;
+
+/** One line of JSON for each page; of a running job those that come as well, until it has ended. */
+export async function showResults(
+  api: ApiClient,
+  terminal: Terminal,
+  jobId: string,
+  { fields }: { fields?: string },
+): Promise<number> {
+  let cursor = 0;
+  for (;;) {
+    const query = new URLSearchParams({ cursor: String(cursor), limit: String(RESULTS_PER_CALL) });
+    if (fields !== undefined) query.set("include", fields);
+    const answer = await api<ResultsAnswer>("GET", `/jobs/${encodeURIComponent(jobId)}/results?${query}`);
+    for (const page of answer.pages) terminal.line(JSON.stringify(page));
+    if (!answer.has_more) return EXIT.done;
+    if (answer.pages.length === 0) await delay(RESULTS_POLL_MS);
+    cursor = answer.cursor;
+  }
+}
+
+export async function retryJob(api: ApiClient, terminal: Terminal, jobId: string): Promise<number> {
+  const { job_id } = await api<{ job_id: string }>("POST", `/api/v1/jobs/${encodeURIComponent(jobId)}/retry`);
+  terminal.line(`Job ${job_id} tries again what failed. Follow it with: strandline jobs show ${job_id}`);
   return EXIT.done;
 }

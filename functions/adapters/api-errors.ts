@@ -124,7 +124,8 @@ export function unstorableTextError(paths: readonly PropertyKey[][], where: Faul
   const faults = paths.map(
     (path): Fault => ({ in: where, path: pathText(path), message: "holds NUL or broken Unicode" }),
   );
-  return new ApiError(400, `The request ${where} holds text that cannot be stored`, {
+  const summary = faults.map(({ path }) => path).join(", ");
+  return new ApiError(400, `The request ${where} holds text that cannot be stored: ${summary.slice(0, 1000)}`, {
     code: "VALIDATION_ERROR",
     details: { faults: faults.slice(0, MAX_FAULTS) },
   });

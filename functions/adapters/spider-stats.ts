@@ -17,11 +17,14 @@ export const crawlStatsSchema = streamStatsSchema.extend({ domains: z.array(z.st
 
 export const refusedOf = (seeds: readonly RefusedSeed[]) => (seeds.length === 0 ? {} : { refused_seeds: [...seeds] });
 
+/** Seconds, to three digits. */
+export const toMilliseconds = (seconds: number): number => Math.round(seconds * 1000) / 1000;
+
 export function streamStats(state: CrawlState, seeds: readonly RefusedSeed[]): z.input<typeof streamStatsSchema> {
   return {
     pages_crawled: state.crawled,
     pages_failed: state.failed,
-    duration_seconds: Math.round(state.durationSeconds * 1000) / 1000,
+    duration_seconds: toMilliseconds(state.durationSeconds),
     stop_reason: state.stopReason ?? "completed",
     ...refusedOf(seeds),
   };

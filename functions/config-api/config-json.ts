@@ -1,5 +1,6 @@
 /** A crawl config as the API takes and shows it: the reference's fields, flat beside the name. */
 import { z } from "zod";
+import type { Caller } from "../../shared/access/authorize.ts";
 import { type CrawlConfig, crawlConfigSchema } from "../../shared/crawl/crawl-config.ts";
 import { crawlConfigOverrides, crawlConfigOverridesSchema } from "../../shared/crawl/effective-config.ts";
 import type { StoredConfig } from "../../shared/crawl/stored-configs.ts";
@@ -39,13 +40,31 @@ export const configSchema = z.object({
   updated_at: z.iso.datetime(),
 });
 
-export function configJson({ id, name, settings, created_at, updated_at }: StoredConfig): z.input<typeof configSchema> {
+/** What stands for the value of a header that a caller may not see. */
+const HIDDEN = "[hidden]";
+/** Headers that say who asks, or prove it. */
+const CREDENTIAL = /auth|cookie|token|secret|passw|key|session|signature/i;
+
+/**
+ * Who may write may send the headers to a server of their own, so that hiding them from such a caller would hide nothing; who
+ * may only read gets no credential.
+ */
+export function configJson(
+  { id, name, settings, created_at, updated_at }: StoredConfig,
+  { scopes }: Pick<Caller, "scopes">,
+): z.input<typeof configSchema> {
+  const hides = !scopes.some((scope) => scope !== "read");
+  const headers = Object.entries(settings.headers).map(([header, value]) => [
+    header,
+    hides && CREDENTIAL.test(header) ? HIDDEN : value,
+  ]);
   const constant = { max_depth: 0, extraction_strategy: "markdown", chunking_strategy: "sliding_window" } as const;
   return {
     id,
     name,
     ...(constant satisfies Record<Fixed, unknown>),
     ...settings,
+    headers: Object.fromEntries(headers),
     created_at: created_at.toISOString(),
     updated_at: updated_at.toISOString(),
   };

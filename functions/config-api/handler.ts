@@ -27,7 +27,7 @@ const create = defineRoute(
     status: 201,
     answer: configSchema,
   },
-  async ({ body }, { sql }: ApiContainer) => configJson(await createConfig(sql, inputOf(body))),
+  async ({ body, caller }, { sql }: ApiContainer) => configJson(await createConfig(sql, inputOf(body)), caller),
 );
 
 const list = defineRoute(
@@ -42,9 +42,13 @@ const list = defineRoute(
     }),
     answer: z.object({ items: z.array(configSchema), next_cursor: z.string().nullable(), has_more: z.boolean() }),
   },
-  async ({ query: { limit, cursor } }, { sql }: ApiContainer) => {
+  async ({ query: { limit, cursor }, caller }, { sql }: ApiContainer) => {
     const found = await listConfigs(sql, { limit: limit + 1, after: cursor });
-    return cursorPage(found.map(configJson), limit, (config) => config.id);
+    return cursorPage(
+      found.map((config) => configJson(config, caller)),
+      limit,
+      ({ id }) => id,
+    );
   },
 );
 
@@ -57,7 +61,8 @@ const show = defineRoute(
     params,
     answer: configSchema,
   },
-  async ({ params: { config_id } }, { sql }: ApiContainer) => configJson(await readConfig(sql, config_id)),
+  async ({ params: { config_id }, caller }, { sql }: ApiContainer) =>
+    configJson(await readConfig(sql, config_id), caller),
 );
 
 const replace = defineRoute(
@@ -71,8 +76,8 @@ const replace = defineRoute(
     body: configRequestSchema,
     answer: configSchema,
   },
-  async ({ params: { config_id }, body }, { sql }: ApiContainer) =>
-    configJson(await replaceConfig(sql, config_id, inputOf(body))),
+  async ({ params: { config_id }, body, caller }, { sql }: ApiContainer) =>
+    configJson(await replaceConfig(sql, config_id, inputOf(body)), caller),
 );
 
 const remove = defineRoute(

@@ -1,6 +1,7 @@
 /** The reference's JobStats. */
 import { z } from "zod";
 import { defineStreamRoute } from "../adapters/api-stream-route.ts";
+import { toMilliseconds } from "../adapters/spider-stats.ts";
 import { requireCrawl } from "../adapters/stored-results.ts";
 import type { ResultsApi } from "./dependencies.ts";
 import { params } from "./requests.ts";
@@ -40,7 +41,7 @@ export const showStats = defineStreamRoute(
       completed_at: completedAt?.toISOString() ?? null,
       pages_crawled: crawled,
       pages_failed: failed,
-      duration_seconds: state.durationSeconds,
+      duration_seconds: toMilliseconds(state.durationSeconds),
       stop_reason: completedAt === null ? null : state.stopReason,
       ...(error !== null && { error }),
     };

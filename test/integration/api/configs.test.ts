@@ -79,6 +79,23 @@ it.each([
   });
 });
 
+it("shows who may only read no credential among the headers, and who may write all of them", async () => {
+  const headers = {
+    Authorization: "Basic c2VjcmV0",
+    "X-Api-Key": "secret",
+    Cookie: "a=secret",
+    "Accept-Language": "fr",
+  };
+  const { body } = await create({ name: "with credentials", headers });
+  expect(body.headers).toEqual(headers);
+  const shown = async (key: string) => (await callApi(api, { path: `${path}/${body.id}`, key })).body.headers;
+  expect(await shown(setup.keys.write)).toEqual(headers);
+  const hidden = { Authorization: "[hidden]", "X-Api-Key": "[hidden]", Cookie: "[hidden]", "Accept-Language": "fr" };
+  expect(await shown(setup.keys.read)).toEqual(hidden);
+  const listed = await callApi(api, { path, key: setup.keys.read });
+  expect(listed.body.items.find(({ id }: { id: string }) => id === body.id).headers).toEqual(hidden);
+});
+
 it("lists configs newest first, page by page", async () => {
   const names = ["list-a", "list-b", "list-c"];
   for (const name of names) await create({ name });

@@ -4,9 +4,11 @@ import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import type { APIGatewayProxyEvent, Context } from "aws-lambda";
 import type { Api } from "../../../functions/adapters/api.ts";
+import type { StreamApi } from "../../../functions/adapters/api-stream.ts";
 import { TOPOLOGY } from "../../../infra/topology.ts";
 import { proxyEvent, readProxyAnswer } from "../../../local/http-event.ts";
 import { compileRoutes } from "../../../local/http-routes.ts";
+import { callApi } from "../../services/api.ts";
 
 export interface ApiServer {
   url: string;
@@ -21,7 +23,12 @@ export async function startApiServer(): Promise<ApiServer> {
     if (route === undefined || !("spec" in route)) return response.writeHead(404).end();
     const event = proxyEvent({ request, url, body: await buffer(request), requestId: "cli-test", time: 0 }, route);
     const file = join(import.meta.dirname, "../../../functions", route.spec.name, "handler.ts");
-    const { handler } = (await import(file)) as Api;
+    const { handler, api } = (await import(file)) as Pick<Api, "handler"> & { api: Api | StreamApi };
+    if ("streaming" in api) {
+      const headers = { Authorization: request.headers.authorization ?? "" };
+      const { status, body } = await callApi(api, { path: request.url ?? "/", headers });
+      return response.writeHead(status).end(JSON.stringify(body));
+    }
     const answer = readProxyAnswer(await handler(event as unknown as APIGatewayProxyEvent, {} as Context));
     if (answer === undefined) return response.writeHead(502).end();
     for (const [name, values] of answer.headers) response.setHeader(name, values);

@@ -102,6 +102,55 @@ it("follows a crawl until it has ended: plain lines into a pipe, and exit code 1
   expect(out).not.toContain("\u001b");
 });
 
+it("crawls a site by scope, strategy and patterns, reads its results, and tries again what failed", async () => {
+  const options = [
+    "--scope",
+    "prefix",
+    "--strategy",
+    "best_first",
+    "--keywords",
+    "tide, wave",
+    "--include",
+    "a",
+    "--include",
+    "b",
+  ];
+  const crawl = await run(["crawl", "https://site.example/docs/", ...options, "--timeout", "60", "--render", "auto"]);
+  expect(crawl).toMatchObject({ code: 0, err: "" });
+  const jobId = /Job ([0-9a-f-]{36}) started/.exec(crawl.out)?.[1] ?? "";
+  const [job] = await setup.database.sql`select kind, settings from jobs where id = ${jobId}`;
+  expect(job).toMatchObject({
+    kind: "site",
+    settings: { strategy: "best_first", keywords: ["tide", "wave"], scope: { mode: "prefix", include: ["a", "b"] } },
+  });
+
+  await setup.database
+    .sql`update frontier set state = 'failed', task_id = null, lease_until = null, error_code = 'DNS_FAILED', result_seq = 1 where job_id = ${jobId}`;
+  await setup.database
+    .sql`update jobs set status = 'failed', stop_reason = 'error', failed = 1, open_urls = 0, results = 1,
+    completed_at = now() where id = ${jobId}`;
+  const results = await run(["jobs", "results", jobId, "--fields", "title"]);
+  expect(results).toMatchObject({ code: 0, err: "" });
+  expect(
+    results.out
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line)),
+  ).toMatchObject([{ url: "https://site.example/docs/" }]);
+  const wrong = await run(["jobs", "results", jobId, "--fields", "colour"]);
+  expect(wrong).toMatchObject({ code: 1, err: expect.stringContaining("colour") });
+  expect(wrong.err).toContain("VALIDATION_ERROR");
+  expect(await run(["jobs", "retry", jobId])).toMatchObject({ code: 0, out: expect.stringContaining("tries again") });
+});
+
+it("lists what a discovery found, one URL a line", async () => {
+  const running = run(["discover", "shop.example", "--max-urls", "5"]);
+  await expect.poll(() => setup.database.sql`select 1 from discovery_jobs`, { timeout: 20_000 }).toHaveLength(1);
+  await setup.database
+    .sql`update discovery_jobs set status = 'failed', error = 'No sitemap was found', completed_at = now()`;
+  expect(await running).toMatchObject({ code: 1, err: expect.stringContaining("No sitemap was found") });
+});
+
 it("searches", async () => {
   const answer = await run(["search", "lighthouse", "keeper", "--mode", "keyword", "--json"]);
   expect(answer).toMatchObject({ code: 0, err: "" });

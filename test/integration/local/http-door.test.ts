@@ -95,6 +95,11 @@ test("a body above 6 MB is refused by its length alone, and while it arrives whe
     call.write(Buffer.alloc(7 * 1024 * 1024));
   });
   expect(streamed).toBe(413);
+  const body = Buffer.alloc(7 * 1024 * 1024);
+  for (let time = 0; time < 20; time += 1) {
+    // whoever sends on sees the answer, and never a connection that was cut
+    expect((await fetch(`${runtime.url}/echo`, { method: "POST", body })).status).toBe(413);
+  }
   expect((await fetch(`${runtime.url}/echo/still`)).status).toBe(200);
 });
 

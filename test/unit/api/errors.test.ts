@@ -66,6 +66,7 @@ it.each([
   const answer = await call({ json: { words: ["fine", text] } });
   expect(answer).toMatchObject({ status: 400, body: { code: "VALIDATION_ERROR" } });
   expect(answer.body.details.faults).toMatchObject([{ in: "body", path: "words[1]" }]);
+  expect(answer.body.error).toContain("words[1]");
   expect((await call({ json: { words: ["a whole 🦊"] } })).status).toBe(200);
 });
 

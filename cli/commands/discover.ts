@@ -1,0 +1,46 @@
+/** `discover SITE`: the URLs that a site's sitemaps and feeds name, one a line. */
+import { setTimeout as delay } from "node:timers/promises";
+import type { ApiClient } from "../api-client.ts";
+import { CliError, EXIT } from "../exit.ts";
+import type { Page } from "../jobs-api.ts";
+import { harmless, type Terminal } from "../terminal.ts";
+
+export interface DiscoverOptions {
+  query?: string;
+  pattern?: string;
+  maxUrls?: number;
+  json?: true;
+}
+
+interface Discovery {
+  status: "pending" | "running" | "completed" | "failed";
+  error: string | null;
+  results: Page<{ url: string }>;
+}
+
+const POLL_MS = 500;
+const URLS_PER_CALL = 1_000;
+
+/** @returns the exit code; with `json` each line is the URL with all that is known of it */
+export async function discover(
+  api: ApiClient,
+  terminal: Terminal,
+  domain: string,
+  { query, pattern, maxUrls, json }: DiscoverOptions,
+): Promise<number> {
+  const wanted = { domain, score_query: query, pattern, max_urls: maxUrls };
+  const { job_id } = await api<{ job_id: string }>("POST", "/api/v1/discover", wanted);
+  const path = `/api/v1/discover/${job_id}?limit=${URLS_PER_CALL}`;
+  let answer = await api<Discovery>("GET", path);
+  while (answer.status === "pending" || answer.status === "running") {
+    await delay(POLL_MS);
+    answer = await api<Discovery>("GET", path);
+  }
+  if (answer.status === "failed") throw new CliError(answer.error ?? "The discovery failed", EXIT.failed);
+  for (;;) {
+    const { items, next_cursor } = answer.results;
+    for (const item of items) terminal.line(json ? JSON.stringify(item) : harmless(item.url));
+    if (next_cursor === null) return EXIT.done;
+    answer = await api<Discovery>("GET", `${path}&cursor=${encodeURIComponent(next_cursor)}`);
+  }
+}
