@@ -1,0 +1,82 @@
+/** Clients that leave, measured at the server that is crawled for them: their crawls end, and those meant to go on do. */
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { html, type Site, startSite } from "../../sites/site.ts";
+import { type Engine, expectBooksToBalance, startEngine } from "./engine.ts";
+
+const PAGES = 60;
+/** From the client's leaving: a cancelled job asks nothing for more than 2 s, once the server knows that nobody listens. */
+const QUIET_AFTER_MS = 3_000;
+
+let engine: Engine;
+beforeAll(async () => {
+  engine = await startEngine(["127.0.0.1"]);
+});
+afterAll(() => engine?.stop());
+
+/** Every page leads to all others. */
+const slowSite = (): Promise<Site> => {
+  const links = Array.from({ length: PAGES }, (_, page) => `<a href="/${page}">${page}</a>`).join(" ");
+  const text = `<!doctype html><html lang="en"><title>Page</title><main><p>A page about lighthouses.</p>${links}</main></html>`;
+  return startSite({ "/robots.txt": { status: 404 } }, () => ({ ...html(text), delayMs: 300 }));
+};
+const urls = (site: Site) => Array.from({ length: PAGES }, (_, page) => `${site.origin}/${page}`);
+const crawl = (site: Site) => ({
+  seed_urls: [`${site.origin}/0`],
+  max_pages: PAGES,
+  config: { rate_limit_rps: 20 },
+  concurrency: 2,
+});
+
+const EVENTS = { accept: "text/event-stream" };
+
+it.each<[string, string, (site: Site) => object, Record<string, string>]>([
+  ["a stream of lines", "/spider/crawl?result_mode=stream", crawl, {}],
+  ["a stream of events", "/spider/crawl?result_mode=stream", crawl, EVENTS],
+  ["the pages of a crawl", "/spider/crawl?result_mode=pages", crawl, {}],
+  ["the texts of many URLs", "/extract/batch", (site) => ({ urls: urls(site), concurrency: 2 }), {}],
+  [
+    "the texts of a crawl",
+    "/spider/extract",
+    (site) => ({ seeds: [`${site.origin}/0`], scope: { max_pages: PAGES } }),
+    {},
+  ],
+])(
+  "whoever leaves while waiting for %s ends the crawl: its site is soon left in peace",
+  async (_, path, body, headers) => {
+    await using site = await slowSite();
+    const leave = new AbortController();
+    const answer = engine
+      .send("POST", path, body(site), { headers, signal: leave.signal })
+      .then((response) => response.text())
+      .catch((error: unknown) => error);
+    await expect.poll(() => site.requests.length, { timeout: 30_000 }).toBeGreaterThan(4);
+    leave.abort();
+    const leftAt = Date.now();
+    expect(await answer).toMatchObject({ name: "AbortError" });
+    const newest = async () =>
+      (await engine.instance.call<{ items: { job_id: string; status: string }[] }>("GET", "/api/v1/jobs?limit=1"))
+        .items[0];
+    await expect.poll(async () => (await newest())?.status, { timeout: 20_000 }).toBe("cancelled");
+    await expect.poll(() => Date.now() - leftAt, { timeout: 10_000 }).toBeGreaterThan(QUIET_AFTER_MS + 1_500);
+    expect(site.requests.map(({ at }) => at - leftAt).filter((ms) => ms > QUIET_AFTER_MS)).toEqual([]);
+    expect(site.requests.length).toBeLessThan(PAGES);
+    await expectBooksToBalance(engine, (await newest())?.job_id ?? "");
+  },
+);
+
+it("a job that is detached, or stored, goes on without listeners to its end", async () => {
+  await using site = await slowSite();
+  const leave = new AbortController();
+  const body = { ...crawl(site), max_pages: 12 };
+  const detached = await engine.send("POST", "/spider/crawl?result_mode=stream&detach=true", body, {
+    signal: leave.signal,
+  });
+  const stored = await engine.store(body);
+  const follower = await engine.send("GET", `/jobs/${stored}/stream`, undefined, { signal: leave.signal });
+  const readers = [detached, follower].map((response) => response.body?.getReader().read());
+  await Promise.all(readers);
+  leave.abort();
+  for (const job of [detached.headers.get("x-job-id") ?? "", stored]) {
+    expect((await engine.instance.waitForJob(job, 60_000)).counts).toMatchObject({ crawled: 12 });
+  }
+});
