@@ -15,7 +15,7 @@ const PAGES = 10_000;
 const MB = 1024 * 1024;
 /** The slow reader reads so many pages, then nothing for a while, which no buffer on the way can make up for. */
 const PAGES_AT_ONCE = 100;
-const PAUSE_MS = 300;
+const PAUSE_MS = 1_000;
 const LONG_PAUSE_MS = 5_000;
 
 interface Reading {
