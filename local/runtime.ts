@@ -2,20 +2,18 @@
 import { join, resolve } from "node:path";
 import type { FunctionSpec, Topology } from "../infra/topology/spec.ts";
 import { ensureAdminKey } from "./admin-key.ts";
-import { asyncTrigger, createAsyncEvents, startTicking } from "./async-events.ts";
-import { type LocalAws, startAws } from "./aws.ts";
+import { asyncTrigger, startTicking } from "./async-events.ts";
+import type { LocalAws } from "./aws.ts";
 import { checkEnvironment, type Environment, handlerEnvironment } from "./environment.ts";
 import { FunctionPool } from "./function-pool.ts";
 import { type Home, takeHome } from "./home.ts";
 import { type HttpDoor, startHttpDoor } from "./http-door.ts";
 import type { StreamSink } from "./invocation.ts";
 import { openLogSink } from "./log-sink.ts";
-import { notifyOfObjects } from "./object-events.ts";
-import { type PostgresServer, startPostgres } from "./postgres.ts";
 import { freeInterruptedWork, prepareResources } from "./prepare.ts";
 import { type Poller, startPoller } from "./queue-poller.ts";
-import { type LocalScheduler, startScheduler } from "./scheduler/scheduler-server.ts";
-import { createUsageMeter, meterFauxqs, type Usage } from "./usage.ts";
+import { type Services, startServices } from "./services.ts";
+import { createUsageMeter, type Usage } from "./usage.ts";
 import { openWebSocketDoor, type WebSocketDoor } from "./websocket-door.ts";
 
 export interface RuntimeOptions {
@@ -103,9 +101,7 @@ class RunningRuntime implements Runtime {
   readonly #pollers: Poller[] = [];
   #door: HttpDoor | undefined;
   #webSockets: WebSocketDoor | undefined;
-  #aws: LocalAws | undefined;
-  #postgres: PostgresServer | undefined;
-  #scheduler: LocalScheduler | undefined;
+  #services: Services | undefined;
   #stopTicking: (() => void) | undefined;
   #stopping: Promise<void> | undefined;
   env: Record<string, string> = {};
@@ -120,51 +116,34 @@ class RunningRuntime implements Runtime {
   }
 
   async start(env: Environment, { config, replaced }: ReturnType<typeof checkEnvironment>): Promise<void> {
-    const home = this.#home.path;
-    const ports = this.#home.previous?.ports ?? {};
     // first, since a port that is taken is the most likely fault
     this.#door = await this.#openDoor();
-    const needsDatabase = this.#topology.functions.some(({ grants }) => grants.database) && !replaced.postgres;
-    const [aws, postgres] = await Promise.all([
-      this.#startAws(config.bucket),
-      needsDatabase ? this.#startPostgres(config.postgresPoolSize, ports.postgres) : undefined,
-    ]);
-    const events = createAsyncEvents(aws.fauxqs, this.#topology);
-    this.#sendEvent = events.send;
-    this.#scheduler = await startScheduler({
-      port: ports.scheduler ?? 0,
-      file: join(home, "schedules.json"),
-      groups: [config.schedulerGroup],
-      fire: (arn, event) => this.#fire(arn, event),
-      onCall: (operation) => this.#meter.count("scheduler", operation),
+    const services = await startServices({
+      topology: this.#topology,
+      home: this.#home,
+      config,
+      meter: this.#meter,
+      databaseConnections: replaced.postgres ? undefined : this.#databaseConnections(config.postgresPoolSize),
+      onFault: (error) => this.#log.fault(error),
     });
-    const services = {
-      ...aws.env,
-      AWS_ENDPOINT_URL_SCHEDULER: this.#scheduler.url,
-      AWS_ENDPOINT_URL_APIGATEWAYMANAGEMENTAPI: this.url,
-      ...(postgres ? { DATABASE__POSTGRES_URL: postgres.url } : {}),
-    };
-    this.env = handlerEnvironment(services, env, config, replaced, home);
+    this.#services = services;
+    const found = { ...services.env, AWS_ENDPOINT_URL_APIGATEWAYMANAGEMENTAPI: this.url };
+    this.env = handlerEnvironment(found, env, config, replaced, this.#home.path);
     this.#makePools();
     await prepareResources(this.env, this.#topology, config);
     for (const { name, atDeploy } of this.#topology.functions) if (atDeploy) await this.invoke(name, {});
     await this.#prepareKey(config.apiRpm);
     // only where the schema is the application's own, as this function lays it
-    if (this.#pools.has("migrate")) await freeInterruptedWork(this.env, config.stateTable, aws.fauxqs.queues);
+    if (this.#pools.has("migrate")) await freeInterruptedWork(this.env, config.stateTable, services.aws.fauxqs.queues);
     this.#meter.reset();
     if (!this.#options.onlyServices) {
-      for (const pool of this.#pools.values()) this.#pollers.push(this.#poll(pool, aws));
-      this.#stopTicking = startTicking(this.#topology, events);
+      for (const pool of this.#pools.values()) this.#pollers.push(this.#poll(pool, services.aws));
+      this.#stopTicking = startTicking(this.#topology, services.events);
     }
     this.#home.announce({
       pid: process.pid,
       url: this.url,
-      ports: {
-        api: this.#door.port,
-        ...aws.ports,
-        scheduler: this.#scheduler.port,
-        ...(postgres ? { postgres: postgres.port } : {}),
-      },
+      ports: { api: this.#door.port, ...services.ports },
       env: this.env,
     });
     this.#door.open();
@@ -175,7 +154,7 @@ class RunningRuntime implements Runtime {
   }
 
   get postgresPid(): number | undefined {
-    return this.#postgres?.pid;
+    return this.#services?.postgres?.pid;
   }
 
   get addresses(): Addresses {
@@ -201,7 +180,7 @@ class RunningRuntime implements Runtime {
   }
 
   redeliver(name: string): number {
-    const queue = this.#aws?.fauxqs.queues.getQueueByName(name);
+    const queue = this.#services?.aws.fauxqs.queues.getQueueByName(name);
     if (queue === undefined) throw new Error(`There is no queue ${name}`);
     const handles = [...queue.inflightMessages.keys()];
     for (const handle of handles) queue.changeVisibility(handle, 0);
@@ -220,7 +199,7 @@ class RunningRuntime implements Runtime {
     await Promise.all([...this.#pools.values()].map((pool) => pool.stop(GRACE_MS)));
     this.#webSockets?.close();
     this.#door?.destroy();
-    await Promise.all([this.#scheduler?.stop(), this.#aws?.stop(), this.#postgres?.stop()]);
+    await this.#services?.stop();
     await this.#log.close();
     this.#home.release();
   }
@@ -253,40 +232,11 @@ class RunningRuntime implements Runtime {
     return door;
   }
 
-  async #startAws(bucket: string): Promise<LocalAws> {
-    const { sqsAndS3, dynamo } = this.#home.previous?.ports ?? {};
-    this.#aws = await startAws({
-      directory: join(this.#home.path, "aws"),
-      ports: { sqsAndS3: sqsAndS3 ?? 0, dynamo: dynamo ?? 0 },
-      prepare: (app) => {
-        meterFauxqs(app, this.#meter);
-        notifyOfObjects(app, {
-          topology: this.#topology,
-          bucket,
-          head: (key) => this.#aws?.fauxqs.buckets.headObject(bucket, key),
-          send: (name, event) => this.#sendEvent(name, event),
-        });
-      },
-      onDynamoCall: (operation, bytes) => this.#meter.count("dynamodb", operation, bytes),
-    });
-    return this.#aws;
-  }
-
-  #sendEvent = (functionName: string, _event: unknown): void => {
-    throw new Error(`${functionName} cannot take events yet`);
-  };
-
-  async #startPostgres(poolSize: number, port = 0): Promise<PostgresServer> {
-    const containersWithDatabase = this.#topology.functions
-      .filter(({ grants }) => grants.database)
-      .reduce((sum, spec) => sum + this.#containersOf(spec), 0);
-    this.#postgres = await startPostgres({
-      directory: join(this.#home.path, "postgres"),
-      port,
-      maxConnections: poolSize * containersWithDatabase + OTHER_CONNECTIONS,
-      onTrouble: (error) => this.#log.fault(error),
-    });
-    return this.#postgres;
+  /** undefined where no function asks for a database. */
+  #databaseConnections(poolSize: number): number | undefined {
+    const withDatabase = this.#topology.functions.filter(({ grants }) => grants.database);
+    if (withDatabase.length === 0) return undefined;
+    return poolSize * withDatabase.reduce((sum, spec) => sum + this.#containersOf(spec), 0) + OTHER_CONNECTIONS;
   }
 
   #containersOf({ localContainers }: FunctionSpec): number {
@@ -329,16 +279,5 @@ class RunningRuntime implements Runtime {
       onCall: (operation) => this.#meter.count("sqs", operation),
       onFault: (error) => this.#log.fault(error),
     });
-  }
-
-  /** A schedule's target is a function by its ARN; the stack may have put a prefix before its name. */
-  #fire(arn: string, event: unknown): void {
-    this.#meter.count("scheduler", "Invocation");
-    const name = /:function:([^:]+)/.exec(arn)?.[1] ?? "";
-    const target = this.#topology.functions.find(
-      (spec: FunctionSpec) => name === spec.name || name.endsWith(`-${spec.name}`),
-    );
-    if (target === undefined) this.#log.fault(new Error(`A schedule's target is none of the functions: ${arn}`));
-    else this.#sendEvent(target.name, event);
   }
 }

@@ -1,0 +1,125 @@
+/** The services that the handlers use, on this machine, and the functions that their events wake. */
+import { join } from "node:path";
+import type { Topology } from "../infra/topology/spec.ts";
+import type { Config } from "../shared/platform/config.ts";
+import { type AsyncEvents, createAsyncEvents } from "./async-events.ts";
+import { type LocalAws, startAws } from "./aws.ts";
+import type { Home } from "./home.ts";
+import { notifyOfObjects } from "./object-events.ts";
+import { type PostgresServer, startPostgres } from "./postgres.ts";
+import { startScheduler } from "./scheduler/scheduler-server.ts";
+import { meterFauxqs, type UsageMeter } from "./usage.ts";
+
+export interface ServicesOptions {
+  topology: Topology;
+  /** Holds their state, and the ports of the last start. */
+  home: Home;
+  config: Config;
+  meter: UsageMeter;
+  /** Connections at once that the embedded Postgres must take; undefined where none is to run. */
+  databaseConnections: number | undefined;
+  onFault(error: unknown): void;
+}
+
+export interface Services {
+  aws: LocalAws;
+  postgres: PostgresServer | undefined;
+  /** Events for the functions of the topology. */
+  events: AsyncEvents;
+  /** Environment by which handlers find all this. */
+  env: Record<string, string>;
+  ports: { sqsAndS3: number; dynamo: number; scheduler: number; postgres?: number };
+  stop(): Promise<void>;
+}
+
+/** All of them, or none: where one cannot start, the others are stopped. */
+export async function startServices(options: ServicesOptions): Promise<Services> {
+  const { topology, home, config, meter, databaseConnections } = options;
+  const ports = home.previous?.ports ?? {};
+  const running: { stop(): Promise<unknown> }[] = [];
+  const stop = async () => void (await Promise.all(running.map((each) => each.stop())));
+  const kept = <T extends { stop(): Promise<unknown> }>(service: T): T => {
+    running.push(service);
+    return service;
+  };
+  let events: AsyncEvents | undefined;
+  const send = (functionName: string, event: unknown): void => {
+    if (events === undefined) throw new Error(`${functionName} cannot take events yet`);
+    events.send(functionName, event);
+  };
+  const startingAws = startMeteredAws(options, send).then(kept);
+  const startingPostgres =
+    databaseConnections === undefined
+      ? undefined
+      : startPostgres({
+          directory: join(home.path, "postgres"),
+          port: ports.postgres ?? 0,
+          maxConnections: databaseConnections,
+          onTrouble: options.onFault,
+        }).then(kept);
+  try {
+    const [aws, postgres] = await Promise.all([startingAws, startingPostgres]);
+    events = createAsyncEvents(aws.fauxqs, topology);
+    const scheduler = kept(
+      await startScheduler({
+        port: ports.scheduler ?? 0,
+        file: join(home.path, "schedules.json"),
+        groups: [config.schedulerGroup],
+        fire: (arn, event) => {
+          meter.count("scheduler", "Invocation");
+          const target = targetOf(topology, arn);
+          if (target !== undefined) send(target, event);
+          else options.onFault(new Error(`A schedule's target is none of the functions: ${arn}`));
+        },
+        onCall: (operation) => meter.count("scheduler", operation),
+      }),
+    );
+    return {
+      aws,
+      postgres,
+      events,
+      env: {
+        ...aws.env,
+        AWS_ENDPOINT_URL_SCHEDULER: scheduler.url,
+        ...(postgres ? { DATABASE__POSTGRES_URL: postgres.url } : {}),
+      },
+      ports: { ...aws.ports, scheduler: scheduler.port, ...(postgres ? { postgres: postgres.port } : {}) },
+      stop,
+    };
+  } catch (error) {
+    await Promise.allSettled([startingAws, startingPostgres]);
+    await stop();
+    throw error;
+  }
+}
+
+/** SQS, S3 and DynamoDB, whose calls are counted, and whose new objects wake functions. */
+async function startMeteredAws(
+  { topology, home, config, meter }: ServicesOptions,
+  send: (functionName: string, event: unknown) => void,
+): Promise<LocalAws> {
+  const { sqsAndS3 = 0, dynamo = 0 } = home.previous?.ports ?? {};
+  const { bucket } = config;
+  let aws: LocalAws | undefined;
+  aws = await startAws({
+    directory: join(home.path, "aws"),
+    ports: { sqsAndS3, dynamo },
+    prepare: (app) => {
+      meterFauxqs(app, meter);
+      notifyOfObjects(app, {
+        topology,
+        bucket,
+        head: (key) => aws?.fauxqs.buckets.headObject(bucket, key),
+        send,
+      });
+    },
+    onDynamoCall: (operation, bytes) => meter.count("dynamodb", operation, bytes),
+  });
+  return aws;
+}
+
+/** A schedule's target is a function by its ARN; the stack may have put a prefix before its name. */
+function targetOf({ functions }: Topology, arn: string): string | undefined {
+  const target = /:function:([^:]+)/.exec(arn)?.[1] ?? "";
+  return functions.find(({ name }) => target === name || target.endsWith(`-${name}`))?.name;
+}
