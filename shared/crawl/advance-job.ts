@@ -13,9 +13,10 @@ import { claimUrls } from "./claim.ts";
 import { prolongLease } from "./claim-lease.ts";
 import { type ClaimedTask, dispatch } from "./claimed-task.ts";
 import { type Counted, countByDomain } from "./domain-counts.ts";
-import { type Followed, followLinks } from "./follow-links.ts";
+import { type Followed, followLinks, NOTHING_GAINED } from "./follow-links.ts";
 import { type ClaimedUrl, type EndedUrl, endClaimed } from "./frontier.ts";
 import { addCounts, type JobRow, lockJob, markRunning, type Settled, settleJob } from "./job-lifecycle.ts";
+import { noteSettled } from "./settled-links.ts";
 
 export interface IngestDependencies {
   sql: Sql;
@@ -31,9 +32,11 @@ export interface Ingested {
   tasks: ClaimedTask[];
   chunkIds: string[];
   job: Settled;
+  /** Links that lead to nothing further. */
+  settledLinks: readonly string[];
 }
 
-export const NOTHING: Ingested = { tasks: [], chunkIds: [], job: "unchanged" };
+export const NOTHING: Ingested = { tasks: [], chunkIds: [], job: "unchanged", settledLinks: [] };
 
 /** A claimed URL with its capture, and what becomes of it. */
 export interface Ended extends Followed, Omit<Counted, keyof Followed> {
@@ -58,28 +61,29 @@ export async function advanceJob(
 ): Promise<Ingested> {
   const job = (await lockJob(tx, before.id)) as JobRow;
   await markRunning(tx, job);
-  const gained = job.cancelRequested ? [] : await followLinks(tx, job, arrivals);
+  const gained = job.cancelRequested ? NOTHING_GAINED : await followLinks(tx, job, arrivals);
   await endClaimed(tx, job, arrivals.map(endedUrl));
   await prolongLease(tx, job, taskId);
   if (shelved.documents > 0) {
     const { length } = shelved.chunkIds;
     await addCounts(tx, job, { documents: shelved.documents, chunks: length, unembedded: embeds ? length : 0 });
   }
-  const hosts = [...new Set([...claimed.map((url) => url.host), ...gained])];
+  const hosts = [...new Set([...claimed.map((url) => url.host), ...gained.hosts])];
   const tasks = await claimUrls(tx, job, hosts);
   const settled = job.counts.open === 0 ? await settleJob(tx, job.id) : "unchanged";
   // last: other jobs wait for these rows until the commit
   await countByDomain(tx, arrivals);
-  return { tasks, chunkIds: embeds ? shelved.chunkIds : [], job: settled };
+  return { tasks, chunkIds: embeds ? shelved.chunkIds : [], job: settled, settledLinks: gained.settled };
 }
 
 /** Sends what the transaction has left to do. What is lost here is sent again by the sweep. */
 export async function sendFollowUps(
   dependencies: Pick<IngestDependencies, "sql" | "queues" | "log">,
   jobId: string,
-  { tasks, chunkIds, job }: Ingested,
+  { tasks, chunkIds, job, settledLinks }: Ingested,
 ): Promise<void> {
   const { sql, log } = dependencies;
+  noteSettled(jobId, settledLinks);
   await dispatch(dependencies, tasks);
   await sendEmbedTasks(dependencies, jobId, chunkIds);
   if (job !== "completed") return;

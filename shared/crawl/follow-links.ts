@@ -7,6 +7,7 @@ import { linkScorer } from "./link-relevance.ts";
 import { type LinkRules, linkedUrls } from "./links.ts";
 import type { Outcome } from "./outcomes.ts";
 import { judgeOf } from "./scope-judge.ts";
+import { settledLinks } from "./settled-links.ts";
 import { keepRefusals, siftTraps, watchCalendars } from "./traps.ts";
 import { keyRules } from "./url-key.ts";
 
@@ -25,18 +26,25 @@ export interface Followed {
 /** URLs that a frontier holds per page that may be fetched, at the most: a trap must not fill the database. */
 const FRONTIER_FACTOR = 100;
 
-/**
- * Adds what the pages link to, and notes where a limit cuts something off. The caller holds the job's row.
- * @returns the hosts that gained a URL
- */
-export async function followLinks(tx: Transaction, job: JobRow, arrivals: readonly Followed[]): Promise<Set<string>> {
-  if (job.kind !== "site") return new Set();
+export interface Gained {
+  /** Hosts that gained a URL. */
+  hosts: ReadonlySet<string>;
+  /** Links that lead to nothing further once this has committed; see settled-links.ts. */
+  settled: readonly string[];
+}
+
+export const NOTHING_GAINED: Gained = { hosts: new Set(), settled: [] };
+
+/** Adds what the pages link to, and notes where a limit cuts something off. The caller holds the job's row. */
+export async function followLinks(tx: Transaction, job: JobRow, arrivals: readonly Followed[]): Promise<Gained> {
+  if (job.kind !== "site") return NOTHING_GAINED;
   const { max_depth, max_pages } = job.settings;
   const crawled = arrivals.filter(({ outcome }) => outcome.state === "crawled");
   const pages = [...crawled, ...arrivals.filter((arrival) => leadsBack(job, arrival))];
+  const became = new Map<string, string | null>();
   const found = linkedUrls(
     pages.map(({ finalUrl, url, links }) => ({ url: finalUrl, depth: url.depth, links })),
-    rulesOf(job, pages),
+    rulesOf(job, pages, became),
   );
   await watchCalendars(tx, job, datedPages(crawled));
   const { admitted, refused } = await siftTraps(
@@ -45,12 +53,15 @@ export async function followLinks(tx: Transaction, job: JobRow, arrivals: readon
     found.filter(({ depth }) => depth <= max_depth),
   );
   const room = Math.max(0, FRONTIER_FACTOR * max_pages - job.counts.discovered);
-  const gained = await addUrls(tx, job, admitted.slice(0, room));
+  const added = admitted.slice(0, room);
+  const hosts = await addUrls(tx, job, added);
   await keepRefusals(tx, job, refused);
   await noteCut(tx, job, admitted.slice(room), "budget_exhausted");
   const beyond = found.filter(({ depth }) => depth > max_depth);
   await noteCut(tx, job, beyond, "max_depth");
-  return gained;
+  const inFrontier = new Set(added.map(({ url }) => url));
+  const settled = [...became].filter(([, url]) => url === null || inFrontier.has(url)).map(([link]) => link);
+  return { hosts, settled };
 }
 
 async function noteCut(
@@ -64,10 +75,15 @@ async function noteCut(
   if (!(await knowsAll(tx, job.id, hashes))) await noteLimit(tx, job, limit);
 }
 
-function rulesOf(job: JobRow, pages: readonly Followed[]): LinkRules {
+/** @param became is told of each link what URL it is; stays empty where links have to be looked at again */
+function rulesOf(job: JobRow, pages: readonly Followed[], became: Map<string, string | null>): LinkRules {
   const { strategy, scope, keywords, score_threshold, config } = job.settings;
   const rules = { scope: judgeOf(job.id, scope), key: keyRules(config) };
-  if (strategy !== "best_first") return rules;
+  // breadth first alone, what is found again is never nearer or worth more than it was
+  if (strategy === "bfs") {
+    return { ...rules, settled: settledLinks(job.id), note: (link, url) => void became.set(link, url) };
+  }
+  if (strategy === "dfs") return rules;
   const scorer = linkScorer(keywords);
   const parents = pages.map(({ page }) => (page ? scorer.page(page.title, page.text) : 0));
   return {

@@ -57,7 +57,7 @@ async function ingestOneByOne(
   batch: TaskBatch,
   placed: readonly Placed[],
 ): Promise<Ingested> {
-  const all: Ingested = { tasks: [], chunkIds: [], job: "unchanged" };
+  const all: Ingested = { ...NOTHING, tasks: [], chunkIds: [] };
   for (const each of placed) {
     const ingest = (one: Placed) =>
       inTransaction(dependencies.sql, (tx) => ingestCaptures(tx, dependencies, batch, [one]));
@@ -68,6 +68,7 @@ async function ingestOneByOne(
     });
     all.tasks.push(...one.tasks);
     all.chunkIds.push(...one.chunkIds);
+    all.settledLinks = [...all.settledLinks, ...one.settledLinks];
     if (one.job !== "unchanged") all.job = one.job;
   }
   return all;

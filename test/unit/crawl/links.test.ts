@@ -54,3 +54,19 @@ test("whatever a page links to: what is found is normalised, in scope, unique, a
     }),
   );
 });
+
+test("links that are settled are left out, and of the others it is told what became of them", () => {
+  const links = ["http://a.example/a#x", "http://a.example/b", "http://b.example/", "mailto:a@a.example"];
+  const became = new Map<string, string | null>();
+  const found = linkedUrls([from(links)], {
+    scope: host,
+    settled: new Set(["http://a.example/b"]),
+    note: (link, url) => void became.set(link, url),
+  });
+  expect(found.map((each) => each.url)).toEqual(["http://a.example/a"]);
+  expect([...became]).toEqual([
+    ["http://a.example/a#x", "http://a.example/a"],
+    ["http://b.example/", null],
+    ["mailto:a@a.example", null],
+  ]);
+});
