@@ -145,7 +145,8 @@ export async function settleJob(tx: Transaction, jobId: string): Promise<Settled
     const [first] = await tx<{ url: string; errorCode: string | null }[]>`
       select url, error_code as "errorCode" from frontier where job_id = ${jobId} order by priority limit 1`;
     const error = `No page could be crawled: ${first?.url} ended with ${first?.errorCode}. What was searchable before stays so.`;
-    return await finish(tx, job, "failed", "error", error);
+    // its time may have been too short for a single page
+    return await finish(tx, job, "failed", job.stopReason === "timeout" ? "timeout" : "error", error);
   }
   if (job.counts.unembedded > 0) {
     if (job.status === "embedding") return "unchanged";

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { FetchTask } from "../../../shared/crawl/fetch-task.ts";
 import { ingestBatch } from "../../../shared/crawl/ingest-batch.ts";
 import { createJob, listJobUrls, readJob } from "../../../shared/crawl/jobs.ts";
-import { crawlSetup, newJob, page, type Site, traceOf } from "./crawl-setup.ts";
+import { crawlSetup, newJob, newSiteJob, page, type Site, traceOf } from "./crawl-setup.ts";
 
 const fault: ReturnType<Site> = {
   status: 500,
@@ -69,4 +69,12 @@ test("a try that would come after the deadline of the job is not waited for: its
   const late = { code: "TIMEOUT", message: "The time of the job was up", retryable: false };
   await ingestBatch(setup.dependencies, await setup.capture(last, () => ({ error: late })));
   expect(await readJob(setup.sql, job.job_id)).toMatchObject({ status: "completed", stop_reason: "timeout" });
+});
+
+test("a site whose time was up before its first page fails, and says that it was the time", async () => {
+  const setup = await crawlSetup();
+  const job = await createJob(setup.dependencies, newSiteJob("http://a.example/", { timeoutS: 60 }));
+  const late = { code: "TIMEOUT", message: "The time of the job was up", retryable: false };
+  await setup.crawl(() => ({ error: late }));
+  expect(await readJob(setup.sql, job.job_id)).toMatchObject({ status: "failed", stop_reason: "timeout" });
 });
