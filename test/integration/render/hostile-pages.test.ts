@@ -33,6 +33,14 @@ beforeAll(async () => {
       headers: { "content-type": "text/javascript" },
       body: `fetch("http://127.0.0.1:${inside.port}/worker").then(() => postMessage("reached"), () => postMessage("done"))`,
     },
+    "/import.js": {
+      headers: { "content-type": "text/javascript" },
+      body: `try { importScripts("http://127.0.0.1:${inside.port}/imported.js"); postMessage("reached") } catch { postMessage("done") }`,
+    },
+    "/leave": {
+      headers: { "content-type": "text/html" },
+      body: `<meta http-equiv="refresh" content="0; url=http://127.0.0.1:${inside.port}/refreshed">`,
+    },
     "/service.js": {
       headers: { "content-type": "text/javascript" },
       body: `self.addEventListener("install", () => fetch("http://127.0.0.1:${inside.port}/service"))`,
@@ -55,10 +63,10 @@ beforeEach(() => {
  * Opens the page with pictures and frames allowed, so that nothing but the guard keeps it in.
  * @returns what its scripts said, or else what it shows
  */
-async function open(html: string): Promise<string> {
+async function open(html: string, timeoutMs = 15_000): Promise<string> {
   const document = documentOf(`${site.origin}/page`, html.replaceAll("INSIDE", `127.0.0.1:${inside.port}`));
-  return await chromium.withPage(document, { purpose: "picture", headers: {}, timeoutMs: 15_000 }, async (page) => {
-    await page.loaded(Date.now() + 6_000);
+  return await chromium.withPage(document, { purpose: "picture", headers: {}, timeoutMs }, async (page) => {
+    await page.loaded(Date.now() + Math.min(6_000, timeoutMs / 2));
     return await page.evaluate(`(document.querySelector("#out") ?? document.documentElement).textContent`, 2_000);
   });
 }
@@ -105,6 +113,39 @@ const WAYS: Record<string, string> = {
   "a worker of a blob":
     scripted(`new Worker(URL.createObjectURL(new Blob(['fetch("http://INSIDE/").then(() => postMessage("reached"), () => postMessage("done"))'])))
     .onmessage = ({ data }) => say(data)`),
+  "importScripts of a worker": scripted(`new Worker("/import.js").onmessage = ({ data }) => say(data)`),
+  "a module worker": scripted(
+    `const w = new Worker(URL.createObjectURL(new Blob(['import "http://INSIDE/m.js"; postMessage("reached")'], { type: "text/javascript" })), { type: "module" });
+    w.onmessage = ({ data }) => say(data); w.onerror = () => say("done")`,
+  ),
+  "a worklet": scripted(
+    `CSS.paintWorklet?.addModule("http://INSIDE/p.js").then(() => say("reached"), () => say("done")) ?? say("done")`,
+  ),
+  "a dynamic import": scripted(`import("http://INSIDE/d.js").then(() => say("reached"), () => say("done"))`),
+  "url() in styles": `<style>p { background: url(http://INSIDE/bg); cursor: url(http://INSIDE/c), auto; list-style: url(http://INSIDE/l);
+    border-image: url(http://INSIDE/b) 1; mask: url(http://INSIDE/m#x); filter: url(http://INSIDE/f#x); content: url(http://INSIDE/n) }
+    p::before { content: image-set(url(http://INSIDE/i) 1x) }</style><p style="background: url(//INSIDE/inline)">text</p>`,
+  SVG: `<svg xmlns:xlink="http://www.w3.org/1999/xlink"><image href="http://INSIDE/i"/><use href="http://INSIDE/u#x"/>
+    <feImage href="http://INSIDE/fe"/><script href="http://INSIDE/s.js"></script><foreignObject><iframe src="http://INSIDE/"></iframe></foreignObject></svg>`,
+  "a document of XML with a style sheet and entities": `<iframe src="data:application/xml,<?xml-stylesheet href='http://INSIDE/x.xsl' type='text/xsl'?><!DOCTYPE a [<!ENTITY e SYSTEM 'http://INSIDE/e'>]><a>%26e;</a>"></iframe>`,
+  "a download": `<a id="a" download href="http://INSIDE/file">x</a><script>document.querySelector("#a").click()</script>`,
+  "a refresh": `<meta http-equiv="refresh" content="0; url=http://INSIDE/"><iframe src="/leave"></iframe>`,
+  "a base": `<base href="http://INSIDE/"><img src="a.png"><script src="b.js"></script>`,
+  "a window of its own that leads on": scripted(
+    `const w = window.open("about:blank"); try { w.location = "http://INSIDE/"; w.document.write("<img src=http://INSIDE/w>") } catch {} say("done")`,
+  ),
+  "a frame with scripts in srcdoc": `<iframe srcdoc="<script>fetch('http://INSIDE/', { mode: 'no-cors' }); new WebSocket('ws://INSIDE/'); parent.location = 'http://INSIDE/top'</script>"></iframe>`,
+  "a peer over TCP and by name": scripted(`const peer = new RTCPeerConnection(); peer.createDataChannel("x");
+    peer.createOffer().then((o) => peer.setLocalDescription(o)).then(() => peer.setRemoteDescription({ type: "answer", sdp:
+      peer.localDescription.sdp.replace("actpass", "active").replace(/a=candidate.*\\r\\n/g, "") })).then(() => Promise.allSettled([
+      "candidate:1 1 tcp 2122260223 127.0.0.1 PORT typ host tcptype passive", "candidate:2 1 udp 2122260222 localhost PORT typ host"]
+      .map((candidate) => peer.addIceCandidate({ candidate, sdpMid: "0" })))).then(() => say("done"), () => say("done"))`),
+  "a keep-alive request of a page that goes": scripted(
+    `addEventListener("pagehide", () => fetch("http://INSIDE/k", { keepalive: true, mode: "no-cors" })); location.href = "/leave"`,
+  ),
+  "a bare socket": scripted(
+    `try { new TCPSocket("127.0.0.1", PORT).opened.then(() => say("reached"), () => say("done")) } catch { say("done") }`,
+  ),
   "a shared worker": scripted(`new SharedWorker("/worker.js"); say("done")`),
   "a service worker": scripted(
     `navigator.serviceWorker.register("/service.js").then(() => say("done"), () => say("done"))`,
@@ -161,6 +202,33 @@ test("files and pages of the browser itself stay closed", async () => {
   );
   expect(dom).toBe("[closed]".repeat(4));
 });
+
+/** What would never let go of the browser by itself. */
+const BURDENS: Record<string, string> = {
+  "a loop without end": `<script>for (;;);</script>`,
+  "alerts without end": `<script>for (;;) alert(1)</script>`,
+  "prompts, printing and questions at the exit": `<script>addEventListener("beforeunload", (e) => { e.preventDefault(); e.returnValue = "stay" });
+    print(); prompt("a"); confirm("b"); print(); location.href = "/leave"</script>`,
+  "a million elements": `<script>document.body?.remove(); document.documentElement.append(document.createElement("body"));
+    document.body.innerHTML = "<b>x</b>".repeat(1e6)</script>`,
+  "memory without end": `<script>const kept = []; for (;;) kept.push(new Array(1e6).fill(Math.random()))</script>`,
+  "buffers without end": `<script>const kept = []; for (;;) kept.push(new Uint8Array(5e7).fill(1))</script>`,
+  "workers without end": `<script>for (let i = 0; i < 300; i += 1) new Worker(URL.createObjectURL(new Blob(["for (;;);"])))</script>`,
+  "a text that doubles": `<script>let text = "x"; for (;;) { text += text; document.title = text }</script>`,
+  "history and reloads without end": `<script>setInterval(() => { history.pushState({}, "", "?" + Math.random()); location.reload() }, 1)</script>`,
+  "styles that never end": `<style>${":is(".repeat(2_000)}a${")".repeat(2_000)}{}</style><div style="filter:blur(9999px);width:1e9px;height:1e9px">x</div>`,
+};
+
+test.each(Object.entries(BURDENS))(
+  "%s costs its own page alone: the next one opens",
+  { timeout: 60_000 },
+  async (_, html) => {
+    const started = performance.now();
+    await open(html, 5_000).catch((error: Error) => error.message);
+    expect(performance.now() - started).toBeLessThan(30_000);
+    expect(await open(`<p id="out">still here</p>`)).toBe("still here");
+  },
+);
 
 test("a page cannot make a cannon of the browser", async () => {
   site.requests.length = 0;
