@@ -10,8 +10,8 @@ export interface PoolOptions extends ContainerOptions {
   onInvocation: (spec: FunctionSpec, durationMs: number) => void;
 }
 
-/** As long as Lambda keeps an idle container, roughly; it frees memory and database connections. */
-const KEEP_WARM_MS = 10 * 60_000;
+/** Shorter than Lambda keeps an idle container: on one machine its memory and its database connection are missed elsewhere. */
+const KEEP_WARM_MS = 3 * 60_000;
 
 /** The right to run one event. */
 export interface Slot {

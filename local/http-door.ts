@@ -122,7 +122,7 @@ async function serve(
 
 const LATE_BODY_MS = 2_000;
 /** Those before it may stream for minutes. API Gateway does not wait at all once a function's concurrency is used up. */
-const STREAM_PATIENCE_MS = 5_000;
+const STREAM_PATIENCE_MS = 15_000;
 const TOO_LARGE = "The request is larger than 6 MB: upload it through a presigned URL";
 
 function streamTo(response: ServerResponse): StreamSink {
@@ -179,7 +179,7 @@ function sendFault(response: ServerResponse, requestId: string, error: unknown, 
       requestId,
       503,
       "SERVICE_UNAVAILABLE",
-      "Too many streams are open at once: try again when one has ended",
+      "All containers of this function are taken, by streams or by crawls that are waited for: try again later",
     );
   } else if (fault === "stopped") refuse(response, requestId, 503, "SERVICE_UNAVAILABLE", "Stopping: try again");
   else refuse(response, requestId, 502, "BAD_GATEWAY", "The function failed: the log has its request id and details");
