@@ -102,7 +102,7 @@ test("one request too many is told so after a bounded wait, and is served once a
   expect(refused.headers.get("retry-after")).toBe("5");
   expect(await refused.json()).toMatchObject({
     code: "SERVICE_UNAVAILABLE",
-    error: expect.stringContaining("streams"),
+    error: expect.stringContaining("containers"),
   });
   const waiting = fetch(`${runtime.url}/streams/normal`);
   leave.abort();
