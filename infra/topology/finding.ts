@@ -70,7 +70,7 @@ export const FINDING: readonly FunctionSpec[] = [
     network: "internet",
     queues: [{ queue: "harvest", batchSize: 10, maxConcurrency: 20 }],
     grants: { stateTable: true, providerKeys: true },
-    // a batch takes all that wait; with so many under way the next one is free soon
-    localContainers: 10,
+    // one for each run that may be under way: a message that finds none free waits for the slowest of some batch
+    localContainers: 20,
   },
 ];
