@@ -61,7 +61,11 @@ test("jobs on the same pages end each with its books in order, though cancelled,
     if (handled === 30) {
       await sql`insert into domain_settings (domain, is_blocked, revision) values ('d.example', true, 1)`;
     }
-    if (handled % 11 === 10) return void (await endLostUrls(dependencies, task.jobId, task.taskId, null));
+    // a site without its first page would fail as a whole
+    const isFirstPage = task.urls.length === 1 && task.urls[0]?.depth === 0;
+    if (handled % 11 === 10 && !isFirstPage) {
+      return void (await endLostUrls(dependencies, task.jobId, task.taskId, null));
+    }
     // parts of a task arrive as batches of their own, at once and twice
     const parts = [task.urls.slice(0, 5), task.urls.slice(5)].filter(({ length }) => length > 0);
     const messages = await Promise.all(parts.map((part) => setup.capture(task, site, part)));
