@@ -4,6 +4,7 @@
  * is the price of one write per request and no read.
  */
 import { type DynamoDBDocumentClient, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { expiresAt, isConditionFailure } from "../platform/state-item.ts";
 
 export interface RateLimitState {
   /** Requests a minute. */
@@ -40,13 +41,13 @@ export function createRateLimiter(
             Key: { pk: `rate#${keyId}#${window}` },
             UpdateExpression: "ADD hits :one SET expires_at = :expires",
             ConditionExpression: "attribute_not_exists(hits) OR hits < :limit",
-            ExpressionAttributeValues: { ":one": 1, ":limit": limit, ":expires": Math.ceil(resetAt / 1000) + KEEP_S },
+            ExpressionAttributeValues: { ":one": 1, ":limit": limit, ":expires": expiresAt(resetAt, KEEP_S) },
             ReturnValues: "UPDATED_NEW",
           }),
         );
         return { limit, remaining: Math.max(0, limit - Number(Attributes?.["hits"])), resetAt, exceeded: false };
       } catch (error) {
-        if (!(error instanceof Error && error.name === "ConditionalCheckFailedException")) throw error;
+        if (!isConditionFailure(error)) throw error;
         return { limit, remaining: 0, resetAt, exceeded: true };
       }
     },

@@ -1,19 +1,27 @@
 /** Hosts on which something may be claimed, and how much of a job is under way: found by probes of an index, not by counting. */
+import type { PendingQuery, Row } from "postgres";
 import type { Transaction } from "../platform/database.ts";
 import type { JobRow } from "./job-lifecycle.ts";
 
-/** Hosts with pending URLs, by one index probe per host. */
+/** Hosts with pending URLs. */
 export async function pendingHosts(tx: Transaction, jobId: string): Promise<string[]> {
   const rows = await tx<{ host: string }[]>`
-    with recursive hosts as (
-      (select host from frontier where job_id = ${jobId} and state = 'pending' order by host limit 1)
-      union all
-      select (select f.host from frontier f
-              where f.job_id = ${jobId} and f.state = 'pending' and f.host > hosts.host order by f.host limit 1)
-      from hosts where hosts.host is not null)
+    with recursive ${hostsWhere(tx, jobId, tx`f.state = 'pending'`)}
     select host from hosts where host is not null`;
   return rows.map((row) => row.host);
 }
+
+/** The hosts of those rows `f` of the job, as `hosts`, by one probe of an index per host; the last one is null. */
+function hostsWhere(tx: Transaction, jobId: string, condition: Condition) {
+  return tx`hosts as (
+    (select f.host from frontier f where f.job_id = ${jobId} and ${condition} order by f.host limit 1)
+    union all
+    select (select f.host from frontier f
+            where f.job_id = ${jobId} and ${condition} and f.host > hosts.host order by f.host limit 1)
+    from hosts where hosts.host is not null)`;
+}
+
+type Condition = PendingQuery<Row[]>;
 
 /** Tasks of the job that are under way. */
 export async function tasksUnderWay(tx: Transaction, jobId: string): Promise<number> {
@@ -43,56 +51,35 @@ export async function idleHosts(tx: Transaction, job: JobRow, limit: number): Pr
   return [...new Set(hosts)].slice(0, limit);
 }
 
+/** The level is found once, not once per host. */
 async function levelHosts(tx: Transaction, jobId: string, limit: number): Promise<string[]> {
+  const open = tx`f.attempt = 0 and f.state in ('pending', 'claimed') and f.depth = (select depth from level)`;
   const rows = await tx<{ host: string }[]>`
     with recursive level as materialized (
       select depth from frontier
       where job_id = ${jobId} and attempt = 0 and state in ('pending', 'claimed') order by depth limit 1
-    ), hosts as (
-      (select f.host from frontier f
-       where f.job_id = ${jobId} and f.attempt = 0 and f.state in ('pending', 'claimed')
-         and f.depth = (select depth from level)
-       order by f.host limit 1)
-      union all
-      select (select f.host from frontier f
-              where f.job_id = ${jobId} and f.attempt = 0 and f.state in ('pending', 'claimed')
-                and f.depth = (select depth from level) and f.host > hosts.host
-              order by f.host limit 1)
-      from hosts where hosts.host is not null)
-    select host from hosts
-    where host is not null
-      and not exists (select from frontier c where c.job_id = ${jobId} and c.host = hosts.host and c.state = 'claimed')
-    limit ${limit}`;
+    ), ${hostsWhere(tx, jobId, open)}
+    ${withoutTask(tx, jobId, limit)}`;
   return rows.map((row) => row.host);
 }
 
-async function retriedHosts(tx: Transaction, jobId: string, limit: number): Promise<string[]> {
+const retriedHosts = (tx: Transaction, jobId: string, limit: number): Promise<string[]> =>
+  restingHosts(tx, jobId, limit, tx`f.state = 'pending' and f.attempt > 0`);
+
+const waitingHosts = (tx: Transaction, jobId: string, limit: number): Promise<string[]> =>
+  restingHosts(tx, jobId, limit, tx`f.state = 'pending'`);
+
+async function restingHosts(tx: Transaction, jobId: string, limit: number, condition: Condition): Promise<string[]> {
   const rows = await tx<{ host: string }[]>`
-    with recursive hosts as (
-      (select host from frontier where job_id = ${jobId} and state = 'pending' and attempt > 0 order by host limit 1)
-      union all
-      select (select f.host from frontier f
-              where f.job_id = ${jobId} and f.state = 'pending' and f.attempt > 0 and f.host > hosts.host
-              order by f.host limit 1)
-      from hosts where hosts.host is not null)
-    select host from hosts
-    where host is not null
-      and not exists (select from frontier c where c.job_id = ${jobId} and c.host = hosts.host and c.state = 'claimed')
-    limit ${limit}`;
+    with recursive ${hostsWhere(tx, jobId, condition)} ${withoutTask(tx, jobId, limit)}`;
   return rows.map((row) => row.host);
 }
 
-async function waitingHosts(tx: Transaction, jobId: string, limit: number): Promise<string[]> {
-  const rows = await tx<{ host: string }[]>`
-    with recursive hosts as (
-      (select host from frontier where job_id = ${jobId} and state = 'pending' order by host limit 1)
-      union all
-      select (select f.host from frontier f
-              where f.job_id = ${jobId} and f.state = 'pending' and f.host > hosts.host order by f.host limit 1)
-      from hosts where hosts.host is not null)
+/** Those of `hosts` that no task of the job is under way for. */
+function withoutTask(tx: Transaction, jobId: string, limit: number) {
+  return tx`
     select host from hosts
     where host is not null
       and not exists (select from frontier c where c.job_id = ${jobId} and c.host = hosts.host and c.state = 'claimed')
     limit ${limit}`;
-  return rows.map((row) => row.host);
 }

@@ -3,6 +3,7 @@
  * wakes the database: whether any job is unfinished.
  */
 import { DeleteCommand, type DynamoDBDocumentClient, GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
+import { expiresAt, isConditionFailure } from "../platform/state-item.ts";
 
 export interface JobFlags {
   markCancelled(jobId: string): Promise<void>;
@@ -28,7 +29,7 @@ export function createJobFlags(
 ): JobFlags {
   return {
     async markCancelled(jobId) {
-      const expires_at = Math.ceil(now() / 1000) + CANCEL_FLAG_TTL_S;
+      const expires_at = expiresAt(now(), CANCEL_FLAG_TTL_S);
       await dynamo.send(new PutCommand({ TableName, Item: { ...jobKey(jobId), cancelled: true, expires_at } }));
     },
     async isCancelled(jobId) {
@@ -54,7 +55,7 @@ export function createJobFlags(
         );
       } catch (error) {
         // a job started meanwhile: the marker is its own
-        if (!(error instanceof Error && error.name === "ConditionalCheckFailedException")) throw error;
+        if (!isConditionFailure(error)) throw error;
       }
     },
   };

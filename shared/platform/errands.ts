@@ -2,13 +2,13 @@
  * A request from a function without internet to one that has it, with an answer: it goes out through a queue and comes back
  * through the state table.
  */
-import { ConditionalCheckFailedException } from "@aws-sdk/client-dynamodb";
 import { type DynamoDBDocumentClient, GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
 import { z } from "zod";
 import type { Clock } from "./clock.ts";
 import { ApiError } from "./errors.ts";
 import { uuidv7 } from "./ids.ts";
 import type { QueueSender } from "./queues.ts";
+import { expiresAt, isConditionFailure } from "./state-item.ts";
 
 /** The message of an errand queue; `request` is what that queue's consumer takes. */
 export const errandSchema = z.strictObject({
@@ -89,7 +89,7 @@ export async function runErrand(
   { once = false }: { once?: boolean } = {},
 ): Promise<void> {
   if (deadline - clock.now() <= 0) return;
-  const expires_at = Math.ceil(clock.now() / 1000) + ANSWER_TTL_S;
+  const expires_at = expiresAt(clock.now(), ANSWER_TTL_S);
   if (once && !(await isFirst(dynamo, { TableName, Item: { pk: `${keyOf(errandId).pk}#begun`, expires_at } }))) return;
   const remaining = deadline - clock.now();
   let answer: z.input<typeof answerSchema>;
@@ -120,7 +120,7 @@ async function isFirst(
     await dynamo.send(new PutCommand({ TableName, Item, ConditionExpression: "attribute_not_exists(pk)" }));
     return true;
   } catch (error) {
-    if (error instanceof ConditionalCheckFailedException) return false;
+    if (isConditionFailure(error)) return false;
     throw error;
   }
 }
