@@ -40,7 +40,7 @@ export function leaseSeconds(
 export async function prolongLease(tx: Transaction, job: JobRow, taskId: string): Promise<void> {
   const lease = leaseSeconds(MAX_URLS_PER_TASK, job.settings.config);
   await tx`
-    update frontier set lease_until = greatest(lease_until, now() + ${lease} * interval '1 second'), sends = 1
+    update frontier set lease_until = greatest(lease_until, statement_timestamp() + ${lease} * interval '1 second'), sends = 1
     where job_id = ${job.id} and url_hash in (
       select url_hash from frontier where job_id = ${job.id} and state = 'claimed' and task_id = ${taskId}
       for update skip locked)`;
@@ -54,10 +54,10 @@ export async function renewTask(tx: Transaction, job: JobRow, taskId: string): P
   const lease = leaseSeconds(MAX_URLS_PER_TASK, job.settings.config);
   const { count } = await tx`
     update frontier set sends = sends + 1,
-      lease_until = now() + least(${LARGEST_LEASE_FACTOR}, 2 ^ sends) * ${lease} * interval '1 second'
+      lease_until = statement_timestamp() + least(${LARGEST_LEASE_FACTOR}, 2 ^ sends) * ${lease} * interval '1 second'
     where job_id = ${job.id} and url_hash in (
       select url_hash from frontier
-      where job_id = ${job.id} and state = 'claimed' and task_id = ${taskId} and lease_until < now()
+      where job_id = ${job.id} and state = 'claimed' and task_id = ${taskId} and lease_until < statement_timestamp()
       for update skip locked)`;
   // another sweep was quicker, or the task has just answered
   return count === 0 ? undefined : await readTask(tx, job, taskId);

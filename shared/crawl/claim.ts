@@ -4,6 +4,9 @@
  *
  * Breadth first to the letter: no URL of depth d + 1 is claimed, on whatever host, while one of depth d awaits its first try or
  * is being tried, so that each URL has its true depth. URLs that are tried again do not hold up the next level.
+ *
+ * The time is that of the statement: a transaction that has waited for the job's row began before what it now sees was written,
+ * and by its own `now()` what others have just found would lie in the future and be left to nobody.
  */
 import type { Transaction } from "../platform/database.ts";
 import { uuidv7 } from "../platform/ids.ts";
@@ -166,7 +169,7 @@ async function findReady(
     ) flight
     cross join lateral (
       select f.* from frontier f
-      where f.job_id = ${job.id} and f.host = h.host and f.state = 'pending' and f.not_before <= now()
+      where f.job_id = ${job.id} and f.host = h.host and f.state = 'pending' and f.not_before <= statement_timestamp()
         and (f.attempt > 0 or (h.host = any(${fresh as string[]}::text[]) and (level.depth is null or f.depth <= level.depth)))
       order by f.priority
       limit greatest(0, ${tasksPerHost}::int - flight.tasks) * ${urlsPerTask}::int
@@ -184,7 +187,7 @@ async function findWaiting(
 ): Promise<Candidate[]> {
   return await tx<Candidate[]>`
     select encode(u.url_hash, 'hex') as "urlHash", u.url, u.host, u.depth, u.attempt,
-      extract(epoch from u.not_before - now())::float8 as "waitS", prior.prior
+      extract(epoch from u.not_before - statement_timestamp())::float8 as "waitS", prior.prior
     from unnest(${hosts as string[]}::text[]) h (host)
     cross join lateral (
       select count(distinct task_id)::int as tasks
@@ -192,7 +195,7 @@ async function findWaiting(
     ) flight
     cross join lateral (
       select f.* from frontier f
-      where f.job_id = ${job.id} and f.host = h.host and f.state = 'pending' and f.attempt > 0 and f.not_before > now()
+      where f.job_id = ${job.id} and f.host = h.host and f.state = 'pending' and f.attempt > 0 and f.not_before > statement_timestamp()
       order by f.not_before
       limit greatest(0, ${tasksPerHost}::int - flight.tasks) * ${urlsPerTask}::int
       for update of f skip locked
@@ -207,7 +210,7 @@ async function writeClaims(tx: Transaction, job: JobRow, tasks: readonly Claimed
     return task.urls.map(({ urlHash }) => ({ hash: urlHash, task: task.taskId, lease }));
   });
   await tx`
-    update frontier f set state = 'claimed', task_id = r.task, lease_until = now() + r.lease * interval '1 second', sends = 1
+    update frontier f set state = 'claimed', task_id = r.task, lease_until = statement_timestamp() + r.lease * interval '1 second', sends = 1
     from json_to_recordset(${rowsOf(rows)}::text::json) as r (hash text, task uuid, lease int)
     where f.job_id = ${job.id} and f.url_hash = decode(r.hash, 'hex')`;
 }

@@ -150,7 +150,7 @@ export async function endClaimed(tx: Transaction, job: JobRow, ended: readonly E
   }));
   await tx`
     update frontier f set state = r.state, error_code = r.code, capture_id = coalesce(r.capture, f.capture_id),
-      attempt = f.attempt + (r.state = 'pending')::int, not_before = now() + r.wait * interval '1 millisecond',
+      attempt = f.attempt + (r.state = 'pending')::int, not_before = statement_timestamp() + r.wait * interval '1 millisecond',
       task_id = null, lease_until = null, result_seq = r.seq
     from json_to_recordset(${rowsOf(rows)}::text::json)
       as r (hash text, state text, code text, wait int, capture bigint, seq int)

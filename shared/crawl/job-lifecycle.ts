@@ -105,7 +105,7 @@ export async function addCounts(tx: Transaction, job: JobRow, added: Partial<Job
     update jobs set discovered = discovered + ${discovered}, open_urls = open_urls + ${open},
       crawled = crawled + ${crawled}, failed = failed + ${failed}, skipped = skipped + ${skipped},
       claimed = claimed + ${claimed}, results = results + ${results}, documents = documents + ${documents}, chunks = chunks + ${chunks},
-      unembedded_chunks = unembedded_chunks + ${unembedded}, updated_at = now()
+      unembedded_chunks = unembedded_chunks + ${unembedded}, updated_at = statement_timestamp()
     where id = ${job.id}`;
   for (const [name, amount] of Object.entries(added)) job.counts[name as keyof JobCounts] += amount;
 }
@@ -113,7 +113,7 @@ export async function addCounts(tx: Transaction, job: JobRow, added: Partial<Job
 /** The first captures are here. */
 export async function markRunning(tx: Transaction, job: JobRow): Promise<void> {
   if (job.status !== "pending") return;
-  await tx`update jobs set status = 'running', started_at = coalesce(started_at, now()) where id = ${job.id} and status = 'pending'`;
+  await tx`update jobs set status = 'running', started_at = coalesce(started_at, statement_timestamp()) where id = ${job.id} and status = 'pending'`;
   job.status = "running";
 }
 
@@ -150,7 +150,7 @@ export async function settleJob(tx: Transaction, jobId: string): Promise<Settled
   }
   if (job.counts.unembedded > 0) {
     if (job.status === "embedding") return "unchanged";
-    await tx`update jobs set status = 'embedding', started_at = coalesce(started_at, now()), updated_at = now() where id = ${jobId}`;
+    await tx`update jobs set status = 'embedding', started_at = coalesce(started_at, statement_timestamp()), updated_at = statement_timestamp() where id = ${jobId}`;
     return "embedding";
   }
   // a job that is not to be indexed has no documents, and must not hide those of others
@@ -179,8 +179,8 @@ async function finish(
   error: string | null = null,
 ): Promise<Settled> {
   const { count } = await tx`
-    update jobs set status = ${status}, stop_reason = ${stopReason}, error = ${error}, completed_at = now(),
-      started_at = coalesce(started_at, now()), updated_at = now()
+    update jobs set status = ${status}, stop_reason = ${stopReason}, error = ${error}, completed_at = statement_timestamp(),
+      started_at = coalesce(started_at, statement_timestamp()), updated_at = statement_timestamp()
     where id = ${job.id} and status in ('pending', 'running', 'embedding')`;
   await tx`delete from crawl_counts where job_id = ${job.id}`;
   return count === 1 ? status : "unchanged";

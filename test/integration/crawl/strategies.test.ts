@@ -1,7 +1,10 @@
 import type { IncomingMessage } from "node:http";
 import { expect, test } from "vitest";
+import { claimUrls } from "../../../shared/crawl/claim.ts";
 import { crawlConfigSchema } from "../../../shared/crawl/crawl-config.ts";
+import { addUrls, seedUrl } from "../../../shared/crawl/frontier.ts";
 import { ingestBatch } from "../../../shared/crawl/ingest-batch.ts";
+import { type JobRow, lockJob } from "../../../shared/crawl/job-lifecycle.ts";
 import { createJob, type NewJob } from "../../../shared/crawl/jobs.ts";
 import { scopeOfSeeds } from "../../../shared/crawl/scope-request.ts";
 import { html, type Route, type Site, startSite } from "../../sites/site.ts";
@@ -110,6 +113,21 @@ const seaSite = (): Promise<Site> =>
 
 const bestFirst = (seed: string, threshold: number): NewJob =>
   newSiteJob(seed, { config, order: { strategy: "best_first", keywords: ["tide"], score_threshold: threshold } });
+
+test("a page found while a transaction waits for the job is claimed by that transaction, which began before it was found", async () => {
+  const setup = await crawlSetup();
+  const { job_id: jobId } = await createJob(setup.dependencies, newSiteJob("http://a.example/"));
+  const found = "http://a.example/found";
+  const claimed = await setup.sql.begin(async (waiting) => {
+    await waiting`select now()`;
+    await setup.sql.begin(async (quicker) => {
+      const job = (await lockJob(quicker, jobId)) as JobRow;
+      await addUrls(quicker, job, [seedUrl(found, 1)]);
+    });
+    return await claimUrls(waiting, (await lockJob(waiting, jobId)) as JobRow, null);
+  });
+  expect(claimed.flatMap(({ task }) => task.urls.map(({ url }) => url))).toEqual([found]);
+});
 
 test("best first: what speaks of the keywords is asked for before the rest, wherever it was found", async () => {
   await using site = await seaSite();
