@@ -1,43 +1,44 @@
 /**
- * Whether a page must be opened in a browser to be read, told from its HTML alone. Nearly free: a few searches over the text,
- * and the main content that has been extracted anyway.
+ * Whether a page must be opened in a browser to be read, told from its HTML alone. Nearly free: one pass over the tags, and the
+ * main content that has been extracted anyway.
  *
  * A page that has its text is never rendered, whatever else it holds: server-side rendering with hydration has both an
- * application's root and the text.
+ * application's root and the text. Nor is a page that says little but says it: what is looked for is a place that waits to be
+ * filled.
  */
 import type { Extraction } from "../extract/extraction.ts";
 import type { CrawlConfig } from "./crawl-config.ts";
+import { type RenderSigns, renderSigns } from "./render-signs.ts";
 
 /** Characters of main content from which on a page has its text: a paragraph and its heading. */
 const ENOUGH_TEXT = 500;
 /** Where the page itself says that it needs scripts, or where its application's root is empty, this much may be a cookie notice. */
 const ENOUGH_TEXT_OF_A_SHELL = 1_500;
+/** Where nothing in it waits to be filled, this much is a page that has little to say. */
+const ENOUGH_TEXT_OF_A_SMALL_PAGE = 100;
+/** Of a page with more, a script that fills one element fills something beside the text. */
+const ENOUGH_TEXT_BESIDE_A_SLOT = 200;
 /** Text to markup of pages that are all markup: below it, a long page with hardly any text is an application. */
 const SHELL_SHARE = 0.01;
 const LONG_MARKUP = 20_000;
 /** Only so much of a page is searched for signs; shells are small. */
 const SEARCHED_CHARS = 300_000;
+/** A page that stays longer than this is there to be read. Seconds. */
+const SHORT_STAY_S = 10;
 
-/** Ids and elements that the common frameworks mount into. */
-const ROOT_NAMES =
-  "root|app|__next|__nuxt|___gatsby|svelte|q-app|main-app|react-root|app-root|application|ember-app|mount";
-/** With nothing inside, or only what says that something loads. */
-const EMPTY_ROOT = new RegExp(
-  `<(div|main|section)\\b[^<>]{0,300}\\bid\\s*=\\s*["']?(?:${ROOT_NAMES})["'\\s>][^<>]{0,300}>(?:\\s|<!--[^>]{0,200}-->){0,50}</\\1>|` +
-    `<(app-root|app-main|my-app|ng-app|router-outlet)\\b[^<>]{0,300}>[^<>]{0,100}</\\2>`,
-  "i",
-);
-const EMPTY_ROOT_OF_UNQUOTED = new RegExp(`<(div|main)\\s+id=(?:${ROOT_NAMES})>\\s{0,50}</\\1>`, "i");
-const LOADING_ROOT = new RegExp(
-  `<(div|main|section)\\b[^<>]{0,300}\\bid\\s*=\\s*["']?(?:${ROOT_NAMES})["'\\s>][^<>]{0,300}>(?:\\s|<[a-z][^<>]{0,200}>){0,20}\\s*(?:loading|please wait|wird geladen|chargement)`,
-  "i",
-);
-const SCRIPT = /<script\b(?![^<>]{0,300}\btype\s*=\s*["']?application\/(?:ld\+)?json)/i;
-const NOSCRIPT = /<noscript\b[^<>]{0,200}>([\s\S]{0,2000}?)<\/noscript/gi;
+/** All that a page says until its scripts have run. */
+const LOADS =
+  /^[\s\p{P}\p{S}]*(?:(?:the |this )?(?:page|app|application|site|content)? ?(?:is )?(?:loading|initiali[sz]ing)|please wait|one moment|just a moment|wird geladen|wir laden|lädt|bitte warten|chargement|cargando|carregando|caricamento|laden|загрузка|读取中|加载中|載入中|読み込み中|ロード中|로딩)[^.!?]{0,60}[\s\p{P}\p{S}]*$/iu;
 const ASKS_FOR_SCRIPTS =
-  /(?:enable|activate|turn(?:ed)? on|requires?|needs?|without|activ|aktiv|habilit|abilita)[^<>]{0,60}java\s?script|java\s?script[^<>]{0,60}(?:enable|disabled|required|turned off|needed|activ|aktiv|désactivé|deaktiviert|desactivado)|http-equiv\s*=\s*["']?refresh/i;
-const LEAVES =
-  /<meta\b[^<>]{0,200}http-equiv\s*=\s*["']?refresh[^<>]{0,200}url|<script\b[^<>]{0,200}>\s*(?:(?:window|document|self|top)\.)?location(?:\.href|\.replace|\.assign)?\s*[=(]/i;
+  /(?:enabl|activat|turn(?:ed)? on|requir|needs?\b|without|allow|activ|aktiv|habilit|abilita|attiva|включ)[^.]{0,60}java\s?script|java\s?script[^.]{0,60}(?:enabl|disabl|required|turned o|needed|activ|aktiv|désactiv|deaktiv|desactiv|abilit|有効|啟用|启用|사용|включ|inschakel|påslag)/i;
+/** It would be nice to have scripts, or something beside the page needs them. */
+const GOES_WITHOUT =
+  /\b(?:best|better|some (?:features|parts|of)|certain|full(?:y)? (?:functional|experience)|all (?:the )?features|comments?|optimal|enhanced?)\b/i;
+/** The first thing that a script does, see `SCRIPT_START`. */
+const LEAVES = /\0\s*(?:(?:window|document|self|top)\.)?location(?:\.href|\.replace|\.assign)?\s*(?:=(?!=)|\()/;
+/** An element that a script looks up in order to fill it. */
+const FILLS =
+  /\.(?:innerHTML|outerHTML|textContent|innerText)\s*\+?=(?!=)|\.(?:append|appendChild|prepend|replaceChildren|insertAdjacent\w+)\(|\brender\(|\bmount\(/;
 
 /** @returns why the page is rendered, or null where it is not */
 export function renderReason(
@@ -49,22 +50,47 @@ export function renderReason(
   if (mode === "always") return "always";
   const chars = extraction.text.length;
   if (chars >= ENOUGH_TEXT_OF_A_SHELL) return null;
-  const searched = html.slice(0, SEARCHED_CHARS);
+  const signs = renderSigns(html.slice(0, SEARCHED_CHARS));
   // what no script fills stays as it is
-  if (!SCRIPT.test(searched)) return null;
-  const told = (what: string): string => `${what}; the HTML holds ${chars} characters of text`;
-  if (EMPTY_ROOT.test(searched) || EMPTY_ROOT_OF_UNQUOTED.test(searched)) return told("an application's root is empty");
-  if (LOADING_ROOT.test(searched)) return told("an application's root only says that it loads");
-  if (chars >= ENOUGH_TEXT) return null;
-  if (asksForScripts(searched)) return told("noscript asks for JavaScript");
-  if (LEAVES.test(searched)) return told("the page replaces itself by another one");
-  if (html.length >= LONG_MARKUP && chars / html.length < SHELL_SHARE) {
-    return told(`text is ${((100 * chars) / html.length).toFixed(1)} % of the page`);
-  }
-  return null;
+  if (!signs.scripts) return null;
+  const sign = rootSign(signs) ?? (chars < ENOUGH_TEXT ? pageSign(signs, chars, html.length) : null);
+  return sign === null ? null : `${sign}; the HTML holds ${chars} characters of text`;
 }
 
-function asksForScripts(html: string): boolean {
-  for (const [, inside = ""] of html.matchAll(NOSCRIPT)) if (ASKS_FOR_SCRIPTS.test(inside)) return true;
-  return false;
+function rootSign({ rootText }: RenderSigns): string | null {
+  if (rootText === null) return null;
+  if (rootText.trim() === "") return "an application's root is empty";
+  return LOADS.test(rootText) ? "an application's root only says that it loads" : null;
+}
+
+function pageSign(signs: RenderSigns, chars: number, htmlLength: number): string | null {
+  const { text, rootText, emptyBlock, inline, refreshAfter } = signs;
+  const length = htmlLength - Math.min(htmlLength, SEARCHED_CHARS) + signs.length;
+  if (chars < ENOUGH_TEXT_BESIDE_A_SLOT && length >= LONG_MARKUP && chars / length < SHELL_SHARE) {
+    return `text is ${((100 * chars) / length).toFixed(1)} % of the page`;
+  }
+  if (asksForScripts(signs)) {
+    // an application that the server has rendered keeps its plea
+    const served = rootText !== null && rootText.trim().length >= ENOUGH_TEXT_OF_A_SMALL_PAGE / 2;
+    if (!served && (emptyBlock || chars < ENOUGH_TEXT_OF_A_SMALL_PAGE)) return "noscript asks for JavaScript";
+  }
+  if (LEAVES.test(inline) || (refreshAfter !== null && refreshAfter <= SHORT_STAY_S)) {
+    return "the page replaces itself by another one";
+  }
+  if (text.trim() === "") return "the body holds no text";
+  if (LOADS.test(text)) return "the body only says that it loads";
+  const filled = chars < ENOUGH_TEXT_BESIDE_A_SLOT ? filledElement(signs) : undefined;
+  return filled === undefined ? null : `a script fills the empty element #${filled}`;
+}
+
+function asksForScripts({ noscript, noscriptLeaves }: RenderSigns): boolean {
+  return noscriptLeaves || (ASKS_FOR_SCRIPTS.test(noscript) && !GOES_WITHOUT.test(noscript));
+}
+
+/** An empty element that a script of the page names and fills. */
+function filledElement({ emptyIds, inline }: RenderSigns): string | undefined {
+  if (!FILLS.test(inline)) return undefined;
+  return emptyIds.find((id) =>
+    [`"${id}"`, `'${id}'`, `\`${id}\``, `"#${id}"`, `'#${id}'`, `\`#${id}\``].some((named) => inline.includes(named)),
+  );
 }

@@ -42,6 +42,44 @@ const HAVE_THEIR_TEXT: Record<string, string> = {
     `<p>${SENTENCE}</p><noscript><img src="https://count.test/1.gif"></noscript>`,
     bundle,
   ),
+  "React with its text, a page of one sentence, and the plea of its template": page(
+    `<noscript>You need to enable JavaScript to run this app.</noscript>
+     <div id="root"><main><h1>Contact</h1><p>Call 555 1234. We are open from nine to five.</p></main></div>${bundle}`,
+  ),
+  "Angular Universal with a short page beside its outlet": page(
+    `<app-root ng-version="17"><router-outlet></router-outlet><app-about><h1>About</h1><p>${SENTENCE}</p></app-about></app-root>${bundle}`,
+  ),
+  "a short page that works best with scripts": page(
+    `<noscript>This site works best with JavaScript enabled.</noscript><h1>Imprint</h1><p>${SENTENCE.repeat(2)}</p>`,
+    bundle,
+  ),
+  "a short page whose noscript asks, though nothing waits to be filled": page(
+    `<noscript>Please enable JavaScript.</noscript><h1>Imprint</h1><p>${SENTENCE.repeat(2)}</p>`,
+    bundle,
+  ),
+  "a short page with 60 KB of styles in it": page(
+    `<h1>Imprint</h1><p>${SENTENCE}</p>`,
+    `${bundle}<style>${".a{color:red}".repeat(5_000)}</style>`,
+  ),
+  "a short page with a large drawing": page(
+    `<svg>${`<path d="M0 0L1 1"/>`.repeat(3_000)}</svg><h1>Imprint</h1><p>${SENTENCE}</p>${bundle}`,
+  ),
+  "an AMP page": page(
+    `<article><h1>Tides</h1><p>${SENTENCE}</p></article>`,
+    `<script async src="https://cdn.ampproject.org/v0.js"></script><style amp-custom>${".a{color:red}".repeat(3_000)}</style>
+     <noscript><style amp-boilerplate>body{visibility:visible}</style></noscript>`,
+  ),
+  "the App Router of Next.js with its text and the data of its components": page(
+    `<main><h1>Docs</h1><p>${SENTENCE.repeat(3)}</p></main><script>self.__next_f.push([1,${JSON.stringify(json(60_000))}])</script>`,
+  ),
+  "a place for dialogues beside the text": page(`<p>${SENTENCE}</p><div id="modal-root"></div>${bundle}`),
+  "a script that compares its location": page(
+    `<p>${SENTENCE}</p><script>location === top.location || leave()</script>`,
+  ),
+  "a page that is loaded anew every five minutes": page(
+    `<p>${SENTENCE}</p>${bundle}`,
+    `<meta http-equiv="refresh" content="300; url=/news">`,
+  ),
   "a plain redirect without scripts": page("", `<meta http-equiv="refresh" content="0; url=/next">`),
   "an empty root without any script": page(`<div id="root"></div>`),
   "an index of links": page(
@@ -65,7 +103,7 @@ const NEED_A_BROWSER: Record<string, [html: string, reason: RegExp]> = {
     page(`<div id="__next"></div><script id="__NEXT_DATA__" type="application/json">{}</script>`, bundle),
     /root is empty/,
   ],
-  Angular: [page(`<app-root>Loading...</app-root><script src="main.js"></script>`), /root is empty/],
+  Angular: [page(`<app-root>Loading...</app-root><script src="main.js"></script>`), /says that it loads/],
   "a root that says it loads": [
     page(`<div id="root"><div class="spinner"><span>Loading…</span></div></div>${bundle}`),
     /says that it loads/,
@@ -84,6 +122,36 @@ const NEED_A_BROWSER: Record<string, [html: string, reason: RegExp]> = {
       `<noscript><meta http-equiv="refresh" content="0;url=/nojs"></noscript>`,
     ),
     /noscript/,
+  ],
+  "a root that holds no more than a spinner": [
+    page(
+      `<div id="root"><div class="loader"><svg><title>Please stand by</title><circle r="3"/></svg></div></div>${bundle}`,
+    ),
+    /root is empty/,
+  ],
+  "a root by another name": [page(`<header>Acme</header><div id="react-app"></div>${bundle}`), /root is empty/],
+  "an element of the application's own": [page(`<shop-app></shop-app>${bundle}`), /root is empty/],
+  "Angular that shows a picture until it has loaded": [
+    page(`<app-root><div class="splash"><img src="logo.svg"></div></app-root>${bundle}`),
+    /root is empty/,
+  ],
+  "scripts alone, as Flutter has it": [page(`<script src="flutter_bootstrap.js" async></script>`), /holds no text/],
+  "elements without a name that say nothing": [page(`<div class="outer"><div></div></div>${bundle}`), /holds no text/],
+  "a body that says it loads": [page(`<p class="wait">Please wait …</p>${bundle}`), /only says that it loads/],
+  "a heading above what a script of the page fills": [
+    page(
+      `<h1>Catalogue</h1><div id="out"></div><script>fetch("/data.json").then((answer) => answer.json())
+       .then(({ text }) => { document.getElementById("out").textContent = text; });</script>`,
+    ),
+    /fills the empty element #out/,
+  ],
+  "a noscript in Japanese": [
+    page(`<h1>店</h1><div class="shell"></div><noscript>JavaScriptを有効にしてください。</noscript>${bundle}`),
+    /noscript/,
+  ],
+  "a meta element that leads on at once": [
+    page(`<p>One moment, you are being led on.</p>${bundle}`, `<meta http-equiv="Refresh" content="0;URL='/next'">`),
+    /replaces itself/,
   ],
   "a script that sets the location": [page(`<script>window.location.href = "/next"</script>`), /replaces itself/],
   "a long page of markup and data with no text": [

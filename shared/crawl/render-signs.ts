@@ -1,0 +1,137 @@
+/** What the HTML of a page shows of how it is made: one pass over its tags, no tree, and memory that does not grow with it. */
+import { Parser } from "htmlparser2";
+
+export interface RenderSigns {
+  /** There is something that could change the page. */
+  scripts: boolean;
+  /** Text that the body shows without scripts, its beginning. */
+  text: string;
+  /** Text within what the frameworks mount into; null where there is no such element. */
+  rootText: string | null;
+  /** The body has an empty block that could be filled. */
+  emptyBlock: boolean;
+  /** Ids of elements that hold nothing. */
+  emptyIds: string[];
+  /** Text of `noscript` elements. */
+  noscript: string;
+  /** A `noscript` leads to another page. */
+  noscriptLeaves: boolean;
+  /** Seconds until a meta element replaces the page; null where none does. */
+  refreshAfter: number | null;
+  /** Scripts that stand in the page, each after a `SCRIPT_START`, their beginning. */
+  inline: string;
+  /** Characters of the page without styles and drawings, which say nothing of its text. */
+  length: number;
+}
+
+export const SCRIPT_START = "\0";
+
+/** Ids that the common frameworks mount into, and those that people make of them. */
+const ROOT_ID =
+  /^(?:_*(?:root|app|next|nuxt|gatsby|svelte|application|mount)|(?:react|vue|ember|main|my|spa|web|client|page|site|q|ng)[-_]?(?:root|app)|(?:app|root)[-_]?(?:root|main|container|wrapper|mount|content|shell|view))$/i;
+const ROOT_ELEMENT = /^(?:app-(?:root|main|shell)|ng-app|[a-z][a-z0-9-]{0,60}-(?:app|root))$/;
+const BLOCK = /^(?:div|main|section|article)$|-/;
+const VOID = /^(?:area|base|br|col|embed|hr|img|input|link|meta|source|track|wbr)$/;
+/** Not shown, or no text. */
+const UNSEEN = new Set(["head", "script", "style", "template", "noscript", "svg", "title", "iframe", "object"]);
+const DATA =
+  /^(?:application\/(?:[\w.+-]*\+)?json|importmap|speculationrules|text\/(?:template|x-template|html|x-handlebars[\w-]*))$/i;
+
+/** As much of each text is kept as the decision looks at. */
+const KEPT_TEXT = 4_000;
+const KEPT_SCRIPT = 100_000;
+const KEPT_IDS = 100;
+/** Elements within each other; a page with more is not read on. */
+const DEEPEST = 1_000;
+const PIECE_CHARS = 8_192;
+
+interface OpenElement {
+  name: string;
+  id: string | undefined;
+  empty: boolean;
+  /** Index at which it begins. */
+  at: number;
+}
+
+export function renderSigns(html: string): RenderSigns {
+  const signs: RenderSigns = {
+    scripts: false,
+    text: "",
+    rootText: null,
+    emptyBlock: false,
+    emptyIds: [],
+    noscript: "",
+    noscriptLeaves: false,
+    refreshAfter: null,
+    inline: "",
+    length: html.length,
+  };
+  const open: OpenElement[] = [];
+  /** Open elements of `UNSEEN`, outermost first. */
+  const unseen: string[] = [];
+  /** Elements within the outermost root, itself included; 0 outside. */
+  let inRoot = 0;
+  let isScript = false;
+
+  const parser = new Parser({
+    onopentag(name, attributes) {
+      const above = open.at(-1);
+      if (above !== undefined && name !== "script") above.empty = false;
+      if (name === "meta") noteRefresh(signs, attributes, unseen.includes("noscript"));
+      if (VOID.test(name)) return;
+      open.push({ name, id: attributes["id"], empty: true, at: parser.startIndex });
+      if (UNSEEN.has(name)) unseen.push(name);
+      if (name === "script") {
+        isScript = !DATA.test((attributes["type"] ?? "").trim());
+        signs.scripts ||= isScript;
+        signs.inline += SCRIPT_START;
+      }
+      if (inRoot > 0) inRoot += 1;
+      else if (unseen.length === 0 && (ROOT_ID.test(attributes["id"] ?? "") || ROOT_ELEMENT.test(name))) {
+        inRoot = 1;
+        signs.rootText ??= "";
+      }
+    },
+    ontext(text) {
+      if (unseen.at(-1) === "script") {
+        if (isScript && signs.inline.length < KEPT_SCRIPT) signs.inline += text.slice(0, KEPT_SCRIPT);
+        return;
+      }
+      if (unseen.includes("noscript")) {
+        if (signs.noscript.length < KEPT_TEXT) signs.noscript += ` ${text.slice(0, KEPT_TEXT)}`;
+        return;
+      }
+      if (unseen.length > 0 || text.trim() === "") return;
+      const above = open.at(-1);
+      if (above !== undefined) above.empty = false;
+      if (signs.text.length < KEPT_TEXT) signs.text += ` ${text.slice(0, KEPT_TEXT)}`;
+      if (inRoot > 0 && signs.rootText !== null && signs.rootText.length < KEPT_TEXT)
+        signs.rootText += ` ${text.slice(0, KEPT_TEXT)}`;
+    },
+    onclosetag(name) {
+      const closed = VOID.test(name) ? undefined : open.pop();
+      if (closed === undefined) return;
+      const { id, empty, at } = closed;
+      if (UNSEEN.has(name)) unseen.pop();
+      if (inRoot > 0) inRoot -= 1;
+      if ((name === "style" || name === "svg") && !unseen.includes("svg")) signs.length -= parser.endIndex + 1 - at;
+      if (!empty || unseen.length > 0) return;
+      if (BLOCK.test(name)) signs.emptyBlock = true;
+      if (id !== undefined && id !== "" && signs.emptyIds.length < KEPT_IDS) signs.emptyIds.push(id);
+    },
+  });
+  for (let at = 0; at < html.length && open.length <= DEEPEST; at += PIECE_CHARS) {
+    parser.write(html.slice(at, at + PIECE_CHARS));
+  }
+  parser.end();
+  return signs;
+}
+
+function noteRefresh(signs: RenderSigns, attributes: Record<string, string>, inNoscript: boolean): void {
+  if (attributes["http-equiv"]?.toLowerCase() !== "refresh") return;
+  const [, seconds, target] =
+    /^\s*(\d{0,6})[\d.]*\s*(?:[;,\s]\s*(\S[\s\S]*))?$/.exec(attributes["content"] ?? "") ?? [];
+  if (target === undefined) return;
+  if (inNoscript) signs.noscriptLeaves = true;
+  else signs.refreshAfter ??= Number(seconds ?? 0);
+}
