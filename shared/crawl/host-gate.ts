@@ -57,7 +57,7 @@ export interface HostGate {
  * down costs a job bounded time.
  */
 const OPENINGS_WAITED = 3;
-/** What a 429 without Retry-After asks for, in ms. */
+/** What a 429 without Retry-After, or with one that is over, asks for, in ms. */
 const DEFAULT_HOLD_MS = 5000;
 /** Until it is asked again what came of another worker's probe, in ms. */
 const PROBE_PAUSE_MS = 5000;
@@ -126,8 +126,11 @@ export function createHostGate(host: KnownHost, states: HostStates, clock: Clock
   /** @returns ms to stay away, where the answer asks for it */
   const askedWait = ({ response }: Exchange): number | undefined => {
     if (response?.status !== 429 && response?.status !== 503) return undefined;
-    const asked = retryAfterMs(headerValue(response.headers, "retry-after"), clock.now());
-    return asked ?? (response.status === 429 ? DEFAULT_HOLD_MS : undefined);
+    const { headers } = response;
+    const asked = retryAfterMs(headerValue(headers, "retry-after"), clock.now(), headerValue(headers, "date"));
+    // a time that is over asks for nothing
+    if (asked) return asked;
+    return response.status === 429 ? DEFAULT_HOLD_MS : undefined;
   };
 
   return {

@@ -3,15 +3,27 @@
 /** The longest that a site is left alone for one answer, in ms: as long as SQS can hold a message back. */
 export const MAX_RETRY_AFTER_MS = 900_000;
 
-/** @returns ms from `now`, between 0 and `MAX_RETRY_AFTER_MS`; undefined where the value is neither seconds nor a date */
-export function retryAfterMs(value: string | undefined, now: number): number | undefined {
+/** A `Date` that is further from our time tells nothing: an old copy, or a clock that was never set. */
+const MOST_SKEW_MS = 24 * 3600 * 1000;
+
+/**
+ * @param servedAt the answer's `Date`: a date to come back at is by the clock of the same server
+ * @returns ms from `now`, between 0 and `MAX_RETRY_AFTER_MS`; undefined where the value is neither seconds nor a date
+ */
+export function retryAfterMs(value: string | undefined, now: number, servedAt?: string): number | undefined {
   if (value === undefined) return undefined;
   const text = value.trim();
-  const wait = /^\d+$/.test(text) ? Number(text) * 1000 : httpDate(text) - now;
+  const wait = /^\d+(\.\d+)?$/.test(text) ? Number(text) * 1000 : httpDate(text) - timeAt(servedAt, now);
   return Number.isNaN(wait) ? undefined : Math.min(MAX_RETRY_AFTER_MS, Math.max(0, wait));
 }
 
-/** HTTP dates name a month; `Date.parse` alone would also take "-5" for a year. */
+function timeAt(servedAt: string | undefined, now: number): number {
+  const time = httpDate(servedAt?.trim() ?? "");
+  return Math.abs(time - now) <= MOST_SKEW_MS ? time : now;
+}
+
+/** HTTP dates name a month; `Date.parse` alone would also take "-5" for a year. That of asctime names no zone, and means GMT. */
 function httpDate(text: string): number {
-  return /\b[A-Z][a-z]{2}\b/.test(text) ? Date.parse(text) : Number.NaN;
+  if (!/\b[A-Z][a-z]{2}\b/.test(text)) return Number.NaN;
+  return Date.parse(/ \d{4}$/.test(text) ? `${text} GMT` : text);
 }

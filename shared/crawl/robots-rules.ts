@@ -10,7 +10,7 @@ export interface RobotsRules {
   /** The first that matches decides. Patterns in the form of `normalizePath`, with `*` and a final `$` as wildcards. */
   rules: { allow: boolean; pattern: string }[];
   crawlDelayMs: number | null;
-  /** Absolute URLs as the file lists them; they belong to no group. */
+  /** As the file lists them, which may be relative to it; they belong to no group. */
   sitemaps: string[];
 }
 
@@ -49,10 +49,10 @@ export function parseRobots(body: Uint8Array, token: string = ROBOTS_PRODUCT_TOK
         break;
       case "crawl-delay":
         // not of the RFC, so it must not end the list of agents
-        if (current && /^\d+(\.\d+)?$/.test(value)) current.crawlDelayMs = Number(value) * 1000;
+        if (current && delayOf(value) !== null) current.crawlDelayMs = delayOf(value);
         break;
       case "sitemap":
-        if (URL.canParse(value) && sitemaps.length < MAX_SITEMAPS) sitemaps.push(value);
+        if (value !== "" && sitemaps.length < MAX_SITEMAPS) sitemaps.push(value);
         break;
     }
   }
@@ -72,6 +72,12 @@ function fieldOf(line: string): [string, string] {
   const text = comment < 0 ? line : line.slice(0, comment);
   const colon = text.indexOf(":");
   return colon < 0 ? ["", ""] : [text.slice(0, colon).trim().toLowerCase(), text.slice(colon + 1).trim()];
+}
+
+/** Seconds that begin a value, however their fraction and their unit are written, in ms; null where none do. */
+function delayOf(value: string): number | null {
+  const [seconds] = /^(?:\d{1,9}(?:[.,]\d{1,9})?|[.,]\d{1,9})(?!\d)/.exec(value) ?? [];
+  return seconds === undefined ? null : Number(seconds.replace(",", ".")) * 1000;
 }
 
 /** Longest match wins; of two as long, the one that allows (section 2.2.2). */

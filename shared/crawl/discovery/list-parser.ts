@@ -4,12 +4,16 @@
  */
 import { Parser } from "htmlparser2";
 import { feedDate, w3cDatetime } from "./list-dates.ts";
+import { lineReader } from "./text-list.ts";
+import { createXmlScopes } from "./xml-scopes.ts";
 
 export type ListKind = "sitemap" | "index" | "feed" | "text" | "html" | "unknown" | "empty";
 
 export interface ListEntry {
   /** As it stands in the list, without surrounding space; null where the entry has none. */
   url: string | null;
+  /** What a relative `url` is relative to, where the list says so itself. */
+  base: URL | undefined;
   /** W3C datetime; null where there is none, or a bad one. */
   lastmod: string | null;
   badLastmod: boolean;
@@ -38,7 +42,8 @@ export interface ParsedList {
   complete: boolean;
 }
 
-export function createListParser(sink: ListSink): ListParser {
+/** @param document address of the list, for what it says relative to that */
+export function createListParser(sink: ListSink, document?: URL): ListParser {
   let reader: ListParser | undefined;
   return {
     get over() {
@@ -48,7 +53,7 @@ export function createListParser(sink: ListSink): ListParser {
       if (reader === undefined) {
         const start = text.trimStart();
         if (start === "") return;
-        reader = start.startsWith("<") ? xmlReader(sink) : lineReader(sink);
+        reader = start.startsWith("<") ? xmlReader(sink, document) : lineReader(sink);
         reader.write(start);
       } else if (!reader.over) reader.write(text);
     },
@@ -69,24 +74,26 @@ const ROOTS = new Map<string, ListKind>([
   ["feed", "feed"],
   ["html", "html"],
 ]);
-/** Elements that are entries, with the parents they may have. */
+/** Elements that are entries, with the parents they may have; one of their kind where its end is missing. */
 const ENTRIES = new Map<string, readonly string[]>([
-  ["url", ["urlset", "sitemapindex"]],
-  ["sitemap", ["sitemapindex", "urlset"]],
-  ["item", ["channel", "rdf"]],
-  ["entry", ["feed"]],
+  ["url", ["urlset", "sitemapindex", "url"]],
+  ["sitemap", ["sitemapindex", "urlset", "sitemap"]],
+  ["item", ["channel", "rdf", "item"]],
+  ["entry", ["feed", "entry"]],
 ]);
 
 interface OpenEntry {
   name: string;
-  prefix: string;
+  namespace: string;
   /** Elements that are open when it is. */
   depth: number;
   /** Text of its fields by name; the first of each counts. */
   fields: Map<string, string>;
+  /** Base of its link, or else its own. */
+  base: URL | undefined;
 }
 
-function xmlReader(sink: ListSink): ListParser {
+function xmlReader(sink: ListSink, document: URL | undefined): ListParser {
   let kind: ListKind = "unknown";
   let root: string | undefined;
   let complete = false;
@@ -97,8 +104,10 @@ function xmlReader(sink: ListSink): ListParser {
   /** The field whose text is read. */
   let field: { name: string; text: string } | undefined;
 
-  const give = ({ name, fields }: OpenEntry): void => {
-    const read = name === "url" || name === "sitemap" ? sitemapEntry(fields) : feedEntry(fields);
+  const scopes = createXmlScopes(document);
+
+  const give = ({ name, fields, base }: OpenEntry): void => {
+    const read = { ...(name === "url" || name === "sitemap" ? sitemapEntry(fields) : feedEntry(fields)), base };
     if (name === "sitemap") sink.sitemap(read);
     else sink.page(read, kind);
   };
@@ -107,7 +116,7 @@ function xmlReader(sink: ListSink): ListParser {
     {
       onopentag(qualified, attributes) {
         if (over) return;
-        const [prefix, name] = splitName(qualified);
+        const { name, namespace, base } = scopes.enter(qualified, attributes);
         if (root === undefined) {
           root = name;
           kind = ROOTS.get(name) ?? "unknown";
@@ -117,12 +126,16 @@ function xmlReader(sink: ListSink): ListParser {
           over = true;
           return;
         }
-        if (entry === undefined && ENTRIES.get(name)?.includes(open.at(-1) ?? "")) {
-          entry = { name, prefix, depth: open.length, fields: new Map() };
-        } else if (entry !== undefined && open.length === entry.depth + 1) {
-          const known = prefix === entry.prefix ? name : name === "date" ? "date" : undefined;
-          if (known !== undefined && !entry.fields.has(known)) field = { name: known, text: "" };
-          if (known !== undefined) noteAttributes(entry, name, attributes);
+        const within = entry !== undefined && open.length === entry.depth + 1 ? entry : undefined;
+        // an entry directly in one of its kind: that one was never ended
+        const unended = within?.name === name && within.namespace === namespace;
+        if (unended) give(within);
+        if (unended || (entry === undefined && ENTRIES.get(name)?.includes(open.at(-1) ?? ""))) {
+          entry = { name, namespace, depth: open.length, fields: new Map(), base };
+        } else if (within !== undefined) {
+          const known = namespace === within.namespace ? name : name === "date" ? "date" : undefined;
+          if (known !== undefined && !within.fields.has(known)) field = { name: known, text: "" };
+          if (known !== undefined) noteAttributes(within, name, attributes, base);
         }
         open.push(name);
       },
@@ -132,13 +145,14 @@ function xmlReader(sink: ListSink): ListParser {
       onclosetag(_name, implied) {
         if (over) return;
         open.pop();
+        scopes.leave();
         if (entry !== undefined && open.length === entry.depth + 1 && field !== undefined) {
           // what ends without its end may have lost some of it
           if (!implied && field.text.trim() !== "") entry.fields.set(field.name, field.text.trim());
           field = undefined;
         }
         if (entry !== undefined && open.length === entry.depth) {
-          if (!implied) give(entry);
+          if (!implied || !ending) give(entry);
           entry = undefined;
         }
         if (open.length === 0) {
@@ -163,23 +177,26 @@ function xmlReader(sink: ListSink): ListParser {
   };
 }
 
-/** Prefix and local name, both in lower case. */
-function splitName(qualified: string): [string, string] {
-  const name = qualified.toLowerCase();
-  const colon = name.indexOf(":");
-  return colon < 0 ? ["", name] : [name.slice(0, colon), name.slice(colon + 1)];
-}
-
 /** Atom's links are attributes; RSS says of a guid whether it is a link. */
-function noteAttributes({ name: entry, fields }: OpenEntry, name: string, attributes: Record<string, string>): void {
-  if (entry === "entry" && name === "link") {
+function noteAttributes(
+  entry: OpenEntry,
+  name: string,
+  attributes: Record<string, string>,
+  base: URL | undefined,
+): void {
+  const { fields } = entry;
+  if (name === "link" && !fields.has("link")) entry.base = base;
+  if (entry.name === "entry" && name === "link") {
     const { rel = "alternate", href } = attributes;
-    if (rel === "alternate" && href !== undefined && !fields.has("href")) fields.set("href", href.trim());
+    if (rel === "alternate" && href !== undefined && !fields.has("href")) {
+      fields.set("href", href.trim());
+      entry.base = base;
+    }
   }
   if (name === "guid" && attributes["isPermaLink"] === "false") fields.set("opaque", "guid");
 }
 
-function sitemapEntry(fields: ReadonlyMap<string, string>): ListEntry {
+function sitemapEntry(fields: ReadonlyMap<string, string>): Omit<ListEntry, "base"> {
   const lastmod = fields.get("lastmod");
   const valid = lastmod === undefined ? null : w3cDatetime(lastmod);
   return {
@@ -190,7 +207,7 @@ function sitemapEntry(fields: ReadonlyMap<string, string>): ListEntry {
   };
 }
 
-function feedEntry(fields: ReadonlyMap<string, string>): ListEntry {
+function feedEntry(fields: ReadonlyMap<string, string>): Omit<ListEntry, "base"> {
   const guid = fields.has("opaque") ? undefined : fields.get("guid");
   const link =
     fields.get("href") ?? fields.get("link") ?? (guid !== undefined && URL.canParse(guid) ? guid : undefined);
@@ -201,45 +218,5 @@ function feedEntry(fields: ReadonlyMap<string, string>): ListEntry {
     lastmod: valid,
     badLastmod: dates.length > 0 && valid === null,
     title: fields.get("title") ?? null,
-  };
-}
-
-/** Lines without a URL before the first one: what begins like that is no list. */
-const MOST_LEADING_LINES = 20;
-
-function lineReader(sink: ListSink): ListParser {
-  let rest = "";
-  let urls = 0;
-  let others = 0;
-  /** The line is too long, and what is left of it is passed over. */
-  let skipping = false;
-  const take = (line: string): void => {
-    const text = line.trim();
-    if (text === "" || text.startsWith("#")) return;
-    if (/^https?:\/\//i.test(text)) urls += 1;
-    else others += 1;
-    if (urls > 0) sink.page({ url: text, lastmod: null, badLastmod: false, title: null }, "text");
-  };
-  return {
-    get over() {
-      return urls === 0 && others >= MOST_LEADING_LINES;
-    },
-    write(text) {
-      const lines = text.split(/\r\n|\r|\n/);
-      const last = lines.pop() ?? "";
-      for (const [index, line] of lines.entries()) {
-        if (index > 0 || !skipping) take(index === 0 ? rest + line : line);
-        if (index === 0) [rest, skipping] = ["", false];
-      }
-      if (!skipping) rest += last;
-      if (rest.length > LONGEST_FIELD) {
-        take(rest);
-        [rest, skipping] = ["", true];
-      }
-    },
-    end(cut) {
-      if (!cut && !skipping) take(rest);
-      return { kind: urls > 0 ? "text" : "unknown", root: undefined, complete: true };
-    },
   };
 }

@@ -16,14 +16,15 @@ export interface ReadList extends ParsedList {
 
 /**
  * Nothing is thrown for what a list holds.
+ * @param document its address, for what it says relative to that
  * @param enough asked between pieces: true ends the reading
  */
 export async function readList(
   { body, headers, truncated }: HttpResponse,
   sink: ListSink,
-  enough: () => boolean = () => false,
+  { document, enough = () => false }: { document?: URL; enough?: () => boolean } = {},
 ): Promise<ReadList> {
-  const parser = createListParser(sink);
+  const parser = createListParser(sink, document);
   const { charset } = parseMediaType(headerValue(headers, "content-type"));
   let cut: ReadList["cut"] =
     truncated === null ? null : { code: truncated === "length" ? "TOO_LARGE" : "TRUNCATED", message: CUT[truncated] };

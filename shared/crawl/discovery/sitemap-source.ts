@@ -3,6 +3,7 @@
  * indexes among them name.
  */
 
+import type { RobotsRules } from "../robots-rules.ts";
 import type { Refusal } from "./collector.ts";
 import type { GetOptions } from "./fetcher.ts";
 import type { ListEntry, ListKind } from "./list-parser.ts";
@@ -74,11 +75,15 @@ export const sitemapSource: UrlSource = {
 };
 
 /** The first root of the site that answers, and the lists that its robots.txt names. */
-async function enter({ site, fetcher }: SourceContext): Promise<{ root: URL; named: URL[] } | { fault: SourceFault }> {
+async function enter({
+  site,
+  fetcher,
+  notes,
+}: SourceContext): Promise<{ root: URL; named: URL[] } | { fault: SourceFault }> {
   const faults: SourceFault[] = [];
   for (const root of siteRoots(site)) {
     const rules = await fetcher.robotsOf(root);
-    if (!("code" in rules)) return { root, named: rules.sitemaps.map((each) => new URL(each)) };
+    if (!("code" in rules)) return { root, named: namedSitemaps(rules, root, notes) };
     faults.push(rules);
     if (!fetcher.goesOnWithoutRobots) continue;
     const page = await fetcher.get(root, { accept: ACCEPT_PAGE, robots: "obey" });
@@ -86,6 +91,17 @@ async function enter({ site, fetcher }: SourceContext): Promise<{ root: URL; nam
   }
   const [{ code, message } = { code: "ROBOTS_UNREACHABLE", message: "No answer" }] = faults;
   return { fault: { code, message } };
+}
+
+/** The standard asks for absolute URLs; what a relative one means is plain. */
+function namedSitemaps({ sitemaps }: RobotsRules, root: URL, notes: SourceContext["notes"]): URL[] {
+  const robots = new URL("/robots.txt", root);
+  return sitemaps.flatMap((line) => {
+    const url = URL.parse(line, robots.href);
+    if (url !== null && /^https?:$/.test(url.protocol)) return [url];
+    notes.count(robots.href, "URL_INVALID", "Sitemap lines that are no http(s) URLs");
+    return [];
+  });
 }
 
 async function homePageLinks({ fetcher, notes }: SourceContext, root: URL): Promise<URL[]> {
@@ -160,7 +176,10 @@ function createReading(context: SourceContext): Reading {
     seen.add(fetched.url.href);
     const offer = offering(context, fetched.url);
     const sink = { page: offer, sitemap: (entry: ListEntry) => wantChild(entry, list, fetched.url) };
-    const result = await readList(fetched.response, sink, () => collector.full);
+    const result = await readList(fetched.response, sink, {
+      document: fetched.url,
+      enough: () => collector.full,
+    });
     const isList = LISTS.has(result.kind);
     if (isList) lists += 1;
     if (guessed && !isList) return;
@@ -204,7 +223,7 @@ const REFUSALS: Partial<Record<Refusal, string>> = {
 
 /** Offers the entries of one list, and notes those that are refused. */
 function offering({ collector, notes }: SourceContext, list: URL): (entry: ListEntry, kind: ListKind) => void {
-  return ({ url, lastmod, badLastmod, title }, kind) => {
+  return ({ url, base = list, lastmod, badLastmod, title }, kind) => {
     if (badLastmod)
       notes.count(list.href, "LASTMOD_INVALID", "Entries whose date is no W3C datetime: taken without it");
     if (url === null) {
@@ -215,7 +234,7 @@ function offering({ collector, notes }: SourceContext, list: URL): (entry: ListE
     const refusal = collector.offer({
       url,
       // by its protocol, a sitemap names absolute URLs only
-      ...(feed ? { base: list } : {}),
+      ...(feed ? { base } : {}),
       lastmod,
       title,
       source: feed ? "feed" : "sitemap",

@@ -119,6 +119,21 @@ describe("a server that asks for silence", () => {
   });
 });
 
+it.each(["0", "Thu, 01 Jan 2015 00:00:00 GMT", "soon"])(
+  "a server that answers 429 with Retry-After %j is left alone for a while all the same",
+  async (value) => {
+    await using site = await startSite({
+      ...graph(4),
+      "/page/1": { status: 429, headers: { "Retry-After": value } },
+    });
+    const harness = await fetchHarness({ FETCH__CONCURRENCY_PER_TASK: "1" });
+    const before = Date.now();
+    await harness.deliver(fetchTask({ urls: pages(site.origin, 4), config: { rate_limit_rps: 20 } }));
+    const { hold_until } = await harness.dependencies.hosts.read(site.host);
+    expect(hold_until).toBeGreaterThanOrEqual(before + 5_000);
+  },
+);
+
 describe("robots.txt", () => {
   it("is fetched once, kept for other tasks, and obeyed", async () => {
     await using site = await startSite({

@@ -44,6 +44,32 @@ test("sitemaps that robots.txt names are read, with what their indexes name, and
   expect(found.noted).toEqual(["HTTP_404 /"]);
 });
 
+test("what robots.txt names is read however it is written, and what is no address is noted", async () => {
+  await using site = await siteWith((self) => ({
+    "/robots.txt": {
+      body: `\uFEFFSITEMAP:/a.xml\r\nUser-agent: *\r\nDisallow:\r\nsitemap : b.xml # the second\r\nSitemap: ftp://${self.host}/c.xml\r\n`,
+    },
+    "/a.xml": sitemapOf(self, "/1"),
+    "/b.xml": sitemapOf(self, "/2"),
+    "/": html("<title>Home</title>"),
+  }));
+  const harness = await discoveryHarness();
+  const found = await harness.find(site.origin);
+  expect(pathsOf(found)).toEqual(["/1", "/2"]);
+  expect(found.noted).toEqual(["URL_INVALID /robots.txt"]);
+});
+
+test("a feed's links are relative to what it says itself", async () => {
+  await using site = await siteWith((self) => ({
+    "/": html(`<title>Home</title><link rel="alternate" type="application/atom+xml" href="/feeds/news">`),
+    "/feeds/news": xml(
+      `<feed xmlns="http://www.w3.org/2005/Atom" xml:base="/blog/"><entry><link href="1"/></entry><entry><link href="${self.origin}/2"/></entry></feed>`,
+    ),
+  }));
+  const harness = await discoveryHarness();
+  expect(pathsOf(await harness.find(site.origin))).toEqual(["/blog/1", "/2"]);
+});
+
 test("without a scheme https is tried, then http", async () => {
   await using site = await siteWith((self) => ({ "/sitemap.xml": sitemapOf(self, "/1") }));
   const harness = await discoveryHarness();

@@ -1,7 +1,7 @@
 /** The small judgements that a response goes through. */
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { decodeContent } from "../../../shared/crawl/content-coding.ts";
 import { parseMediaType, textKindOf } from "../../../shared/crawl/media-type.ts";
 import { redirectTarget } from "../../../shared/crawl/redirects.ts";
@@ -108,12 +108,35 @@ describe("Retry-After", () => {
     ["Thursday, 01-Jan-26 00:00:30 GMT", 30_000],
     ["Wed, 31 Dec 2025 00:00:00 GMT", 0],
     ["-5", undefined],
-    ["1.5", undefined],
+    ["1.5", 1500],
     ["soon", undefined],
     ["", undefined],
     [undefined, undefined],
   ])("%j means %j ms", (value, expected) => {
     expect(retryAfterMs(value, now)).toBe(expected);
+  });
+});
+
+describe("Retry-After with a date", () => {
+  const now = Date.UTC(2026, 0, 1);
+  const zone = process.env["TZ"];
+  afterEach(() => {
+    if (zone === undefined) delete process.env["TZ"];
+    else process.env["TZ"] = zone;
+  });
+
+  it("is in GMT in the form of asctime too, wherever it is read", () => {
+    process.env["TZ"] = "Asia/Tokyo";
+    expect(retryAfterMs("Thu Jan  1 00:00:30 2026", now)).toBe(30_000);
+  });
+
+  it.each([
+    ["ten minutes behind", "Wed, 31 Dec 2025 23:50:00 GMT", "Wed, 31 Dec 2025 23:50:30 GMT", 30_000],
+    ["ten minutes ahead", "Thu, 01 Jan 2026 00:10:00 GMT", "Thu, 01 Jan 2026 00:10:30 GMT", 30_000],
+    ["never set", "Thu, 01 Jan 1970 00:00:00 GMT", "Thu, 01 Jan 2026 00:00:30 GMT", 30_000],
+    ["told in no date", "now", "Thu, 01 Jan 2026 00:00:30 GMT", 30_000],
+  ])("goes by the server's own clock where that is %s", (_how, date, value, expected) => {
+    expect(retryAfterMs(value, now, date)).toBe(expected);
   });
 });
 

@@ -152,7 +152,26 @@ describe("the file", () => {
   it("keeps its sitemaps, whoever they stand by", () => {
     const text =
       "Sitemap: https://e.org/a.xml\nUser-agent: other\nSitemap: https://e.org/b.xml # c\nsitemap: /relative\n";
-    expect(parseRobots(Buffer.from(text)).sitemaps).toEqual(["https://e.org/a.xml", "https://e.org/b.xml"]);
+    expect(parseRobots(Buffer.from(text)).sitemaps).toEqual([
+      "https://e.org/a.xml",
+      "https://e.org/b.xml",
+      "/relative",
+    ]);
+  });
+
+  it.each([
+    ["5", 5000],
+    ["0.5", 500],
+    [".5", 500],
+    ["2,5", 2500],
+    ["10s", 10_000],
+    ["3 seconds", 3000],
+    ["0", 0],
+    ["-1", null],
+    ["soon", null],
+    ["", null],
+  ])("that asks for a crawl delay of %j asks for %j ms", (value, ms) => {
+    expect(parseRobots(Buffer.from(`User-agent: *\nCrawl-delay: ${value}`)).crawlDelayMs).toBe(ms);
   });
 
   it("that is an HTML page allows everything", () => {

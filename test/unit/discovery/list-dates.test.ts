@@ -10,6 +10,7 @@ test.each([
   "1997-07-16T19:20+01:00",
   "1997-07-16T19:20:30Z",
   "1997-07-16T19:20:30.45-05:30",
+  "1997-07-16T19:20:30.123456789012Z",
 ])("%s is a W3C datetime", (text) => {
   expect(w3cDatetime(text)).toBe(text);
 });
@@ -38,4 +39,6 @@ test("dates of feeds come in the forms of RFC 822 and W3C", () => {
   expect(feedDate("2002-10-02")).toBe("2002-10-02");
   expect(feedDate("Wed, 42 Oct 2002 13:00:00 GMT")).toBeNull();
   expect(feedDate("1")).toBeNull();
+  expect(feedDate("Tue, 31 Feb 2024 10:00:00 GMT")).toBeNull();
+  expect(feedDate("Thu, 29 Feb 2024 23:30:00 -0500")).toBe("2024-03-01T04:30:00.000Z");
 });

@@ -87,6 +87,35 @@ test("Atom: the alternate link counts, and when it was updated", async () => {
   expect(read.pages).toMatchObject([{ url: "/1", lastmod: "2024-02-01T00:00:00Z" }]);
 });
 
+test("what xml:base says of relative links holds for what is in it", async () => {
+  const read = await readBytes(`<feed xmlns="http://www.w3.org/2005/Atom" xml:base="https://a.example/blog/">
+    <entry xml:base="2024/"><link href="1"/></entry><entry><link xml:base="/news/" href="2"/></entry>
+    <entry><link href="3"/></entry></feed>`);
+  expect(read.pages.map(({ url, base }) => new URL(url ?? "", base?.href).href)).toEqual([
+    "https://a.example/blog/2024/1",
+    "https://a.example/news/2",
+    "https://a.example/blog/3",
+  ]);
+});
+
+test("elements belong together by their namespace, whatever their prefixes", async () => {
+  const read = await readBytes(`<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"
+    xmlns:s="http://www.sitemaps.org/schemas/sitemap/0.9" xmlns:i="http://www.google.com/schemas/sitemap-image/1.1">
+    <url><i:loc>https://a.example/x.png</i:loc><s:loc>https://a.example/1</s:loc></url>
+    <s:url><loc>https://a.example/2</loc></s:url>
+    <url><loc xmlns="http://www.google.com/schemas/sitemap-image/1.1">https://a.example/y.png</loc><loc>https://a.example/3</loc></url>
+    </urlset>`);
+  expect(urlsOf(read)).toEqual(["https://a.example/1", "https://a.example/2", "https://a.example/3"]);
+});
+
+test("an entry whose end is missing costs no other entry", async () => {
+  const read = await readBytes(
+    urlset("<url><loc>https://a.example/1</loc>", entry("https://a.example/2"), "<url><loc>https://a.example/3</loc>"),
+  );
+  expect(urlsOf(read)).toEqual(["https://a.example/1", "https://a.example/2", "https://a.example/3"]);
+  expect(read.complete).toBe(true);
+});
+
 test("a text sitemap is a URL a line, whatever ends the lines", async () => {
   const read = await readBytes(
     "\uFEFFhttps://a.example/1\r\nhttps://a.example/2\r\r\n  https://a.example/3  \n# no URL\nnonsense",
