@@ -2,8 +2,9 @@
 
 import { type HttpResponse, headerValue } from "../exchange.ts";
 import { parseMediaType } from "../media-type.ts";
-import { createListParser, type ListSink, type ParsedList } from "./list-parser.ts";
+import { createListParser } from "./list-parser.ts";
 import { decoded } from "./list-text.ts";
+import type { ListSink, ParsedList } from "./parsed-list.ts";
 import { ListCut, unpacked } from "./unpack.ts";
 
 /** https://www.sitemaps.org/protocol.html: 50 MB, packed or not. */

@@ -6,8 +6,8 @@
 import type { RobotsRules } from "../robots-rules.ts";
 import type { Refusal } from "./collector.ts";
 import type { GetOptions } from "./fetcher.ts";
-import type { ListEntry, ListKind } from "./list-parser.ts";
 import { type ReadList, readList } from "./list-reader.ts";
+import type { ListEntry, ListKind } from "./parsed-list.ts";
 import { isOfSite, siteRoots } from "./site.ts";
 import { linkedLists } from "./site-links.ts";
 import type { SourceContext, SourceFault, UrlSource } from "./url-source.ts";

@@ -1,5 +1,5 @@
 /** Text sitemaps: a URL a line. */
-import type { ListParser, ListSink } from "./list-parser.ts";
+import type { ListParser, ListSink } from "./parsed-list.ts";
 
 /** A longer line is cut: no URL is as long. */
 const LONGEST_LINE = 4096;

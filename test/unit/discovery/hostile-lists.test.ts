@@ -1,9 +1,10 @@
 import { gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { createListParser, type ListEntry } from "../../../shared/crawl/discovery/list-parser.ts";
+import { createListParser } from "../../../shared/crawl/discovery/list-parser.ts";
 import { MAX_LIST_BYTES, readList } from "../../../shared/crawl/discovery/list-reader.ts";
 import { decoded } from "../../../shared/crawl/discovery/list-text.ts";
+import type { ListEntry } from "../../../shared/crawl/discovery/parsed-list.ts";
 import { unpacked } from "../../../shared/crawl/discovery/unpack.ts";
 import { entry, readBytes, urlset } from "./lists.ts";
 

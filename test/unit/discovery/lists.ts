@@ -1,7 +1,7 @@
 /** Lists as tests write them, and what the reader makes of them. */
 
-import type { ListEntry, ListKind } from "../../../shared/crawl/discovery/list-parser.ts";
 import { type ReadList, readList } from "../../../shared/crawl/discovery/list-reader.ts";
+import type { ListEntry, ListKind } from "../../../shared/crawl/discovery/parsed-list.ts";
 import type { HttpResponse } from "../../../shared/crawl/exchange.ts";
 
 export interface Seen extends ReadList {
