@@ -159,11 +159,13 @@ function fromHttpException(error: HTTPException): ApiError {
   if (error.status === 400) {
     return new ApiError(400, "The request body is not valid JSON", { code: "VALIDATION_ERROR", cause: error });
   }
-  if (error.status === 415) {
-    return new ApiError(415, "Send the body with `Content-Type: application/json`", {
-      code: "UNSUPPORTED_MEDIA_TYPE",
-      cause: error,
-    });
-  }
+  if (error.status === 415) return notDeclaredAsJson(error);
   return new ApiError(error.status, "The request was refused", { code: "BAD_REQUEST", cause: error });
+}
+
+export function notDeclaredAsJson(cause?: Error): ApiError {
+  return new ApiError(415, "Send the body with `Content-Type: application/json`", {
+    code: "UNSUPPORTED_MEDIA_TYPE",
+    cause,
+  });
 }

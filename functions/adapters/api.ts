@@ -29,6 +29,8 @@ import { Answer, type ApiDependencies, type DefinedRoute, type HttpMethod } from
 import { StreamedAnswer, type StreamRequest } from "./api-stream-route.ts";
 import { unstorablePaths } from "./api-text.ts";
 import { holdsTooManyValues, MAX_BODY_VALUES } from "./body-size.ts";
+import { admitNoBody, mayHaveNoBody } from "./no-body.ts";
+import { observed } from "./observed-stream.ts";
 import { presentedKey } from "./presented-key.ts";
 
 export interface Api {
@@ -130,6 +132,7 @@ function addRoute<Dependencies extends ApiDependencies>(
   shape: ErrorShape,
 ): void {
   const { scope, status = 200 } = spec;
+  const bodyless = mayHaveNoBody(spec);
   const config = createRoute({
     method: spec.method.toLowerCase() as "get" | "post" | "put" | "delete",
     path: spec.path,
@@ -146,13 +149,14 @@ function addRoute<Dependencies extends ApiDependencies>(
         for (const [header, value] of Object.entries(rateLimitHeaders(rate))) c.header(header, value);
       }
       if (spec.body && holdsTooManyValues(await c.req.text())) throw tooManyValuesError(MAX_BODY_VALUES);
+      if (bodyless) await admitNoBody(c.req);
       await next();
     },
     request: {
       ...(spec.params && { params: objectSchema(spec.params) }),
       // without a schema of its own a route takes no query parameters
       query: objectSchema(spec.query ?? z.strictObject({})),
-      ...(spec.body && { body: { required: true, content: { "application/json": { schema: spec.body } } } }),
+      ...(spec.body && { body: { required: !bodyless, content: { "application/json": { schema: spec.body } } } }),
     },
     responses: responsesOf(spec, shape),
   });
@@ -189,33 +193,6 @@ function addRoute<Dependencies extends ApiDependencies>(
 }
 
 const NEVER = new AbortController().signal;
-
-/** The chunks as bytes; how they ended is logged. */
-async function* observed(
-  chunks: StreamedAnswer["chunks"],
-  { log, signal }: Pick<StreamRequest<unknown, unknown, unknown, null>, "log" | "signal">,
-): AsyncGenerator<Uint8Array> {
-  const started = performance.now();
-  const encoder = new TextEncoder();
-  let bytes = 0;
-  let end = "left";
-  try {
-    for await (const chunk of chunks) {
-      const encoded = typeof chunk === "string" ? encoder.encode(chunk) : chunk;
-      bytes += encoded.length;
-      yield encoded;
-    }
-    if (!signal.aborted) end = "complete";
-  } catch (error) {
-    // what waits for something ends by throwing once nobody waits for it
-    if (signal.aborted) return;
-    end = "failed";
-    log.error("a streamed answer failed: it is cut", { error });
-    throw error;
-  } finally {
-    log.info("stream", { end, bytes, duration_ms: Math.round(performance.now() - started) });
-  }
-}
 
 function responsesOf(
   { status = 200, summary, answer, accepted, streams = {} }: DefinedRoute<never>["spec"],

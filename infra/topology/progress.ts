@@ -13,7 +13,7 @@ export const PROGRESS: readonly FunctionSpec[] = [
     maxConcurrency: 20,
     routes: [{ method: "GET", path: "/api/v1/crawl/{job_id}/stream", streaming: true }],
     grants: { stateTable: true, database: true },
-    localContainers: 8,
+    localContainers: 20,
   },
   {
     name: "socket",

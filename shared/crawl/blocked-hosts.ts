@@ -1,8 +1,30 @@
-/** URLs of blocked hosts end before anybody fetches them, or takes them from the cache. What is under way, fetch refuses. */
+/**
+ * Jobs that have nothing but blocked hosts to begin with are refused. Other URLs of blocked hosts end before anybody fetches them, or takes them from the cache. What is under
+ * way, fetch refuses.
+ */
 import type { Queryable, Transaction } from "../platform/database.ts";
+import { ApiError } from "../platform/errors.ts";
 import type { ClaimedTask } from "./claimed-task.ts";
 import { endClaimed } from "./frontier.ts";
 import { addCounts, type JobRow } from "./job-lifecycle.ts";
+import { hostOf } from "./url-key.ts";
+
+/** Domains that an answer names. */
+const MOST_NAMED = 100;
+
+/** @throws ApiError 403 DOMAIN_BLOCKED with each reason, where every seed is of a blocked host */
+export async function refuseBlockedSeeds(sql: Queryable, seeds: readonly string[]): Promise<void> {
+  const hosts = new Set(seeds.map((seed) => hostOf(new URL(seed))));
+  const blocked = await blockedHosts(sql, [...hosts]);
+  if (blocked.size < hosts.size) return;
+  const domains = [...blocked].slice(0, MOST_NAMED).map(([domain, reason]) => ({ domain, reason }));
+  const named = domains.map(({ domain, reason }) => `${domain}${reason === null ? "" : ` (${reason})`}`);
+  const message =
+    blocked.size === 1
+      ? `The domain ${named[0]} is blocked`
+      : `All domains are blocked: ${named.slice(0, 5).join(", ")}`;
+  throw new ApiError(403, message, { code: "DOMAIN_BLOCKED", details: { domains } });
+}
 
 /** Those of the hosts that are blocked, each with the reason that was given. */
 async function blockedHosts(sql: Queryable, hosts: readonly string[]): Promise<Map<string, string | null>> {

@@ -5,6 +5,10 @@ import { MIN_RATE_RPS } from "./politeness.ts";
 /** Together: every message of the job carries them, and servers take no more. */
 const MAX_HEADERS_LENGTH = 8_192;
 
+/** What belongs to the connection or to this client, and is not for a job to set. */
+export const OWN_HEADERS =
+  /^(host|connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|expect|content-length|accept-encoding|if-none-match|if-modified-since)$/i;
+
 export const crawlConfigSchema = z.strictObject({
   /** Requests a second per host. `Crawl-delay`, `Retry-After` and a domain's own setting can only slow it down. */
   rate_limit_rps: z.number().min(MIN_RATE_RPS).max(10_000).optional(),

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import type { Queryable } from "../platform/database.ts";
 import { ApiError } from "../platform/errors.ts";
-import { type CrawlConfig, crawlConfigSchema } from "./crawl-config.ts";
+import { type CrawlConfig, crawlConfigSchema, OWN_HEADERS } from "./crawl-config.ts";
 import { requireProxy } from "./proxy-configs.ts";
 
 /** Any of the settings, without defaults: a default must not override what a stored config says. */
@@ -26,6 +26,12 @@ export async function effectiveConfig(
   overrides: Partial<CrawlConfig>,
 ): Promise<CrawlConfig> {
   const stored = configId === undefined ? {} : await readStoredConfig(sql, configId);
+  const own = Object.keys(overrides.headers ?? {}).find((name) => OWN_HEADERS.test(name));
+  if (own !== undefined) {
+    throw new ApiError(400, `config: headers (${own}) holds what is the crawler's own to send: leave it out`, {
+      code: "VALIDATION_ERROR",
+    });
+  }
   const config = crawlConfigSchema.parse({ ...stored, ...overrides });
   if (config.chunk_overlap >= config.chunk_size || config.min_chunk_size > config.chunk_size) {
     throw new ApiError(

@@ -3,6 +3,7 @@ import { inTransaction, type Sql, type Transaction } from "../platform/database.
 import { uuidv7 } from "../platform/ids.ts";
 import type { Logger } from "../platform/log.ts";
 import type { QueueSender } from "../platform/queues.ts";
+import { refuseBlockedSeeds } from "./blocked-hosts.ts";
 import { claimUrls } from "./claim.ts";
 import { readTasks } from "./claim-lease.ts";
 import { dispatch } from "./claimed-task.ts";
@@ -54,7 +55,7 @@ export interface NewJob {
  * Writes the job with its seeds, claims the first of them, and sends their tasks after the commit. The job is taken once
  * this resolves, even if no message could be sent: the sweep sends them.
  * @param admit runs first in the job's transaction; what it throws refuses the job
- * @throws RangeError without a seed, or with limits below 1 page or 0 links; TypeError where a seed is not a URL
+ * @throws ApiError 403 DOMAIN_BLOCKED where the hosts of all seeds are blocked; RangeError without a seed, or with limits below 1 page or 0 links; TypeError where a seed is not a URL
  */
 export async function createJob(
   dependencies: JobDependencies,
@@ -75,6 +76,7 @@ export async function createJob(
     config: job.config,
     tags: [...new Set(job.tags.map((tag) => tag.trim().toLowerCase()))].filter((tag) => tag !== ""),
   });
+  await refuseBlockedSeeds(sql, seeds);
   const jobId = uuidv7();
   // before the commit: a job that the sweep does not look for could hang
   await flags.markActive();
@@ -84,7 +86,7 @@ export async function createJob(
     const row = (await lockJob(tx, jobId)) as JobRow;
     await addUrls(tx, row, seeds.map(seedUrl));
     const claimed = await claimUrls(tx, row, null);
-    // every seed may be of a blocked host
+    // the hosts of all seeds may have been blocked meanwhile
     if (row.counts.open === 0) await settleJob(tx, jobId);
     return claimed;
   });

@@ -3,7 +3,7 @@ import { type UrlGuard, UrlRefusedError } from "../access/url-guard.ts";
 import type { Capture, CaptureError } from "../capture/capture.ts";
 import type { WarcMember } from "../capture/warc-segment.ts";
 import { archiveExchange, isConditional } from "./archive-exchange.ts";
-import type { CrawlConfig } from "./crawl-config.ts";
+import { type CrawlConfig, OWN_HEADERS } from "./crawl-config.ts";
 import { type Exchange, type ExchangeLimits, headerValue } from "./exchange.ts";
 import { fault } from "./fetch-faults.ts";
 import type { FetchTask, PriorCapture, Scope } from "./fetch-task.ts";
@@ -53,10 +53,6 @@ const ACCEPT = "text/html,application/xhtml+xml,application/xml;q=0.9,text/plain
 const ACCEPT_ENCODING = "gzip, deflate, br, zstd";
 /** Header values that may be sent back as they came. */
 const SENDABLE = /^[\t\x20-\x7e\x80-\xff]*$/;
-/** What belongs to the connection or to this client, and is not for a job to set. */
-const OWN_HEADERS =
-  /^(host|connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|expect|content-length|accept-encoding|if-none-match|if-modified-since)$/i;
-
 /** @throws what `PageContext.get` throws where the task, not the URL, must stop */
 export async function fetchPage(target: TaskUrl, context: PageContext): Promise<FetchedPage> {
   const { config } = context;

@@ -1,5 +1,5 @@
 /** The site that a discovery is about, and which URLs are of it. */
-import type { UrlInspector } from "../../access/url-inspection.ts";
+import { type UrlInspector, UrlRefusedError } from "../../access/url-inspection.ts";
 import { bareHost } from "../../platform/allowed-host.ts";
 
 export interface Site {
@@ -20,6 +20,9 @@ const SCHEME = /^[a-z][a-z0-9+.-]*:\/\//i;
 export function parseSite(domain: string, inspector: Pick<UrlInspector, "inspect">): Site {
   const text = domain.trim();
   const url = inspector.inspect(SCHEME.test(text) ? text : `https://${text}`);
+  if (url.hostname.includes("*")) {
+    throw new UrlRefusedError("URL_INVALID", 'A host is named without "*": its subdomains belong to it anyway');
+  }
   return {
     hostname: url.hostname,
     port: url.port === "" ? null : Number(url.port),

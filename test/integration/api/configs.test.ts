@@ -50,6 +50,26 @@ it("replaces the whole config, and leaves the jobs that were started with it alo
   });
 });
 
+it("is shown as it is stored when its proxy is switched off, and when that is gone", async () => {
+  const id = uuidv7();
+  await setup.database
+    .sql`insert into proxy_configs (id, name, servers, rotation_strategy) values (${id}, 'p', '[]', 'random')`;
+  const { body: config } = await create({ name: "through a proxy", proxy_id: id });
+  await setup.database.sql`update proxy_configs set is_active = false where id = ${id}`;
+  expect(await call("GET", config.id)).toMatchObject({ status: 200, body: { proxy_id: id } });
+  await setup.database.sql`delete from proxy_configs where id = ${id}`;
+  expect(await call("GET", config.id)).toMatchObject({ status: 200, body: { proxy_id: id } });
+  expect(await callApi(api, { path: `${path}?limit=1`, key: setup.keys.read })).toMatchObject({
+    status: 200,
+    body: { items: [{ id: config.id, proxy_id: id }] },
+  });
+  const json = { url: "https://a.example/", config_id: config.id };
+  expect(await callApi(crawlApi, { path: "/api/v1/crawl", json, key: setup.keys.write })).toMatchObject({
+    status: 404,
+    body: { error: expect.stringContaining(id) },
+  });
+});
+
 it("refuses a name that is taken, however many ask for it at once", async () => {
   const answers = await Promise.all(Array.from({ length: 5 }, () => create({ name: "taken" })));
   expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409, 409]);
@@ -68,6 +88,9 @@ it.each([
   ["chunking_strategy", { name: "x", chunking_strategy: "semantic" }],
   ["chunk_overlap", { name: "x", chunk_size: 50, chunk_overlap: 50 }],
   ["headers", { name: "x", headers: { "bad name": "y" } }],
+  // they would never be sent
+  ["headers", { name: "x", headers: { Host: "b.example" } }],
+  ["headers", { name: "x", headers: { "if-none-match": '"1"' } }],
   ["rate_limit_rps", { name: "x", rate_limit_rps: 0 }],
   // one request in thirty years would keep every job from the host for as long
   ["rate_limit_rps", { name: "x", rate_limit_rps: 1e-9 }],

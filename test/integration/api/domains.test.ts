@@ -63,6 +63,24 @@ it("blocks with a reason and unblocks without one, and other settings change nei
   expect(await hosts.read("blocked.example")).toMatchObject({ blocked: false, rate_limit_rps: 2 });
 });
 
+it("blocks without a reason where the request says nothing, and refuses what is no JSON", async () => {
+  const path = at("silent.example", "/block");
+  const block = (more: object) => callApi(api, { path, method: "POST", key: setup.keys.write, ...more });
+  expect(await block({})).toMatchObject({ status: 200, body: { is_blocked: true, blocked_reason: null } });
+  const headers = { "content-type": "application/json" };
+  expect(await block({ headers })).toMatchObject({ status: 200, body: { is_blocked: true } });
+  expect(await block({ headers, body: '{"reason":"asked us to"}' })).toMatchObject({
+    status: 200,
+    body: { blocked_reason: "asked us to" },
+  });
+  expect(await block({ headers, body: "{" })).toMatchObject({ status: 400, body: { code: "VALIDATION_ERROR" } });
+  // a reason that is not read would be lost
+  expect(await block({ body: '{"reason":"again"}' })).toMatchObject({
+    status: 415,
+    body: { code: "UNSUPPORTED_MEDIA_TYPE" },
+  });
+});
+
 it("keeps both stores alike, whatever many writers do at once", async () => {
   const changes = Array.from({ length: 12 }, (_, index) =>
     index % 3 === 0

@@ -31,17 +31,35 @@ test("no spelling of a blocked host leads around the block", async () => {
   await block(setup, "blocked.example");
   await block(setup, "xn--mnchen-3ya.example");
   const seeds = ["http://blocked.example./", "https://BLOCKED.example:443/", "http://münchen.example/"];
-  const job = await createJob(setup.dependencies, newJob(seeds));
-  expect(job).toMatchObject({ status: "completed", counts: { skipped: 3 } });
+  for (const some of [seeds, ...seeds.map((seed) => [seed])]) {
+    await expect(createJob(setup.dependencies, newJob(some))).rejects.toMatchObject({ code: "DOMAIN_BLOCKED" });
+  }
+  const job = await createJob(setup.dependencies, newJob([...seeds, "http://a.example/"]));
+  expect(await setup.crawl(site)).toEqual(["http://a.example/"]);
+  expect(await readJob(setup.sql, job.job_id)).toMatchObject({ status: "completed", counts: { skipped: 3 } });
 });
 
-test("a job whose seeds are all of blocked hosts ends at once", async () => {
+test("a job whose seeds are all of blocked hosts is refused with each reason", async () => {
   const setup = await crawlSetup();
-  await block(setup, "blocked.example");
-  const pages = await createJob(setup.dependencies, newJob(urls("blocked.example", 2)));
-  expect(pages).toMatchObject({ status: "completed", counts: { skipped: 2 } });
-  const whole = await createJob(setup.dependencies, newSiteJob("http://blocked.example/"));
-  expect(whole).toMatchObject({ status: "failed", error: expect.stringContaining("DOMAIN_BLOCKED") });
+  await setup.sql`
+    insert into domain_settings (domain, is_blocked, blocked_reason, revision)
+    values ('one.example', true, 'asked us to', 1), ('two.example', true, null, 1)`;
+  const seeds = [...urls("one.example", 2), ...urls("two.example", 2)];
+  await expect(createJob(setup.dependencies, newJob(seeds))).rejects.toMatchObject({
+    status: 403,
+    code: "DOMAIN_BLOCKED",
+    details: {
+      domains: expect.arrayContaining([
+        { domain: "one.example", reason: "asked us to" },
+        { domain: "two.example", reason: null },
+      ]),
+    },
+  });
+  await expect(createJob(setup.dependencies, newSiteJob("http://one.example/"))).rejects.toMatchObject({
+    status: 403,
+    message: "The domain one.example (asked us to) is blocked",
+  });
+  expect(await setup.sql`select id from jobs`).toEqual([]);
 });
 
 test("a host that is blocked while a job runs gets no further task, and nothing from the cache", async () => {
@@ -55,6 +73,7 @@ test("a host that is blocked while a job runs gets no further task, and nothing 
     status: "completed",
     counts: { crawled: 100, skipped: 100 },
   });
-  const again = await createJob(setup.dependencies, newJob(urls("a.example", 2), { handling: { cache: "use" } }));
-  expect(again).toMatchObject({ status: "completed", counts: { crawled: 0, skipped: 2 } });
+  const seeds = [...urls("a.example", 2), "http://b.example/"];
+  const again = await createJob(setup.dependencies, newJob(seeds, { handling: { cache: "use" } }));
+  expect(again).toMatchObject({ counts: { crawled: 0, skipped: 2, open: 1 } });
 });

@@ -98,6 +98,7 @@ describe("taking a discovery", () => {
     ["intranet", 403, "URL_BLOCKED"],
     ["a b.example", 400, "URL_INVALID"],
     ["ftp://a.example", 400, "URL_INVALID"],
+    ["*.a.example", 400, "URL_INVALID"],
     ["https://user:secret@a.example", 400, "URL_INVALID"],
     ["a.example:99999", 400, "URL_INVALID"],
   ])("the domain %s is refused with %i %s", async (domain, status, code) => {
