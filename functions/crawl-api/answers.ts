@@ -91,6 +91,18 @@ export const jobUrlSchema = z.object({
   truncated: z.boolean().nullable(),
   /** A recent capture was taken instead of a request. */
   reused: z.boolean().nullable(),
+  /** Where it was opened in a browser, or was to be. */
+  rendered: z
+    .object({
+      /** What `auto` saw in the HTML, or `always`. */
+      reason: z.string(),
+      renderer: z.enum(["chromium", "crawl4ai"]).nullable(),
+      /** Whether the archive has its DOM. */
+      archived: z.boolean(),
+      error_code: z.string().nullable(),
+      error_message: z.string().nullable(),
+    })
+    .nullable(),
   document_id: z.uuid().nullable(),
 });
 

@@ -1,4 +1,5 @@
 /** Jobs as the API tells of them. */
+import type { Rendering } from "../capture/capture.ts";
 import type { Queryable } from "../platform/database.ts";
 import type { Priority } from "./fetch-task.ts";
 import type { JobKind, JobStatus } from "./job-lifecycle.ts";
@@ -84,7 +85,16 @@ export interface JobUrlView {
   truncated: boolean | null;
   /** A recent capture was taken instead of a request. */
   reused: boolean | null;
+  /** Where it was opened in a browser, or was to be. */
+  rendered: RenderedView | null;
   document_id: string | null;
+}
+
+export interface RenderedView extends Pick<Rendering, "reason" | "renderer"> {
+  /** Whether the archive has its DOM. */
+  archived: boolean;
+  error_code: string | null;
+  error_message: string | null;
 }
 
 export interface JobUrlPage {
@@ -104,7 +114,11 @@ export async function listJobUrls(
     select f.url, f.depth, f.state, f.error_code, f.discovered_from, f.capture_id,
       f.attempt + (f.state in ('crawled', 'failed') or f.capture_id is not null and f.state = 'skipped')::int as attempts,
       c.final_url, c.status_code, c.mime_type, c.title, c.error_message, c.fetched_at, c.fetch_time_ms, c.payload_bytes,
-      c.not_modified, c.truncated, c.reused_from is not null as reused, d.id as document_id,
+      c.not_modified, c.truncated, c.reused_from is not null as reused,
+      case when jsonb_typeof(c.rendered) = 'object' then jsonb_build_object(
+        'reason', c.rendered->>'reason', 'renderer', c.rendered->>'renderer',
+        'archived', jsonb_typeof(c.rendered->'warc') = 'object',
+        'error_code', c.rendered->'error'->>'code', 'error_message', c.rendered->'error'->>'message') end as rendered, d.id as document_id,
       f.priority as cursor_priority, encode(f.url_hash, 'hex') as cursor_hash
     from frontier f
     join jobs j on j.id = f.job_id

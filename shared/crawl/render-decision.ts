@@ -7,6 +7,7 @@
  * filled.
  */
 import type { Extraction } from "../extract/extraction.ts";
+import { onlyLoads } from "../render/placeholder.ts";
 import type { CrawlConfig } from "./crawl-config.ts";
 import { type RenderSigns, renderSigns } from "./render-signs.ts";
 
@@ -26,9 +27,6 @@ const SEARCHED_CHARS = 300_000;
 /** A page that stays longer than this is there to be read. Seconds. */
 const SHORT_STAY_S = 10;
 
-/** All that a page says until its scripts have run. */
-const LOADS =
-  /^[\s\p{P}\p{S}]*(?:(?:the |this )?(?:page|app|application|site|content)? ?(?:is )?(?:loading|initiali[sz]ing)|please wait|one moment|just a moment|wird geladen|wir laden|lädt|bitte warten|chargement|cargando|carregando|caricamento|laden|загрузка|读取中|加载中|載入中|読み込み中|ロード中|로딩)[^.!?]{0,60}[\s\p{P}\p{S}]*$/iu;
 const ASKS_FOR_SCRIPTS =
   /(?:enabl|activat|turn(?:ed)? on|requir|needs?\b|without|allow|activ|aktiv|habilit|abilita|attiva|включ)[^.]{0,60}java\s?script|java\s?script[^.]{0,60}(?:enabl|disabl|required|turned o|needed|activ|aktiv|désactiv|deaktiv|desactiv|abilit|有効|啟用|启用|사용|включ|inschakel|påslag)/i;
 /** It would be nice to have scripts, or something beside the page needs them. */
@@ -60,7 +58,7 @@ export function renderReason(
 function rootSign({ rootText }: RenderSigns): string | null {
   if (rootText === null) return null;
   if (rootText.trim() === "") return "an application's root is empty";
-  return LOADS.test(rootText) ? "an application's root only says that it loads" : null;
+  return onlyLoads(rootText) ? "an application's root only says that it loads" : null;
 }
 
 function pageSign(signs: RenderSigns, chars: number, htmlLength: number): string | null {
@@ -78,7 +76,7 @@ function pageSign(signs: RenderSigns, chars: number, htmlLength: number): string
     return "the page replaces itself by another one";
   }
   if (text.trim() === "") return "the body holds no text";
-  if (LOADS.test(text)) return "the body only says that it loads";
+  if (onlyLoads(text)) return "the body only says that it loads";
   const filled = chars < ENOUGH_TEXT_BESIDE_A_SLOT ? filledElement(signs) : undefined;
   return filled === undefined ? null : `a script fills the empty element #${filled}`;
 }

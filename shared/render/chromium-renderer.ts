@@ -1,10 +1,12 @@
 /** Renders pages with the container's Chromium. */
 import type { Chromium } from "./chromium.ts";
-import { readDom, waitForSelector } from "./page-content.ts";
+import { readDom, waitForSelector, waitForText } from "./page-content.ts";
 import { RenderError, type Renderer } from "./renderer.ts";
 
 /** Kept of a page's time for reading its DOM and closing it. */
 const CLOSING_MS = 2_000;
+/** For a page that has loaded without a word. */
+const LONGEST_SILENCE_MS = 5_000;
 
 export function createChromiumRenderer(chromium: Chromium): Renderer {
   return {
@@ -14,6 +16,7 @@ export function createChromiumRenderer(chromium: Chromium): Renderer {
       const deadline = Date.now() + Math.max(timeoutMs / 2, timeoutMs - CLOSING_MS);
       return await chromium.withPage(document, { purpose: "text", headers, timeoutMs, signal }, async (open) => {
         const done = await open.loaded(deadline);
+        if (waitFor === undefined) await waitForText(open, Math.min(deadline, Date.now() + LONGEST_SILENCE_MS));
         const missing = waitFor === undefined ? null : await waitForSelector(open, waitFor, deadline);
         const late = done ? null : new RenderError("RENDER_TIMEOUT", "The page did not finish loading in time");
         return { html: await readDom(open), navigations: [...open.navigations], shortcoming: missing ?? late };

@@ -1,5 +1,6 @@
 /** What is read from an open page: whether it is ready, and its DOM. */
 import type { OpenPage } from "./chromium-page.ts";
+import { onlyLoads } from "./placeholder.ts";
 import { RenderError } from "./renderer.ts";
 
 const LOOK_EVERY_MS = 100;
@@ -25,6 +26,26 @@ export async function waitForSelector(open: OpenPage, selector: string, deadline
     await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
   }
 }
+
+/** Waits until the page shows some text, and more than that it loads: a timer may fill what asks for nothing any more. */
+export async function waitForText(open: OpenPage, deadline: number): Promise<void> {
+  while (Date.now() + LOOK_EVERY_MS < deadline && open.navigations.length === 0) {
+    const text = await open.evaluate<string>(shownText, LOOK_TIMEOUT_MS).catch(() => "");
+    if (text.trim() !== "" && !onlyLoads(text)) return;
+    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+  }
+}
+
+/** Runs inside the page: the beginning of its text, shadow roots included. */
+const shownText = `(() => {
+  const text = document.body ? document.body.innerText : "";
+  if (text.trim() !== "") return text.slice(0, 500);
+  for (const each of document.querySelectorAll("*")) {
+    const inside = each.shadowRoot ? each.shadowRoot.textContent : "";
+    if (inside.trim() !== "") return inside.slice(0, 500);
+  }
+  return "";
+})()`;
 
 /** The DOM as HTML. What lies in open shadow roots is copied into their hosts, where readers of HTML find it. */
 export async function readDom(open: OpenPage): Promise<string> {

@@ -48,6 +48,18 @@ it.each(["auto", "always"])(
     const opened = (await renderedOf(job)).filter(({ rendered }) => rendered !== null).map(({ url }) => url);
     const everything = [...items, `${origin}/app`, `${origin}/charset/koi8-r`];
     expect(opened.toSorted()).toEqual((render === "auto" ? [`${origin}/app`] : everything).toSorted());
+    const told = await (await engine.send("GET", `/api/v1/crawl/${job}`)).json();
+    const why = new Map(
+      told.results.items.map((item: { url: string; rendered: unknown }) => [item.url, item.rendered]),
+    );
+    expect(why.get(`${origin}/app`)).toEqual({
+      reason: expect.stringMatching(render === "auto" ? /root .*; the HTML holds \d+ characters/ : /^always$/),
+      renderer: "chromium",
+      archived: true,
+      error_code: null,
+      error_message: null,
+    });
+    if (render === "auto") expect(why.get(`${origin}/app/item/0`)).toBeNull();
     expect(pages.get(`${origin}/charset/koi8-r`)?.markdown).toContain("Столица страны это Москва");
     // the browser gets the documents from the archive
     const asked = site.main.requests.slice(before).map(({ path }) => path);

@@ -118,6 +118,14 @@ describe("waiting", () => {
     expect(html).toContain(">late<");
   });
 
+  test.each(["", "<p>Loading …</p>"])("for its first text, where it has become quiet with %j", async (first) => {
+    const { html, shortcoming } = await render(
+      `<div id="root">${first}</div><script>setTimeout(() => { root.innerHTML = "<p>at last</p>" }, 1500)</script>`,
+    );
+    expect(html).toContain("<p>at last</p>");
+    expect(shortcoming).toBeNull();
+  });
+
   test("for a selector that appears after the page has become quiet", async () => {
     const { html, shortcoming } = await render(
       `<script>setTimeout(() => { document.body.innerHTML = "<p class='done'>there</p>" }, 1500)</script>`,
