@@ -48,10 +48,9 @@ it.each(["auto", "always"])(
     const opened = (await renderedOf(job)).filter(({ rendered }) => rendered !== null).map(({ url }) => url);
     const everything = [...items, `${origin}/app`, `${origin}/charset/koi8-r`];
     expect(opened.toSorted()).toEqual((render === "auto" ? [`${origin}/app`] : everything).toSorted());
-    const told = await (await engine.send("GET", `/api/v1/crawl/${job}`)).json();
-    const why = new Map(
-      told.results.items.map((item: { url: string; rendered: unknown }) => [item.url, item.rendered]),
-    );
+    const answer = await engine.send("GET", `/api/v1/crawl/${job}`);
+    const told = (await answer.json()) as { results: { items: Rendered[] } };
+    const why = new Map(told.results.items.map((item) => [item.url, item.rendered]));
     expect(why.get(`${origin}/app`)).toEqual({
       reason: expect.stringMatching(render === "auto" ? /root .*; the HTML holds \d+ characters/ : /^always$/),
       renderer: "chromium",
