@@ -39,16 +39,18 @@ export async function tasksUnderWay(tx: Transaction, jobId: string): Promise<num
 }
 
 /**
- * Hosts without a task under way that have URLs which may be claimed: breadth first those of the present level and those that
- * are to be tried again, otherwise all that are pending.
+ * Hosts without a task under way that have URLs which may be claimed. First those of first tries, breadth first of the present
+ * level alone, as long as there is budget for any: those that wait to be tried again would hold up what may be fetched now. Then
+ * these, which must not be hidden by what is never to be fetched.
  * @param limit at the most so many
  */
 export async function idleHosts(tx: Transaction, job: JobRow, limit: number): Promise<string[]> {
   if (limit <= 0) return [];
-  const bfs = job.settings.strategy === "bfs";
-  const groups = bfs ? [await levelHosts(tx, job.id, limit), await retriedHosts(tx, job.id, limit)] : [];
-  const hosts = bfs ? groups.flat() : await waitingHosts(tx, job.id, limit);
-  return [...new Set(hosts)].slice(0, limit);
+  const { strategy, max_pages } = job.settings;
+  const hostsOfFirstTries = strategy === "bfs" ? levelHosts : freshHosts;
+  const fresh = job.counts.claimed < max_pages ? await hostsOfFirstTries(tx, job.id, limit) : [];
+  const retried = fresh.length < limit ? await retriedHosts(tx, job.id, limit) : [];
+  return [...new Set([...fresh, ...retried])].slice(0, limit);
 }
 
 /** The level is found once, not once per host. */
@@ -66,8 +68,8 @@ async function levelHosts(tx: Transaction, jobId: string, limit: number): Promis
 const retriedHosts = (tx: Transaction, jobId: string, limit: number): Promise<string[]> =>
   restingHosts(tx, jobId, limit, tx`f.state = 'pending' and f.attempt > 0`);
 
-const waitingHosts = (tx: Transaction, jobId: string, limit: number): Promise<string[]> =>
-  restingHosts(tx, jobId, limit, tx`f.state = 'pending'`);
+const freshHosts = (tx: Transaction, jobId: string, limit: number): Promise<string[]> =>
+  restingHosts(tx, jobId, limit, tx`f.state = 'pending' and f.attempt = 0`);
 
 async function restingHosts(tx: Transaction, jobId: string, limit: number, condition: Condition): Promise<string[]> {
   const rows = await tx<{ host: string }[]>`

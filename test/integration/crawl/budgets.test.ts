@@ -3,7 +3,7 @@ import { crawlConfigSchema } from "../../../shared/crawl/crawl-config.ts";
 import { createJob, readJob } from "../../../shared/crawl/jobs.ts";
 import { scopeOfSeeds } from "../../../shared/crawl/scope-request.ts";
 import { type LargeSite, startLargeSite } from "../../sites/large-site.ts";
-import { crawlSetup, newSiteJob, page, type Site } from "./crawl-setup.ts";
+import { crawlSetup, newJob, newSiteJob, page, type Site } from "./crawl-setup.ts";
 import { expectBooksToBalance, realCrawl } from "./real-crawl.ts";
 
 const config = crawlConfigSchema.parse({ rate_limit_rps: 1000 });
@@ -179,3 +179,46 @@ test("ten thousand seeds on as many hosts are taken, two hundred at a time, and 
   expect((await setup.tasks()).map((task) => task.urls.length)).toEqual([1]);
   expect((await readJob(setup.sql, job_id))?.counts).toMatchObject({ discovered: 10_000, open: 9_999, crawled: 1 });
 });
+
+test.each(["bfs", "dfs", "best_first"] as const)(
+  "a try that is due again is not hidden behind pages of other hosts that cannot be paid for any more: %s",
+  async (strategy) => {
+    const setup = await crawlSetup();
+    const fault = { status: 500, error: { code: "HTTP_500", message: "fault", retryable: true } };
+    // the name of the host decides which one is looked at first
+    for (const [failing, others] of [
+      ["a", ["b", "c"]],
+      ["c", ["a", "b"]],
+    ] as const) {
+      const site: Site = (url, { attempt }) =>
+        url.includes(`/${failing}.`) && attempt === 0 ? fault : { html: page(url, [], 10) };
+      const seeds = [failing, ...others].map((name) => `http://${name}.example/`);
+      const { job_id } = await createJob(
+        setup.dependencies,
+        newJob(seeds, { maxPages: 2, order: { strategy }, handling: { concurrency: 1 } }),
+      );
+      await setup.crawl(site);
+      expect(await readJob(setup.sql, job_id)).toMatchObject({
+        status: "completed",
+        stop_reason: "max_pages",
+        counts: { crawled: 2, skipped: 1, open: 0 },
+      });
+    }
+  },
+);
+
+test.each(["bfs", "dfs", "best_first"] as const)(
+  "one request at once: a host that asks for a quarter of an hour does not keep the pages of others waiting: %s",
+  async (strategy) => {
+    const setup = await crawlSetup();
+    const busy = { code: "HTTP_429", message: "busy", retryable: true, retryAfterMs: 900_000 };
+    const site: Site = (url) => (url.includes("/a.") ? { status: 429, error: busy } : { html: page(url, [], 10) });
+    const seeds = ["a", "b", "c"].map((name) => `http://${name}.example/`);
+    const { job_id } = await createJob(
+      setup.dependencies,
+      newJob(seeds, { order: { strategy }, handling: { concurrency: 1 } }),
+    );
+    for (const _ of seeds) for (const task of await setup.tasks()) await setup.crawlTask(task, site);
+    expect(await readJob(setup.sql, job_id)).toMatchObject({ counts: { crawled: 2, open: 1 } });
+  },
+);
