@@ -59,10 +59,16 @@ const LONGEST_VALIDATOR = 1000;
  * becomes a revisit of it. That is always the original: a capture that is itself a revisit, or whose answer was used again,
  * leads to the one that holds the response. Not where that one is truncated or not archived.
  *
- * Validators, the latest that were heard, come along only where an active document of that URL and collection exists, so that
- * the answer 304 can carry it over; otherwise only the digest tells.
+ * Validators, the latest that were heard, come along only where an active document of that URL and collection exists, or of
+ * the URL that it was last redirected to, so that the answer 304 can carry it over; otherwise only the digest tells.
  */
 export function priorOf(tx: Transaction, job: Pick<JobRow, "collectionId">) {
+  const last = tx`
+    (select l.id, l.final_url_hash from captures l
+     where l.url_hash = u.url_hash and l.status_code between 200 and 299 order by l.fetched_at desc limit 1)`;
+  const active = tx`d.generation_active and d.deleted_at is null
+    and coalesce(d.collection_id, '00000000-0000-0000-0000-000000000000')
+      = coalesce(${job.collectionId}::uuid, '00000000-0000-0000-0000-000000000000')`;
   return tx`
     select json_build_object('etag', case when known.active and length(heard.etag) <= ${LONGEST_VALIDATOR} then heard.etag end,
       'lastModified',
@@ -70,13 +76,12 @@ export function priorOf(tx: Transaction, job: Pick<JobRow, "collectionId">) {
       'payloadDigest', o.payload_digest, 'captureId', o.id, 'recordId', o.warc_record_id, 'url', o.final_url,
       'fetchedAt', to_char(o.fetched_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) as prior
     from (
-      select d.capture_id as id, true as active from documents d
-      where d.generation_active and d.deleted_at is null and d.url_hash = u.url_hash
-        and coalesce(d.collection_id, '00000000-0000-0000-0000-000000000000')
-          = coalesce(${job.collectionId}::uuid, '00000000-0000-0000-0000-000000000000')
+      select d.capture_id as id, true as active from documents d where d.url_hash = u.url_hash and ${active}
       union all
-      (select l.id, false from captures l
-       where l.url_hash = u.url_hash and l.status_code between 200 and 299 order by l.fetched_at desc limit 1)
+      select d.capture_id, true from ${last} l join documents d on d.url_hash = l.final_url_hash
+      where l.final_url_hash <> u.url_hash and ${active}
+      union all
+      select l.id, false from ${last} l
     ) known
     join captures c on c.id = known.id
     left join captures reused on reused.id = c.reused_from

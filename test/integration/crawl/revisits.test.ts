@@ -102,6 +102,34 @@ test("a page that stays the same is asked for with the latest validators, and ea
   }
 });
 
+test("a page that is found through a redirect is asked for on its conditions too, and only while the redirect leads there", async () => {
+  const target = (name: string) => (request: { headers: Record<string, unknown> }) =>
+    request.headers["if-none-match"] === `"${name}"` ? { status: 304 } : html(page(name), { ETag: `"${name}"` });
+  let leadsTo = "/one";
+  await using site = await startSite({
+    "/": () => ({ status: 302, headers: { Location: leadsTo } }),
+    "/one": target("one"),
+    "/two": target("two"),
+  });
+  const setup = await recrawls();
+  const seed = `${site.origin}/`;
+  await setup.crawl(seed);
+  const again = await setup.crawl(seed);
+  expect(again.map(({ status_code, revisit_of }) => [status_code, revisit_of])).toEqual([
+    [200, null],
+    [304, again[0]?.id],
+  ]);
+  // under its own URL it is the same page
+  expect((await setup.crawl(`${site.origin}/one`)).map(({ status_code }) => status_code)).toEqual([304]);
+  leadsTo = "/two";
+  expect((await setup.crawl(seed)).at(-1)).toMatchObject({ status_code: 200, revisit_of: null });
+  const asked = site.requests.map(({ path, headers }) => [path, headers["if-none-match"]]);
+  expect(asked.filter(([path]) => path === "/two")).toEqual([["/two", undefined]]);
+  expect(asked.filter(([path, etag]) => path === "/" && etag !== undefined)).toEqual([]);
+  const documents = await setup.sql`select url from documents where generation_active order by url`;
+  expect(documents.map(({ url }) => url)).toEqual([`${site.origin}/one`, `${site.origin}/two`]);
+});
+
 test("identical payloads refer to the first response three times in a row, and a changed page is a response again", async () => {
   let body = page("Driftwood");
   await using site = await startSite({ "/": () => html(body) });
