@@ -3,8 +3,9 @@
  * declaration, then detection. A label that nobody knows, or that the bytes contradict, is passed over: never fatal.
  */
 import { isUtf8 } from "node:buffer";
-import { analyse } from "chardet";
 import sniffHtmlEncoding from "html-encoding-sniffer";
+import { canDecode, canonical } from "./charset-names.ts";
+import { contradictsUtf8, detectEncoding, SAMPLE_BYTES } from "./detect-charset.ts";
 
 export interface DecodedText {
   text: string;
@@ -12,12 +13,6 @@ export interface DecodedText {
   charset: string;
 }
 
-/** How much of a body decides about its encoding. */
-const SAMPLE_BYTES = 32 * 1024;
-/** Of a detection, of 100: sentences in the right encoding reach 40 and more, a wrong guess 22 at the most. */
-const MIN_CONFIDENCE = 25;
-/** chardet's names that TextDecoder does not take as they are. */
-const DETECTED_NAMES: Record<string, string> = { "UTF-32 LE": "UTF-32LE", "UTF-32 BE": "UTF-32BE" };
 /** What the sniffer answers where nothing in the bytes says anything. */
 const UNDECLARED = "x-undeclared";
 
@@ -49,14 +44,35 @@ function charsetOf(body: Uint8Array, label: string | undefined, kind: "html" | "
   const utf16 = utf16Pattern(body.subarray(0, SAMPLE_BYTES));
   if (utf16 !== undefined) return utf16;
   const transport = usable(label, body);
+  const declared =
+    transport === undefined || isLatinByHabit(transport, body, kind) ? undefined : sniff(body, transport, kind);
+  return declared ?? declaredInside(body, kind) ?? detectEncoding(body, kind);
+}
+
+/** Servers say Latin-1 of whatever they do not know; of a text in it, UTF-8 that says so itself would not come out by chance. */
+function isLatinByHabit(transport: string, body: Uint8Array, kind: "html" | "xml" | "plain"): boolean {
+  return ONE_BYTE.test(transport) && isUtf8(body) && declaredInside(body, kind) === "UTF-8";
+}
+
+function declaredInside(body: Uint8Array, kind: "html" | "xml" | "plain"): string | undefined {
+  const sniffed = sniff(body, undefined, kind);
+  if (sniffed !== undefined || kind === "plain") return sniffed;
+  return usable(xmlDeclaration(body), body) ?? (kind === "html" ? usable(lateDeclaration(body), body) : undefined);
+}
+
+/** Encodings of one byte a character, in which any bytes are some text. */
+const ONE_BYTE = /^(?:windows-|ISO-8859-|KOI8-|IBM866|.*mac)/;
+
+/** By byte order mark, transport and declaration; undefined where nothing is said, or what cannot be. */
+function sniff(body: Uint8Array, transport: string | undefined, kind: "html" | "xml" | "plain"): string | undefined {
   const declared = sniffHtmlEncoding(body, {
     xml: kind !== "html",
     ...(transport === undefined ? {} : { transportLayerEncodingLabel: transport }),
     defaultEncoding: UNDECLARED,
   });
-  if (declared !== UNDECLARED && canDecode(declared)) return canonical(declared);
-  const inXml = kind === "plain" ? undefined : usable(xmlDeclaration(body), body);
-  return inXml ?? detect(body);
+  if (declared === UNDECLARED || !canDecode(declared)) return undefined;
+  const name = canonical(declared);
+  return name === "UTF-8" && contradictsUtf8(body) ? undefined : name;
 }
 
 /** Canonical name of a label that can be true of these bytes. */
@@ -65,32 +81,8 @@ function usable(label: string | undefined, body: Uint8Array): string | undefined
   const name = canonical(label);
   // UTF-16 text of any language holds NUL bytes in its spaces, line ends and markup: without one the label is a lie
   if (name.startsWith("UTF-16") && !body.subarray(0, SAMPLE_BYTES).includes(0)) return undefined;
-  return name;
+  return name === "UTF-8" && contradictsUtf8(body) ? undefined : name;
 }
-
-function canDecode(label: string): boolean {
-  try {
-    new TextDecoder(label);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-const canonical = (label: string): string => {
-  const name = new TextDecoder(label).encoding;
-  return CANONICAL_CASE[name] ?? name.toUpperCase().replace("WINDOWS-", "windows-");
-};
-/** The standard's spelling where it is not all upper case. */
-const CANONICAL_CASE: Record<string, string> = {
-  big5: "Big5",
-  gbk: "GBK",
-  gb18030: "gb18030",
-  shift_jis: "Shift_JIS",
-  macintosh: "macintosh",
-  "x-mac-cyrillic": "x-mac-cyrillic",
-  "x-user-defined": "x-user-defined",
-};
 
 /** `<?xml … encoding="…"?>`, which HTML served as XML carries instead of a meta element. */
 function xmlDeclaration(body: Uint8Array): string | undefined {
@@ -98,23 +90,11 @@ function xmlDeclaration(body: Uint8Array): string | undefined {
   return /^\s*<\?xml\s[^>]*?encoding\s*=\s*["']([A-Za-z0-9._-]+)["']/.exec(start)?.[1];
 }
 
-function detect(body: Uint8Array): string {
-  // a sample may end inside a character
-  if (isUtf8(body) || isUtf8(wholeCharacters(body.subarray(0, SAMPLE_BYTES)))) return "UTF-8";
-  for (const { name, confidence } of analyse(body.subarray(0, SAMPLE_BYTES))) {
-    if (confidence < MIN_CONFIDENCE) break;
-    const known = DETECTED_NAMES[name] ?? name;
-    if (known.startsWith("UTF-32")) return known;
-    if (known !== "UTF-8" && known !== "ASCII" && usable(known, body) !== undefined) return canonical(known);
-  }
-  return "windows-1252";
-}
-
-/** Cuts an unfinished UTF-8 sequence off the end. */
-function wholeCharacters(sample: Uint8Array): Uint8Array {
-  let end = sample.length;
-  while (end > 0 && sample.length - end < 4 && ((sample[end - 1] ?? 0) & 0xc0) === 0x80) end -= 1;
-  return end > 0 && (sample[end - 1] ?? 0) >= 0xc0 ? sample.subarray(0, end - 1) : sample;
+/** A meta element behind the 1024 bytes that the sniffing looks at: a browser that comes to it reads the page anew. */
+function lateDeclaration(body: Uint8Array): string | undefined {
+  const start = Buffer.from(body.buffer, body.byteOffset, Math.min(body.length, SAMPLE_BYTES)).toString("latin1");
+  const shown = start.replace(/<!--[\s\S]*?(?:-->|$)/g, "");
+  return /<meta\b[^<>]{0,500}?\bcharset\s*=\s*["']?\s*([A-Za-z0-9._:-]{1,40})/i.exec(shown)?.[1];
 }
 
 function utf32Mark(body: Uint8Array): string | undefined {

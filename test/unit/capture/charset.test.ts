@@ -67,12 +67,81 @@ describe("a declaration that cannot be true", () => {
     expect(decodeText(Buffer.from("<p>plain"), label, "html")).toEqual({ text: "<p>plain", charset: "UTF-8" });
   });
 
+  const russian = "Россия является крупнейшим государством в мире по площади. Столица страны — Москва.";
+
+  it.each([
+    ["a header, where a meta element knows better", "utf-8", `<meta charset="windows-1251">`],
+    ["a meta element, where nothing else is said", undefined, `<meta charset="utf-8">`],
+    ["header and meta element", "UTF-8", `<meta charset="utf-8">`],
+  ])("UTF-8 over bytes that are none: %s", (_where, label, meta) => {
+    const body = Buffer.concat([Buffer.from(meta), encodeAs(`<p>${russian} ${russian}`, "windows-1251")]);
+    const { text, charset } = decodeText(body, label, "html");
+    expect([charset, text]).toEqual(["windows-1251", `${meta}<p>${russian} ${russian}`]);
+  });
+
+  it("a header's Latin-1 over UTF-8 that says so itself", () => {
+    for (const label of ["iso-8859-1", "windows-1251"]) {
+      const text = `<meta charset="utf-8"><p>${russian}`;
+      expect(decodeText(Buffer.from(text), label, "html")).toEqual({ text, charset: "UTF-8" });
+      const xml = `<?xml version="1.0" encoding="UTF-8"?><p>${russian}</p>`;
+      expect(decodeText(Buffer.from(xml), label, "xml")).toEqual({ text: xml, charset: "UTF-8" });
+    }
+    const latin = `<meta charset="utf-8"><p>caf\xe9`;
+    expect(decodeText(Buffer.from(latin, "latin1"), "iso-8859-1", "html").text).toContain("café");
+  });
+
+  it("keeps UTF-8 that is damaged here and there", () => {
+    const text = `${russian} `.repeat(20);
+    const body = Buffer.from(text);
+    for (let at = 100; at < 1000; at += 90) body[at] = 0xff;
+    expect(decodeText(body, "utf-8", "html").charset).toBe("UTF-8");
+  });
+
   it("still decodes what is invalid in the declared encoding, with replacement characters", () => {
     expect(decodeText(Buffer.from([0x61, 0xff, 0x62]), "utf-8", "html").text).toBe("a\ufffdb");
   });
 });
 
+describe("a declaration far down", () => {
+  const head = `<script>${"x();".repeat(1000)}</script><!-- <meta charset="koi8-r"> -->`;
+
+  it("counts, as it does for a browser that comes to it", () => {
+    const markup = `${head}<meta http-equiv="Content-Type" content="text/html; charset=windows-1251"><p>`;
+    const body = Buffer.concat([Buffer.from(markup), encodeAs("Мир", "windows-1251")]);
+    expect(decodeText(body, undefined, "html")).toEqual({ text: `${markup}Мир`, charset: "windows-1251" });
+  });
+
+  it("takes milliseconds for pages that are made to be slow", () => {
+    for (const piece of ["<!--", "<meta ", "<meta charset ", "<script>", "<", "<style\xff"]) {
+      const before = process.cpuUsage();
+      decodeText(Buffer.from(`${piece.repeat(100_000)}\xff`, "latin1"), undefined, "html");
+      expect(process.cpuUsage(before).user / 1000, piece).toBeLessThan(500);
+    }
+  });
+});
+
 describe("no declaration", () => {
+  it.each([
+    ["windows-1251", "Россия является крупнейшим государством в мире по площади."],
+    ["windows-1255", "דג סקרן שט בים מאוכזב ולפתע מצא חברה נחמדה ושמח מאוד."],
+    ["EUC-KR", "키스의 고유조건은 입술끼리 만나야 하고 특별한 기술은 필요치 않다."],
+  ])("is detected in one sentence among much markup: %s", (charset, sentence) => {
+    const markup = `<div class="container column wide"><a href="/path/of/the/site">menu</a></div>`.repeat(20);
+    const script = `<script>var english = "words that are no words of the page"</script>`;
+    const body = encodeAs(`<title>x</title>${script}<p>${sentence}</p>${markup}`, charset);
+    expect(decodeText(body, undefined, "html").text).toContain(sentence);
+  });
+
+  it("is not mistaken for another in English with a few accents", () => {
+    const body = encodeAs(`<p>${"The café has a naïve façade, and its menu is a résumé. ".repeat(3)}`, "windows-1252");
+    expect(decodeText(body, undefined, "html")).toMatchObject({ charset: "windows-1252" });
+  });
+
+  it("knows ISO-2022-JP by its escapes", () => {
+    const body = Buffer.from("<p>\x1b$B$$$m$O\x1b(B</p>", "latin1");
+    expect(decodeText(body, undefined, "html")).toEqual({ text: "<p>いろは</p>", charset: "ISO-2022-JP" });
+  });
+
   it.each(SAMPLES.filter(([charset]) => !["ISO-8859-2", "windows-1254", "windows-874"].includes(charset)))(
     "is detected: %s",
     (charset, text) => {
