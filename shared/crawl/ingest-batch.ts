@@ -11,6 +11,7 @@ import { checkArrivals } from "./arrival-checks.ts";
 import { insertCaptures } from "./captures.ts";
 import { type ClaimedUrl, lockClaimed } from "./frontier.ts";
 import { peekJob } from "./job-lifecycle.ts";
+import { claimPassedOver } from "./lost-work.ts";
 import { outcomeOf } from "./outcomes.ts";
 import { type Arrival, shelvePages } from "./shelve-pages.ts";
 import { type KeyRules, keyRules, normalizeUrl, urlHash } from "./url-key.ts";
@@ -37,6 +38,7 @@ export async function ingestBatch(dependencies: IngestDependencies, message: Cap
     ingested = await ingestOneByOne(dependencies, batch, placed);
   }
   await sendFollowUps(dependencies, message.jobId, ingested);
+  if (ingested === NOTHING) await claimPassedOver(dependencies, message.jobId);
 }
 
 type TaskBatch = CapturesMessage & { taskId: string };
@@ -66,6 +68,7 @@ async function ingestOneByOne(
       const reason = error instanceof Error ? error.message : String(error);
       return await ingest({ ...each, capture: withoutText(each.capture, reason) });
     });
+    if (one === NOTHING) await claimPassedOver(dependencies, batch.jobId);
     all.tasks.push(...one.tasks);
     all.chunkIds.push(...one.chunkIds);
     all.settledLinks = [...all.settledLinks, ...one.settledLinks];

@@ -37,10 +37,25 @@ export async function endLostUrls(
     return { ended: owed.length, tasks };
   });
   await dispatch(dependencies, tasks);
+  if (ended === 0) await claimPassedOver(dependencies, jobId);
   return ended;
 }
 
-/** Claims what no message has claimed, and moves the job on where its counts say so: both happen by themselves, unless a process died in between. */
+/**
+ * For who finds, when its turn comes, that its URLs were answered before: to be called once its transaction has ended. PostgreSQL
+ * has given it the locks of these rows all the same, also of those that are to be tried again, and whoever claimed meanwhile
+ * passed them over.
+ */
+export async function claimPassedOver(
+  dependencies: Pick<JobDependencies, "sql" | "queues" | "log">,
+  jobId: string,
+): Promise<void> {
+  const [row] = await dependencies.sql<{ left: boolean }[]>`
+    select exists (select from frontier where job_id = ${jobId} and state = 'pending' and attempt > 0) as left`;
+  if (row?.left) await resumeJob(dependencies, jobId);
+}
+
+/** Claims what nobody has claimed, and moves the job on where its counts say so. */
 export async function resumeJob(
   dependencies: Pick<JobDependencies, "sql" | "queues" | "log">,
   jobId: string,

@@ -18,6 +18,7 @@ import { readTask } from "./claim-lease.ts";
 import { findReusable, type Reusable } from "./crawl-cache.ts";
 import { type ClaimedUrl, lockTask } from "./frontier.ts";
 import { peekJob } from "./job-lifecycle.ts";
+import { claimPassedOver } from "./lost-work.ts";
 
 /** Message of the `captures` queue: the URLs of the task are looked up in the crawl cache. */
 export const cachedTaskSchema = z.strictObject({ jobId: z.uuid(), taskId: z.uuid(), fromCache: z.literal(true) });
@@ -27,6 +28,7 @@ export type CachedTask = z.infer<typeof cachedTaskSchema>;
 export async function ingestFromCache(dependencies: IngestDependencies, { jobId, taskId }: CachedTask): Promise<void> {
   const ingested = await inTransaction(dependencies.sql, (tx) => reuseCaptures(tx, dependencies, jobId, taskId));
   await sendFollowUps(dependencies, jobId, ingested);
+  if (ingested === NOTHING) await claimPassedOver(dependencies, jobId);
 }
 
 async function reuseCaptures(

@@ -1,7 +1,9 @@
 import { expect, test } from "vitest";
+import type { FetchTask } from "../../../shared/crawl/fetch-task.ts";
 import { ingestBatch } from "../../../shared/crawl/ingest-batch.ts";
-import { createJob } from "../../../shared/crawl/jobs.ts";
-import { type Answer, crawlSetup, newSiteJob, page, type Site, traceOf } from "./crawl-setup.ts";
+import { createJob, readJob } from "../../../shared/crawl/jobs.ts";
+import type { Sql, Transaction } from "../../../shared/platform/database.ts";
+import { type Answer, crawlSetup, newJob, newSiteJob, page, type Site, traceOf } from "./crawl-setup.ts";
 
 /** 40 pages that link to each other, with redirects, failures, pages that fail at first, and 404s. */
 function crookedSite(): Site {
@@ -54,4 +56,46 @@ test("a late copy of a failed try does not count as the answer to the next try",
     job: { status: "completed", counts: { crawled: 1, documents: 1 } },
     captures: [{ error_code: "HTTP_500" }, { error_code: null }],
   });
+});
+
+/** A database whose next transaction has done its work and does not commit before it is told to. */
+function holding(sql: Sql): { sql: Sql; worked: Promise<void>; commit(): void } {
+  const [worked, commit] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const begin = (work: (tx: Transaction) => Promise<unknown>) =>
+    sql.begin(async (tx) => {
+      const result = await work(tx);
+      worked.resolve();
+      await commit.promise;
+      return result;
+    });
+  const held = new Proxy(sql, { get: (target, name) => (name === "begin" ? begin : Reflect.get(target, name)) });
+  return { sql: held, worked: worked.promise, commit: commit.resolve };
+}
+
+test("a late copy that holds the row of a try to be made does not leave it to nobody", async () => {
+  const setup = await crawlSetup();
+  const { dependencies, sql } = setup;
+  const seeds = ["http://a.example/1", "http://a.example/2"];
+  const job = await createJob(dependencies, newJob(seeds, { handling: { concurrency: 1 } }));
+  const [task] = (await setup.tasks()) as [FetchTask];
+  const failed = await setup.capture(
+    task,
+    () => ({ status: 500, error: { code: "HTTP_500", message: "fault", retryable: true } }),
+    task.urls.slice(0, 1),
+  );
+  const [first, copy] = [holding(sql), holding(sql)];
+  const ingested = ingestBatch({ ...dependencies, sql: first.sql }, failed);
+  await first.worked;
+  const copied = ingestBatch({ ...dependencies, sql: copy.sql }, failed);
+  const waiting = () => sql`select from pg_locks where not granted and locktype in ('transactionid', 'tuple')`;
+  await expect.poll(waiting).not.toHaveLength(0);
+  first.commit();
+  await ingested;
+  await copy.worked;
+  // while it lasts, the rest of the task arrives, and looks for what may be claimed
+  await ingestBatch(dependencies, await setup.capture(task, () => ({ html: page("Two") }), task.urls.slice(1)));
+  copy.commit();
+  await copied;
+  await setup.crawl((url) => ({ html: page(url) }));
+  expect(await readJob(sql, job.job_id)).toMatchObject({ status: "completed", counts: { crawled: 2, open: 0 } });
 });
