@@ -122,6 +122,21 @@ export async function lockTask(tx: Transaction, jobId: string, taskId: string): 
     order by url_hash for update`;
 }
 
+/** As `lockTask`, as far as the lease has lapsed at its `mostSends`th sending: a task that answers gets a new one. */
+export async function lockLapsed(
+  tx: Transaction,
+  jobId: string,
+  taskId: string,
+  mostSends: number,
+): Promise<ClaimedUrl[]> {
+  return await tx<ClaimedUrl[]>`
+    select encode(url_hash, 'hex') as "urlHash", url, host, depth, attempt, discovered_from as "discoveredFrom"
+    from frontier
+    where job_id = ${jobId} and state = 'claimed' and task_id = ${taskId}
+      and lease_until < statement_timestamp() and sends >= ${mostSends}
+    order by url_hash for update`;
+}
+
 export interface EndedUrl {
   urlHash: string;
   /** `pending`: tried again after `waitMs`. */

@@ -1,10 +1,13 @@
 /** URLs whose task will never answer: they end, so that their job ends. */
-import { inTransaction } from "../platform/database.ts";
+import { inTransaction, type Transaction } from "../platform/database.ts";
 import { claimUrls } from "./claim.ts";
+import { MAX_SENDS } from "./claim-lease.ts";
 import { dispatch } from "./claimed-task.ts";
-import { endClaimed, lockClaimed, lockTask } from "./frontier.ts";
+import { type ClaimedUrl, endClaimed, lockClaimed, lockLapsed, lockTask } from "./frontier.ts";
 import { lockJob, settleJob } from "./job-lifecycle.ts";
 import type { JobDependencies } from "./jobs.ts";
+
+type LostWorkDependencies = Pick<JobDependencies, "sql" | "queues" | "log">;
 
 /**
  * Ends what the task still owes as failed (DEAD_LETTERED), or as skipped where the job is cancelled, and goes on with the job.
@@ -12,13 +15,29 @@ import type { JobDependencies } from "./jobs.ts";
  * @returns how many URLs ended
  */
 export async function endLostUrls(
-  dependencies: Pick<JobDependencies, "sql" | "queues" | "log">,
+  dependencies: LostWorkDependencies,
   jobId: string,
   taskId: string,
   hashes: readonly string[] | null,
 ): Promise<number> {
+  return await endOwed(dependencies, jobId, taskId, (tx) =>
+    hashes === null ? lockTask(tx, jobId, taskId) : lockClaimed(tx, jobId, taskId, hashes),
+  );
+}
+
+/** As `endLostUrls`, for a task that was sent as often as a task is; unless it has answered since that was seen. */
+export async function giveUpTask(dependencies: LostWorkDependencies, jobId: string, taskId: string): Promise<number> {
+  return await endOwed(dependencies, jobId, taskId, (tx) => lockLapsed(tx, jobId, taskId, MAX_SENDS));
+}
+
+async function endOwed(
+  dependencies: LostWorkDependencies,
+  jobId: string,
+  taskId: string,
+  lockOwed: (tx: Transaction) => Promise<ClaimedUrl[]>,
+): Promise<number> {
   const { ended, tasks } = await inTransaction(dependencies.sql, async (tx) => {
-    const owed = hashes === null ? await lockTask(tx, jobId, taskId) : await lockClaimed(tx, jobId, taskId, hashes);
+    const owed = await lockOwed(tx);
     const job = owed.length === 0 ? undefined : await lockJob(tx, jobId);
     if (job === undefined) return { ended: 0, tasks: [] };
     const outcome = job.cancelRequested
@@ -46,20 +65,14 @@ export async function endLostUrls(
  * has given it the locks of these rows all the same, also of those that are to be tried again, and whoever claimed meanwhile
  * passed them over.
  */
-export async function claimPassedOver(
-  dependencies: Pick<JobDependencies, "sql" | "queues" | "log">,
-  jobId: string,
-): Promise<void> {
+export async function claimPassedOver(dependencies: LostWorkDependencies, jobId: string): Promise<void> {
   const [row] = await dependencies.sql<{ left: boolean }[]>`
     select exists (select from frontier where job_id = ${jobId} and state = 'pending' and attempt > 0) as left`;
   if (row?.left) await resumeJob(dependencies, jobId);
 }
 
 /** Claims what nobody has claimed, and moves the job on where its counts say so. */
-export async function resumeJob(
-  dependencies: Pick<JobDependencies, "sql" | "queues" | "log">,
-  jobId: string,
-): Promise<void> {
+export async function resumeJob(dependencies: LostWorkDependencies, jobId: string): Promise<void> {
   const tasks = await inTransaction(dependencies.sql, async (tx) => {
     const job = await lockJob(tx, jobId);
     if (job === undefined) return [];

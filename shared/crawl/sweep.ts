@@ -9,10 +9,10 @@ import { dispatch } from "./claimed-task.ts";
 import { resumeDiscoveries } from "./discovery/lost-discoveries.ts";
 import { lockJob, peekJob, settleJob } from "./job-lifecycle.ts";
 import { cancelJob, type JobDependencies } from "./jobs.ts";
-import { endLostUrls, resumeJob } from "./lost-work.ts";
+import { endLostUrls, giveUpTask, resumeJob } from "./lost-work.ts";
 import { type RedriveDependencies, redriveLetters } from "./redrive.ts";
 import { endLateJob, lateJobs } from "./time-limit.ts";
-import { unwatchedJobs } from "./watch.ts";
+import { isUnwatched, unwatchedJobs } from "./watch.ts";
 
 /** Longest that a job takes from setting the marker to its commit. */
 const MARKER_GRACE_MS = 120_000;
@@ -69,8 +69,8 @@ export async function sweep(
   for (const jobId of await unwatchedJobs(sql)) {
     if (!hasTime()) break;
     await apart(dependencies, jobId, async () => {
-      await cancelJob(dependencies, jobId);
-      swept.unwatchedJobs++;
+      const ended = await cancelJob(dependencies, jobId, (tx) => isUnwatched(tx, jobId));
+      if (ended === "cancelled") swept.unwatchedJobs++;
     });
   }
   for (const jobId of await lateJobs(sql)) {
@@ -82,7 +82,7 @@ export async function sweep(
     if (!hasTime()) break;
     await apart(dependencies, lapsed.jobId, async () => {
       if (lapsed.sends >= MAX_SENDS) {
-        swept.endedUrls += await endLostUrls(dependencies, lapsed.jobId, lapsed.taskId, null);
+        swept.endedUrls += await giveUpTask(dependencies, lapsed.jobId, lapsed.taskId);
       } else if (await sendAgain(dependencies, lapsed)) swept.renewedTasks++;
     });
   }
@@ -92,6 +92,8 @@ export async function sweep(
   for (const { jobId, taskId } of await cancelledTasks(sql)) {
     if (!hasTime()) break;
     await apart(dependencies, jobId, async () => {
+      // who cancelled it may have ended before it could tell fetch
+      await flags.markCancelled(jobId);
       swept.endedUrls += await endLostUrls(dependencies, jobId, taskId, null);
     });
   }

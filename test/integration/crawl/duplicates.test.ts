@@ -2,8 +2,8 @@ import { expect, test } from "vitest";
 import type { FetchTask } from "../../../shared/crawl/fetch-task.ts";
 import { ingestBatch } from "../../../shared/crawl/ingest-batch.ts";
 import { createJob, readJob } from "../../../shared/crawl/jobs.ts";
-import type { Sql, Transaction } from "../../../shared/platform/database.ts";
 import { type Answer, crawlSetup, newJob, newSiteJob, page, type Site, traceOf } from "./crawl-setup.ts";
+import { holding, untilSomeoneWaits } from "./held-transactions.ts";
 
 /** 40 pages that link to each other, with redirects, failures, pages that fail at first, and 404s. */
 function crookedSite(): Site {
@@ -58,20 +58,6 @@ test("a late copy of a failed try does not count as the answer to the next try",
   });
 });
 
-/** A database whose next transaction has done its work and does not commit before it is told to. */
-function holding(sql: Sql): { sql: Sql; worked: Promise<void>; commit(): void } {
-  const [worked, commit] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  const begin = (work: (tx: Transaction) => Promise<unknown>) =>
-    sql.begin(async (tx) => {
-      const result = await work(tx);
-      worked.resolve();
-      await commit.promise;
-      return result;
-    });
-  const held = new Proxy(sql, { get: (target, name) => (name === "begin" ? begin : Reflect.get(target, name)) });
-  return { sql: held, worked: worked.promise, commit: commit.resolve };
-}
-
 test("a late copy that holds the row of a try to be made does not leave it to nobody", async () => {
   const setup = await crawlSetup();
   const { dependencies, sql } = setup;
@@ -87,8 +73,7 @@ test("a late copy that holds the row of a try to be made does not leave it to no
   const ingested = ingestBatch({ ...dependencies, sql: first.sql }, failed);
   await first.worked;
   const copied = ingestBatch({ ...dependencies, sql: copy.sql }, failed);
-  const waiting = () => sql`select from pg_locks where not granted and locktype in ('transactionid', 'tuple')`;
-  await expect.poll(waiting).not.toHaveLength(0);
+  await untilSomeoneWaits(sql);
   first.commit();
   await ingested;
   await copy.worked;
