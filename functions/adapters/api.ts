@@ -162,7 +162,9 @@ function addRoute<Dependencies extends ApiDependencies>(
   });
   app.openapi(config, async (c) => {
     const { req } = c as unknown as { req: { valid(part: string): unknown } };
-    const body = spec.body && req.valid("json");
+    // what validates a body leaves one without a type alone
+    const untyped = bodyless && c.req.header("content-type") === undefined;
+    const body = untyped ? spec.body?.parse({}) : spec.body && req.valid("json");
     const query = spec.query && req.valid("query");
     for (const [where, value] of [["body", body] as const, ["query", query] as const]) {
       const unstorable = unstorablePaths(value);
