@@ -28,14 +28,20 @@ const keyword = z
   .max(MAX_KEYWORD_LENGTH)
   // PostgreSQL stores neither, and no search engine looks for them
   .refine((text) => text.isWellFormed() && !/\p{Cc}/u.test(text), "holds control characters or broken Unicode")
-  // quotes are what a search engine is told phrases with, never what it looks for
-  .refine((text) => /[^\s"\u201c-\u201f]/u.test(text), "a keyword is empty");
+  // quotes are what a search engine is told phrases with, never what it looks for; of some characters nothing is seen
+  .refine((text) => /[^\s\p{Default_Ignorable_Code_Point}"\u201c-\u201f]/u.test(text), "a keyword is empty");
 
 /** Names beyond ASCII are put in their ASCII form (UTS #46), which is the same name. */
 const site = z
   .string()
-  .transform((text) => (/^[\0-\x7f]*$/.test(text) ? text.toLowerCase() : domainToASCII(text)))
+  .transform((text) => (/^[\0-\x7f]*$/.test(text) ? text.toLowerCase() : asciiName(text)))
   .pipe(z.string().max(MAX_SITE_LENGTH).regex(SITE, "not a domain or a suffix"));
+
+/** `domainToASCII` reads a URL's host: it would drop a path or a tab and make an address of a number, without a word. */
+function asciiName(text: string): string {
+  const name = /^[a-z0-9.\-\u0080-\u{10ffff}]*$/iu.test(text) ? domainToASCII(text) : "";
+  return /^[\d.]*$/.test(name) ? "" : name;
+}
 
 export const neutralQuerySchema = z.strictObject({
   keywords: z.array(keyword).min(1, "there is no keyword").max(MAX_KEYWORDS, `more than ${MAX_KEYWORDS} keywords`),

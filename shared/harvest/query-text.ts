@@ -19,7 +19,18 @@ export class QueryTooLong extends Error {
 }
 
 /** @throws QueryTooLong */
-export function queryText(
+export function queryText(query: NeutralQuery, options?: QueryTextOptions): string {
+  const text = templateText(query, options);
+  const length = lengthOf(text);
+  if (length > MAX_QUERY_LENGTH) throw new QueryTooLong(length);
+  return text;
+}
+
+/** In characters, as a reader counts them: those beyond 16 bits are one. */
+export const lengthOf = (text: string): number => [...text].length;
+
+/** As `queryText`, of any length: a placeholder is longer than its day. */
+export function templateText(
   { keywords, boolean, filters }: NeutralQuery,
   { dates, sites }: QueryTextOptions = { dates: true, sites: true },
 ): string {
@@ -30,9 +41,7 @@ export function queryText(
     ...(dates && filters.date_after !== undefined ? [`after:${filters.date_after}`] : []),
     ...(dates && filters.date_before !== undefined ? [`before:${filters.date_before}`] : []),
   ];
-  const text = parts.filter((part) => part !== "").join(" ");
-  if (text.length > MAX_QUERY_LENGTH) throw new QueryTooLong(text.length);
-  return text;
+  return parts.filter((part) => part !== "").join(" ");
 }
 
 /** More than one plain word is a phrase; so is what an engine would take for an operator. */

@@ -13,7 +13,7 @@ import { type MergedUrl, mergeUrls } from "./merge.ts";
 import { failedRun, type ProviderRun } from "./provider-run.ts";
 import { OWN_PROVIDER, type RemoteProvider } from "./providers/registry.ts";
 import { InvalidQuery, parseNeutralQuery } from "./query-schema.ts";
-import { QueryTooLong, queryText } from "./query-text.ts";
+import { QueryTooLong, queryText, templateText } from "./query-text.ts";
 import { findTemplate, insertRun, keepTemplate, type Template, type TemplateKey } from "./store.ts";
 import { tellProviders } from "./telemetry.ts";
 import { within } from "./within.ts";
@@ -138,8 +138,8 @@ async function templateOf(
   const template = refusing(() => {
     const query = parseNeutralQuery(text);
     // what no day would make a query of is not kept
-    expandPlaceholders(query, clock.now());
-    return { query, text: queryText(query) };
+    queryText(expandPlaceholders(query, clock.now()));
+    return { query, text: templateText(query) };
   });
   return { template: await keepTemplate(sql, key, template, unusable), cached: false };
 }

@@ -1,6 +1,6 @@
 /** Brave Search. Dates are its `freshness`. https://api-dashboard.search.brave.com/app/documentation/web-search/query */
 import { z } from "zod";
-import { QueryTooLong, queryText } from "../query-text.ts";
+import { lengthOf, QueryTooLong, queryText } from "../query-text.ts";
 import { asText, type ProviderDialect, results, withQuery } from "./dialect.ts";
 
 /** Without `type` it is another document; without `web` there is no result. */
@@ -39,7 +39,8 @@ export const brave: ProviderDialect = {
   compile(query, now) {
     const { lang, geo, date_after, date_before } = query.filters;
     const q = queryText(query, { dates: false, sites: true });
-    if (q.length > MAX_CHARACTERS) throw new QueryTooLong(q.length, MAX_CHARACTERS);
+    const characters = lengthOf(q);
+    if (characters > MAX_CHARACTERS) throw new QueryTooLong(characters, MAX_CHARACTERS);
     const words = q.split(" ").length;
     if (words > MAX_WORDS) throw new QueryTooLong(words, MAX_WORDS, "words");
     const language = lang === "pt" && geo === "BR" ? "pt-br" : lang && (OTHER_NAMES[lang] ?? lang);

@@ -170,3 +170,28 @@ it("a model that gives no sign is told of with the time that it had", async () =
     details: { text: "timeout after 5s" },
   });
 });
+
+it("the limit of a query is that of the one that is asked, not of the template with its long placeholders", async () => {
+  const { sql } = await testDatabase();
+  const rewriting = (length: number) => ({
+    errands: {
+      ask: async (_queue: string, request: unknown) =>
+        (request as { kind: string }).kind === "rewrite"
+          ? {
+              text: JSON.stringify({
+                keywords: ["x".repeat(150), "y".repeat(150), "z".repeat(length - 337)],
+                filters: { date_after: "{LAST_MONTH_START}", date_before: "{LAST_MONTH_END}" },
+              }),
+            }
+          : { runs: [found("serper", "https://a.example/")] },
+    },
+  });
+  const { template } = await harvest(dependencies(sql, rewriting(512)), ask());
+  expect(template.text).toMatch(/ after:\{LAST_MONTH_START\} before:\{LAST_MONTH_END\}$/);
+  expect(template.text.length).toBeGreaterThan(512);
+  const beyond = harvest(dependencies(sql, rewriting(513)), ask("another"));
+  await expect(beyond).rejects.toMatchObject({
+    status: 400,
+    details: { text: expect.stringMatching(/has 513 characters; 512 are the most/) },
+  });
+});

@@ -85,4 +85,17 @@ describe("a query as text", () => {
     const keywords = Array.from({ length: 12 }, (_, index) => `${index} ${"x".repeat(50)}`);
     expect(() => queryText({ keywords, boolean: "AND", filters: {} })).toThrow(/512/);
   });
+
+  it.each(["x", "🦊"])("counts characters, not their halves: 512 of them are taken, 513 are not: %s", (character) => {
+    const text = (count: number) =>
+      queryText({
+        keywords: [...Array(4).fill(character.repeat(100)), character.repeat(count)],
+        boolean: "OR",
+        filters: {},
+      });
+    const quotes = character === "x" ? 0 : 10;
+    const most = 512 - 400 - quotes - "( OR  OR  OR  OR )".length;
+    expect([...text(most)]).toHaveLength(512);
+    expect(() => text(most + 1)).toThrow(/has 513 characters; 512 are the most/);
+  });
 });
