@@ -23,6 +23,16 @@ export interface LlmRequest extends Omit<LlmSettings, "provider" | "timeoutMs"> 
 
 export interface LlmDialect {
   call(request: LlmRequest): Omit<ApiCall, "timeoutMs">;
-  /** @returns the text; null where it was cut off at the token limit @throws ZodError where the answer has another shape */
-  textOf(answer: unknown): string | null;
+  /** @throws ZodError where the answer has another shape */
+  read(answer: unknown): ModelAnswer;
 }
+
+/** What the model wrote, null where it wrote no text; or why that is not the whole of what it had to say. */
+export type ModelAnswer = { text: string | null } | { cutOff: true } | { fault: string };
+
+/** @param word the provider's own for why the model stopped, e.g. `content_filter` */
+export const stoppedFor = (word: string): ModelAnswer => ({ fault: `the model stopped${named(word)}` });
+export const refused = (word = ""): ModelAnswer => ({ fault: `the model refused${named(word)}` });
+
+/** A word of the provider's documentation, and no text of the model. */
+const named = (word: string): string => (/^\w{1,40}$/.test(word) ? `: ${word}` : "");

@@ -1,21 +1,21 @@
 /** Gemini's generateContent. https://ai.google.dev/api/generate-content */
 import { z } from "zod";
-import type { LlmDialect } from "./dialect.ts";
+import { type LlmDialect, refused, stoppedFor } from "./dialect.ts";
 
 const ENDPOINT = "https://generativelanguage.googleapis.com/v1beta";
 
-const answerSchema = z.object({
-  candidates: z
-    .array(
-      z.object({
-        content: z.object({
-          parts: z.array(z.object({ text: z.string().default(""), thought: z.boolean().default(false) })),
-        }),
-        finishReason: z.string().nullish(),
-      }),
-    )
-    .min(1),
+const partSchema = z.object({ text: z.string().nullish(), thought: z.boolean().nullish() });
+const candidateSchema = z.object({
+  content: z.object({ parts: z.array(partSchema).default([]) }).default({ parts: [] }),
+  finishReason: z.string().nullish(),
 });
+/** A question that is blocked has a reason, and no candidate. */
+const answerSchema = z.union([
+  z.object({ candidates: z.array(candidateSchema).min(1) }),
+  z.object({ promptFeedback: z.object({ blockReason: z.string() }) }),
+]);
+/** Why a model stops that has said all; every other reason is a fault. */
+const WHOLE = new Set(["", "STOP", "FINISH_REASON_UNSPECIFIED"]);
 
 export const gemini: LlmDialect = {
   call: ({ model, endpoint, temperature, maxTokens, prompt, query, apiKey }) => ({
@@ -28,9 +28,15 @@ export const gemini: LlmDialect = {
       generationConfig: { temperature, maxOutputTokens: maxTokens, responseMimeType: "application/json" },
     },
   }),
-  textOf(answer) {
-    const [candidate] = answerSchema.parse(answer).candidates;
-    if (candidate === undefined || candidate.finishReason === "MAX_TOKENS") return null;
-    return candidate.content.parts.map(({ text, thought }) => (thought ? "" : text)).join("");
+  read(answer) {
+    const parsed = answerSchema.parse(answer);
+    if ("promptFeedback" in parsed) return refused(parsed.promptFeedback.blockReason);
+    const [candidate] = parsed.candidates;
+    const reason = candidate?.finishReason ?? "";
+    if (reason === "MAX_TOKENS") return { cutOff: true };
+    if (!WHOLE.has(reason)) return stoppedFor(reason);
+    const parts = (candidate?.content.parts ?? []).filter(({ thought }) => thought !== true);
+    const texts = parts.flatMap(({ text }) => text ?? []);
+    return { text: texts.length === 0 ? null : texts.join("") };
   },
 };

@@ -1,14 +1,21 @@
 /** OpenAI's chat completions, which many local servers speak too. https://platform.openai.com/docs/api-reference/chat */
 import { z } from "zod";
-import type { LlmDialect } from "./dialect.ts";
+import { type LlmDialect, refused, stoppedFor } from "./dialect.ts";
 
 const ENDPOINT = "https://api.openai.com/v1/chat/completions";
 
 const answerSchema = z.object({
   choices: z
-    .array(z.object({ message: z.object({ content: z.string() }), finish_reason: z.string().nullish() }))
+    .array(
+      z.object({
+        message: z.object({ content: z.string().nullish(), refusal: z.string().nullish() }),
+        finish_reason: z.string().nullish(),
+      }),
+    )
     .min(1),
 });
+/** Why a model stops before it has answered. */
+const EARLY = new Set(["content_filter", "tool_calls", "function_call"]);
 
 export const openai: LlmDialect = {
   call: ({ model, endpoint, temperature, maxTokens, prompt, query, apiKey }) => ({
@@ -26,8 +33,11 @@ export const openai: LlmDialect = {
       ],
     },
   }),
-  textOf(answer) {
+  read(answer) {
     const [choice] = answerSchema.parse(answer).choices;
-    return choice === undefined || choice.finish_reason === "length" ? null : choice.message.content;
+    const reason = choice?.finish_reason ?? "";
+    if (choice?.message.refusal) return refused();
+    if (reason === "length") return { cutOff: true };
+    return EARLY.has(reason) ? stoppedFor(reason) : { text: choice?.message.content ?? null };
   },
 };

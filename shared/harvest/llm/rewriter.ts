@@ -4,7 +4,7 @@
  */
 import type { Agent } from "undici";
 import { z } from "zod";
-import { CallFailed, callApi, jsonOf } from "../http.ts";
+import { type ApiReply, CallFailed, callApi, jsonOf } from "../http.ts";
 import { anthropic } from "./anthropic.ts";
 import type { LlmDialect, LlmProvider, LlmRequest, LlmSettings } from "./dialect.ts";
 import { gemini } from "./gemini.ts";
@@ -33,10 +33,12 @@ export async function askModel(
   try {
     const call = dialect.call({ ...settings, prompt, query, apiKey });
     const reply = await callApi(client, { ...call, timeoutMs: settings.timeoutMs });
-    if (reply.status !== 200) throw new LlmFailed(refusal(reply.status));
-    const text = dialect.textOf(jsonOf(reply));
-    if (text === null) throw new LlmFailed(`the answer was cut off at ${settings.maxTokens} tokens`);
-    return text;
+    if (reply.status !== 200) throw new LlmFailed(refusal(reply));
+    const answer = dialect.read(jsonOf(reply));
+    if ("cutOff" in answer) throw new LlmFailed(`the answer was cut off at ${settings.maxTokens} tokens`);
+    if ("fault" in answer) throw new LlmFailed(answer.fault);
+    if (answer.text === null) throw new LlmFailed("the model wrote nothing");
+    return answer.text;
   } catch (error) {
     if (error instanceof LlmFailed) throw error;
     if (error instanceof CallFailed) throw new LlmFailed(inSeconds(error.reason), error);
@@ -45,9 +47,12 @@ export async function askModel(
   }
 }
 
-function refusal(status: number): string {
-  if (status === 401 || status === 403) return `auth: the provider answered ${status}`;
-  if (status === 429) return "quota: the provider answered 429";
+function refusal({ status, body }: ApiReply): string {
+  // Gemini has 400 for an unknown key
+  if (status === 401 || status === 403 || body.includes("API_KEY_INVALID")) {
+    return `auth: the provider answered ${status}`;
+  }
+  if (status === 402 || status === 429) return `quota: the provider answered ${status}`;
   return `the provider answered ${status}`;
 }
 

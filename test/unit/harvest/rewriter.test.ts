@@ -81,13 +81,88 @@ describe("what cannot be used is a failure", () => {
     await expect(ask({ provider, endpoint: server.url })).rejects.toThrow(/cut off at 512 tokens/);
   });
 
+  const refused = (message: object, finish_reason = "stop") => ({ choices: [{ message, finish_reason }] });
+  const candidate = (finishReason: string) => ({
+    candidates: [{ content: { parts: [{ text: '{"keywords":["a"]}' }] }, finishReason }],
+  });
+  const text = '{"keywords":["a"]}';
+  const answered = [{ type: "text", text }];
+  it.each<[string, LlmSettings["provider"], object, string]>([
+    ["a refusal", "openai", refused({ content: null, refusal: "I cannot do that" }), "the model refused"],
+    ["a refusal with text", "openai", refused({ content: text, refusal: "I cannot" }), "the model refused"],
+    ["filtered text", "openai", refused({ content: text }, "content_filter"), "the model stopped: content_filter"],
+    [
+      "a call of a tool",
+      "openai",
+      refused({ content: null, tool_calls: [{}] }, "tool_calls"),
+      "the model stopped: tool_calls",
+    ],
+    ["no text", "local", refused({ content: null }), "the model wrote nothing"],
+    ["a refusal", "anthropic", { content: answered, stop_reason: "refusal" }, "the model refused"],
+    [
+      "a call of a tool",
+      "anthropic",
+      { content: [{ type: "tool_use", text: null }], stop_reason: "tool_use" },
+      "the model stopped: tool_use",
+    ],
+    ["a pause", "anthropic", { content: answered, stop_reason: "pause_turn" }, "the model stopped: pause_turn"],
+    [
+      "a window that is full",
+      "anthropic",
+      { content: answered, stop_reason: "model_context_window_exceeded" },
+      "the answer was cut off at 512 tokens",
+    ],
+    ["no block", "anthropic", { content: [], stop_reason: "end_turn" }, "the model wrote nothing"],
+    ["a blocked question", "gemini", { promptFeedback: { blockReason: "SAFETY" } }, "the model refused: SAFETY"],
+    ["blocked text", "gemini", candidate("SAFETY"), "the model stopped: SAFETY"],
+    ["recited text", "gemini", candidate("RECITATION"), "the model stopped: RECITATION"],
+    ["a reason that is none", "gemini", candidate("<b> and more"), "the model stopped"],
+    [
+      "no parts",
+      "gemini",
+      { candidates: [{ content: { role: "model" }, finishReason: "STOP" }] },
+      "the model wrote nothing",
+    ],
+    [
+      "no content",
+      "gemini",
+      { candidates: [{ finishReason: "PROHIBITED_CONTENT" }] },
+      "the model stopped: PROHIBITED_CONTENT",
+    ],
+  ])("%s of %s: it is told as one", async (_what, provider, body, reason) => {
+    const server = await double(() => ({ body }));
+    await expect(ask({ provider, endpoint: server.url })).rejects.toThrow(new LlmFailed(reason));
+  });
+
+  it("an empty text is what the model wrote, and for the schema to refuse", async () => {
+    const server = await double(() => chatCompletion(""));
+    expect(await ask({ endpoint: server.url })).toBe("");
+  });
+
+  it.each<[LlmSettings["provider"], number, object, RegExp]>([
+    [
+      "gemini",
+      400,
+      { error: { status: "INVALID_ARGUMENT", details: [{ reason: "API_KEY_INVALID" }] } },
+      /^auth: .*400$/,
+    ],
+    ["gemini", 429, { error: { status: "RESOURCE_EXHAUSTED" } }, /^quota: .*429$/],
+    ["openai", 429, { error: { code: "insufficient_quota" } }, /^quota: .*429$/],
+    ["anthropic", 402, { type: "error", error: { type: "billing_error" } }, /^quota: .*402$/],
+    ["anthropic", 400, { type: "error", error: { type: "invalid_request_error" } }, /^the provider answered 400$/],
+    ["anthropic", 529, { type: "error", error: { type: "overloaded_error" } }, /^the provider answered 529$/],
+  ])("a refusal of %s with %i", async (provider, status, body, reason) => {
+    const server = await double(() => ({ status, body }));
+    await expect(ask({ provider, endpoint: server.url })).rejects.toThrow(reason);
+  });
+
   it.each([
     ["no choices", { choices: [] }],
-    ["a refusal without text", { choices: [{ message: { content: null, refusal: "no" } }] }],
+    ["an error with status 200", { error: { message: "sk-secret is no key" } }],
     ["another document", { hello: "world" }],
   ])("%s", async (_what, body) => {
     const server = await double(() => ({ body }));
-    await expect(ask({ endpoint: server.url })).rejects.toThrow(LlmFailed);
+    await expect(ask({ endpoint: server.url })).rejects.toThrow(new LlmFailed("the answer has an unknown shape"));
   });
 
   it.each([
