@@ -2,12 +2,13 @@
 import { z } from "zod";
 import { lengthOf, QueryTooLong, queryText } from "../query-text.ts";
 import { asText, type ProviderDialect, results, withQuery } from "./dialect.ts";
+import { countryOf, isTraditional } from "./regions.ts";
 
 /** Without `type` it is another document; without `web` there is no result. */
 const answerSchema = z.object({
   type: z.literal("search"),
-  web: z.object({ results: results("url") }).nullish(),
-  query: z.object({ more_results_available: z.boolean().optional() }).optional(),
+  web: z.object({ results: results("url").nullish() }).nullish(),
+  query: z.object({ more_results_available: z.boolean().nullish() }).nullish(),
 });
 const errorSchema = z.object({ error: z.object({ code: z.string() }) });
 
@@ -23,13 +24,19 @@ const COUNTRIES = new Set(
   ),
 );
 /** By ISO 639-1, where Brave has another name. */
-const OTHER_NAMES: Record<string, string> = { zh: "zh-hans", pt: "pt-pt", ja: "jp", no: "nb" };
+const OTHER_NAMES: Record<string, string> = { pt: "pt-pt", ja: "jp", no: "nb" };
 const LANGUAGES = new Set(
   (
-    "ar eu bn bg ca zh-hans hr cs da nl en et fi fr gl de el gu he hi hu is it jp kn ko lv lt ms ml mr nb pl pt-br pt-pt pa ro ru " +
+    "ar eu bn bg ca zh-hans zh-hant hr cs da nl en et fi fr gl de el gu he hi hu is it jp kn ko lv lt ms ml mr nb pl pt-br pt-pt pa ro ru " +
     "sr sk sl es sv ta te th tr uk vi"
   ).split(" "),
 );
+
+function languageOf(lang: string | undefined, geo: string | undefined): string | undefined {
+  if (lang === "zh") return isTraditional(geo) ? "zh-hant" : "zh-hans";
+  if (lang === "pt" && geo === "BR") return "pt-br";
+  return lang && (OTHER_NAMES[lang] ?? lang);
+}
 
 export const brave: ProviderDialect = {
   name: "brave",
@@ -43,24 +50,28 @@ export const brave: ProviderDialect = {
     if (characters > MAX_CHARACTERS) throw new QueryTooLong(characters, MAX_CHARACTERS);
     const words = q.split(" ").length;
     if (words > MAX_WORDS) throw new QueryTooLong(words, MAX_WORDS, "words");
-    const language = lang === "pt" && geo === "BR" ? "pt-br" : lang && (OTHER_NAMES[lang] ?? lang);
+    const language = languageOf(lang, geo);
+    const country = countryOf(geo) ?? "";
+    const from = date_after ?? FIRST_DAY;
     const today = new Date(now).toISOString().slice(0, 10);
+    const [last = today] = [from, today].sort().reverse();
     const parameters = {
       q,
       ...((date_after !== undefined || date_before !== undefined) && {
-        freshness: `${date_after ?? FIRST_DAY}to${date_before ?? today}`,
+        freshness: `${from}to${date_before ?? last}`,
       }),
-      ...(geo !== undefined && COUNTRIES.has(geo) && { country: geo }),
+      // left out it would be the United States
+      ...(geo !== undefined && { country: COUNTRIES.has(country) ? country : "ALL" }),
       ...(language !== undefined && LANGUAGES.has(language) && { search_lang: language }),
     };
     return {
       queryUsed: asText(parameters).replace(/^q=/, ""),
-      call: ({ endpoint, apiKey }, offset) => ({
+      call: ({ endpoint, apiKey }, offset, count) => ({
         method: "GET",
         // it counts pages
         url: withQuery(endpoint, {
           ...parameters,
-          count: String(PAGE_SIZE),
+          count: String(offset === 0 ? count : PAGE_SIZE),
           offset: String(Math.floor(offset / PAGE_SIZE)),
         }),
         headers: apiKey === null ? {} : { "x-subscription-token": apiKey },
@@ -69,7 +80,8 @@ export const brave: ProviderDialect = {
   },
   read(answer) {
     const { web, query } = answerSchema.parse(answer);
-    return { urls: web?.results ?? [], more: query?.more_results_available ?? false };
+    const urls = web?.results ?? [];
+    return { urls, more: query?.more_results_available ?? urls.length > 0 };
   },
   refusal(status, answer) {
     const code = errorSchema.safeParse(answer).data?.error.code ?? "";

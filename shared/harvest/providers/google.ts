@@ -2,16 +2,17 @@
 import { z } from "zod";
 import { queryText } from "../query-text.ts";
 import { type ProviderDialect, results, withQuery } from "./dialect.ts";
-import { countryOf } from "./regions.ts";
+import { countryOf, isTraditional } from "./regions.ts";
 
 /** Without `kind` it is another document; without `items` there is no result. */
 const answerSchema = z.object({
   kind: z.literal("customsearch#search"),
-  items: results("link").default([]),
-  queries: z.object({ nextPage: z.array(z.unknown()).optional() }).optional(),
+  items: results("link").nullish(),
+  queries: z.object({ nextPage: z.array(z.unknown()).nullish() }).nullish(),
 });
+const reasons = z.array(z.object({ reason: z.string().nullish() })).nullish();
 const errorSchema = z.object({
-  error: z.object({ errors: z.array(z.object({ reason: z.string() })).default([]), status: z.string().optional() }),
+  error: z.object({ errors: reasons, details: reasons, status: z.string().nullish() }),
 });
 
 /** What `lr` takes, without its `lang_`; of another value Google makes an error. */
@@ -21,17 +22,19 @@ const LANGUAGES = new Set(
   ),
 );
 /** By ISO 639-1, where it has another name. */
-const OTHER_NAMES: Record<string, string> = { zh: "zh-CN", he: "iw", nb: "no", nn: "no" };
+const OTHER_NAMES: Record<string, string> = { he: "iw", nb: "no", nn: "no" };
 
 export const google: ProviderDialect = {
   name: "google",
   defaultEndpoint: "https://www.googleapis.com/customsearch/v1",
   pageSize: 10,
-  mostResults: 100,
+  // the sum of start and num may be 100 at the most
+  mostResults: 99,
   compile(query) {
     const { lang, geo } = query.filters;
     const country = countryOf(geo);
-    const language = lang === undefined ? undefined : (OTHER_NAMES[lang] ?? lang);
+    const chinese = isTraditional(geo) ? "zh-TW" : "zh-CN";
+    const language = lang === undefined ? undefined : lang === "zh" ? chinese : (OTHER_NAMES[lang] ?? lang);
     const q = queryText(query);
     return {
       queryUsed: q,
@@ -52,12 +55,15 @@ export const google: ProviderDialect = {
   },
   read(answer) {
     const { items, queries } = answerSchema.parse(answer);
-    return { urls: items, more: (queries?.nextPage?.length ?? 0) > 0 };
+    const urls = items ?? [];
+    // without a word on what it was asked it says nothing of a next page either
+    return { urls, more: queries ? (queries.nextPage?.length ?? 0) > 0 : urls.length > 0 };
   },
   refusal(status, answer) {
     const error = errorSchema.safeParse(answer).data?.error;
-    const reasons = [error?.status ?? "", ...(error?.errors ?? []).map(({ reason }) => reason)].join(" ");
-    if (status === 429 || /quota|limitExceeded|RESOURCE_EXHAUSTED/i.test(reasons)) return "quota";
-    return /key|PERMISSION_DENIED|UNAUTHENTICATED|accessNotConfigured/i.test(reasons) ? "auth" : undefined;
+    const all = [...(error?.errors ?? []), ...(error?.details ?? [])].map(({ reason }) => reason ?? "");
+    const text = [error?.status ?? "", ...all].join(" ");
+    if (status === 429 || /quota|limit_?exceeded|RESOURCE_EXHAUSTED/i.test(text)) return "quota";
+    return /key|PERMISSION_DENIED|UNAUTHENTICATED|accessNotConfigured/i.test(text) ? "auth" : undefined;
   },
 };

@@ -28,7 +28,7 @@ export const searxng: ProviderDialect = {
   mostResults: 100,
   compile(query, now) {
     const { lang, date_after } = query.filters;
-    const q = queryText(query, { dates: false, sites: true });
+    const q = withoutCommands(queryText(query, { dates: false, sites: true }));
     const range = date_after === undefined ? undefined : rangeSince(date_after, now);
     const parameters = {
       q,
@@ -59,6 +59,17 @@ export const searxng: ProviderDialect = {
   },
   refusal: (status) => (status === 403 ? "its settings allow no JSON" : undefined),
 };
+
+/**
+ * It takes each word that begins so for a command, within a phrase too: `!engine`, `!!elsewhere`, `:language`, `<timeout`.
+ * https://docs.searxng.org/user/search-syntax.html
+ */
+const withoutCommands = (text: string): string =>
+  text
+    .split(" ")
+    .map((word) => word.replace(/^[!:<?]+/, ""))
+    .filter((word) => word !== "")
+    .join(" ");
 
 /** The shortest range that reaches back to the day; none where that is longer ago than a year. */
 function rangeSince(day: string, now: number): string | undefined {

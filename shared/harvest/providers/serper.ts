@@ -2,11 +2,11 @@
 import { z } from "zod";
 import { queryText } from "../query-text.ts";
 import { type ProviderDialect, results } from "./dialect.ts";
-import { countryOf } from "./regions.ts";
+import { countryOf, isTraditional } from "./regions.ts";
 
 const answerSchema = z.object({ organic: results("link") });
 
-/** It counts pages of the size that the first request asked for. */
+/** It counts pages of the size that a request asks for: a second page is there only where the first was a whole one. */
 const PAGE_SIZE = 10;
 
 export const serper: ProviderDialect = {
@@ -17,19 +17,20 @@ export const serper: ProviderDialect = {
   compile(query) {
     const { lang, geo } = query.filters;
     const country = countryOf(geo);
+    const language = lang === "zh" ? (isTraditional(geo) ? "zh-tw" : "zh-cn") : lang;
     const q = queryText(query);
     return {
       queryUsed: q,
-      call: ({ endpoint, apiKey }, offset) => ({
+      call: ({ endpoint, apiKey }, offset, count) => ({
         method: "POST",
         url: new URL(endpoint),
         headers: apiKey === null ? {} : { "x-api-key": apiKey },
         body: {
           q,
-          num: PAGE_SIZE,
+          num: offset === 0 ? count : PAGE_SIZE,
           page: 1 + Math.floor(offset / PAGE_SIZE),
           ...(country !== undefined && { gl: country.toLowerCase() }),
-          ...(lang !== undefined && { hl: lang }),
+          ...(language !== undefined && { hl: language }),
         },
       }),
     };

@@ -1,5 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { expandPlaceholders } from "../../../shared/harvest/expansion.ts";
+import { searxng } from "../../../shared/harvest/providers/searxng.ts";
 import { InvalidQuery, parseNeutralQuery } from "../../../shared/harvest/query-schema.ts";
 import { queryText } from "../../../shared/harvest/query-text.ts";
 
@@ -114,6 +116,24 @@ describe("what is another spelling of the same is taken", () => {
     expect(parse({ keywords: ["a"], filters: { sites: [given] } }).filters.sites).toEqual([site]);
   });
 });
+
+it.each([
+  ["news !images today", '"news images today"'],
+  ["go !!g there", '"go g there"'],
+  ["where :fr is", '"where fr is"'],
+  ["wait <3 long", '"wait 3 long"'],
+  ["so !! lucky", '"so lucky"'],
+  ["!images", '"!images"'],
+])(
+  "SearXNG finds no command of its own in the keyword %s, which it reads at the beginning of any word",
+  (keyword, q) => {
+    const query = expandPlaceholders({ keywords: [keyword, "a"], boolean: "AND", filters: {} }, 0);
+    const { url } = searxng
+      .compile(query, 0)
+      .call({ endpoint: "http://s.example", apiKey: null, engineId: null }, 0, 10);
+    expect(url.searchParams.get("q")).toBe(`${q} a`);
+  },
+);
 
 it.each([
   ["2010..2020", '"2010..2020"'],

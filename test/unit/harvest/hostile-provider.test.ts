@@ -163,6 +163,9 @@ describe("answers", () => {
     ["brave", 402, {}, "quota"],
     ["google", 403, { error: { errors: [{ reason: "dailyLimitExceeded" }] } }, "quota"],
     ["google", 400, { error: { errors: [{ reason: "keyInvalid" }] } }, "400 auth"],
+    ["google", 400, { error: { status: "INVALID_ARGUMENT", details: [{ reason: "API_KEY_INVALID" }] } }, "400 auth"],
+    ["google", 403, { error: { code: 403, details: [{ reason: "RATE_LIMIT_EXCEEDED" }] } }, "quota"],
+    ["google", 403, { error: { code: 403, errors: null, details: null } }, "403"],
     ["serper", 403, { message: "Unauthorized." }, "403"],
     ["searxng", 403, "<html>", "403 its settings allow no JSON"],
   ])("of %s with status %i say why", async (name, status, body, error) => {
@@ -189,7 +192,7 @@ describe("results", () => {
 
   it("of all providers together fit into one answer, the best of each first", async () => {
     const long = (nth: number) => `https://a.example/${nth}/${"ü".repeat(1900)}`;
-    const urls = Array.from({ length: 100 }, (_, index) => long(index));
+    const urls = Array.from({ length: 99 }, (_, index) => long(index));
     const answers = {
       serper: organic(...urls),
       google: JSON.stringify({ kind: "customsearch#search", items: urls.map((link) => ({ link })) }),
@@ -199,12 +202,12 @@ describe("results", () => {
     const names = ["serper", "google", "brave", "searxng"] as const;
     const doubles = await Promise.all(names.map((name) => server((response) => response.end(answers[name]))));
     const providers = names.map((name, index) => provider(name, doubles[index] as Server));
-    const runs = await search(providers, { want: 100 });
+    const runs = await search(providers, { want: 99 });
     expect(Buffer.byteLength(JSON.stringify({ value: { runs } }))).toBeLessThan(390_000);
     for (const run of runs) {
       expect(run.urls).toEqual(urls.slice(0, run.urls.length));
       expect(run.urls.length).toBeGreaterThan(10);
-      expect(run.urls.length + run.skipped).toBe(100);
+      expect(run.urls.length + run.skipped).toBe(99);
     }
   });
 

@@ -53,6 +53,81 @@ it("Brave and SearXNG are asked for whole pages", async () => {
   expect(searx.urls).toEqual(urls(10, 15));
 });
 
+it("Google is asked for no result beyond the hundredth: of start and num together more than 100 is an error", async () => {
+  const { asked, ...result } = await run(google, 100, ({ url }) => {
+    const [start, num] = [Number(url.searchParams.get("start")), Number(url.searchParams.get("num"))];
+    if (start + num > 100) return { status: 400, body: { error: { code: 400, status: "INVALID_ARGUMENT" } } };
+    const page = RESULTS.google(...urls(start, num));
+    return { body: { ...(page.body as object), queries: { nextPage: [{ startIndex: start + num }] } } };
+  });
+  expect(result).toMatchObject({ urls: urls(1, 99), error: null });
+  expect(asked).toHaveLength(10);
+});
+
+it.each([
+  [
+    "Google",
+    google,
+    (start: number) => ({ kind: "customsearch#search", items: urls(start, 10).map((link) => ({ link })) }),
+  ],
+  [
+    "Brave",
+    brave,
+    (start: number) => ({ type: "search", query: null, web: { results: urls(start, 20).map((url) => ({ url })) } }),
+  ],
+])("%s that does not say whether there is more is asked until there is enough", async (_name, dialect, body) => {
+  const { pageSize } = dialect;
+  const result = await run(dialect, 3 * pageSize, ({ url }) => {
+    const first = url.searchParams.get("start");
+    return { body: body(first === null ? pageSize * Number(url.searchParams.get("offset")) : Number(first) - 1) };
+  });
+  expect(result).toMatchObject({ urls: urls(0, 3 * pageSize), requests: 3, error: null });
+});
+
+it.each([
+  [serper, 3, [["3", "1"]]],
+  [
+    serper,
+    15,
+    [
+      ["10", "1"],
+      ["10", "2"],
+    ],
+  ],
+  [brave, 5, [["5", "0"]]],
+  [
+    brave,
+    30,
+    [
+      ["20", "0"],
+      ["20", "1"],
+    ],
+  ],
+])("$name is asked for no more than is wanted, and for pages of one size: $1", async (dialect, want, expected) => {
+  const { asked } = await run(dialect, want, ({ body, url }) => {
+    const size = Number(body?.num ?? url.searchParams.get("count"));
+    const page = body === undefined ? Number(url.searchParams.get("offset")) : body.page - 1;
+    if (dialect === serper) return RESULTS.serper(...urls(size * page, size));
+    const answer = RESULTS.brave(...urls(size * page, size)).body as object;
+    return { body: { ...answer, query: { more_results_available: true } } };
+  });
+  expect(
+    asked.map(({ body, url }) => [
+      String(body?.num ?? url.searchParams.get("count")),
+      String(body?.page ?? url.searchParams.get("offset")),
+    ]),
+  ).toEqual(expected);
+});
+
+it.each<[ProviderDialect, object]>([
+  [google, { kind: "customsearch#search", items: null, queries: null }],
+  [brave, { type: "search", web: { results: null }, query: null }],
+  [brave, { type: "search", web: null, query: { more_results_available: null } }],
+  [searxng, { results: [], unresponsive_engines: null }],
+])("$name may leave fields without a value", async (dialect, body) => {
+  expect(await run(dialect, 10, () => ({ body }))).toMatchObject({ urls: [], error: null });
+});
+
 it("a provider that returns its last page again is not asked for ever", async () => {
   const { asked, ...result } = await run(serper, 100, () => RESULTS.serper(...urls(0, 7)));
   expect(result).toMatchObject({ urls: urls(0, 7), requests: 2, error: null });
