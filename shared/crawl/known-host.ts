@@ -11,11 +11,19 @@ export interface KnownHost {
   learn(state: HostState): void;
 }
 
-export function createKnownHost(name: string, states: HostStates): KnownHost {
+export function createKnownHost(name: string, states: Pick<HostStates, "read">): KnownHost {
   let seen: HostState | undefined;
   let reading: Promise<void> | undefined;
+  let learnt = 0;
+  /** A silence that was asked for never gets shorter, so the longest is the newest. */
+  const keep = (state: HostState): void => {
+    seen = { ...state, hold_until: Math.max(state.hold_until, seen?.hold_until ?? 0) };
+  };
   const refresh = async (): Promise<void> => {
-    seen = await states.read(name);
+    const before = learnt;
+    const state = await states.read(name);
+    // what was learnt meanwhile may be newer than what was read
+    if (learnt === before) keep(state);
   };
   return {
     name,
@@ -25,13 +33,16 @@ export function createKnownHost(name: string, states: HostStates): KnownHost {
     async current() {
       for (;;) {
         if (seen !== undefined) return seen;
-        reading ??= refresh();
+        reading ??= refresh().finally(() => {
+          reading = undefined;
+        });
         await reading;
       }
     },
     refresh,
     learn(state) {
-      seen = state;
+      learnt += 1;
+      keep(state);
     },
   };
 }
