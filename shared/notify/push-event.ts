@@ -87,12 +87,14 @@ async function deliver(dependencies: PushDependencies, message: PushMessage, lis
   }
 }
 
-async function say(dependencies: PushDependencies, { body }: PushMessage, listener: Listener): Promise<Outcome> {
-  const { sockets, connections, clock } = dependencies;
+async function say(dependencies: PushDependencies, { jobId, body }: PushMessage, listener: Listener): Promise<Outcome> {
+  const { sockets, connections, watches, clock } = dependencies;
   const result = await sockets.post(listener.connectionId, body, "at least once");
   if (result === "sent") return "delivered";
   if (result === "refused" || ageMs(listener, clock.now()) < UNOPENED_MS) return "refused";
   await connections.forget(listener.connectionId);
+  // where the connection is forgotten, only the watch remembers it
+  await watches.leave(jobId, [listener]);
   return "left";
 }
 

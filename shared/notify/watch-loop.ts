@@ -49,8 +49,13 @@ export async function takeTurn(dependencies: WatchDependencies, message: WatchMe
   const turn = await watches.takeTurn(watch);
   if (turn === undefined) return;
   const push = pushFor(watch, present, event, clock.now());
-  if (push !== undefined) await queues.send("push", { jobId, seq: turn, ...push } satisfies PushMessage);
-  await queues.send("progress", { jobId, turn } satisfies WatchMessage, TURN_S);
+  try {
+    if (push !== undefined) await queues.send("push", { jobId, seq: turn, ...push } satisfies PushMessage);
+    await queues.send("progress", { jobId, turn } satisfies WatchMessage, TURN_S);
+  } catch (error) {
+    await watches.loseTurn(jobId, turn);
+    throw error;
+  }
 }
 
 function isNext({ turn, turnAt }: Watch, asked: number | undefined, now: number): boolean {

@@ -31,6 +31,8 @@ export interface Watches {
   read(jobId: string): Promise<Watch | undefined>;
   /** @returns the number of the turn; undefined where another took it since `watch` was read */
   takeTurn(watch: Watch): Promise<number | undefined>;
+  /** The turn leads to no other: whichever message comes next takes it again. */
+  loseTurn(jobId: string, turn: number): Promise<void>;
   /** Removes the watch, if nobody listens. */
   end(jobId: string): Promise<boolean>;
   /** Begins a delivery. @returns undefined where another is under way, or was begun with this number or a higher one */
@@ -112,6 +114,15 @@ export function createWatches(
       );
       if (taken && next % TURNS_PER_ENTRY === 0) await enlist(jobId);
       return taken ? next : undefined;
+    },
+    async loseTurn(jobId, turn) {
+      await ifHolds(
+        update(watchKey(jobId), {
+          UpdateExpression: "SET turn_at = :never",
+          ConditionExpression: "turn = :turn",
+          ExpressionAttributeValues: { ":never": 0, ":turn": turn },
+        }),
+      );
     },
     async end(jobId) {
       const Key = { pk: watchKey(jobId) };

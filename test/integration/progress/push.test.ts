@@ -1,6 +1,7 @@
 /** Events on their way to connections: in order, the last one once and last, whatever the queue does with its messages. */
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, test } from "vitest";
+import { listenerName } from "../../../shared/notify/listener.ts";
 import type { PushMessage } from "../../../shared/notify/push-event.ts";
 import { type ProgressHarness, progressHarness } from "./harness.ts";
 
@@ -122,4 +123,15 @@ test("a connection that has left is forgotten, one that is not open yet is tried
   harness.failWith(() => undefined);
   await harness.push({ ...message(2), to: [`${opening}@${name?.expiresAt}`] });
   expect(harness.heard(opening).map(({ step }) => step)).toEqual([2]);
+});
+
+test("a listener that had left before it was written down as one is not written to for hours", async () => {
+  const harness = await progressHarness();
+  const { jobId, ids, message } = await watched(harness);
+  // the connection was forgotten while its name was on the way into the watch
+  const left = { connectionId: "left", expiresAt: Math.ceil(harness.clock.now() / 1000) + 3600 };
+  await harness.watches.join(jobId, left);
+  harness.closed.add(left.connectionId);
+  await harness.push({ ...message(1), to: [...message(1).to, listenerName(left)] });
+  expect(await harness.listeners(jobId)).toEqual(ids);
 });

@@ -1,5 +1,6 @@
 /** The watch over a job: one, as long as somebody listens, and told of no more than what has changed. */
 import { expect, test } from "vitest";
+import { takeTurn, watchMessageSchema } from "../../../shared/notify/watch-loop.ts";
 import type { Sql } from "../../../shared/platform/database.ts";
 import { progressHarness } from "./harness.ts";
 
@@ -135,4 +136,22 @@ test("a job that waits for its vectors has not ended", async () => {
     ["progress", "running"],
     ["progress", "embedding"],
   ]);
+});
+
+test("a turn whose messages could not be sent is taken by the next delivery of its message", async () => {
+  const harness = await progressHarness();
+  const jobId = await harness.job(10);
+  const id = await harness.listen(jobId);
+  const next = await harness.step({ jobId });
+  await harness.crawled(jobId, 4);
+  for (const deaf of ["push", "progress"]) {
+    const queues = {
+      send: (...message: Parameters<typeof harness.queues.send>) =>
+        message[0] === deaf ? Promise.reject(new Error("no queue today")) : harness.queues.send(...message),
+    };
+    const { sql, watches, clock } = harness;
+    await expect(takeTurn({ sql, queues, watches, clock }, watchMessageSchema.parse(next))).rejects.toThrow("no queue");
+  }
+  expect(await harness.step(next)).toBeDefined();
+  expect(harness.heard(id).map(({ data }) => data.counts.crawled)).toEqual([0, 4]);
 });
