@@ -2,7 +2,7 @@
  * The encoding of a text, by the order of the WHATWG sniffing algorithm: byte order mark, transport, the document's own
  * declaration, then detection. A label that nobody knows, or that the bytes contradict, is passed over: never fatal.
  */
-import { isUtf8 } from "node:buffer";
+import { isAscii, isUtf8 } from "node:buffer";
 import sniffHtmlEncoding from "html-encoding-sniffer";
 import { canDecode, canonical } from "./charset-names.ts";
 import { contradictsUtf8, detectEncoding, SAMPLE_BYTES } from "./detect-charset.ts";
@@ -51,7 +51,7 @@ function charsetOf(body: Uint8Array, label: string | undefined, kind: "html" | "
 
 /** Servers say Latin-1 of whatever they do not know; of a text in it, UTF-8 that says so itself would not come out by chance. */
 function isLatinByHabit(transport: string, body: Uint8Array, kind: "html" | "xml" | "plain"): boolean {
-  return ONE_BYTE.test(transport) && isUtf8(body) && declaredInside(body, kind) === "UTF-8";
+  return ONE_BYTE.test(transport) && isUtf8(body) && !isAscii(body) && declaredInside(body, kind) === "UTF-8";
 }
 
 function declaredInside(body: Uint8Array, kind: "html" | "xml" | "plain"): string | undefined {

@@ -14,7 +14,14 @@ import type { SourceContext, SourceFault, UrlSource } from "./url-source.ts";
 
 /** Newest first. */
 const collectionsSchema = z.array(z.looseObject({ id: z.string(), "cdx-api": z.url({ protocol: /^https?$/ }) })).min(1);
-const pagesSchema = z.looseObject({ pages: z.int().nonnegative() });
+/** A bare number where the server does not know `output=json` here. */
+const pagesSchema = z.union([
+  z.looseObject({ pages: z.int().nonnegative() }),
+  z
+    .int()
+    .nonnegative()
+    .transform((pages) => ({ pages })),
+]);
 const captureSchema = z.looseObject({ url: z.string(), status: z.string().optional(), mime: z.string().optional() });
 
 /** Requests a second, of all workers together: the whole world shares the server. */
@@ -40,11 +47,11 @@ export function createCommonCrawl(endpoint: string): UrlSource {
       const query = queryOf(newest?.["cdx-api"] ?? "", context.site);
 
       const counted = await get(withParameters(query, { showNumPages: "true" }));
-      if (counted.fault !== null) {
-        if (counted.status !== 404) return unavailable(counted.fault.message);
+      const unknown = (): null => {
         context.notes.add(query.origin, "NO_CAPTURES", `${newest?.id} has no page of the site`);
         return null;
-      }
+      };
+      if (counted.fault !== null) return counted.status === 404 ? unknown() : unavailable(counted.fault.message);
       const count = pagesSchema.safeParse(await readJson(counted.response));
       if (!count.success) return unavailable("The index does not say how many pages its answer has");
       const { pages } = count.data;
@@ -52,24 +59,26 @@ export function createCommonCrawl(endpoint: string): UrlSource {
         const message = `The index has ${pages} pages of captures: the first ${MOST_PAGES} are read`;
         context.notes.add(query.origin, "TOO_MANY_PAGES", message);
       }
-      return await readPages(context, query, Math.min(pages, MOST_PAGES), get);
+      const { captures, fault } = await readPages(context, query, Math.min(pages, MOST_PAGES), get);
+      return captures === 0 && fault === null ? unknown() : fault;
     },
   };
 }
 
+/** @returns captures seen; a fault where no page could be read */
 async function readPages(
   context: SourceContext,
   query: URL,
   pages: number,
   get: (url: URL) => Promise<Fetched>,
-): Promise<SourceFault | null> {
+): Promise<{ captures: number; fault: SourceFault | null }> {
   const { collector, notes } = context;
   let fault: SourceFault | null = null;
-  let read = 0;
+  let [read, captures] = [0, 0];
   for (let page = 0; page < pages && !collector.full; page += 1) {
     const fetched = await get(withParameters(query, { page: String(page) }));
     if (fetched.fault === null) {
-      await offerLines(context, fetched.response, query.origin);
+      captures += await offerLines(context, fetched.response, query.origin);
       read += 1;
     } else if (fetched.status === 404) {
       // the filters left nothing of this page
@@ -80,7 +89,7 @@ async function readPages(
       break;
     }
   }
-  return read === 0 ? fault : null;
+  return { captures, fault: read === 0 ? fault : null };
 }
 
 /** Captures of the site that were pages. */
@@ -105,10 +114,17 @@ const unavailable = (message: string): SourceFault => ({ code: "COMMON_CRAWL_UNA
 
 const PAGE_TYPE = /html/i;
 
-async function offerLines({ collector, notes }: SourceContext, response: HttpResponse, origin: string): Promise<void> {
+/** @returns lines that there were */
+async function offerLines(
+  { collector, notes }: SourceContext,
+  response: HttpResponse,
+  origin: string,
+): Promise<number> {
+  let lines = 0;
   try {
     for await (const line of linesOf(response)) {
-      if (collector.full) return;
+      if (collector.full) return lines;
+      lines += 1;
       const capture = captureSchema.safeParse(parseJson(line));
       if (!capture.success) {
         notes.count(origin, "LINE_INVALID", "Lines of the index that are no captures");
@@ -125,6 +141,7 @@ async function offerLines({ collector, notes }: SourceContext, response: HttpRes
     if (!(error instanceof ListCut)) throw error;
     notes.add(origin, error.code, error.message);
   }
+  return lines;
 }
 
 async function* linesOf(response: HttpResponse): AsyncGenerator<string> {

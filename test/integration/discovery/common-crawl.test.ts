@@ -63,6 +63,19 @@ test("a site that it does not know completes without URLs", async () => {
   expect(found).toMatchObject({ error: null, urlsFound: 0, notes: [{ code: "NO_CAPTURES" }] });
 });
 
+test.each([
+  ["a count of no pages", [{ body: '{"pages": 0, "pageSize": 5, "blocks": 0}' }]],
+  ["a count without a name", [{ body: "0" }]],
+  ["a page without captures", [{ body: '{"pages": 1}' }, { status: 404, body: '{"message": "No Captures found"}' }]],
+  ["an empty page", [{ body: "1" }, { body: "" }]],
+])("that it does not know a site may also be told by %s", async (_how, answers) => {
+  const { server, harness } = await setUp([captures("/1")]);
+  await using _ = server;
+  server.interrupt(...answers);
+  const found = await harness.find("a.example", ONLY);
+  expect(found).toMatchObject({ error: null, urlsFound: 0, notes: [{ code: "NO_CAPTURES" }] });
+});
+
 test("an index that is overloaded is asked again, later each time", async () => {
   const { server, harness } = await setUp([captures("/1")]);
   await using _ = server;

@@ -86,6 +86,9 @@ describe("a declaration that cannot be true", () => {
       const xml = `<?xml version="1.0" encoding="UTF-8"?><p>${russian}</p>`;
       expect(decodeText(Buffer.from(xml), label, "xml")).toEqual({ text: xml, charset: "UTF-8" });
     }
+    expect(decodeText(Buffer.from(`<meta charset="utf-8"><p>plain`), "iso-8859-1", "html").charset).toBe(
+      "windows-1252",
+    );
     const latin = `<meta charset="utf-8"><p>caf\xe9`;
     expect(decodeText(Buffer.from(latin, "latin1"), "iso-8859-1", "html").text).toContain("café");
   });
