@@ -7,14 +7,15 @@ import type { JobSettings } from "../../shared/crawl/job-settings.ts";
 import type { NewJob } from "../../shared/crawl/jobs.ts";
 import type { Config } from "../../shared/platform/config.ts";
 import type { Sql } from "../../shared/platform/database.ts";
+import { orNull, orNullAs } from "./or-null.ts";
 
 /** Fields of a request body. */
 export const jobOptions = {
-  config_id: z.uuid().optional(),
+  config_id: orNull(z.uuid()),
   /** Settings for this job alone; they win over those of `config_id`. */
-  config: crawlConfigOverridesSchema.optional(),
-  collection_id: z.uuid().optional(),
-  tags: z.array(z.string().trim().toLowerCase().min(1).max(100)).max(50).default([]),
+  config: orNull(crawlConfigOverridesSchema),
+  collection_id: orNull(z.uuid()),
+  tags: orNullAs(z.array(z.string().trim().toLowerCase().min(1).max(100)).max(50), []),
   priority: z.enum(PRIORITIES).default("normal"),
 };
 

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { STRATEGIES } from "../../shared/crawl/job-settings.ts";
 import { urlPatternsSchema } from "../../shared/crawl/scope-request.ts";
 import { cacheOption, jobOptions } from "../adapters/job-options.ts";
+import { orNull } from "../adapters/or-null.ts";
 
 const MAX_URLS_PER_JOB = 1_000;
 const MAX_URLS_PER_BATCH = 100;
@@ -47,11 +48,11 @@ export const deepRequestSchema = z
     /** A hard limit of pages that are fetched. */
     max_pages: z.int().min(1).max(1_000_000).default(100),
     /** The same for each host. */
-    max_pages_per_host: z.int().min(1).max(1_000_000).optional(),
+    max_pages_per_host: orNull(z.int().min(1).max(1_000_000)),
     /** Requests at once for the whole job, at the most. */
-    concurrency: z.int().min(1).max(1_000).optional(),
+    concurrency: orNull(z.int().min(1).max(1_000)),
     /** After so long the crawl ends with what it has. */
-    timeout_seconds: z.number().min(1).max(604_800).optional(),
+    timeout_seconds: orNull(z.number().min(1).max(604_800)),
     cache: cacheOption("bypass"),
     ...jobOptions,
   })

@@ -17,6 +17,7 @@ import { normalizeUrl } from "../../shared/crawl/url-key.ts";
 import { defineStreamRoute, StreamedAnswer } from "../adapters/api-stream-route.ts";
 import { cacheHandling, cacheOption } from "../adapters/job-options.ts";
 import { jsonChunks } from "../adapters/json-chunks.ts";
+import { orNull } from "../adapters/or-null.ts";
 import { waitOrCancel } from "../adapters/wait-or-cancel.ts";
 import { extractedSchema } from "./answers.ts";
 import type { ExtractApi } from "./dependencies.ts";
@@ -40,8 +41,8 @@ const bodySchema = z.strictObject({
     .default(10),
   /** What is not there by then has failed with TIMEOUT. */
   timeout_seconds: z.number().positive().max(MAX_TIMEOUT_S).default(DEFAULT_TIMEOUT_S),
-  config_id: z.uuid().optional(),
-  config: crawlConfigOverridesSchema.optional(),
+  config_id: orNull(z.uuid()),
+  config: orNull(crawlConfigOverridesSchema),
   cache: cacheOption("use"),
 });
 type Body = z.output<typeof bodySchema>;

@@ -12,6 +12,7 @@ import { defineStreamRoute, StreamedAnswer } from "../adapters/api-stream-route.
 import { crawledPageSchema } from "../adapters/crawled-page.ts";
 import { cacheHandling, cacheOption, jobOptions, resolveOptions } from "../adapters/job-options.ts";
 import { jsonChunks } from "../adapters/json-chunks.ts";
+import { orNull, orNullAs } from "../adapters/or-null.ts";
 import { DEFAULT_ANSWER_TIMEOUT_S, MAX_ANSWER_TIMEOUT_S, MAX_SEEDS, RESULT_MODES } from "../adapters/spider-limits.ts";
 import { type JudgedSeeds, judgeSeeds } from "../adapters/spider-seeds.ts";
 import { crawlStatsSchema, statsAnswer } from "../adapters/spider-stats.ts";
@@ -22,16 +23,19 @@ import type { ExtractApi } from "./dependencies.ts";
 /** The answer is one, and waits for the crawl. */
 const MAX_PAGES = 1_000;
 
+const DEFAULT_SCOPE = { max_depth: 2, max_pages: 100, same_domain_only: true };
+
 const bodySchema = z.strictObject({
   /** Judged by the URL guard, one by one. */
   seeds: z.array(z.string().min(1)).min(1).max(MAX_SEEDS),
-  scope: z
-    .strictObject({
-      max_depth: z.int().min(0).max(1_000).default(2),
-      max_pages: z.int().min(1).max(MAX_PAGES).default(100),
-      same_domain_only: z.boolean().default(true),
-    })
-    .prefault({}),
+  scope: orNullAs(
+    z.strictObject({
+      max_depth: orNullAs(z.int().min(0).max(1_000), DEFAULT_SCOPE.max_depth),
+      max_pages: orNullAs(z.int().min(1).max(MAX_PAGES), DEFAULT_SCOPE.max_pages),
+      same_domain_only: orNullAs(z.boolean(), DEFAULT_SCOPE.same_domain_only),
+    }),
+    DEFAULT_SCOPE,
+  ),
   /** Fields of a crawled page that each extracted page holds as well. `title` stands in `metadata` in any case. */
   include: z
     .array(
@@ -51,7 +55,7 @@ const bodySchema = z.strictObject({
     })
     .default("pages"),
   /** RE2 syntax, found anywhere in the URL. Without one all pages are extracted. */
-  extract_pattern: urlPatternSchema.optional(),
+  extract_pattern: orNull(urlPatternSchema),
   timeout_seconds: z.number().positive().max(MAX_ANSWER_TIMEOUT_S).default(DEFAULT_ANSWER_TIMEOUT_S),
   cache: cacheOption("bypass"),
   ...jobOptions,

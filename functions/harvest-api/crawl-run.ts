@@ -1,12 +1,12 @@
 /** The merged list of a run becomes a crawl job. */
 import { z } from "zod";
 import { judgeUrl } from "../../shared/access/url-inspection.ts";
-import { crawlConfigOverridesSchema, effectiveConfig, requireCollection } from "../../shared/crawl/effective-config.ts";
-import { PRIORITIES } from "../../shared/crawl/fetch-task.ts";
+import { effectiveConfig, requireCollection } from "../../shared/crawl/effective-config.ts";
 import { createJob } from "../../shared/crawl/jobs.ts";
 import { ANYWHERE } from "../../shared/crawl/scope.ts";
 import { ApiError } from "../../shared/platform/errors.ts";
 import { defineRoute } from "../adapters/api-route.ts";
+import { jobOptions } from "../adapters/job-options.ts";
 import type { HarvestApi } from "./dependencies.ts";
 import { requireRun, runParameters } from "./runs.ts";
 
@@ -15,11 +15,7 @@ const bodySchema = z.strictObject({
   min_confidence: z.int().min(1).max(5).default(1),
   /** The best so many. */
   limit: z.int().min(1).max(1_000).default(1_000),
-  config_id: z.uuid().optional(),
-  config: crawlConfigOverridesSchema.optional(),
-  collection_id: z.uuid().optional(),
-  tags: z.array(z.string().trim().toLowerCase().min(1).max(100)).max(50).default([]),
-  priority: z.enum(PRIORITIES).default("normal"),
+  ...jobOptions,
 });
 
 export const crawlRun = defineRoute(

@@ -5,6 +5,7 @@ import { type UrlInspector, UrlRefusedError } from "../../shared/access/url-insp
 import type { NewProxyConfig, NewServer, ProxyConfig } from "../../shared/crawl/proxy-configs.ts";
 import { ROTATION_STRATEGIES } from "../../shared/crawl/proxy-rotation.ts";
 import { ApiError } from "../../shared/platform/errors.ts";
+import { orNull } from "../adapters/or-null.ts";
 
 const MOST_SERVERS = 50;
 /** RFC 1929 counts in one byte. */
@@ -20,10 +21,7 @@ export const serverSchema = z
           "is no http://, https://, socks5:// or socks5h:// URL with a host and a port alone; credentials go into username and password",
         abort: true,
       }),
-    username: short
-      .min(1)
-      .refine((text) => !/[:\p{Cc}]/u.test(text), "holds a colon or a control character")
-      .optional(),
+    username: orNull(short.min(1).refine((text) => !/[:\p{Cc}]/u.test(text), "holds a colon or a control character")),
     /** Left out: that of the server with the same URL and username stays; null: none. */
     password: short.nullish(),
   })

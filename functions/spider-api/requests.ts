@@ -3,6 +3,7 @@ import { z } from "zod";
 import type { Strategy } from "../../shared/crawl/job-settings.ts";
 import { urlPatternsSchema } from "../../shared/crawl/scope-request.ts";
 import { cacheOption, jobOptions } from "../adapters/job-options.ts";
+import { orNull } from "../adapters/or-null.ts";
 import { DEFAULT_ANSWER_TIMEOUT_S, MAX_ANSWER_TIMEOUT_S, MAX_SEEDS, RESULT_MODES } from "../adapters/spider-limits.ts";
 
 /** Modes whose answer comes once the crawl has ended. */
@@ -44,10 +45,10 @@ export const crawlBodySchema = z
     keywords: z.array(z.string().trim().toLowerCase().min(1).max(100)).max(50).default([]),
     /** `best_first`: links that score less are not followed. */
     score_threshold: z.number().min(0).max(1).default(0),
-    timeout_seconds: z.number().positive().max(MAX_TIMEOUT_S).optional(),
+    timeout_seconds: orNull(z.number().positive().max(MAX_TIMEOUT_S)),
     /** Requests under way at once. */
-    concurrency: z.int().min(1).max(64).optional(),
-    respect_robots: z.boolean().optional(),
+    concurrency: orNull(z.int().min(1).max(64)),
+    respect_robots: orNull(z.boolean()),
     /** Only the registrable domains of the seeds. */
     same_domain_only: z.boolean().default(true),
     include_patterns: urlPatternsSchema,

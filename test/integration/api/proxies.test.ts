@@ -154,6 +154,15 @@ it("takes a name once, and lets only admins change anything", async () => {
   }
 });
 
+it("a server without a user name may say so with null, as answers do", async () => {
+  const servers = [{ url: "http://127.0.0.1:3199", username: null, password: null }];
+  const { status, body } = await call("POST", "", { name: "nobody", servers });
+  expect([status, body.servers]).toEqual([
+    201,
+    [{ url: "http://127.0.0.1:3199", username: null, has_password: false }],
+  ]);
+});
+
 it("a job is refused where its proxy is unknown, switched off, or would be passed by a browser", async () => {
   const crawl = (more: Record<string, unknown>) =>
     callApi(crawlApi, {

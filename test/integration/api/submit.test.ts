@@ -47,6 +47,20 @@ it("runs a site job on the host of its page, breadth first, within its limits", 
   expect(await setup.aws.receive("fetch-low", 5)).toHaveLength(1);
 });
 
+it("takes null for what may be left out, as clients send it that write all fields of the reference's models", async () => {
+  const nothing = { config_id: null, config: null, collection_id: null };
+  const given: [string, object][] = [
+    ["/api/v1/crawl", { urls: ["https://a.example/"], tags: null, ...nothing }],
+    ["/api/v1/crawl/batch", { urls: ["https://a.example/"], tags: null, ...nothing }],
+    ["/api/v1/crawl/deep", { url: "https://a.example/", keywords: [], concurrency: null, ...nothing }],
+  ];
+  for (const [path, body] of given) expect((await post(path, body)).status, path).toBe(202);
+  const [row] = await setup.database.sql`
+    select collection_id, settings->'tags' as tags, settings->'config'->'chunk_size' as chunk_size
+    from jobs order by id desc limit 1`;
+  expect(row).toEqual({ collection_id: null, tags: [], chunk_size: 512 });
+});
+
 it("remembers which key asked", async () => {
   const { id, key } = await setup.createKey({ scopes: ["write"] });
   const answer = await callApi(api, { path: "/api/v1/crawl", json: { url: "https://a.example/" }, key });

@@ -95,6 +95,15 @@ test("include adds the fields of crawled pages; without markdown there is none; 
   ]);
 });
 
+test.each([null, { max_depth: null, max_pages: null, same_domain_only: null }, {}])(
+  "a scope of %j is that of the reference",
+  async (scope) => {
+    const body = { seeds: ["http://scope.example/"], scope, extract_pattern: null };
+    const answer = await setup.post("/spider/extract", body, server("scope.example"));
+    expect(answer).toMatchObject({ status: 200, body: { crawl_stats: { pages_crawled: 5 } } });
+  },
+);
+
 test("a crawl that takes too long is answered with what there is", async () => {
   const answer = await setup.post("/spider/extract", { seeds: ["http://slow.example/"], timeout_seconds: 3 }, (url) =>
     url.endsWith("/article/2") ? undefined : server("slow.example")(url),

@@ -63,6 +63,11 @@ it.each([
   expect(await jobs()).toBe(before);
 });
 
+it("takes null for what may be left out", async () => {
+  const nothing = { timeout_seconds: null, concurrency: null, respect_robots: null, config: null, collection_id: null };
+  expect((await crawl("?result_mode=store", { ...SEEDS, ...nothing })).status).toBe(202);
+});
+
 it("says which field it is that does not exist", async () => {
   expect((await crawl("?include=colour", SEEDS)).body.message).toContain("colour");
 });
