@@ -179,6 +179,7 @@ async function findReady(
     order by u.host, u.priority`;
 }
 
+/** What is tried again, in order of time. What has become due since `findReady` looked is among it, or nobody would claim it. */
 async function findWaiting(
   tx: Transaction,
   job: JobRow,
@@ -187,7 +188,7 @@ async function findWaiting(
 ): Promise<Candidate[]> {
   return await tx<Candidate[]>`
     select encode(u.url_hash, 'hex') as "urlHash", u.url, u.host, u.depth, u.attempt,
-      extract(epoch from u.not_before - statement_timestamp())::float8 as "waitS", prior.prior
+      greatest(0, extract(epoch from u.not_before - statement_timestamp()))::float8 as "waitS", prior.prior
     from unnest(${hosts as string[]}::text[]) h (host)
     cross join lateral (
       select count(distinct task_id)::int as tasks
@@ -195,7 +196,7 @@ async function findWaiting(
     ) flight
     cross join lateral (
       select f.* from frontier f
-      where f.job_id = ${job.id} and f.host = h.host and f.state = 'pending' and f.attempt > 0 and f.not_before > statement_timestamp()
+      where f.job_id = ${job.id} and f.host = h.host and f.state = 'pending' and f.attempt > 0
       order by f.not_before
       limit greatest(0, ${tasksPerHost}::int - flight.tasks) * ${urlsPerTask}::int
       for update of f skip locked

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import type { FetchTask } from "../../../shared/crawl/fetch-task.ts";
 import { ingestBatch } from "../../../shared/crawl/ingest-batch.ts";
 import { createJob, listJobUrls, readJob } from "../../../shared/crawl/jobs.ts";
+import type { Transaction } from "../../../shared/platform/database.ts";
 import { crawlSetup, newJob, newSiteJob, page, type Site, traceOf } from "./crawl-setup.ts";
 
 const fault: ReturnType<Site> = {
@@ -77,4 +78,30 @@ test("a site whose time was up before its first page fails, and says that it was
   const late = { code: "TIMEOUT", message: "The time of the job was up", retryable: false };
   await setup.crawl(() => ({ error: late }));
   expect(await readJob(setup.sql, job.job_id)).toMatchObject({ status: "failed", stop_reason: "timeout" });
+});
+
+test("a try that becomes due while a claim looks for it is not overlooked", async () => {
+  const setup = await crawlSetup();
+  const { dependencies, sql } = setup;
+  const job = await createJob(dependencies, newJob(["http://a.example/"]));
+  const [task] = (await setup.tasks()) as [FetchTask];
+  const due = async (tx: Transaction): Promise<void> => {
+    for (let isDue = false; !isDue; ) {
+      const [row] = await tx<{ due: boolean }[]>`select not_before < clock_timestamp() as due from frontier`;
+      isDue = row?.due === true;
+    }
+  };
+  // after the look for what is due already, and before that for what will be
+  const slowly = (tx: Transaction): Transaction =>
+    new Proxy(tx, {
+      apply: (target, self, [strings, ...values]: [TemplateStringsArray, ...unknown[]]) => {
+        const query = () => Reflect.apply(target, self, [strings, ...values]);
+        return strings.join("").includes("order by f.not_before") ? due(tx).then(query) : query();
+      },
+    });
+  const begin = (work: (tx: Transaction) => Promise<unknown>) => sql.begin((tx) => work(slowly(tx)));
+  const slow = new Proxy(sql, { get: (target, name) => (name === "begin" ? begin : Reflect.get(target, name)) });
+  await ingestBatch({ ...dependencies, sql: slow }, await setup.capture(task, () => fault));
+  await setup.crawl((url) => ({ html: page(url) }));
+  expect(await readJob(sql, job.job_id)).toMatchObject({ status: "completed", counts: { crawled: 1, open: 0 } });
 });
