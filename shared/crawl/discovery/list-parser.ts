@@ -6,6 +6,7 @@ import { Parser } from "htmlparser2";
 import { feedDate, w3cDatetime } from "./list-dates.ts";
 import type { ListEntry, ListKind, ListParser, ListSink } from "./parsed-list.ts";
 import { lineReader } from "./text-list.ts";
+import { createXmlProlog } from "./xml-prolog.ts";
 import { createXmlScopes } from "./xml-scopes.ts";
 
 /** @param document address of the list, for what it says relative to that */
@@ -71,6 +72,7 @@ function xmlReader(sink: ListSink, document: URL | undefined): ListParser {
   let field: { name: string; text: string } | undefined;
 
   const scopes = createXmlScopes(document);
+  const prolog = createXmlProlog();
 
   const give = ({ name, fields, base }: OpenEntry): void => {
     const read = { ...(name === "url" || name === "sitemap" ? sitemapEntry(fields) : feedEntry(fields)), base };
@@ -134,8 +136,9 @@ function xmlReader(sink: ListSink, document: URL | undefined): ListParser {
     get over() {
       return over;
     },
-    write: (text) => parser.write(text),
+    write: (text) => parser.write(prolog.write(text)),
     end() {
+      if (!over) parser.write(prolog.end());
       ending = true;
       if (!over) parser.end();
       return { kind, root, complete };

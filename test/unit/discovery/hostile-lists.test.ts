@@ -123,6 +123,9 @@ const DOCUMENTS = [
   ),
   '<rss><channel><item><title>Ünï &lt; "code"</title><guid isPermaLink="true">https://a.example/g</guid></item></channel></rss>',
   "https://a.example/1\r\nhttps://a.example/é\n\nhttps://a.example/3",
+  `<?xml version="1.0"?><!-- ]> --><!DOCTYPE urlset PUBLIC '-//x//">' "y.dtd" [
+    <!ENTITY x "<urlset><url><loc>https://a.example/no</loc></url></urlset>]>"><!ELEMENT urlset (url)*><?pi ]> ?><!-- ' ]> -->
+  ]><urlset><url><loc>https://a.example/1</loc></url><url><loc>https://a.example/&x;</loc></url></urlset>`,
 ].flatMap((text) => [Buffer.from(text), Buffer.from(`\uFEFF${text}`, "utf16le"), gzipSync(text)]);
 
 async function readPieces(pieces: readonly Uint8Array[]): Promise<unknown> {
@@ -134,6 +137,29 @@ async function readPieces(pieces: readonly Uint8Array[]): Promise<unknown> {
   for await (const text of decoded(unpacked(source(), undefined, MAX_LIST_BYTES), undefined)) parser.write(text);
   return { found, end: parser.end(false) };
 }
+
+test("what a document type declares is neither expanded nor taken for the document", async () => {
+  const laughs = Array.from({ length: 9 }, (_, at) => `<!ENTITY l${at + 1} "${`&l${at};`.repeat(10)}">`).join("");
+  for (const subset of [
+    `<!ENTITY x "<urlset><url><loc>https://evil.example/</loc></url></urlset>">`,
+    `<!ENTITY x ']><urlset><url><loc>https://evil.example/</loc></url></urlset>'>`,
+    `<!ENTITY % p SYSTEM "https://evil.example/x.dtd"> %p; <!ENTITY x SYSTEM "file:///etc/passwd">`,
+    `<!ENTITY l0 "lol">${laughs}<!ENTITY x "&l9;">`,
+    "<!-- <urlset> ]> --><?php echo '<urlset>' ?><!ENTITY x 'y'>",
+  ]) {
+    const list = `<!DOCTYPE urlset [${subset}]><urlset><url><loc>https://a.example/&x;</loc></url></urlset>`;
+    const { kind, pages, complete } = await readBytes(list);
+    expect([kind, complete, pages.map(({ url }) => url)], subset).toEqual(["sitemap", true, ["https://a.example/&x;"]]);
+  }
+});
+
+test("a declaration without end costs little, and is no list", async () => {
+  for (const piece of ["<!ENTITY x '", "[", "<!--", "<?"]) {
+    const before = process.cpuUsage();
+    const { kind } = await readBytes(`<!DOCTYPE urlset [${piece.repeat(200_000)}`);
+    expect([kind, process.cpuUsage(before).user / 1000 < 2_000], piece).toEqual(["unknown", true]);
+  }
+});
 
 test("a list means the same wherever it is cut into pieces", async () => {
   await fc.assert(
