@@ -1,13 +1,13 @@
 /** The containers of one function: started when an event needs one, kept warm, never more than its limit. */
 import type { FunctionSpec } from "../infra/topology/spec.ts";
 import { Container, type ContainerOptions } from "./container.ts";
-import { InvocationError, type StreamSink } from "./invocation.ts";
+import { InvocationError, type InvocationFault, type StreamSink } from "./invocation.ts";
 
 export interface PoolOptions extends ContainerOptions {
   /** Containers at once. */
   size: number;
-  /** Told of each event that ended, with its duration in ms. */
-  onInvocation: (spec: FunctionSpec, durationMs: number) => void;
+  /** Told of each event that ended, with its duration in ms, and what kept it from an answer. */
+  onInvocation: (spec: FunctionSpec, durationMs: number, fault: InvocationFault | undefined) => void;
 }
 
 /** Shorter than Lambda keeps an idle container: on one machine its memory and its database connection are missed elsewhere. */
@@ -44,6 +44,11 @@ export class FunctionPool {
   /** Events that run now. */
   get running(): number {
     return this.#runs.size;
+  }
+
+  /** Containers without an event. */
+  get warm(): number {
+    return this.#warm.length;
   }
 
   /** Calls back whenever a slot comes free that nobody waits for. */
@@ -132,10 +137,14 @@ export class FunctionPool {
   async #run(event: unknown, sink: StreamSink | undefined): Promise<unknown> {
     const container = this.#warm.pop()?.container ?? this.#start();
     const start = performance.now();
+    let fault: InvocationFault | undefined;
     try {
       return await container.invoke(event, sink);
+    } catch (error) {
+      fault = error instanceof InvocationError ? error.fault : "error";
+      throw error;
     } finally {
-      this.#options.onInvocation(this.spec, performance.now() - start);
+      this.#options.onInvocation(this.spec, performance.now() - start, fault);
       this.#keep(container);
     }
   }

@@ -10,6 +10,9 @@ import { type Home, takeHome } from "./home.ts";
 import { type HttpDoor, startHttpDoor } from "./http-door.ts";
 import type { StreamSink } from "./invocation.ts";
 import { openLogSink } from "./log-sink.ts";
+import type { Family } from "./metrics/exposition.ts";
+import { openRuntimeMetrics, type RuntimeMetrics } from "./metrics/runtime-metrics.ts";
+import { answerOwnPage } from "./own-pages.ts";
 import { freeInterruptedWork, prepareResources } from "./prepare.ts";
 import { type Poller, startPoller } from "./queue-poller.ts";
 import { type Services, startServices } from "./services.ts";
@@ -97,6 +100,7 @@ class RunningRuntime implements Runtime {
   readonly #home: Home;
   readonly #meter = createUsageMeter();
   readonly #log;
+  readonly #metrics: RuntimeMetrics;
   readonly #pools = new Map<string, FunctionPool>();
   readonly #pollers: Poller[] = [];
   #door: HttpDoor | undefined;
@@ -113,6 +117,8 @@ class RunningRuntime implements Runtime {
     this.#topology = options.topology;
     this.#home = home;
     this.#log = openLogSink(home.path, options.show ?? (() => {}));
+    const names = options.topology.functions.map(({ name }) => name);
+    this.#metrics = openRuntimeMetrics(names, (error) => this.#log.fault(error));
   }
 
   async start(env: Environment, { config, replaced }: ReturnType<typeof checkEnvironment>): Promise<void> {
@@ -172,6 +178,11 @@ class RunningRuntime implements Runtime {
     return this.#meter.read();
   }
 
+  metrics(): Family[] {
+    const queues = this.#services?.aws.fauxqs.queues;
+    return this.#metrics.families({ pools: this.#pools.values(), queues, usage: this.usage() });
+  }
+
   async invoke(functionName: string, event: unknown, sink?: StreamSink, patienceMs?: number): Promise<unknown> {
     const pool = this.#pools.get(functionName);
     if (pool === undefined)
@@ -211,13 +222,8 @@ class RunningRuntime implements Runtime {
       invoke: (name, event, sink, patienceMs) => this.invoke(name, event, sink, patienceMs),
       onRequest: () => this.#meter.count("apigateway", "Request"),
       onFault: (error) => this.#log.fault(error),
-      own: (request, response, url) => {
-        if (this.#webSockets?.manage(request, response, url)) return true;
-        if (request.method !== "GET" || url.pathname !== "/_local/usage") return false;
-        response.writeHead(200, { "content-type": "application/json" });
-        response.end(JSON.stringify(this.usage()));
-        return true;
-      },
+      own: (request, response, url) =>
+        this.#webSockets?.manage(request, response, url) || answerOwnPage(this, request, response, url),
     });
     const webSocketFunction = this.#topology.functions.find(({ websocket }) => websocket);
     if (webSocketFunction) {
@@ -254,8 +260,14 @@ class RunningRuntime implements Runtime {
           handler: join(directory, spec.name, "handler.ts"),
           env: this.env,
           compileCache: COMPILE_CACHE,
-          onLine: (name, line) => this.#log.line(name, line),
-          onInvocation: (each, durationMs) => this.#meter.countInvocation(each, durationMs),
+          onLine: (name, line) => {
+            this.#log.line(name, line);
+            this.#metrics.line(line);
+          },
+          onInvocation: (each, durationMs, fault) => {
+            this.#meter.countInvocation(each, durationMs);
+            this.#metrics.invocation(each.name, durationMs, fault);
+          },
         }),
       );
     }

@@ -1,7 +1,9 @@
 /** What every function that asks web sites does alike: how long it waits for them, and which hosts it leaves alone. */
 import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
+import { CIRCUIT } from "../../shared/crawl/crawl-metrics.ts";
 import { createHostStates, type HostStates } from "../../shared/crawl/host-state.ts";
 import type { Config } from "../../shared/platform/config.ts";
+import type { Logger } from "../../shared/platform/log.ts";
 
 /** Bytes of response headers; more is an error. */
 const MAX_HEADER_BYTES = 64 * 1024;
@@ -17,7 +19,12 @@ export function connectionLimits({ connectTimeoutMs, headersTimeoutMs, bodyIdleT
 }
 
 /** Host states that go by the circuit settings of the deployment. */
-export function configuredHostStates(config: Config, dynamo: DynamoDBDocumentClient): HostStates {
+export function configuredHostStates(config: Config, dynamo: DynamoDBDocumentClient, log: Logger): HostStates {
   const circuit = { threshold: config.circuitThreshold, timeoutS: config.circuitTimeoutS };
-  return createHostStates(dynamo, config.stateTable, Date.now, circuit);
+  return createHostStates(dynamo, config.stateTable, Date.now, circuit, (host) =>
+    log.measure("a host failed too often in a row: it is left alone", {
+      host,
+      ...CIRCUIT.fields({}, { openings: 1 }, Date.now()),
+    }),
+  );
 }

@@ -23,15 +23,16 @@ interface AwsClients {
 
 export function discoverDependencies(config: Config, { sqs, s3, dynamo }: AwsClients) {
   const guard = createUrlGuard({ allowHosts: config.allowHosts });
+  const log = createLogger({ function: "discover" }, config.logLevel);
   return {
     sqs,
     queueUrlPrefix: config.queueUrlPrefix,
-    log: createLogger({ function: "discover" }, config.logLevel),
+    log,
     guard,
     client: guard.dispatcher(connectionLimits(config)),
     // one document at a time
     budget: createBodyBudget(1),
-    hosts: configuredHostStates(config, dynamo),
+    hosts: configuredHostStates(config, dynamo, log),
     robots: createRobotsCache(dynamo, config.stateTable),
     objects: createObjectStore(s3, config.bucket),
     queues: createQueueSender(sqs, config.queueUrlPrefix),

@@ -14,7 +14,7 @@ const dependencies = once(() => {
 export const handler = createQueueHandler(dependencies, () => ({
   schema: discoveredSchema,
   handle: async (message, { log }) => {
-    const changed = await takeDiscovered(dependencies().sql, message);
+    const changed = await takeDiscovered({ sql: dependencies().sql, log }, message);
     if (!changed) log.info("the discovery has gone on already", { job_id: message.jobId, event: message.event });
   },
 }));

@@ -14,10 +14,10 @@ export interface DomainsApi extends ApiContainer {
 
 export const domainsApi = once((): DomainsApi => {
   const container = createApiContainer("domains-api");
-  const { config, dynamo } = container;
+  const { config, dynamo, log } = container;
   return {
     ...container,
-    hosts: configuredHostStates(config, dynamo),
+    hosts: configuredHostStates(config, dynamo, log),
     flags: createJobFlags(dynamo, config.stateTable),
     robots: createRobotsCache(dynamo, config.stateTable),
   };

@@ -13,7 +13,7 @@ import { createTaskLeases } from "../../shared/crawl/task-lease.ts";
 import { dynamoClient, s3Client, sqsClient } from "../../shared/platform/aws.ts";
 import { systemClock } from "../../shared/platform/clock.ts";
 import { type Config, loadConfig } from "../../shared/platform/config.ts";
-import { createLogger } from "../../shared/platform/log.ts";
+import { createLogger, type Logger } from "../../shared/platform/log.ts";
 import { createObjectStore } from "../../shared/platform/objects.ts";
 import { once } from "../../shared/platform/once.ts";
 import { createQueueSender } from "../../shared/platform/queues.ts";
@@ -28,13 +28,17 @@ interface AwsClients {
   dynamo: DynamoDBDocumentClient;
 }
 
-export function fetchDependencies(config: Config, { sqs, s3, dynamo }: AwsClients) {
+export function fetchDependencies(
+  config: Config,
+  { sqs, s3, dynamo }: AwsClients,
+  log: Logger = createLogger({ function: "fetch" }, config.logLevel),
+) {
   const guard = createUrlGuard({ allowHosts: config.allowHosts });
   const limits = connectionLimits(config);
   return {
     sqs,
     queueUrlPrefix: config.queueUrlPrefix,
-    log: createLogger({ function: "fetch" }, config.logLevel),
+    log,
     guard,
     exits: createExits({
       direct: guard.dispatcher(limits),
@@ -43,7 +47,7 @@ export function fetchDependencies(config: Config, { sqs, s3, dynamo }: AwsClient
       clock: systemClock,
     }),
     budget: createBodyBudget(LARGE_BODIES),
-    hosts: configuredHostStates(config, dynamo),
+    hosts: configuredHostStates(config, dynamo, log),
     leases: createTaskLeases(dynamo, config.stateTable),
     robots: createRobotsCache(dynamo, config.stateTable),
     flags: createJobFlags(dynamo, config.stateTable),

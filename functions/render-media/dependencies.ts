@@ -31,7 +31,7 @@ export const dependencies = once(() => {
       clock: systemClock,
     }),
     budget: createBodyBudget(1),
-    hosts: configuredHostStates(config, dynamo),
+    hosts: configuredHostStates(config, dynamo, log),
     robots: createRobotsCache(dynamo, config.stateTable),
     chromium: createChromium({ guard, userAgent, executable, log }),
     objects: createObjectStore(s3Client(), config.bucket),

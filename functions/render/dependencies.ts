@@ -25,7 +25,7 @@ export const dependencies = once(() => {
         : createCrawl4AiRenderer({ url: config.crawl4aiUrl, timeoutMs: config.crawl4aiTimeoutS * 1000, userAgent }),
     objects: createObjectStore(s3Client(), config.bucket),
     flags: createJobFlags(dynamoClient(), config.stateTable),
-    hosts: configuredHostStates(config, dynamoClient()),
+    hosts: configuredHostStates(config, dynamoClient(), log),
     clock: systemClock,
     settings: { userAgent, defaultRps },
   } satisfies RenderDependencies & Record<string, unknown>;

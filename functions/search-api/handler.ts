@@ -1,5 +1,6 @@
 /** Answers hybrid, vector and keyword queries. */
 
+import { measured } from "../../shared/knowledge/knowledge-metrics.ts";
 import { type SearchRequest, search } from "../../shared/knowledge/search.ts";
 import { once } from "../../shared/platform/once.ts";
 import { createApi } from "../adapters/api.ts";
@@ -11,19 +12,19 @@ import { refuseWhatIsMissing, searchBodySchema, searchResponseSchema, searchResu
 function searchRoute(path: `/${string}`, mode: SearchRequest["mode"], summary: string) {
   return defineRoute(
     { method: "POST", path, scope: "read", summary, body: searchBodySchema, answer: searchResponseSchema },
-    async ({ body }, api: SearchApi) => {
-      const started = performance.now();
+    async ({ body, log }, api: SearchApi) => {
       refuseWhatIsMissing(body);
       const { query, limit, min_score: minScore, collection_ids: collectionIds, domains } = body;
       const filter = { ...(collectionIds && { collectionIds }), ...(domains && { domains }) };
-      const results = await search(api, { query, mode, limit, minScore, filter });
+      const asked = { query, mode, limit, minScore, filter };
+      const { results, latencyMs } = await measured(log, mode, () => search(api, asked));
       return {
         results: results.map(searchResultJson),
         total_count: null,
         next_cursor: null,
         query_embedding_cached: false,
         result_cached: false,
-        latency_ms: Math.round((performance.now() - started) * 100) / 100,
+        latency_ms: Math.round(latencyMs * 100) / 100,
       };
     },
   );

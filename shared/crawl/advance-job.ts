@@ -12,6 +12,7 @@ import type { QueueSender } from "../platform/queues.ts";
 import { claimUrls } from "./claim.ts";
 import { prolongLease } from "./claim-lease.ts";
 import { type ClaimedTask, dispatch } from "./claimed-task.ts";
+import { INGEST } from "./crawl-metrics.ts";
 import { type Counted, countByDomain } from "./domain-counts.ts";
 import { type Followed, followLinks, NOTHING_GAINED } from "./follow-links.ts";
 import { type ClaimedUrl, type EndedUrl, endClaimed } from "./frontier.ts";
@@ -27,16 +28,32 @@ export interface IngestDependencies {
   embedding: { maxTokens: number } | null;
 }
 
+/** What the transaction has taken in. */
+export interface IngestCounts {
+  pages: Record<"crawled" | "failed" | "skipped" | "retried", number>;
+  /** Of these: the crawl cache had them. */
+  reused: number;
+  documents: number;
+  chunks: number;
+}
+
 /** What is left to do once the transaction has committed. */
 export interface Ingested {
   tasks: ClaimedTask[];
   chunkIds: string[];
   job: Settled;
+  counts: IngestCounts;
   /** Links that lead to nothing further. */
   settledLinks: readonly string[];
 }
 
-export const NOTHING: Ingested = { tasks: [], chunkIds: [], job: "unchanged", settledLinks: [] };
+const NO_COUNTS: IngestCounts = {
+  pages: { crawled: 0, failed: 0, skipped: 0, retried: 0 },
+  reused: 0,
+  documents: 0,
+  chunks: 0,
+};
+export const NOTHING: Ingested = { tasks: [], chunkIds: [], job: "unchanged", counts: NO_COUNTS, settledLinks: [] };
 
 /** A claimed URL with its capture, and what becomes of it. */
 export interface Ended extends Followed, Omit<Counted, keyof Followed> {
@@ -52,12 +69,13 @@ export interface Advance {
   shelved: Shelved;
   /** Whether chunks want vectors. */
   embeds: boolean;
+  log: Logger;
 }
 
 /** Takes the job's row, after whatever the transaction has locked before. */
 export async function advanceJob(
   tx: Transaction,
-  { job: before, taskId, claimed, arrivals, shelved, embeds }: Advance,
+  { job: before, taskId, claimed, arrivals, shelved, embeds, log }: Advance,
 ): Promise<Ingested> {
   const job = (await lockJob(tx, before.id)) as JobRow;
   await markRunning(tx, job);
@@ -70,10 +88,57 @@ export async function advanceJob(
   }
   const hosts = [...new Set([...claimed.map((url) => url.host), ...gained.hosts])];
   const tasks = await claimUrls(tx, job, hosts);
-  const settled = job.counts.open === 0 ? await settleJob(tx, job.id) : "unchanged";
+  const settled = job.counts.open === 0 ? await settleJob(tx, job.id, log) : "unchanged";
   // last: other jobs wait for these rows until the commit
   await countByDomain(tx, arrivals);
-  return { tasks, chunkIds: embeds ? shelved.chunkIds : [], job: settled, settledLinks: gained.settled };
+  const chunkIds = embeds ? shelved.chunkIds : [];
+  return { tasks, chunkIds, job: settled, counts: countsOf(arrivals, shelved), settledLinks: gained.settled };
+}
+
+function countsOf(arrivals: readonly Ended[], { documents, chunkIds }: Shelved): IngestCounts {
+  const pages = { ...NO_COUNTS.pages };
+  for (const { outcome } of arrivals) pages[outcome.state === "pending" ? "retried" : outcome.state] += 1;
+  return { pages, reused: arrivals.filter(({ reused }) => reused).length, documents, chunks: chunkIds.length };
+}
+
+/** What two transactions of one batch have left together. */
+export function addIngested(one: Ingested, next: Ingested): Ingested {
+  const sum = (count: (counts: IngestCounts) => number): number => count(one.counts) + count(next.counts);
+  return {
+    tasks: [...one.tasks, ...next.tasks],
+    chunkIds: [...one.chunkIds, ...next.chunkIds],
+    settledLinks: [...one.settledLinks, ...next.settledLinks],
+    job: next.job === "unchanged" ? one.job : next.job,
+    counts: {
+      pages: {
+        crawled: sum(({ pages }) => pages.crawled),
+        failed: sum(({ pages }) => pages.failed),
+        skipped: sum(({ pages }) => pages.skipped),
+        retried: sum(({ pages }) => pages.retried),
+      },
+      reused: sum(({ reused }) => reused),
+      documents: sum(({ documents }) => documents),
+      chunks: sum(({ chunks }) => chunks),
+    },
+  };
+}
+
+/** Tells of a batch once its transaction has committed. @param started as `performance.now()` gave it */
+export function tellIngested(
+  log: Logger,
+  jobId: string,
+  { tasks, job, counts }: Ingested,
+  started: number,
+  about: Record<string, number | string>,
+): void {
+  const values = { batches: 1, batch_seconds: (performance.now() - started) / 1000, ...counts };
+  log.measure("captures ingested", {
+    job_id: jobId,
+    ...about,
+    claimed_tasks: tasks.length,
+    job,
+    ...INGEST.fields({}, values, Date.now()),
+  });
 }
 
 /** Sends what the transaction has left to do. What is lost here is sent again by the sweep. */

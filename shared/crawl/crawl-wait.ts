@@ -1,6 +1,7 @@
 /** Waits until a crawl has ended, or its time is up. */
 import type { Clock } from "../platform/clock.ts";
 import type { Sql } from "../platform/database.ts";
+import type { Logger } from "../platform/log.ts";
 import { type CrawlState, readCrawlState } from "./crawl-state.ts";
 import { endLateJob } from "./time-limit.ts";
 import { keepWatched, WATCH_INTERVAL_MS } from "./watch.ts";
@@ -17,7 +18,7 @@ const LATE_LOOK_MS = 100;
  * @throws AbortError once `signal` aborts; the job goes on
  */
 export async function waitForCrawl(
-  { sql, clock }: { sql: Sql; clock: Clock },
+  { sql, clock, log }: { sql: Sql; clock: Clock; log: Logger },
   jobId: string,
   signal: AbortSignal,
 ): Promise<CrawlState> {
@@ -33,7 +34,7 @@ export async function waitForCrawl(
     }
     await clock.sleep(Math.min(pause, Math.max(1, left)), signal);
   }
-  await endLateJob(sql, jobId);
+  await endLateJob({ sql, log }, jobId);
   const patience = clock.now() + GRACE_MS;
   for (;;) {
     const state = await requireState(sql, jobId);

@@ -10,6 +10,7 @@ import { PermanentError, RetryableError } from "../platform/errors.ts";
 import { uuidv7 } from "../platform/ids.ts";
 import type { ObjectStore } from "../platform/objects.ts";
 import { PERMANENT_FAULT } from "../platform/queues.ts";
+import { DEAD_LETTERS } from "./crawl-metrics.ts";
 import { failDiscovery, releaseDiscovery } from "./discovery/jobs.ts";
 import { DISCOVER_QUEUE, DISCOVERED_QUEUE } from "./discovery/task.ts";
 import { isFinished, peekJob, settleJob } from "./job-lifecycle.ts";
@@ -60,10 +61,14 @@ type LetterState = "waiting" | "sent" | "recovered" | "ended";
 /** Idempotent. What cannot be traced to a job is recorded all the same; its rows' leases lapse, and the sweep goes on with them. */
 export async function buryDeadLetter(dependencies: DeadLetterDependencies, letter: DeadLetter): Promise<void> {
   const trace = traceOf(letter.body);
-  const state = await inTransaction(dependencies.sql, (tx) => record(tx, dependencies, letter, trace));
+  const { state, repeated } = await inTransaction(dependencies.sql, (tx) => record(tx, dependencies, letter, trace));
+  const { log } = dependencies;
   const about = { queue: letter.queue, job_id: trace?.jobId, task_id: trace?.taskId };
-  if (state === "waiting")
-    return dependencies.log.warn("a message could not be handled: it is sent again later", about);
+  if (!repeated) {
+    const told = DEAD_LETTERS.fields({ queue: letter.queue }, { received: { [state]: 1 } }, Date.now());
+    log.measure("a message could not be handled", { ...about, ...told });
+  }
+  if (state === "waiting") return log.warn("a message could not be handled: it is sent again later", about);
   if (state === "ended" && trace !== undefined) await endItsWork(dependencies, letter.queue, trace);
 }
 
@@ -83,13 +88,13 @@ interface KnownLetter {
   redrives: number;
 }
 
-/** @returns what is to become of the letter */
+/** @returns what is to become of the letter, and whether its death was known */
 async function record(
   tx: Transaction,
   { redrive }: DeadLetterDependencies,
   letter: DeadLetter,
   trace: Trace | undefined,
-): Promise<LetterState> {
+): Promise<{ state: LetterState; repeated: boolean }> {
   const { queue, messageId, receiveCount, attributes } = letter;
   const subject = trace?.batchKey ?? trace?.claimKey ?? trace?.taskId ?? null;
   const [known] = await tx<KnownLetter[]>`
@@ -98,7 +103,7 @@ async function record(
     order by (message_id = ${messageId}) desc limit 1 for update`;
   // sent again, and counted as such only afterwards
   const redrives = Math.max(known?.redrives ?? 0, Number(attributes[REDRIVE] ?? 0));
-  if (known !== undefined && isRepeated(known, letter)) return known.state;
+  if (known !== undefined && isRepeated(known, letter)) return { state: known.state, repeated: true };
   const state = await stateOf(tx, redrive.most, letter, trace, redrives);
   const wait = state === "waiting" ? redrive.firstS * BACKOFF_FACTOR ** redrives : null;
   const row = {
@@ -112,7 +117,7 @@ async function record(
     await tx`
       update dead_letters set ${tx(row)}, redrive_at = now() + ${wait}::float8 * interval '1 second', updated_at = now()
       where id = ${known.id}`;
-    return state;
+    return { state, repeated: false };
   }
   const { count } = await tx`
     insert into dead_letters (id, queue, message_id, body, receive_count, job_id, task_id, subject, state, redrives, redrive_at,
@@ -122,7 +127,7 @@ async function record(
       ${state}, ${redrives}, now() + ${wait}::float8 * interval '1 second', ${row.error_code})
     on conflict do nothing`;
   // the same message, delivered twice at once: what the other delivery decided holds, and ending twice is harmless
-  return count === 0 && state === "waiting" ? "sent" : state;
+  return { state: count === 0 && state === "waiting" ? "sent" : state, repeated: count === 0 };
 }
 
 /** Whether this very death is known: SQS delivers at least once, and a task may have more than one message. */
@@ -158,7 +163,7 @@ const storable = (text: string): string => text.toWellFormed().replaceAll("\0", 
 
 /** Ends what the message asked for. Idempotent. @returns how many URLs ended */
 export async function endItsWork(dependencies: LostWorkDependencies, queue: string, trace: Trace): Promise<number> {
-  if (queue === DISCOVER_QUEUE) await failDiscovery(dependencies.sql, trace.jobId, DEAD_DISCOVERY);
+  if (queue === DISCOVER_QUEUE) await failDiscovery(dependencies, trace.jobId, DEAD_DISCOVERY);
   if (queue === DISCOVERED_QUEUE) await releaseDiscovery(dependencies.sql, trace.jobId);
   if (queue === "embed") await giveUpRefusedChunks(dependencies, trace.jobId);
   if (queue === "embed" || !trace.taskId) return 0;
@@ -212,7 +217,7 @@ async function readableUrls({ objects }: LostWorkDependencies, { batchKey }: Tra
 const MOST_REFUSALS = 5;
 
 /** Chunks that were refused too often are given up: keyword search still finds them. The others wait for the sweep. */
-async function giveUpRefusedChunks({ sql }: Pick<LostWorkDependencies, "sql">, jobId: string): Promise<void> {
+async function giveUpRefusedChunks({ sql, log }: LostWorkDependencies, jobId: string): Promise<void> {
   await inTransaction(sql, async (tx) => {
     const { count } = await tx`
       update embeddings e set state = 'failed' from chunks c, documents d, jobs j
@@ -220,6 +225,6 @@ async function giveUpRefusedChunks({ sql }: Pick<LostWorkDependencies, "sql">, j
         and e.state = 'pending' and e.attempts >= ${MOST_REFUSALS}`;
     if (count === 0) return;
     await tx`update jobs set unembedded_chunks = unembedded_chunks - ${count}, updated_at = now() where id = ${jobId}`;
-    await settleJob(tx, jobId);
+    await settleJob(tx, jobId, log);
   });
 }

@@ -5,6 +5,7 @@
 import { uuidv7 } from "../platform/ids.ts";
 import type { Logger } from "../platform/log.ts";
 import type { FetchDependencies, TaskDelivery, WorkOutcome } from "./fetch-dependencies.ts";
+import { createFetchTally, type FetchTally } from "./fetch-tally.ts";
 import { type FetchTask, fetchQueue } from "./fetch-task.ts";
 import type { TaskLease } from "./task-lease.ts";
 import { workThrough } from "./task-work.ts";
@@ -27,10 +28,25 @@ export async function runFetchTask(
     // the holder may have died: look again when its lease ends
     return await sendAgain(dependencies, task, taken.remainingMs);
   }
-  const { lease } = taken;
+  const tally = createFetchTally();
+  try {
+    await workWithLease(dependencies, task, taken.lease, { ...delivery, log }, tally);
+  } finally {
+    tally.tell(log, dependencies.clock.now());
+  }
+}
+
+async function workWithLease(
+  dependencies: FetchDependencies,
+  task: FetchTask,
+  lease: TaskLease,
+  delivery: TaskDelivery,
+  tally: FetchTally,
+): Promise<void> {
+  const { log } = delivery;
   let outcome: WorkOutcome;
   try {
-    outcome = await workThrough(dependencies, task, lease, { ...delivery, log });
+    outcome = await workThrough(dependencies, task, lease, delivery, tally);
   } catch (error) {
     await release(lease, log);
     throw error;
@@ -41,6 +57,7 @@ export async function runFetchTask(
     const delayMs = Math.max(MIN_DELAY_MS, Math.min(MAX_DELAY_MS, leftMs, outcome.waitMs));
     log.info("task goes on later", { delay_ms: delayMs, done: lease.done, urls: task.urls.length });
     if (!(await lease.defer(delayMs))) return;
+    tally.deferred(delayMs);
     // who cancels later finds the deferral, and wakes the task
     const cancelled = await dependencies.flags.isCancelled(task.jobId);
     await sendAgain(dependencies, task, cancelled ? MIN_DELAY_MS : delayMs);

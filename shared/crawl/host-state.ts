@@ -104,11 +104,13 @@ export function circuitOpenUntil({ opened_at, circuit_timeout_s }: HostState): n
   return opened_at + circuit_timeout_s * 1000;
 }
 
+/** @param onOpened told of each opening of a circuit, by the one whose failure opened it */
 export function createHostStates(
   dynamo: DynamoDBDocumentClient,
   TableName: string,
   now: () => number = Date.now,
   circuit: CircuitLimits = DEFAULT_CIRCUIT,
+  onOpened: (host: string) => void = () => {},
 ): HostStates {
   const stateOf = (item: Record<string, unknown> | undefined): HostState => {
     const own = hostItemSchema.parse(item ?? {});
@@ -214,7 +216,9 @@ export function createHostStates(
           unchanged("opened_at", state.opened_at),
         ),
       );
-      return opened === undefined ? states.read(host) : stateOf(opened);
+      if (opened === undefined) return states.read(host);
+      onOpened(host);
+      return stateOf(opened);
     },
     async recordSuccess(host) {
       const closed =

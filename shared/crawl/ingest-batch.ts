@@ -6,7 +6,15 @@ import type { Capture } from "../capture/capture.ts";
 import { type CapturesMessage, readCaptureBatch } from "../capture/capture-batch.ts";
 import { inTransaction, isRefusedData, type Transaction } from "../platform/database.ts";
 import { PermanentError } from "../platform/errors.ts";
-import { advanceJob, type IngestDependencies, type Ingested, NOTHING, sendFollowUps } from "./advance-job.ts";
+import {
+  addIngested,
+  advanceJob,
+  type IngestDependencies,
+  type Ingested,
+  NOTHING,
+  sendFollowUps,
+  tellIngested,
+} from "./advance-job.ts";
 import { checkArrivals } from "./arrival-checks.ts";
 import { insertCaptures } from "./captures.ts";
 import { type ClaimedUrl, lockClaimed } from "./frontier.ts";
@@ -19,6 +27,7 @@ import { type KeyRules, keyRules, normalizeUrl, urlHash } from "./url-key.ts";
 /** @throws PermanentError where the batch cannot be read, RetryableError or the fault itself where it may be tried again */
 export async function ingestBatch(dependencies: IngestDependencies, message: CapturesMessage): Promise<void> {
   const { sql, objects, log } = dependencies;
+  const started = performance.now();
   if (message.taskId === null) {
     throw new PermanentError("Captures without a fetch task are not taken yet", { code: "IMPORT_UNSUPPORTED" });
   }
@@ -37,6 +46,7 @@ export async function ingestBatch(dependencies: IngestDependencies, message: Cap
     });
     ingested = await ingestOneByOne(dependencies, batch, placed);
   }
+  tellIngested(log, message.jobId, ingested, started, { captures: captures.length });
   await sendFollowUps(dependencies, message.jobId, ingested);
   if (ingested === NOTHING) await claimPassedOver(dependencies, message.jobId);
 }
@@ -59,7 +69,7 @@ async function ingestOneByOne(
   batch: TaskBatch,
   placed: readonly Placed[],
 ): Promise<Ingested> {
-  const all: Ingested = { ...NOTHING, tasks: [], chunkIds: [] };
+  let all = NOTHING;
   for (const each of placed) {
     const ingest = (one: Placed) =>
       inTransaction(dependencies.sql, (tx) => ingestCaptures(tx, dependencies, batch, [one]));
@@ -69,10 +79,7 @@ async function ingestOneByOne(
       return await ingest({ ...each, capture: withoutText(each.capture, reason) });
     });
     if (one === NOTHING) await claimPassedOver(dependencies, batch.jobId);
-    all.tasks.push(...one.tasks);
-    all.chunkIds.push(...one.chunkIds);
-    all.settledLinks = [...all.settledLinks, ...one.settledLinks];
-    if (one.job !== "unchanged") all.job = one.job;
+    all = addIngested(all, one);
   }
   return all;
 }
@@ -117,24 +124,15 @@ async function ingestCaptures(
     ? { documents: 0, chunkIds: [] }
     : await shelvePages(tx, before, arrivals, embedding?.maxTokens ?? null);
 
-  const ingested = await advanceJob(tx, {
+  return await advanceJob(tx, {
     job: before,
     taskId,
     claimed,
     arrivals,
     shelved,
     embeds: embedding !== null,
+    log,
   });
-  log.info("captures ingested", {
-    job_id: jobId,
-    captures: arrivals.length,
-    repeated: placed.length - arrivals.length,
-    documents: shelved.documents,
-    chunks: shelved.chunkIds.length,
-    claimed_tasks: ingested.tasks.length,
-    job: ingested.job,
-  });
-  return ingested;
 }
 
 function documentKey(url: string, rules: KeyRules): { finalUrl: string; finalHash: string } {

@@ -6,7 +6,9 @@
  * documents and chunks, the job row, frontier rows that are pending, generations.
  */
 import { activateGeneration } from "../knowledge/generations.ts";
-import type { Transaction } from "../platform/database.ts";
+import { afterCommit, type Transaction } from "../platform/database.ts";
+import type { Logger } from "../platform/log.ts";
+import { tellJobEnded } from "./crawl-metrics.ts";
 import type { Priority } from "./fetch-task.ts";
 import { type JobSettings, jobSettingsSchema } from "./job-settings.ts";
 
@@ -136,17 +138,18 @@ export type Settled = "unchanged" | "embedding" | "completed" | "failed" | "canc
  * vector, activating the generation in this same transaction. To be called in the transaction that changed the counts,
  * after that change. A site job without a single page fails, so that a site that is down does not erase what is known of it;
  * a job of given pages completes, and its results say what became of each URL.
+ * @param tx of `inTransaction`: the end is told once it is committed
  */
-export async function settleJob(tx: Transaction, jobId: string): Promise<Settled> {
+export async function settleJob(tx: Transaction, jobId: string, log: Logger): Promise<Settled> {
   const job = await lockJob(tx, jobId);
   if (job === undefined || isFinished(job.status) || job.counts.open > 0) return "unchanged";
-  if (job.cancelRequested) return await finish(tx, job, "cancelled", "manual_stop");
+  if (job.cancelRequested) return await finish(tx, log, job, "cancelled", "manual_stop");
   if (job.kind === "site" && job.counts.crawled === 0) {
     const [first] = await tx<{ url: string; errorCode: string | null }[]>`
       select url, error_code as "errorCode" from frontier where job_id = ${jobId} order by priority limit 1`;
     const error = `No page could be crawled: ${first?.url} ended with ${first?.errorCode}. What was searchable before stays so.`;
     // its time may have been too short for a single page
-    return await finish(tx, job, "failed", job.stopReason === "timeout" ? "timeout" : "error", error);
+    return await finish(tx, log, job, "failed", job.stopReason === "timeout" ? "timeout" : "error", error);
   }
   if (job.counts.unembedded > 0) {
     if (job.status === "embedding") return "unchanged";
@@ -162,7 +165,7 @@ export async function settleJob(tx: Transaction, jobId: string): Promise<Settled
       wholeHosts: wholeHosts(job),
     });
   }
-  return await finish(tx, job, "completed", job.stopReason ?? "completed");
+  return await finish(tx, log, job, "completed", job.stopReason ?? "completed");
 }
 
 /** A crawl of whole hosts tells of each of their pages; one that patterns narrow does not. */
@@ -173,15 +176,19 @@ function wholeHosts({ kind, settings: { scope, replaces } }: JobRow): readonly s
 
 async function finish(
   tx: Transaction,
+  log: Logger,
   job: JobRow,
   status: "completed" | "failed" | "cancelled",
   stopReason: string,
   error: string | null = null,
 ): Promise<Settled> {
-  const { count } = await tx`
+  const [ended] = await tx<{ seconds: number }[]>`
     update jobs set status = ${status}, stop_reason = ${stopReason}, error = ${error}, completed_at = statement_timestamp(),
       started_at = coalesce(started_at, statement_timestamp()), updated_at = statement_timestamp()
-    where id = ${job.id} and status in ('pending', 'running', 'embedding')`;
+    where id = ${job.id} and status in ('pending', 'running', 'embedding')
+    returning extract(epoch from completed_at - created_at)::float8 as seconds`;
   await tx`delete from crawl_counts where job_id = ${job.id}`;
-  return count === 1 ? status : "unchanged";
+  if (ended === undefined) return "unchanged";
+  afterCommit(tx, () => tellJobEnded(log, job.id, { kind: job.kind, status, stopReason }, ended.seconds));
+  return status;
 }

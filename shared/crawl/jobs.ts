@@ -87,7 +87,7 @@ export async function createJob(
     await addUrls(tx, row, seeds.map(seedUrl));
     const claimed = await claimUrls(tx, row, null);
     // the hosts of all seeds may have been blocked meanwhile
-    if (row.counts.open === 0) await settleJob(tx, jobId);
+    if (row.counts.open === 0) await settleJob(tx, jobId, dependencies.log);
     return claimed;
   });
   await dispatch(dependencies, tasks);
@@ -127,7 +127,7 @@ export async function cancelJob(
     await tx`update jobs set cancel_requested = true, updated_at = now() where id = ${jobId}`;
     await skipPending(tx, job, "CANCELLED");
     const tasks = await readTasks(tx, job);
-    await settleJob(tx, jobId);
+    await settleJob(tx, jobId, dependencies.log);
     return { result: "cancelled" as const, tasks };
   });
   if (result !== "cancelled") return result;

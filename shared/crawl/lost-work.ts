@@ -52,7 +52,7 @@ async function endOwed(
       update dead_letters set state = 'ended', redrive_at = null, updated_at = now()
       where job_id = ${jobId} and task_id = ${taskId} and state = 'sent'`;
     const tasks = await claimUrls(tx, job, [...new Set(owed.map((url) => url.host))]);
-    await settleJob(tx, jobId);
+    await settleJob(tx, jobId, dependencies.log);
     return { ended: owed.length, tasks };
   });
   await dispatch(dependencies, tasks);
@@ -77,7 +77,7 @@ export async function resumeJob(dependencies: LostWorkDependencies, jobId: strin
     const job = await lockJob(tx, jobId);
     if (job === undefined) return [];
     const claimed = await claimUrls(tx, job, null);
-    await settleJob(tx, jobId);
+    await settleJob(tx, jobId, dependencies.log);
     return claimed;
   });
   await dispatch(dependencies, tasks);

@@ -12,6 +12,7 @@ import type { ObjectStore } from "../platform/objects.ts";
 import { patiently } from "../platform/patience.ts";
 import type { QueueSender } from "../platform/queues.ts";
 import { RenderError, type RenderedPage, type Renderer } from "../render/renderer.ts";
+import { RENDER } from "./crawl-metrics.ts";
 import type { HttpResponse } from "./exchange.ts";
 import { fault } from "./fetch-faults.ts";
 import type { HostStates } from "./host-state.ts";
@@ -56,15 +57,26 @@ export async function runRenderTask(
   const { clock, renderer } = dependencies;
   const log = base.with({ job_id: task.jobId, task_id: task.taskId });
   const claim = await readRenderClaim(dependencies.objects, task);
-  const without = async (error: CaptureError): Promise<void> => {
+  const without = async (error: CaptureError, outcome: "failed" | "unwanted", seconds: number[]): Promise<void> => {
     log.warn("a page is delivered as it was fetched", { code: error.code, reason: claim.reason });
     await deliverRendered(dependencies, task, { ...claim.capture, rendered: renderingOf(claim, error) });
+    tell("page not rendered", outcome, seconds, { code: error.code });
+  };
+  const tell = (
+    message: string,
+    outcome: "rendered" | "incomplete" | "failed" | "unwanted",
+    page_seconds: number[],
+    about: Record<string, unknown>,
+  ): void => {
+    const values = { pages: { [outcome]: 1 }, page_seconds };
+    log.measure(message, { ...about, reason: claim.reason, ...RENDER.fields({}, values, clock.now()) });
   };
 
   const unwanted = await whyNot(dependencies, task, claim);
-  if (unwanted !== null) return await without(unwanted);
+  if (unwanted !== null) return await without(unwanted, "unwanted", []);
   if (renderer.asksAgain) await waitForTurn(dependencies, claim);
   const started = clock.now();
+  const elapsed = (): number[] => [(clock.now() - started) / 1000];
   const watch = new AbortController();
   const stopWatching = watchJob(dependencies, task, claim, watch);
   let page: RenderedPage;
@@ -77,20 +89,19 @@ export async function runRenderTask(
     });
   } catch (error) {
     if (isInfrastructureFault(error)) throw error;
-    if (watch.signal.aborted) return await without(watch.signal.reason as CaptureError);
+    if (watch.signal.aborted) return await without(watch.signal.reason as CaptureError, "unwanted", elapsed());
     const failure = asRenderError(error);
     if (failure.retryable && receiveCount < MAX_TRIES) {
       throw new RetryableError(failure.message, { code: failure.code, cause: error });
     }
-    return await without(captureError(failure));
+    return await without(captureError(failure), "failed", elapsed());
   } finally {
     stopWatching();
   }
+  const seconds = elapsed();
   const capture = await withDom(dependencies, task, claim, page, receiveCount);
   await deliverRendered(dependencies, task, capture);
-  log.info("page rendered", {
-    duration_ms: clock.now() - started,
-    reason: claim.reason,
+  tell("page rendered", capture.rendered?.error ? "incomplete" : "rendered", seconds, {
     code: capture.rendered?.error?.code,
     chars_before: claim.capture.extraction?.text.length,
     chars: capture.extraction?.text.length,

@@ -4,6 +4,7 @@
  */
 import type { Clock } from "../platform/clock.ts";
 import type { Logger } from "../platform/log.ts";
+import { type StreamEnd, tellStream } from "./crawl-metrics.ts";
 import { type CrawlState, readCrawlState } from "./crawl-state.ts";
 import type { ResultFields } from "./result-fields.ts";
 import { type CrawledPage, type ResultReader, readResultPages } from "./result-pages.ts";
@@ -36,7 +37,33 @@ const LAST_MS = 20_000;
 
 /** A cancelled job's stream ends with what has come by then. Throws nothing of its own where `signal` aborts. */
 export async function* streamResults(
-  { clock, log, ...reader }: ResultReader & { clock: Clock; log: Logger },
+  dependencies: StreamDependencies,
+  jobId: string,
+  options: ResultStreamOptions,
+): AsyncGenerator<StreamItem, void, undefined> {
+  const { clock, log } = dependencies;
+  const started = clock.now();
+  let how: StreamEnd = "left";
+  let records = 0;
+  try {
+    for await (const item of resultItems(dependencies, jobId, options)) {
+      if (item.type === "error") how = item.code === "STREAM_TIME_LIMIT" ? "time_limit" : "failed";
+      if (item.type === "stats" && how === "left") how = "complete";
+      if (item.type === "page") records += 1;
+      yield item;
+    }
+  } catch (error) {
+    how = "failed";
+    throw error;
+  } finally {
+    tellStream(log, jobId, how, records, (clock.now() - started) / 1000);
+  }
+}
+
+type StreamDependencies = ResultReader & { clock: Clock; log: Logger };
+
+async function* resultItems(
+  { clock, log, ...reader }: StreamDependencies,
   jobId: string,
   { after, fields, signal, remainingMs }: ResultStreamOptions,
 ): AsyncGenerator<StreamItem, void, undefined> {

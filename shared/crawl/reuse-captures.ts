@@ -13,6 +13,7 @@ import {
   type Ingested,
   NOTHING,
   sendFollowUps,
+  tellIngested,
 } from "./advance-job.ts";
 import { readTask } from "./claim-lease.ts";
 import { findReusable, type Reusable } from "./crawl-cache.ts";
@@ -26,7 +27,9 @@ export type CachedTask = z.infer<typeof cachedTaskSchema>;
 
 /** Idempotent: what the task does not owe any more is left alone. */
 export async function ingestFromCache(dependencies: IngestDependencies, { jobId, taskId }: CachedTask): Promise<void> {
+  const started = performance.now();
   const ingested = await inTransaction(dependencies.sql, (tx) => reuseCaptures(tx, dependencies, jobId, taskId));
+  tellIngested(dependencies.log, jobId, ingested, started, { task_id: taskId });
   await sendFollowUps(dependencies, jobId, ingested);
   if (ingested === NOTHING) await claimPassedOver(dependencies, jobId);
 }
@@ -72,9 +75,8 @@ async function reuseCaptures(
     }),
   );
   const claimed = arrivals.map(({ url }) => url);
-  const advanced = await advanceJob(tx, { job, taskId, claimed, arrivals, shelved, embeds: embedding !== null });
+  const advanced = await advanceJob(tx, { job, taskId, claimed, arrivals, shelved, embeds: embedding !== null, log });
   const rest = await readTask(tx, job, taskId);
-  log.info("captures used again", { job_id: jobId, task_id: taskId, captures: arrivals.length, job: advanced.job });
   return { ...advanced, tasks: rest === undefined ? advanced.tasks : [rest, ...advanced.tasks] };
 }
 

@@ -6,6 +6,7 @@ import { inTransaction, type Sql } from "../platform/database.ts";
 import { sendEmbedTasks } from "./advance-job.ts";
 import { MAX_SENDS, renewTask } from "./claim-lease.ts";
 import { dispatch } from "./claimed-task.ts";
+import { SWEEP } from "./crawl-metrics.ts";
 import { resumeDiscoveries } from "./discovery/lost-discoveries.ts";
 import { lockJob, peekJob, settleJob } from "./job-lifecycle.ts";
 import { cancelJob, type JobDependencies } from "./jobs.ts";
@@ -75,7 +76,7 @@ export async function sweep(
   }
   for (const jobId of await lateJobs(sql)) {
     if (!hasTime()) break;
-    await apart(dependencies, jobId, () => endLateJob(sql, jobId));
+    await apart(dependencies, jobId, () => endLateJob(dependencies, jobId));
     swept.lateJobs++;
   }
   for (const lapsed of await lapsedTasks(sql)) {
@@ -111,7 +112,14 @@ export async function sweep(
   const discoveries = await resumeDiscoveries(dependencies, hasTime);
   swept.resentDiscoveries = discoveries.resent;
   if (now - since > MARKER_GRACE_MS && (await isIdle(sql))) await flags.clearActive(since);
-  log.info("swept", { ...swept });
+  const values = {
+    renewed_tasks: swept.renewedTasks,
+    ended_urls: swept.endedUrls,
+    resumed_jobs: swept.resumedJobs,
+    resent_chunks: swept.resentChunks,
+    redriven_letters: swept.redrivenLetters,
+  };
+  log.measure("swept", { ...swept, ...SWEEP.fields({}, values, now) });
   return swept;
 }
 
@@ -196,7 +204,7 @@ async function resendChunks(dependencies: JobDependencies, jobId: string): Promi
       // chunks may go with their documents, while they wait
       dependencies.log.warn("no chunk of the job waits for its vector any more", { job_id: jobId });
       await tx`update jobs set unembedded_chunks = 0 where id = ${jobId}`;
-      await settleJob(tx, jobId);
+      await settleJob(tx, jobId, dependencies.log);
     }
     return pending.map((chunk) => chunk.id);
   });

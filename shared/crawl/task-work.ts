@@ -4,6 +4,7 @@ import { archiveExchange } from "./archive-exchange.ts";
 import { type CaptureOutbox, createCaptureOutbox } from "./capture-outbox.ts";
 import type { FetchDependencies, TaskDelivery, WorkOutcome } from "./fetch-dependencies.ts";
 import { fault } from "./fetch-faults.ts";
+import type { FetchTally } from "./fetch-tally.ts";
 import type { FetchTask } from "./fetch-task.ts";
 import { capturedWithout, fetchPage, judge, type PageContext, type TaskUrl } from "./page-fetch.ts";
 import { createRobotsGate } from "./robots-gate.ts";
@@ -29,6 +30,7 @@ export async function workThrough(
   task: FetchTask,
   lease: TaskLease,
   { remainingMs, log }: TaskDelivery,
+  tally: FetchTally,
 ): Promise<WorkOutcome> {
   const { clock, settings } = dependencies;
   const halt = createTaskHalt();
@@ -43,7 +45,9 @@ export async function workThrough(
 
   const endWithout = async (url: TaskUrl, error: CaptureError): Promise<void> => {
     ended.add(url.urlHash);
-    await outbox.add(capturedWithout(url, error, clock.now()), [], null);
+    const capture = capturedWithout(url, error, clock.now());
+    tally.page(capture, url.attempt, false);
+    await outbox.add(capture, [], null);
   };
 
   /** What stops the task stops it; what goes wrong with one page is that page's. */
@@ -81,6 +85,7 @@ export async function workThrough(
       await guarded(next, async () => {
         const { capture, members, recordId, rendering } = await fetchPage(next, context);
         ended.add(next.urlHash);
+        tally.page(capture, next.attempt, rendering !== null);
         await outbox.add(capture, members, recordId, rendering);
       });
     }

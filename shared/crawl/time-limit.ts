@@ -1,6 +1,7 @@
 /** The time limit of a job: it completes with what it has. */
 
 import { inTransaction, type Sql, type Transaction } from "../platform/database.ts";
+import type { Logger } from "../platform/log.ts";
 import { skipPending } from "./frontier.ts";
 import { type JobRow, lockJob, noteLimit, settleJob } from "./job-lifecycle.ts";
 
@@ -15,11 +16,11 @@ export async function endIfLate(tx: Transaction, job: JobRow): Promise<boolean> 
 }
 
 /** Moves a job on whose deadline has passed; what fetch has under way ends by itself. Idempotent. */
-export async function endLateJob(sql: Sql, jobId: string): Promise<void> {
+export async function endLateJob({ sql, log }: { sql: Sql; log: Logger }, jobId: string): Promise<void> {
   await inTransaction(sql, async (tx) => {
     const job = await lockJob(tx, jobId);
     if (job === undefined || !(await endIfLate(tx, job))) return;
-    await settleJob(tx, jobId);
+    await settleJob(tx, jobId, log);
   });
 }
 

@@ -1,9 +1,30 @@
 /** What a run leaves in the log and the metrics: who answered, how fast, how far they agree, why a run failed. */
-import { metricFields } from "../platform/emf.ts";
 import { ApiError } from "../platform/errors.ts";
 import type { Logger } from "../platform/log.ts";
+import { counter, counterBy, histogram, metricSet, SECONDS } from "../platform/metrics.ts";
 import type { ProviderRun } from "./provider-run.ts";
 import { PROVIDER_NAMES } from "./providers/registry.ts";
+
+const URLS = [0, 1, 2, 5, 10, 20, 50, 100, 200, 500];
+/** How many providers may find the same URL. */
+const CONFIDENCES = PROVIDER_NAMES.map((_, index) => String(index + 1));
+
+export const PROVIDERS = metricSet("harvest", ["provider"], {
+  provider_asked: counter("Times that a provider was to be asked, those for which it lacks a key included"),
+  provider_success: counter("Of these, times that it answered without a fault"),
+  provider_seconds: histogram("Time of a provider's requests for one run", "Seconds", SECONDS),
+  provider_urls: histogram("URLs that a provider returned for one run", "Count", URLS),
+});
+
+export const RUNS = metricSet("harvest", [], {
+  run_seconds: histogram("Time for a run that was stored", "Seconds", SECONDS),
+  unique_urls: histogram("Distinct URLs of a run", "Count", URLS),
+  confidence: counterBy("providers", CONFIDENCES, "Distinct URLs by how many providers found them"),
+});
+
+export const FAILURES = metricSet("harvest", ["reason"], {
+  runs_failed: counter("Runs that were refused or failed, by the code of their error"),
+});
 
 /**
  * One line for each provider, of failed runs too: a success rate without them would be none. What it was asked holds the
@@ -13,13 +34,14 @@ import { PROVIDER_NAMES } from "./providers/registry.ts";
 export function tellProviders(log: Logger, runs: readonly ProviderRun[], now: number, runId: number | undefined): void {
   const told = runId === undefined ? log : log.with({ run_id: runId });
   for (const { provider, queryUsed, latencyMs, urls, requests, skipped, error } of runs) {
-    const metrics = {
+    const values = {
+      provider_asked: 1,
+      provider_success: error === null ? 1 : 0,
       // who was not asked was not fast
-      ...(requests > 0 && { provider_ms: [latencyMs, "Milliseconds"] as const }),
-      provider_urls: [urls.length, "Count"],
-      provider_success: [error === null ? 1 : 0, "Count"],
-    } as const;
-    told.info("provider asked", { requests, skipped, error, ...metricFields({ provider }, metrics, now) });
+      ...(requests > 0 && { provider_seconds: latencyMs / 1000 }),
+      provider_urls: urls.length,
+    };
+    told.measure("provider asked", { requests, skipped, error, ...PROVIDERS.fields({ provider }, values, now) });
     told.debug("provider query", { provider, query_used: queryUsed });
   }
 }
@@ -30,25 +52,17 @@ interface StoredOutcome {
   merged: readonly { confidence: number }[];
 }
 
-/** One line for a stored run; `confidence_N`: URLs that N providers found. */
+/** One line for a stored run. */
 export function tellRun(log: Logger, { runId, cached, merged }: StoredOutcome, now: number, started: number): void {
-  const overlap = PROVIDER_NAMES.map((_, index) => {
-    const count = merged.filter(({ confidence }) => confidence === index + 1).length;
-    return [`confidence_${index + 1}`, [count, "Count"]] as const;
+  const overlap = CONFIDENCES.map((providers) => {
+    return [providers, merged.filter(({ confidence }) => String(confidence) === providers).length] as const;
   });
-  log.info("run stored", {
-    run_id: runId,
-    template_cached: cached,
-    ...metricFields(
-      { component: "harvest" },
-      {
-        run_ms: [now - started, "Milliseconds"],
-        unique_urls: [merged.length, "Count"],
-        ...Object.fromEntries(overlap),
-      },
-      now,
-    ),
-  });
+  const values = {
+    run_seconds: (now - started) / 1000,
+    unique_urls: merged.length,
+    confidence: Object.fromEntries(overlap),
+  };
+  log.measure("run stored", { run_id: runId, template_cached: cached, ...RUNS.fields({}, values, now) });
 }
 
 /** Codes whose details hold the reasons of services, and no word of the question. */
@@ -58,5 +72,6 @@ const TELLING = new Set(["LLM_FAILED", "PROVIDERS_FAILED"]);
 export function tellFailure(log: Logger, error: unknown, now: number): void {
   const { code, details } = error instanceof ApiError ? error : { code: "INTERNAL_ERROR", details: undefined };
   const why = TELLING.has(code) && { details: details?.["text"] };
-  log.warn("run failed", { ...why, ...metricFields({ reason: code }, { runs_failed: [1, "Count"] }, now) });
+  log.warn("run failed", { reason: code, ...why });
+  log.measure("run failed", FAILURES.fields({ reason: code }, { runs_failed: 1 }, now));
 }

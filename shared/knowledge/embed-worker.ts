@@ -11,6 +11,7 @@ import { refreshIfSmall } from "./corpus-statistics.ts";
 import type { EmbedTask } from "./embed-task.ts";
 import type { Embedder } from "./embedder.ts";
 import { embeddingFault } from "./embedder-validation.ts";
+import { tellEmbedded } from "./knowledge-metrics.ts";
 import type { VectorSide } from "./vector-side.ts";
 import type { VectorPoint } from "./vector-store.ts";
 
@@ -19,7 +20,7 @@ export interface EmbedDependencies {
   /** null where embeddings are switched off: chunks that wait for a vector from before are let go. */
   vectorSide: VectorSide;
   /** Moves the job on where its counts say so; in the same transaction. @returns "completed" where it did that */
-  settleJob(tx: Transaction, jobId: string): Promise<string>;
+  settleJob(tx: Transaction, jobId: string, log: Logger): Promise<string>;
   log: Logger;
 }
 
@@ -48,20 +49,24 @@ type Outcomes = Map<string, { vector: Float32Array; cached: boolean } | { fault:
 /** @throws RetryableError where embedder or store are down, or a chunk has attempts left */
 export async function embedChunks(dependencies: EmbedDependencies, { jobId, chunkIds }: EmbedTask): Promise<void> {
   const { sql, vectorSide, log } = dependencies;
+  const started = performance.now();
   const chunks = await readPendingChunks(sql, jobId, chunkIds);
   if (chunks.length === 0) return;
   if (vectorSide === null) {
     await finishChunks(dependencies, jobId, { none: chunks.map(({ chunkId }) => chunkId) });
-    return;
+    return tellEmbedded(log, jobId, { released: chunks.length }, started);
   }
   const { embedder, vectors } = vectorSide;
   const outcomes = await embedContents(sql, embedder, chunks);
   const points: VectorPoint[] = [];
   const faulty: string[] = [];
+  let cached = 0;
   for (const chunk of chunks) {
     const outcome = outcomes.get(chunk.contentHash);
-    if (outcome !== undefined && "vector" in outcome) points.push(toPoint(chunk, outcome.vector));
-    else {
+    if (outcome !== undefined && "vector" in outcome) {
+      points.push(toPoint(chunk, outcome.vector));
+      if (outcome.cached) cached += 1;
+    } else {
       faulty.push(chunk.chunkId);
       log.warn("a chunk got no usable vector", { job_id: jobId, chunk_id: chunk.chunkId, fault: outcome?.fault });
     }
@@ -72,6 +77,7 @@ export async function embedChunks(dependencies: EmbedDependencies, { jobId, chun
   const { model } = embedder.descriptor;
   const done = points.map(({ chunkId }) => chunkId);
   const left = await finishChunks(dependencies, jobId, { done, faulty, cache: { model, outcomes } });
+  tellEmbedded(log, jobId, { embedded: points.length - cached, cached, refused: faulty.length }, started);
   if (left > 0) {
     throw new RetryableError(`${left} chunks got no usable vector and are tried again`, { code: "EMBEDDING_INVALID" });
   }
@@ -179,7 +185,7 @@ async function finishChunks(
     const waiting = finished.length - terminal;
     if (terminal === 0) return { left: waiting, settled: "unchanged" };
     await tx`update jobs set unembedded_chunks = unembedded_chunks - ${terminal}, updated_at = now() where id = ${jobId}`;
-    return { left: waiting, settled: await settleJob(tx, jobId) };
+    return { left: waiting, settled: await settleJob(tx, jobId, log) };
   });
   if (settled === "completed") {
     try {

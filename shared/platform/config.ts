@@ -32,7 +32,12 @@ export const CONFIG_FIELDS = {
   logLevel: field(
     "LOG_LEVEL",
     z.enum(["debug", "info", "warn", "error"]).default("info"),
-    "Least severe level that is logged",
+    "Least severe level that is logged; lines that hold metrics always are",
+  ),
+  metricsNamespace: field(
+    "METRICS__NAMESPACE",
+    z.string().min(1).default("Strandline"),
+    "Namespace of the metrics in CloudWatch; set by the deployment",
   ),
   postgresUrl: field(
     "DATABASE__POSTGRES_URL",

@@ -43,11 +43,27 @@ export function connectDatabase({ url, poolSize, secretArn }: DatabaseOptions): 
 const UNDONE = new Set(["40P01", "40001"]);
 const MAX_TRIES = 5;
 
+/** What waits for the commit, by transaction. */
+const WAITING = new WeakMap<Transaction, (() => void)[]>();
+
+/** Calls `act` once the transaction has committed, and never where it is undone. @param tx of `inTransaction` */
+export function afterCommit(tx: Transaction, act: () => void): void {
+  const acts = WAITING.get(tx);
+  if (acts === undefined) throw new Error("Only a transaction of inTransaction tells of its commit");
+  acts.push(act);
+}
+
 /** Runs `work` in a transaction; once more where PostgreSQL had to undo it in favour of another. */
 export async function inTransaction<T>(sql: Sql, work: (tx: Transaction) => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
+    const acts: (() => void)[] = [];
     try {
-      return (await sql.begin(work)) as T;
+      const result = await sql.begin(async (tx) => {
+        WAITING.set(tx, acts);
+        return await work(tx);
+      });
+      for (const act of acts) act();
+      return result as T;
     } catch (error) {
       const undone = error instanceof postgres.PostgresError && UNDONE.has(error.code);
       if (!undone || attempt === MAX_TRIES) throw error;

@@ -4,6 +4,7 @@ import { uuidv7 } from "../../platform/ids.ts";
 import type { Logger } from "../../platform/log.ts";
 import type { QueueSender } from "../../platform/queues.ts";
 import { rowsOf } from "../../platform/rows.ts";
+import { tellJobEnded } from "../crawl-metrics.ts";
 import type { JobFlags } from "../job-flags.ts";
 import { keywordsOf } from "../relevance.ts";
 import { DISCOVER_QUEUE, type Discovered, type DiscoveryNote, type DiscoveryTask } from "./task.ts";
@@ -90,28 +91,48 @@ export async function readDiscoveryJob(sql: Sql, jobId: string): Promise<Discove
   return row;
 }
 
+interface Noting {
+  sql: Sql;
+  log: Logger;
+}
+
 /** What the worker tells. Idempotent: the first end counts. @returns whether this changed the row */
-export async function takeDiscovered(sql: Sql, message: Discovered): Promise<boolean> {
+export async function takeDiscovered({ sql, log }: Noting, message: Discovered): Promise<boolean> {
   if (message.event === "started") {
     const { count } =
       await sql`update discovery_jobs set status = 'running' where id = ${message.jobId} and status = 'pending'`;
     return count > 0;
   }
   const { jobId, error, urlsFound, resultKey, notes } = message;
-  const { count } = await sql`
+  const status = error === null ? "completed" : "failed";
+  const [ended] = await sql<{ seconds: number }[]>`
     update discovery_jobs
-    set status = ${error === null ? "completed" : "failed"}, error = ${error === null ? null : error.toWellFormed().replaceAll("\0", "\uFFFD")}, urls_found = ${urlsFound},
+    set status = ${status}, error = ${error === null ? null : error.toWellFormed().replaceAll("\0", "\uFFFD")}, urls_found = ${urlsFound},
       result_key = ${resultKey}, notes = ${rowsOf(notes)}::text::jsonb, completed_at = now()
-    where id = ${jobId} and status in ('pending', 'running')`;
-  return count > 0;
+    where id = ${jobId} and status in ('pending', 'running')
+    returning extract(epoch from completed_at - created_at)::float8 as seconds`;
+  return tellEnded(log, jobId, status, ended);
 }
 
 /** Ends a job whose worker will not answer. @returns whether it was open */
-export async function failDiscovery(sql: Sql, jobId: string, error: string): Promise<boolean> {
-  const { count } = await sql`
+export async function failDiscovery({ sql, log }: Noting, jobId: string, error: string): Promise<boolean> {
+  const [ended] = await sql<{ seconds: number }[]>`
     update discovery_jobs set status = 'failed', error = ${error}, completed_at = now()
-    where id = ${jobId} and status in ('pending', 'running')`;
-  return count > 0;
+    where id = ${jobId} and status in ('pending', 'running')
+    returning extract(epoch from completed_at - created_at)::float8 as seconds`;
+  return tellEnded(log, jobId, "failed", ended);
+}
+
+function tellEnded(
+  log: Logger,
+  jobId: string,
+  status: "completed" | "failed",
+  ended: { seconds: number } | undefined,
+): boolean {
+  if (ended === undefined) return false;
+  const stopReason = status === "completed" ? "completed" : "error";
+  tellJobEnded(log, jobId, { kind: "discovery", status, stopReason }, ended.seconds);
+  return true;
 }
 
 /** What the worker told was lost: the next sweep asks it again, as often as it asks any. */

@@ -22,7 +22,7 @@ export async function resumeDiscoveries(
     if (!hasTime()) break;
     if (sends >= MAX_SENDS) {
       const why = `LOST: its worker was asked ${sends} times and never answered`;
-      if (await failDiscovery(sql, id, why)) done.failed += 1;
+      if (await failDiscovery(dependencies, id, why)) done.failed += 1;
       continue;
     }
     // before it is sent: two sweeps must not both send it

@@ -19,6 +19,7 @@ import { type TestAws, testAws } from "../../services/index.ts";
 export interface FetchHarness {
   aws: TestAws;
   dependencies: FetchDependencies;
+  logged: string[];
   /** Runs one delivery of the task. */
   deliver(task: FetchTask, delivery?: { receiveCount?: number; remainingMs?: () => number }): Promise<void>;
   /** All captures sent so far and not yet taken, in the order sent. */
@@ -39,11 +40,13 @@ export async function fetchHarness(settings: Record<string, string> = {}): Promi
     LOG_LEVEL: "error",
     ...settings,
   });
-  const dependencies = fetchDependencies(config, aws);
-  const log = createLogger({}, config.logLevel);
+  const logged: string[] = [];
+  const log = createLogger({}, config.logLevel, (line) => logged.push(line));
+  const dependencies = fetchDependencies(config, aws, log);
   const harness: FetchHarness = {
     aws,
     dependencies,
+    logged,
     deliver: (task, { receiveCount = 1, remainingMs = () => 300_000 } = {}) =>
       runFetchTask(dependencies, task, { receiveCount, remainingMs, log }),
     async captures() {

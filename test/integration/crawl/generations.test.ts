@@ -132,7 +132,7 @@ test("a generation is activated once its last chunk has its vector, and only the
   const embedAll = (left: number) =>
     inTransaction(setup.sql, async (tx) => {
       await tx`update jobs set unembedded_chunks = ${left} where id = ${job.job_id}`;
-      return await settleJob(tx, job.job_id);
+      return await settleJob(tx, job.job_id, setup.dependencies.log);
     });
   expect(await embedAll(1)).toBe("unchanged");
   expect(await active(setup)).toEqual([]);

@@ -16,8 +16,8 @@ const ENDED = ["completed", "failed", "cancelled"];
 export async function realCrawl(env: Record<string, string> = {}) {
   const setup = await crawlSetup();
   const config = loadConfig({ ...setup.aws.env, ACCESS__ALLOW_HOSTS: "127.0.0.1", LOG_LEVEL: "error", ...env });
-  const fetch = fetchDependencies(config, setup.aws);
-  const log = createLogger({}, config.logLevel);
+  const log = createLogger({}, config.logLevel, (line) => setup.logged.push(line));
+  const fetch = fetchDependencies(config, setup.aws, log);
   const sent: FetchTask[] = [];
   return {
     ...setup,

@@ -4,6 +4,7 @@ import { api } from "../../../functions/discover-api/handler.ts";
 import { takeDiscovered } from "../../../shared/crawl/discovery/jobs.ts";
 import { writeDiscovery } from "../../../shared/crawl/discovery/result.ts";
 import { discoveryTaskSchema } from "../../../shared/crawl/discovery/task.ts";
+import { createLogger } from "../../../shared/platform/log.ts";
 import { createObjectStore, type ObjectStore } from "../../../shared/platform/objects.ts";
 import { callApi, type TestAnswer } from "../../services/api.ts";
 import { type ApiSetup, setUpApi } from "../api/api-setup.ts";
@@ -123,14 +124,19 @@ describe("what became of it", () => {
       found_in: "https://a.example/sitemap.xml",
       score: null,
     }));
-    await takeDiscovered(setup.database.sql, {
-      event: "ended",
-      jobId: body.job_id,
-      error: null,
-      urlsFound: urls,
-      resultKey: urls === 0 ? null : await writeDiscovery(objects, body.job_id, found),
-      notes: [{ source: "https://a.example/x.xml", code: "HTTP_404", message: "The server answered 404", count: null }],
-    });
+    await takeDiscovered(
+      { sql: setup.database.sql, log: createLogger({}, "error") },
+      {
+        event: "ended",
+        jobId: body.job_id,
+        error: null,
+        urlsFound: urls,
+        resultKey: urls === 0 ? null : await writeDiscovery(objects, body.job_id, found),
+        notes: [
+          { source: "https://a.example/x.xml", code: "HTTP_404", message: "The server answered 404", count: null },
+        ],
+      },
+    );
     return body.job_id;
   }
 

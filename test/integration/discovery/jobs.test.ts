@@ -65,12 +65,12 @@ test("a job goes out as one message, with the words of its query", async () => {
 test("a job begins, and ends exactly once however often its end is told, and in whatever order", async () => {
   const setup = await crawlSetup();
   const { job_id } = await createDiscovery(setup.dependencies, NEW);
-  expect(await takeDiscovered(setup.sql, { event: "started", jobId: job_id })).toBe(true);
+  expect(await takeDiscovered(setup.dependencies, { event: "started", jobId: job_id })).toBe(true);
   expect(await readDiscoveryJob(setup.sql, job_id)).toMatchObject({ status: "running" });
-  const results = await Promise.all([1, 2, 3].map((found) => takeDiscovered(setup.sql, ended(job_id, found))));
+  const results = await Promise.all([1, 2, 3].map((found) => takeDiscovered(setup.dependencies, ended(job_id, found))));
   expect(results.filter(Boolean)).toHaveLength(1);
-  expect(await takeDiscovered(setup.sql, { event: "started", jobId: job_id })).toBe(false);
-  expect(await takeDiscovered(setup.sql, { ...ended(job_id), error: "late" })).toBe(false);
+  expect(await takeDiscovered(setup.dependencies, { event: "started", jobId: job_id })).toBe(false);
+  expect(await takeDiscovered(setup.dependencies, { ...ended(job_id), error: "late" })).toBe(false);
   expect(await readDiscoveryJob(setup.sql, job_id)).toMatchObject({
     status: "completed",
     urls_found: results.indexOf(true) + 1,
@@ -99,7 +99,7 @@ test("an outage of the queue costs a job none of its sendings", async () => {
 test("a job whose worker never answers is sent again, and fails in the end", async () => {
   const setup = await crawlSetup();
   const { job_id } = await createDiscovery(setup.dependencies, NEW);
-  await takeDiscovered(setup.sql, { event: "started", jobId: job_id });
+  await takeDiscovered(setup.dependencies, { event: "started", jobId: job_id });
   for (const resent of [1, 1, 0]) {
     await lapse(setup);
     expect(await sweep(setup.dependencies, later())).toMatchObject({ resentDiscoveries: resent });
@@ -110,7 +110,7 @@ test("a job whose worker never answers is sent again, and fails in the end", asy
     error: expect.stringMatching(/^LOST/),
   });
   // its worker answers after all
-  expect(await takeDiscovered(setup.sql, ended(job_id))).toBe(false);
+  expect(await takeDiscovered(setup.dependencies, ended(job_id))).toBe(false);
 });
 
 test("two sweeps at once send a lost job once", async () => {
@@ -127,7 +127,7 @@ test("an open discovery keeps the system awake", async () => {
   const { job_id } = await createDiscovery(setup.dependencies, NEW);
   await sweep(setup.dependencies, later());
   expect(await setup.dependencies.flags.activeSince()).toBeDefined();
-  await takeDiscovered(setup.sql, ended(job_id));
+  await takeDiscovered(setup.dependencies, ended(job_id));
   await sweep(setup.dependencies, later());
   expect(await setup.dependencies.flags.activeSince()).toBeUndefined();
 });
@@ -175,7 +175,7 @@ test("a job goes with its URLs, after 30 days; one that has not ended never does
     await createDiscovery(setup.dependencies, NEW),
     await createDiscovery(setup.dependencies, NEW),
   ];
-  for (const { job_id } of [old, young]) await takeDiscovered(setup.sql, ended(job_id));
+  for (const { job_id } of [old, young]) await takeDiscovered(setup.dependencies, ended(job_id));
   await setup.sql`update discovery_jobs set created_at = now() - interval '31 days' where id = ${open.job_id}`;
   await setup.sql`update discovery_jobs set completed_at = now() - interval '31 days' where id = ${old.job_id}`;
   expect(await removeExpiredDiscoveries(setup.sql)).toBe(1);

@@ -11,6 +11,7 @@ import { PermanentError, RetryableError } from "../../../shared/platform/errors.
 import { sha256, uuidv7 } from "../../../shared/platform/ids.ts";
 import { createLogger } from "../../../shared/platform/log.ts";
 import { testDatabase } from "../../services/index.ts";
+import { measuredIn } from "../../services/measured.ts";
 
 const DESCRIPTOR = { model: "letters", dimension: 26, maxTokens: 100, fusionWeights: { vector: 1, keyword: 1 } };
 
@@ -75,15 +76,16 @@ async function startJob(sql: Sql, contents: string[]): Promise<{ jobId: string; 
 
 async function setup() {
   const { sql } = await testDatabase();
+  const logged: string[] = [];
   const embedder = letterEmbedder();
   const vectors = createSqliteVectorStore({ path: ":memory:", descriptor: DESCRIPTOR });
   const dependencies: EmbedDependencies = {
     sql,
     vectorSide: { embedder, vectors },
     settleJob,
-    log: createLogger({}, "error"),
+    log: createLogger({}, "error", (line) => logged.push(line)),
   };
-  return { sql, embedder, vectors, dependencies };
+  return { sql, embedder, vectors, dependencies, logged };
 }
 
 const jobState = async (sql: Sql, jobId: string) =>
@@ -129,12 +131,14 @@ describe("embedding a task's chunks", () => {
   });
 
   test("a content is embedded once and then comes from the cache", async () => {
-    const { sql, embedder, dependencies } = await setup();
+    const { sql, embedder, dependencies, logged } = await setup();
     const one = await startJob(sql, ["same", "same", "other"]);
     await embedChunks(dependencies, one);
     const two = await startJob(sql, ["same"]);
     await embedChunks(dependencies, two);
     expect(embedder.texts.toSorted()).toEqual(["other", "same"]);
+    expect(measuredIn(logged, "embed")).toMatchObject({ chunks_embedded: 3, chunks_cached: 1, chunks_refused: 0 });
+    expect(measuredIn(logged, "jobs")).toMatchObject({ ended: 2 });
     expect(await jobState(sql, two.jobId)).toMatchObject({ status: "completed" });
   });
 
@@ -175,9 +179,10 @@ describe("embedding a task's chunks", () => {
   });
 
   test("chunks that wait are let go where embeddings are switched off", async () => {
-    const { sql, dependencies } = await setup();
+    const { sql, dependencies, logged } = await setup();
     const { jobId, chunkIds } = await startJob(sql, ["abc"]);
     await embedChunks({ ...dependencies, vectorSide: null }, { jobId, chunkIds });
+    expect(measuredIn(logged, "embed")).toMatchObject({ chunks_released: 1 });
     expect(await jobState(sql, jobId)).toMatchObject({ status: "completed", states: ["none"] });
   });
 

@@ -17,6 +17,7 @@ export async function renderHarness(renderer: Renderer): Promise<RenderHarness> 
   const fetch = await fetchHarness();
   const { objects, queues, flags, hosts, clock, settings } = fetch.dependencies;
   const dependencies = { renderer, objects, queues, flags, hosts, clock, settings };
+  const log = createLogger({}, "error", (line) => fetch.logged.push(line));
   return {
     fetch,
     dependencies,
@@ -29,7 +30,7 @@ export async function renderHarness(renderer: Renderer): Promise<RenderHarness> 
       }
     },
     render: (task, receiveCount = 1) =>
-      runRenderTask(dependencies, task, { receiveCount, remainingMs: () => 60_000, log: createLogger({}, "error") }),
+      runRenderTask(dependencies, task, { receiveCount, remainingMs: () => 60_000, log }),
   };
 }
 

@@ -4,6 +4,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { readWarcRecord } from "../../../shared/capture/warc-reader.ts";
 import { RetryableError } from "../../../shared/platform/errors.ts";
 import { RenderError } from "../../../shared/render/renderer.ts";
+import { measuredIn } from "../../services/measured.ts";
 import { type Site, startSite } from "../../sites/site.ts";
 import { fetchTask } from "../crawl-fetch/harness.ts";
 import { domOf, fakeRenderer, renderHarness } from "./render-harness.ts";
@@ -31,6 +32,7 @@ test("only what needs a browser goes to it, and the rest is not held up", async 
   const task = fetchTask({ urls: [`${origin}/shell`, `${origin}/article`], config: { render: "auto" } });
   const captures = await harness.fetch.fetch(task);
   expect(captures.map(({ url, rendered }) => [url, rendered])).toEqual([[`${origin}/article`, null]]);
+  expect(measuredIn(harness.fetch.logged, "fetch")).toMatchObject({ pages_fetched: 2, rendering: 1 });
   const [shell, ...others] = await harness.tasks();
   expect(others).toEqual([]);
   expect(shell).toMatchObject({ jobId: task.jobId, taskId: task.taskId, urlHash: task.urls[0]?.urlHash });
@@ -41,6 +43,7 @@ test("a rendered page has its text and links from the DOM, which lies in the arc
   const harness = await renderHarness(rendered);
   await harness.fetch.deliver(fetchTask({ urls: [`${origin}/shell`], config: { render: "auto" } }));
   for (const task of await harness.tasks()) await harness.render(task);
+  expect(measuredIn(harness.fetch.logged, "render")).toEqual({ pages_rendered: 1, page_seconds: [expect.any(Number)] });
   const [capture] = await harness.fetch.captures();
   expect(capture?.extraction).toMatchObject({ title: "Full", links: [`${origin}/next`] });
   expect(capture?.extraction?.text).toContain(SENTENCE.trim());
@@ -95,6 +98,7 @@ test.each([
     error: null,
     rendered: { reason: "always", warc: null, error: { code } },
   });
+  expect(measuredIn(harness.fetch.logged, "render")).toMatchObject({ pages_failed: 1 });
   expect(capture?.extraction?.text).toContain(SENTENCE.trim());
 });
 
@@ -132,6 +136,8 @@ test("a page of a job that was cancelled, or is late, or of a host that was bloc
     [200, "TIMEOUT"],
     [200, "DOMAIN_BLOCKED"],
   ]);
+  // no browser was asked, so no time was spent
+  expect(measuredIn(harness.fetch.logged, "render")).toEqual({ pages_unwanted: 3 });
 });
 
 test("a job that is cancelled while a page is open closes it within two seconds", async () => {

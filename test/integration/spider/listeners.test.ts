@@ -54,7 +54,7 @@ it("the sweep ends a job whose time is up though nothing of it comes in", async 
 it("a crawl is waited for until its last URL has ended, not until it is embedded", async () => {
   const setup = await crawlSetup({ embedding: { maxTokens: 128 } });
   const { job_id } = await createJob(setup.dependencies, newSiteJob(SEED));
-  const waiting = waitForCrawl({ sql: setup.sql, clock: systemClock }, job_id, never);
+  const waiting = waitForCrawl({ ...setup.dependencies, clock: systemClock }, job_id, never);
   await setup.crawl(site);
   expect(await waiting).toMatchObject({ over: true, status: "embedding", crawled: 3, stopReason: "completed" });
 });
@@ -66,7 +66,7 @@ it("a crawl whose time is up is told of as it is, though something of it is stil
   if (task === undefined) throw new Error("no task");
   await setup.crawlTask(task, site);
   const started = performance.now();
-  const state = await waitForCrawl({ sql: setup.sql, clock: systemClock }, job_id, never);
+  const state = await waitForCrawl({ ...setup.dependencies, clock: systemClock }, job_id, never);
   expect(performance.now() - started).toBeLessThan(5_000);
   expect(state).toMatchObject({ over: false, crawled: 1, stopReason: "timeout" });
 });
@@ -75,7 +75,7 @@ it("who waits can leave, and the job goes on", async () => {
   const setup = await crawlSetup();
   const { job_id } = await createJob(setup.dependencies, newSiteJob(SEED));
   const leave = new AbortController();
-  const waiting = waitForCrawl({ sql: setup.sql, clock: systemClock }, job_id, leave.signal);
+  const waiting = waitForCrawl({ ...setup.dependencies, clock: systemClock }, job_id, leave.signal);
   leave.abort();
   await expect(waiting).rejects.toThrow(/abort/i);
   expect(await readJob(setup.sql, job_id)).toMatchObject({ cancel_requested: false });

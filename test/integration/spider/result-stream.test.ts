@@ -5,6 +5,7 @@ import { cancelJob, createJob } from "../../../shared/crawl/jobs.ts";
 import { FIELD_PRESETS } from "../../../shared/crawl/result-fields.ts";
 import { type ResultStreamOptions, type StreamItem, streamResults } from "../../../shared/crawl/result-stream.ts";
 import type { Clock } from "../../../shared/platform/clock.ts";
+import { measuredIn } from "../../services/measured.ts";
 import { crawlSetup, newJob, page, siteOf } from "../crawl/crawl-setup.ts";
 
 type Setup = Awaited<ReturnType<typeof crawlSetup>>;
@@ -68,6 +69,7 @@ it("gives each page once and in order while they come, then the stats, exactly o
     { type: "stats", state: { crawled: 60, over: true } },
   ]);
   expect(all.at(-1)?.type).toBe("stats");
+  expect(measuredIn(setup.logged, "stream")).toMatchObject({ records: 60, ends_complete: 1 });
 });
 
 it("goes on after any cursor with exactly what follows", async () => {
@@ -92,6 +94,7 @@ it("ends before its time is up, without stats, and says from where to go on", as
   expect(seen).toBeGreaterThan(0);
   expect(seen).toBeLessThan(task.urls.length);
   expect(all.at(-1)).toMatchObject({ type: "error", code: "STREAM_TIME_LIMIT", cursor: seen });
+  expect(measuredIn(setup.logged, "stream")).toMatchObject({ records: seen, ends_time_limit: 1 });
   await setup.crawlTask(other, site);
   const others = await rest(stream(setup, job_id, { after: seen }));
   expect(cursors(all).concat(cursors(others))).toEqual(PATHS.map((_, index) => index + 1));
@@ -123,6 +126,7 @@ it("tells of a job that fails, then of its stats", async () => {
     { type: "error", code: "JOB_FAILED", message: expect.stringContaining("HTTP_404") },
     { type: "stats", state: { crawled: 0, failed: 1, stopReason: "error" } },
   ]);
+  expect(measuredIn(setup.logged, "stream")).toMatchObject({ records: 1, ends_failed: 1 });
 });
 
 it("says every 15 s that nothing has happened", async () => {
@@ -141,6 +145,7 @@ it("says every 15 s that nothing has happened", async () => {
   }
   leave.abort();
   expect(await items.next()).toEqual({ value: undefined, done: true });
+  expect(measuredIn(setup.logged, "stream")).toMatchObject({ records: 0, ends_left: 1 });
 });
 
 it("ends with what is left of it where results are gone", async () => {

@@ -44,6 +44,7 @@ it("latency, success and URLs of each provider, with the run, and the query at l
     run({ provider: "google", latencyMs: 2500, error: "timeout" }),
     run({ provider: "brave", requests: 0, error: "no key: set BRAVE_KEY" }),
   ];
+  const asked = (successes: number) => ({ provider_asked: [1, "Count"], provider_success: [successes, "Count"] });
   const lines = told((log) => tellProviders(log, runs, NOW, 7));
   expect(lines.map(({ run_id, provider, error }) => [run_id, provider, error])).toEqual([
     [7, "serper", null],
@@ -51,9 +52,9 @@ it("latency, success and URLs of each provider, with the run, and the query at l
     [7, "brave", "no key: set BRAVE_KEY"],
   ]);
   expect(lines.map(metricsOf)).toEqual([
-    { provider_ms: [812, "Milliseconds"], provider_urls: [2, "Count"], provider_success: [1, "Count"] },
-    { provider_ms: [2500, "Milliseconds"], provider_urls: [0, "Count"], provider_success: [0, "Count"] },
-    { provider_urls: [0, "Count"], provider_success: [0, "Count"] },
+    { ...asked(1), provider_seconds: [0.812, "Seconds"], provider_urls: [2, "Count"] },
+    { ...asked(0), provider_seconds: [2.5, "Seconds"], provider_urls: [0, "Count"] },
+    { ...asked(0), provider_urls: [0, "Count"] },
   ]);
   expect(JSON.stringify(lines)).not.toContain("my question");
   const debug = told((log) => tellProviders(log, runs, NOW, 7), "debug");
@@ -66,7 +67,7 @@ it("how far the providers agree, as a histogram", () => {
   const [line] = told((log) => tellRun(log, outcome, NOW, NOW - 950));
   expect(line).toMatchObject({ run_id: 7, template_cached: true });
   expect(metricsOf(line)).toEqual({
-    run_ms: [950, "Milliseconds"],
+    run_seconds: [0.95, "Seconds"],
     unique_urls: [3, "Count"],
     confidence_1: [2, "Count"],
     confidence_2: [0, "Count"],
@@ -83,10 +84,10 @@ it.each([
   ["INVALID_SCHEMA", 'stray brace in "my question}"', undefined],
 ])("failed runs by reason: %s", (code, text, details) => {
   const error = new ApiError(502, "failed", { code, details: { text } });
-  const [line] = told((log) => tellFailure(log, error, NOW));
-  expect(line).toMatchObject({ reason: code });
+  const [line, measured] = told((log) => tellFailure(log, error, NOW));
+  expect(line).toMatchObject({ level: "warn", reason: code });
   expect(line?.["details"]).toBe(details);
-  expect(metricsOf(line)).toEqual({ runs_failed: [1, "Count"] });
+  expect(metricsOf(measured)).toEqual({ runs_failed: [1, "Count"] });
 });
 
 it("other failures are faults of ours, without their words", () => {

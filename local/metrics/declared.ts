@@ -1,0 +1,30 @@
+/** All metrics that functions write, and their names in Prometheus. */
+import { CIRCUIT, DEAD_LETTERS, INGEST, JOBS, RENDER, STREAM, SWEEP } from "../../shared/crawl/crawl-metrics.ts";
+import { FETCH } from "../../shared/crawl/fetch-tally.ts";
+import { FAILURES, PROVIDERS, RUNS } from "../../shared/harvest/telemetry.ts";
+import { EMBED, SEARCH } from "../../shared/knowledge/knowledge-metrics.ts";
+import type { Metric, MetricSet } from "../../shared/platform/metrics.ts";
+
+export type DeclaredSet = Pick<MetricSet, "component" | "dimensions" | "metrics">;
+
+export const DECLARED: readonly DeclaredSet[] = [
+  FETCH,
+  CIRCUIT,
+  INGEST,
+  EMBED,
+  RENDER,
+  JOBS,
+  STREAM,
+  SEARCH,
+  PROVIDERS,
+  RUNS,
+  FAILURES,
+  DEAD_LETTERS,
+  SWEEP,
+];
+
+export const PREFIX = "strandline_";
+
+export function prometheusName(component: string, name: string, { kind }: Metric): string {
+  return `${PREFIX}${component}_${name}${kind === "histogram" ? "" : "_total"}`;
+}
