@@ -61,7 +61,7 @@ export function createStacks(app: App, bundles: ReadonlyMap<string, Bundle>, chr
   // the account's one role for the logs of API Gateway is made there
   socket.addStackDependency(api);
   const observability = new ObservabilityStack(app, `${name}-observability`, {
-    description: "Strandline: alarms",
+    description: "Strandline: alarms and a dashboard",
     settings,
     data,
     pipeline,

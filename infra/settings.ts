@@ -37,6 +37,9 @@ const settingsSchema = z
 
 export type Settings = z.infer<typeof settingsSchema>;
 
+/** Of the metrics in CloudWatch: several deployments share an account. */
+export const metricsNamespace = ({ name }: Settings): string => `Strandline/${name}`;
+
 /** @throws Error that lists every problem */
 export function readSettings(app: App): Settings {
   const given = app.node.tryGetContext("strandline") ?? {};

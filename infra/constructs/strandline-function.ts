@@ -9,7 +9,7 @@ import type { Queue } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
 import { acknowledge } from "../acknowledge.ts";
 import type { Bundle } from "../bundle.ts";
-import type { Settings } from "../settings.ts";
+import { metricsNamespace, type Settings } from "../settings.ts";
 import type { DataStack } from "../stacks/data.ts";
 import type { NetworkStack } from "../stacks/network.ts";
 import type { RenderingStack } from "../stacks/rendering.ts";
@@ -171,6 +171,7 @@ function environmentOf(spec: FunctionSpec, { settings, data, rendering }: Surrou
   const { qdrantUrl, teiUrl, teiModel, teiDimension, userAgent, logLevel, name } = settings;
   return {
     LOG_LEVEL: logLevel,
+    METRICS__NAMESPACE: metricsNamespace(settings),
     STORAGE__BUCKET: data.bucket.bucketName,
     STATE__TABLE: data.stateTable.tableName,
     QUEUES__URL_PREFIX: `https://sqs.${region}.${urlSuffix}/${account}/${name}-`,

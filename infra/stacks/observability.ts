@@ -1,10 +1,11 @@
-/** Alarms: each says what it means and links to the section of the runbook that says what to do. */
+/** A page of graphs, and alarms: each says what it means and links to the section of the runbook that says what to do. */
 import { Duration, Stack, type StackProps } from "aws-cdk-lib";
 import { Alarm, ComparisonOperator, type IMetric, TreatMissingData } from "aws-cdk-lib/aws-cloudwatch";
 import { SnsAction } from "aws-cdk-lib/aws-cloudwatch-actions";
 import { Topic } from "aws-cdk-lib/aws-sns";
 import { EmailSubscription } from "aws-cdk-lib/aws-sns-subscriptions";
 import type { Construct } from "constructs";
+import { WorkDashboard } from "../constructs/dashboard.ts";
 import type { Settings } from "../settings.ts";
 import { deadLetterQueue } from "../topology/spec.ts";
 import { TOPOLOGY } from "../topology.ts";
@@ -42,6 +43,7 @@ export class ObservabilityStack extends Stack {
     const topic = new Topic(this, "Alarms", { enforceSSL: true, displayName: `${settings.name} alarms` });
     if (settings.alarmEmail !== undefined) topic.addSubscription(new EmailSubscription(settings.alarmEmail));
     const action = new SnsAction(topic);
+    new WorkDashboard(this, "Work", settings);
     for (const { name, meaning, section, metric, threshold, periods = 1 } of alarms(props)) {
       const alarm = new Alarm(this, name, {
         alarmName: `${settings.name}-${name}`,

@@ -162,6 +162,8 @@ describe("docs/deploy.md", () => {
       ({ VpcEndpointType }) => VpcEndpointType === "Interface",
     );
     expect(endpoints).toHaveLength(2);
+    expect(properties("AWS::CloudWatch::Dashboard")).toHaveLength(1);
+    expect(await deploy()).toContain("| one dashboard | 0 or 3.00 |");
   });
 });
 
