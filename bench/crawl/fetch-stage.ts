@@ -24,7 +24,11 @@ export async function measureFetchStage(siteUrl: string, pages: number): Promise
       LOG_LEVEL: "warn",
       ACCESS__ALLOW_HOSTS: new URL(siteUrl).host,
     });
-    const { fetch_cpu_ms_per_page } = await readJsonLine<{ fetch_cpu_ms_per_page: number }>(worker);
+    const { fetch_cpu_ms_per_page } = await readJsonLine<{ fetch_cpu_ms_per_page: number }>(
+      worker,
+      // its log tells metrics before
+      "fetch_cpu_ms_per_page",
+    );
     return fetch_cpu_ms_per_page;
   } finally {
     await aws.stop();

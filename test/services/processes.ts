@@ -34,10 +34,10 @@ export function startNode(script: string, args: string[] = [], env: Record<strin
 }
 
 /** The first line of the child's output that is a JSON object. @throws Error where it ends without one */
-export async function readJsonLine<T>(child: Child): Promise<T> {
+export async function readJsonLine<T>(child: Child, field?: string & keyof T): Promise<T> {
   if (child.process.stdout === null) throw new Error("the child has no output to read");
   for await (const line of createInterface({ input: child.process.stdout })) {
-    if (line.startsWith("{")) {
+    if (line.startsWith("{") && (field === undefined || line.includes(`"${field}"`))) {
       child.process.stdout.resume();
       return JSON.parse(line) as T;
     }
