@@ -1,5 +1,6 @@
 /** The tree of a page: its elements, and what is noted of them while it is built. */
 import { type Document, Element } from "domhandler";
+import { refreshTarget } from "./refresh.ts";
 
 /** Page elements carry the figures that scoring sums up, so that no second tree or map is needed. */
 export class PageElement extends Element {
@@ -33,8 +34,9 @@ export interface Page {
   body: PageElement | null;
   /** First `<base href>`, unresolved. */
   baseHref: string | null;
-  /** `href` of `<a>` and `<area>`, and these elements themselves. */
+  /** Where the page leads: `href` of `<a>` and `<area>`, what its frames show, and where it refreshes to. */
   hrefs: string[];
+  /** `<a>` and `<area>` with an `href`. */
   anchors: PageElement[];
   metas: PageElement[];
   linkTags: PageElement[];
@@ -81,6 +83,11 @@ export function noteElement(page: Page, element: PageElement): void {
       break;
     case "meta":
       page.metas.push(element);
+      noteRefresh(page, attribs);
+      break;
+    case "frame":
+    case "iframe":
+      if (attribs.src !== undefined) page.hrefs.push(attribs.src);
       break;
     case "link":
       page.linkTags.push(element);
@@ -98,6 +105,13 @@ export function noteElement(page: Page, element: PageElement): void {
       page.h1 ??= element;
       break;
   }
+}
+
+/** A page that sends its readers on, as sites do whose home page is only that, links there. */
+function noteRefresh(page: Page, attribs: Record<string, string>): void {
+  if (attribs["http-equiv"]?.trim().toLowerCase() !== "refresh") return;
+  const target = refreshTarget(attribs.content ?? "");
+  if (target !== null) page.hrefs.push(target);
 }
 
 /** Rough, since every element is asked: metadata.ts looks closer. */

@@ -128,6 +128,7 @@ class Builder implements TokenizerCallbacks {
       return;
     }
     if (OPAQUE.has(name)) {
+      if (name === "iframe") noteElement(this.page, new PageElement(name, this.attributes));
       if (selfClosed) return;
       this.opaque = name;
       this.opaqueDepth = 1;

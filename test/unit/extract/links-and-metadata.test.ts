@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { isoDate } from "../../../shared/extract/dates.ts";
 import { extractPage } from "../../../shared/extract/extract-page.ts";
+import { refreshTarget } from "../../../shared/extract/refresh.ts";
 
 const url = "https://docs.example.org/guide/start.html";
 const page = (head: string, body = "", attributes = ""): string =>
@@ -53,6 +54,40 @@ describe("links", () => {
       "https://docs.example.org/area",
       "https://docs.example.org/nf",
     ]);
+  });
+
+  it("follows frames, and where a page sends its readers on", () => {
+    const head = `<meta http-equiv="Refresh" content="0; URL='/en/'">`;
+    const body = `<iframe src="embedded.html"><a href="/fallback">f</a></iframe><a href="/after">a</a>`;
+    expect(extractPage(page(head, body), { url }).links).toEqual([
+      "https://docs.example.org/en/",
+      "https://docs.example.org/guide/embedded.html",
+      "https://docs.example.org/after",
+    ]);
+    const frames = `<html><frameset cols="20%,80%"><frame src="menu.html"><frame src="main.html"></frameset></html>`;
+    expect(extractPage(frames, { url }).links).toEqual([
+      "https://docs.example.org/guide/menu.html",
+      "https://docs.example.org/guide/main.html",
+    ]);
+  });
+
+  it.each([
+    ["0;url=/a", "/a"],
+    ["5 ; url = /a b", "/a b"],
+    [" 0.5,/a", "/a"],
+    ["0 /a", "/a"],
+    [`1; url="/a'b" c`, "/a'b"],
+    ["0; url='/a", "/a"],
+    ["0; URL=url.html", "url.html"],
+    ["300", null],
+    ["300;", null],
+    ["0; url=", null],
+    ["0; url=''", null],
+    ["soon; url=/a", null],
+    ["0url=/a", null],
+    [`0${" ".repeat(100_000)}x`, "x"],
+  ])("reads a refresh as browsers do: %j", (content, target) => {
+    expect(refreshTarget(content)).toBe(target);
   });
 
   it("decodes entities in href", () => {
