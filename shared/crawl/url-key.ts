@@ -3,7 +3,17 @@ import { sha256 } from "../platform/ids.ts";
 import type { CrawlConfig } from "./crawl-config.ts";
 
 /** Parameters that only track a visitor: dropped from the key. */
-const TRACKING_PARAMETERS = /^(utm_[a-z]+|gclid|dclid|fbclid|msclkid|yclid|mc_cid|mc_eid|igshid|_ga|_gl)$/i;
+const TRACKING_PARAMETERS = new RegExp(
+  `^(${[
+    "utm_[a-z_]+",
+    // clicks on advertisements, and what Google puts on its results
+    "gclid|dclid|gclsrc|gbraid|wbraid|gad_source|gad_campaignid|srsltid|fbclid|msclkid|yclid|ysclid|twclid|ttclid|li_fat_id",
+    // shared posts, and letters to readers
+    "igshid|igsh|mc_cid|mc_eid|mkt_tok|_hsenc|_hsmi",
+    "_ga|_gl",
+  ].join("|")})$`,
+  "i",
+);
 
 /** Parameters that hold a visitor's session and nothing else. */
 const SESSION_PARAMETERS = /^(phpsessid|jsessionid|aspsessionid[a-z]*|asp\.net_sessionid|oscsid|zenid|cfid|cftoken)$/i;

@@ -23,11 +23,9 @@ export interface MergedUrl {
 export function mergeUrls(found: readonly ProviderUrls[]): MergedUrl[] {
   const merged = new Map<string, MergedUrl & { rank: number }>();
   for (const { provider, urls } of found) {
-    let rank = 0;
-    for (const url of urls) {
+    for (const [rank, url] of urls.entries()) {
       if (!isWebUrl(url)) continue;
-      rank += 1;
-      const key = normalizeUrl(url);
+      const key = pageKey(url);
       const held = merged.get(key);
       if (held === undefined) {
         const dedupeHash = createHash("sha1").update(key).digest("hex");
@@ -42,6 +40,21 @@ export function mergeUrls(found: readonly ProviderUrls[]): MergedUrl[] {
   return [...merged.values()]
     .sort((one, other) => other.confidence - one.confidence || one.rank - other.rank)
     .map(({ rank: _, ...each }) => each);
+}
+
+/**
+ * The key of a crawl, with escapes as RFC 3986 section 6.2.2 has them and without the final dot of an absolute name: a crawl asks
+ * for URLs as pages write them, a search engine writes them as it likes.
+ */
+function pageKey(url: string): string {
+  const parsed = new URL(
+    new URL(url).href.replace(/%[0-9a-f]{2}/gi, (escaped) => {
+      const character = String.fromCharCode(Number.parseInt(escaped.slice(1), 16));
+      return /[\w.~-]/.test(character) ? character : escaped.toUpperCase();
+    }),
+  );
+  parsed.hostname = parsed.hostname.replace(/\.$/, "");
+  return normalizeUrl(parsed);
 }
 
 const isWebUrl = (url: string): boolean => URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);

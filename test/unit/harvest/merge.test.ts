@@ -39,6 +39,55 @@ describe("merging", () => {
     ]);
   });
 
+  it.each([
+    ["the case of the host", "https://a.eu/p", "HTTPS://A.EU/p"],
+    ["a default port", "https://a.eu/p", "https://a.eu:443/p"],
+    ["a final dot of the host", "https://a.eu/p", "https://a.eu./p"],
+    ["a final dot before a port", "https://a.eu:8443/p", "https://a.eu.:8443/p"],
+    ["a host beyond ASCII", "https://bücher.example/p", "https://xn--bcher-kva.example/p"],
+    ["an empty path", "https://a.eu", "https://a.eu/"],
+    ["steps in the path", "https://a.eu/p", "https://a.eu/x/../p"],
+    ["the case of an escape", "https://a.eu/%c3%bc", "https://a.eu/%C3%BC"],
+    ["an escape that was not needed", "https://a.eu/~me?q=a-b", "https://a.eu/%7Eme?q=a%2Db"],
+    ["an escape that was left out", "https://a.eu/%C3%BC", "https://a.eu/ü"],
+    ["a fragment", "https://a.eu/p", "https://a.eu/p#top"],
+    ["an empty query", "https://a.eu/p", "https://a.eu/p?"],
+    ["campaigns", "https://a.eu/p?id=1", "https://a.eu/p?utm_source=s&id=1&utm_id=7"],
+    [
+      "clicks",
+      "https://a.eu/p",
+      "https://a.eu/p?gclid=1&gbraid=2&wbraid=3&gad_source=1&twclid=4&ttclid=5&li_fat_id=6&igsh=7",
+    ],
+    ["what Google's results carry", "https://a.eu/p", "https://a.eu/p?srsltid=AfmBOo"],
+    ["letters to readers", "https://a.eu/p", "https://a.eu/p?mc_cid=1&_hsenc=2&_hsmi=3&mkt_tok=4"],
+    ["a tracking name in escapes", "https://a.eu/p", "https://a.eu/p?utm%5Fsource=x"],
+  ])("takes spellings for one page that differ in %s", (_what, one, other) => {
+    const merged = mergeUrls(found({ serper: [one], google: [other] }));
+    expect(merged.map(({ url, confidence }) => [url, confidence])).toEqual([[one, 2]]);
+  });
+
+  it.each([
+    ["an escaped slash", "https://a.eu/a%2Fb", "https://a.eu/a/b"],
+    ["an escaped ampersand", "https://a.eu/?a=1%26b=2", "https://a.eu/?a=1&b=2"],
+    ["the case of the path", "https://a.eu/P", "https://a.eu/p"],
+    ["a final slash", "https://a.eu/p", "https://a.eu/p/"],
+    ["the scheme", "https://a.eu/p", "http://a.eu/p"],
+    ["a host", "https://a.eu/p", "https://www.a.eu/p"],
+    ["the order of the query", "https://a.eu/?a=1&b=2", "https://a.eu/?b=2&a=1"],
+  ])("keeps pages apart that differ in %s", (_what, one, other) => {
+    expect(mergeUrls(found({ serper: [one], google: [other] }))).toHaveLength(2);
+  });
+
+  it("ranks a page by its place in what the provider returned, whatever stands before it", () => {
+    const merged = mergeUrls(
+      found({
+        serper: ["javascript:x", "ftp://a.eu/", "https://a.eu/3"],
+        google: ["https://a.eu/x", "https://a.eu/2"],
+      }),
+    );
+    expect(merged.map(({ url }) => url)).toEqual(["https://a.eu/x", "https://a.eu/2", "https://a.eu/3"]);
+  });
+
   it("counts a provider once however often it returns a page, and leaves out what is no web page", () => {
     const merged = mergeUrls(found({ serper: ["https://a.eu/", "https://a.eu", "ftp://a.eu/", "nonsense", ""] }));
     expect(merged.map(({ url, confidence }) => [url, confidence])).toEqual([["https://a.eu/", 1]]);
