@@ -5,7 +5,7 @@ import type { Sql } from "../platform/database.ts";
 import type { ErrandOffice } from "../platform/errands.ts";
 import { ApiError } from "../platform/errors.ts";
 import type { Logger } from "../platform/log.ts";
-import { askedProviders, HarvestConfigError, type LoadedConfig } from "./config.ts";
+import { askedProviders, HarvestConfigError, type LoadedConfig, modelKey, providerAccess } from "./config.ts";
 import { type RewriteErrand, rewriteAnswerSchema, type SearchErrand, searchAnswerSchema } from "./errand.ts";
 import { llmFailed } from "./errand-work.ts";
 import { type ExpandedQuery, expandPlaceholders, LeftoverPlaceholder } from "./expansion.ts";
@@ -125,7 +125,7 @@ async function templateOf(
       temperature: llm.temperature,
       maxTokens: llm.max_tokens,
       timeoutMs: llm.timeout_ms,
-      apiKeyEnv: llm.api_key_env ?? null,
+      apiKeyEnv: modelKey(llm),
     },
     prompt,
     query: key.originalQuery,
@@ -179,12 +179,7 @@ async function searchAll(
     const errand: SearchErrand = {
       kind: "search",
       query: neutral,
-      providers: remote.map((name) => ({
-        name,
-        endpoint: search.providers[name]?.endpoint ?? null,
-        apiKeyEnv: search.providers[name]?.api_key_env ?? null,
-        engineIdEnv: search.providers[name]?.engine_id_env ?? null,
-      })),
+      providers: remote.map((name) => providerAccess(search, name)),
       want,
       deadline,
       timeoutMs: search.provider_timeout_ms,

@@ -97,6 +97,21 @@ it("a run is stored as a whole or not at all", async () => {
   expect(await counted(sql)).toEqual({ runs: 0, raw: 0, processed: 0 });
 });
 
+it("errands name the variables that the reference names, where the configuration names none", async () => {
+  const { sql } = await testDatabase();
+  const asked: unknown[] = [];
+  const { errands } = answering(async () => ({ runs: [found("serper")] }));
+  const ask_ = async (queue: string, request: unknown, timeoutMs: number) => {
+    asked.push(request);
+    return await errands.ask(queue, request, timeoutMs);
+  };
+  await harvest(dependencies(sql, { errands: { ask: ask_ } }), ask());
+  expect(asked).toMatchObject([
+    { kind: "rewrite", llm: { apiKeyEnv: "OPENAI_API_KEY" } },
+    { kind: "search", providers: [{ name: "serper", apiKeyEnv: "SERPER_KEY" }] },
+  ]);
+});
+
 describe("providers over the queue", () => {
   it("that give no answer at all do not take this system's own index along", async () => {
     const { sql } = await testDatabase();

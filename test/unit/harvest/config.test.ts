@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { HarvestConfigError, loadHarvestConfig } from "../../../shared/harvest/config.ts";
+import { HarvestConfigError, loadHarvestConfig, modelKey, providerAccess } from "../../../shared/harvest/config.ts";
 
 const SHIPPED = join(import.meta.dirname, "../../../functions/harvest-api/config/harvest.yaml");
 const LLM = { provider: "openai", model: "m", prompt_file: "prompt.txt" };
@@ -33,6 +33,52 @@ it("what is left out has a default", async () => {
   const { config } = await load({ search: SEARCH, llm: LLM });
   expect(config.search).toMatchObject({ provider: "auto", deadline_ms: 2500, provider_timeout_ms: 3000 });
   expect(config.search.default_options).toEqual({ maxResults: 10 });
+});
+
+it("the file of the reference, which names no key of a search provider, takes the variables that the reference names", async () => {
+  const { config } = await load(`
+search:
+  provider: "auto"
+  cascade_order: ["serper","google","brave"]
+  default_options:
+    maxResults: 10
+    lang: "en"
+llm:
+  provider: "openai"
+  model: "gpt-4.1-mini"
+  api_key_env: "OPENAI_API_KEY"
+  endpoint: "https://api.openai.com/v1/chat/completions"
+  temperature: 0.0
+  max_tokens: 512
+  prompt_file: "prompt.txt"
+`);
+  expect(config.search.cascade_order.map((name) => providerAccess(config.search, name as "serper"))).toEqual([
+    { name: "serper", endpoint: null, apiKeyEnv: "SERPER_KEY", engineIdEnv: null },
+    { name: "google", endpoint: null, apiKeyEnv: "GOOGLE_API_KEY", engineIdEnv: "GOOGLE_CSE_ID" },
+    { name: "brave", endpoint: null, apiKeyEnv: "BRAVE_KEY", engineIdEnv: null },
+  ]);
+});
+
+it.each([
+  ["openai", "OPENAI_API_KEY"],
+  ["anthropic", "ANTHROPIC_API_KEY"],
+  ["gemini", "GEMINI_API_KEY"],
+])("%s is asked with %s where the file names no other", async (provider, variable) => {
+  const access = async (llm: object) => modelKey((await load({ search: SEARCH, llm: { ...LLM, ...llm } })).config.llm);
+  expect(await access({ provider })).toBe(variable);
+  expect(await access({ provider, api_key_env: "MY_KEY" })).toBe("MY_KEY");
+  expect(await access({ provider, endpoint: "http://models.internal/" })).toBeNull();
+});
+
+it("a key goes to another address than the provider's own only where the file says so", async () => {
+  const providers = {
+    serper: { endpoint: "http://serper.internal/search" },
+    brave: { endpoint: "http://brave.internal/", api_key_env: "MY_BRAVE" },
+    searxng: { endpoint: "http://searxng.internal" },
+  };
+  const { config } = await load({ search: { cascade_order: ["serper", "brave", "searxng"], providers }, llm: LLM });
+  const keys = (["serper", "brave", "searxng"] as const).map((name) => providerAccess(config.search, name).apiKeyEnv);
+  expect(keys).toEqual([null, "MY_BRAVE", null]);
 });
 
 it("one provider can be forced that the cascade does not name", async () => {
@@ -89,6 +135,38 @@ it.each<[string, unknown, RegExp]>([
   await expect(refused).rejects.toThrow(HarvestConfigError);
   await expect(refused).rejects.toThrow(reason);
   await expect(refused).rejects.not.toThrow(/:pw@|abc|sk-1234/);
+});
+
+it("every fault is named at once: wrong values, missing addresses, the prompt", async () => {
+  const file = {
+    search: { provider: "bing", cascade_order: ["searxng", "serpre"], deadline_ms: 1, colour: "red" },
+    llm: { provider: "local", model: "", prompt_file: "other.txt", temperature: "cold" },
+    more: 1,
+  };
+  const refused = await load(file).then(
+    () => "",
+    (error: unknown) => String(error),
+  );
+  for (const path of [
+    "search.provider",
+    "search.cascade_order.1",
+    "search.deadline_ms",
+    "search.providers.searxng.endpoint",
+    "llm.model",
+    "llm.temperature",
+    "llm.endpoint",
+  ]) {
+    expect(refused).toContain(`${path}: `);
+  }
+  expect(refused).toMatch(/"colour"/);
+  expect(refused).toMatch(/"more"/);
+  expect(refused).toMatch(/other\.txt: cannot be read/);
+});
+
+it("a file that is no YAML is not quoted: it might hold a key", async () => {
+  const refused = load('search: { api_key: "sk-1234567890"\nllm: [');
+  await expect(refused).rejects.toThrow(/is not YAML: .* at line \d+/);
+  await expect(refused).rejects.not.toThrow(/sk-1234/);
 });
 
 it.each([
