@@ -136,10 +136,18 @@ export async function requireRun(
 }
 
 const DAY_MS = 24 * 3600 * 1000;
-const time = z.iso.datetime({ offset: true }).transform((text) => new Date(text));
-const firstMoment = z.union([time, z.iso.date().transform((text) => new Date(text))]);
-/** A day counts as a whole. */
-const lastMoment = z.union([time, z.iso.date().transform((text) => new Date(Date.parse(text) + DAY_MS - 1))]);
+const EARLIEST = Date.parse("0001-01-01T00:00:00.000Z");
+const LATEST = Date.parse("9999-12-31T23:59:59.999Z");
+
+/** @param ofDay ms that are added to a day's beginning */
+const moment = (ofDay: number) => {
+  const time = z.iso.datetime({ offset: true }).transform((text) => new Date(text));
+  const day = z.iso.date().transform((text) => new Date(Date.parse(text) + ofDay));
+  const error = "neither a day (2026-01-31) nor a time with its zone (2026-01-31T12:00:00Z; in a URL + is written %2B)";
+  return z
+    .union([time, day], { error })
+    .refine((date) => date.getTime() >= EARLIEST && date.getTime() <= LATEST, "before the year 1 or after 9999");
+};
 
 export const listSearchRuns = defineRoute(
   {
@@ -147,19 +155,24 @@ export const listSearchRuns = defineRoute(
     path: "/search-runs",
     scope: "read",
     summary: "Runs, newest first, by their question and their time",
-    query: z.strictObject({
-      query: z.string().trim().min(1).max(MAX_QUESTION).optional(),
-      /** ISO 8601, a day or a time; both ends count. */
-      from: firstMoment.optional(),
-      to: lastMoment.optional(),
-      limit: z.coerce.number().int().min(1).max(500).default(50),
-      cursor: cursorParameter(
-        z
-          .string()
-          .regex(/^[1-9]\d{0,9}$/)
-          .refine((id) => Number(id) <= MAX_RUN_ID),
-      ),
-    }),
+    query: z
+      .strictObject({
+        query: z.string().trim().min(1).max(MAX_QUESTION).optional(),
+        /** ISO 8601, a day or a time; both ends count, and a day counts as a whole. */
+        from: moment(0).optional(),
+        to: moment(DAY_MS - 1).optional(),
+        limit: z.coerce.number().int().min(1).max(500).default(50),
+        cursor: cursorParameter(
+          z
+            .string()
+            .regex(/^[1-9]\d{0,9}$/)
+            .refine((id) => Number(id) <= MAX_RUN_ID),
+        ),
+      })
+      .refine(({ from, to }) => from === undefined || to === undefined || from <= to, {
+        path: ["from"],
+        error: "is later than to",
+      }),
     answer: z.object({ items: z.array(runSchema), next_cursor: z.string().nullable(), has_more: z.boolean() }),
   },
   async ({ query: { query, from, to, limit, cursor } }, { sql }: HarvestApi) => {

@@ -163,6 +163,8 @@ describe("snapshots", () => {
     });
     const crawl = await call("POST", `/search-runs/${body.run_id}/crawl`, {});
     expect(crawl).toMatchObject({ status: 202, body: { submitted: 1, refused: [] } });
+    const bodyless = await call("POST", `/search-runs/${body.run_id}/crawl`);
+    expect(bodyless).toMatchObject({ status: 202, body: { submitted: 1, refused: [] } });
     const none = await call("POST", `/search-runs/${body.run_id}/crawl`, { min_confidence: 3 });
     expect(none).toEqual({
       status: 409,
@@ -204,7 +206,14 @@ describe("lists", () => {
   it.each([
     ["/search-runs?query=%00", /query|cannot be stored/],
     [`/search-runs?cursor=${Buffer.from("9999999999").toString("base64url")}`, /cursor/],
-    ["/search-runs?from=2026-02-30", /from/],
+    ["/search-runs?from=2026-02-30", /from: neither a day \(2026-01-31\) nor a time with its zone/],
+    ["/search-runs?from=2026-01-31T12:00:00", /from: neither a day/],
+    // a plus sign of a query is a space
+    ["/search-runs?to=2026-01-31T12:00:00+02:00", /to: neither a day.*%2B/],
+    ["/search-runs?from=0000-01-01", /from: before the year 1 or after 9999/],
+    ["/search-runs?from=0001-01-01T00:00:00%2B05:00", /from: before the year 1/],
+    ["/search-runs?to=9999-12-31T23:59:59-12:00", /to: before the year 1 or after 9999/],
+    ["/search-runs?from=2026-01-02&to=2026-01-01", /from: is later than to/],
     ["/search-runs?limit=1e9", /limit/],
     ["/search-runs?quer=a", /quer/],
   ])("%s is 400 in the harvester's shape", async (path, details) => {
@@ -212,6 +221,13 @@ describe("lists", () => {
     expect([status, Object.keys(body)]).toEqual([400, ["error", "details"]]);
     expect(body.details).toMatch(details);
   });
+
+  it.each(["from=0001-01-01", "to=9999-12-31", "from=2026-01-01&to=2026-01-01", "to=2026-01-31T12:00:00%2B02:00"])(
+    "may be asked for with %s",
+    async (filter) => {
+      expect((await call("GET", `/search-runs?${filter}`)).status).toBe(200);
+    },
+  );
 
   it("take a day as a whole, at both ends", async () => {
     const query = question();
