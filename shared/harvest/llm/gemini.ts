@@ -17,10 +17,18 @@ const answerSchema = z.union([
 /** Why a model stops that has said all; every other reason is a fault. */
 const WHOLE = new Set(["", "STOP", "FINISH_REASON_UNSPECIFIED"]);
 
+/** @param endpoint the base of all addresses, or the whole of one */
+const addressOf = (endpoint: string, model: string): URL =>
+  new URL(
+    endpoint.endsWith(":generateContent")
+      ? endpoint
+      : `${endpoint.replace(/\/+$/, "")}/models/${encodeURIComponent(model)}:generateContent`,
+  );
+
 export const gemini: LlmDialect = {
   call: ({ model, endpoint, temperature, maxTokens, prompt, query, apiKey }) => ({
     method: "POST",
-    url: new URL(`${(endpoint ?? ENDPOINT).replace(/\/+$/, "")}/models/${encodeURIComponent(model)}:generateContent`),
+    url: addressOf(endpoint ?? ENDPOINT, model),
     headers: apiKey === null ? {} : { "x-goog-api-key": apiKey },
     body: {
       systemInstruction: { parts: [{ text: prompt }] },

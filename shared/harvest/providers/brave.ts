@@ -4,12 +4,14 @@ import { lengthOf, QueryTooLong, queryText } from "../query-text.ts";
 import { asText, type ProviderDialect, results, withQuery } from "./dialect.ts";
 import { countryOf, isTraditional } from "./regions.ts";
 
-/** Without `type` it is another document; without `web` there is no result. */
-const answerSchema = z.object({
-  type: z.literal("search"),
-  web: z.object({ results: results("url").nullish() }).nullish(),
-  query: z.object({ more_results_available: z.boolean().nullish() }).nullish(),
-});
+/** Without `web` there is no result, and `type` tells that from another document. */
+const answerSchema = z
+  .object({
+    type: z.literal("search").optional(),
+    web: z.object({ results: results("url").nullish() }).nullish(),
+    query: z.object({ more_results_available: z.boolean().nullish() }).nullish(),
+  })
+  .refine(({ type, web }) => type !== undefined || Array.isArray(web?.results));
 const errorSchema = z.object({ error: z.object({ code: z.string() }) });
 
 const PAGE_SIZE = 20;

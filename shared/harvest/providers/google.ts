@@ -4,12 +4,14 @@ import { queryText } from "../query-text.ts";
 import { type ProviderDialect, results, withQuery } from "./dialect.ts";
 import { countryOf, isTraditional } from "./regions.ts";
 
-/** Without `kind` it is another document; without `items` there is no result. */
-const answerSchema = z.object({
-  kind: z.literal("customsearch#search"),
-  items: results("link").nullish(),
-  queries: z.object({ nextPage: z.array(z.unknown()).nullish() }).nullish(),
-});
+/** Without `items` there is no result, and `kind` tells that from another document. */
+const answerSchema = z
+  .object({
+    kind: z.literal("customsearch#search").optional(),
+    items: results("link").nullish(),
+    queries: z.object({ nextPage: z.array(z.unknown()).nullish() }).nullish(),
+  })
+  .refine(({ kind, items }) => kind !== undefined || Array.isArray(items));
 const reasons = z.array(z.object({ reason: z.string().nullish() })).nullish();
 const errorSchema = z.object({
   error: z.object({ errors: reasons, details: reasons, status: z.string().nullish() }),

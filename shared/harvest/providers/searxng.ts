@@ -3,6 +3,7 @@ import { z } from "zod";
 import { CallFailed } from "../http.ts";
 import { queryText } from "../query-text.ts";
 import { asText, type ProviderDialect, results, withQuery } from "./dialect.ts";
+import { knownLanguage } from "./regions.ts";
 
 const answerSchema = z.object({
   results: results("url"),
@@ -27,7 +28,8 @@ export const searxng: ProviderDialect = {
   pageSize: PAGE_SIZE,
   mostResults: 100,
   compile(query, now) {
-    const { lang, date_after } = query.filters;
+    const { date_after } = query.filters;
+    const lang = knownLanguage(query.filters.lang);
     const q = withoutCommands(queryText(query, { dates: false, sites: true }));
     const range = date_after === undefined ? undefined : rangeSince(date_after, now);
     const parameters = {

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { queryText } from "../query-text.ts";
 import { type ProviderDialect, results } from "./dialect.ts";
-import { countryOf, isTraditional } from "./regions.ts";
+import { countryOf, isTraditional, knownLanguage } from "./regions.ts";
 
 const answerSchema = z.object({ organic: results("link") });
 
@@ -17,7 +17,7 @@ export const serper: ProviderDialect = {
   compile(query) {
     const { lang, geo } = query.filters;
     const country = countryOf(geo);
-    const language = lang === "zh" ? (isTraditional(geo) ? "zh-tw" : "zh-cn") : lang;
+    const language = lang === "zh" ? (isTraditional(geo) ? "zh-tw" : "zh-cn") : knownLanguage(lang);
     const q = queryText(query);
     return {
       queryUsed: q,

@@ -38,7 +38,7 @@ const QUERIES: readonly object[] = [
   filters({ date_before: "2020-02-29" }),
   filters({ date_before: "{YESTERDAY}" }),
   filters({ lang: "zh" }),
-  filters({ lang: "fr", geo: "FR" }),
+  filters({ lang: "fr", geo: "ZZ" }),
   filters({ lang: "zh", geo: "TW" }),
   filters({ lang: "pt", geo: "BR" }),
   filters({ lang: "ja", geo: "JP" }),
@@ -46,7 +46,7 @@ const QUERIES: readonly object[] = [
   filters({ lang: "xx", geo: "US" }),
   filters({ geo: "EU" }),
   filters({ geo: "UK" }),
-  filters({ geo: "CA" }),
+  filters({ geo: "CA", lang: "sw" }),
   filters({ max_results: 1 }),
   filters({ max_results: 50 }),
   {

@@ -128,7 +128,11 @@ describe("answers", () => {
     ["serper", { message: "Unauthorized." }, "answered in an unknown shape"],
     ["serper", {}, "answered in an unknown shape"],
     ["google", { error: { code: 429, message: "Quota" } }, "answered in an unknown shape"],
+    ["google", { items: null }, "answered in an unknown shape"],
+    ["google", { kind: "customsearch#error", items: [{ link: "https://a.example/" }] }, "answered in an unknown shape"],
     ["brave", { type: "ErrorResponse", error: { code: "RATE_LIMITED" } }, "answered in an unknown shape"],
+    ["brave", { web: {} }, "answered in an unknown shape"],
+    ["brave", {}, "answered in an unknown shape"],
     ["searxng", { error: "no" }, "answered in an unknown shape"],
     [
       "searxng",
@@ -156,6 +160,15 @@ describe("answers", () => {
     const double = await server((response) => response.end(JSON.stringify(body)));
     const [run] = await search([provider(name, double)]);
     expect(run).toMatchObject({ urls: [], error: null });
+  });
+
+  it.each<[Provider["name"], unknown]>([
+    ["google", { items: [{ link: "https://a.example/" }] }],
+    ["brave", { web: { results: [{ url: "https://a.example/" }] } }],
+  ])("of %s that name their kind nowhere, and have results, are read", async (name, body) => {
+    const double = await server((response) => response.end(JSON.stringify(body)));
+    const [run] = await search([provider(name, double)]);
+    expect(run).toMatchObject({ urls: ["https://a.example/"], error: null });
   });
 
   it.each<[Provider["name"], number, unknown, string]>([

@@ -61,6 +61,15 @@ describe("each provider is asked as it documents", () => {
     });
   });
 
+  it.each(["/v1beta", "/v1beta/", "/v1beta/models/m-1:generateContent"])(
+    "gemini at %s, the base of its addresses or the whole of one",
+    async (path) => {
+      const server = await double(() => ({ body: { candidates: [{ content: { parts: [{ text: "{}" }] } }] } }));
+      expect(await ask({ provider: "gemini", endpoint: server.url + path })).toBe("{}");
+      expect(server.asked[0]?.url.pathname).toBe("/v1beta/models/m-1:generateContent");
+    },
+  );
+
   it("a local server that speaks OpenAI's dialect, without a key", async () => {
     const server = await double(() => chatCompletion("{}"));
     const endpoint = `${server.url}/v1/chat/completions`;
