@@ -57,7 +57,7 @@ export function renderReason(
 
 function rootSign({ rootText }: RenderSigns): string | null {
   if (rootText === null) return null;
-  if (rootText.trim() === "") return "an application's root is empty";
+  if (withoutPlaceholders(rootText) === "") return "an application's root is empty";
   return onlyLoads(rootText) ? "an application's root only says that it loads" : null;
 }
 
@@ -75,11 +75,19 @@ function pageSign(signs: RenderSigns, chars: number, htmlLength: number): string
   if (LEAVES.test(inline) || (refreshAfter !== null && refreshAfter <= SHORT_STAY_S)) {
     return "the page replaces itself by another one";
   }
-  if (text.trim() === "") return "the body holds no text";
+  if (withoutPlaceholders(text) === "") return "the body holds no text";
   if (onlyLoads(text)) return "the body only says that it loads";
-  const filled = chars < ENOUGH_TEXT_BESIDE_A_SLOT ? filledElement(signs) : undefined;
+  if (chars >= ENOUGH_TEXT_BESIDE_A_SLOT) return null;
+  if (signs.emptyMain) return "the place of the content is empty";
+  if (PLACEHOLDER.test(text)) return "a template's placeholders stand for text";
+  const filled = filledElement(signs);
   return filled === undefined ? null : `a script fills the empty element #${filled}`;
 }
+
+/** What frameworks that read their templates from the page put text in the place of. */
+const PLACEHOLDER = /\{\{[^{}]{1,200}\}\}/;
+
+const withoutPlaceholders = (text: string): string => text.replaceAll(new RegExp(PLACEHOLDER, "g"), " ").trim();
 
 function asksForScripts({ noscript, noscriptLeaves }: RenderSigns): boolean {
   return noscriptLeaves || (ASKS_FOR_SCRIPTS.test(noscript) && !GOES_WITHOUT.test(noscript));

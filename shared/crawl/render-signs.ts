@@ -10,6 +10,8 @@ export interface RenderSigns {
   rootText: string | null;
   /** The body has an empty block that could be filled. */
   emptyBlock: boolean;
+  /** What is named as the place of the content holds nothing. */
+  emptyMain: boolean;
   /** Ids of elements that hold nothing. */
   emptyIds: string[];
   /** Text of `noscript` elements. */
@@ -30,6 +32,7 @@ export const SCRIPT_START = "\0";
 const ROOT_ID =
   /^(?:_*(?:root|app|next|nuxt|gatsby|svelte|application|mount)|(?:react|vue|ember|main|my|spa|web|client|page|site|q|ng)[-_]?(?:root|app)|(?:app|root)[-_]?(?:root|main|container|wrapper|mount|content|shell|view))$/i;
 const ROOT_ELEMENT = /^(?:app-(?:root|main|shell)|ng-app|[a-z][a-z0-9-]{0,60}-(?:app|root))$/;
+const MAIN_ID = /^(?:main|content|main[-_]?content|page[-_]?content|app[-_]?content|view|ui-view|outlet|viewport)$/i;
 const BLOCK = /^(?:div|main|section|article)$|-/;
 const VOID = /^(?:area|base|br|col|embed|hr|img|input|link|meta|source|track|wbr)$/;
 /** Not shown, or no text. */
@@ -59,6 +62,7 @@ export function renderSigns(html: string): RenderSigns {
     text: "",
     rootText: null,
     emptyBlock: false,
+    emptyMain: false,
     emptyIds: [],
     noscript: "",
     noscriptLeaves: false,
@@ -117,6 +121,7 @@ export function renderSigns(html: string): RenderSigns {
       if ((name === "style" || name === "svg") && !unseen.includes("svg")) signs.length -= parser.endIndex + 1 - at;
       if (!empty || unseen.length > 0) return;
       if (BLOCK.test(name)) signs.emptyBlock = true;
+      if (name === "main" || (BLOCK.test(name) && MAIN_ID.test(id ?? ""))) signs.emptyMain = true;
       if (id !== undefined && id !== "" && signs.emptyIds.length < KEPT_IDS) signs.emptyIds.push(id);
     },
   });

@@ -72,6 +72,8 @@ const HAVE_THEIR_TEXT: Record<string, string> = {
   "the App Router of Next.js with its text and the data of its components": page(
     `<main><h1>Docs</h1><p>${SENTENCE.repeat(3)}</p></main><script>self.__next_f.push([1,${JSON.stringify(json(60_000))}])</script>`,
   ),
+  "a text about templates": page(`<p>Write {{ name }} where the name goes. ${SENTENCE.repeat(3)}</p>${bundle}`),
+  "an empty element for messages beside a short text": page(`<div id="messages"></div><p>${SENTENCE}</p>${bundle}`),
   "a place for dialogues beside the text": page(`<p>${SENTENCE}</p><div id="modal-root"></div>${bundle}`),
   "a script that compares its location": page(
     `<p>${SENTENCE}</p><script>location === top.location || leave()</script>`,
@@ -144,6 +146,22 @@ const NEED_A_BROWSER: Record<string, [html: string, reason: RegExp]> = {
        .then(({ text }) => { document.getElementById("out").textContent = text; });</script>`,
     ),
     /fills the empty element #out/,
+  ],
+  "an empty place for the content below a menu": [
+    page(`<nav><a href="/">Home</a><a href="/shop">Shop</a></nav><div id="content"></div>${bundle}`),
+    /place of the content is empty/,
+  ],
+  "an empty main element": [
+    page(`<header>Acme</header><main></main><footer>© Acme</footer>${bundle}`),
+    /place of the content/,
+  ],
+  "Vue that reads its template from the page": [
+    page(`<div id="app"><h1>{{ title }}</h1><ul><li v-for="each in all">{{ each.name }}</li></ul></div>${bundle}`),
+    /root is empty/,
+  ],
+  "AngularJS with labels": [
+    page(`<div ng-controller="Order"><h2>Order {{ id }}</h2><p>Total: {{ total | currency }}</p></div>${bundle}`),
+    /placeholders/,
   ],
   "a noscript in Japanese": [
     page(`<h1>店</h1><div class="shell"></div><noscript>JavaScriptを有効にしてください。</noscript>${bundle}`),
