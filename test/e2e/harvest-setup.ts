@@ -49,7 +49,8 @@ export interface Harvest {
   stop(): Promise<void>;
 }
 
-export async function startHarvest(): Promise<Harvest> {
+/** @param more of the environment */
+export async function startHarvest(more: Record<string, string> = {}): Promise<Harvest> {
   const folder = await mkdtemp(join(tmpdir(), "strandline harvest "));
   const home = await mkdtemp(join(tmpdir(), "strandline instance "));
   const llm = await providerDouble(() => ({}));
@@ -96,7 +97,12 @@ export async function startHarvest(): Promise<Harvest> {
     await configure();
   };
   await reset();
-  const env = { HARVEST__CONFIG_FILE: join(folder, "harvest.yaml"), ACCESS__ALLOW_HOSTS: "127.0.0.1", ...KEYS };
+  const env = {
+    HARVEST__CONFIG_FILE: join(folder, "harvest.yaml"),
+    ACCESS__ALLOW_HOSTS: "127.0.0.1",
+    ...KEYS,
+    ...more,
+  };
   const instance = await startInstance({ home, env });
   const sql = postgres(instance.postgresUrl, { max: 1, onnotice: () => undefined });
   const question = (): string => `what is new, ${++questions}`;

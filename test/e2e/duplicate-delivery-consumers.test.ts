@@ -1,0 +1,190 @@
+/** Every consumer of a queue, with each of its messages delivered twice and at once: what was asked for is done once. */
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { QUEUES } from "../../infra/topology/queues.ts";
+import { deadLetterQueue } from "../../infra/topology/spec.ts";
+import { TOPOLOGY } from "../../infra/topology.ts";
+import { listen } from "../services/listeners.ts";
+import { startProxy } from "../services/proxy-server.ts";
+import { type Site, startSite } from "../sites/site.ts";
+import { type Harvest, startHarvest } from "./harvest-setup.ts";
+
+const html = (body: string) => ({ headers: { "content-type": "text/html; charset=utf-8" }, body });
+const TEXT = "<p>The lantern keeper wrote down every ship that passed the skerries before the ice came.</p>".repeat(8);
+
+let site: Site;
+let harvest: Harvest;
+beforeAll(async () => {
+  const pages = ["/high", "/normal", "/low", "/captures", "/embed", "/progress", "/push"];
+  const sitemap = (paths: readonly string[]) =>
+    `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">${paths.map((path) => `<url><loc>${site.origin}${path}</loc></url>`).join("")}</urlset>`;
+  site = await startSite({
+    ...Object.fromEntries(pages.map((path) => [path, html(`<title>${path}</title><h1>${path}</h1>${TEXT}`)])),
+    "/scripted": html(`<title>Scripted</title><div id="root"></div>
+      <script>document.querySelector("#root").innerHTML = "${TEXT}"</script>`),
+    "/media": html("<p>Media</p>"),
+    "/sitemap.xml": () => ({ headers: { "content-type": "application/xml" }, body: sitemap(pages) }),
+    "/said": { body: "heard" },
+    "/proxied": { body: "through" },
+  });
+  harvest = await startHarvest({ STRANDLINE_DELIVER_TWICE: "1", RATE_LIMIT__DEFAULT_RPS: "200" });
+});
+afterAll(async () => {
+  await harvest.stop();
+  await site.close();
+});
+
+async function send(queues: readonly string[], body: string): Promise<void> {
+  const { env } = JSON.parse(await readFile(join(harvest.instance.home, "runtime.json"), "utf8")) as {
+    env: Record<string, string>;
+  };
+  const credentials = { accessKeyId: "test", secretAccessKey: "test" };
+  const sqs = new SQSClient({ endpoint: env["AWS_ENDPOINT_URL_SQS"] ?? "", region: "us-east-1", credentials });
+  for (const queue of queues) {
+    const QueueUrl = (env["QUEUES__URL_PREFIX"] ?? "") + queue;
+    await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: body }));
+  }
+  sqs.destroy();
+}
+
+const asked = (path: string): number => site.paths(true).filter((each) => each === path).length;
+
+/** @returns the job's row with how many captures, documents and chunks it has, and how many of these have a vector */
+async function crawl(path: string, more: Record<string, unknown> = {}) {
+  const { instance, sql } = harvest;
+  const url = site.origin + path;
+  const { job_id } = await instance.call<{ job_id: string }>("POST", "/api/v1/crawl", { urls: [url], ...more });
+  await instance.waitForJob(job_id, 60_000);
+  const [row] = await sql`
+    select j.id, j.status, j.crawled, j.results, j.open_urls as open, j.documents, j.chunks, j.unembedded_chunks as unembedded,
+      (select count(*)::int from captures where job_id = j.id) as captures,
+      (select count(*)::int from captures where job_id = j.id and rendered->'warc' is not null) as rendered,
+      (select count(*)::int from documents where generation_id = j.generation_id) as written,
+      (select count(*)::int from documents d join chunks c on c.document_id = d.id join embeddings e on e.chunk_id = c.id
+       where d.generation_id = j.generation_id and e.state = 'done') as vectors
+    from jobs j where id = ${job_id}`;
+  return { ...row } as Record<string, unknown>;
+}
+
+const ONE_PAGE = { status: "completed", crawled: 1, results: 1, open: 0, captures: 1, documents: 1, written: 1 };
+
+async function fetchesOnce(path: string, priority: string): Promise<void> {
+  expect(await crawl(path, { priority })).toMatchObject(ONE_PAGE);
+  expect(asked(path)).toBe(1);
+}
+
+/** Events of a job of one page, as a socket hears them. */
+async function heard(path: string): Promise<string[]> {
+  const { instance } = harvest;
+  const { job_id } = await instance.call<{ job_id: string }>("POST", "/api/v1/crawl", { urls: [site.origin + path] });
+  const { events, closed } = await listen(instance.url, job_id, { key: instance.apiKey });
+  await closed;
+  return events.map((event) => JSON.stringify(event));
+}
+
+async function discovered() {
+  const { instance, sql } = harvest;
+  const body = { domain: site.origin, sources: ["sitemap"], max_urls: 100 };
+  const { job_id } = await instance.call<{ job_id: string }>("POST", "/api/v1/discover", body);
+  const read = () => sql`select status, urls_found, completed_at, sends from discovery_jobs where id = ${job_id}`;
+  await expect.poll(async () => (await read())[0]?.["status"], { timeout: 60_000 }).toBe("completed");
+  const { results } = await instance.call<{ results: { items: { url: string }[] } }>(
+    "GET",
+    `/api/v1/discover/${job_id}?limit=100`,
+  );
+  return { jobId: job_id, row: (await read())[0], urls: results.items.map(({ url }) => url), read };
+}
+
+type QueueName = (typeof QUEUES)[number]["name"];
+
+const DONE_ONCE: Record<QueueName, () => Promise<void>> = {
+  "fetch-high": () => fetchesOnce("/high", "high"),
+  "fetch-normal": () => fetchesOnce("/normal", "normal"),
+  "fetch-low": () => fetchesOnce("/low", "low"),
+  async captures() {
+    expect(await crawl("/captures")).toMatchObject(ONE_PAGE);
+    // the same once more, from the cache
+    expect(await crawl("/captures", { cache: "use" })).toMatchObject(ONE_PAGE);
+    expect(asked("/captures")).toBe(1);
+  },
+  async embed() {
+    const { chunks, ...job } = await crawl("/embed");
+    expect(chunks).toBeGreaterThan(0);
+    expect(job).toMatchObject({ ...ONE_PAGE, vectors: chunks, unembedded: 0 });
+  },
+  async render() {
+    expect(await crawl("/scripted", { config: { render: "always" } })).toMatchObject({ ...ONE_PAGE, rendered: 1 });
+    expect(asked("/scripted")).toBe(1);
+  },
+  async media() {
+    const scripts = [`fetch("/said").then((answer) => answer.text())`];
+    const answer = await harvest.call("POST", "/api/v1/execute-js", { url: `${site.origin}/media`, scripts });
+    expect(answer).toMatchObject({ status: 200, body: { results: [{ success: true, result: "heard" }] } });
+    expect([asked("/media"), asked("/said")]).toEqual([1, 1]);
+  },
+  async discover() {
+    const { row, urls } = await discovered();
+    expect(row).toMatchObject({ urls_found: 7, sends: 1 });
+    expect(urls).toHaveLength(7);
+    expect(new Set(urls).size).toBe(7);
+  },
+  async discovered() {
+    const { jobId, row, read } = await discovered();
+    const late = { event: "ended", jobId, error: "late", urlsFound: 0, resultKey: null, notes: [] };
+    await send(["discovered"], JSON.stringify(late));
+    // of two runs, each told twice, one counted; then twice the late one
+    const unheeded = async () =>
+      (await harvest.handlerLog())
+        .split("\n")
+        .filter((line) => line.includes(jobId) && line.includes("has gone on already") && line.includes('"ended"'));
+    await expect.poll(unheeded, { timeout: 20_000 }).toHaveLength(5);
+    expect((await read())[0]).toEqual(row);
+  },
+  async harvest() {
+    const { status, body } = await harvest.run();
+    expect({ status, total: body.meta?.counts }).toEqual({ status: 201, total: { serper: 2, google: 2, brave: 2 } });
+    expect([harvest.llm.asked.length, harvest.asked()]).toEqual([1, 3]);
+    const [row] = await harvest.sql`select count(*)::int as runs from search_runs`;
+    expect(row).toEqual({ runs: 1 });
+  },
+  async progress() {
+    const events = await heard("/progress");
+    expect(new Set(events).size).toBe(events.length);
+  },
+  async push() {
+    const events = await heard("/push");
+    expect(events.filter((event) => event.includes('"type":"completed"'))).toHaveLength(1);
+    expect(events.at(-1)).toContain('"type":"completed"');
+  },
+  async "proxy-test"() {
+    await using proxy = await startProxy({ kind: "http" });
+    const body = { server: { url: proxy.url }, url: `${site.origin}/proxied` };
+    const answer = await harvest.call("POST", "/api/v1/proxies/test", body);
+    expect(answer).toMatchObject({ status: 200, body: { success: true, results: [{ success: true, status: 200 }] } });
+  },
+};
+
+describe("delivered twice, done once", () => {
+  it.each(Object.entries(DONE_ONCE))("%s", async (_queue, expectOnce) => await expectOnce());
+
+  it("dead letters of every queue", async () => {
+    const names = QUEUES.map(({ name }) => name);
+    await send(
+      names.map((name) => deadLetterQueue(name)),
+      "not what anybody sends",
+    );
+    const letters = () => harvest.sql<{ queue: string; state: string }[]>`select queue, state from dead_letters`;
+    await expect.poll(async () => (await letters()).length, { timeout: 30_000 }).toBeGreaterThanOrEqual(names.length);
+    expect((await letters()).map(({ queue, state }) => `${queue} ${state}`).toSorted()).toEqual(
+      names.map((name) => `${name} ended`).toSorted(),
+    );
+  });
+
+  it("is shown of every queue that a function consumes", () => {
+    const consumed = TOPOLOGY.functions.flatMap(({ queues = [] }) => queues.map(({ queue }) => queue));
+    const shown = Object.keys(DONE_ONCE);
+    expect(consumed.toSorted()).toEqual([...shown, ...shown.map(deadLetterQueue)].toSorted());
+  });
+});
