@@ -22,7 +22,7 @@ interface Group extends Omit<RobotsRules, "sitemaps"> {
 
 /** @param token product token; groups for it are merged, and where there is none those for `*` */
 export function parseRobots(body: Uint8Array, token: string = ROBOTS_PRODUCT_TOKEN): RobotsRules {
-  const text = new TextDecoder().decode(body.subarray(0, ROBOTS_MAX_BYTES));
+  const text = new TextDecoder(encodingOf(body)).decode(body.subarray(0, ROBOTS_MAX_BYTES));
   const lines = text.split(/\r\n|\r|\n/);
   // a line that the limit cuts in two could mean anything
   if (body.length > ROBOTS_MAX_BYTES) lines.pop();
@@ -64,6 +64,13 @@ export function parseRobots(body: Uint8Array, token: string = ROBOTS_PRODUCT_TOK
     crawlDelayMs: delays.length === 0 ? null : Math.max(...delays),
     sitemaps,
   };
+}
+
+/** The RFC knows UTF-8 alone, but some editors save UTF-16: read as UTF-8 it would forbid nothing. */
+function encodingOf(body: Uint8Array): "utf-8" | "utf-16le" | "utf-16be" {
+  const [a, b, c, d] = body;
+  if (a === 0xff && b === 0xfe && d === 0) return "utf-16le";
+  return a === 0xfe && b === 0xff && c === 0 ? "utf-16be" : "utf-8";
 }
 
 /** Name in lower case and value of a line, without its comment. No regular expression: a line may be 500 KiB of spaces. */

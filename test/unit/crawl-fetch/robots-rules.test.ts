@@ -128,6 +128,8 @@ describe("the file", () => {
     ["a byte order mark", "\ufeffUser-agent: *\nDisallow: /x"],
     ["CR alone", "User-agent: *\rDisallow: /x"],
     ["CRLF, blank lines and comments", "# hello\r\nUser-agent: * # all\r\n\r\n  Disallow :  /x  # not this\r\n"],
+    ["UTF-16 with a mark", Buffer.from("\ufeffUser-agent: *\r\nDisallow: /x\r\n", "utf16le")],
+    ["UTF-16 the other way round", Buffer.from("\ufeffUser-agent: *\nDisallow: /x\n", "utf16le").swap16()],
     [
       "invalid UTF-8 elsewhere",
       Buffer.concat([Buffer.from([0xff, 0xfe, 0x0a]), Buffer.from("User-agent: *\nDisallow: /x")]),
