@@ -33,9 +33,11 @@ async function capturedBetween(
   { date_after, date_before }: ExpandedQuery["filters"],
 ): Promise<Set<string>> {
   if (date_after === undefined && date_before === undefined) return new Set(ids);
+  // as text, since the driver would make a Date of a date, and no Date is infinite
   const rows = await sql<{ id: string }[]>`
     select id from documents where id = any(${ids}::uuid[])
-      and (crawled_at at time zone 'UTC')::date between ${date_after ?? "-infinity"}::date and ${date_before ?? "infinity"}::date`;
+      and (crawled_at at time zone 'UTC')::date between ${date_after ?? "-infinity"}::text::date
+        and ${date_before ?? "infinity"}::text::date`;
   return new Set(rows.map(({ id }) => id));
 }
 
