@@ -25,12 +25,26 @@ const MAX_RETRIED_URLS = 10_000;
  * tried again, as given pages that replace nothing else; those that an earlier retry has crawled are left out.
  * @throws ApiError 404 NOT_FOUND, of its proxy too; 409 PROXY_INACTIVE, JOB_UNFINISHED, RETRY_UNFINISHED where an earlier retry still runs, NOTHING_TO_RETRY
  */
-export async function retryJob(
+export async function retryJob(dependencies: JobDependencies, jobId: string, options: RetryOptions): Promise<Retry> {
+  for (;;) {
+    try {
+      return await retryOnce(dependencies, jobId, options);
+    } catch (error) {
+      if (!(error instanceof RetriedMeanwhile)) throw error;
+    }
+  }
+}
+
+/** What is left to retry was read before another retry, which has ended by now. */
+class RetriedMeanwhile extends Error {}
+
+/** @throws RetriedMeanwhile too */
+async function retryOnce(
   dependencies: JobDependencies,
   jobId: string,
   { only, apiKeyId }: RetryOptions,
 ): Promise<Retry> {
-  const { job, delivery, timeoutS } = await readRetried(dependencies, jobId);
+  const { job, delivery, timeoutS, retries } = await readRetried(dependencies, jobId);
   if (!isFinished(job.status)) {
     throw conflict(
       "JOB_UNFINISHED",
@@ -41,18 +55,19 @@ export async function retryJob(
   if (proxy_id !== undefined) await requireProxy(dependencies.sql, proxy_id);
   const again = { ...asBefore(job), retryOf: jobId, apiKeyId, delivery, timeoutS };
   const { next, left } = await whatToRetry(dependencies, job, again, only);
-  return { job: await createJob(dependencies, next, (tx) => admitOne(tx, jobId)), left };
+  return { job: await createJob(dependencies, next, (tx) => admitOne(tx, jobId, retries)), left };
 }
 
 async function readRetried({ sql }: JobDependencies, jobId: string) {
   return await sql.begin(async (tx) => {
     const job = await lockJob(tx, jobId);
     if (job === undefined) throw new ApiError(404, `There is no job ${jobId}`, { code: "NOT_FOUND" });
-    const [row] = await tx<{ delivery: "store" | null; timeoutS: number | null }[]>`
+    const [row] = await tx<{ delivery: "store" | null; timeoutS: number | null; retries: number }[]>`
       select case when delivery = 'store' then delivery end as delivery,
-        extract(epoch from deadline_at - created_at)::float8 as "timeoutS"
+        extract(epoch from deadline_at - created_at)::float8 as "timeoutS",
+        (select count(*)::int from jobs r where r.retry_of = ${jobId}) as retries
       from jobs where id = ${jobId}`;
-    return { job, delivery: row?.delivery ?? null, timeoutS: row?.timeoutS ?? null };
+    return { job, delivery: row?.delivery ?? null, timeoutS: row?.timeoutS ?? null, retries: row?.retries ?? 0 };
   });
 }
 
@@ -109,10 +124,12 @@ function asBefore({ settings, priority, collectionId }: JobRow): Again {
 }
 
 /** Of two retries at once, the second finds that of the first: the job's row is locked until the new job is there. */
-async function admitOne(tx: Transaction, jobId: string): Promise<void> {
+async function admitOne(tx: Transaction, jobId: string, retriesBefore: number): Promise<void> {
   await tx`select from jobs where id = ${jobId} for no key update`;
-  const [running] = await tx<{ id: string }[]>`
-    select id from jobs where retry_of = ${jobId} and status in ('pending', 'running', 'embedding')`;
+  const retries = await tx<{ id: string; running: boolean }[]>`
+    select id, status in ('pending', 'running', 'embedding') as running from jobs where retry_of = ${jobId}`;
+  const running = retries.find((each) => each.running);
+  if (running === undefined && retries.length > retriesBefore) throw new RetriedMeanwhile();
   if (running === undefined) return;
   throw conflict("RETRY_UNFINISHED", `Job ${jobId} is being retried by job ${running.id}`, { job_id: running.id });
 }

@@ -11,6 +11,7 @@ import { crawlConfigSchema } from "../../../shared/crawl/crawl-config.ts";
 import { buryDeadLetter } from "../../../shared/crawl/dead-letters.ts";
 import type { FetchTask } from "../../../shared/crawl/fetch-task.ts";
 import { cancelJob, createJob, readJob } from "../../../shared/crawl/jobs.ts";
+import { retryJob } from "../../../shared/crawl/retry-job.ts";
 import { hostScope } from "../../../shared/crawl/scope.ts";
 import { loadConfig } from "../../../shared/platform/config.ts";
 import { uuidv7 } from "../../../shared/platform/ids.ts";
@@ -165,6 +166,32 @@ test("two retries at once start one job, and a further one once that has ended",
   });
   await setup.crawl(siteOf(base, {}));
   expect(await setup.retry(job.job_id)).toMatchObject({ status: 202 });
+});
+
+test("a retry that began while another one started and ended does not ask for what that one has crawled", async () => {
+  const setup = await failures();
+  const { dependencies } = setup;
+  const { job_id } = await createJob(dependencies, newJob([`${base}/a`, `${base}/b`]));
+  await setup.crawl(() => failing("HTTP_500"));
+  const again = { only: "all", apiKeyId: null } as const;
+  // what is to be retried is read before the job is marked as active
+  const markActive = async () => {
+    await retryJob(dependencies, job_id, again);
+    await setup.crawl(siteOf(base, { "/a": page("a"), "/b": failing("HTTP_500") }));
+    await dependencies.flags.markActive();
+  };
+  let marked = false;
+  const flags = {
+    ...dependencies.flags,
+    markActive: () => {
+      if (marked) return dependencies.flags.markActive();
+      marked = true;
+      return markActive();
+    },
+  };
+  const { job } = await retryJob({ ...dependencies, flags }, job_id, again);
+  expect(job.counts).toMatchObject({ discovered: 1 });
+  expect((await setup.tasks()).flatMap(({ urls }) => urls.map(({ url }) => url))).toEqual([`${base}/b`]);
 });
 
 test("what cannot be retried says why", async () => {
