@@ -97,6 +97,27 @@ it("a run is stored as a whole or not at all", async () => {
   expect(await counted(sql)).toEqual({ runs: 0, raw: 0, processed: 0 });
 });
 
+it("a stored run gets no further rows, and no table of snapshots is emptied", async () => {
+  const { sql } = await testDatabase();
+  const { runId } = await harvest(
+    dependencies(
+      sql,
+      answering(async () => ({ runs: [found("serper", "https://a.example/")] })),
+    ),
+    ask(),
+  );
+  await expect(
+    sql`insert into search_results_raw (run_id, provider, url) values (${runId}, 'serper', 'https://late.example/')`,
+  ).rejects.toThrow(/snapshots/);
+  await expect(sql`
+    insert into search_results_processed (run_id, url, providers, confidence, dedupe_hash)
+    values (${runId}, 'https://late.example/', '{serper}', 1, 'x')`).rejects.toThrow(/snapshots/);
+  for (const table of ["search_results_raw", "search_results_processed", "search_runs"]) {
+    await expect(sql`truncate ${sql(table)} cascade`, table).rejects.toThrow(/snapshots/);
+  }
+  expect(await counted(sql)).toEqual({ runs: 1, raw: 1, processed: 1 });
+});
+
 it("errands name the variables that the reference names, where the configuration names none", async () => {
   const { sql } = await testDatabase();
   const asked: unknown[] = [];
