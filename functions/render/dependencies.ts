@@ -1,6 +1,8 @@
 /** What render works with, built once per container. No database: it runs the scripts of strangers. */
 import { createUrlGuard } from "../../shared/access/url-guard.ts";
+import { createExits } from "../../shared/crawl/exits.ts";
 import { createJobFlags } from "../../shared/crawl/job-flags.ts";
+import { createProxyStates } from "../../shared/crawl/proxy-state.ts";
 import type { RenderDependencies } from "../../shared/crawl/render-run.ts";
 import { dynamoClient, s3Client } from "../../shared/platform/aws.ts";
 import { systemClock } from "../../shared/platform/clock.ts";
@@ -23,6 +25,12 @@ export const dependencies = once(() => {
       config.crawl4aiUrl === ""
         ? createChromiumRenderer(createChromium({ guard, userAgent, executable, log }))
         : createCrawl4AiRenderer({ url: config.crawl4aiUrl, timeoutMs: config.crawl4aiTimeoutS * 1000, userAgent }),
+    exits: createExits({
+      direct: guard.dispatcher(),
+      through: (server) => guard.proxyDispatcher(server),
+      proxies: createProxyStates(dynamoClient(), config.stateTable),
+      clock: systemClock,
+    }),
     objects: createObjectStore(s3Client(), config.bucket),
     flags: createJobFlags(dynamoClient(), config.stateTable),
     hosts: configuredHostStates(config, dynamoClient(), log),

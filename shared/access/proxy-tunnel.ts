@@ -112,7 +112,7 @@ interface Reader {
   /** The next bytes up to and including `end`. */
   through(end: string, most: number): Promise<Buffer>;
   exactly(bytes: number): Promise<Buffer>;
-  /** Leaves the socket to whoever uses the tunnel. @throws ProxyFault where the proxy said more than it had to */
+  /** Leaves the socket to whoever uses the tunnel. @throws ProxyFault where there is more than the handshake */
   finish(): void;
 }
 
@@ -162,7 +162,8 @@ function createReader(socket: Socket, deadline: AbortSignal): Reader {
       return take(bytes);
     },
     finish() {
-      if (held.length > 0) throw new ProxyFault("PROXY_PROTOCOL_ERROR", "the proxy sent data that nobody asked for");
+      // it may come from the site, and no site may put a proxy out of use
+      if (held.length > 0) throw new ProxyFault("TARGET_UNREACHABLE", "it or the site sent data that nobody asked for");
     },
   };
 }

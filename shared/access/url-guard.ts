@@ -28,6 +28,12 @@ export interface UrlGuard extends Pick<UrlInspector, "inspect"> {
    * @throws UrlRefusedError where that can be told without a lookup
    */
   connect(hostname: string, port: number): Socket;
+  /**
+   * As `connect`, through a proxy and ready to be used. The proxy is asked for an address that was checked.
+   * @param begun sees the connection to the proxy as soon as it is begun
+   * @throws ProxyFault, UrlRefusedError, or what the lookup says
+   */
+  tunnel(server: ProxyServer, hostname: string, port: number, begun: (socket: Socket) => void): Promise<Socket>;
 }
 
 export interface DispatcherOptions extends Omit<Agent.Options, "connect" | "factory"> {
@@ -56,6 +62,21 @@ export function createUrlGuard({ allowHosts, lookup = systemLookup }: GuardOptio
   return {
     inspect,
     connect,
+    async tunnel(server, hostname, port, begun) {
+      const address = await addressOf(hostname, port);
+      return await openTunnel(
+        server,
+        { address, port },
+        {
+          connect(proxyHost, proxyPort) {
+            const socket = connect(proxyHost, proxyPort);
+            begun(socket);
+            return socket;
+          },
+          timeoutMs: DEFAULT_CONNECT_TIMEOUT_MS,
+        },
+      );
+    },
     proxyDispatcher(server, { connectTimeoutMs = DEFAULT_CONNECT_TIMEOUT_MS, ...options } = {}) {
       const secure = buildConnector({ timeout: connectTimeoutMs });
       const tunnel = { connect, timeoutMs: connectTimeoutMs };

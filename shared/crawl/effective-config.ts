@@ -41,19 +41,7 @@ export async function effectiveConfig(
       { code: "VALIDATION_ERROR" },
     );
   }
-  if (config.proxy_id !== undefined) {
-    await requireProxy(sql, config.proxy_id);
-    // never past the proxy unasked
-    if (config.render !== "never") {
-      throw new ApiError(
-        400,
-        `config: render (${config.render}) does not go through a proxy: leave out proxy_id or render`,
-        {
-          code: "VALIDATION_ERROR",
-        },
-      );
-    }
-  }
+  if (config.proxy_id !== undefined) await requireProxy(sql, config.proxy_id);
   return config;
 }
 

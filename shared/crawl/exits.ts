@@ -11,8 +11,10 @@ import type { ProxyStates, SharedProxyConfig } from "./proxy-state.ts";
 
 export interface Route {
   client: Agent;
+  /** What the client goes through; undefined: nothing. */
+  server: ProxyServer | undefined;
   /** Learns from an answer. @returns whether it never reached the site, and another route should be tried */
-  over(answer: Exchange): Promise<boolean>;
+  over(answer: Pick<Exchange, "fault">): Promise<boolean>;
 }
 
 /** Of one task. */
@@ -36,7 +38,7 @@ export interface ExitsOptions {
 }
 
 export function directExit(client: Agent): Exit {
-  const route: Route = { client, over: async () => false };
+  const route: Route = { client, server: undefined, over: async () => false };
   return { route: async () => route };
 }
 
@@ -124,6 +126,7 @@ function createProxyExit(proxyId: string, { proxies, clock, random, clientOf }: 
       const use = uses[index];
       return {
         client: clientOf(server),
+        server,
         async over({ fault }) {
           if (fault?.code !== "PROXY_UNAVAILABLE") {
             if (use !== undefined && use.failures > 0) {

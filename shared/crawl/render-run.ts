@@ -14,17 +14,20 @@ import type { QueueSender } from "../platform/queues.ts";
 import { RenderError, type RenderedPage, type Renderer } from "../render/renderer.ts";
 import { RENDER } from "./crawl-metrics.ts";
 import type { HttpResponse } from "./exchange.ts";
+import type { Exits } from "./exits.ts";
 import { fault } from "./fetch-faults.ts";
 import type { HostStates } from "./host-state.ts";
 import type { JobFlags } from "./job-flags.ts";
 import { readPageContent } from "./page-content.ts";
 import { deliverRendered, renderingOf } from "./render-delivery.ts";
+import { renderThrough } from "./render-exit.ts";
 import { type RenderClaim, type RenderTask, readRenderClaim } from "./render-task.ts";
 import { waitForTurn } from "./render-turn.ts";
 import { isInfrastructureFault } from "./task-halt.ts";
 
 export interface RenderDependencies {
   renderer: Renderer;
+  exits: Exits;
   objects: ObjectStore;
   queues: QueueSender;
   flags: Pick<JobFlags, "isCancelled">;
@@ -81,7 +84,7 @@ export async function runRenderTask(
   const stopWatching = watchJob(dependencies, task, claim, watch);
   let page: RenderedPage;
   try {
-    page = await renderer.render(documentOf(claim), {
+    page = await renderThrough(dependencies, claim, {
       waitFor: claim.config.wait_for,
       timeoutMs: Math.max(1000, Math.min(claim.config.page_timeout_ms, remainingMs() - CLOSING_MS)),
       headers: claim.config.headers,
@@ -143,11 +146,6 @@ function watchJob(
   };
   const timer = setInterval(() => void look(), WATCH_EVERY_MS);
   return () => clearInterval(timer);
-}
-
-function documentOf({ capture, html }: RenderClaim) {
-  const { finalUrl: url, status, headers, mimeType } = capture;
-  return { url, status, headers, mimeType: mimeType ?? "text/html", text: html };
 }
 
 /** The capture with the DOM archived, and its text where the DOM has one. */

@@ -12,9 +12,10 @@ export function createChromiumRenderer(chromium: Chromium): Renderer {
   return {
     name: "chromium",
     asksAgain: false,
-    async render(document, { waitFor, timeoutMs, headers, signal }) {
+    async render(document, { waitFor, timeoutMs, headers, signal, through }) {
       const deadline = Date.now() + Math.max(timeoutMs / 2, timeoutMs - CLOSING_MS);
-      return await chromium.withPage(document, { purpose: "text", headers, timeoutMs, signal }, async (open) => {
+      const options = { purpose: "text", headers, timeoutMs, signal, through } as const;
+      return await chromium.withPage(document, options, async (open) => {
         const done = await open.loaded(deadline);
         if (waitFor === undefined) await waitForText(open, Math.min(deadline, Date.now() + LONGEST_SILENCE_MS));
         const missing = waitFor === undefined ? null : await waitForSelector(open, waitFor, deadline);

@@ -4,6 +4,7 @@
  */
 import { createRequire } from "node:module";
 import type { Browser, BrowserContext } from "puppeteer-core";
+import type { ProxyServer } from "../access/proxy-server.ts";
 import type { UrlGuard } from "../access/url-guard.ts";
 import type { Logger } from "../platform/log.ts";
 import { onShutdown } from "../platform/shutdown.ts";
@@ -29,6 +30,8 @@ export interface OpenOptions extends Pick<PageOptions, "purpose" | "headers"> {
   viewport?: { width: number; height: number };
   /** Ends the work at once, with RENDER_STOPPED. */
   signal?: AbortSignal | undefined;
+  /** All connections of the page go through this proxy; where it fails, the page ends with PROXY_UNAVAILABLE. */
+  through?: ProxyServer | undefined;
 }
 
 export interface Chromium {
@@ -91,7 +94,7 @@ export function createChromium(options: ChromiumOptions): Chromium {
 
   const onePage = async <T>(
     document: FetchedDocument,
-    { timeoutMs, purpose, headers, viewport = VIEWPORT, signal }: OpenOptions,
+    { timeoutMs, purpose, headers, viewport = VIEWPORT, signal, through }: OpenOptions,
     work: (page: OpenPage) => Promise<T>,
   ): Promise<T> => {
     const deadline = Date.now() + timeoutMs;
@@ -99,7 +102,14 @@ export function createChromium(options: ChromiumOptions): Chromium {
     const current = await started();
     const { browser, proxy } = current;
     current.pages += 1;
-    proxy.startPage({ requests: MAX_REQUESTS[purpose], bytes: MAX_BYTES[purpose] });
+    const cutOff = Promise.withResolvers<never>();
+    cutOff.promise.catch(() => undefined);
+    const exit = through && {
+      server: through,
+      ownHost: new URL(document.url).hostname,
+      failed: (why: string) => cutOff.reject(new RenderError("PROXY_UNAVAILABLE", why)),
+    };
+    proxy.startPage({ requests: MAX_REQUESTS[purpose], bytes: MAX_BYTES[purpose] }, exit);
     let context: BrowserContext | undefined;
     let healthy = false;
     try {
@@ -118,7 +128,12 @@ export function createChromium(options: ChromiumOptions): Chromium {
         const open = openDocument(page, document, { purpose, headers, maxRequests, proxy });
         return await Promise.race([open.then(work), crashed]);
       };
-      const ends = [browserDeath(current), expiry(deadline, timeoutMs), ...(signal ? [stopped(signal)] : [])];
+      const ends = [
+        cutOff.promise,
+        browserDeath(current),
+        expiry(deadline, timeoutMs),
+        ...(signal ? [stopped(signal)] : []),
+      ];
       const result = await Promise.race([opened(), ...ends]);
       healthy = true;
       return result;

@@ -1,7 +1,8 @@
 /**
  * The one way out of the browser: a forward proxy on loopback that resolves and checks each target with the URL guard and
  * connects to the very address it checked. The browser itself resolves no names, so that nothing a page does, not a redirect,
- * a WebSocket, a worker or a rebound name, reaches what the guard forbids.
+ * a WebSocket, a worker or a rebound name, reaches what the guard forbids. Where the page has an exit, the checked address is
+ * asked of that proxy, and nothing passes it.
  *
  * Only who knows the password may use it, and each page has a budget.
  */
@@ -9,7 +10,9 @@ import { randomBytes, timingSafeEqual } from "node:crypto";
 import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
+import { ProxyFault } from "../access/proxy-tunnel.ts";
 import { type UrlGuard, UrlRefusedError } from "../access/url-guard.ts";
+import { isTheExits, type PageExit } from "./page-exit.ts";
 
 export interface Budget {
   /** Requests, or connections where what goes through them is encrypted. */
@@ -25,7 +28,7 @@ export interface GuardProxy {
   /** A plain HTTP URL that the proxy answers by itself: who asks for it has shown the password once. */
   readonly greetingUrl: string;
   /** Cuts what is still open, and begins to count anew. */
-  startPage(budget: Budget): void;
+  startPage(budget: Budget, exit?: PageExit): void;
   /** Why requests of this page were refused, without what is private in their URLs; each once. */
   readonly refusals: readonly string[];
   close(): Promise<void>;
@@ -47,6 +50,7 @@ export async function startGuardProxy(guard: UrlGuard): Promise<GuardProxy> {
   const open = new Set<Duplex>();
   let left: Budget = { requests: 0, bytes: 0 };
   let refusals = new Set<string>();
+  let page: { exit: PageExit | undefined; hasWorked: boolean } = { exit: undefined, hasWorked: false };
 
   const track = (socket: Duplex): void => {
     open.add(socket);
@@ -69,21 +73,52 @@ export async function startGuardProxy(guard: UrlGuard): Promise<GuardProxy> {
     const given = Buffer.from(headers["proxy-authorization"] ?? "");
     return given.length === expected.length && timingSafeEqual(given, expected);
   };
-  /** Opens the connection, and counts. @throws Error that says why not */
-  const connect = (hostname: string, port: number): Socket => {
+  /** Opens a connection, and counts. @throws Error that says why not */
+  const connect = async (hostname: string, port: number): Promise<Socket> => {
     if (left.requests <= 0 || left.bytes <= 0)
       throw new UrlRefusedError("URL_BLOCKED", "the page has used up its requests");
     left.requests -= 1;
+    const mine = page;
+    const { exit } = mine;
+    const socket = exit === undefined ? await direct(hostname, port) : await tunnel(exit, hostname, port, mine);
+    socket.setTimeout(IDLE_TIMEOUT_MS, () => socket.destroy());
+    return socket;
+  };
+  const direct = async (hostname: string, port: number): Promise<Socket> => {
     const socket = guard.connect(hostname, port);
     track(socket);
     const late = setTimeout(() => socket.destroy(new Error("connection timed out")), CONNECT_TIMEOUT_MS);
-    socket.once("connect", () => clearTimeout(late));
-    socket.once("close", () => clearTimeout(late));
-    socket.setTimeout(IDLE_TIMEOUT_MS, () => socket.destroy());
-    socket.on("error", (error) => {
-      if (error instanceof UrlRefusedError) refuse(error.message);
-    });
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    socket.once("connect", resolve);
+    socket.once("error", reject);
+    socket.once("close", () => reject(new Error("connection closed")));
+    try {
+      await promise;
+    } finally {
+      clearTimeout(late);
+    }
     return socket;
+  };
+  const tunnel = async (exit: PageExit, hostname: string, port: number, mine: typeof page): Promise<Socket> => {
+    // the page may have ended while the name was looked up
+    const begun = (socket: Duplex): void => {
+      track(socket);
+      if (page !== mine) socket.destroy();
+    };
+    try {
+      const socket = await guard.tunnel(exit.server, hostname, port, begun);
+      // over TLS it is another socket than the one that was begun
+      if (!open.has(socket)) begun(socket);
+      mine.hasWorked = true;
+      return socket;
+    } catch (error) {
+      // what was cut here says nothing of the server
+      if (error instanceof ProxyFault && page === mine && left.bytes >= 0) {
+        if (isTheExits(error, hostname === exit.ownHost, mine.hasWorked)) exit.failed(error.message);
+        else refuse(error.message);
+      }
+      throw error;
+    }
   };
 
   const server = createServer((incoming, answer) => {
@@ -91,10 +126,10 @@ export async function startGuardProxy(guard: UrlGuard): Promise<GuardProxy> {
       answer.writeHead(407, { "proxy-authenticate": 'Basic realm="strandline"', connection: "close" }).end();
       return;
     }
-    forward(incoming, answer);
+    void forward(incoming, answer);
   });
 
-  const forward = (incoming: IncomingMessage, answer: ServerResponse): void => {
+  const forward = async (incoming: IncomingMessage, answer: ServerResponse): Promise<void> => {
     const fail = (error: unknown): void => {
       if (error instanceof UrlRefusedError) refuse(error.message);
       if (answer.headersSent) answer.destroy();
@@ -107,7 +142,11 @@ export async function startGuardProxy(guard: UrlGuard): Promise<GuardProxy> {
         return;
       }
       const target = guard.inspect(url);
-      const socket = connect(target.hostname, Number(target.port || 80));
+      const socket = await connect(target.hostname, Number(target.port || 80));
+      if (answer.destroyed) {
+        socket.destroy();
+        return;
+      }
       const outgoing = httpRequest({
         createConnection: () => socket,
         method,
@@ -136,34 +175,33 @@ export async function startGuardProxy(guard: UrlGuard): Promise<GuardProxy> {
       client.end('HTTP/1.1 407 Proxy Authentication Required\r\nProxy-Authenticate: Basic realm="strandline"\r\n\r\n');
       return;
     }
+    void join(incoming.url ?? "", client, head);
+  });
+  const join = async (authority: string, client: Duplex, head: Buffer): Promise<void> => {
     let socket: Socket;
     try {
-      const target = new URL(`http://${incoming.url}`);
+      const target = new URL(`http://${authority}`);
       // the URL parser drops 80, the default of the scheme it was given
-      socket = connect(target.hostname, Number(target.port || 80));
+      socket = await connect(target.hostname, Number(target.port || 80));
     } catch (error) {
-      refuse(error instanceof Error ? error.message : String(error));
-      client.end("HTTP/1.1 403 Forbidden\r\n\r\n");
+      const refused = error instanceof UrlRefusedError;
+      if (refused) refuse(error.message);
+      client.end(`HTTP/1.1 ${refused ? "403 Forbidden" : "502 Bad Gateway"}\r\n\r\n`);
       return;
     }
-    let tunnelled = false;
-    socket.once("connect", () => {
-      tunnelled = true;
-      client.write("HTTP/1.1 200 Connection Established\r\n\r\n");
-      if (head.length > 0) socket.write(head);
-      client.on("data", (chunk: Buffer) => spend(chunk.length));
-      socket.on("data", (chunk: Buffer) => spend(chunk.length));
-      client.pipe(socket);
-      socket.pipe(client);
-    });
-    socket.once("error", (error) => {
-      if (!tunnelled)
-        client.end(`HTTP/1.1 ${error instanceof UrlRefusedError ? "403 Forbidden" : "502 Bad Gateway"}\r\n\r\n`);
-      else client.destroy();
-    });
+    if (client.destroyed) {
+      socket.destroy();
+      return;
+    }
+    client.write("HTTP/1.1 200 Connection Established\r\n\r\n");
+    if (head.length > 0) socket.write(head);
+    client.on("data", (chunk: Buffer) => spend(chunk.length));
+    socket.on("data", (chunk: Buffer) => spend(chunk.length));
+    client.pipe(socket);
+    socket.pipe(client);
     socket.once("close", () => client.destroy());
     client.once("close", () => socket.destroy());
-  });
+  };
   server.on("connection", track);
   server.on("clientError", (_error, socket) => socket.destroy());
 
@@ -178,7 +216,8 @@ export async function startGuardProxy(guard: UrlGuard): Promise<GuardProxy> {
     user: USER,
     password,
     greetingUrl: `http://${GREETING_HOST}/`,
-    startPage(budget) {
+    startPage(budget, exit) {
+      page = { exit, hasWorked: false };
       cut();
       left = { ...budget };
       refusals = new Set();

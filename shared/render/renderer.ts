@@ -1,5 +1,7 @@
 /** The port of whatever turns a fetched document into what a reader would see. */
 
+import type { ProxyServer } from "../access/proxy-server.ts";
+
 /** A document as the site has answered it: the browser gets it from us, and not from the site once more. */
 export interface FetchedDocument {
   /** After redirects. */
@@ -21,6 +23,8 @@ export interface RenderOptions {
   headers: Readonly<Record<string, string>>;
   /** Ends the work at once. */
   signal?: AbortSignal | undefined;
+  /** Connections leave directly where there is none. */
+  through?: ProxyServer | undefined;
 }
 
 export interface RenderedPage {
@@ -49,6 +53,8 @@ const RENDER_ERROR_CODES = {
   RENDER_FAILED: false,
   RENDER_TOO_LARGE: false,
   RENDER_STOPPED: false,
+  /** The proxy that the page is to go through does not work. */
+  PROXY_UNAVAILABLE: true,
   /** Nothing is left of a page that had text. */
   RENDER_EMPTY: false,
   WAIT_FOR_TIMEOUT: false,

@@ -163,7 +163,7 @@ it("a server without a user name may say so with null, as answers do", async () 
   ]);
 });
 
-it("a job is refused where its proxy is unknown, switched off, or would be passed by a browser", async () => {
+it("a job is refused where its proxy is unknown or switched off, and taken where it renders", async () => {
   const crawl = (more: Record<string, unknown>) =>
     callApi(crawlApi, {
       path: "/api/v1/crawl",
@@ -172,7 +172,7 @@ it("a job is refused where its proxy is unknown, switched off, or would be passe
     });
   expect(await crawl({ proxy_id: uuidv7() })).toMatchObject({ status: 404, body: { code: "NOT_FOUND" } });
   const { body } = await call("POST", "", config("for jobs"));
-  expect(await crawl({ proxy_id: body.id, render: "auto" })).toMatchObject({ status: 400 });
+  expect(await crawl({ proxy_id: body.id, render: "auto" })).toMatchObject({ status: 202 });
   expect(await crawl({ proxy_id: body.id })).toMatchObject({ status: 202 });
   await call("PUT", `/${body.id}`, config("for jobs", { is_active: false }));
   expect(await crawl({ proxy_id: body.id })).toMatchObject({ status: 409, body: { code: "PROXY_INACTIVE" } });

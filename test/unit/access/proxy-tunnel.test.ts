@@ -74,7 +74,7 @@ describe.each(["http", "socks5"] as const)("through a proxy that speaks %s", (ki
     ["garbage", "PROXY_PROTOCOL_ERROR"],
     ["endless", "PROXY_PROTOCOL_ERROR"],
     ["closes-mid-handshake", "PROXY_PROTOCOL_ERROR"],
-    ["talks-too-much", "PROXY_PROTOCOL_ERROR"],
+    ["talks-too-much", "TARGET_UNREACHABLE"],
     ["unreachable", "TARGET_UNREACHABLE"],
     ["denies", "PROXY_DENIED"],
   ] satisfies [ProxyMisbehaviour, string][])("one that is %s is named as such: %s", async (misbehaviour, expected) => {
