@@ -12,10 +12,12 @@ type Check = z.infer<typeof checkSchema>;
 
 /** Anyone may ask, so the internet is probed no more often than this, in ms. */
 const KEEP_MS = 30_000;
+/** A probe that failed may have met a worker that was only starting: it is done again sooner. */
+const KEEP_FAILED_MS = 5_000;
 const PROBE_MS = 5_000;
 /** Nor are the database and the files looked at more often than this, in ms. */
 const HOLD_MS = 1_000;
-let probed: { at: number; check: Promise<Check> } | undefined;
+let probed: { until: number; check: Promise<Check> } | undefined;
 
 const answerSchema = z.object({
   ok: z.boolean(),
@@ -36,13 +38,15 @@ export const healthz = defineRoute(
   },
   async (_request, dependencies: HarvestApi) => {
     const now = dependencies.clock.now();
-    if (held === undefined || now - held.at > HOLD_MS) held = { at: now, answer: examine(dependencies) };
+    if (held === undefined || now - held.at > HOLD_MS) held = { at: now, answer: healthOf(dependencies) };
     const answer = await held.answer;
     return answer.ok ? answer : new Answer(503, answer);
   },
 );
 
-async function examine({ sql, harvestConfig, clock, errands, log }: HarvestApi): Promise<Health> {
+type Examined = Pick<HarvestApi, "sql" | "harvestConfig" | "clock" | "errands" | "log">;
+
+export async function healthOf({ sql, harvestConfig, clock, errands, log }: Examined): Promise<Health> {
   const checked = async (check: () => Promise<Check>, otherwise: string): Promise<Check> => {
     try {
       return await check();
@@ -60,15 +64,17 @@ async function examine({ sql, harvestConfig, clock, errands, log }: HarvestApi):
     loaded = await harvestConfig();
     return { ok: true, detail: `prompt ${loaded.promptHash.slice(0, 12)}` };
   }, "is faulty: the log says where");
-  if (loaded !== undefined && (probed === undefined || clock.now() - probed.at > KEEP_MS)) {
+  if (loaded !== undefined && (probed === undefined || clock.now() > probed.until)) {
     const url = probeTarget(loaded);
     const ask = async () =>
       url === undefined
         ? { ok: true, detail: "not needed" }
         : probeAnswerSchema.parse(await errands.ask(HARVEST_QUEUE, { kind: "probe", url }, PROBE_MS));
-    probed = { at: clock.now(), check: checked(ask, "did not answer in time") };
+    probed = { until: clock.now() + KEEP_MS, check: checked(ask, "did not answer in time") };
   }
-  const internet = (await probed?.check) ?? { ok: false, detail: "not probed" };
+  const current = probed;
+  const internet = (await current?.check) ?? { ok: false, detail: "not probed" };
+  if (current !== undefined && !internet.ok) current.until = Math.min(current.until, clock.now() + KEEP_FAILED_MS);
   return { ok: database.ok && configuration.ok && internet.ok, database, configuration, internet };
 }
 
