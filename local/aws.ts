@@ -35,6 +35,9 @@ export const REGION = "us-east-1";
 /** What fauxqs names its queues' owner. */
 export const ACCOUNT = "000000000000";
 
+/** Key id and secret of the embedded services, which take any. */
+export const EMBEDDED_CREDENTIAL = "local";
+
 export async function startAws({ directory, ports = {}, prepare, onDynamoCall }: AwsOptions = {}): Promise<LocalAws> {
   if (directory !== undefined) await mkdir(directory, { recursive: true });
   const fauxqs = createFauxqs(directory, REGION);
@@ -58,8 +61,8 @@ export async function startAws({ directory, ports = {}, prepare, onDynamoCall }:
   return {
     env: {
       AWS_REGION: REGION,
-      AWS_ACCESS_KEY_ID: "local",
-      AWS_SECRET_ACCESS_KEY: "local",
+      AWS_ACCESS_KEY_ID: EMBEDDED_CREDENTIAL,
+      AWS_SECRET_ACCESS_KEY: EMBEDDED_CREDENTIAL,
       AWS_ENDPOINT_URL_SQS: sqsAndS3,
       AWS_ENDPOINT_URL_S3: sqsAndS3,
       AWS_ENDPOINT_URL_DYNAMODB: `http://127.0.0.1:${dynamoPort}`,

@@ -1,6 +1,7 @@
 /** The environment of the handlers: what the user set, and where the embedded services are for what the user did not set. */
 import { join } from "node:path";
-import { type Config, loadConfig } from "../shared/platform/config.ts";
+import { CONFIG_FIELDS, type Config, loadConfig } from "../shared/platform/config.ts";
+import { EMBEDDED_CREDENTIAL } from "./aws.ts";
 
 /** Which services the user's own settings replace. */
 export interface Replaced {
@@ -49,7 +50,19 @@ export function handlerEnvironment(
   replaced: Replaced,
   home: string,
 ): Record<string, string> {
-  const real = replaced.s3 || replaced.dynamo || replaced.scheduler;
+  const kept = usable(user, replaced.s3 || replaced.dynamo || replaced.scheduler);
+  return {
+    VECTORS__SQLITE_PATH: join(home, "vectors.sqlite"),
+    STORAGE__BUCKET: config.bucket,
+    STATE__TABLE: config.stateTable,
+    AWS_EC2_METADATA_DISABLED: "true",
+    ...services,
+    ...kept,
+  };
+}
+
+/** @param real whether a real service of AWS is used, with the owner's credentials */
+function usable(user: Environment, real: boolean): Record<string, string> {
   const kept = Object.entries(user).filter(
     (entry): entry is [string, string] =>
       entry[1] !== undefined &&
@@ -57,12 +70,24 @@ export function handlerEnvironment(
       !OF_THE_PROCESS.test(entry[0]) &&
       (real || !OWN_CREDENTIALS.test(entry[0])),
   );
-  return {
-    VECTORS__SQLITE_PATH: join(home, "vectors.sqlite"),
-    STORAGE__BUCKET: config.bucket,
-    STATE__TABLE: config.stateTable,
-    AWS_EC2_METADATA_DISABLED: "true",
-    ...services,
-    ...Object.fromEntries(kept),
-  };
+  return Object.fromEntries(kept);
 }
+
+const CONFIGURATION = new Set(Object.values(CONFIG_FIELDS).map(({ env }) => env));
+
+/**
+ * Of the environment of handlers, what may lie in a file: settings and where the services are. Variables that the user's shell
+ * happens to hold stay out, and so do the user's own credentials.
+ */
+export const announcedEnvironment = (handlers: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(handlers).filter(([name, value]) =>
+      OWN_CREDENTIALS.test(name) ? value === EMBEDDED_CREDENTIAL : CONFIGURATION.has(name) || name.startsWith("AWS_"),
+    ),
+  );
+
+/** The environment of handlers again, from what was announced and the variables of whoever asks now. */
+export const restoredEnvironment = (
+  announced: Readonly<Record<string, string>>,
+  user: Environment,
+): Record<string, string> => ({ ...usable(user, true), ...announced });

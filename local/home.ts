@@ -14,7 +14,7 @@ const infoSchema = z.object({
     scheduler: z.number().optional(),
     postgres: z.number().optional(),
   }),
-  /** What `npm run invoke` gives to a handler so that it finds the services. */
+  /** Settings of the handlers, by which `npm run invoke` and other tools find the services. */
   env: z.record(z.string(), z.string()).default({}),
 });
 export type RuntimeInfo = z.infer<typeof infoSchema>;

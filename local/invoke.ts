@@ -6,6 +6,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { TOPOLOGY } from "../infra/topology.ts";
 import { Container } from "./container.ts";
+import { restoredEnvironment } from "./environment.ts";
 import { AlreadyRunning, readCredentials, readRuntimeInfo } from "./home.ts";
 import type { StreamSink } from "./invocation.ts";
 import { startRuntime } from "./runtime.ts";
@@ -28,7 +29,7 @@ async function services(): Promise<{ env: Record<string, string>; stop(): Promis
     if (!(error instanceof AlreadyRunning)) throw error;
     const running = readRuntimeInfo(home);
     if (running === undefined) throw error;
-    return { env: running.env, stop: async () => {} };
+    return { env: restoredEnvironment(running.env, process.env), stop: async () => {} };
   }
 }
 

@@ -4,7 +4,7 @@ import type { FunctionSpec, Topology } from "../infra/topology/spec.ts";
 import { ensureAdminKey } from "./admin-key.ts";
 import { asyncTrigger, startTicking } from "./async-events.ts";
 import type { LocalAws } from "./aws.ts";
-import { checkEnvironment, type Environment, handlerEnvironment } from "./environment.ts";
+import { announcedEnvironment, checkEnvironment, type Environment, handlerEnvironment } from "./environment.ts";
 import { FunctionPool } from "./function-pool.ts";
 import { type Home, takeHome } from "./home.ts";
 import { type HttpDoor, startHttpDoor } from "./http-door.ts";
@@ -150,7 +150,7 @@ class RunningRuntime implements Runtime {
       pid: process.pid,
       url: this.url,
       ports: { api: this.#door.port, ...services.ports },
-      env: this.env,
+      env: announcedEnvironment(this.env),
     });
     this.#door.open();
   }
