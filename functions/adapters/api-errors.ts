@@ -3,7 +3,7 @@ import { HTTPException } from "hono/http-exception";
 import type { z } from "zod";
 import { UnknownFieldError } from "../../shared/crawl/result-fields.ts";
 import { ApiError, PermanentError, RetryableError, ThrottledError } from "../../shared/platform/errors.ts";
-import { isUnreachable } from "../../shared/platform/passing-faults.ts";
+import { isBusyAws, isUnreachable } from "../../shared/platform/passing-faults.ts";
 
 /**
  * Each family of the API has a shape of its own. `crawl`: `{error, code, details?, request_id}`; `spider`, for `/spider`,
@@ -74,7 +74,7 @@ export function toApiError(error: unknown): ApiError {
       headers,
     });
   }
-  if (error instanceof RetryableError || isUnreachable(error)) {
+  if (error instanceof RetryableError || isUnreachable(error) || isBusyAws(error)) {
     return new ApiError(503, "A service behind this one does not answer at the moment: try again", {
       code: error instanceof RetryableError ? error.code : "SERVICE_UNAVAILABLE",
       cause: error,

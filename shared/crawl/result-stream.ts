@@ -4,6 +4,7 @@
  */
 import type { Clock } from "../platform/clock.ts";
 import type { Logger } from "../platform/log.ts";
+import { isPassingFault } from "../platform/passing-faults.ts";
 import { type StreamEnd, tellStream } from "./crawl-metrics.ts";
 import { type CrawlState, readCrawlState } from "./crawl-state.ts";
 import type { ResultFields } from "./result-fields.ts";
@@ -35,7 +36,16 @@ const IDLE_MS = 15_000;
 /** For the pages that are being read, and for the end. */
 const LAST_MS = 20_000;
 
-/** A cancelled job's stream ends with what has come by then. Throws nothing of its own where `signal` aborts. */
+/** For how long a service that does not answer is asked again; longer than a stream is silent. */
+const PATIENCE_MS = 30_000;
+const PAUSE_MS = 500;
+
+type StreamDependencies = ResultReader & { clock: Clock; log: Logger };
+
+/**
+ * A cancelled job's stream ends with what has come by then. Throws nothing of its own where `signal` aborts. A passing fault
+ * is waited out: the stream goes on after the last page it gave.
+ */
 export async function* streamResults(
   dependencies: StreamDependencies,
   jobId: string,
@@ -46,7 +56,7 @@ export async function* streamResults(
   let how: StreamEnd = "left";
   let records = 0;
   try {
-    for await (const item of resultItems(dependencies, jobId, options)) {
+    for await (const item of patientItems(dependencies, jobId, options)) {
       if (item.type === "error") how = item.code === "STREAM_TIME_LIMIT" ? "time_limit" : "failed";
       if (item.type === "stats" && how === "left") how = "complete";
       if (item.type === "page") records += 1;
@@ -60,7 +70,33 @@ export async function* streamResults(
   }
 }
 
-type StreamDependencies = ResultReader & { clock: Clock; log: Logger };
+/** Goes on after the last page where the services behind it do not answer for a moment. */
+async function* patientItems(
+  dependencies: StreamDependencies,
+  jobId: string,
+  options: ResultStreamOptions,
+): AsyncGenerator<StreamItem, void, undefined> {
+  const { clock, log } = dependencies;
+  const { signal, remainingMs } = options;
+  let { after } = options;
+  let failingSince: number | undefined;
+  for (;;) {
+    try {
+      for await (const item of resultItems(dependencies, jobId, { ...options, after })) {
+        failingSince = undefined;
+        if (item.type === "page") after = item.cursor;
+        yield item;
+      }
+      return;
+    } catch (error) {
+      failingSince ??= clock.now();
+      const isOver = clock.now() - failingSince > PATIENCE_MS || remainingMs() < LAST_MS;
+      if (isOver || !isPassingFault(error)) throw error;
+      log.warn("a stream could not be read: it goes on in a moment", { error, job_id: jobId, cursor: after });
+      await clock.sleep(PAUSE_MS, signal).catch(() => {});
+    }
+  }
+}
 
 async function* resultItems(
   { clock, log, ...reader }: StreamDependencies,

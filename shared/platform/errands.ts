@@ -7,6 +7,7 @@ import { z } from "zod";
 import type { Clock } from "./clock.ts";
 import { ApiError } from "./errors.ts";
 import { uuidv7 } from "./ids.ts";
+import { patiently } from "./patience.ts";
 import type { QueueSender } from "./queues.ts";
 import { expiresAt, isConditionFailure } from "./state-item.ts";
 
@@ -57,7 +58,9 @@ export function createErrandOffice(
       for (;;) {
         const waited = clock.now() - started;
         await clock.sleep(Math.min(LONGEST_PAUSE_MS, Math.max(SHORTEST_PAUSE_MS, waited * PAUSE_SHARE)));
-        const { Item } = await dynamo.send(new GetCommand({ TableName, Key: keyOf(errandId), ConsistentRead: true }));
+        const look = new GetCommand({ TableName, Key: keyOf(errandId), ConsistentRead: true });
+        // the work is under way, and paid for: a look that fails is looked again
+        const { Item } = await patiently(clock, deadline, () => dynamo.send(look));
         if (Item !== undefined) return answerOf(Item["answer"]);
         if (clock.now() >= deadline) {
           const message = `No answer came within ${Math.round(timeoutMs / 1000)} s: try again, or ask for less`;
@@ -90,7 +93,8 @@ export async function runErrand(
 ): Promise<void> {
   if (deadline - clock.now() <= 0) return;
   const expires_at = expiresAt(clock.now(), ANSWER_TTL_S);
-  if (once && !(await isFirst(dynamo, { TableName, Item: { pk: `${keyOf(errandId).pk}#begun`, expires_at } }))) return;
+  const begun = { ...begunKey(errandId), by: uuidv7(), expires_at };
+  if (once && !(await patiently(clock, deadline, () => begins(dynamo, TableName, begun)))) return;
   const remaining = deadline - clock.now();
   let answer: z.input<typeof answerSchema>;
   try {
@@ -108,21 +112,26 @@ export async function runErrand(
     text = JSON.stringify({ error: { status: 502, code: "ERRAND_TOO_LARGE", message } } satisfies typeof answer);
   }
   const Item = { ...keyOf(errandId), answer: text, expires_at };
-  await dynamo.send(new PutCommand({ TableName, Item }));
+  // work that is begun once is lost with its answer
+  await patiently(clock, deadline, () => dynamo.send(new PutCommand({ TableName, Item })));
 }
 
-/** @returns false where the item is there already */
-async function isFirst(
+/** @returns false where another delivery has begun it */
+async function begins(
   dynamo: DynamoDBDocumentClient,
-  { TableName, Item }: { TableName: string; Item: Record<string, unknown> },
+  TableName: string,
+  Item: { pk: string; by: string; expires_at: number },
 ): Promise<boolean> {
   try {
     await dynamo.send(new PutCommand({ TableName, Item, ConditionExpression: "attribute_not_exists(pk)" }));
     return true;
   } catch (error) {
-    if (isConditionFailure(error)) return false;
-    throw error;
+    if (!isConditionFailure(error)) throw error;
+    // a write whose answer is lost is tried again by the SDK, and meets itself
+    const found = await dynamo.send(new GetCommand({ TableName, Key: { pk: Item.pk }, ConsistentRead: true }));
+    return found.Item?.["by"] === Item.by;
   }
 }
 
 const keyOf = (errandId: string) => ({ pk: `errand#${errandId}` });
+const begunKey = (errandId: string) => ({ pk: `${keyOf(errandId).pk}#begun` });

@@ -19,5 +19,20 @@ export function isUnreachable(error: unknown): boolean {
 
 /** S3, SQS and DynamoDB: the SDK has tried again by itself before. */
 function isFaultOfAws(error: unknown): boolean {
-  return error instanceof Error && "$metadata" in error;
+  return error instanceof Error && ("$metadata" in error || error.name === "TimeoutError");
+}
+
+/** What AWS calls it where a request comes too soon, or was not done in time; its HTTP status is 400 as often as not. */
+const BUSY = /Throttl|TooManyRequests|SlowDown|ThroughputExceeded|RequestLimitExceeded|^(TimeoutError|RequestTimeout)/;
+
+/** Whether a service of AWS asks for time, as opposed to one that refuses what it was asked. */
+export function isBusyAws(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return BUSY.test(error.name) || statusOf(error) >= 500 || statusOf(error) === 429;
+}
+
+function statusOf(error: Error): number {
+  const about = "$metadata" in error ? error.$metadata : undefined;
+  if (typeof about !== "object" || about === null || !("httpStatusCode" in about)) return 0;
+  return Number(about.httpStatusCode);
 }

@@ -1,4 +1,5 @@
 /** Messages out. A message is a hint that a row has work; the row decides. */
+import { setTimeout as delay } from "node:timers/promises";
 import { SendMessageBatchCommand, SendMessageCommand, type SQSClient } from "@aws-sdk/client-sqs";
 import { RetryableError } from "./errors.ts";
 
@@ -36,20 +37,38 @@ export function createQueueSender(sqs: SQSClient, urlPrefix: string): QueueSende
       await sqs.send(new SendMessageCommand({ QueueUrl: urlPrefix + queue, MessageBody: body, MessageAttributes }));
     },
     async sendAll(queue, messages) {
+      let lost: unknown;
       for (const bodies of inBatches(messages.map((message) => JSON.stringify(message)))) {
-        const Entries = bodies.map((MessageBody, index) => ({ Id: String(index), MessageBody }));
-        const { Failed = [] } = await sqs.send(new SendMessageBatchCommand({ QueueUrl: urlPrefix + queue, Entries }));
-        if (Failed.length > 0) {
-          throw new RetryableError(
-            `${Failed.length} of ${Entries.length} messages were refused by ${queue}: ${Failed[0]?.Message}`,
-            {
-              code: "QUEUE_REFUSED",
-            },
-          );
-        }
+        // one batch that is lost is no reason to lose those after it
+        await sendBatch(sqs, { queue, QueueUrl: urlPrefix + queue, bodies }).catch((error: unknown) => {
+          lost ??= error;
+        });
       }
+      if (lost !== undefined) throw lost;
     },
   };
+}
+
+const FIRST_PAUSE_MS = 100;
+const TRIES = 4;
+
+/** SQS may take some messages of a batch and refuse others for the moment, which the SDK does not send again. */
+async function sendBatch(
+  sqs: SQSClient,
+  { queue, QueueUrl, bodies }: { queue: string; QueueUrl: string; bodies: readonly string[] },
+): Promise<void> {
+  let Entries = bodies.map((MessageBody, index) => ({ Id: String(index), MessageBody }));
+  for (let attempt = 1; ; attempt++) {
+    const { Failed = [] } = await sqs.send(new SendMessageBatchCommand({ QueueUrl, Entries }));
+    if (Failed.length === 0) return;
+    if (attempt === TRIES || Failed.every(({ SenderFault }) => SenderFault)) {
+      const message = `${Failed.length} of ${bodies.length} messages were refused by ${queue}: ${Failed[0]?.Message}`;
+      throw new RetryableError(message, { code: "QUEUE_REFUSED" });
+    }
+    const refused = new Set(Failed.map(({ Id }) => Id));
+    Entries = Entries.filter(({ Id }) => refused.has(Id));
+    await delay(FIRST_PAUSE_MS * 2 ** (attempt - 1));
+  }
 }
 
 function inBatches(bodies: readonly string[]): string[][] {

@@ -62,6 +62,42 @@ it("an errand that is delivered several times is done once", async () => {
   expect([await answer, done]).toEqual([1, 1]);
 });
 
+it("work that is done once is not lost by a table that throttles, or whose answer is lost", async () => {
+  const { aws, ask, received } = await office();
+  const puts = { begun: 0, answer: 0 };
+  let looks = 0;
+  const throttled = () =>
+    Object.assign(new Error("too fast"), { name: "ProvisionedThroughputExceededException", $metadata: {} });
+  aws.dynamo.middlewareStack.add(
+    (next, { commandName }) =>
+      async (args) => {
+        if (commandName === "GetItemCommand" && ++looks <= 2) throw throttled();
+        if (commandName !== "PutItemCommand") return await next(args);
+        const kind = JSON.stringify(args.input).includes("#begun") ? "begun" : "answer";
+        puts[kind] += 1;
+        if (puts[kind] > 1) return await next(args);
+        if (kind === "begun") await next(args);
+        throw throttled();
+      },
+    { step: "initialize", name: "faults" },
+  );
+  const answer = ask("harvest", {}, 15_000);
+  answer.catch(() => undefined);
+  const errand = await received();
+  let done = 0;
+  await runErrand(
+    { dynamo: aws.dynamo, clock: systemClock },
+    aws.stateTable,
+    errand,
+    async () => {
+      done += 1;
+      return "found";
+    },
+    { once: true },
+  );
+  expect([await answer, done, puts.answer]).toEqual(["found", 1, 2]);
+});
+
 it("a refusal is an answer, with its code and its reason", async () => {
   const { ask, received, run } = await office();
   const answer = ask("harvest", {}, 10_000);

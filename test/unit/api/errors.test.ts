@@ -9,6 +9,9 @@ import { callApi, type TestRequest } from "../../services/api.ts";
 
 const ID = "0199b3a0-0000-7000-8000-000000000000";
 
+const ofAws = (name: string, httpStatusCode?: number) =>
+  Object.assign(new Error("10.0.0.7 said no"), { name, $metadata: { httpStatusCode, attempts: 3 } });
+
 /** An API with one route, open to everyone, that throws what it is given. */
 function echoApi(fault?: unknown) {
   const lines: string[] = [];
@@ -189,6 +192,11 @@ it.each([
   ["an invalid URL", new PermanentError("No URL", { code: "URL_INVALID" }), 400, "URL_INVALID"],
   ["a retryable fault", new RetryableError("10.0.0.7 is away", { code: "QUEUE_REFUSED" }), 503, "QUEUE_REFUSED"],
   ["a database that is away", postgresDown, 503, "SERVICE_UNAVAILABLE"],
+  ["a table that asks for a pause", ofAws("ProvisionedThroughputExceededException", 400), 503, "SERVICE_UNAVAILABLE"],
+  ["a bucket that asks for a pause", ofAws("SlowDown", 503), 503, "SERVICE_UNAVAILABLE"],
+  ["a service of AWS that fails", ofAws("InternalFailure", 500), 503, "SERVICE_UNAVAILABLE"],
+  ["a service of AWS that does not answer", ofAws("TimeoutError"), 503, "SERVICE_UNAVAILABLE"],
+  ["a service of AWS that refuses", ofAws("AccessDenied", 403), 500, "INTERNAL_ERROR"],
   ["another permanent fault", new PermanentError("10.0.0.7 is broken", { code: "BROKEN" }), 500, "INTERNAL_ERROR"],
   ["an unknown fault", new Error("10.0.0.7 said no"), 500, "INTERNAL_ERROR"],
   ["something thrown that is no error", "10.0.0.7", 500, "INTERNAL_ERROR"],
