@@ -10,13 +10,21 @@ import { SQSClient } from "@aws-sdk/client-sqs";
 import { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import { once } from "./once.ts";
 
-export const sqsClient = /* @__PURE__ */ once(() => new SQSClient({}));
-export const secretsClient = /* @__PURE__ */ once(() => new SecretsManagerClient({}));
+/**
+ * In ms. Without them a service that takes a connection and never answers holds a call for as long as its function runs. The SDK
+ * begins to count 3 s late, so three tries of a silent one stay within the 29 s that API Gateway waits.
+ */
+const requestHandler = { connectionTimeout: 3_000, socketTimeout: 6_000 };
+
+export const sqsClient = /* @__PURE__ */ once(() => new SQSClient({ requestHandler }));
+export const secretsClient = /* @__PURE__ */ once(() => new SecretsManagerClient({ requestHandler }));
 /** Items as plain objects. The state table's key is `pk`; its TTL attribute is `expires_at`, in seconds. */
 export const dynamoClient = /* @__PURE__ */ once(() =>
-  DynamoDBDocumentClient.from(new DynamoDBClient({}), { marshallOptions: { removeUndefinedValues: true } }),
+  DynamoDBDocumentClient.from(new DynamoDBClient({ requestHandler }), {
+    marshallOptions: { removeUndefinedValues: true },
+  }),
 );
 /** Path-style where an endpoint is named: virtual-hosted bucket names need DNS that a laptop does not have. */
 export const s3Client = /* @__PURE__ */ once(
-  () => new S3Client({ forcePathStyle: process.env["AWS_ENDPOINT_URL_S3"] !== undefined }),
+  () => new S3Client({ requestHandler, forcePathStyle: process.env["AWS_ENDPOINT_URL_S3"] !== undefined }),
 );
