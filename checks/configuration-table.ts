@@ -1,5 +1,5 @@
 /**
- * The configuration table of the README, made from the settings in the code. `npm run check` does not write: a test compares.
+ * The table of docs/guide/configuration.md, made from the settings in the code. `npm run check` does not write: a test compares.
  * After a change of the settings: `npx node checks/configuration-table.ts --write`.
  */
 import { readFile, writeFile } from "node:fs/promises";
@@ -47,10 +47,10 @@ function meaning(schema: z.ZodType, about: string): string {
 
 if (import.meta.main) {
   const { CONFIG_FIELDS } = await import("../shared/platform/config.ts");
-  const readme = join(import.meta.dirname, "../README.md");
+  const page = join(import.meta.dirname, "../docs/guide/configuration.md");
   const table = configurationTable(Object.values(CONFIG_FIELDS));
   if (process.argv.includes("--write")) {
-    await writeFile(readme, withConfigurationTable(await readFile(readme, "utf8"), table));
+    await writeFile(page, withConfigurationTable(await readFile(page, "utf8"), table));
   } else {
     process.stdout.write(`${table}\n`);
   }

@@ -27,7 +27,7 @@ const list = z
       .filter((item) => item !== ""),
   );
 
-/** The settings, by the name the code uses. Order is the order of the README's table. */
+/** The settings, by the name the code uses. Order is the order of the guide's table. */
 export const CONFIG_FIELDS = {
   logLevel: field(
     "LOG_LEVEL",

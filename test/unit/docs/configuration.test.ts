@@ -5,11 +5,19 @@ import { z } from "zod";
 import { configurationTable, withConfigurationTable } from "../../../checks/configuration-table.ts";
 import { CONFIG_FIELDS } from "../../../shared/platform/config.ts";
 
-const README = join(import.meta.dirname, "../../../README.md");
+const ROOT = join(import.meta.dirname, "../../..");
 
-test("the README's configuration table is that of the code (if not: npx node checks/configuration-table.ts --write)", async () => {
-  const readme = await readFile(README, "utf8");
-  expect(readme).toBe(withConfigurationTable(readme, configurationTable(Object.values(CONFIG_FIELDS))));
+test("the guide's configuration table is that of the code (if not: npx node checks/configuration-table.ts --write)", async () => {
+  const page = await readFile(join(ROOT, "docs/guide/configuration.md"), "utf8");
+  expect(page).toBe(withConfigurationTable(page, configurationTable(Object.values(CONFIG_FIELDS))));
+});
+
+test("the README names no setting that there is not", async () => {
+  const readme = await readFile(join(ROOT, "README.md"), "utf8");
+  const known = new Set<string>(Object.values(CONFIG_FIELDS).map(({ env }) => env));
+  const named = [...new Set(readme.match(/\b[A-Z][A-Z0-9_]*__[A-Z0-9_]+\b/g))];
+  expect(named).toContain("ACCESS__ALLOW_HOSTS");
+  expect(named.filter((name) => !known.has(name))).toEqual([]);
 });
 
 test("a setting's row shows its choices and its default, and keeps Markdown's own characters literal", () => {
