@@ -21,6 +21,8 @@ export interface MediaDependencies extends OnePageDependencies {
 
 /** Kept at the end of the time for the artefact and the answer. */
 const CLOSING_MS = 2_500;
+/** Before the end of the time, so that who waits for a selector in vain is told so, and not only that the time is up. */
+const TELLING_MS = 1_000;
 /** Of what is left, the most that loading may take beside the waiting that was asked for. */
 const SETTLE_MS = 8_000;
 
@@ -55,7 +57,7 @@ async function answer(
 ): Promise<MediaAnswer> {
   const complete = await page.loaded(Math.min(deadline, Date.now() + SETTLE_MS));
   if (errand.waitFor !== null) {
-    const missing = await waitForSelector(page, errand.waitFor, deadline - 1000 * errand.waitSeconds);
+    const missing = await waitForSelector(page, errand.waitFor, deadline - 1000 * errand.waitSeconds - TELLING_MS);
     if (missing !== null) throw missing;
   }
   const wait = Math.min(1000 * errand.waitSeconds, deadline - Date.now());
