@@ -7,7 +7,7 @@ import { connect as connectTcp, isIP, type LookupFunction, type Socket } from "n
 import { Agent, buildConnector } from "undici";
 import { bareHost } from "../platform/allowed-host.ts";
 import type { ProxyServer } from "./proxy-server.ts";
-import { openTunnel } from "./proxy-tunnel.ts";
+import { openTunnel, type TunnelOptions } from "./proxy-tunnel.ts";
 import { nonPublicReason } from "./public-address.ts";
 import { createUrlInspector, portOf, type UrlInspector, UrlRefusedError } from "./url-inspection.ts";
 
@@ -59,40 +59,37 @@ export function createUrlGuard({ allowHosts, lookup = systemLookup }: GuardOptio
     const checked = lookupFor(hostname, port);
     return isIP(host) === 0 ? await firstAddress(checked, host) : host;
   };
+  const tunnelTo = async (
+    server: ProxyServer,
+    hostname: string,
+    port: number,
+    options: TunnelOptions,
+  ): Promise<Socket> => openTunnel(server, { address: await addressOf(hostname, port), port }, options);
   return {
     inspect,
     connect,
-    async tunnel(server, hostname, port, begun) {
-      const address = await addressOf(hostname, port);
-      return await openTunnel(
-        server,
-        { address, port },
-        {
-          connect(proxyHost, proxyPort) {
-            const socket = connect(proxyHost, proxyPort);
-            begun(socket);
-            return socket;
-          },
-          timeoutMs: DEFAULT_CONNECT_TIMEOUT_MS,
+    tunnel: (server, hostname, port, begun) =>
+      tunnelTo(server, hostname, port, {
+        connect(proxyHost, proxyPort) {
+          const socket = connect(proxyHost, proxyPort);
+          begun(socket);
+          return socket;
         },
-      );
-    },
+        timeoutMs: DEFAULT_CONNECT_TIMEOUT_MS,
+      }),
     proxyDispatcher(server, { connectTimeoutMs = DEFAULT_CONNECT_TIMEOUT_MS, ...options } = {}) {
       const secure = buildConnector({ timeout: connectTimeoutMs });
       const tunnel = { connect, timeoutMs: connectTimeoutMs };
       return new Agent({
         ...options,
         connect(target, callback) {
-          const port = portOf(target.protocol, target.port);
-          addressOf(target.hostname, port)
-            .then((address) => openTunnel(server, { address, port }, tunnel))
-            .then(
-              (socket) =>
-                target.protocol === "https:"
-                  ? secure({ ...target, httpSocket: socket }, callback)
-                  : callback(null, socket),
-              (error: Error) => callback(error, null),
-            );
+          tunnelTo(server, target.hostname, portOf(target.protocol, target.port), tunnel).then(
+            (socket) =>
+              target.protocol === "https:"
+                ? secure({ ...target, httpSocket: socket }, callback)
+                : callback(null, socket),
+            (error: Error) => callback(error, null),
+          );
         },
       });
     },

@@ -11,6 +11,7 @@ import type { Chromium } from "../render/chromium.ts";
 import type { OpenPage } from "../render/chromium-page.ts";
 import { waitForSelector } from "../render/page-content.ts";
 import { type FetchedDocument, RenderError, type RenderErrorCode } from "../render/renderer.ts";
+import { fetchedDocument } from "./fetched-document.ts";
 import type { MediaAnswer, MediaErrand } from "./media-errand.ts";
 import { fetchOnePage, type OnePageDependencies } from "./one-page.ts";
 
@@ -98,8 +99,7 @@ async function fetchDocument(
     const what = capture.truncated ? "is not whole" : `is ${capture.mimeType ?? "of no known type"}, not HTML`;
     throw new ApiError(422, `url: the answer of the site ${what}`, { code: "UNSUPPORTED_TYPE" });
   }
-  const { finalUrl: url, status, headers, mimeType } = capture;
-  return { url, status, headers, mimeType: mimeType ?? "text/html", text: rendering.html };
+  return fetchedDocument(capture, rendering.html);
 }
 
 const REFUSED = /^(URL_BLOCKED|ROBOTS_DENIED|DOMAIN_BLOCKED)$/;

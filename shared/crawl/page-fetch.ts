@@ -53,6 +53,7 @@ const ACCEPT = "text/html,application/xhtml+xml,application/xml;q=0.9,text/plain
 const ACCEPT_ENCODING = "gzip, deflate, br, zstd";
 /** Header values that may be sent back as they came. */
 const SENDABLE = /^[\t\x20-\x7e\x80-\xff]*$/;
+
 /** @throws what `PageContext.get` throws where the task, not the URL, must stop */
 export async function fetchPage(target: TaskUrl, context: PageContext): Promise<FetchedPage> {
   const { config } = context;

@@ -1,8 +1,9 @@
-/** Renders a page through the proxy config of its job: all its connections over one server, and anew over another where that fails. */
+/** Renders a page through the proxy config of its job: over one server for all it loads, and anew over another where that fails. */
 import type { Clock } from "../platform/clock.ts";
 import { RenderError, type RenderedPage, type Renderer, type RenderOptions } from "../render/renderer.ts";
 import type { Exits } from "./exits.ts";
 import { fault } from "./fetch-faults.ts";
+import { fetchedDocument } from "./fetched-document.ts";
 import { RequestRefused } from "./host-gate.ts";
 import type { RenderClaim } from "./render-task.ts";
 
@@ -16,7 +17,8 @@ export async function renderThrough(
   options: Omit<RenderOptions, "through">,
 ): Promise<RenderedPage> {
   const { proxy_id } = claim.config;
-  if (proxy_id === undefined) return await renderer.render(documentOf(claim), options);
+  const document = fetchedDocument(claim.capture, claim.html);
+  if (proxy_id === undefined) return await renderer.render(document, options);
   if (renderer.asksAgain) {
     throw new RenderError(
       "PROXY_UNAVAILABLE",
@@ -35,7 +37,7 @@ export async function renderThrough(
     if (server === undefined) throw new RenderError("PROXY_UNAVAILABLE", "The job's proxy has no server");
     const timeoutMs = Math.max(1000, deadline - clock.now());
     try {
-      const page = await renderer.render(documentOf(claim), { ...options, timeoutMs, through: server });
+      const page = await renderer.render(document, { ...options, timeoutMs, through: server });
       await over({ fault: null });
       return page;
     } catch (error) {
@@ -44,9 +46,4 @@ export async function renderThrough(
       if (!elsewhere || tries >= MOST_ROUTES || clock.now() >= deadline || options.signal?.aborted) throw error;
     }
   }
-}
-
-function documentOf({ capture, html }: RenderClaim) {
-  const { finalUrl: url, status, headers, mimeType } = capture;
-  return { url, status, headers, mimeType: mimeType ?? "text/html", text: html };
 }
