@@ -3,21 +3,29 @@ import { z } from "zod";
 import { ApiError } from "../platform/errors.ts";
 import type { Scope } from "./fetch-task.ts";
 import { registrableDomain } from "./scope-judge.ts";
-import { MAX_PATTERN_LENGTH, MAX_PATTERNS, patternFault } from "./url-patterns.ts";
+import { MAX_PATTERN_LENGTH, MAX_PATTERNS, patternFault, patternFaults } from "./url-patterns.ts";
+
+// what is longer is not even compiled
+const patternText = z.string().min(1).max(MAX_PATTERN_LENGTH, { abort: true });
 
 /** A pattern as requests carry it. */
-export const urlPatternSchema = z
-  .string()
-  .min(1)
-  // what is longer is not even compiled
-  .max(MAX_PATTERN_LENGTH, { abort: true })
-  .superRefine((pattern, context) => {
-    const fault = patternFault(pattern);
-    if (fault !== null) context.addIssue({ code: "custom", message: `the pattern "${pattern}": ${fault}` });
-  });
+export const urlPatternSchema = patternText.superRefine((pattern, context) => {
+  const fault = patternFault(pattern);
+  if (fault !== null) context.addIssue({ code: "custom", message: told(pattern, fault) });
+});
 
-/** A pattern that is not of RE2's syntax is a fault of the very element. */
-export const urlPatternsSchema = z.array(urlPatternSchema).max(MAX_PATTERNS).default([]);
+/** A pattern that is not of RE2's syntax, or too much for the list, is a fault of the very element. */
+export const urlPatternsSchema = z
+  .array(patternText)
+  .max(MAX_PATTERNS, { abort: true })
+  .superRefine((patterns, context) => {
+    for (const { index, fault } of patternFaults(patterns)) {
+      context.addIssue({ code: "custom", path: [index], message: told(patterns[index], fault) });
+    }
+  })
+  .default([]);
+
+const told = (pattern: string | undefined, fault: string): string => `the pattern "${pattern}": ${fault}`;
 
 export interface ScopeRequest {
   /** What the seeds stand for: themselves and wherever they lead, their hosts, registrable domains, or paths. */
@@ -53,14 +61,12 @@ function folderOf(path: string): string {
 }
 
 function checkPatterns(field: string, patterns: readonly string[]): void {
-  for (const [index, pattern] of patterns.entries()) {
-    const fault = patternFault(pattern);
-    if (fault === null) continue;
-    const path = `${field}[${index}]`;
-    const message = `the pattern "${pattern}": ${fault}`;
-    throw new ApiError(400, `${path}: ${message}`, {
-      code: "VALIDATION_ERROR",
-      details: { faults: [{ in: "body", path, message }] },
-    });
-  }
+  const [first] = patternFaults(patterns);
+  if (first === undefined) return;
+  const path = `${field}[${first.index}]`;
+  const message = told(patterns[first.index], first.fault);
+  throw new ApiError(400, `${path}: ${message}`, {
+    code: "VALIDATION_ERROR",
+    details: { faults: [{ in: "body", path, message }] },
+  });
 }

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Scope } from "../../../shared/crawl/fetch-task.ts";
@@ -124,6 +125,27 @@ test("a pattern that is exponential elsewhere is linear here", () => {
   const started = process.cpuUsage();
   expect(admits(scope, url)).toBe(true);
   expect(process.cpuUsage(started).user).toBeLessThan(1_000_000);
+});
+
+test("patterns that are fine one by one and too much together are refused, at the one that is too much", () => {
+  const many = Array.from({ length: 50 }, (_, at) => `[a-z0-9]{0,${80 + at}}[YZ]`);
+  const { error } = urlPatternsSchema.safeParse(many);
+  expect(error?.issues).toMatchObject([{ path: [8], message: expect.stringContaining("at most 1500") }]);
+  expect(() => scopeOfSeeds(["http://e.example/"], { mode: "host", include: many })).toThrow(
+    expect.objectContaining({ code: "VALIDATION_ERROR", message: expect.stringContaining("include[8]") }),
+  );
+  const honest = Array.from({ length: 50 }, (_, at) => `^https?://[^/]+/topic-${at}/`);
+  expect(urlPatternsSchema.safeParse(honest).success).toBe(true);
+});
+
+test("a pattern whose automaton has a state for each character costs no more than others do", () => {
+  const exclude = Array.from({ length: 7 }, (_, at) => `(?i)[a-f0]\\pL{0,3}.{${90 + at}}[YZ]`);
+  const judge = createScopeJudge(scopeOfSeeds(["http://e.example/"], { mode: "any", exclude }));
+  const path = (at: number): string => createHash("shake256", { outputLength: 900 }).update(String(at)).digest("hex");
+  const urls = Array.from({ length: 30 }, (_, at) => `http://e.example/${path(at)}`);
+  const started = process.cpuUsage();
+  expect(urls.every((url) => judge.admits(new URL(url)))).toBe(true);
+  expect(process.cpuUsage(started).user).toBeLessThan(2_000_000);
 });
 
 test("a task carries all roots of a job of few, and of a job of thousands those of its own host", () => {
