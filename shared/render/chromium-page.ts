@@ -1,5 +1,6 @@
 /** One page of the browser: opens a document that is at hand, waits until it is what a reader would see, and reads it. */
 import type { CDPSession, Page, Protocol } from "puppeteer-core";
+import type { PageAccess } from "./guard-proxy.ts";
 import { type FetchedDocument, RenderError } from "./renderer.ts";
 
 export interface PageOptions {
@@ -9,7 +10,7 @@ export interface PageOptions {
   headers: Readonly<Record<string, string>>;
   /** Requests for sub-resources, at the most. */
   maxRequests: number;
-  proxy: { user: string; password: string; greetingUrl: string };
+  proxy: PageAccess;
 }
 
 export interface OpenPage {

@@ -109,7 +109,7 @@ export function createChromium(options: ChromiumOptions): Chromium {
       ownHost: new URL(document.url).hostname,
       failed: (why: string) => cutOff.reject(new RenderError("PROXY_UNAVAILABLE", why)),
     };
-    proxy.startPage({ requests: MAX_REQUESTS[purpose], bytes: MAX_BYTES[purpose] }, exit);
+    const access = proxy.startPage({ requests: MAX_REQUESTS[purpose], bytes: MAX_BYTES[purpose] }, exit);
     let context: BrowserContext | undefined;
     let healthy = false;
     try {
@@ -125,7 +125,7 @@ export function createChromium(options: ChromiumOptions): Chromium {
         });
         await page.setViewport(viewport);
         const maxRequests = MAX_REQUESTS[purpose];
-        const open = openDocument(page, document, { purpose, headers, maxRequests, proxy });
+        const open = openDocument(page, document, { purpose, headers, maxRequests, proxy: access });
         return await Promise.race([open.then(work), crashed]);
       };
       const ends = [
@@ -143,7 +143,7 @@ export function createChromium(options: ChromiumOptions): Chromium {
     } finally {
       refusals = proxy.refusals;
       // nothing is under way any more when the next page begins to count
-      proxy.startPage({ requests: 0, bytes: 0 });
+      proxy.endPage();
       const closed = healthy && context !== undefined && (await closes(context));
       if (!closed) await stop();
     }

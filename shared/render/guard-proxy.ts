@@ -4,39 +4,37 @@
  * a WebSocket, a worker or a rebound name, reaches what the guard forbids. Where the page has an exit, the checked address is
  * asked of that proxy, and nothing passes it.
  *
- * Only who knows the password may use it, and each page has a budget.
+ * Only who knows the page's password may use it, and each page has a budget.
  */
-import { randomBytes, timingSafeEqual } from "node:crypto";
 import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { ProxyFault } from "../access/proxy-tunnel.ts";
 import { type UrlGuard, UrlRefusedError } from "../access/url-guard.ts";
 import { isTheExits, type PageExit } from "./page-exit.ts";
+import { type Budget, type ProxiedPage, proxiedPage } from "./proxied-page.ts";
 
-export interface Budget {
-  /** Requests, or connections where what goes through them is encrypted. */
-  requests: number;
-  /** Bytes in either direction. */
-  bytes: number;
-}
-
-export interface GuardProxy {
-  readonly port: number;
+/** What lets one page through, until the next one begins. */
+export interface PageAccess {
   readonly user: string;
   readonly password: string;
   /** A plain HTTP URL that the proxy answers by itself: who asks for it has shown the password once. */
   readonly greetingUrl: string;
+}
+
+export interface GuardProxy {
+  readonly port: number;
   /** Cuts what is still open, and begins to count anew. */
-  startPage(budget: Budget, exit?: PageExit): void;
+  startPage(budget: Budget, exit?: PageExit): PageAccess;
+  /** Cuts what is still open, and lets nobody through. */
+  endPage(): void;
   /** Why requests of this page were refused, without what is private in their URLs; each once. */
   readonly refusals: readonly string[];
   close(): Promise<void>;
 }
 
-const USER = "strandline";
 const GREETING_HOST = "greeting.strandline.invalid";
-const MOST_REFUSALS = 20;
+const NOTHING: Budget = { requests: 0, bytes: 0 };
 /** Of one connection attempt, and of a pause in it. */
 const CONNECT_TIMEOUT_MS = 10_000;
 const IDLE_TIMEOUT_MS = 60_000;
@@ -45,12 +43,8 @@ const HOP_BY_HOP =
   /^(connection|proxy-connection|keep-alive|te|trailer|transfer-encoding|upgrade|proxy-authorization|proxy-authenticate)$/i;
 
 export async function startGuardProxy(guard: UrlGuard): Promise<GuardProxy> {
-  const password = randomBytes(24).toString("base64url");
-  const expected = Buffer.from(`Basic ${Buffer.from(`${USER}:${password}`).toString("base64")}`);
   const open = new Set<Duplex>();
-  let left: Budget = { requests: 0, bytes: 0 };
-  let refusals = new Set<string>();
-  let page: { exit: PageExit | undefined; hasWorked: boolean } = { exit: undefined, hasWorked: false };
+  let page = proxiedPage(NOTHING);
 
   const track = (socket: Duplex): void => {
     open.add(socket);
@@ -61,24 +55,15 @@ export async function startGuardProxy(guard: UrlGuard): Promise<GuardProxy> {
     for (const socket of open) socket.destroy();
   };
   const spend = (bytes: number): void => {
-    left.bytes -= bytes;
-    if (left.bytes >= 0) return;
-    refuse("the page has used up its bytes");
+    if (page.spendBytes(bytes)) return;
+    page.refuse("the page has used up its bytes");
     cut();
   };
-  const refuse = (why: string): void => {
-    if (refusals.size < MOST_REFUSALS) refusals.add(why);
-  };
-  const isKnown = ({ headers }: IncomingMessage): boolean => {
-    const given = Buffer.from(headers["proxy-authorization"] ?? "");
-    return given.length === expected.length && timingSafeEqual(given, expected);
-  };
+  const isKnown = ({ headers }: IncomingMessage): boolean => page.isKnownBy(headers["proxy-authorization"] ?? "");
   /** Opens a connection, and counts. @throws Error that says why not */
   const connect = async (hostname: string, port: number): Promise<Socket> => {
-    if (left.requests <= 0 || left.bytes <= 0)
-      throw new UrlRefusedError("URL_BLOCKED", "the page has used up its requests");
-    left.requests -= 1;
     const mine = page;
+    mine.spendRequest();
     const { exit } = mine;
     const socket = exit === undefined ? await direct(hostname, port) : await tunnel(exit, hostname, port, mine);
     socket.setTimeout(IDLE_TIMEOUT_MS, () => socket.destroy());
@@ -99,7 +84,7 @@ export async function startGuardProxy(guard: UrlGuard): Promise<GuardProxy> {
     }
     return socket;
   };
-  const tunnel = async (exit: PageExit, hostname: string, port: number, mine: typeof page): Promise<Socket> => {
+  const tunnel = async (exit: PageExit, hostname: string, port: number, mine: ProxiedPage): Promise<Socket> => {
     // the page may have ended while the name was looked up
     const begun = (socket: Duplex): void => {
       track(socket);
@@ -113,9 +98,9 @@ export async function startGuardProxy(guard: UrlGuard): Promise<GuardProxy> {
       return socket;
     } catch (error) {
       // what was cut here says nothing of the server
-      if (error instanceof ProxyFault && page === mine && left.bytes >= 0) {
+      if (error instanceof ProxyFault && page === mine && mine.hasBytesLeft) {
         if (isTheExits(error, hostname === exit.ownHost, mine.hasWorked)) exit.failed(error.message);
-        else refuse(error.message);
+        else mine.refuse(error.message);
       }
       throw error;
     }
@@ -130,6 +115,7 @@ export async function startGuardProxy(guard: UrlGuard): Promise<GuardProxy> {
   });
 
   const forward = async (incoming: IncomingMessage, answer: ServerResponse): Promise<void> => {
+    const { refuse } = page;
     const fail = (error: unknown): void => {
       if (error instanceof UrlRefusedError) refuse(error.message);
       if (answer.headersSent) answer.destroy();
@@ -178,6 +164,7 @@ export async function startGuardProxy(guard: UrlGuard): Promise<GuardProxy> {
     void join(incoming.url ?? "", client, head);
   });
   const join = async (authority: string, client: Duplex, head: Buffer): Promise<void> => {
+    const { refuse } = page;
     let socket: Socket;
     try {
       const target = new URL(`http://${authority}`);
@@ -209,21 +196,24 @@ export async function startGuardProxy(guard: UrlGuard): Promise<GuardProxy> {
     server.once("error", reject);
     server.listen(0, "127.0.0.1", resolve);
   });
+  const begin = (next: ProxiedPage): ProxiedPage => {
+    page = next;
+    cut();
+    return next;
+  };
   // the browser keeps it busy where there is one, and nobody needs it where there is none
   server.unref();
   return {
     port: (server.address() as AddressInfo).port,
-    user: USER,
-    password,
-    greetingUrl: `http://${GREETING_HOST}/`,
     startPage(budget, exit) {
-      page = { exit, hasWorked: false };
-      cut();
-      left = { ...budget };
-      refusals = new Set();
+      const { user, password } = begin(proxiedPage(budget, exit));
+      return { user, password, greetingUrl: `http://${GREETING_HOST}/` };
+    },
+    endPage() {
+      begin(proxiedPage(NOTHING));
     },
     get refusals() {
-      return [...refusals];
+      return [...page.refusals];
     },
     async close() {
       cut();
