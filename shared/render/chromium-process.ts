@@ -51,14 +51,20 @@ export async function spawnChromium(
       resolve(`${signal ?? `exit code ${code}`}${tail === "" ? "" : `: ${tail.trim()}`}`),
     );
   });
+  let isBuried = false;
   const killGroup = (): void => {
+    // its number may be another group's by now
+    if (isBuried || child.pid === undefined) return;
     try {
-      if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
+      process.kill(-child.pid, "SIGKILL");
     } catch {
       // nobody is left in the group
     }
   };
-  void ended.then(killGroup);
+  void ended.then(() => {
+    killGroup();
+    isBuried = true;
+  });
   const transport = pipeTransport(child, killGroup);
   if (child.pid === undefined) throw new Error(`Chromium did not start: ${await ended}`);
   child.unref();
