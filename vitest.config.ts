@@ -20,8 +20,10 @@ export default defineConfig({
         test: {
           name: "e2e",
           include: ["test/e2e/**/*.test.ts"],
-          testTimeout: 240_000,
-          hookTimeout: 120_000,
+          // a condition is waited for, however busy the machine is; the limits are there against waiting for ever
+          expect: { poll: { timeout: 120_000, interval: 50 } },
+          testTimeout: 480_000,
+          hookTimeout: 240_000,
           fileParallelism: false,
         },
       },

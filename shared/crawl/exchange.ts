@@ -42,12 +42,20 @@ export interface BodyBudget {
   enter(resume: () => void): () => void;
 }
 
+/** The moment at which a request is written, which may be long after it was handed over: connections take time. */
+export interface Departure {
+  /** Right before. @throws what keeps the request from leaving: it is not sent then, and its connection is kept for others */
+  begin(): void;
+  /** The request is written, or given up. */
+  over(): void;
+}
+
 /** A body up to this size needs no leave. */
 const LARGE_BODY_BYTES = 1024 * 1024;
 
 /**
  * @param headers sent in this order after Host and Connection
- * @param onSent called when the request is written, or given up
+ * @throws what `departure.begin` throws
  */
 export function exchange(
   client: Agent,
@@ -55,9 +63,9 @@ export function exchange(
   headers: readonly [string, string][],
   limits: ExchangeLimits,
   budget: BodyBudget,
-  onSent: () => void,
+  departure: Departure,
 ): Promise<Exchange> {
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
     // what undici writes by itself comes first
     const requestHeaders: [string, string][] = [["host", url.host], ["connection", "keep-alive"], ...headers];
     let phase: "connecting" | "sent" | "body" | "done" = "connecting";
@@ -70,7 +78,7 @@ export function exchange(
 
     const settle = (error: CaptureError | null, truncated: Truncation | null): void => {
       if (phase === "done") return;
-      if (phase === "connecting") onSent();
+      if (phase === "connecting") departure.over();
       phase = "done";
       clearTimeout(timer);
       leave?.();
@@ -92,9 +100,20 @@ export function exchange(
         controller = started;
         // given up while the connection was made: nothing is sent
         if (phase === "done") return stop();
+        try {
+          departure.begin();
+        } catch (error) {
+          phase = "done";
+          clearTimeout(timer);
+          departure.over();
+          reject(error);
+          // undici then drops the request, and neither writes it nor closes the connection
+          throw error;
+        }
         phase = "sent";
         startedAt = Date.now();
-        onSent();
+        // once undici has written it, which it does in the same turn
+        queueMicrotask(departure.over);
       },
       onResponseStart(started, status, _headers, statusText = "") {
         if (status < 200 || phase === "done") return;

@@ -155,9 +155,10 @@ export function createHostGate(host: KnownHost, states: HostStates, clock: Clock
       const wait = askedWait(exchange);
       if (wait !== undefined) {
         const until = clock.now() + wait;
-        await states.hold(host.name, until);
         const seen = await host.current();
+        // first here: until it is written, this task's next requests would leave
         host.learn({ ...seen, hold_until: Math.max(seen.hold_until, until) });
+        await states.hold(host.name, until);
       }
       const seen = await host.current();
       const closed = seen.opened_at === 0;

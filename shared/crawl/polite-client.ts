@@ -5,11 +5,11 @@
 import type { Clock } from "../platform/clock.ts";
 import { type BodyBudget, type Exchange, type ExchangeLimits, exchange } from "./exchange.ts";
 import type { Exit } from "./exits.ts";
-import { createHostGate } from "./host-gate.ts";
+import { createHostGate, type Passage } from "./host-gate.ts";
 import type { HostStates } from "./host-state.ts";
 import { createKnownHost } from "./known-host.ts";
 import { createPacer, paceOf } from "./politeness.ts";
-import { createSlotQueue, type SlotQueueOptions } from "./slot-queue.ts";
+import { createSlotQueue, type SlotQueueOptions, type Turn } from "./slot-queue.ts";
 
 export interface PoliteClient {
   /** Reads again what the other workers know of the host. */
@@ -23,7 +23,9 @@ export interface PoliteClient {
   get(url: URL, headers: readonly [string, string][], limits: ExchangeLimits): Promise<Exchange>;
 }
 
-export interface PoliteClientOptions extends Pick<SlotQueueOptions, "signal" | "maxWaitMs" | "wanted" | "deadline"> {
+type SlotOptions = Pick<SlotQueueOptions, "signal" | "maxWaitMs" | "wanted" | "deadline" | "lookout">;
+
+export interface PoliteClientOptions extends SlotOptions {
   host: string;
   jobRps: number;
   /** Epoch ms from which the job may have waited for the host. */
@@ -32,6 +34,11 @@ export interface PoliteClientOptions extends Pick<SlotQueueOptions, "signal" | "
   exit: Exit;
   budget: BodyBudget;
   clock: Clock;
+}
+
+/** The slot passed, or the host asked for silence, before the request was written: it needs another slot. */
+class TurnMissed extends Error {
+  override readonly name = "TurnMissed";
 }
 
 /** Ways out that one request tries. */
@@ -51,6 +58,18 @@ export function createPoliteClient(options: PoliteClientOptions): PoliteClient {
     paceOf: ({ rate_limit_rps }) => paceOf(options.jobRps, rate_limit_rps, crawlDelayMs),
   });
 
+  /**
+   * The last word, right before a request is written: since its turn came it may have waited for others, and for a connection.
+   * @param late whether it may leave late: a connection that always takes so long must not keep a page from being asked for
+   */
+  const mayLeave = ({ latest }: Turn, passage: Passage, late: boolean): void => {
+    signal.throwIfAborted();
+    passage.confirm();
+    const now = clock.now();
+    const held = now < (host.seen?.hold_until ?? 0);
+    if (held || options.lookout?.recent === false || (now > latest && !late)) throw new TurnMissed();
+  };
+
   return {
     refresh: host.refresh,
     slowTo(delayMs) {
@@ -63,22 +82,26 @@ export function createPoliteClient(options: PoliteClientOptions): PoliteClient {
       const passage = await gate.pass(limits.timeoutMs);
       let answered = false;
       try {
-        for (let tries = 1; ; tries++) {
+        let routes = 0;
+        for (let missed = false; ; ) {
           const { client, over } = await exit.route();
           connected = () => Boolean(client.stats[url.origin]?.connected);
-          const pace = await slots.take();
-          const left = await pacer.turn(pace, signal);
+          const turn = await slots.take();
+          const left = await pacer.turn(turn.pace, signal);
+          let answer: Exchange;
           try {
-            passage.confirm();
+            const begin = (): void => mayLeave(turn, passage, missed);
+            answer = await exchange(client, url, headers, limits, budget, { begin, over: left });
           } catch (error) {
-            left();
-            throw error;
+            if (!(error instanceof TurnMissed)) throw error;
+            missed = true;
+            continue;
           }
-          const answer = await exchange(client, url, headers, limits, budget, left);
+          routes += 1;
           const elsewhere = await over(answer);
           if (answer.fault?.code === "PROXY_UNAVAILABLE") {
             // that says nothing of the host
-            if (elsewhere && tries < MOST_ROUTES) continue;
+            if (elsewhere && routes < MOST_ROUTES) continue;
             return answer;
           }
           await gate.learnFrom(answer);

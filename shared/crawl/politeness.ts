@@ -48,11 +48,22 @@ const COLD_GAP_MS = 250;
  * the next worker are on time.
  * @param cold there is no connection to the host yet, so the first request certainly leaves late
  */
-export function reservedMs(count: number, { intervalMs, graceMs }: Pace, cold: boolean): number {
-  const slots = count * intervalMs;
-  const gap = Math.min(GAP_MS, slots / 20);
+export function reservedMs(count: number, pace: Pace, cold: boolean): number {
+  return count * pace.intervalMs + gapMs(count, pace, cold);
+}
+
+/** Time left free behind the slots of a reservation, in ms. */
+function gapMs(count: number, { intervalMs, graceMs }: Pace, cold: boolean): number {
   // at a pace with that much grace the slots have room enough
-  return slots + (cold && graceMs < COLD_GAP_MS ? COLD_GAP_MS : gap);
+  return cold && graceMs < COLD_GAP_MS ? COLD_GAP_MS : Math.min(GAP_MS, (count * intervalMs) / 20);
+}
+
+/**
+ * How late a request may leave, in ms after its slot, so that it and the first ones of the next worker keep to the pace: the
+ * gap, and what slots stand further apart than they must.
+ */
+export function longestDelayMs(count: number, pace: Pace, cold: boolean): number {
+  return pace.burst * pace.intervalMs - pace.windowMs + gapMs(count, pace, cold);
 }
 
 /**

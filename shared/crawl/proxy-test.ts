@@ -34,7 +34,10 @@ export async function tryProxy(
     client.on("connectionError", (_origin, _targets, error) => {
       fault = error;
     });
-    const answer = await exchange(client, url, headers, limits, createBodyBudget(1), () => undefined);
+    const answer = await exchange(client, url, headers, limits, createBodyBudget(1), {
+      begin: () => undefined,
+      over: () => undefined,
+    });
     const known = fault instanceof ProxyFault ? fault.code : answer.fault?.code;
     const success = answer.response !== null;
     return {

@@ -2,7 +2,7 @@
 import type { Clock } from "../platform/clock.ts";
 import type { HostState, HostStates } from "./host-state.ts";
 import type { KnownHost } from "./known-host.ts";
-import { type Pace, reservedMs } from "./politeness.ts";
+import { longestDelayMs, type Pace, reservedMs } from "./politeness.ts";
 
 /** The next slot is too far away to wait for: the task goes on later. */
 export class SlotTooFar extends Error {
@@ -15,9 +15,24 @@ export class SlotTooFar extends Error {
   }
 }
 
+/** What a slot allows. */
+export interface Turn {
+  pace: Pace;
+  /** Epoch ms after which a request would come too close to those of the next worker. */
+  latest: number;
+}
+
+/** Looks at what may stop the requests of a task. */
+export interface Lookout {
+  /** Whether the last look is so recent that a request may leave. */
+  readonly recent: boolean;
+  /** Looks, unless the last look is recent. */
+  look(): Promise<void>;
+}
+
 export interface SlotQueue {
   /** Waits for the next slot. @throws SlotTooFar, or the signal's reason */
-  take(): Promise<Pace>;
+  take(): Promise<Turn>;
   /** Forgets the slots that are left, as when the pace has changed. */
   drop(): void;
 }
@@ -36,6 +51,17 @@ export interface SlotQueueOptions {
   wanted(): number;
   /** Epoch ms by which the last slot must be. */
   deadline: number;
+  /** Undefined: only the signal stops requests. */
+  lookout?: Lookout | undefined;
+}
+
+interface Slot {
+  /** Epoch ms. */
+  at: number;
+  /** As a turn's. */
+  latest: number;
+  /** Others may have had the host until this slot: what they heard of it is read first. */
+  afterOthers: boolean;
 }
 
 /** Slots further ahead are not reserved: a worker that sleeps between two of them is paid for, a delayed message is not. */
@@ -43,10 +69,12 @@ const HORIZON_MS = 60_000;
 /** Between the reservation and the first slot, in ms; doubled whenever the answer came too late for every slot. */
 const FIRST_LEAD_MS = 5;
 const LONGEST_LEAD_MS = 2000;
+/** Before a slot that comes after others', in ms: long enough to read what they heard, and no longer. */
+const READ_AHEAD_MS = 50;
 
 export function createSlotQueue(options: SlotQueueOptions): SlotQueue {
   const { host, states, clock, signal } = options;
-  let slots: number[] = [];
+  let slots: Slot[] = [];
   let reserving: Promise<void> | undefined;
   let leadMs = FIRST_LEAD_MS;
   let used = true;
@@ -61,21 +89,27 @@ export function createSlotQueue(options: SlotQueueOptions): SlotQueue {
     const count = Math.max(1, Math.min(waiting + options.wanted(), Math.floor(room / pace.intervalMs)));
     const { intervalMs } = pace;
     const when = { notBefore: clock.now() + leadMs, maxWaitMs: Math.max(options.maxWaitMs, leadMs), intervalMs };
-    const { firstAt, taken, state } = await states.reserve(
-      host.name,
-      reservedMs(count, pace, options.cold()),
-      when,
-      host.seen,
-    );
+    const cold = options.cold();
+    const { firstAt, taken, state } = await states.reserve(host.name, reservedMs(count, pace, cold), when, host.seen);
     host.learn(state);
     if (!taken) throw new SlotTooFar(Math.ceil(firstAt - clock.now()));
-    slots = Array.from({ length: count }, (_, index) => firstAt + index * intervalMs);
+    const delayMs = longestDelayMs(count, pace, cold);
+    const afterOthers = firstAt - clock.now() > 2 * READ_AHEAD_MS;
+    slots = Array.from({ length: count }, (_, index) => ({
+      at: firstAt + index * intervalMs,
+      latest: firstAt + index * intervalMs + delayMs,
+      afterOthers: afterOthers && index === 0,
+    }));
   };
 
   /** The host asked for silence, by then or until later. */
   const heldAt = (slot: number): boolean => slot < (host.seen?.hold_until ?? 0);
 
-  const next = async (): Promise<Pace> => {
+  const sleepUntil = async (at: number): Promise<void> => {
+    if (at > clock.now()) await clock.sleep(at - clock.now(), signal);
+  };
+
+  const next = async (): Promise<Turn> => {
     for (;;) {
       signal.throwIfAborted();
       const slot = slots.shift();
@@ -87,12 +121,17 @@ export function createSlotQueue(options: SlotQueueOptions): SlotQueue {
         continue;
       }
       const pace = options.paceOf(await host.current());
-      if (heldAt(slot)) continue;
-      if (slot > clock.now()) await clock.sleep(slot - clock.now(), signal);
+      if (heldAt(slot.at)) continue;
+      if (slot.afterOthers) {
+        await sleepUntil(slot.at - READ_AHEAD_MS);
+        await host.refresh();
+      }
+      await sleepUntil(slot.at);
+      await options.lookout?.look();
       // missed, or the host was told to be left alone meanwhile
-      if (clock.now() > slot + pace.graceMs || heldAt(slot)) continue;
+      if (clock.now() > slot.at + pace.graceMs || heldAt(slot.at)) continue;
       used = true;
-      return pace;
+      return { pace, latest: slot.latest };
     }
   };
 

@@ -6,7 +6,7 @@ import type { FetchTask } from "./fetch-task.ts";
 import { CircuitOpen, RequestRefused } from "./host-gate.ts";
 import type { PageContext } from "./page-fetch.ts";
 import { createPoliteClient, type PoliteClient } from "./polite-client.ts";
-import { SlotTooFar } from "./slot-queue.ts";
+import { type Lookout, SlotTooFar } from "./slot-queue.ts";
 import { hostOf } from "./url-key.ts";
 
 /** A first slot further away than this is not waited for: the task is sent again. */
@@ -29,9 +29,12 @@ export interface TaskHostsOptions {
   deadline: number;
   /** URLs of the task that still wait for a worker. */
   queued(): number;
+  /** Undefined: only the signal stops requests. */
+  lookout?: Lookout;
 }
 
-export function createTaskHosts({ dependencies, task, signal, deadline, queued }: TaskHostsOptions): TaskHosts {
+export function createTaskHosts(options: TaskHostsOptions): TaskHosts {
+  const { dependencies, task, signal, deadline, queued, lookout } = options;
   const { hosts, exits, budget, clock, settings } = dependencies;
   const clients = new Map<string, PoliteClient>();
   const exit = exits.forTask(task.config.proxy_id);
@@ -52,6 +55,7 @@ export function createTaskHosts({ dependencies, task, signal, deadline, queued }
       maxWaitMs: own ? MAX_SLOT_WAIT_MS : MAX_FOREIGN_WAIT_MS,
       wanted: own ? queued : () => 0,
       deadline,
+      lookout,
     });
     clients.set(host, made);
     return made;

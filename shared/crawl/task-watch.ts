@@ -1,17 +1,17 @@
 /** Looks once a second at what may stop a task: its job was cancelled, its time is up, its lease is lost, its host was blocked or slowed. */
 import type { FetchDependencies } from "./fetch-dependencies.ts";
 import type { FetchTask } from "./fetch-task.ts";
+import type { Lookout } from "./slot-queue.ts";
 import type { TaskHalt } from "./task-halt.ts";
 import { LEASE_MS, type TaskLease } from "./task-lease.ts";
 
-/** A cancelled job makes no request later than twice this. */
 const WATCH_EVERY_MS = 1000;
+/** A cancelled job makes no request later than this, however long the answers to the looks take. */
+const RECENT_MS = 2 * WATCH_EVERY_MS;
 
-export interface TaskWatch {
-  /** One look. */
-  look(): Promise<void>;
-  /** Looks until stopped. */
-  start(): void;
+export interface TaskWatch extends Lookout {
+  /** Looks until stopped. @param refreshHost reads again what others know of the hosts */
+  start(refreshHost: () => Promise<void>): void;
   stop(): Promise<void>;
 }
 
@@ -20,16 +20,33 @@ export function createTaskWatch(
   task: FetchTask,
   lease: TaskLease,
   halt: TaskHalt,
-  refreshHost: () => Promise<void>,
 ): TaskWatch {
   const over = new AbortController();
   let watching: Promise<void> = Promise.resolve();
+  let refreshHost = async (): Promise<void> => undefined;
+  /** Epoch ms at which the last look began that has ended. */
+  let lookedAt = Number.NEGATIVE_INFINITY;
+  let looking: Promise<void> | undefined;
 
-  const look = async (): Promise<void> => {
+  const lookAtTask = async (): Promise<void> => {
     if (task.deadline !== null && clock.now() >= task.deadline) halt.stopFor({ kind: "timed-out" });
     if (await flags.isCancelled(task.jobId)) halt.stopFor({ kind: "cancelled" });
     if (lease.until - clock.now() < LEASE_MS / 2 && !(await lease.renew())) halt.stopFor({ kind: "lost" });
   };
+
+  const lookAround = async (): Promise<void> => {
+    const began = clock.now();
+    await Promise.all([lookAtTask(), refreshHost()]);
+    lookedAt = began;
+  };
+  /** One look at a time. */
+  const lookNow = async (): Promise<void> => {
+    looking ??= lookAround().finally(() => {
+      looking = undefined;
+    });
+    await looking;
+  };
+  const isRecent = (): boolean => clock.now() - lookedAt < RECENT_MS;
 
   const nextLookMs = (): number =>
     task.deadline === null ? WATCH_EVERY_MS : Math.max(0, Math.min(WATCH_EVERY_MS, task.deadline - clock.now()));
@@ -38,7 +55,7 @@ export function createTaskWatch(
     while (!over.signal.aborted && !halt.signal.aborted) {
       try {
         await clock.sleep(nextLookMs(), over.signal);
-        await Promise.all([look(), refreshHost()]);
+        await lookNow();
       } catch (error) {
         if (!over.signal.aborted) halt.stopFor({ kind: "failed", error });
       }
@@ -46,8 +63,14 @@ export function createTaskWatch(
   };
 
   return {
-    look,
-    start() {
+    get recent() {
+      return isRecent();
+    },
+    async look() {
+      if (!isRecent()) await lookNow();
+    },
+    start(refresh) {
+      refreshHost = refresh;
       watching = watch();
     },
     async stop() {

@@ -39,7 +39,8 @@ export async function workThrough(
   const outbox = openOutbox(dependencies, task, lease, halt, deadline);
   let queue: TaskUrl[] = [];
   const queued = (): number => queue.length;
-  const hosts = createTaskHosts({ dependencies, task, signal: halt.signal, deadline, queued });
+  const watch = createTaskWatch(dependencies, task, lease, halt);
+  const hosts = createTaskHosts({ dependencies, task, signal: halt.signal, deadline, queued, lookout: watch });
   const context = pageContext(dependencies, task, hosts, outbox);
   const ended = new Set(task.urls.map(({ urlHash }) => urlHash).filter((urlHash) => lease.isDone(urlHash)));
 
@@ -91,10 +92,9 @@ export async function workThrough(
     }
   };
 
-  const watch = createTaskWatch(dependencies, task, lease, halt, hosts.refresh);
   try {
     await watch.look();
-    watch.start();
+    watch.start(hosts.refresh);
     await sortOut();
     await Promise.all(
       Array.from({ length: Math.min(settings.concurrency, task.concurrency ?? settings.concurrency) }, worker),

@@ -35,7 +35,7 @@ describe("a host that fails", () => {
       failures += 1;
       return { status: 503 };
     });
-    const job = await instance.waitForJob(await crawl(pages(site, 120), {}), 120_000);
+    const job = await instance.waitForJob(await crawl(pages(site, 120), {}));
     expect(job).toMatchObject({ status: "completed", counts: { crawled: 120, failed: 0, open: 0 } });
     // no more was tried than what opened the circuit, what was under way by then, and the probes
     expect(site.requests.length).toBeLessThan(120 + 7 + 1);
@@ -44,7 +44,7 @@ describe("a host that fails", () => {
   it("for good ends a job in bounded time, after a bounded number of requests", async () => {
     await using site = await startSite({}, () => ({ status: 500 }));
     const started = Date.now();
-    const job = await instance.waitForJob(await crawl(pages(site, 150), {}), 120_000);
+    const job = await instance.waitForJob(await crawl(pages(site, 150), {}));
     expect(job).toMatchObject({ status: "completed", counts: { crawled: 0, failed: 150, open: 0 } });
     expect(Date.now() - started).toBeGreaterThan(3 * CIRCUIT_TIMEOUT_S * 1000);
     // five failures and what was under way, then one for each time the circuit was open
@@ -61,17 +61,17 @@ describe("a host that fails", () => {
 it("a domain that is blocked while it is crawled gets no request later than two seconds after the answer", async () => {
   await using site = await startSite({}, () => fine);
   const jobId = await crawl(pages(site, 300), { rate_limit_rps: 20 });
-  await expect.poll(() => site.requests.length, { timeout: 30_000 }).toBeGreaterThan(20);
+  await expect.poll(() => site.requests.length).toBeGreaterThan(20);
   const path = `/api/v1/domains/${encodeURIComponent(site.host)}`;
   await instance.call("POST", `${path}/block`, { reason: "test" });
   const blockedAt = Date.now();
-  const job = await instance.waitForJob(jobId, 60_000);
+  const job = await instance.waitForJob(jobId);
   const { crawled = 0, skipped = 0 } = job.counts;
   expect(crawled + skipped).toBe(300);
   expect(crawled).toBe(site.requests.length);
-  expect(Math.max(...site.requests.map(({ at }) => at))).toBeLessThan(blockedAt + 2000);
+  expect(Math.max(...site.requests.map(({ since }) => since))).toBeLessThan(blockedAt + 2000);
   await instance.call("POST", `${path}/unblock`, {});
-  const again = await instance.waitForJob(await crawl(pages(site, 3), {}, { cache: "bypass" }), 60_000);
+  const again = await instance.waitForJob(await crawl(pages(site, 3), {}, { cache: "bypass" }));
   expect(again.counts).toMatchObject({ crawled: 3, skipped: 0 });
 });
 
@@ -79,7 +79,7 @@ it("pages that were crawled a moment ago are taken from the cache, until it is c
   await using site = await startSite({}, () => fine);
   const run = async (more: object = {}) => {
     const before = site.requests.length;
-    const job = await instance.waitForJob(await crawl(pages(site, 30), {}, more), 60_000);
+    const job = await instance.waitForJob(await crawl(pages(site, 30), {}, more));
     expect(job).toMatchObject({ status: "completed", counts: { crawled: 30, documents: 30 } });
     return site.requests.length - before;
   };

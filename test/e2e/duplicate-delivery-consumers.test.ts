@@ -56,7 +56,7 @@ async function crawl(path: string, more: Record<string, unknown> = {}) {
   const { instance, sql } = harvest;
   const url = site.origin + path;
   const { job_id } = await instance.call<{ job_id: string }>("POST", "/api/v1/crawl", { urls: [url], ...more });
-  await instance.waitForJob(job_id, 60_000);
+  await instance.waitForJob(job_id);
   const [row] = await sql`
     select j.id, j.status, j.crawled, j.results, j.open_urls as open, j.documents, j.chunks, j.unembedded_chunks as unembedded,
       (select count(*)::int from captures where job_id = j.id) as captures,
@@ -89,7 +89,7 @@ async function discovered() {
   const body = { domain: site.origin, sources: ["sitemap"], max_urls: 100 };
   const { job_id } = await instance.call<{ job_id: string }>("POST", "/api/v1/discover", body);
   const read = () => sql`select status, urls_found, completed_at, sends from discovery_jobs where id = ${job_id}`;
-  await expect.poll(async () => (await read())[0]?.["status"], { timeout: 60_000 }).toBe("completed");
+  await expect.poll(async () => (await read())[0]?.["status"]).toBe("completed");
   const { results } = await instance.call<{ results: { items: { url: string }[] } }>(
     "GET",
     `/api/v1/discover/${job_id}?limit=100`,
@@ -139,7 +139,7 @@ const DONE_ONCE: Record<QueueName, () => Promise<void>> = {
       (await harvest.handlerLog())
         .split("\n")
         .filter((line) => line.includes(jobId) && line.includes("has gone on already") && line.includes('"ended"'));
-    await expect.poll(unheeded, { timeout: 20_000 }).toHaveLength(5);
+    await expect.poll(unheeded).toHaveLength(5);
     expect((await read())[0]).toEqual(row);
   },
   async harvest() {
@@ -176,7 +176,7 @@ describe("delivered twice, done once", () => {
       "not what anybody sends",
     );
     const letters = () => harvest.sql<{ queue: string; state: string }[]>`select queue, state from dead_letters`;
-    await expect.poll(async () => (await letters()).length, { timeout: 30_000 }).toBeGreaterThanOrEqual(names.length);
+    await expect.poll(async () => (await letters()).length).toBeGreaterThanOrEqual(names.length);
     expect((await letters()).map(({ queue, state }) => `${queue} ${state}`).toSorted()).toEqual(
       names.map((name) => `${name} ended`).toSorted(),
     );

@@ -56,7 +56,7 @@ async function crawlAndReadTables(env: Record<string, string>) {
   try {
     for (const [path, body] of JOBS) {
       const { job_id } = await instance.call<{ job_id: string }>("POST", path, body());
-      await instance.waitForJob(job_id, 150_000);
+      await instance.waitForJob(job_id);
     }
     // jobs by the order in which they were taken
     const nth = sql`(select rank() over (order by id) as nth, id from jobs)`;

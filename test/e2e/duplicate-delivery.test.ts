@@ -25,7 +25,7 @@ async function crawlAndReadTables(env: Record<string, string>) {
       max_pages: PAGES + 10,
       config: { rate_limit_rps: 500 },
     });
-    const job = await instance.waitForJob(job_id, 120_000);
+    const job = await instance.waitForJob(job_id);
     return {
       counts: job.counts,
       frontier: await sql`select url, depth, state, error_code from frontier order by url`,

@@ -62,6 +62,9 @@ export async function startHarvest(more: Record<string, string> = {}): Promise<H
     const config = {
       search: {
         cascade_order: ["serper", "google", "brave"],
+        // doubles answer at once, and a busy machine takes its time
+        deadline_ms: 20_000,
+        provider_timeout_ms: 20_000,
         providers: {
           serper: { endpoint: `${doubles.serper.url}/search`, api_key_env: "SERPER_KEY" },
           google: {

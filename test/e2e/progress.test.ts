@@ -18,6 +18,8 @@ afterAll(() => site.close());
 
 const environment = (more: Record<string, string> = {}): Record<string, string> => ({
   EMBEDDER__PROVIDER: "none",
+  // while the site holds its answers
+  FETCH__HEADERS_TIMEOUT_MS: "200000",
   ACCESS__ALLOW_HOSTS: site.host,
   RATE_LIMIT__API_RPM: "100000",
   ...more,
@@ -28,7 +30,7 @@ async function crawl(instance: Instance, rps: number): Promise<string> {
     url: site.url,
     max_depth: 50,
     max_pages: PAGES,
-    config: { rate_limit_rps: rps },
+    config: { rate_limit_rps: rps, page_timeout_ms: 200_000 },
   });
   return job_id;
 }
@@ -61,13 +63,26 @@ describe.each([
   const follow = (jobId: string): Promise<Listener> => listen(instance.url, jobId, { key: instance.apiKey });
 
   it("tells 50 sockets and two streams how a crawl goes, and each how it ended, once and last", async () => {
+    site.holdAfter(0);
     const jobId = await crawl(instance, 15);
     const sockets = await Promise.all(Array.from({ length: 50 }, () => follow(jobId)));
     const streams = await Promise.all([openStream(instance, jobId), openStream(instance, jobId)]);
     expect(streams.map(({ status, headers }) => [status, headers.get("content-type")])).toEqual(
       Array(2).fill([200, "text/event-stream"]),
     );
-    const read = await Promise.all(streams.map((stream) => readEvents(stream)));
+    const heard = [0, 0];
+    const hear = (stream: Response, at: number) =>
+      readEvents(stream, ({ length }) => {
+        heard[at] = length;
+        return false;
+      });
+    const reading = Promise.all(streams.map(hear));
+    // that it goes on is told while it does
+    site.release();
+    site.holdAfter(PAGES / 2);
+    await expect.poll(() => Math.min(...heard, ...sockets.map(({ events }) => events.length))).toBeGreaterThan(1);
+    site.release();
+    const read = await reading;
     expect(await Promise.all(sockets.map(({ closed }) => closed))).toEqual(Array(50).fill(1000));
     for (const { events } of sockets) {
       expectOrder(events, "completed");
@@ -94,7 +109,7 @@ describe.each([
     const jobId = await crawl(instance, 2);
     const socket = await follow(jobId);
     const stream = readEvents(await openStream(instance, jobId));
-    await expect.poll(() => socket.events.length, { timeout: 20_000 }).toBeGreaterThan(0);
+    await expect.poll(() => socket.events.length).toBeGreaterThan(0);
     await instance.call("POST", `/api/v1/crawl/${jobId}/cancel`);
     expect(await socket.closed).toBe(1000);
     expectOrder(socket.events, "cancelled");
@@ -105,7 +120,7 @@ describe.each([
 
   it("tells whoever comes after the end how it ended, and nothing else", async () => {
     const jobId = await crawl(instance, 1000);
-    const job = await instance.waitForJob(jobId, 60_000);
+    const job = await instance.waitForJob(jobId);
     expect(ENDED).toContain(job.status);
     const sockets = await Promise.all(Array.from({ length: 5 }, () => follow(jobId)));
     await Promise.all(sockets.map(({ closed }) => closed));
@@ -124,7 +139,7 @@ describe("at the door", () => {
   beforeAll(async () => {
     instance = await startInstance({ env: environment() });
     jobId = await crawl(instance, 1000);
-    await instance.waitForJob(jobId, 60_000);
+    await instance.waitForJob(jobId);
     open = (options) => listen(instance.url, jobId, options);
   });
   afterAll(() => instance.stop());
@@ -174,7 +189,7 @@ describe("at the door", () => {
     const { socket, events } = await listen(instance.url, running, { key: instance.apiKey });
     for (const message of ["nonsense", '{"type":"other"}', "[", "ping", '{"type":"ping"}']) socket.send(message);
     const pongs = () => events.filter(({ type }) => type === "pong").length;
-    await expect.poll(pongs, { timeout: 20_000 }).toBe(2);
+    await expect.poll(pongs).toBe(2);
     expect(events.filter(({ type }) => type !== "pong" && type !== "progress")).toEqual([]);
     await instance.call("POST", `/api/v1/crawl/${running}/cancel`);
   });
@@ -184,9 +199,9 @@ describe("at the door", () => {
     const { socket, events } = await listen(instance.url, running, { key: instance.apiKey });
     const stream = await openStream(instance, running);
     await readEvents(stream, (read) => read.length > 0);
-    await expect.poll(() => events.length, { timeout: 20_000 }).toBeGreaterThan(0);
+    await expect.poll(() => events.length).toBeGreaterThan(0);
     socket.terminate();
-    const job = await instance.waitForJob(running, 120_000);
+    const job = await instance.waitForJob(running);
     expect(job.counts).toMatchObject({ crawled: PAGES });
   });
 });
@@ -196,14 +211,14 @@ it("starts after a kill with listeners and messages that the one before left, an
   const first = await startInstance({ home, env: environment() });
   const jobId = await crawl(first, 4);
   const before = await Promise.all(Array.from({ length: 10 }, () => listen(first.url, jobId, { key: first.apiKey })));
-  await expect.poll(() => before.every(({ events }) => events.length > 1), { timeout: 30_000 }).toBe(true);
+  await expect.poll(() => before.every(({ events }) => events.length > 1)).toBe(true);
   await first.kill();
   const second = await startInstance({ home, port: first.port, env: environment() });
   try {
     const { events, closed } = await listen(second.url, jobId, { key: second.apiKey });
     await closed;
     expectOrder(events, "completed");
-    await second.waitForJob(jobId, 10_000);
+    await second.waitForJob(jobId);
   } finally {
     await second.stop();
     await rm(home, { recursive: true, force: true });

@@ -35,7 +35,7 @@ it("finds what scripts wrote, and follows the links that they made", async () =>
     max_pages: 10,
     config: { render: "auto", rate_limit_rps: 50 },
   });
-  const { counts } = await instance.waitForJob(job_id, 60_000);
+  const { counts } = await instance.waitForJob(job_id);
   expect(counts).toMatchObject({ discovered: 2, crawled: 2, failed: 0, documents: 2, open: 0 });
   const found = await instance.call<{ results: { title: string }[] }>("POST", "/api/v1/search/keyword", {
     query: "lantern keeper skerries",

@@ -20,7 +20,7 @@ it.each(["the model", "a provider"])(
       ({ status }) => status,
       () => "cut",
     );
-    await expect.poll(() => (whom === "the model" ? llm : doubles.google).asked.length, { timeout: 30_000 }).toBe(1);
+    await expect.poll(() => (whom === "the model" ? llm : doubles.google).asked.length).toBe(1);
     await instance.kill();
     expect(await cut).toBe("cut");
     const before = [llm.asked.length, asked()];

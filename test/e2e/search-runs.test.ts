@@ -13,7 +13,8 @@ describe("a run", () => {
   it("answers 201 with the template, each provider's query, and the merged list", async () => {
     const { status, body } = await run();
     expect(status).toBe(201);
-    const day = (ago: number) => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10);
+    const { timestamp } = (await call("GET", `/search-runs/${body.run_id}`)).body;
+    const day = (ago: number) => new Date(Date.parse(timestamp) - ago * 86_400_000).toISOString().slice(0, 10);
     const text = `("AI regulation" OR "AI Act") site:.eu after:${day(7)} before:${day(0)}`;
     expect(body).toEqual({
       run_id: expect.any(Number),
@@ -180,16 +181,16 @@ describe("the model's answer", () => {
 
   it("that does not come in time is 502", async () => {
     await configure({ model: { timeout_ms: 300 } });
-    llm.answer = () => ({ ...chatCompletion("{}"), delayMs: 3000 });
+    llm.answer = () => ({ ...chatCompletion("{}"), delayMs: 60_000 });
     expect(await run()).toEqual({ status: 502, body: { error: "LLM call failed", details: "timeout after 0.3s" } });
   });
 });
 
 describe("providers that fail", () => {
   it("are told of in meta while another one answers", async () => {
-    await configure({ search: { deadline_ms: 700 } });
+    await configure({ search: { deadline_ms: 5_000 } });
     doubles.serper.answer = () => ({ status: 403, body: { message: "Unauthorized.", statusCode: 403 } });
-    doubles.google.answer = () => ({ ...RESULTS.google("https://a.example/"), delayMs: 5000 });
+    doubles.google.answer = () => ({ ...RESULTS.google("https://a.example/"), delayMs: 60_000 });
     const { status, body } = await run();
     expect(status).toBe(201);
     expect(body.providers_used).toEqual(["brave"]);
@@ -198,10 +199,10 @@ describe("providers that fail", () => {
   });
 
   it("all of them are 502 with the reason of each", async () => {
-    await configure({ search: { deadline_ms: 600 } });
+    await configure({ search: { deadline_ms: 5_000 } });
     doubles.serper.answer = () => ({ status: 403, body: { message: "Unauthorized." } });
     doubles.google.answer = () => ({ status: 429, body: { error: { code: 429, status: "RESOURCE_EXHAUSTED" } } });
-    doubles.brave.answer = () => ({ delayMs: 5000 });
+    doubles.brave.answer = () => ({ delayMs: 60_000 });
     expect(await run()).toEqual({
       status: 502,
       body: { error: "providers failed", details: "serper:403; google:quota; brave:timeout" },

@@ -12,6 +12,9 @@ export interface GraphSite {
   pagesRequested(): number;
   /** Resolves once that many distinct pages were asked for. */
   waitForRequests(pages: number): Promise<void>;
+  /** Answers that many more pages; whoever asks for another one waits until `release`. */
+  holdAfter(pages: number): void;
+  release(): void;
   /** From now on every page says this, so that a reader can tell editions apart. */
   setEdition(edition: string): void;
   close(): Promise<void>;
@@ -22,6 +25,8 @@ const LINKS_PER_PAGE = 5;
 export async function startGraphSite(pages: number): Promise<GraphSite> {
   const requests = new Map<string, number>();
   let edition = "first";
+  let answersLeft = Number.POSITIVE_INFINITY;
+  const held: (() => void)[] = [];
   const server = createServer((request, response) => {
     const path = request.url ?? "/";
     if (path === "/robots.txt") {
@@ -34,7 +39,15 @@ export async function startGraphSite(pages: number): Promise<GraphSite> {
       response.writeHead(404, { "content-type": "text/plain" }).end("no such page");
       return;
     }
-    response.writeHead(200, { "content-type": "text/html; charset=utf-8" }).end(renderPage(index, pages, edition));
+    const answer = (): void => {
+      response.writeHead(200, { "content-type": "text/html; charset=utf-8" }).end(renderPage(index, pages, edition));
+    };
+    if (answersLeft <= 0) {
+      held.push(answer);
+      return;
+    }
+    answersLeft -= 1;
+    answer();
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const address = server.address();
@@ -47,6 +60,13 @@ export async function startGraphSite(pages: number): Promise<GraphSite> {
     pagesRequested: () => requests.size,
     async waitForRequests(wanted) {
       while (requests.size < wanted) await delay(5);
+    },
+    holdAfter(more) {
+      answersLeft = more;
+    },
+    release() {
+      answersLeft = Number.POSITIVE_INFINITY;
+      for (const answer of held.splice(0)) answer();
     },
     setEdition(next) {
       edition = next;

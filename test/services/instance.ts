@@ -27,7 +27,7 @@ export interface Instance {
   /** Calls the API. @throws Error with the answer where it is not 2xx */
   call<T>(method: string, path: string, body?: unknown): Promise<T>;
   /** Polls until the job has ended. @throws Error where it has not within `timeoutMs`, or has failed */
-  waitForJob(jobId: string, timeoutMs: number, pollMs?: number): Promise<JobAnswer>;
+  waitForJob(jobId: string, timeoutMs?: number, pollMs?: number): Promise<JobAnswer>;
   /** Ctrl-C. The state folder stays where the caller gave it, and is removed otherwise. */
   stop(): Promise<void>;
   /** `kill -9`. The state folder stays. */
@@ -41,7 +41,9 @@ export interface InstanceOptions {
 }
 
 const START = join(import.meta.dirname, "../../local/start.ts");
-const START_TIMEOUT_MS = 60_000;
+const START_TIMEOUT_MS = 180_000;
+/** Only against waiting for ever: how long a job takes is up to the machine. */
+const JOB_TIMEOUT_MS = 300_000;
 const POLL_MS = 100;
 const ENDED = ["completed", "failed", "cancelled"];
 
@@ -77,7 +79,7 @@ export async function startInstance(options: InstanceOptions = {}): Promise<Inst
     postgresUrl: info.env["DATABASE__POSTGRES_URL"] ?? "",
     apiKey: api_key,
     call,
-    async waitForJob(jobId, timeoutMs, pollMs = POLL_MS) {
+    async waitForJob(jobId, timeoutMs = JOB_TIMEOUT_MS, pollMs = POLL_MS) {
       const deadline = Date.now() + timeoutMs;
       for (;;) {
         const job = await call<JobAnswer>("GET", `/api/v1/crawl/${jobId}?limit=1`);

@@ -5,6 +5,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
+import { notArrivedBefore, watchArrivals } from "../services/arrivals.ts";
 
 export interface SiteAnswer {
   status?: number;
@@ -16,6 +17,8 @@ export interface SiteAnswer {
   chunks?: readonly (string | Uint8Array)[];
   /** Before the answer, in ms. */
   delayMs?: number;
+  /** What the answer waits for. */
+  after?: Promise<unknown>;
 }
 
 /** Writes to the socket by itself; the HTTP server keeps out of it. */
@@ -29,8 +32,10 @@ export interface RequestLogEntry {
   method: string;
   /** Path and query. */
   path: string;
-  /** Epoch ms. */
+  /** Epoch ms at which it was handled. */
   at: number;
+  /** Epoch ms before which it had not arrived: earlier than `at` where this process was held up. */
+  since: number;
   headers: IncomingMessage["headers"];
   rawHeaders: string[];
 }
@@ -55,10 +60,11 @@ export async function startSite(
 ): Promise<Site> {
   const table = new Map(Object.entries(routes));
   const requests: RequestLogEntry[] = [];
+  watchArrivals();
   const server = createServer((request, response) => {
     const path = request.url ?? "/";
     const { method = "GET", headers, rawHeaders } = request;
-    requests.push({ method, path, at: Date.now(), headers, rawHeaders });
+    requests.push({ method, path, at: Date.now(), since: notArrivedBefore(), headers, rawHeaders });
     const route = table.get(path) ?? table.get(path.split("?", 1)[0] ?? "") ?? fallback;
     const answer = typeof route === "function" ? route(request) : route;
     // a client that leaves early is part of some tests
@@ -96,8 +102,9 @@ async function respond(
     await answer.raw(socket);
     return;
   }
-  const { status = 200, headers = {}, body, chunks, delayMs } = answer;
+  const { status = 200, headers = {}, body, chunks, delayMs, after } = answer;
   if (delayMs !== undefined) await delay(delayMs);
+  await after;
   const pairs = Array.isArray(headers) ? headers : Object.entries(headers);
   const flat = pairs.flat();
   if (chunks !== undefined) {

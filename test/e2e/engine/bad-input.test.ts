@@ -5,8 +5,12 @@ import { type Engine, startEngine } from "./engine.ts";
 
 let site: Site;
 let engine: Engine;
+const release = Promise.withResolvers<void>();
 beforeAll(async () => {
-  site = await startSite({}, () => ({ ...html("<p>A page about lighthouses.</p>"), delayMs: 200 }));
+  site = await startSite({}, ({ url = "" }) => ({
+    ...html("<p>A page about lighthouses.</p>"),
+    ...(url.startsWith("/held/") && { after: release.promise }),
+  }));
   engine = await startEngine([site.host]);
 });
 afterAll(async () => {
@@ -104,7 +108,7 @@ it.each<[string, object, string]>([
 it("10,000 seeds are taken", async () => {
   const seed_urls = Array.from({ length: 10_000 }, (_, page) => `${site.origin}/${page}`);
   const job = await engine.store({ seed_urls, max_pages: 3 });
-  expect((await engine.instance.waitForJob(job, 60_000)).counts).toMatchObject({ crawled: 3, open: 0, skipped: 9_997 });
+  expect((await engine.instance.waitForJob(job)).counts).toMatchObject({ crawled: 3, open: 0, skipped: 9_997 });
 });
 
 describe("the stream of a job that is over is its results and the stats record, at once", () => {
@@ -115,32 +119,34 @@ describe("the stream of a job that is over is its results and the stats record, 
       .split("\n")
       .map((line) => JSON.parse(line));
   };
-  const start = (pages: number, rps: number) =>
+  const start = (pages: number, folder: string) =>
     engine.store({
-      seed_urls: Array.from({ length: pages }, (_, page) => `${site.origin}/over/${rps}/${page}`),
+      seed_urls: Array.from({ length: pages }, (_, page) => `${site.origin}/${folder}/${page}`),
       max_pages: pages,
-      config: { rate_limit_rps: rps },
     });
 
   it("where it has finished", async () => {
-    const job = await start(4, 100);
-    await engine.instance.waitForJob(job, 60_000);
-    const started = performance.now();
+    const job = await start(4, "over");
+    await engine.instance.waitForJob(job);
+    // a busy machine may hold up one of them, and not each
+    const took: number[] = [];
+    for (let reading = 0; reading < 5; reading += 1) {
+      const started = performance.now();
+      await records(job);
+      took.push(performance.now() - started);
+    }
+    expect(Math.min(...took)).toBeLessThan(2_000);
     const told = await records(job);
-    expect(performance.now() - started).toBeLessThan(2_000);
     expect(told.map(({ type }) => type)).toEqual(["page", "page", "page", "page", "stats"]);
     expect(told.at(-1)?.data).toMatchObject({ pages_crawled: 4, stop_reason: "completed" });
   });
 
   it("where it was cancelled a moment ago, with requests under way", async () => {
-    const job = await start(200, 20);
-    await expect
-      .poll(() => site.paths().filter((path) => path.startsWith("/over/20/")).length, { timeout: 20_000 })
-      .toBeGreaterThan(3);
+    const job = await start(200, "held");
+    await expect.poll(() => site.paths().filter((path) => path.startsWith("/held/")).length).toBeGreaterThan(3);
     await engine.post(`/api/v1/crawl/${job}/cancel`, undefined);
-    const started = performance.now();
     const told = await records(job);
-    expect(performance.now() - started).toBeLessThan(2_000);
+    release.resolve();
     expect(told.at(-1)).toMatchObject({ type: "stats", data: { stop_reason: "manual_stop" } });
     expect(told.filter(({ type }) => type !== "page")).toHaveLength(1);
   });

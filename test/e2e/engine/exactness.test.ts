@@ -46,7 +46,7 @@ it("of jobs of each strategy, route and concurrency, all at once on 2,000 pages,
   }
   expect(jobs.size).toBe(2 * 3 * CONCURRENCIES.length);
   for (const [name, job] of jobs) {
-    await engine.instance.waitForJob(job, 200_000);
+    await engine.instance.waitForJob(job);
     const asked = requestsOf(name);
     expect([name, asked.length, new Set(asked).size]).toEqual([name, MAX_PAGES, MAX_PAGES]);
     const codes = await expectBooksToBalance(engine, job);
@@ -62,7 +62,7 @@ it.each(CONCURRENCIES)(
     const hosts = [site.main, site.elsewhere, site.slow];
     const seed_urls = Array.from({ length: 60 }, (_, at) => `${hosts[at % 3]?.origin}/page/${Math.floor(at / 3)}`);
     const job = await engine.store({ seed_urls, ...limits, concurrency, config: configOf(name) });
-    await engine.instance.waitForJob(job, 100_000);
+    await engine.instance.waitForJob(job);
     expect(requestsOf(name)).toHaveLength(MAX_PAGES);
     expect(await expectBooksToBalance(engine, job)).toMatchObject({ crawled: MAX_PAGES });
   },
@@ -74,7 +74,7 @@ it("pages that redirect count as one each, and failed ones count", async () => {
   const gone = Array.from({ length: 15 }, (_, at) => `${site.main.origin}/gone/${at}`);
   const seed_urls = [...[5, 6, 7].map((length) => site.main.origin + path(length)), ...gone];
   const job = await engine.store({ seed_urls, ...limits, max_depth: 0, config: configOf(name) });
-  await engine.instance.waitForJob(job, 60_000);
+  await engine.instance.waitForJob(job);
   const asked = new Set(requestsOf(name));
   expect(
     [...asked].filter((each) => each.startsWith("/gone/") || [5, 6, 7].map(path).includes(each)).length,

@@ -1,15 +1,20 @@
 /** When the first records of a stream arrive, by the clock of the site that answered. */
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { slowness } from "../../services/slowness.ts";
 import { html, type Site, startSite } from "../../sites/site.ts";
 import { type Engine, startEngine } from "./engine.ts";
 
+/** On a machine that has time for it. */
 const WITHIN_MS = 1_000;
-const ATTEMPTS = 3;
+/** A busy machine may hold up one of them, and not each. */
+const ATTEMPTS = 8;
 
 let engine: Engine;
 let site: Site;
 /** When the page that a crawl begins with was answered, epoch ms. */
 let answeredAt = 0;
+/** Of all other pages. */
+let mayAnswer: PromiseWithResolvers<void>;
 beforeAll(async () => {
   const links = Array.from({ length: 40 }, (_, page) => `<a href="/later/${page}">${page}</a>`).join(" ");
   const page = html(
@@ -23,12 +28,12 @@ beforeAll(async () => {
         return page;
       },
     },
-    () => ({ ...page, delayMs: 1_500 }),
+    () => ({ ...page, after: mayAnswer.promise }),
   );
   engine = await startEngine([site.host]);
   // the containers of all functions are there
   const job = await engine.store({ seed_urls: [`${site.origin}/first`], max_depth: 0 });
-  await engine.instance.waitForJob(job, 60_000);
+  await engine.instance.waitForJob(job);
   await engine.send("GET", `/jobs/${job}/stream`).then((response) => response.text());
 });
 afterAll(async () => {
@@ -40,7 +45,10 @@ it.each(["application/x-ndjson", "text/event-stream"])(
   "%s: within a second of the answer of the first page, while all others are still to come",
   async (accept) => {
     const took: number[] = [];
-    for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+    const inTime: boolean[] = [];
+    while (!inTime.includes(true) && took.length < ATTEMPTS) {
+      mayAnswer = Promise.withResolvers();
+      const slow = slowness();
       const body = {
         seed_urls: [`${site.origin}/first`],
         max_depth: 1,
@@ -56,12 +64,14 @@ it.each(["application/x-ndjson", "text/event-stream"])(
         text += decoder.decode(chunk, { stream: true });
         if (text.includes('"type":"page"')) break;
       }
-      took.push(Date.now() - answeredAt);
+      const ms = Date.now() - answeredAt;
+      took.push(ms);
+      inTime.push(ms < WITHIN_MS * Math.max(slow, slowness()));
       expect(text).toContain(`${site.origin}/first`);
       leave.abort();
+      mayAnswer.resolve();
     }
     console.info(`${accept}: the first record came after ${took.join(", ")} ms`);
-    // a busy machine may hold up one of them, and not each
-    expect(Math.min(...took)).toBeLessThan(WITHIN_MS);
+    expect(inTime).toContain(true);
   },
 );

@@ -34,10 +34,10 @@ describe("of a crawl of everything", () => {
       // a trap of two thousand pages, which has a test of its own
       exclude_patterns: ["/filter"],
     });
-    await engine.instance.waitForJob(jobId, 400_000, 500);
+    await engine.instance.waitForJob(jobId, 900_000, 500);
     pages = new Map((await engine.results(jobId)).map((page) => [page.url, page]));
     codes = await expectBooksToBalance(engine, jobId);
-  }, 420_000);
+  }, 960_000);
 
   it("each of the 2,000 pages is there, and was asked for once", () => {
     const asked = site.main.paths().filter((path) => /^\/page\/\d+$/.test(path));
@@ -108,7 +108,7 @@ describe("of a crawl of everything", () => {
 it("twelve charsets are readable in the results, and their bytes are archived as they were sent", async () => {
   const urlOf = (charset: string) => `${site.main.origin}/charset/${charset}`;
   const job = await engine.store({ seed_urls: CHARSETS.map(urlOf), max_depth: 0 });
-  await engine.instance.waitForJob(job, 60_000);
+  await engine.instance.waitForJob(job);
   const pages = new Map((await engine.results(job, "include=title,content,markdown")).map((page) => [page.url, page]));
   const captures = await engine.sql<{ url: string; warc_key: string; warc_offset: number; warc_length: number }[]>`
     select distinct on (url) url, warc_key, warc_offset, warc_length from captures order by url, id`;
@@ -137,11 +137,11 @@ it.each(["seconds", "date"])(
       first,
       ...(await Promise.all([1, 2].map((job) => engine.store({ seed_urls: around(job), max_depth: 0, config })))),
     ];
-    for (const job of jobs) await engine.instance.waitForJob(job, 60_000);
+    for (const job of jobs) await engine.instance.waitForJob(job);
     const asked = site.main.requests.filter((request) => request.path === path);
     expect(asked).toHaveLength(2);
     const refusedAt = asked[0]?.at ?? 0;
-    const after = site.main.requests.map(({ at }) => at - refusedAt).filter((ms) => ms > 0);
+    const after = site.main.requests.filter(({ since }) => since > refusedAt).map(({ at }) => at - refusedAt);
     expect(after.length).toBeGreaterThan(5);
     expect(Math.min(...after)).toBeGreaterThanOrEqual(RETRY_AFTER_S * 1_000);
     for (const job of jobs) await expectBooksToBalance(engine, job);
@@ -164,7 +164,7 @@ it("sitemaps in gzip, named so or not, with byte order marks and as text, list a
   }
   const read = (cursor = "") =>
     engine.instance.call<Discovery>("GET", `/api/v1/discover/${job_id}?limit=1000${cursor}`);
-  await expect.poll(async () => (await read()).status, { timeout: 60_000, interval: 200 }).toBe("completed");
+  await expect.poll(async () => (await read()).status, { interval: 200 }).toBe("completed");
   const items: Discovery["results"]["items"] = [];
   for (let page = await read(); ; page = await read(`&cursor=${page.results.next_cursor}`)) {
     items.push(...page.results.items);

@@ -1,5 +1,6 @@
 /** Pages that a browser opens: what becomes of them, what their sites see of it, and that they end with their job. */
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { busiestSecond } from "../../services/arrivals.ts";
 import { type LargeSite, startLargeSite } from "../../sites/large-site.ts";
 import { APP_TEXT } from "../../sites/single-page-application.ts";
 import { html, type Site, startSite } from "../../sites/site.ts";
@@ -35,7 +36,7 @@ it.each(["auto", "always"])(
       max_depth: 1,
       config: { ...FULL_SPEED, render },
     });
-    await engine.instance.waitForJob(job, 120_000);
+    await engine.instance.waitForJob(job);
     const pages = new Map(
       (await engine.results(job, "include=markdown,links,content")).map((page) => [page.url, page]),
     );
@@ -68,12 +69,6 @@ it.each(["auto", "always"])(
   },
 );
 
-/** The most documents, robots.txt included, that the site was asked for within any second. */
-function busiestSecond({ requests }: Site, counts: (path: string) => boolean): number {
-  const times = requests.filter(({ path }) => counts(path)).map(({ at }) => at);
-  return Math.max(...times.map((start) => times.filter((at) => at >= start && at < start + 1_000).length));
-}
-
 it("redirects from elsewhere, robots.txt, rendered pages and pictures share one pace at their host; what scripts load has none", async () => {
   const script = "/behind.js";
   const text = `<!doctype html><html lang="en"><title>Page</title><main><p>${"The tide comes in. ".repeat(12)}</p></main><script src="${script}"></script>`;
@@ -91,23 +86,25 @@ it("redirects from elsewhere, robots.txt, rendered pages and pictures share one 
     post({ urls: urls(target, "rendered", 4), config: { ...config, render: "always" } }),
     post({ urls: urls(target, "fetched", 4), config }),
   ]);
-  // while crawls have the host's next slots there is none for a picture, which is told so
+  // while crawls have the host's next slots there is none for a picture, which is told so; and a busy machine is too late for one
   const picture = async (at: number) => {
     for (;;) {
       const { status } = await engine.send("POST", "/api/v1/screenshot", {
         url: `${target.origin}/picture/${at}`,
         wait_seconds: 0,
       });
-      if (status !== 503) return status;
+      if (status !== 503 && status !== 504) return status;
     }
   };
   const pictures = await Promise.all([1, 2].map(picture));
-  for (const job of jobs) await engine.instance.waitForJob(job, 120_000);
+  for (const job of jobs) await engine.instance.waitForJob(job);
   expect(pictures).toEqual([200, 200]);
   const documents = target.paths().filter((path) => path !== script && path !== "/favicon.ico");
-  expect(documents).toHaveLength(6 + 4 + 4 + 2);
-  expect(busiestSecond(target, (path) => path !== script && path !== "/favicon.ico")).toBeLessThanOrEqual(RPS);
-  expect(busiestSecond(source, () => true)).toBeLessThanOrEqual(RPS);
+  expect(documents.filter((path) => !path.startsWith("/picture/"))).toHaveLength(6 + 4 + 4);
+  expect(new Set(documents).size).toBe(6 + 4 + 4 + 2);
+  const asked = target.requests.filter(({ path }) => path !== script && path !== "/favicon.ico");
+  expect(busiestSecond(asked)).toBeLessThanOrEqual(RPS);
+  expect(busiestSecond(source.requests)).toBeLessThanOrEqual(RPS);
   expect(target.paths().filter((path) => path === script).length).toBeGreaterThanOrEqual(4);
 });
 
@@ -120,20 +117,22 @@ it("a cancelled job closes the page that its browser has open: no request leaves
     config: { ...FULL_SPEED, render: "always", wait_for: "#never", page_timeout_ms: 30_000 },
   });
   const polls = () => busy.requests.filter(({ path }) => path.startsWith("/poll")).length;
-  await expect.poll(polls, { timeout: 60_000 }).toBeGreaterThan(5);
+  await expect.poll(polls).toBeGreaterThan(5);
   await engine.post(`/api/v1/crawl/${job_id}/cancel`, undefined);
   const answeredAt = Date.now();
   const status = async () => (await engine.instance.call<{ status: string }>("GET", `/api/v1/crawl/${job_id}`)).status;
-  await expect.poll(status, { timeout: 20_000 }).toBe("cancelled");
+  await expect.poll(status).toBe("cancelled");
   // another job's page is opened meanwhile, by the same browser
   const other = await engine.store({
     seed_urls: [`${site.main.origin}/app`],
     max_depth: 0,
     config: { ...FULL_SPEED, render: "always" },
   });
-  await engine.instance.waitForJob(other, 60_000);
-  await expect.poll(() => Date.now() - answeredAt, { timeout: 10_000 }).toBeGreaterThan(3_500);
-  const late = busy.requests.map(({ path, at }) => [path, at - answeredAt] as const).filter(([, ms]) => ms > 2_000);
+  await engine.instance.waitForJob(other);
+  await expect.poll(() => Date.now() - answeredAt).toBeGreaterThan(3_500);
+  const late = busy.requests
+    .map(({ path, since }) => [path, since - answeredAt] as const)
+    .filter(([, ms]) => ms > 2_000);
   expect(late).toEqual([]);
   await expectBooksToBalance(engine, job_id);
 });

@@ -47,7 +47,7 @@ it("each recrawl adds a revisit record that points at the first response, by 304
     const urls = paths.map((path) => site.origin + path);
     const body = { urls, cache: "bypass", config: FULL_SPEED };
     const { job_id } = await engine.post<{ job_id: string }>("/api/v1/crawl", body);
-    await engine.instance.waitForJob(job_id, 60_000);
+    await engine.instance.waitForJob(job_id);
     jobs.push(job_id);
   }
   for (const path of paths) {

@@ -114,7 +114,7 @@ it("store: a job whose results come with the fields that were asked for", async 
   const response = await spider.crawl("result_mode=store&include=title", { ...graph(), max_pages: 15 });
   expect(response.status).toBe(202);
   const { job_id } = await json(response);
-  await spider.instance.waitForJob(job_id, 60_000);
+  await spider.instance.waitForJob(job_id);
   const { pages, total_pages } = await json(await spider.get(`/jobs/${job_id}/results`));
   expect(total_pages).toBe(15);
   expect(Object.keys(pages[0]).toSorted()).toEqual(["depth", "status_code", "title", "url"]);
@@ -124,10 +124,11 @@ it("store: a job whose results come with the fields that were asked for", async 
 
 it("a crawl whose time is up answers with what it has", async () => {
   const started = performance.now();
-  const body = { seed_urls: [`${site.slow.origin}/page/0`], max_depth: 50, timeout_seconds: 4, concurrency: 1 };
+  const body = { seed_urls: [`${site.slow.origin}/page/0`], max_depth: 50, timeout_seconds: 8, concurrency: 1 };
   const response = await spider.crawl("result_mode=pages", body);
   const answer = await json(response);
-  expect(performance.now() - started).toBeLessThan(9_000);
+  // all of its pages would take 30 s
+  expect(performance.now() - started).toBeLessThan(25_000);
   expect(answer.stop_reason).toBe("timeout");
   expect(answer.pages).toHaveLength(answer.pages_crawled);
   expect(answer.pages_crawled).toBeGreaterThan(0);
@@ -139,12 +140,12 @@ it("a client that leaves while it waits for its answer stops the crawl", async (
   const body = { seed_urls: [`${site.slow.origin}/page/0`], max_depth: 50, concurrency: 1 };
   const before = site.slow.requests.length;
   const answer = spider.crawl("", body, { signal: leave.signal });
-  await expect.poll(() => site.slow.requests.length, { timeout: 20_000 }).toBeGreaterThan(before + 1);
+  await expect.poll(() => site.slow.requests.length).toBeGreaterThan(before + 1);
   leave.abort();
   await expect(answer).rejects.toThrow();
   const { items } = await spider.instance.call<{ items: { job_id: string }[] }>("GET", "/api/v1/jobs?limit=1");
   const status = async () => (await json(await spider.get(`/api/v1/crawl/${items[0]?.job_id}`))).status;
-  await expect.poll(status, { timeout: 20_000 }).toBe("cancelled");
+  await expect.poll(status).toBe("cancelled");
 });
 
 it("keeps to the patterns, the depth and the strategy that it is given", async () => {
