@@ -123,7 +123,7 @@ async function serve(
 const LATE_BODY_MS = 2_000;
 /** Those before it may stream for minutes. API Gateway does not wait at all once a function's concurrency is used up. */
 const STREAM_PATIENCE_MS = 5_000;
-const TOO_LARGE = "The request is larger than 6 MB: upload it through a presigned URL";
+const TOO_LARGE = "The request is larger than 6 MB: send less at once";
 
 function streamTo(response: ServerResponse): StreamSink {
   const gone = new AbortController();

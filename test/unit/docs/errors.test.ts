@@ -15,21 +15,39 @@ test("the table of capture codes holds each code of the code, with its state", a
   expect(Object.fromEntries(listed)).toEqual(CAPTURE_ERROR_CODES);
 });
 
-test("the guide holds each code that a route answers with, or, for the harvester, the text that stands for it", async () => {
+test("the guide holds each code that a route answers with, at its status, or, for the harvester, the text that stands for it", async () => {
   const [api = ""] = (await guide("errors.md")).split("## Rendering");
   const harvest = await guide("harvest.md");
-  const answers: { code: string; message: string }[] = [];
+  const rows = api.split("\n");
+  const answers: { status: string; code: string; message: string }[] = [];
   for await (const file of glob(["functions/**/*.ts", "shared/**/*.ts"], { cwd: ROOT })) {
     const source = await readFile(join(ROOT, file), "utf8");
     // the code is a field of the third argument; a template in the second may hold anything but a semicolon
-    for (const [, message = "", code = ""] of source.matchAll(
-      /new ApiError\(\s*\d{3},\s*"?([^;]*?)"?,\s*\{[^;]*?code: "([A-Z_]+)"/g,
+    for (const [, status = "", message = "", code = ""] of source.matchAll(
+      /new ApiError\(\s*(\d{3}),\s*"?([^;]*?)"?,\s*\{[^;]*?code: "([A-Z_]+)"/g,
     )) {
-      answers.push({ code, message });
+      answers.push({ status, code, message });
     }
   }
-  expect(answers.length).toBeGreaterThan(30);
-  for (const { code, message } of answers) {
-    expect(api.includes(`\`${code}\``) || harvest.includes(`\`${message}\``), code).toBe(true);
+  // what the local runtime answers before a function is asked
+  const door = await readFile(join(ROOT, "local/http-door.ts"), "utf8");
+  for (const [, status = "", code = ""] of door.matchAll(/refuse\(response, requestId, (\d{3}), "([A-Z_]+)"/g)) {
+    answers.push({ status, code, message: code });
   }
+  expect(answers.length).toBeGreaterThan(30);
+  const unlisted = answers.filter(
+    ({ status, code, message }) =>
+      !rows.some((row) => row.startsWith(`| ${status} |`) && row.includes(`\`${code}\``)) &&
+      !harvest.includes(`\`${message}\``),
+  );
+  expect(unlisted.map(({ status, code }) => `${status} ${code}`)).toEqual([]);
+});
+
+test("fields of a search that are not served yet are refused with the status that the guide tells", async () => {
+  const source = await readFile(join(ROOT, "functions/search-api/search-json.ts"), "utf8");
+  const status = /new ApiError\((\d{3}), message, \{ code, details: \{ field \} \}\)/.exec(source)?.[1];
+  const codes = [...source.matchAll(/code: "([A-Z_]+)"/g)].map(([, code]) => code);
+  expect(new Set(codes)).toEqual(new Set(["NOT_SUPPORTED", "RERANKER_NOT_CONFIGURED"]));
+  const rows = (await guide("errors.md")).split("\n").filter((row) => row.includes("`NOT_SUPPORTED`"));
+  expect(rows).toEqual([expect.stringContaining(`| ${status} | \`NOT_SUPPORTED\`, \`RERANKER_NOT_CONFIGURED\` |`)]);
 });
