@@ -29,8 +29,9 @@ export interface ApiRequest<Params, Query, Body, Who> {
 }
 
 export type HttpMethod = "GET" | "POST" | "PUT" | "DELETE";
-type Schema = z.ZodType | undefined;
-type Output<S> = S extends z.ZodType ? z.output<S> : undefined;
+export type Schema = z.ZodType | undefined;
+/** What a handler gets of a part of the request. */
+export type Output<S> = S extends z.ZodType ? z.output<S> : undefined;
 
 export interface RouteSpec<Who, Params, Query, Body, Answer> {
   method: HttpMethod;

@@ -13,7 +13,7 @@
 import type { z } from "zod";
 import type { AccessScope } from "../../shared/access/api-keys.ts";
 import type { Caller } from "../../shared/access/authorize.ts";
-import type { Answer, ApiRequest, DefinedRoute, RouteSpec } from "./api-route.ts";
+import type { Answer, ApiRequest, DefinedRoute, Output, RouteSpec, Schema } from "./api-route.ts";
 
 export interface StreamRequest<Params, Query, Body, Who> extends ApiRequest<Params, Query, Body, Who> {
   /** A request header, by its name in any case. */
@@ -46,9 +46,6 @@ export class StreamedAnswer {
     this.headers = headers;
   }
 }
-
-type Schema = z.ZodType | undefined;
-type Output<S> = S extends z.ZodType ? z.output<S> : undefined;
 
 /**
  * @param spec `answer` and `status` are those of a plain answer, `z.never()` where there is none; `streams` says what each

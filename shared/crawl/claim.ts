@@ -163,10 +163,7 @@ async function findReady(
     select encode(u.url_hash, 'hex') as "urlHash", u.url, u.host, u.depth, u.attempt, 0 as "waitS", prior.prior
     from (select ${level} as depth) level
     cross join unnest(${hosts as string[]}::text[]) h (host)
-    cross join lateral (
-      select count(distinct task_id)::int as tasks
-      from frontier where job_id = ${job.id} and host = h.host and state = 'claimed'
-    ) flight
+    cross join lateral (${tasksInFlight(tx, job)}) flight
     cross join lateral (
       select f.* from frontier f
       where f.job_id = ${job.id} and f.host = h.host and f.state = 'pending' and f.not_before <= statement_timestamp()
@@ -190,10 +187,7 @@ async function findWaiting(
     select encode(u.url_hash, 'hex') as "urlHash", u.url, u.host, u.depth, u.attempt,
       greatest(0, extract(epoch from u.not_before - statement_timestamp()))::float8 as "waitS", prior.prior
     from unnest(${hosts as string[]}::text[]) h (host)
-    cross join lateral (
-      select count(distinct task_id)::int as tasks
-      from frontier where job_id = ${job.id} and host = h.host and state = 'claimed'
-    ) flight
+    cross join lateral (${tasksInFlight(tx, job)}) flight
     cross join lateral (
       select f.* from frontier f
       where f.job_id = ${job.id} and f.host = h.host and f.state = 'pending' and f.attempt > 0
@@ -204,6 +198,11 @@ async function findWaiting(
     left join lateral (${priorOf(tx, job)}) prior on true
     order by u.host, u.not_before`;
 }
+
+/** Of the host `h`, by SQL. */
+const tasksInFlight = (tx: Transaction, job: JobRow) => tx`
+  select count(distinct task_id)::int as tasks
+  from frontier where job_id = ${job.id} and host = h.host and state = 'claimed'`;
 
 async function writeClaims(tx: Transaction, job: JobRow, tasks: readonly ClaimedTask[]): Promise<void> {
   const rows = tasks.flatMap(({ task, delayS }) => {
