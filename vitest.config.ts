@@ -3,17 +3,25 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     maxWorkers: 2,
+    teardownTimeout: 60_000,
     projects: [
-      { test: { name: "unit", include: ["test/unit/**/*.test.ts", "test/infra/**/*.test.ts"], testTimeout: 20_000 } },
+      {
+        test: {
+          name: "unit",
+          include: ["test/unit/**/*.test.ts", "test/infra/**/*.test.ts"],
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
+        },
+      },
       {
         test: {
           name: "integration",
           include: ["test/integration/**/*.test.ts"],
           globalSetup: ["test/services/global-setup.ts"],
           // a condition is waited for, however busy the machine is
-          expect: { poll: { timeout: 20_000, interval: 20 } },
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          expect: { poll: { timeout: 120_000, interval: 20 } },
+          testTimeout: 480_000,
+          hookTimeout: 240_000,
         },
       },
       {

@@ -94,11 +94,7 @@ async function serve(
     body = await readBody(request, MAX_PAYLOAD_BYTES);
   } catch (error) {
     if (!(error instanceof BodyTooLarge)) return void response.destroy();
-    // the rest of the body is still coming: read on for a while, or the client sees a reset instead of the answer, as it
-    // would with `Connection: close`, after which Node ends the connection at once
-    request.resume();
-    const late = setTimeout(() => request.socket.destroy(), LATE_BODY_MS).unref();
-    request.once("end", () => clearTimeout(late));
+    readOn(request);
     return refuse(response, requestId, 413, "PAYLOAD_TOO_LARGE", TOO_LARGE);
   }
   const event = proxyEvent({ request, url, body, requestId, time }, route);
@@ -120,6 +116,28 @@ async function serve(
   }
 }
 
+/**
+ * The rest of a body that is refused is still coming: it is read on for as long as it does, or the client sees a reset instead
+ * of the answer, as it would with `Connection: close`, after which Node ends the connection at once.
+ */
+function readOn(request: IncomingMessage): void {
+  let came = false;
+  const look = (): void => {
+    if (request.complete) return;
+    if (!came) return void request.socket.destroy();
+    came = false;
+    late.refresh();
+  };
+  // what came while this process was held up itself is read before that
+  const late = setTimeout(() => setImmediate(look), LATE_BODY_MS).unref();
+  request.on("data", () => {
+    came = true;
+  });
+  request.once("end", () => clearTimeout(late));
+  request.resume();
+}
+
+/** Without another byte. */
 const LATE_BODY_MS = 2_000;
 /** Those before it may stream for minutes. API Gateway does not wait at all once a function's concurrency is used up. */
 const STREAM_PATIENCE_MS = 5_000;

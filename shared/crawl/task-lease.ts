@@ -99,7 +99,7 @@ export function createTaskLeases(
           ":one": 1,
         },
       );
-      if (item !== undefined) return { outcome: "taken", lease: heldLease(taskId, owner, item.takes, item.done) };
+      if (item !== undefined) return { outcome: "taken", lease: heldLease(taskId, owner, item) };
       const { Item } = await dynamo.send(
         new GetCommand({ TableName, Key: { pk: `task#${taskId}` }, ConsistentRead: true }),
       );
@@ -113,9 +113,11 @@ export function createTaskLeases(
     },
   };
 
-  function heldLease(taskId: string, owner: string, take: number, doneBefore: readonly string[]): TaskLease {
-    const done = new Set(doneBefore);
-    let until = now() + LEASE_MS;
+  function heldLease(taskId: string, owner: string, item: z.infer<typeof taskItemSchema>): TaskLease {
+    const { takes: take } = item;
+    const done = new Set(item.done);
+    // as it was written: the answer may have taken its time
+    let until = item.lease_until;
     const change = async (expression: string, values: Record<string, unknown>): Promise<boolean> =>
       (await write(taskId, expression, "#owner = :owner", { ":owner": owner, ...values })) !== undefined;
     const held = async (expression: string, values: Record<string, unknown>): Promise<boolean> => {

@@ -42,7 +42,7 @@ function run(args: string[], { file = LAUNCHER, cwd = folder, env = {} }: RunOpt
     const child = execFile(
       file,
       args,
-      { cwd, env: { PATH: shellPath, HOME: folder, ...env }, timeout: 30_000 },
+      { cwd, env: { PATH: shellPath, HOME: folder, ...env }, timeout: 120_000 },
       (_, out, err) => resolve({ code: child.exitCode ?? -1, out, err }),
     );
   });
@@ -91,9 +91,7 @@ it("crawls, shows the job, cancels it, and tells that it cannot be cancelled twi
 
 it("follows a crawl until it has ended: plain lines into a pipe, and exit code 1 where it failed", async () => {
   const running = run(["crawl", "https://watch.example/", "--depth", "1", "--watch"]);
-  await expect
-    .poll(() => setup.database.sql`select id from jobs where kind = 'site'`, { timeout: 20_000 })
-    .toHaveLength(1);
+  await expect.poll(() => setup.database.sql`select id from jobs where kind = 'site'`).toHaveLength(1);
   await setup.database
     .sql`update jobs set status = 'failed', stop_reason = 'error', error = 'It is down' where kind = 'site'`;
   const { code, out } = await running;
@@ -145,7 +143,7 @@ it("crawls a site by scope, strategy and patterns, reads its results, and tries 
 
 it("lists what a discovery found, one URL a line", async () => {
   const running = run(["discover", "shop.example", "--max-urls", "5"]);
-  await expect.poll(() => setup.database.sql`select 1 from discovery_jobs`, { timeout: 20_000 }).toHaveLength(1);
+  await expect.poll(() => setup.database.sql`select 1 from discovery_jobs`).toHaveLength(1);
   await setup.database
     .sql`update discovery_jobs set status = 'failed', error = 'No sitemap was found', completed_at = now()`;
   expect(await running).toMatchObject({ code: 1, err: expect.stringContaining("No sitemap was found") });

@@ -13,9 +13,11 @@ import {
 import { html, type Route, redirect, startSite } from "../../sites/site.ts";
 import { fetchHarness, fetchTask } from "./harness.ts";
 
-const QUICK = {
-  FETCH__HEADERS_TIMEOUT_MS: "500",
-  FETCH__BODY_IDLE_TIMEOUT_MS: "500",
+/** The timeouts that the servers meet which keep a request waiting; all others have time to answer. */
+const IMPATIENT: Record<string, { settings?: Record<string, string>; config?: { page_timeout_ms: number } }> = {
+  "/silent": { settings: { FETCH__HEADERS_TIMEOUT_MS: "500" } },
+  "/stalls": { settings: { FETCH__BODY_IDLE_TIMEOUT_MS: "500" } },
+  "/drips": { config: { page_timeout_ms: 5000 } },
 };
 
 describe("a server that fails", () => {
@@ -39,13 +41,16 @@ describe("a server that fails", () => {
 
   it("costs its URL an error code each, retryable where it may pass, and nothing else", async () => {
     await using site = await startSite(routes);
-    const harness = await fetchHarness(QUICK);
+    const patient = await fetchHarness();
     // the circuit would open half-way
     const urls = Object.keys(routes).map((path) => site.origin + path);
     const outcome: Record<string, unknown> = {};
     for (const url of urls) {
+      const { settings, config = {} } = IMPATIENT[new URL(url).pathname] ?? {};
+      const harness = settings === undefined ? patient : await fetchHarness(settings);
       await harness.dependencies.hosts.recordSuccess(site.host);
-      const [capture] = await harness.fetch(fetchTask({ urls: [url], config: { page_timeout_ms: 2000 } }));
+      const robots = { respect_robots_txt: false };
+      const [capture] = await harness.fetch(fetchTask({ urls: [url], config: { ...robots, ...config } }));
       const { error, truncated, warc } = capture ?? {};
       // for people, not for those who know the client's source code
       expect(error?.message ?? "").not.toMatch(/\n|assert/);
@@ -72,7 +77,7 @@ describe("a server that fails", () => {
 
   it("half-way leaves what came in the archive, marked as cut", async () => {
     await using site = await startSite({ "/stalls": stall("came this far"), "/short": shortBody("and this", 99) });
-    const harness = await fetchHarness(QUICK);
+    const harness = await fetchHarness({ FETCH__BODY_IDLE_TIMEOUT_MS: "500" });
     const [stalled, short] = await harness.fetch(
       fetchTask({ urls: [`${site.origin}/stalls`, `${site.origin}/short`] }),
     );

@@ -1,7 +1,6 @@
 /** Runs fetch tasks against a test site, with real queues, objects and state. */
 
 import { randomUUID } from "node:crypto";
-import { GetQueueAttributesCommand } from "@aws-sdk/client-sqs";
 import { fetchDependencies } from "../../../functions/fetch/dependencies.ts";
 import type { Capture } from "../../../shared/capture/capture.ts";
 import { capturesMessageSchema, readCaptureBatch } from "../../../shared/capture/capture-batch.ts";
@@ -26,8 +25,8 @@ export interface FetchHarness {
   captures(): Promise<Capture[]>;
   /** Runs the task once. @returns its captures in the order of the task's URLs */
   fetch(task: FetchTask): Promise<Capture[]>;
-  /** Tasks that were sent again with a delay. */
-  delayed(): Promise<number>;
+  /** How often a task was sent again with a delay, which may be over. */
+  delayed(): number;
   record(capture: Capture): Promise<WarcRecordContents>;
 }
 
@@ -43,6 +42,13 @@ export async function fetchHarness(settings: Record<string, string> = {}): Promi
   const logged: string[] = [];
   const log = createLogger({}, config.logLevel, (line) => logged.push(line));
   const dependencies = fetchDependencies(config, aws, log);
+  const { queues } = dependencies;
+  const { send } = queues;
+  let delayed = 0;
+  queues.send = async (queue, message, delayS) => {
+    await send(queue, message, delayS);
+    if (queue === "fetch-normal" && (delayS ?? 0) > 0) delayed += 1;
+  };
   const harness: FetchHarness = {
     aws,
     dependencies,
@@ -66,12 +72,7 @@ export async function fetchHarness(settings: Record<string, string> = {}): Promi
       const order = task.urls.map(({ urlHash: hash }) => hash);
       return found.sort((a, b) => order.indexOf(a.urlHash) - order.indexOf(b.urlHash));
     },
-    async delayed() {
-      const { Attributes } = await aws.sqs.send(
-        new GetQueueAttributesCommand({ QueueUrl: `${aws.queueUrlPrefix}fetch-normal`, AttributeNames: ["All"] }),
-      );
-      return Number(Attributes?.["ApproximateNumberOfMessagesDelayed"]);
-    },
+    delayed: () => delayed,
     async record(capture) {
       if (capture.warc === null) throw new Error(`No WARC record for ${capture.url}`);
       return await readWarcRecord(dependencies.objects, capture.warc);

@@ -56,6 +56,21 @@ describe("a task's lease", () => {
     expect(await second.renew()).toBe(true);
   });
 
+  it("lasts for its holder no longer than for all others, however late it hears that it has it", async () => {
+    let late = now;
+    const leases = createTaskLeases(aws.dynamo, aws.stateTable, () => late);
+    const { send } = aws.dynamo;
+    aws.dynamo.send = (async (...command: Parameters<typeof send>) => {
+      const answer = await Reflect.apply(send, aws.dynamo, command);
+      late += 10_000;
+      return answer;
+    }) as typeof send;
+    const held = await leases.take("heard late", randomUUID());
+    aws.dynamo.send = send;
+    if (held.outcome !== "taken") throw new Error(held.outcome);
+    expect(held.lease.until).toBe(now + LEASE_MS);
+  });
+
   it("hands on what is done", async () => {
     const first = await taken("resumed");
     await first.record([urlHash("a"), urlHash("b")]);

@@ -101,9 +101,7 @@ test("jobs on the same pages end each with its books in order, though cancelled,
   const end = async (): Promise<void> => {
     try {
       await expect
-        .poll(() => sql`select id, status, open_urls, cancel_requested from jobs where completed_at is null`, {
-          timeout: 60_000,
-        })
+        .poll(() => sql`select id, status, open_urls, cancel_requested from jobs where completed_at is null`)
         .toEqual([]);
     } finally {
       over = true;
@@ -129,4 +127,4 @@ test("jobs on the same pages end each with its books in order, though cancelled,
   const [database] = await sql`select deadlocks::int from pg_stat_database where datname = current_database()`;
   expect(database).toEqual({ deadlocks: 0 });
   await sql.end();
-}, 120_000);
+});

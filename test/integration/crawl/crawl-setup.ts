@@ -93,7 +93,7 @@ export async function receiveRecord(aws: TestAws, queue: string, receiveCount = 
   const { Messages = [] } = await aws.sqs.send(
     new ReceiveMessageCommand({
       QueueUrl: aws.queueUrlPrefix + queue,
-      WaitTimeSeconds: 5,
+      WaitTimeSeconds: 20,
       MessageAttributeNames: ["All"],
     }),
   );

@@ -44,7 +44,7 @@ test("a late copy of a failed try does not count as the answer to the next try",
   const fault = { code: "HTTP_500", message: "fault", retryable: true };
   const failed = await setup.capture(first as NonNullable<typeof first>, () => ({ status: 500, error: fault }));
   await ingestBatch(setup.dependencies, failed);
-  const [second] = await setup.tasks(5);
+  const [second] = await setup.tasks(20);
   expect(second).toMatchObject({ urls: [{ url: "http://a.example/", attempt: 1 }] });
   await ingestBatch(setup.dependencies, failed);
   expect((await traceOf(setup.sql, job.job_id)).frontier).toMatchObject([{ state: "claimed", attempt: 1 }]);

@@ -43,6 +43,7 @@ test("readers see all of the old edition or all of the new one, never a mix", as
     }
   };
   const readers = [read(), read()];
+  await expect.poll(() => seen.size).toBe(1);
   await crawlSite(setup, edition("new", 20));
   done = true;
   await Promise.all(readers);

@@ -53,7 +53,7 @@ test("a second try does not count against max_pages", async () => {
   const job = await createJob(setup.dependencies, newSiteJob("http://a.example/", { maxPages: 3 }));
   await setup.crawl(site);
   await setup.crawl(site);
-  for (let tasks = await setup.tasks(5); tasks.length > 0; tasks = await setup.tasks()) {
+  for (let tasks = await setup.tasks(20); tasks.length > 0; tasks = await setup.tasks()) {
     for (const task of tasks) await ingestBatch(setup.dependencies, await setup.capture(task, site));
   }
   expect(await readJob(setup.sql, job.job_id)).toMatchObject({

@@ -15,7 +15,7 @@ test("a URL that keeps failing is tried four times, at growing distances, withou
   const job = await createJob(setup.dependencies, newJob(["http://a.example/"]));
   const times: number[] = [];
   for (let attempt = 0; attempt < 4; attempt++) {
-    const [task] = (await setup.tasks(10)) as [FetchTask];
+    const [task] = (await setup.tasks(20)) as [FetchTask];
     times.push(Date.now());
     expect(task.urls).toMatchObject([{ attempt }]);
     await ingestBatch(setup.dependencies, await setup.capture(task, () => fault));
@@ -38,9 +38,11 @@ test("what may be fetched now does not wait for what is tried again later", asyn
   const urls = Array.from({ length: 120 }, (_, at) => `http://a.example/${at}`);
   await createJob(setup.dependencies, newJob(urls));
   const [first] = (await setup.tasks()) as [FetchTask];
+  const busy = { code: "HTTP_503", message: "The server answered 503", retryable: true, retryAfterMs: 600_000 };
+  const later = { status: 503, error: busy };
   await ingestBatch(
     setup.dependencies,
-    await setup.capture(first, (url) => (url.endsWith("/0") ? fault : { html: page(url) })),
+    await setup.capture(first, (url) => (url.endsWith("/0") ? later : { html: page(url) })),
   );
   const [next] = (await setup.tasks()) as [FetchTask];
   expect(next.urls).toHaveLength(20);
@@ -65,7 +67,7 @@ test("a try that would come after the deadline of the job is not waited for: its
   const [task] = (await setup.tasks()) as [FetchTask];
   const busy = { code: "HTTP_503", message: "The server answered 503", retryable: true, retryAfterMs: 600_000 };
   await ingestBatch(setup.dependencies, await setup.capture(task, () => ({ status: 503, error: busy })));
-  const [last] = (await setup.tasks(10)) as [FetchTask];
+  const [last] = (await setup.tasks(20)) as [FetchTask];
   expect(Date.now()).toBeGreaterThanOrEqual(last.deadline ?? Number.POSITIVE_INFINITY);
   const late = { code: "TIMEOUT", message: "The time of the job was up", retryable: false };
   await ingestBatch(setup.dependencies, await setup.capture(last, () => ({ error: late })));

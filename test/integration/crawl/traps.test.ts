@@ -157,4 +157,4 @@ test("the whole of the large site but for its pages: traps end, honest parts are
   expect(new Set(paths.filter((path) => path.startsWith("/index.php"))).size).toBe(QUERY_PAGES);
   expect(new Set(paths.filter((path) => path.startsWith("/page/"))).size).toBe(40);
   expect(paths.length).toBeLessThan(5000);
-}, 240_000);
+}, 600_000);

@@ -61,7 +61,7 @@ test("a page that is called unmodified but is no longer known is asked for once 
   const [task] = (await setup.tasks()) as [FetchTask];
   await setup.sql`update documents set deleted_at = now()`;
   await ingestBatch(setup.dependencies, await setup.capture(task, unmodified(first)));
-  const [second] = (await setup.tasks(5)) as [FetchTask];
+  const [second] = (await setup.tasks(20)) as [FetchTask];
   expect(second.urls).toMatchObject([{ attempt: 1, prior: { etag: null, lastModified: null } }]);
   await ingestBatch(setup.dependencies, await setup.capture(second, unmodified(first)));
   expect(await readJob(setup.sql, again.job_id)).toMatchObject({ status: "completed", counts: { documents: 1 } });

@@ -64,7 +64,7 @@ export async function discoveryHarness(settings: Record<string, string> = {}): P
       await discover(dependencies, harness.task(domain, task), { remainingMs: () => until - Date.now(), log });
       const messages: Discovered[] = [];
       while (messages.length < 2) {
-        messages.push(...(await aws.receive("discovered", 5)).map((message) => discoveredSchema.parse(message)));
+        messages.push(...(await aws.receive("discovered", 20)).map((message) => discoveredSchema.parse(message)));
       }
       const ended = messages.find((message) => message.event === "ended") as Ended;
       const { resultKey } = ended;

@@ -15,7 +15,7 @@ async function office() {
   const aws = await testAws();
   const queues = createQueueSender(aws.sqs, aws.queueUrlPrefix);
   const { ask } = createErrandOffice({ queues, dynamo: aws.dynamo, clock: systemClock }, aws.stateTable);
-  const received = async (): Promise<Errand> => errandSchema.parse((await aws.receive("harvest", 5))[0]);
+  const received = async (): Promise<Errand> => errandSchema.parse((await aws.receive("harvest", 20))[0]);
   const run = (errand: Errand, work: Parameters<typeof runErrand>[3]) =>
     runErrand({ dynamo: aws.dynamo, clock: systemClock }, aws.stateTable, errand, work, { once: true });
   return { aws, ask, received, run };
@@ -23,7 +23,7 @@ async function office() {
 
 it("an answer that no item can hold is a fault that is told, and the work is done once", async () => {
   const { ask, received, run } = await office();
-  const answer = ask("harvest", { n: 1 }, 10_000);
+  const answer = ask("harvest", { n: 1 }, 60_000);
   answer.catch(() => undefined);
   await run(await received(), async () => "ü".repeat(200_000));
   await expect(answer).rejects.toMatchObject({ status: 502, code: "ERRAND_TOO_LARGE" });
@@ -31,7 +31,7 @@ it("an answer that no item can hold is a fault that is told, and the work is don
 
 it("an answer of almost that size arrives", async () => {
   const { ask, received, run } = await office();
-  const answer = ask("harvest", { n: 1 }, 10_000);
+  const answer = ask("harvest", { n: 1 }, 60_000);
   await run(await received(), async () => "ü".repeat(190_000));
   expect(await answer).toBe("ü".repeat(190_000));
 });
@@ -50,7 +50,7 @@ it("an errand that is delivered after its deadline is not done", async () => {
 
 it("an errand that is delivered several times is done once", async () => {
   const { ask, received, run } = await office();
-  const answer = ask("harvest", {}, 10_000);
+  const answer = ask("harvest", {}, 60_000);
   const errand = await received();
   let done = 0;
   const work = async () => {
@@ -81,7 +81,7 @@ it("work that is done once is not lost by a table that throttles, or whose answe
       },
     { step: "initialize", name: "faults" },
   );
-  const answer = ask("harvest", {}, 15_000);
+  const answer = ask("harvest", {}, 60_000);
   answer.catch(() => undefined);
   const errand = await received();
   let done = 0;
@@ -100,7 +100,7 @@ it("work that is done once is not lost by a table that throttles, or whose answe
 
 it("a refusal is an answer, with its code and its reason", async () => {
   const { ask, received, run } = await office();
-  const answer = ask("harvest", {}, 10_000);
+  const answer = ask("harvest", {}, 60_000);
   answer.catch(() => undefined);
   await run(await received(), async () => {
     throw new ApiError(502, "LLM call failed", { code: "LLM_FAILED", details: { text: "timeout after 5s" } });
@@ -133,10 +133,10 @@ it("keys go to providers, and into no message and no item", async () => {
         { ...provider, name: "serper", endpoint: serper.url },
       ],
       want: 10,
-      deadline: Date.now() + 5000,
-      timeoutMs: 3000,
+      deadline: Date.now() + 60_000,
+      timeoutMs: 30_000,
     },
-    10_000,
+    60_000,
   );
   const errand = await received();
   const lines: string[] = [];

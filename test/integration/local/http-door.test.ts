@@ -18,7 +18,7 @@ test("a request becomes a REST proxy event and the answer a response", async () 
   const response = await fetch(`${runtime.url}/echo/a%20b?x=1&x=2&y=`, { headers: { "X-Some": "thing" } });
   expect(response.status).toBe(200);
   expect(response.headers.getSetCookie()).toEqual(["a=1", "b=2"]);
-  const { event, functionName, remainingMs } = (await response.json()) as Echo;
+  const { event, functionName } = (await response.json()) as Echo;
   expect(event).toMatchObject({
     resource: "/echo/{thing}",
     path: "/echo/a%20b",
@@ -32,8 +32,14 @@ test("a request becomes a REST proxy event and the answer a response", async () 
   });
   expect(response.headers.get("x-amzn-requestid")).toBe(event.requestContext["requestId"]);
   expect(functionName).toBe("echo");
-  expect(remainingMs).toBeGreaterThan(4_000);
-  expect(remainingMs).toBeLessThanOrEqual(5_000);
+});
+
+test("a handler is told how much of its function's time is left", async () => {
+  const { runtime } = await testRuntime(["echo"]);
+  const remainingMs = async () => ((await (await fetch(`${runtime.url}/echo/a`)).json()) as Echo).remainingMs;
+  expect(await remainingMs()).toBeLessThanOrEqual(5_000);
+  // where the machine stalls it is less
+  await expect.poll(remainingMs).toBeGreaterThan(4_000);
 });
 
 test("a fixed path goes before a parameter", async () => {
@@ -95,6 +101,19 @@ test("a body above 6 MB is refused by its length alone, and while it arrives whe
     call.write(Buffer.alloc(7 * 1024 * 1024));
   });
   expect(streamed).toBe(413);
+  // one that sends slowly too, for as long as it sends
+  const slowly = new Promise<void>((resolve, reject) => {
+    const call = request(`${runtime.url}/echo`, { method: "POST" }, (response) => response.resume());
+    call.on("error", reject).on("close", resolve);
+    call.write(Buffer.alloc(7 * 1024 * 1024));
+    let pieces = 0;
+    const timer = setInterval(() => {
+      if (++pieces < 12) return void call.write("x");
+      clearInterval(timer);
+      call.end();
+    }, 300);
+  });
+  await slowly;
   const body = Buffer.alloc(7 * 1024 * 1024);
   for (let time = 0; time < 20; time += 1) {
     // whoever sends on sees the answer, and never a connection that was cut
@@ -112,18 +131,18 @@ test.for([
   ["not an answer", 502, "BAD_GATEWAY"],
   ["bad header", 502, "BAD_GATEWAY"],
   ["too large", 502, "BAD_GATEWAY"],
-  ["hang", 504, "GATEWAY_TIMEOUT"],
-  ["spin", 504, "GATEWAY_TIMEOUT"],
+  ["fill memory", 502, "BAD_GATEWAY"],
 ] as const)("a handler that does this is answered for, and the next request works: %s", async ([how, status, code]) => {
-  const { runtime } = await testRuntime(["faulty"]);
+  const { runtime } = await testRuntime(["patient"]);
   expect(await codeOf(await fetch(`${runtime.url}/faulty`, fault(how)))).toEqual([status, code]);
   expect((await fetch(`${runtime.url}/faulty`, fault("none"))).status).toBe(200);
 });
 
-test("a handler that fills its memory ends alone", async () => {
-  const { runtime } = await testRuntime(["patient"]);
-  expect(await codeOf(await fetch(`${runtime.url}/faulty`, fault("fill memory")))).toEqual([502, "BAD_GATEWAY"]);
-  expect((await fetch(`${runtime.url}/faulty`, fault("none"))).status).toBe(200);
+test.for(["hang", "spin"])("a handler that takes too long is ended, and the next request works: %s", async (how) => {
+  const { runtime } = await testRuntime(["faulty"]);
+  expect(await codeOf(await fetch(`${runtime.url}/faulty`, fault(how)))).toEqual([504, "GATEWAY_TIMEOUT"]);
+  // the one second that it has may be too short for a machine that stalls
+  await expect.poll(async () => (await fetch(`${runtime.url}/faulty`, fault("none"))).status).toBe(200);
 });
 
 test("a streamed answer keeps status, headers and every byte", async () => {
@@ -153,7 +172,7 @@ test("a slow reader holds the handler back, and one that leaves ends its stream"
         before = now;
         return stalled;
       },
-      { interval: 200, timeout: 10_000 },
+      { interval: 200 },
     )
     .toBe(true);
   expect(before).toBeLessThan(500);

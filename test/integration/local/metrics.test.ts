@@ -35,7 +35,7 @@ test("no line is lost, of whatever many containers tell at once, and what is rea
 });
 
 test("queues, containers, calls, dollars and faults are told as they stand", async () => {
-  const running = await testRuntime(["consumer", "faulty", "echo"]);
+  const running = await testRuntime(["holding", "patient", "echo"]);
   const { runtime, clients, seen } = running;
   await clients.send("work", { id: "one", act: "hang" });
   await clients.send("work", { id: "later" }, 900);

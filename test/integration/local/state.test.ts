@@ -35,7 +35,7 @@ test("a killed runtime loses nothing: rows, objects, items, and the message that
   const directory = await testFolder();
   const home = join(directory, "a home");
   const seen = reader(directory);
-  const first = await spawnRuntime(home, directory, ["consumer", "store"]);
+  const first = await spawnRuntime(home, directory, ["holding", "store"]);
   await invokeStore(first.addresses.postgres, "create table kept (n int); insert into kept values (7)");
   await first.clients.s3.send(new PutObjectCommand({ Bucket, Key: "../kept/ü", Body: "kept" }));
   const TableName = "strandline-state";
@@ -46,12 +46,10 @@ test("a killed runtime loses nothing: rows, objects, items, and the message that
   first.child.kill("SIGKILL");
   await once(first.child, "exit");
 
-  const second = await spawnRuntime(home, directory, ["consumer", "store"]);
+  const second = await spawnRuntime(home, directory, ["holding", "store"]);
   expect(second.error).toBeUndefined();
-  // at once, not after the visibility timeout of 30 s
-  await expect
-    .poll(() => seen("taken"), { timeout: 10_000 })
-    .toContainEqual(expect.objectContaining({ id: "in work", receiveCount: 2 }));
+  // at once, not after the visibility timeout of an hour
+  await expect.poll(() => seen("taken")).toContainEqual(expect.objectContaining({ id: "in work", receiveCount: 2 }));
   expect(await invokeStore(second.addresses.postgres, "select n from kept")).toEqual([{ n: 7 }]);
   const object = await second.clients.s3.send(new GetObjectCommand({ Bucket, Key: "../kept/ü" }));
   expect(await object.Body?.transformToString()).toBe("kept");
@@ -67,7 +65,7 @@ test("a message that was in work at every one of many kills is still delivered, 
   const home = join(directory, "home");
   const seen = reader(directory);
   for (let kill = 1; kill <= 5; kill += 1) {
-    const { child, clients } = await spawnRuntime(home, directory, ["consumer"]);
+    const { child, clients } = await spawnRuntime(home, directory, ["holding"]);
     if (kill === 1) await clients.send("work", { id: "in work", act: "hang" });
     await expect.poll(async () => (await seen("taken")).length).toBe(kill);
     child.kill("SIGKILL");
@@ -80,7 +78,7 @@ test("Postgres does not outlive a killed runtime", async () => {
   const { child, postgresPid } = await spawnRuntime(join(directory, "home"), directory, ["store"]);
   expect(await isAlive(postgresPid)).toBe(true);
   child.kill("SIGKILL");
-  await expect.poll(() => isAlive(postgresPid), { timeout: 10_000 }).toBe(false);
+  await expect.poll(() => isAlive(postgresPid)).toBe(false);
 });
 
 test("a Postgres that lost its runtime and its watchdog is stopped by the next start", async () => {
@@ -132,7 +130,7 @@ test("a restart keeps the addresses and the queue's messages", async () => {
     dynamodb: first.runtime.addresses.dynamodb,
     scheduler: first.runtime.addresses.scheduler,
   });
-  await expect.poll(() => reader(directory)("done"), { timeout: 5_000 }).toEqual([{ id: "later" }]);
+  await expect.poll(() => reader(directory)("done")).toEqual([{ id: "later" }]);
 });
 
 test("a second start says where the first one runs", async () => {
@@ -184,7 +182,7 @@ test("credentials of the machine's owner do not reach the handlers", async () =>
 });
 
 test("stopping waits for the event in work, and not for one that never ends", async () => {
-  const test = await testRuntime(["streamer", "faulty"]);
+  const test = await testRuntime(["streamer", "patient"]);
   const hanging = fetch(`${test.runtime.url}/stream?chunks=1`).then((response) => response.arrayBuffer());
   await hanging;
   const stuck = fetch(`${test.runtime.url}/faulty`, { method: "POST", body: '{"how":"hang"}' }).catch(() => undefined);
@@ -192,7 +190,8 @@ test("stopping waits for the event in work, and not for one that never ends", as
   const start = performance.now();
   await test.runtime.stop();
   await stuck;
-  expect(performance.now() - start).toBeLessThan(5_000);
+  // the function itself would have been given two minutes
+  expect(performance.now() - start).toBeLessThan(60_000);
 });
 
 test("usage counts calls, function time and dollars", async () => {

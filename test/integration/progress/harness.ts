@@ -81,8 +81,8 @@ export async function progressHarness() {
       takeTurn({ sql: database, queues, watches, clock }, watchMessageSchema.parse(message)),
     push: (message: PushMessage) => pushEvent({ watches, connections, sockets, clock, log }, message),
     sweep: () => wakeStalledWatches({ queues, watches, clock, log }),
-    /** Messages of the watch; those with a delay too, after it. */
-    turns: () => aws.receive("progress", 2),
+    /** Messages of the watch; those with a delay of a second too. @param waitS for the first, in seconds */
+    turns: (waitS = 2) => aws.receive("progress", waitS),
     async pushes(): Promise<PushMessage[]> {
       return (await aws.receive("push")).map((message) => pushMessageSchema.parse(message));
     },
@@ -96,7 +96,9 @@ export async function progressHarness() {
     async step(message: unknown): Promise<unknown> {
       await harness.turn(message);
       for (const each of await harness.pushes()) await harness.push(each);
-      const [next] = await harness.turns();
+      // a watch that has ended sends nothing
+      const watched = (await watches.read(watchMessageSchema.parse(message).jobId)) !== undefined;
+      const [next] = await harness.turns(watched ? 20 : 2);
       return next;
     },
     idOf: (name: string) => parseListener(name).connectionId,

@@ -39,12 +39,12 @@ test("there is one watch of a job, however many come at once and however often i
   const jobId = await harness.job();
   await Promise.all(Array.from({ length: 10 }, () => harness.listen(jobId)));
   await Promise.all(Array.from({ length: 10 }, () => harness.turn({ jobId })));
-  let turns = await harness.turns();
+  let turns = await harness.turns(20);
   expect(turns).toHaveLength(1);
   for (let round = 0; round < 3; round += 1) {
     const [message] = turns;
     await Promise.all([message, message, message, { jobId }].map((each) => harness.turn(each)));
-    turns = await harness.turns();
+    turns = await harness.turns(20);
     expect(turns).toHaveLength(1);
   }
   expect((await harness.pushes()).every(({ to }) => to.length === 10)).toBe(true);

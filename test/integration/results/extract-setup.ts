@@ -1,4 +1,5 @@
 /** The extraction API with a crawl whose pages a table answers. */
+import { expect } from "vitest";
 import { api } from "../../../functions/extract-api/handler.ts";
 import { createApiKey } from "../../../shared/access/api-keys.ts";
 import { callApi, type TestAnswer } from "../../services/api.ts";
@@ -8,6 +9,8 @@ export interface ExtractSetup extends ResultsSetup {
   key: string;
   /** Posts the body while the server answers what is fetched. @returns the answer, and every URL that was fetched */
   post(path: string, json: object, server: Server): Promise<TestAnswer & { asked: string[] }>;
+  /** Waits until the URL has a capture. @returns the job that it is of */
+  onceCaptured(url: string): Promise<string>;
 }
 /** By URL; `undefined` never answers. */
 type Server = (url: string) => Sent | undefined;
@@ -26,6 +29,11 @@ export async function extractSetup(): Promise<ExtractSetup> {
       const answering = setup.answer(server, done.signal);
       const answer = await callApi(api, { path, json, key }).finally(() => done.abort());
       return { ...answer, asked: await answering };
+    },
+    async onceCaptured(url) {
+      const captures = () => setup.sql<{ id: string }[]>`select job_id as id from captures where url = ${url}`;
+      await expect.poll(captures).toHaveLength(1);
+      return (await captures())[0]?.id ?? "";
     },
   };
 }

@@ -30,6 +30,8 @@ interface Extracted {
   markdown?: string;
   crawl_depth: number;
 }
+/** What this process has worked since, in ms: other than the time, that is no matter of what else the machine does. */
+const cpuMs = (since: NodeJS.CpuUsage): number => process.cpuUsage(since).user / 1000;
 const byUrl = (pages: Extracted[]) => pages.toSorted((a, b) => (a.url < b.url ? -1 : 1));
 
 test.each([
@@ -105,12 +107,17 @@ test.each([null, { max_depth: null, max_pages: null, same_domain_only: null }, {
 );
 
 test("a crawl that takes too long is answered with what there is", async () => {
-  const answer = await setup.post("/spider/extract", { seeds: ["http://slow.example/"], timeout_seconds: 3 }, (url) =>
-    url.endsWith("/article/2") ? undefined : server("slow.example")(url),
-  );
+  const [answer] = await Promise.all([
+    setup.post("/spider/extract", { seeds: ["http://slow.example/"], timeout_seconds: 120 }, (url) =>
+      url.endsWith("/article/2") ? undefined : server("slow.example")(url),
+    ),
+    setup
+      .onceCaptured("http://slow.example/article/1")
+      .then((jobId) => setup.sql`update jobs set deadline_at = now() where id = ${jobId}`),
+  ]);
   expect(answer.body.crawl_stats).toMatchObject({ stop_reason: "timeout" });
-  // how many come within three seconds is a matter of the machine
-  expect(answer.body.extracted_pages.length).toBeGreaterThan(0);
+  const found = (answer.body.extracted_pages as Extracted[]).filter(({ status }) => status === "success");
+  expect(found.map(({ url }) => new URL(url).pathname)).toContain("/article/1");
 });
 
 describe("what cannot be meant is refused by its name", () => {
@@ -142,18 +149,18 @@ describe("what cannot be meant is refused by its name", () => {
 
 test("a hostile pattern costs no time", async () => {
   const seeds = [`http://hostile.example/${"a".repeat(1_500)}`];
-  const started = performance.now();
+  const used = process.cpuUsage();
   const answer = await setup.post(
     "/spider/extract",
     { seeds, scope: { max_depth: 0 }, extract_pattern: "(a+)+$x|(a|a)*b" },
     () => ({ body: page("Hostile") }),
   );
   expect(answer.body).toMatchObject({ crawl_stats: { pages_crawled: 1 }, extracted_pages: [] });
-  expect(performance.now() - started).toBeLessThan(20_000);
+  expect(cpuMs(used)).toBeLessThan(20_000);
 });
 
 test("a pattern that is too long is refused unread, and not repeated in the answer", async () => {
-  const started = performance.now();
+  const used = process.cpuUsage();
   const answer = await setup.post(
     "/spider/extract",
     { seeds: ["http://long.example/"], extract_pattern: "a".repeat(1_000_000) },
@@ -162,7 +169,7 @@ test("a pattern that is too long is refused unread, and not repeated in the answ
   expect(answer).toMatchObject({ status: 400, body: { error_code: "VALIDATION_ERROR" } });
   expect(answer.body.message).toContain("extract_pattern");
   expect(JSON.stringify(answer.body).length).toBeLessThan(2_000);
-  expect(performance.now() - started).toBeLessThan(1_000);
+  expect(cpuMs(used)).toBeLessThan(1_000);
 });
 
 test("whatever else lands at the root is not found, in the shape of its family", async () => {

@@ -26,7 +26,6 @@ async function cutWhile<T>(sql: Sql, work: () => Promise<T>): Promise<T> {
         async () =>
           await sql`select pg_terminate_backend(pid) from pg_stat_activity
             where datname = current_database() and wait_event_type = 'Lock' and pid <> pg_backend_pid()`,
-        { timeout: 10_000 },
       )
       .toHaveLength(1);
     return { going };

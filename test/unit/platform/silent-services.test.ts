@@ -31,4 +31,4 @@ test("a service that takes a connection and never answers is given up, as a faul
     expect(call.status === "rejected" && isPassingFault(call.reason)).toBe(true);
     expect(call).toMatchObject({ reason: { name: "TimeoutError" } });
   }
-}, 30_000);
+});

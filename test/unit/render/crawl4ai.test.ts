@@ -104,7 +104,7 @@ test("a server that stalls is left after the page's time, and at once when nobod
 });
 
 test("nobody there is a fault that may pass", async () => {
-  const renderer = createCrawl4AiRenderer({ url: "http://127.0.0.1:1", timeoutMs: 1000, userAgent: "x" });
-  const rendering = renderer.render(DOCUMENT, { headers: {}, timeoutMs: 1000 });
+  const renderer = createCrawl4AiRenderer({ url: "http://127.0.0.1:1", timeoutMs: 30_000, userAgent: "x" });
+  const rendering = renderer.render(DOCUMENT, { headers: {}, timeoutMs: 30_000 });
   await expect(rendering).rejects.toMatchObject({ code: "RENDERER_UNAVAILABLE", retryable: true });
 });
