@@ -61,10 +61,12 @@ export interface DefinedRoute<Dependencies> {
 export class Answer<Body> {
   readonly status: 200 | 202 | 204 | 503;
   readonly body: Body;
+  readonly headers: Readonly<Record<string, string>>;
 
-  constructor(status: 200 | 202 | 204 | 503, body: Body) {
+  constructor(status: 200 | 202 | 204 | 503, body: Body, headers: Readonly<Record<string, string>> = {}) {
     this.status = status;
     this.body = body;
+    this.headers = headers;
   }
 }
 

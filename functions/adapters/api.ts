@@ -184,7 +184,7 @@ function addRoute<Dependencies extends ApiDependencies>(
     };
     const answer = await run(request, await dependencies());
     if (answer instanceof Answer) {
-      return answer.status === 204 ? c.body(null, 204) : c.json(answer.body, answer.status);
+      return answer.status === 204 ? c.body(null, 204) : c.json(answer.body, answer.status, answer.headers);
     }
     if (answer instanceof StreamedAnswer) {
       const body = ReadableStream.from(observed(answer.chunks, request)) as unknown as globalThis.ReadableStream;

@@ -19,7 +19,8 @@ export const crawlAnswerSchema = z.union([pagesSchema, urlsSchema, crawlStatsSch
 
 export const storedSchema = z.object({
   job_id: z.uuid(),
-  status: z.string(),
+  /** As `GET /jobs/{job_id}/stats` has it; `GET /api/v1/crawl/{job_id}` tells the finer states. */
+  status: z.literal("running"),
   created_at: z.iso.datetime(),
   ...refusedSeedsField,
 });
@@ -35,9 +36,9 @@ export const recordSchema = z.discriminatedUnion("type", [
 ]);
 
 export function storedAnswer(
-  job: { job_id: string; status: string; created_at: Date },
+  job: { job_id: string; created_at: Date },
   seeds: readonly RefusedSeed[],
 ): z.input<typeof storedSchema> {
-  const { job_id, status, created_at } = job;
-  return { job_id, status, created_at: created_at.toISOString(), ...refusedOf(seeds) };
+  const { job_id, created_at } = job;
+  return { job_id, status: "running", created_at: created_at.toISOString(), ...refusedOf(seeds) };
 }

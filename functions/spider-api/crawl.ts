@@ -53,7 +53,7 @@ export const crawl = defineStreamRoute(
     if (query.result_mode === "store") {
       const limit = dependencies.config.spiderMaxStoredJobs;
       const stored = await createJob(dependencies, job, (tx) => admitStoredJob(tx, caller.keyId, limit));
-      return new Answer(202, storedAnswer(stored, seeds.refused));
+      return new Answer(202, storedAnswer(stored, seeds.refused), { "x-job-id": stored.job_id });
     }
     const { job_id: jobId } = await createJob(dependencies, job);
     const headers = { "x-job-id": jobId };

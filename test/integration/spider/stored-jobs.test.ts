@@ -19,7 +19,8 @@ const store = (key: string) =>
 it("takes a stored job at once, with what it was asked for", async () => {
   const { key, id } = await setup.createKey({ scopes: ["write"] });
   const answer = await store(key);
-  expect(answer).toMatchObject({ status: 202, body: { status: "pending", created_at: expect.any(String) } });
+  expect(answer).toMatchObject({ status: 202, body: { status: "running", created_at: expect.any(String) } });
+  expect(answer.headers["x-job-id"]).toBe(answer.body.job_id);
   const [job] = await setup.database.sql`select * from jobs where id = ${answer.body.job_id}`;
   expect(job).toMatchObject({ kind: "site", delivery: "store", api_key_id: id, watched_at: null });
   expect(job?.["settings"]).toMatchObject({ replaces: "pages", fields: { include: "title" }, strategy: "bfs" });
