@@ -30,11 +30,15 @@ const KEEP_ALIVE: Record<StreamType, string> = { "application/x-ndjson": " ", "t
 /** @param refused seeds that the stats tell of */
 export function encodeItem(item: StreamItem, type: StreamType, refused: readonly RefusedSeed[] = []): string {
   if (item.type === "idle") return KEEP_ALIVE[type];
-  const record = JSON.stringify({ type: item.type, data: dataOf(item, refused) });
+  const record = onOneLine(JSON.stringify({ type: item.type, data: dataOf(item, refused) }));
   if (type === "application/x-ndjson") return `${record}\n`;
   const id = item.type === "page" ? item.cursor : item.type === "stats" ? END_OF_STREAM : undefined;
   return `${id === undefined ? "" : `id: ${id}\n`}data: ${record}\n\n`;
 }
+
+/** JSON lets these stand as they are; yet some readers of lines, such as Python's `splitlines`, end a line there. */
+const onOneLine = (json: string): string =>
+  json.replace(/[\u0085\u2028\u2029]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
 
 function dataOf(item: Exclude<StreamItem, { type: "idle" }>, refused: readonly RefusedSeed[]): unknown {
   switch (item.type) {
