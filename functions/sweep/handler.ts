@@ -34,5 +34,8 @@ export async function handler(_event: unknown, context: Pick<Context, "getRemain
   await wakeStalledWatches(dependencies());
   const swept = await sweep(dependencies(), Date.now(), () => context.getRemainingTimeInMillis());
   if (swept.awake) await repairDomains(dependencies());
+  // whoever watches the function's errors is to see it
+  if (swept.failedSteps.length > 0)
+    throw new Error(`The sweep could not do all its steps: ${swept.failedSteps.join(", ")}`);
   return swept;
 }

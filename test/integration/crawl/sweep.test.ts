@@ -192,3 +192,20 @@ test("the marker of a job that is just being created is not cleared", async () =
   await sweep(setup.dependencies, Date.now());
   expect(await setup.dependencies.flags.activeSince()).toBeDefined();
 });
+
+test("what one step cannot do does not keep it from the others, and the sweep says which it was", async () => {
+  const setup = await crawlSetup();
+  const job = await createJob(setup.dependencies, newSiteJob("http://a.example/"));
+  await setup.tasks();
+  await setup.sql`update frontier set state = 'pending', task_id = null, lease_until = null`;
+  await stall(setup);
+  await setup.sql`alter table dead_letters rename to hidden_letters`;
+  const faulty = await sweep(setup.dependencies, Date.now() + 600_000);
+  expect(faulty).toMatchObject({ resumedJobs: 1, failedSteps: ["lapsed tasks", "dead letters"] });
+  // it is not taken for a night without work
+  expect(await setup.dependencies.flags.activeSince()).toBeDefined();
+  await setup.sql`alter table hidden_letters rename to dead_letters`;
+  expect(await sweep(setup.dependencies, Date.now())).toMatchObject({ failedSteps: [] });
+  await setup.crawl(home);
+  expect(await readJob(setup.sql, job.job_id)).toMatchObject({ status: "completed", counts: { crawled: 2 } });
+});
