@@ -46,7 +46,7 @@ export interface BodyBudget {
 export interface Departure {
   /** Right before. @throws what keeps the request from leaving: it is not sent then, and its connection is kept for others */
   begin(): void;
-  /** The request is written, or given up. */
+  /** The request is written, or given up; not called where `begin` threw. */
   over(): void;
 }
 
@@ -105,7 +105,6 @@ export function exchange(
         } catch (error) {
           phase = "done";
           clearTimeout(timer);
-          departure.over();
           reject(error);
           // undici then drops the request, and neither writes it nor closes the connection
           throw error;

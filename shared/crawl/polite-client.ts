@@ -60,14 +60,14 @@ export function createPoliteClient(options: PoliteClientOptions): PoliteClient {
 
   /**
    * The last word, right before a request is written: since its turn came it may have waited for others, and for a connection.
-   * @param late whether it may leave late: a connection that always takes so long must not keep a page from being asked for
+   * @param mayBeLate a connection that always takes so long must not keep a page from being asked for
    */
-  const mayLeave = ({ latest }: Turn, passage: Passage, late: boolean): void => {
+  const mayLeave = ({ latest }: Turn, passage: Passage, mayBeLate: boolean): void => {
     signal.throwIfAborted();
     passage.confirm();
     const now = clock.now();
     const held = now < (host.seen?.hold_until ?? 0);
-    if (held || options.lookout?.recent === false || (now > latest && !late)) throw new TurnMissed();
+    if (held || options.lookout?.recent === false || (now > latest && !mayBeLate)) throw new TurnMissed();
   };
 
   return {
@@ -83,18 +83,23 @@ export function createPoliteClient(options: PoliteClientOptions): PoliteClient {
       let answered = false;
       try {
         let routes = 0;
-        for (let missed = false; ; ) {
+        /** The last try came too late because its connection had to be made. */
+        let slowlyConnected = false;
+        for (;;) {
           const { client, over } = await exit.route();
           connected = () => Boolean(client.stats[url.origin]?.connected);
           const turn = await slots.take();
-          const left = await pacer.turn(turn.pace, signal);
+          const departing = await pacer.turn(turn.pace, signal);
+          const cold = !connected();
+          const mayBeLate = cold && slowlyConnected;
           let answer: Exchange;
           try {
-            const begin = (): void => mayLeave(turn, passage, missed);
-            answer = await exchange(client, url, headers, limits, budget, { begin, over: left });
+            const begin = (): void => mayLeave(turn, passage, mayBeLate);
+            answer = await exchange(client, url, headers, limits, budget, { begin, over: departing.left });
           } catch (error) {
+            departing.stayed();
             if (!(error instanceof TurnMissed)) throw error;
-            missed = true;
+            slowlyConnected = cold;
             continue;
           }
           routes += 1;

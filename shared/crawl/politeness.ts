@@ -71,8 +71,15 @@ export function longestDelayMs(count: number, pace: Pace, cold: boolean): number
  * delayed by a slow connection and the one after it would arrive together.
  */
 export interface Pacer {
-  /** Waits until a request may leave. @returns tells the pacer that it left */
-  turn(pace: Pace, signal: AbortSignal): Promise<() => void>;
+  /** Waits until a request may leave. */
+  turn(pace: Pace, signal: AbortSignal): Promise<Departing>;
+}
+
+/** Tells the pacer what became of a request that had its turn. */
+export interface Departing {
+  left(): void;
+  /** It was not sent after all. */
+  stayed(): void;
 }
 
 export function createPacer(clock: Clock): Pacer {
@@ -96,10 +103,20 @@ export function createPacer(clock: Clock): Pacer {
       const entry: { at: number | undefined } = { at: undefined };
       sent.push(entry);
       if (sent.length > 2 * pace.burst + 100) sent.splice(0, sent.length - pace.burst);
-      return () => {
-        entry.at ??= clock.now();
+      const over = (): void => {
         departure.resolve();
         departure = Promise.withResolvers<void>();
+      };
+      return {
+        left() {
+          entry.at ??= clock.now();
+          over();
+        },
+        stayed() {
+          const place = sent.indexOf(entry);
+          if (place >= 0) sent.splice(place, 1);
+          over();
+        },
       };
     },
   };

@@ -1,25 +1,29 @@
 /** When requests reached a server of this process, whatever kept the process from noticing. */
 
 const TICK_MS = 5;
-/** A connection that is accepted at one turn of the event loop is read at the next: that many turns may lie between. */
-const TURNS = 3;
 
-const ticks: number[] = [];
+/** Epoch ms at which the event loop had nothing to do: whatever had arrived by then was handled. */
+let caughtUpAt = 0;
 let ticking: NodeJS.Timeout | undefined;
 
 /** Begins to keep the time; the servers of the tests' sites call it when they start. */
 export function watchArrivals(): void {
   if (ticking !== undefined) return;
-  ticks.push(Date.now());
+  let tickAt = Date.now();
+  let { idle } = performance.eventLoopUtilization();
+  caughtUpAt = tickAt;
   ticking = setInterval(() => {
-    ticks.push(Date.now());
-    if (ticks.length > TURNS) ticks.shift();
+    const now = performance.eventLoopUtilization().idle;
+    // since the last tick it has waited, and it waits only where nothing is ready
+    if (now > idle) caughtUpAt = tickAt;
+    idle = now;
+    tickAt = Date.now();
   }, TICK_MS);
   ticking.unref();
 }
 
-/** Epoch ms before which what is being handled now had not arrived: by then all that had was handled. */
-export const notArrivedBefore = (): number => ticks[0] ?? Date.now();
+/** Epoch ms before which what is being handled now had not arrived. */
+export const notArrivedBefore = (): number => caughtUpAt;
 
 interface Arrival {
   /** Epoch ms at which the request was handled. */

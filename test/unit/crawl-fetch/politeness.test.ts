@@ -50,9 +50,9 @@ describe("the pacer", () => {
           const pacer = createPacer(clock);
           const sent: number[] = [];
           for (const delay of delays) {
-            const left = await pacer.turn(paceOf(rps, undefined, undefined), new AbortController().signal);
+            const departing = await pacer.turn(paceOf(rps, undefined, undefined), new AbortController().signal);
             await clock.sleep(delay / rps);
-            left();
+            departing.left();
             sent.push(clock.now());
           }
           for (const [index, at] of sent.entries()) {
@@ -70,16 +70,33 @@ describe("the pacer", () => {
     const pacer = createPacer(clock);
     const { signal } = new AbortController();
     const pace = paceOf(1, undefined, undefined);
-    const firstLeft = await pacer.turn(pace, signal);
+    const first = await pacer.turn(pace, signal);
     let second = false;
     const waiting = pacer.turn(pace, signal).then(() => {
       second = true;
     });
     await Promise.resolve();
     expect(second).toBe(false);
-    firstLeft();
+    first.left();
     await waiting;
     expect(clock.now()).toBe(1_001_000);
+  });
+
+  it("does not count a request that stayed after all", async () => {
+    const clock = fakeClock();
+    const pacer = createPacer(clock);
+    const { signal } = new AbortController();
+    const pace = paceOf(1, undefined, undefined);
+    const first = await pacer.turn(pace, signal);
+    first.left();
+    await clock.sleep(1_000);
+    const second = await pacer.turn(pace, signal);
+    const third = pacer.turn(pace, signal);
+    second.stayed();
+    (await third).left();
+    expect(clock.now()).toBe(1_001_000);
+    await pacer.turn(pace, signal);
+    expect(clock.now()).toBe(1_002_000);
   });
 
   it("stops waiting when the task stops", async () => {
