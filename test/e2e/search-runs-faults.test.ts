@@ -40,7 +40,7 @@ describe("a question", () => {
     expect(new Set(all.map(({ body }) => body.final_queries.serper)).size).toBe(1);
     expect(new Set(all.map(({ body }) => body.run_id)).size).toBe(6);
     expect(await rows(query)).toEqual({ queries: 1, runs: 6, raw: 36, processed: 24 });
-  }, 90_000);
+  });
 
   it.each([
     ["of another schema", '{"words":["a"]}'],
@@ -246,7 +246,7 @@ it("many who ask for its health at once cost the database little, and need no ke
     return [...new Set(all.map(({ status }) => status))];
   };
   await expect.poll(asked).toEqual([200]);
-}, 90_000);
+});
 
 it("no key stands in a row or in a log line", async () => {
   await run();

@@ -40,5 +40,4 @@ it.each(["the model", "a provider"])(
     // what was cut is not among it
     expect([llm.asked.length, asked()]).toEqual([0, 3]);
   },
-  120_000,
 );

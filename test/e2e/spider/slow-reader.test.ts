@@ -22,7 +22,7 @@ it("a slow reader of 2,000 pages loses none, and their memory is not held for it
   try {
     const body = { seed_urls: [`${site.main.origin}/page/0`], max_depth: 50, max_pages: PAGES };
     const { job_id } = await json(await spider.crawl("result_mode=store", body));
-    await spider.instance.waitForJob(job_id, 400_000, 500);
+    await spider.instance.waitForJob(job_id, 900_000, 500);
     const pid = spider.instance.child.process.pid ?? 0;
     const read = async (pauseMs: (page: number) => number) => {
       let bytes = 0;
@@ -53,4 +53,4 @@ it("a slow reader of 2,000 pages loses none, and their memory is not held for it
     await spider.stop();
     await site.close();
   }
-}, 600_000);
+}, 1_500_000);
