@@ -11,6 +11,7 @@ import {
 } from "@aws-sdk/lib-dynamodb";
 import type { Clock } from "../platform/clock.ts";
 import { ApiError } from "../platform/errors.ts";
+import { uuidv7 } from "../platform/ids.ts";
 import { expiresAt, isConditionFailure } from "../platform/state-item.ts";
 import { LISTENER_LIFETIME_S, type Listener, listenerName, parseListener } from "./listener.ts";
 import type { Watches } from "./watches.ts";
@@ -112,18 +113,21 @@ export function createConnections(
       await dynamo.send(new DeleteCommand({ TableName, Key }));
     },
     async takeLastWord(connectionId) {
+      const by = uuidv7();
       try {
         await update(connectionKey(connectionId), {
-          UpdateExpression: "SET last_word = :yes",
+          UpdateExpression: "SET last_word = :by",
           ConditionExpression: "attribute_exists(pk) AND attribute_not_exists(last_word)",
-          ExpressionAttributeValues: { ":yes": true },
+          ExpressionAttributeValues: { ":by": by },
         });
         return "given";
       } catch (error) {
         if (!isConditionFailure(error)) throw error;
         const Key = { pk: connectionKey(connectionId) };
         const { Item } = await dynamo.send(new GetCommand({ TableName, Key, ConsistentRead: true }));
-        return Item === undefined ? "missing" : "taken";
+        if (Item === undefined) return "missing";
+        // a write whose answer is lost is tried again by the SDK, and meets itself
+        return Item["last_word"] === by ? "given" : "taken";
       }
     },
     async returnLastWord(connectionId) {

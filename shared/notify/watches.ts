@@ -6,6 +6,7 @@
  */
 import { DeleteCommand, type DynamoDBDocumentClient, GetCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import type { Clock } from "../platform/clock.ts";
+import { uuidv7 } from "../platform/ids.ts";
 import { isConditionFailure } from "../platform/state-item.ts";
 import { type Listener, listenerName, parseListener } from "./listener.ts";
 
@@ -64,6 +65,10 @@ export function createWatches(
   const update = (pk: string, expressions: Omit<UpdateCommand["input"], "TableName" | "Key">) =>
     dynamo.send(new UpdateCommand({ TableName, Key: { pk }, ...expressions }));
 
+  const itemOf = async (jobId: string): Promise<Record<string, unknown> | undefined> => {
+    const Key = { pk: watchKey(jobId) };
+    return (await dynamo.send(new GetCommand({ TableName, Key, ConsistentRead: true }))).Item;
+  };
   const enlist = (jobId: string) =>
     update(INDEX, { UpdateExpression: "ADD jobs :job", ExpressionAttributeValues: { ":job": new Set([jobId]) } });
   const delist = (jobId: string) =>
@@ -93,25 +98,28 @@ export function createWatches(
       );
     },
     async read(jobId) {
-      const Key = { pk: watchKey(jobId) };
-      const { Item } = await dynamo.send(new GetCommand({ TableName, Key, ConsistentRead: true }));
-      return Item && watchOf(jobId, Item);
+      const item = await itemOf(jobId);
+      return item && watchOf(jobId, item);
     },
     async takeTurn({ jobId, turn }) {
       // the clock's, so that messages of a watch that has ended mean no turn of one that began later
       const next = turn === undefined ? clock.now() : turn + 1;
-      const taken = await ifHolds(
+      const by = uuidv7();
+      const isWritten = await ifHolds(
         update(watchKey(jobId), {
-          UpdateExpression: "SET turn = :next, turn_at = :now",
+          UpdateExpression: "SET turn = :next, turn_at = :now, turn_by = :by",
           ConditionExpression:
             turn === undefined ? "attribute_exists(pk) AND attribute_not_exists(turn)" : "turn = :turn",
           ExpressionAttributeValues: {
             ":next": next,
             ":now": clock.now(),
+            ":by": by,
             ...(turn === undefined ? {} : { ":turn": turn }),
           },
         }),
       );
+      // a write whose answer is lost is tried again by the SDK, and meets itself
+      const taken = isWritten || (await itemOf(jobId))?.["turn_by"] === by;
       if (taken && next % TURNS_PER_ENTRY === 0) await enlist(jobId);
       return taken ? next : undefined;
     },
@@ -132,18 +140,20 @@ export function createWatches(
       return ended;
     },
     async beginPush(jobId, seq, leaseMs) {
+      const by = uuidv7();
       try {
         const { Attributes = {} } = await update(watchKey(jobId), {
-          UpdateExpression: "SET push_seq = :seq, push_until = :until",
+          UpdateExpression: "SET push_seq = :seq, push_until = :until, push_by = :by",
           ConditionExpression:
             "attribute_exists(pk) AND (attribute_not_exists(push_seq) OR push_seq < :seq AND push_until < :now)",
-          ExpressionAttributeValues: { ":seq": seq, ":until": clock.now() + leaseMs, ":now": clock.now() },
+          ExpressionAttributeValues: { ":seq": seq, ":until": clock.now() + leaseMs, ":now": clock.now(), ":by": by },
           ReturnValues: "ALL_NEW",
         });
         return watchOf(jobId, Attributes);
       } catch (error) {
-        if (isConditionFailure(error)) return undefined;
-        throw error;
+        if (!isConditionFailure(error)) throw error;
+        const item = await itemOf(jobId);
+        return item?.["push_by"] === by ? watchOf(jobId, item) : undefined;
       }
     },
     async endPush(jobId, seq, { sent, delivered, refused }) {
