@@ -7,7 +7,7 @@ import { type Resource, type Synthesis, synthesise } from "./synthesis.ts";
 let synthesis: Synthesis;
 beforeAll(async () => {
   synthesis = await synthesise({ crawl4aiImage: "unclecode/crawl4ai:0.0.0" });
-}, 120_000);
+}, 480_000);
 afterAll(() => synthesis.remove());
 
 const functionOf = (name: string): Resource => {

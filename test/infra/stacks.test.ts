@@ -21,7 +21,7 @@ import { type Resource, type Synthesis, synthesise } from "./synthesis.ts";
 let synthesis: Synthesis;
 beforeAll(async () => {
   synthesis = await synthesise();
-}, 120_000);
+}, 480_000);
 afterAll(() => synthesis.remove());
 
 const properties = (type: string): Record<string, unknown>[] =>
