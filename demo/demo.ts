@@ -10,7 +10,7 @@ import { createApiClient } from "../cli/api-client.ts";
 import { CliError } from "../cli/exit.ts";
 import { createTerminal, type Terminal } from "../cli/terminal.ts";
 import { objectFile } from "../local/fauxqs-state.ts";
-import { AlreadyRunning } from "../local/home.ts";
+import { AlreadyRunning, UnusableHome } from "../local/home.ts";
 import type { Runtime } from "../local/runtime.ts";
 import { readArchive } from "./archive.ts";
 import { askQuestions } from "./ask.ts";
@@ -66,7 +66,7 @@ function readArguments(): { exit: boolean } {
 }
 
 function explain(error: unknown): string {
-  if (error instanceof AlreadyRunning) return error.message;
+  if (error instanceof AlreadyRunning || error instanceof UnusableHome) return error.message;
   if (error instanceof DemoError || error instanceof CliError)
     return `${error.message}\n  ${error.hint ?? ""}`.trimEnd();
   return error instanceof Error ? (error.stack ?? error.message) : String(error);

@@ -1,7 +1,7 @@
 /** The local runtime and the site's server, started together, since the one must allow the other's address. */
 import type { Terminal } from "../cli/terminal.ts";
 import { TOPOLOGY } from "../infra/topology.ts";
-import { AlreadyRunning } from "../local/home.ts";
+import { AlreadyRunning, UnusableHome } from "../local/home.ts";
 import { type Runtime, startRuntime } from "../local/runtime.ts";
 import { DemoError } from "./demo-error.ts";
 import { type SiteServer, startSiteServer } from "./site-server.ts";
@@ -15,7 +15,7 @@ const API_PORT = 8787;
 /** The same each time where it is free, so that the second demonstration is a recrawl of the same site. */
 const SITE_PORT = 8788;
 
-/** @throws AlreadyRunning where the state folder is in use, DemoError with what to do about it otherwise */
+/** @throws AlreadyRunning or UnusableHome where the state folder is in use or no use, DemoError with what to do about it otherwise */
 export async function startSystem(terminal: Terminal, home: string): Promise<System> {
   const sitePort = portFrom("DEMO_SITE_PORT") ?? SITE_PORT;
   const site = await onFreePort(sitePort, (port) => startSiteServer({ port }));
@@ -40,7 +40,7 @@ export async function startSystem(terminal: Terminal, home: string): Promise<Sys
 }
 
 function describeStartFault(error: unknown): unknown {
-  if (error instanceof AlreadyRunning || error instanceof DemoError) return error;
+  if (error instanceof AlreadyRunning || error instanceof UnusableHome || error instanceof DemoError) return error;
   if (isPortTaken(error)) {
     const hint = "Set PORT to another one, or leave it unset: then a free one is found";
     return new DemoError(`Port ${process.env["PORT"]} is in use by another program`, hint, { cause: error });

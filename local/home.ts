@@ -32,6 +32,17 @@ export class AlreadyRunning extends Error {
   }
 }
 
+/** The folder cannot be made, or not written to. */
+export class UnusableHome extends Error {
+  constructor(home: string, cause: unknown) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    super(`The state folder ${home} cannot be used: ${why}. Set STRANDLINE_HOME to one that you may write to.`, {
+      cause,
+    });
+    this.name = "UnusableHome";
+  }
+}
+
 export interface Home {
   path: string;
   /** What the last runtime here wrote of itself; its ports are asked for again. */
@@ -43,14 +54,11 @@ export interface Home {
 
 /**
  * Makes the folder if need be and takes it for this process.
- * @throws AlreadyRunning
+ * @throws AlreadyRunning, UnusableHome
  */
 export function takeHome(path: string): Home {
   const home = resolve(path);
-  mkdirSync(home, { recursive: true, mode: 0o700 });
-  // so that the folder is never committed, wherever it lies
-  if (!existsSync(join(home, ".gitignore"))) writeFileSync(join(home, ".gitignore"), "*\n");
-  const lock = takeLock(join(home, "lock"));
+  const lock = openHome(home);
   if (lock === undefined) throw new AlreadyRunning(home, readRuntimeInfo(home));
   return {
     path: home,
@@ -58,6 +66,17 @@ export function takeHome(path: string): Home {
     announce: (info) => writeWhole(join(home, "runtime.json"), `${JSON.stringify(info, null, 2)}\n`),
     release: () => lock.close(),
   };
+}
+
+function openHome(home: string): DatabaseSync | undefined {
+  try {
+    mkdirSync(home, { recursive: true, mode: 0o700 });
+    // so that the folder is never committed, wherever it lies
+    if (!existsSync(join(home, ".gitignore"))) writeFileSync(join(home, ".gitignore"), "*\n");
+    return takeLock(join(home, "lock"));
+  } catch (error) {
+    throw new UnusableHome(home, error);
+  }
 }
 
 /**

@@ -52,6 +52,20 @@ function readPort(text: string | undefined): number {
   throw new Error(`PORT must be a number from 0 to 65535, and is "${text}"`);
 }
 
+/** An argument that was ignored would leave whoever gave it with another system than they asked for. */
+function refuseArguments([argument]: string[]): void {
+  if (argument === undefined) return;
+  const usage =
+    "Usage: npm start   (settings are environment variables, as in `PORT=9000 npm start`; all of them: docs/guide/configuration.md)";
+  if (argument === "--help" || argument === "-h") {
+    print(usage);
+    process.exit(0);
+  }
+  complain(`npm start takes no arguments, and was given "${argument}"\n${usage}`);
+  process.exit(2);
+}
+
+refuseArguments(process.argv.slice(2));
 process.on("SIGINT", interrupt);
 process.on("SIGTERM", interrupt);
 const since = performance.now();
