@@ -99,7 +99,7 @@ program
   .option("--max-urls <n>", "at most this many", count)
   .option("--json", "a line of JSON for each, with all that is known of it")
   .action((site: string, options: DiscoverOptions, command: Command) =>
-    withApi(command, (api) => discover(api, terminal, site, options)),
+    withApi(command, (api) => discover(api, terminal, createTerminal(process.stderr, process.env), site, options)),
   );
 
 const jobs = program

@@ -15,19 +15,26 @@ export interface DiscoverOptions {
 interface Discovery {
   status: "pending" | "running" | "completed" | "failed";
   error: string | null;
+  /** What went wrong with single lists, and what was left out. */
+  notes: { source: string; code: string; message: string; count: number | null }[];
   results: Page<{ url: string }>;
 }
 
 const POLL_MS = 500;
 const URLS_PER_CALL = 1_000;
 
-/** @returns the exit code; with `json` each line is the URL with all that is known of it */
+/**
+ * @param beside where it is said that nothing was found, so that the output holds URLs alone
+ * @returns the exit code; with `json` each line is the URL with all that is known of it
+ */
 export async function discover(
   api: ApiClient,
   terminal: Terminal,
+  beside: Terminal,
   domain: string,
-  { query, pattern, maxUrls, json }: DiscoverOptions,
+  options: DiscoverOptions,
 ): Promise<number> {
+  const { query, pattern, maxUrls, json } = options;
   const wanted = { domain, score_query: query, pattern, max_urls: maxUrls };
   const { job_id } = await api<{ job_id: string }>("POST", "/api/v1/discover", wanted);
   const path = `/api/v1/discover/${job_id}?limit=${URLS_PER_CALL}`;
@@ -37,10 +44,20 @@ export async function discover(
     answer = await api<Discovery>("GET", path);
   }
   if (answer.status === "failed") throw new CliError(answer.error ?? "The discovery failed", EXIT.failed);
+  if (answer.results.items.length === 0) tellNothing(beside, answer, options);
   for (;;) {
     const { items, next_cursor } = answer.results;
     for (const item of items) terminal.line(json ? JSON.stringify(item) : harmless(item.url));
     if (next_cursor === null) return EXIT.done;
     answer = await api<Discovery>("GET", `${path}&cursor=${encodeURIComponent(next_cursor)}`);
   }
+}
+
+function tellNothing(beside: Terminal, { notes }: Discovery, { query, pattern }: DiscoverOptions): void {
+  beside.line("No URL was found");
+  for (const { source, code, message, count } of notes) {
+    beside.line(`  ${code}  ${harmless(`${source}: ${message}${count === null ? "" : ` (${count})`}`)}`);
+  }
+  if (query !== undefined) beside.line("  With --query only URLs are listed that hold enough of its words");
+  if (pattern !== undefined) beside.line("  With --pattern only URLs are listed that match it");
 }

@@ -10,7 +10,7 @@ import { urlPatternSchema } from "../../shared/crawl/scope-request.ts";
 import { ApiError } from "../../shared/platform/errors.ts";
 import { defineRoute } from "../adapters/api-route.ts";
 import { cursorParameter, encodeCursor } from "../adapters/cursor.ts";
-import { refusedUrl } from "../adapters/judged-url.ts";
+import { hostOf, refusedUrl } from "../adapters/judged-url.ts";
 import type { DiscoverApi } from "./dependencies.ts";
 
 const MAX_URLS = 50_000;
@@ -66,7 +66,7 @@ function siteOf({ inspector }: DiscoverApi, domain: string): string {
     return siteText(parseSite(domain, inspector));
   } catch (error) {
     if (!(error instanceof UrlRefusedError)) throw error;
-    throw refusedUrl(error, "domain");
+    throw refusedUrl(error, "domain", hostOf(domain) ?? hostOf(`https://${domain}`));
   }
 }
 

@@ -149,6 +149,24 @@ it("lists what a discovery found, one URL a line", async () => {
   expect(await running).toMatchObject({ code: 1, err: expect.stringContaining("No sitemap was found") });
 });
 
+it("says that a discovery found nothing, and why, beside its output", async () => {
+  const running = run(["discover", "empty.example", "--query", "tides"]);
+  const jobs = () => setup.database.sql`select 1 from discovery_jobs where domain like '%empty.example'`;
+  await expect.poll(jobs, { timeout: 20_000 }).toHaveLength(1);
+  const notes = [{ source: "https://empty.example/", code: "NO_SITEMAP", message: "It has none", count: null }];
+  await setup.database.sql`
+    update discovery_jobs set status = 'completed', completed_at = now(), notes = ${setup.database.sql.json(notes)}
+    where domain like '%empty.example'`;
+  const { code, out, err } = await running;
+  expect({ code, out }).toEqual({ code: 0, out: "" });
+  expect(err).toContain("No URL was found");
+  expect(err).toContain("NO_SITEMAP  https://empty.example/: It has none");
+  expect(err).toContain("--query");
+
+  const blocked = await run(["discover", "10.0.0.1:3000"]);
+  expect(blocked).toMatchObject({ code: 1, err: expect.stringContaining("ACCESS__ALLOW_HOSTS=10.0.0.1:3000") });
+});
+
 it("searches", async () => {
   const answer = await run(["search", "lighthouse", "keeper", "--mode", "keyword", "--json"]);
   expect(answer).toMatchObject({ code: 0, err: "" });
