@@ -107,6 +107,8 @@ function hintFor({ code, details }: ErrorBody): string | undefined {
       const host = typeof details?.["host"] === "string" ? details["host"] : "HOST";
       return `To crawl a private host of your own, start Strandline with ACCESS__ALLOW_HOSTS=${host}`;
     }
+    case "URL_INVALID":
+      return "Write the whole address, with its scheme, as in https://example.org/";
     case "EMBEDDER_NOT_CONFIGURED":
       return "Search by keywords instead: --mode keyword";
     default:

@@ -14,6 +14,12 @@ import { createTerminal } from "./terminal.ts";
 const terminal = createTerminal(process.stdout, process.env);
 let exitCode: number = EXIT.done;
 
+// whoever read along has left, as `| head` does: nothing is to be said any more
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  if (error.code !== "EPIPE") throw error;
+  process.exit(EXIT.done);
+});
+
 /** Runs a command of the API with a client for the connection that the flags and the environment name. */
 async function withApi(command: Command, run: (api: ApiClient) => Promise<number>): Promise<void> {
   const flags = command.optsWithGlobals<ConnectionFlags>();

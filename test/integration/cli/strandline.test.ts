@@ -167,6 +167,21 @@ it("says that a discovery found nothing, and why, beside its output", async () =
   expect(blocked).toMatchObject({ code: 1, err: expect.stringContaining("ACCESS__ALLOW_HOSTS=10.0.0.1:3000") });
 });
 
+it("ends quietly where whoever reads along has left, as `| head` does", async () => {
+  const child = execFile(LAUNCHER, ["jobs", "--json"], { cwd: folder, env: { PATH: shellPath, HOME: folder } });
+  let err = "";
+  child.stderr?.on("data", (text: string) => {
+    err += text;
+  });
+  child.stdout?.destroy();
+  const code = await new Promise((resolve) => child.once("close", resolve));
+  expect({ code, err }).toEqual({ code: 0, err: "" });
+});
+
+it("tells who left the scheme out to write the whole address", async () => {
+  expect(await run(["crawl", "example.org"])).toMatchObject({ code: 1, err: expect.stringContaining("https://") });
+});
+
 it("searches", async () => {
   const answer = await run(["search", "lighthouse", "keeper", "--mode", "keyword", "--json"]);
   expect(answer).toMatchObject({ code: 0, err: "" });
