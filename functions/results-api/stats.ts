@@ -15,7 +15,7 @@ const statsSchema = z.object({
   completed_at: z.iso.datetime().nullable(),
   pages_crawled: z.int(),
   pages_failed: z.int(),
-  /** From acceptance to the end, or to now. */
+  /** From acceptance to the end of the crawl, or to now. Embedding is not part of it. */
   duration_seconds: z.number(),
   /** null until the job has ended. */
   stop_reason: z.string().nullable(),

@@ -20,7 +20,7 @@ export interface CrawlState {
   stopReason: string | null;
   /** Why the job failed. */
   error: string | null;
-  /** Since the job was taken, until its end or until now. */
+  /** Since the job was taken, until its last URL ended, or else the job, or until now. */
   durationSeconds: number;
   deadlineAt: Date | null;
   createdAt: Date;
@@ -42,7 +42,7 @@ export async function readCrawlState(sql: Queryable, jobId: string): Promise<Cra
     select id, generation_id as "generationId", status, results, crawled, failed, discovered, error,
       coalesce((settings->'config'->>'respect_robots_txt')::boolean, true) as "respectsRobots",
       open_urls as open, cancel_requested as "cancelRequested", stop_reason as "stopReason",
-      extract(epoch from coalesce(completed_at, now()) - created_at)::float8 as "durationSeconds",
+      extract(epoch from coalesce(crawl_ended_at, completed_at, now()) - created_at)::float8 as "durationSeconds",
       deadline_at as "deadlineAt", created_at as "createdAt", completed_at as "completedAt", watched_at is not null as watched,
       nullif(settings->'fields', 'null') as fields
     from jobs where id = ${jobId}`;

@@ -153,7 +153,10 @@ export async function settleJob(tx: Transaction, jobId: string, log: Logger): Pr
   }
   if (job.counts.unembedded > 0) {
     if (job.status === "embedding") return "unchanged";
-    await tx`update jobs set status = 'embedding', started_at = coalesce(started_at, statement_timestamp()), updated_at = statement_timestamp() where id = ${jobId}`;
+    await tx`
+      update jobs set status = 'embedding', started_at = coalesce(started_at, statement_timestamp()),
+        crawl_ended_at = statement_timestamp(), updated_at = statement_timestamp()
+      where id = ${jobId}`;
     return "embedding";
   }
   // a job that is not to be indexed has no documents, and must not hide those of others

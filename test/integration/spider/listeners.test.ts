@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { readCrawlState } from "../../../shared/crawl/crawl-state.ts";
 import { waitForCrawl } from "../../../shared/crawl/crawl-wait.ts";
 import { createJob, readJob } from "../../../shared/crawl/jobs.ts";
 import { sweep } from "../../../shared/crawl/sweep.ts";
@@ -57,6 +58,16 @@ it("a crawl is waited for until its last URL has ended, not until it is embedded
   const waiting = waitForCrawl({ ...setup.dependencies, clock: systemClock }, job_id, never);
   await setup.crawl(site);
   expect(await waiting).toMatchObject({ over: true, status: "embedding", crawled: 3, stopReason: "completed" });
+});
+
+it("a crawl took as long whenever it is asked for, while its pages are embedded and after", async () => {
+  const setup = await crawlSetup({ embedding: { maxTokens: 128 } });
+  const { job_id } = await createJob(setup.dependencies, newSiteJob(SEED));
+  await setup.crawl(site);
+  const took = async () => (await readCrawlState(setup.sql, job_id))?.durationSeconds;
+  const first = await took();
+  await setup.sql`update jobs set status = 'completed', completed_at = now() + interval '1 hour' where id = ${job_id}`;
+  expect([await took(), first]).toEqual([first, expect.any(Number)]);
 });
 
 it("a crawl whose time is up is told of as it is, though something of it is still under way", async () => {
