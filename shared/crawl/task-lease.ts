@@ -47,7 +47,10 @@ export interface TaskLease {
 }
 
 export interface TaskLeases {
-  /** @param when `early`: also where it was sent again for later */
+  /**
+   * @param owner of this taking alone: no other call has the same
+   * @param when `early`: also where it was sent again for later
+   */
   take(taskId: string, owner: string, when?: "in-time" | "early"): Promise<LeaseOutcome>;
   /** Takes the task from whoever holds it: for when that one is known to be gone. A deferral stays. */
   free(taskId: string): Promise<void>;
@@ -105,6 +108,8 @@ export function createTaskLeases(
       );
       const seen = taskItemSchema.parse(Item ?? {});
       if (seen.completed) return { outcome: "completed" };
+      // a write whose answer is lost is tried again by the SDK, and meets itself
+      if (Item?.["owner"] === owner) return { outcome: "taken", lease: heldLease(taskId, owner, seen) };
       const deferred = Item?.["owner"] === undefined;
       return { outcome: "busy", remainingMs: Math.max(0, seen.lease_until - now()), deferred };
     },

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { createTaskLeases, LEASE_MS, type TaskLease } from "../../../shared/crawl/task-lease.ts";
 import { urlHash } from "../../../shared/crawl/url-key.ts";
 import { type TestAws, testAws } from "../../services/index.ts";
+import { loseAnswers } from "../../services/lost-answers.ts";
 
 let aws: TestAws;
 let now = Date.UTC(2026, 0, 1);
@@ -28,6 +29,16 @@ describe("a task's lease", () => {
       remainingMs: LEASE_MS,
       deferred: false,
     });
+  });
+
+  it("is held by whoever took it, though the answer to that got lost", async () => {
+    const own = await testAws();
+    const lost = loseAnswers(own.dynamo);
+    const leases = createTaskLeases(own.dynamo, own.stateTable, () => now);
+    const first = await leases.take("unanswered", randomUUID());
+    expect(first).toMatchObject({ outcome: "taken", lease: { take: 1, until: now + LEASE_MS } });
+    expect(lost()).toBe(1);
+    expect(await leases.take("unanswered", randomUUID())).toMatchObject({ outcome: "busy", deferred: false });
   });
 
   it("that was given up for later is taken before its time only by who has a reason to", async () => {

@@ -1,24 +1,7 @@
 /** A table whose answers get lost on their way: the SDK asks again, and meets what it has written itself. */
-import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import { expect, test } from "vitest";
+import { loseAnswers } from "../../services/lost-answers.ts";
 import { progressHarness } from "./harness.ts";
-
-/** Loses the answer to the first sending of each update. @returns how many were lost so far */
-function loseAnswers(dynamo: DynamoDBDocumentClient): () => number {
-  const seen = new Set<string>();
-  dynamo.middlewareStack.add(
-    (next, { commandName }) =>
-      async (args) => {
-        const result = await next(args);
-        const input = JSON.stringify(args.input);
-        if (commandName !== "UpdateItemCommand" || seen.has(input)) return result;
-        seen.add(input);
-        throw Object.assign(new Error("the connection was cut"), { name: "TimeoutError" });
-      },
-    { step: "deserialize", priority: "high", name: "lost answers" },
-  );
-  return () => seen.size;
-}
 
 test("a watch goes on at once, and a listener is told each change and the end once", async () => {
   const harness = await progressHarness();
