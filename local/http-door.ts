@@ -197,7 +197,7 @@ function sendFault(response: ServerResponse, requestId: string, error: unknown, 
       requestId,
       503,
       "SERVICE_UNAVAILABLE",
-      "All containers of this function are taken, by streams or by crawls that are waited for: try again later",
+      "As many requests of this kind are under way as are answered at once: try again later",
     );
   } else if (fault === "stopped") refuse(response, requestId, 503, "SERVICE_UNAVAILABLE", "Stopping: try again");
   else refuse(response, requestId, 502, "BAD_GATEWAY", "The function failed: the log has its request id and details");

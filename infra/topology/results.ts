@@ -32,7 +32,7 @@ export const RESULTS: readonly FunctionSpec[] = [
       { method: "GET", path: "/jobs/{job_id}/stats", streaming: true },
     ],
     grants: { bucket: "read", stateTable: true, database: true },
-    localContainers: 2,
+    localContainers: 4,
   },
   {
     name: "extract-api",

@@ -26,6 +26,6 @@ export function parseDomain(text: string): string {
   const url = URL.parse(`http://${text}/`);
   if (url === null || url.hostname === "") return invalid("is no host name");
   const host = url.hostname.replace(/\.$/, "");
-  if (host === "" || host.length > 253) invalid("is no host name");
+  if (host === "" || host.length > 253 || host.split(".").includes("")) invalid("is no host name");
   return url.port === "" || url.port === "443" ? host : `${host}:${url.port}`;
 }

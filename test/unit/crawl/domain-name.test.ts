@@ -21,6 +21,9 @@ test.each([
 test.each([
   [""],
   ["."],
+  ["a..b"],
+  [".example.com"],
+  ["example.com.."],
   ["example.com/"],
   ["example.com/path"],
   ["example.com?q"],
