@@ -15,7 +15,6 @@ import { RenderError, type RenderedPage, type Renderer } from "../render/rendere
 import { RENDER } from "./crawl-metrics.ts";
 import type { HttpResponse } from "./exchange.ts";
 import type { Exits } from "./exits.ts";
-import { fault } from "./fetch-faults.ts";
 import type { HostStates } from "./host-state.ts";
 import type { JobFlags } from "./job-flags.ts";
 import { readPageContent } from "./page-content.ts";
@@ -23,6 +22,7 @@ import { deliverRendered, renderingOf } from "./render-delivery.ts";
 import { renderThrough } from "./render-exit.ts";
 import { type RenderClaim, type RenderTask, readRenderClaim } from "./render-task.ts";
 import { waitForTurn } from "./render-turn.ts";
+import { createRenderWatch } from "./render-watch.ts";
 import { isInfrastructureFault } from "./task-halt.ts";
 
 export interface RenderDependencies {
@@ -48,8 +48,6 @@ const MAX_TRIES = 3;
 /** Kept free at the end of the function's time, to deliver the capture. */
 const CLOSING_MS = 15_000;
 const PATIENCE_MS = 30_000;
-/** A cancelled job makes no request later than twice this. */
-const WATCH_EVERY_MS = 1000;
 
 /** @throws where S3, SQS or DynamoDB fail, and where the page is to be tried again: the message is delivered again then */
 export async function runRenderTask(
@@ -75,20 +73,24 @@ export async function runRenderTask(
     log.measure(message, { ...about, reason: claim.reason, ...RENDER.fields({}, values, clock.now()) });
   };
 
-  const unwanted = await whyNot(dependencies, task, claim);
+  const watch = createRenderWatch(dependencies, task, claim);
+  let unwanted = await watch.look();
+  if (unwanted === null && renderer.asksAgain) {
+    await waitForTurn(dependencies, claim);
+    unwanted = await watch.look();
+  }
   if (unwanted !== null) return await without(unwanted, "unwanted", []);
-  if (renderer.asksAgain) await waitForTurn(dependencies, claim);
   const started = clock.now();
   const elapsed = (): number[] => [(clock.now() - started) / 1000];
-  const watch = new AbortController();
-  const stopWatching = watchJob(dependencies, task, claim, watch);
   let page: RenderedPage;
   try {
+    watch.start();
     page = await renderThrough(dependencies, claim, {
       waitFor: claim.config.wait_for,
       timeoutMs: Math.max(1000, Math.min(claim.config.page_timeout_ms, remainingMs() - CLOSING_MS)),
       headers: claim.config.headers,
       signal: watch.signal,
+      mayLeave: watch.mayLeave,
     });
   } catch (error) {
     if (isInfrastructureFault(error)) throw error;
@@ -99,7 +101,7 @@ export async function runRenderTask(
     }
     return await without(captureError(failure), "failed", elapsed());
   } finally {
-    stopWatching();
+    watch.stop();
   }
   const seconds = elapsed();
   const capture = await withDom(dependencies, task, claim, page, receiveCount);
@@ -109,43 +111,6 @@ export async function runRenderTask(
     chars_before: claim.capture.extraction?.text.length,
     chars: capture.extraction?.text.length,
   });
-}
-
-/** The job has no use for the page any more, or its host is not to be asked for anything. */
-async function whyNot(
-  { flags, hosts, clock }: RenderDependencies,
-  task: RenderTask,
-  { capture }: RenderClaim,
-): Promise<CaptureError | null> {
-  if (await flags.isCancelled(task.jobId)) return fault("CANCELLED", "The job was cancelled");
-  if (task.deadline !== null && clock.now() >= task.deadline) return fault("TIMEOUT", "The time of the job was up");
-  const { host } = new URL(capture.finalUrl);
-  const { blocked } = await hosts.read(host);
-  return blocked ? fault("DOMAIN_BLOCKED", `The domain setting of ${host} blocks it`) : null;
-}
-
-/** Aborts, with the reason, once the job is cancelled or late. */
-function watchJob(
-  dependencies: RenderDependencies,
-  task: RenderTask,
-  claim: RenderClaim,
-  controller: AbortController,
-): () => void {
-  let looking = false;
-  const look = async (): Promise<void> => {
-    if (looking) return;
-    looking = true;
-    try {
-      const reason = await whyNot(dependencies, task, claim);
-      if (reason !== null) controller.abort(reason);
-    } catch {
-      // the next look may succeed, and the page has its own time limit
-    } finally {
-      looking = false;
-    }
-  };
-  const timer = setInterval(() => void look(), WATCH_EVERY_MS);
-  return () => clearInterval(timer);
 }
 
 /** The capture with the DOM archived, and its text where the DOM has one. */

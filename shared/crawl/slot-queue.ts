@@ -2,6 +2,7 @@
 import type { Clock } from "../platform/clock.ts";
 import type { HostState, HostStates } from "./host-state.ts";
 import type { KnownHost } from "./known-host.ts";
+import type { Lookout } from "./lookout.ts";
 import { longestDelayMs, type Pace, reservedMs } from "./politeness.ts";
 
 /** The next slot is too far away to wait for: the task goes on later. */
@@ -20,14 +21,6 @@ export interface Turn {
   pace: Pace;
   /** Epoch ms after which a request would come too close to those of the next worker. */
   latest: number;
-}
-
-/** Looks at what may stop the requests of a task. */
-export interface Lookout {
-  /** Whether the last look is so recent that a request may leave. */
-  readonly recent: boolean;
-  /** Looks, unless the last look is recent. */
-  look(): Promise<void>;
 }
 
 export interface SlotQueue {

@@ -4,9 +4,10 @@ import { uuidTime } from "../platform/ids.ts";
 import type { FetchDependencies } from "./fetch-dependencies.ts";
 import type { FetchTask } from "./fetch-task.ts";
 import { CircuitOpen, RequestRefused } from "./host-gate.ts";
+import type { Lookout } from "./lookout.ts";
 import type { PageContext } from "./page-fetch.ts";
 import { createPoliteClient, type PoliteClient } from "./polite-client.ts";
-import { type Lookout, SlotTooFar } from "./slot-queue.ts";
+import { SlotTooFar } from "./slot-queue.ts";
 import { hostOf } from "./url-key.ts";
 
 /** A first slot further away than this is not waited for: the task is sent again. */

@@ -1,13 +1,9 @@
 /** Looks once a second at what may stop a task: its job was cancelled, its time is up, its lease is lost, its host was blocked or slowed. */
 import type { FetchDependencies } from "./fetch-dependencies.ts";
 import type { FetchTask } from "./fetch-task.ts";
-import type { Lookout } from "./slot-queue.ts";
+import { createLookout, LOOK_EVERY_MS, type Lookout } from "./lookout.ts";
 import type { TaskHalt } from "./task-halt.ts";
 import { LEASE_MS, type TaskLease } from "./task-lease.ts";
-
-const WATCH_EVERY_MS = 1000;
-/** A cancelled job makes no request later than this, however long the answers to the looks take. */
-const RECENT_MS = 2 * WATCH_EVERY_MS;
 
 export interface TaskWatch extends Lookout {
   /** Looks until stopped. @param refreshHost reads again what others know of the hosts */
@@ -24,9 +20,6 @@ export function createTaskWatch(
   const over = new AbortController();
   let watching: Promise<void> = Promise.resolve();
   let refreshHost = async (): Promise<void> => undefined;
-  /** Epoch ms at which the last look began that has ended. */
-  let lookedAt = Number.NEGATIVE_INFINITY;
-  let looking: Promise<void> | undefined;
 
   const lookAtTask = async (): Promise<void> => {
     if (task.deadline !== null && clock.now() >= task.deadline) halt.stopFor({ kind: "timed-out" });
@@ -34,28 +27,18 @@ export function createTaskWatch(
     if (lease.until - clock.now() < LEASE_MS / 2 && !(await lease.renew())) halt.stopFor({ kind: "lost" });
   };
 
-  const lookAround = async (): Promise<void> => {
-    const began = clock.now();
+  const lookout = createLookout(clock, async () => {
     await Promise.all([lookAtTask(), refreshHost()]);
-    lookedAt = began;
-  };
-  /** One look at a time. */
-  const lookNow = async (): Promise<void> => {
-    looking ??= lookAround().finally(() => {
-      looking = undefined;
-    });
-    await looking;
-  };
-  const isRecent = (): boolean => clock.now() - lookedAt < RECENT_MS;
+  });
 
   const nextLookMs = (): number =>
-    task.deadline === null ? WATCH_EVERY_MS : Math.max(0, Math.min(WATCH_EVERY_MS, task.deadline - clock.now()));
+    task.deadline === null ? LOOK_EVERY_MS : Math.max(0, Math.min(LOOK_EVERY_MS, task.deadline - clock.now()));
 
   const watch = async (): Promise<void> => {
     while (!over.signal.aborted && !halt.signal.aborted) {
       try {
         await clock.sleep(nextLookMs(), over.signal);
-        await lookNow();
+        await lookout.lookNow();
       } catch (error) {
         if (!over.signal.aborted) halt.stopFor({ kind: "failed", error });
       }
@@ -64,11 +47,9 @@ export function createTaskWatch(
 
   return {
     get recent() {
-      return isRecent();
+      return lookout.recent;
     },
-    async look() {
-      if (!isRecent()) await lookNow();
-    },
+    look: lookout.look,
     start(refresh) {
       refreshHost = refresh;
       watching = watch();

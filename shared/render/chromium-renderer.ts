@@ -12,9 +12,9 @@ export function createChromiumRenderer(chromium: Chromium): Renderer {
   return {
     name: "chromium",
     asksAgain: false,
-    async render(document, { waitFor, timeoutMs, headers, signal, through }) {
+    async render(document, { waitFor, timeoutMs, headers, signal, mayLeave, through }) {
       const deadline = Date.now() + Math.max(timeoutMs / 2, timeoutMs - CLOSING_MS);
-      const options = { purpose: "text", headers, timeoutMs, signal, through } as const;
+      const options = { purpose: "text", headers, timeoutMs, signal, mayLeave, through } as const;
       return await chromium.withPage(document, options, async (open) => {
         const done = await open.loaded(deadline);
         if (waitFor === undefined) await waitForText(open, Math.min(deadline, Date.now() + LONGEST_SILENCE_MS));

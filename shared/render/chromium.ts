@@ -30,6 +30,8 @@ export interface OpenOptions extends Pick<PageOptions, "purpose" | "headers"> {
   viewport?: { width: number; height: number };
   /** Ends the work at once, with RENDER_STOPPED. */
   signal?: AbortSignal | undefined;
+  /** Asked right before anything that the page sends leaves: it does not where the answer is false. */
+  mayLeave?: (() => Promise<boolean>) | undefined;
   /** All connections of the page go through this proxy; where it fails, the page ends with PROXY_UNAVAILABLE. */
   through?: ProxyServer | undefined;
 }
@@ -94,7 +96,7 @@ export function createChromium(options: ChromiumOptions): Chromium {
 
   const onePage = async <T>(
     document: FetchedDocument,
-    { timeoutMs, purpose, headers, viewport = VIEWPORT, signal, through }: OpenOptions,
+    { timeoutMs, purpose, headers, viewport = VIEWPORT, signal, mayLeave, through }: OpenOptions,
     work: (page: OpenPage) => Promise<T>,
   ): Promise<T> => {
     const deadline = Date.now() + timeoutMs;
@@ -109,7 +111,8 @@ export function createChromium(options: ChromiumOptions): Chromium {
       ownHost: new URL(document.url).hostname,
       failed: (why: string) => cutOff.reject(new RenderError("PROXY_UNAVAILABLE", why)),
     };
-    const access = proxy.startPage({ requests: MAX_REQUESTS[purpose], bytes: MAX_BYTES[purpose] }, exit);
+    const budget = { requests: MAX_REQUESTS[purpose], bytes: MAX_BYTES[purpose] };
+    const access = proxy.startPage(budget, { exit, mayLeave });
     let context: BrowserContext | undefined;
     let healthy = false;
     try {

@@ -8,11 +8,11 @@
  */
 import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
-import type { Duplex } from "node:stream";
+import { type Duplex, Transform } from "node:stream";
 import { ProxyFault } from "../access/proxy-tunnel.ts";
 import { type UrlGuard, UrlRefusedError } from "../access/url-guard.ts";
 import { isTheExits, type PageExit } from "./page-exit.ts";
-import { type Budget, type ProxiedPage, proxiedPage } from "./proxied-page.ts";
+import { type Budget, type ProxiedPage, proxiedPage, type WayOut } from "./proxied-page.ts";
 
 /** What lets one page through, until the next one begins. */
 export interface PageAccess {
@@ -25,7 +25,7 @@ export interface PageAccess {
 export interface GuardProxy {
   readonly port: number;
   /** Cuts what is still open, and begins to count anew. */
-  startPage(budget: Budget, exit?: PageExit): PageAccess;
+  startPage(budget: Budget, wayOut?: WayOut): PageAccess;
   /** Cuts what is still open, and lets nobody through. */
   endPage(): void;
   /** Why requests of this page were refused, without what is private in their URLs; each once. */
@@ -67,8 +67,22 @@ export async function startGuardProxy(guard: UrlGuard): Promise<GuardProxy> {
     const { exit } = mine;
     const socket = exit === undefined ? await direct(hostname, port) : await tunnel(exit, hostname, port, mine);
     socket.setTimeout(IDLE_TIMEOUT_MS, () => socket.destroy());
+    try {
+      await mine.confirm();
+    } catch (error) {
+      socket.destroy();
+      throw error;
+    }
     return socket;
   };
+  /** For what the page sends through a connection that is open. */
+  const gate = (mine: ProxiedPage): Transform =>
+    new Transform({
+      transform(piece: Buffer, _encoding, done) {
+        spend(piece.length);
+        mine.confirm().then(() => done(null, piece), done);
+      },
+    });
   const direct = async (hostname: string, port: number): Promise<Socket> => {
     const socket = guard.connect(hostname, port);
     track(socket);
@@ -115,9 +129,9 @@ export async function startGuardProxy(guard: UrlGuard): Promise<GuardProxy> {
   });
 
   const forward = async (incoming: IncomingMessage, answer: ServerResponse): Promise<void> => {
-    const { refuse } = page;
+    const mine = page;
     const fail = (error: unknown): void => {
-      if (error instanceof UrlRefusedError) refuse(error.message);
+      if (error instanceof UrlRefusedError) mine.refuse(error.message);
       if (answer.headersSent) answer.destroy();
       else answer.writeHead(error instanceof UrlRefusedError ? 403 : 502, { connection: "close" }).end();
     };
@@ -147,9 +161,9 @@ export async function startGuardProxy(guard: UrlGuard): Promise<GuardProxy> {
         response.on("error", () => answer.destroy());
         response.pipe(answer);
       });
-      incoming.on("data", (chunk: Buffer) => spend(chunk.length));
       answer.once("close", () => socket.destroy());
-      incoming.pipe(outgoing);
+      const passing = gate(mine).on("error", () => answer.destroy());
+      incoming.pipe(passing).pipe(outgoing);
     } catch (error) {
       fail(error);
     }
@@ -164,7 +178,7 @@ export async function startGuardProxy(guard: UrlGuard): Promise<GuardProxy> {
     void join(incoming.url ?? "", client, head);
   });
   const join = async (authority: string, client: Duplex, head: Buffer): Promise<void> => {
-    const { refuse } = page;
+    const mine = page;
     let socket: Socket;
     try {
       const target = new URL(`http://${authority}`);
@@ -172,7 +186,7 @@ export async function startGuardProxy(guard: UrlGuard): Promise<GuardProxy> {
       socket = await connect(target.hostname, Number(target.port || 80));
     } catch (error) {
       const refused = error instanceof UrlRefusedError;
-      if (refused) refuse(error.message);
+      if (refused) mine.refuse(error.message);
       client.end(`HTTP/1.1 ${refused ? "403 Forbidden" : "502 Bad Gateway"}\r\n\r\n`);
       return;
     }
@@ -181,10 +195,10 @@ export async function startGuardProxy(guard: UrlGuard): Promise<GuardProxy> {
       return;
     }
     client.write("HTTP/1.1 200 Connection Established\r\n\r\n");
-    if (head.length > 0) socket.write(head);
-    client.on("data", (chunk: Buffer) => spend(chunk.length));
     socket.on("data", (chunk: Buffer) => spend(chunk.length));
-    client.pipe(socket);
+    const passing = gate(mine).on("error", () => socket.destroy());
+    if (head.length > 0) passing.write(head);
+    client.pipe(passing).pipe(socket);
     socket.pipe(client);
     socket.once("close", () => client.destroy());
     client.once("close", () => socket.destroy());
@@ -205,8 +219,8 @@ export async function startGuardProxy(guard: UrlGuard): Promise<GuardProxy> {
   server.unref();
   return {
     port: (server.address() as AddressInfo).port,
-    startPage(budget, exit) {
-      const { user, password } = begin(proxiedPage(budget, exit));
+    startPage(budget, wayOut) {
+      const { user, password } = begin(proxiedPage(budget, wayOut));
       return { user, password, greetingUrl: `http://${GREETING_HOST}/` };
     },
     endPage() {

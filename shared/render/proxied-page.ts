@@ -10,11 +10,20 @@ export interface Budget {
   bytes: number;
 }
 
+export interface WayOut {
+  /** Undefined: directly. */
+  exit?: PageExit | undefined;
+  /** Asked right before anything leaves; undefined: it always may. */
+  mayLeave?: (() => Promise<boolean>) | undefined;
+}
+
 export interface ProxiedPage {
   readonly user: string;
   /** Of this page alone: the browser may still send what a closed page asked for when the next one has begun. */
   readonly password: string;
   readonly exit: PageExit | undefined;
+  /** Right before something leaves. @throws UrlRefusedError where it must not */
+  confirm(): Promise<void>;
   /** Whether a connection through the exit has come about. */
   hasWorked: boolean;
   /** Without what is private in URLs; each once. */
@@ -32,7 +41,7 @@ export interface ProxiedPage {
 const USER = "strandline";
 const MOST_REFUSALS = 20;
 
-export function proxiedPage(budget: Budget, exit?: PageExit): ProxiedPage {
+export function proxiedPage(budget: Budget, { exit, mayLeave }: WayOut = {}): ProxiedPage {
   const password = randomBytes(24).toString("base64url");
   const expected = Buffer.from(`Basic ${Buffer.from(`${USER}:${password}`).toString("base64")}`);
   const left = { ...budget };
@@ -41,6 +50,9 @@ export function proxiedPage(budget: Budget, exit?: PageExit): ProxiedPage {
     user: USER,
     password,
     exit,
+    async confirm() {
+      if (mayLeave && !(await mayLeave())) throw new UrlRefusedError("URL_BLOCKED", "nobody wants the page any more");
+    },
     hasWorked: false,
     refusals,
     get hasBytesLeft() {

@@ -23,6 +23,8 @@ export interface RenderOptions {
   headers: Readonly<Record<string, string>>;
   /** Ends the work at once. */
   signal?: AbortSignal | undefined;
+  /** Asked right before anything that the page sends leaves: it does not where the answer is false. */
+  mayLeave?: (() => Promise<boolean>) | undefined;
   /** Connections leave directly where there is none. */
   through?: ProxyServer | undefined;
 }

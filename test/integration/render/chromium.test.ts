@@ -115,6 +115,12 @@ describe("a page", () => {
   });
 });
 
+test("a page of which nothing may leave any more has nothing from the site", async () => {
+  const { html } = await render(`<p>driftwood</p>${APP}`, { mayLeave: async () => false });
+  expect(html).toContain(`<div id="root"></div>`);
+  expect(site.paths()).toEqual([]);
+});
+
 describe("waiting", () => {
   test("until requests are answered", async () => {
     const { html } = await render(`<p id="p">early</p><script>

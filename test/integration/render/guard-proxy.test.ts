@@ -1,6 +1,7 @@
 /** Who may use the way out of the browser: the page that is open, and none before it. */
 import { once } from "node:events";
-import { get, type IncomingMessage } from "node:http";
+import { get, type IncomingMessage, request } from "node:http";
+import type { Socket } from "node:net";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { createUrlGuard } from "../../../shared/access/url-guard.ts";
 import { type GuardProxy, type PageAccess, startGuardProxy } from "../../../shared/render/guard-proxy.ts";
@@ -23,9 +24,8 @@ beforeEach(() => {
 });
 
 /** @returns the status of the proxy's answer */
-async function ask(path: string, { user, password }: PageAccess): Promise<number | undefined> {
-  const authorization = `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}`;
-  const headers = { "proxy-authorization": authorization };
+async function ask(path: string, page: PageAccess): Promise<number | undefined> {
+  const headers = { "proxy-authorization": authorizationOf(page) };
   const asked = get({ port: proxy.port, host: "127.0.0.1", path: site.origin + path, headers, agent: false });
   const [answer] = (await once(asked, "response")) as [IncomingMessage];
   answer.resume();
@@ -56,6 +56,29 @@ test("a page's budget is its own, and who has used it up is refused", async () =
   expect(site.paths()).toEqual(["/1", "/3"]);
 });
 
+test("what a page asks for is refused where it may not leave", async () => {
+  expect(await ask("/refused", proxy.startPage(BUDGET, { mayLeave: async () => false }))).toBe(403);
+  expect(await ask("/sent", proxy.startPage(BUDGET, { mayLeave: async () => true }))).toBe(200);
+  expect(site.paths()).toEqual(["/sent"]);
+});
+
+test("a connection that is open already lets nothing more out where it may not leave", async () => {
+  let mayLeave = true;
+  const page = proxy.startPage(BUDGET, { mayLeave: async () => mayLeave });
+  const headers = { "proxy-authorization": authorizationOf(page) };
+  const connecting = request({ port: proxy.port, host: "127.0.0.1", method: "CONNECT", path: site.host, headers });
+  connecting.end();
+  const [, tunnel] = (await once(connecting, "connect")) as [IncomingMessage, Socket];
+  const ask = (path: string) => tunnel.write(`GET ${path} HTTP/1.1\r\nHost: ${site.host}\r\n\r\n`);
+  ask("/open");
+  await once(tunnel, "data");
+  mayLeave = false;
+  ask("/late");
+  tunnel.resume();
+  await once(tunnel, "close");
+  expect(site.paths()).toEqual(["/open"]);
+});
+
 test("nobody is let through before a page begins", async () => {
   await using other = await unusedProxy();
   const { port } = other.proxy;
@@ -69,6 +92,9 @@ test("nobody is let through before a page begins", async () => {
   }
   expect(site.paths()).toEqual([]);
 });
+
+const authorizationOf = ({ user, password }: PageAccess): string =>
+  `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}`;
 
 async function unusedProxy(): Promise<AsyncDisposable & { proxy: GuardProxy }> {
   const unused = await startGuardProxy(createUrlGuard({ allowHosts: [site.host] }));
