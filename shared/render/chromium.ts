@@ -102,6 +102,10 @@ export function createChromium(options: ChromiumOptions): Chromium {
     const deadline = Date.now() + timeoutMs;
     signal?.throwIfAborted();
     const current = await started();
+    if (Date.now() >= deadline) {
+      // the page has done nothing wrong, and its next try finds the browser running
+      throw new RenderError("RENDERER_UNAVAILABLE", `Chromium was not there within the ${timeoutMs} ms of the page`);
+    }
     const { browser, proxy } = current;
     current.pages += 1;
     const cutOff = Promise.withResolvers<never>();

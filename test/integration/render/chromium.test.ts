@@ -217,6 +217,17 @@ describe("a browser", () => {
     expect(chromium.pid).not.toBe(pid);
   });
 
+  test("that takes longer to start than its page may take is kept for the page's next try", async () => {
+    await using slow = { chromium: testChromium([]), [Symbol.asyncDispose]: () => slow.chromium.close() };
+    const document = documentOf("https://site.test/", "<p>x");
+    const { render } = createChromiumRenderer(slow.chromium);
+    const first = render(document, { timeoutMs: 1, headers: {} });
+    await expect(first).rejects.toMatchObject({ code: "RENDERER_UNAVAILABLE", retryable: true });
+    const { pid } = slow.chromium;
+    await render(document, { timeoutMs: 60_000, headers: {} });
+    expect([pid, slow.chromium.pid]).toEqual([expect.any(Number), pid]);
+  });
+
   test("that dies in a page is a fault that may pass", async () => {
     await render("<p>one");
     const dying = render(`<p>x</p><script>setInterval(() => fetch("/api"), 50)</script>`);
