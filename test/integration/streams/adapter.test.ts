@@ -103,7 +103,7 @@ test("one request too many is told so after a bounded wait, and is served once a
   expect(refused.headers.get("retry-after")).toBe("5");
   expect(await refused.json()).toMatchObject({
     code: "SERVICE_UNAVAILABLE",
-    error: expect.stringContaining("containers"),
+    error: expect.stringContaining("under way"),
   });
   expect(quiet.bodyUsed).toBe(false);
   const statusOf = async (asked: Promise<Response>) => (await asked).status;
