@@ -4,7 +4,7 @@
  */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Api } from "../functions/adapters/api.ts";
+import type { Api } from "../functions/adapters/api/api.ts";
 import { TOPOLOGY } from "../infra/topology.ts";
 
 export const OPENAPI_FILE = join(import.meta.dirname, "../docs/openapi.json");

@@ -9,7 +9,7 @@ import { S3Client } from "@aws-sdk/client-s3";
 import { createApiClient } from "../cli/api-client.ts";
 import { CliError } from "../cli/exit.ts";
 import { createTerminal, type Terminal } from "../cli/terminal.ts";
-import { objectFile } from "../local/fauxqs-state.ts";
+import { objectFile } from "../local/aws/fauxqs-state.ts";
 import { AlreadyRunning, UnusableHome } from "../local/home.ts";
 import type { Runtime } from "../local/runtime.ts";
 import { readArchive } from "./archive.ts";

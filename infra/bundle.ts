@@ -65,7 +65,7 @@ async function bundleFunction(name: string, directory: string): Promise<Bundle> 
     metafile: true,
     logLevel: "warning",
   });
-  if (Object.keys(metafile.inputs).some((input) => input.endsWith("shared/platform/migrations.ts"))) {
+  if (Object.keys(metafile.inputs).some((input) => input.endsWith("shared/platform/database/migrations.ts"))) {
     await copyMigrations(join(directory, "migrations"));
   }
   const files = join(REPOSITORY, "functions", name, "config");

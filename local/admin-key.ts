@@ -1,6 +1,6 @@
 /** The first key of the API: made once, kept for the CLI, made again where the database does not know it any more. */
 import { createApiKey, findApiKey } from "../shared/access/api-keys.ts";
-import { connectDatabase } from "../shared/platform/database.ts";
+import { connectDatabase } from "../shared/platform/database/database.ts";
 import { sha256 } from "../shared/platform/ids.ts";
 import { readCredentials, writeCredentials } from "./home.ts";
 

@@ -1,7 +1,7 @@
 /** The environment of the handlers: what the user set, and where the embedded services are for what the user did not set. */
 import { join } from "node:path";
 import { CONFIG_FIELDS, type Config, loadConfig } from "../shared/platform/config.ts";
-import { EMBEDDED_CREDENTIAL } from "./aws.ts";
+import { EMBEDDED_CREDENTIAL } from "./aws/emulators.ts";
 
 /** Which services the user's own settings replace. */
 export interface Replaced {

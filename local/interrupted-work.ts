@@ -1,12 +1,12 @@
 /** What a runtime that ended left half done, made ready for the one that starts. */
 import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
-import { createHostStates } from "../shared/crawl/host-state.ts";
-import { freeInterruptedWork } from "../shared/crawl/interrupted-work.ts";
-import { createJobFlags } from "../shared/crawl/job-flags.ts";
-import { createTaskLeases } from "../shared/crawl/task-lease.ts";
-import { connectDatabase } from "../shared/platform/database.ts";
-import type { SqsStore } from "./fauxqs.ts";
+import { createTaskLeases } from "../shared/crawl/fetch/task-lease.ts";
+import { createHostStates } from "../shared/crawl/politeness/host-state.ts";
+import { freeInterruptedWork } from "../shared/crawl/recovery/restart.ts";
+import { createJobFlags } from "../shared/crawl/tasks/job-flags.ts";
+import { connectDatabase } from "../shared/platform/database/database.ts";
+import type { SqsStore } from "./aws/fauxqs.ts";
 
 export interface LeftBehind {
   databaseUrl: string;

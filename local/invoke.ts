@@ -5,10 +5,10 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { TOPOLOGY } from "../infra/topology.ts";
-import { Container } from "./container.ts";
 import { restoredEnvironment } from "./environment.ts";
 import { AlreadyRunning, readCredentials, readRuntimeInfo } from "./home.ts";
-import type { StreamSink } from "./invocation.ts";
+import { Container } from "./lambda/container.ts";
+import type { StreamSink } from "./lambda/invocation.ts";
 import { startRuntime } from "./runtime.ts";
 
 const home = process.env["STRANDLINE_HOME"] || ".strandline";

@@ -3,9 +3,9 @@ import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { S3Client } from "@aws-sdk/client-s3";
 import { SQSClient } from "@aws-sdk/client-sqs";
 import type { Topology } from "../infra/topology/spec.ts";
-import type { SqsStore } from "./fauxqs.ts";
+import type { SqsStore } from "./aws/fauxqs.ts";
+import { createResources } from "./aws/resources.ts";
 import { freeLeftBehind } from "./interrupted-work.ts";
-import { createResources } from "./resources.ts";
 
 /** The environment of the handlers. */
 type Environment = Readonly<Record<string, string>>;

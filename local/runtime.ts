@@ -2,22 +2,22 @@
 import { join, resolve } from "node:path";
 import type { FunctionSpec, Topology } from "../infra/topology/spec.ts";
 import { ensureAdminKey } from "./admin-key.ts";
-import { asyncTrigger, startTicking } from "./async-events.ts";
-import type { LocalAws } from "./aws.ts";
+import type { LocalAws } from "./aws/emulators.ts";
 import { announcedEnvironment, checkEnvironment, type Environment, handlerEnvironment } from "./environment.ts";
-import { FunctionPool } from "./function-pool.ts";
+import { type HttpDoor, startHttpDoor } from "./gateway/http-gateway.ts";
+import { answerOwnPage } from "./gateway/own-pages.ts";
+import { openWebSocketDoor, type WebSocketDoor } from "./gateway/websocket-gateway.ts";
 import { type Home, takeHome } from "./home.ts";
-import { type HttpDoor, startHttpDoor } from "./http-door.ts";
-import type { StreamSink } from "./invocation.ts";
+import { asyncTrigger, startTicking } from "./lambda/async-events.ts";
+import { FunctionPool } from "./lambda/function-pool.ts";
+import type { StreamSink } from "./lambda/invocation.ts";
+import { type Poller, startPoller } from "./lambda/queue-poller.ts";
 import { openLogSink } from "./log-sink.ts";
 import type { Family } from "./metrics/exposition.ts";
 import { openRuntimeMetrics, type RuntimeMetrics } from "./metrics/runtime-metrics.ts";
-import { answerOwnPage } from "./own-pages.ts";
 import { freeInterruptedWork, prepareResources } from "./prepare.ts";
-import { type Poller, startPoller } from "./queue-poller.ts";
 import { type Services, startServices } from "./services.ts";
-import { createUsageMeter, type Usage } from "./usage.ts";
-import { openWebSocketDoor, type WebSocketDoor } from "./websocket-door.ts";
+import { createUsageMeter, type Usage } from "./usage/usage.ts";
 
 export interface RuntimeOptions {
   topology: Topology;

@@ -2,13 +2,13 @@
 import { join } from "node:path";
 import type { Topology } from "../infra/topology/spec.ts";
 import type { Config } from "../shared/platform/config.ts";
-import { type AsyncEvents, createAsyncEvents } from "./async-events.ts";
-import { type LocalAws, startAws } from "./aws.ts";
+import { type LocalAws, startAws } from "./aws/emulators.ts";
 import type { Home } from "./home.ts";
-import { notifyOfObjects } from "./object-events.ts";
-import { type PostgresServer, startPostgres } from "./postgres.ts";
+import { type AsyncEvents, createAsyncEvents } from "./lambda/async-events.ts";
+import { notifyOfObjects } from "./lambda/object-events.ts";
+import { type PostgresServer, startPostgres } from "./postgres/postgres.ts";
 import { startScheduler } from "./scheduler/scheduler-server.ts";
-import { meterFauxqs, type UsageMeter } from "./usage.ts";
+import { meterFauxqs, type UsageMeter } from "./usage/usage.ts";
 
 export interface ServicesOptions {
   topology: Topology;

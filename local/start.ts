@@ -5,7 +5,7 @@
 import { TOPOLOGY } from "../infra/topology.ts";
 import { AlreadyRunning } from "./home.ts";
 import { type Runtime, startRuntime } from "./runtime.ts";
-import { usageTable } from "./usage-table.ts";
+import { usageTable } from "./usage/usage-table.ts";
 
 const DEFAULT_PORT = 8787;
 const LONGEST_STOP_MS = 4_900;

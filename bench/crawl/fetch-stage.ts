@@ -4,8 +4,8 @@ import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { S3Client } from "@aws-sdk/client-s3";
 import { SQSClient } from "@aws-sdk/client-sqs";
 import { TOPOLOGY } from "../../infra/topology.ts";
-import { startAws } from "../../local/aws.ts";
-import { createResources } from "../../local/resources.ts";
+import { startAws } from "../../local/aws/emulators.ts";
+import { createResources } from "../../local/aws/resources.ts";
 import { readJsonLine, startNode } from "../../test/services/processes.ts";
 
 /** @returns CPU of the fetch process in ms a page: robots, fetch, extraction, links, WARC, capture batches */

@@ -2,10 +2,10 @@
 
 import type { Context, SQSEvent } from "aws-lambda";
 import { handler } from "../../functions/fetch/handler.ts";
-import { crawlConfigSchema } from "../../shared/crawl/crawl-config.ts";
-import { type FetchTask, MAX_URLS_PER_TASK } from "../../shared/crawl/fetch-task.ts";
-import { hostScope } from "../../shared/crawl/scope.ts";
-import { urlHash } from "../../shared/crawl/url-key.ts";
+import { crawlConfigSchema } from "../../shared/crawl/settings/crawl-config.ts";
+import { type FetchTask, MAX_URLS_PER_TASK } from "../../shared/crawl/tasks/fetch-task.ts";
+import { urlHash } from "../../shared/crawl/urls/normalize-url.ts";
+import { hostScope } from "../../shared/crawl/urls/scope.ts";
 import { uuidv7 } from "../../shared/platform/ids.ts";
 
 const site = new URL(process.env["SITE"] ?? "");

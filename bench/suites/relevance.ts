@@ -5,18 +5,18 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startPostgres } from "../../local/postgres.ts";
-import { chunkText } from "../../shared/extract/chunk.ts";
-import { refreshCorpusStatistics } from "../../shared/knowledge/corpus-statistics.ts";
-import { chunkLimits } from "../../shared/knowledge/documents.ts";
+import { startPostgres } from "../../local/postgres/postgres.ts";
+import { chunkText } from "../../shared/extract/chunks/chunk.ts";
+import { chunkLimits } from "../../shared/knowledge/documents/documents.ts";
 import { BUNDLED_DESCRIPTOR } from "../../shared/knowledge/embedders/bundled-descriptor.ts";
-import { type SearchRequest, search } from "../../shared/knowledge/search.ts";
-import { type OpenVectorSide, openVectorSide } from "../../shared/knowledge/vector-side.ts";
-import type { VectorPoint } from "../../shared/knowledge/vector-store.ts";
+import { refreshCorpusStatistics } from "../../shared/knowledge/search/corpus-statistics.ts";
+import { type SearchRequest, search } from "../../shared/knowledge/search/search.ts";
+import { type OpenVectorSide, openVectorSide } from "../../shared/knowledge/search/vector-side.ts";
+import type { VectorPoint } from "../../shared/knowledge/vector-stores/vector-store.ts";
 import { loadConfig } from "../../shared/platform/config.ts";
-import { connectDatabase, type Sql } from "../../shared/platform/database.ts";
+import { connectDatabase, type Sql } from "../../shared/platform/database/database.ts";
+import { migrate } from "../../shared/platform/database/migrations.ts";
 import { sha256, uuidv7 } from "../../shared/platform/ids.ts";
-import { migrate } from "../../shared/platform/migrations.ts";
 import type { BenchOptions } from "../bench.ts";
 import { type Cranfield, ndcg10, readCranfield } from "../cranfield.ts";
 

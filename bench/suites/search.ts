@@ -5,15 +5,15 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startPostgres } from "../../local/postgres.ts";
-import { refreshCorpusStatistics } from "../../shared/knowledge/corpus-statistics.ts";
-import type { Embedder } from "../../shared/knowledge/embedder.ts";
+import { startPostgres } from "../../local/postgres/postgres.ts";
 import { BUNDLED_DESCRIPTOR } from "../../shared/knowledge/embedders/bundled-descriptor.ts";
-import { search } from "../../shared/knowledge/search.ts";
-import type { VectorStore } from "../../shared/knowledge/vector-store.ts";
+import type { Embedder } from "../../shared/knowledge/embedders/embedder.ts";
+import { refreshCorpusStatistics } from "../../shared/knowledge/search/corpus-statistics.ts";
+import { search } from "../../shared/knowledge/search/search.ts";
 import { createSqliteVectorStore } from "../../shared/knowledge/vector-stores/sqlite-vec.ts";
-import { connectDatabase } from "../../shared/platform/database.ts";
-import { migrate } from "../../shared/platform/migrations.ts";
+import type { VectorStore } from "../../shared/knowledge/vector-stores/vector-store.ts";
+import { connectDatabase } from "../../shared/platform/database/database.ts";
+import { migrate } from "../../shared/platform/database/migrations.ts";
 import type { BenchOptions } from "../bench.ts";
 import { loadZipfCorpus, seededRandom, type ZipfCorpus } from "../zipf-corpus.ts";
 

@@ -1,9 +1,12 @@
 /** A crawl config as the API takes and shows it: the reference's fields, flat beside the name. */
 import { z } from "zod";
 import type { Caller } from "../../shared/access/authorize.ts";
-import { type CrawlConfig, crawlConfigSchema } from "../../shared/crawl/crawl-config.ts";
-import { crawlConfigOverrides, crawlConfigOverridesSchema } from "../../shared/crawl/effective-config.ts";
-import type { StoredConfig } from "../../shared/crawl/stored-configs.ts";
+import type { StoredConfig } from "../../shared/crawl/administration/crawl-configs.ts";
+import {
+  crawlConfigOverrides,
+  crawlConfigOverridesSchema,
+} from "../../shared/crawl/administration/effective-config.ts";
+import { type CrawlConfig, crawlConfigSchema } from "../../shared/crawl/settings/crawl-config.ts";
 
 /** Fields of the reference that have one value here; others are refused rather than ignored. */
 const fixed = {

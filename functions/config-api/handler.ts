@@ -7,12 +7,12 @@ import {
   listConfigs,
   readConfig,
   replaceConfig,
-} from "../../shared/crawl/stored-configs.ts";
+} from "../../shared/crawl/administration/crawl-configs.ts";
 import { once } from "../../shared/platform/once.ts";
-import { createApi } from "../adapters/api.ts";
-import { type ApiContainer, createApiContainer } from "../adapters/api-container.ts";
-import { defineRoute } from "../adapters/api-route.ts";
-import { cursorPage, cursorParameter } from "../adapters/cursor.ts";
+import { createApi } from "../adapters/api/api.ts";
+import { type ApiContainer, createApiContainer } from "../adapters/api/container.ts";
+import { cursorPage, cursorParameter } from "../adapters/api/cursor.ts";
+import { defineRoute } from "../adapters/api/route.ts";
 import { configJson, configRequestSchema, configSchema, settingsOf } from "./config-json.ts";
 
 const params = z.strictObject({ config_id: z.uuid() });

@@ -1,7 +1,7 @@
 /** Jobs as the crawl API shows them. */
 import { z } from "zod";
-import { PRIORITIES } from "../../shared/crawl/fetch-task.ts";
-import type { JobUrlView, JobView } from "../../shared/crawl/jobs.ts";
+import type { JobUrlView, JobView } from "../../shared/crawl/submit/create-job.ts";
+import { PRIORITIES } from "../../shared/crawl/tasks/fetch-task.ts";
 import { JOB_STATUSES } from "./requests.ts";
 
 /** The reference's JobResponse. */

@@ -1,9 +1,9 @@
 /** Jobs with something that failed, and another try of them. */
 import { z } from "zod";
-import { type DeadLetterView, listFailedJobs } from "../../shared/crawl/failed-jobs.ts";
-import { retryJob } from "../../shared/crawl/retry-job.ts";
-import { defineRoute } from "../adapters/api-route.ts";
-import { cursorPage, cursorParameter } from "../adapters/cursor.ts";
+import { type DeadLetterView, listFailedJobs } from "../../shared/crawl/jobs/failed.ts";
+import { retryJob } from "../../shared/crawl/submit/retry-job.ts";
+import { cursorPage, cursorParameter } from "../adapters/api/cursor.ts";
+import { defineRoute } from "../adapters/api/route.ts";
 import { jobJson, jobResponseSchema, jobSchema, pageOf } from "./answers.ts";
 import type { CrawlApi } from "./dependencies.ts";
 

@@ -1,5 +1,5 @@
 /** Takes crawl jobs, tells what became of them, cancels them. */
-import { createApi } from "../adapters/api.ts";
+import { createApi } from "../adapters/api/api.ts";
 import { crawlApi } from "./dependencies.ts";
 import { listFailed, retry } from "./failures.ts";
 import { cancel, list, showJob } from "./jobs.ts";

@@ -1,10 +1,10 @@
 /** What became of jobs, and their end before time. */
 import { z } from "zod";
-import { deadLettersOf } from "../../shared/crawl/failed-jobs.ts";
-import { cancelJob, listJobs, listJobUrls, readJob } from "../../shared/crawl/jobs.ts";
+import { deadLettersOf } from "../../shared/crawl/jobs/failed.ts";
+import { cancelJob, listJobs, listJobUrls, readJob } from "../../shared/crawl/submit/create-job.ts";
 import { ApiError } from "../../shared/platform/errors.ts";
-import { defineRoute } from "../adapters/api-route.ts";
-import { cursorPage, cursorParameter, encodeCursor } from "../adapters/cursor.ts";
+import { cursorPage, cursorParameter, encodeCursor } from "../adapters/api/cursor.ts";
+import { defineRoute } from "../adapters/api/route.ts";
 import { jobJson, jobResponseSchema, jobSchema, jobUrlJson, jobUrlSchema, pageOf } from "./answers.ts";
 import type { CrawlApi } from "./dependencies.ts";
 import { deadLetterJson, deadLetterSchema } from "./failures.ts";

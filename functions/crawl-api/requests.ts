@@ -1,9 +1,9 @@
 /** What may be asked of the crawl API. */
 import { z } from "zod";
-import { STRATEGIES } from "../../shared/crawl/job-settings.ts";
-import { urlPatternsSchema } from "../../shared/crawl/scope-request.ts";
-import { cacheOption, jobOptions } from "../adapters/job-options.ts";
-import { orNull } from "../adapters/or-null.ts";
+import { STRATEGIES } from "../../shared/crawl/settings/job-settings.ts";
+import { urlPatternsSchema } from "../../shared/crawl/urls/scope-of-seeds.ts";
+import { orNull } from "../adapters/api/or-null.ts";
+import { cacheOption, jobOptions } from "../adapters/crawling/job-options.ts";
 
 const MAX_URLS_PER_JOB = 1_000;
 const MAX_URLS_PER_BATCH = 100;

@@ -1,11 +1,11 @@
 /** Taking jobs: pages, a batch of pages as a job each, a site. */
-import { createJob, type JobView, type NewJob } from "../../shared/crawl/jobs.ts";
-import { ANYWHERE } from "../../shared/crawl/scope.ts";
-import { scopeOfSeeds } from "../../shared/crawl/scope-request.ts";
-import { toApiError } from "../adapters/api-errors.ts";
-import { defineRoute } from "../adapters/api-route.ts";
-import { cacheHandling, resolveOptions } from "../adapters/job-options.ts";
-import { judgedUrl } from "../adapters/judged-url.ts";
+import { createJob, type JobView, type NewJob } from "../../shared/crawl/submit/create-job.ts";
+import { ANYWHERE } from "../../shared/crawl/urls/scope.ts";
+import { scopeOfSeeds } from "../../shared/crawl/urls/scope-of-seeds.ts";
+import { toApiError } from "../adapters/api/errors.ts";
+import { defineRoute } from "../adapters/api/route.ts";
+import { judgedUrl } from "../adapters/crawling/checked-url.ts";
+import { cacheHandling, resolveOptions } from "../adapters/crawling/job-options.ts";
 import { batchResponseSchema, jobResponseSchema } from "./answers.ts";
 import type { CrawlApi } from "./dependencies.ts";
 import { batchRequestSchema, crawlRequestSchema, deepRequestSchema } from "./requests.ts";

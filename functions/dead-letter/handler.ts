@@ -1,12 +1,12 @@
 /** Has messages that no delivery could complete sent again later, or ends their work, so that their jobs end. */
 import { z } from "zod";
-import { buryDeadLetter } from "../../shared/crawl/dead-letters.ts";
-import { s3Client } from "../../shared/platform/aws.ts";
-import { configuredDatabase } from "../../shared/platform/database.ts";
-import { createObjectStore } from "../../shared/platform/objects.ts";
+import { buryDeadLetter } from "../../shared/crawl/recovery/dead-letters.ts";
+import { s3Client } from "../../shared/platform/aws/clients.ts";
+import { createObjectStore } from "../../shared/platform/aws/objects.ts";
+import { configuredDatabase } from "../../shared/platform/database/database.ts";
 import { once } from "../../shared/platform/once.ts";
-import { createQueueHandler } from "../adapters/queue-consumer.ts";
-import { createQueueContainer } from "../adapters/queue-container.ts";
+import { createQueueHandler } from "../adapters/queue/consumer.ts";
+import { createQueueContainer } from "../adapters/queue/container.ts";
 
 const dependencies = once(() => {
   const container = createQueueContainer("dead-letter");

@@ -1,8 +1,8 @@
 /** What the discovery API needs, built once per container. */
-import { s3Client } from "../../shared/platform/aws.ts";
-import { createObjectStore, type ObjectStore } from "../../shared/platform/objects.ts";
+import { s3Client } from "../../shared/platform/aws/clients.ts";
+import { createObjectStore, type ObjectStore } from "../../shared/platform/aws/objects.ts";
 import { once } from "../../shared/platform/once.ts";
-import { createJobContainer, type JobContainer } from "../adapters/job-container.ts";
+import { createJobContainer, type JobContainer } from "../adapters/api/job-container.ts";
 
 export interface DiscoverApi extends JobContainer {
   objects: ObjectStore;

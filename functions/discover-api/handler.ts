@@ -1,5 +1,5 @@
 /** Takes discovery jobs, shows the URLs that they found, scores URLs. */
-import { createApi } from "../adapters/api.ts";
+import { createApi } from "../adapters/api/api.ts";
 import { discoverApi } from "./dependencies.ts";
 import { showDiscovery, startDiscovery } from "./jobs.ts";
 import { scoreUrls } from "./score.ts";

@@ -5,12 +5,12 @@ import { createDiscovery, type DiscoveryView, readDiscoveryJob } from "../../sha
 import { readDiscovery } from "../../shared/crawl/discovery/result.ts";
 import { parseSite, siteText } from "../../shared/crawl/discovery/site.ts";
 import { DISCOVERY_SOURCES, noteSchema } from "../../shared/crawl/discovery/task.ts";
-import { keywordsOf } from "../../shared/crawl/relevance.ts";
-import { urlPatternSchema } from "../../shared/crawl/scope-request.ts";
+import { keywordsOf } from "../../shared/crawl/urls/relevance.ts";
+import { urlPatternSchema } from "../../shared/crawl/urls/scope-of-seeds.ts";
 import { ApiError } from "../../shared/platform/errors.ts";
-import { defineRoute } from "../adapters/api-route.ts";
-import { cursorParameter, encodeCursor } from "../adapters/cursor.ts";
-import { hostOf, refusedUrl } from "../adapters/judged-url.ts";
+import { cursorParameter, encodeCursor } from "../adapters/api/cursor.ts";
+import { defineRoute } from "../adapters/api/route.ts";
+import { hostOf, refusedUrl } from "../adapters/crawling/checked-url.ts";
 import type { DiscoverApi } from "./dependencies.ts";
 
 const MAX_URLS = 50_000;

@@ -1,7 +1,7 @@
 /** URLs by their relevance for a query, without a look at their pages. */
 import { z } from "zod";
-import { keywordsOf, relevanceOf, TITLE_WEIGHT, urlFields } from "../../shared/crawl/relevance.ts";
-import { defineRoute } from "../adapters/api-route.ts";
+import { keywordsOf, relevanceOf, TITLE_WEIGHT, urlFields } from "../../shared/crawl/urls/relevance.ts";
+import { defineRoute } from "../adapters/api/route.ts";
 import type { DiscoverApi } from "./dependencies.ts";
 import { scoreQuerySchema } from "./jobs.ts";
 

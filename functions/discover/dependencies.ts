@@ -4,16 +4,16 @@ import type { SQSClient } from "@aws-sdk/client-sqs";
 import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import { createUrlGuard } from "../../shared/access/url-guard.ts";
 import type { DiscoverDependencies } from "../../shared/crawl/discovery/discover.ts";
-import { createBodyBudget } from "../../shared/crawl/exchange.ts";
-import { createRobotsCache } from "../../shared/crawl/robots-cache.ts";
-import { dynamoClient, s3Client, sqsClient } from "../../shared/platform/aws.ts";
+import { createBodyBudget } from "../../shared/crawl/http/exchange.ts";
+import { createRobotsCache } from "../../shared/crawl/robots/cache.ts";
+import { dynamoClient, s3Client, sqsClient } from "../../shared/platform/aws/clients.ts";
+import { createObjectStore } from "../../shared/platform/aws/objects.ts";
+import { createQueueSender } from "../../shared/platform/aws/queues.ts";
 import { systemClock } from "../../shared/platform/clock.ts";
 import { type Config, loadConfig } from "../../shared/platform/config.ts";
-import { createLogger } from "../../shared/platform/log.ts";
-import { createObjectStore } from "../../shared/platform/objects.ts";
+import { createLogger } from "../../shared/platform/observability/log.ts";
 import { once } from "../../shared/platform/once.ts";
-import { createQueueSender } from "../../shared/platform/queues.ts";
-import { configuredHostStates, connectionLimits } from "../adapters/web-access.ts";
+import { configuredHostStates, connectionLimits } from "../adapters/api/web-access.ts";
 
 interface AwsClients {
   sqs: SQSClient;

@@ -1,10 +1,10 @@
 /** Writes down how a discovery began and ended. */
 import { takeDiscovered } from "../../shared/crawl/discovery/jobs.ts";
 import { discoveredSchema } from "../../shared/crawl/discovery/task.ts";
-import { configuredDatabase } from "../../shared/platform/database.ts";
+import { configuredDatabase } from "../../shared/platform/database/database.ts";
 import { once } from "../../shared/platform/once.ts";
-import { createQueueHandler } from "../adapters/queue-consumer.ts";
-import { createQueueContainer } from "../adapters/queue-container.ts";
+import { createQueueHandler } from "../adapters/queue/consumer.ts";
+import { createQueueContainer } from "../adapters/queue/container.ts";
 
 const dependencies = once(() => {
   const container = createQueueContainer("discovered");

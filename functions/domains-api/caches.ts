@@ -1,12 +1,12 @@
 /** The caches: how large they are, how often they had what was asked for, and clearing them. */
 import { z } from "zod";
-import { clearCrawlCache, crawlCacheClearedAt } from "../../shared/crawl/crawl-cache.ts";
-import { parseDomain } from "../../shared/crawl/domain-name.ts";
-import { ROBOTS_TTL_MS } from "../../shared/crawl/robots-cache.ts";
-import { clearEmbeddingCache, EMBEDDING_CACHE_TTL_S } from "../../shared/knowledge/maintenance.ts";
-import { readCacheUse } from "../../shared/platform/cache-counts.ts";
-import { countRows, tableBytes } from "../../shared/platform/table-size.ts";
-import { defineRoute } from "../adapters/api-route.ts";
+import { parseDomain } from "../../shared/crawl/administration/domain-name.ts";
+import { clearCrawlCache, crawlCacheClearedAt } from "../../shared/crawl/frontier/crawl-cache.ts";
+import { ROBOTS_TTL_MS } from "../../shared/crawl/robots/cache.ts";
+import { clearEmbeddingCache, EMBEDDING_CACHE_TTL_S } from "../../shared/knowledge/documents/maintenance.ts";
+import { readCacheUse } from "../../shared/platform/database/cache-counts.ts";
+import { countRows, tableBytes } from "../../shared/platform/database/table-size.ts";
+import { defineRoute } from "../adapters/api/route.ts";
 import type { DomainsApi } from "./dependencies.ts";
 import { domainParams } from "./domains.ts";
 

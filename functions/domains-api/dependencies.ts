@@ -1,10 +1,10 @@
 /** What the domains API needs, built once per container. */
-import type { HostStates } from "../../shared/crawl/host-state.ts";
-import { createJobFlags, type JobFlags } from "../../shared/crawl/job-flags.ts";
-import { createRobotsCache, type RobotsCache } from "../../shared/crawl/robots-cache.ts";
+import type { HostStates } from "../../shared/crawl/politeness/host-state.ts";
+import { createRobotsCache, type RobotsCache } from "../../shared/crawl/robots/cache.ts";
+import { createJobFlags, type JobFlags } from "../../shared/crawl/tasks/job-flags.ts";
 import { once } from "../../shared/platform/once.ts";
-import { type ApiContainer, createApiContainer } from "../adapters/api-container.ts";
-import { configuredHostStates } from "../adapters/web-access.ts";
+import { type ApiContainer, createApiContainer } from "../adapters/api/container.ts";
+import { configuredHostStates } from "../adapters/api/web-access.ts";
 
 export interface DomainsApi extends ApiContainer {
   hosts: HostStates;

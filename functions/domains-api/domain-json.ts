@@ -1,8 +1,8 @@
 /** A domain as the API shows it. */
 import { z } from "zod";
-import type { DomainCounts } from "../../shared/crawl/domain-counts.ts";
-import type { DomainSettings } from "../../shared/crawl/domain-settings.ts";
-import { circuitOf, circuitOpenUntil, type HostState } from "../../shared/crawl/host-state.ts";
+import type { DomainCounts } from "../../shared/crawl/administration/domain-counts.ts";
+import type { DomainSettings } from "../../shared/crawl/administration/domain-settings.ts";
+import { circuitOf, circuitOpenUntil, type HostState } from "../../shared/crawl/politeness/host-state.ts";
 
 const time = z.iso.datetime();
 const count = z.int().nonnegative();

@@ -1,16 +1,16 @@
 /** Settings of domains: how fast, how patiently, or whether at all they are fetched. */
 import { z } from "zod";
-import { readDomainCounts } from "../../shared/crawl/domain-counts.ts";
-import { parseDomain } from "../../shared/crawl/domain-name.ts";
+import { readDomainCounts } from "../../shared/crawl/administration/domain-counts.ts";
+import { parseDomain } from "../../shared/crawl/administration/domain-name.ts";
 import {
   changeDomain,
   type DomainSettings,
   listDomainSettings,
   readDomainSettings,
-} from "../../shared/crawl/domain-settings.ts";
-import { MIN_RATE_RPS } from "../../shared/crawl/politeness.ts";
-import { defineRoute } from "../adapters/api-route.ts";
-import { cursorPage, cursorParameter } from "../adapters/cursor.ts";
+} from "../../shared/crawl/administration/domain-settings.ts";
+import { MIN_RATE_RPS } from "../../shared/crawl/politeness/pacer.ts";
+import { cursorPage, cursorParameter } from "../adapters/api/cursor.ts";
+import { defineRoute } from "../adapters/api/route.ts";
 import type { DomainsApi } from "./dependencies.ts";
 import {
   domainDetailSchema,

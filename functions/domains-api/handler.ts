@@ -1,5 +1,5 @@
 /** Settings and circuit of each domain, the caches, and what became of everything so far. */
-import { createApi } from "../adapters/api.ts";
+import { createApi } from "../adapters/api/api.ts";
 import { cacheStats, clearCrawl, clearDomain, clearEmbeddings, clearQueries } from "./caches.ts";
 import { domainsApi } from "./dependencies.ts";
 import { block, list, resetCircuit, show, unblock, update } from "./domains.ts";

@@ -1,10 +1,10 @@
 /** Totals of the system and of each domain, at a price that does not grow with the archive. */
 import { z } from "zod";
-import { listDomainCounts } from "../../shared/crawl/domain-counts.ts";
-import { readOpenWork } from "../../shared/crawl/open-work.ts";
-import { countRows } from "../../shared/platform/table-size.ts";
-import { defineRoute } from "../adapters/api-route.ts";
-import { cursorPage, cursorParameter } from "../adapters/cursor.ts";
+import { listDomainCounts } from "../../shared/crawl/administration/domain-counts.ts";
+import { readOpenWork } from "../../shared/crawl/jobs/open-work.ts";
+import { countRows } from "../../shared/platform/database/table-size.ts";
+import { cursorPage, cursorParameter } from "../adapters/api/cursor.ts";
+import { defineRoute } from "../adapters/api/route.ts";
 import type { DomainsApi } from "./dependencies.ts";
 import { domainPosition, urlCountsJson, urlCountsSchema } from "./domain-json.ts";
 

@@ -1,8 +1,8 @@
 /** What the embed worker works with. */
-import { openVectorSide } from "../../shared/knowledge/vector-side.ts";
-import { configuredDatabase } from "../../shared/platform/database.ts";
+import { openVectorSide } from "../../shared/knowledge/search/vector-side.ts";
+import { configuredDatabase } from "../../shared/platform/database/database.ts";
 import { once } from "../../shared/platform/once.ts";
-import { createQueueContainer } from "../adapters/queue-container.ts";
+import { createQueueContainer } from "../adapters/queue/container.ts";
 
 /** Built once per container. */
 export const dependencies = once(() => {

@@ -1,8 +1,8 @@
 /** Gives chunks their vectors and activates generations that are complete. */
-import { settleJob } from "../../shared/crawl/job-lifecycle.ts";
-import { embedTaskSchema } from "../../shared/knowledge/embed-task.ts";
-import { embedChunks } from "../../shared/knowledge/embed-worker.ts";
-import { createQueueHandler } from "../adapters/queue-consumer.ts";
+import { settleJob } from "../../shared/crawl/jobs/lifecycle.ts";
+import { embedTaskSchema } from "../../shared/knowledge/embedding/embed-task.ts";
+import { embedChunks } from "../../shared/knowledge/embedding/embed-worker.ts";
+import { createQueueHandler } from "../adapters/queue/consumer.ts";
 import { dependencies } from "./dependencies.ts";
 
 export const handler = createQueueHandler(dependencies, () => ({

@@ -2,23 +2,23 @@
 import { z } from "zod";
 import type { Caller } from "../../shared/access/authorize.ts";
 import { judgeUrl } from "../../shared/access/url-inspection.ts";
-import { crawlConfigOverridesSchema, effectiveConfig } from "../../shared/crawl/effective-config.ts";
-import { createJob } from "../../shared/crawl/jobs.ts";
+import { crawlConfigOverridesSchema, effectiveConfig } from "../../shared/crawl/administration/effective-config.ts";
+import { selectFields } from "../../shared/crawl/results/fields.ts";
 import {
   EXTRACT_FORMATS,
   type ExtractFormat,
   extractionOf,
   type PageExtraction,
-} from "../../shared/crawl/page-extraction.ts";
-import { selectFields } from "../../shared/crawl/result-fields.ts";
-import { readResults } from "../../shared/crawl/result-pages.ts";
-import { ANYWHERE } from "../../shared/crawl/scope.ts";
-import { normalizeUrl } from "../../shared/crawl/url-key.ts";
-import { defineStreamRoute, StreamedAnswer } from "../adapters/api-stream-route.ts";
-import { cacheHandling, cacheOption } from "../adapters/job-options.ts";
-import { jsonChunks } from "../adapters/json-chunks.ts";
-import { orNull } from "../adapters/or-null.ts";
-import { waitOrCancel } from "../adapters/wait-or-cancel.ts";
+} from "../../shared/crawl/results/page-extraction.ts";
+import { readResults } from "../../shared/crawl/results/pages.ts";
+import { createJob } from "../../shared/crawl/submit/create-job.ts";
+import { normalizeUrl } from "../../shared/crawl/urls/normalize-url.ts";
+import { ANYWHERE } from "../../shared/crawl/urls/scope.ts";
+import { jsonChunks } from "../adapters/api/json-chunks.ts";
+import { orNull } from "../adapters/api/or-null.ts";
+import { defineStreamRoute, StreamedAnswer } from "../adapters/api/stream-route.ts";
+import { cacheHandling, cacheOption } from "../adapters/crawling/job-options.ts";
+import { waitOrCancel } from "../adapters/crawling/wait-or-cancel.ts";
 import { extractedSchema } from "./answers.ts";
 import type { ExtractApi } from "./dependencies.ts";
 

@@ -1,5 +1,5 @@
 /** Extracts the content of given pages, or of those pages of a crawl that match a pattern. */
-import { createStreamApi } from "../adapters/api-stream.ts";
+import { createStreamApi } from "../adapters/api/stream-api.ts";
 import { extractBatch } from "./batch.ts";
 import { extractApi } from "./dependencies.ts";
 import { spiderExtract } from "./spider-extract.ts";

@@ -1,22 +1,27 @@
 /** Crawl, pick the pages whose URL matches a pattern, and give their content: out of the crawl's own captures. */
 import { z } from "zod";
 import type { Caller } from "../../shared/access/authorize.ts";
-import { type CrawlState, crawledDomains } from "../../shared/crawl/crawl-state.ts";
-import { createJob } from "../../shared/crawl/jobs.ts";
-import { extractionOf } from "../../shared/crawl/page-extraction.ts";
-import { RESULT_FIELDS, selectFields } from "../../shared/crawl/result-fields.ts";
-import { readResults } from "../../shared/crawl/result-pages.ts";
-import { sameDomainMode, scopeOfSeeds, urlPatternSchema } from "../../shared/crawl/scope-request.ts";
-import { compilePatterns } from "../../shared/crawl/url-patterns.ts";
-import { defineStreamRoute, StreamedAnswer } from "../adapters/api-stream-route.ts";
-import { crawledPageSchema } from "../adapters/crawled-page.ts";
-import { cacheHandling, cacheOption, jobOptions, resolveOptions } from "../adapters/job-options.ts";
-import { jsonChunks } from "../adapters/json-chunks.ts";
-import { orNull, orNullAs } from "../adapters/or-null.ts";
-import { DEFAULT_ANSWER_TIMEOUT_S, MAX_ANSWER_TIMEOUT_S, MAX_SEEDS, RESULT_MODES } from "../adapters/spider-limits.ts";
-import { type JudgedSeeds, judgeSeeds } from "../adapters/spider-seeds.ts";
-import { crawlStatsSchema, statsAnswer } from "../adapters/spider-stats.ts";
-import { waitOrCancel } from "../adapters/wait-or-cancel.ts";
+import { type CrawlState, crawledDomains } from "../../shared/crawl/results/crawl-state.ts";
+import { RESULT_FIELDS, selectFields } from "../../shared/crawl/results/fields.ts";
+import { extractionOf } from "../../shared/crawl/results/page-extraction.ts";
+import { readResults } from "../../shared/crawl/results/pages.ts";
+import { createJob } from "../../shared/crawl/submit/create-job.ts";
+import { compilePatterns } from "../../shared/crawl/urls/patterns.ts";
+import { sameDomainMode, scopeOfSeeds, urlPatternSchema } from "../../shared/crawl/urls/scope-of-seeds.ts";
+import { jsonChunks } from "../adapters/api/json-chunks.ts";
+import { orNull, orNullAs } from "../adapters/api/or-null.ts";
+import { defineStreamRoute, StreamedAnswer } from "../adapters/api/stream-route.ts";
+import { crawledPageSchema } from "../adapters/crawling/crawled-page.ts";
+import { cacheHandling, cacheOption, jobOptions, resolveOptions } from "../adapters/crawling/job-options.ts";
+import {
+  DEFAULT_ANSWER_TIMEOUT_S,
+  MAX_ANSWER_TIMEOUT_S,
+  MAX_SEEDS,
+  RESULT_MODES,
+} from "../adapters/crawling/spider-limits.ts";
+import { type JudgedSeeds, judgeSeeds } from "../adapters/crawling/spider-seeds.ts";
+import { crawlStatsSchema, statsAnswer } from "../adapters/crawling/spider-stats.ts";
+import { waitOrCancel } from "../adapters/crawling/wait-or-cancel.ts";
 import { extractedSchema } from "./answers.ts";
 import type { ExtractApi } from "./dependencies.ts";
 

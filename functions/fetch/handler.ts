@@ -1,7 +1,7 @@
 /** Fetches the URLs of one task politely, writes their WARC, extracts their text. */
-import { runFetchTask } from "../../shared/crawl/fetch-run.ts";
-import { fetchTaskSchema } from "../../shared/crawl/fetch-task.ts";
-import { createQueueHandler } from "../adapters/queue-consumer.ts";
+import { runFetchTask } from "../../shared/crawl/fetch/run-task.ts";
+import { fetchTaskSchema } from "../../shared/crawl/tasks/fetch-task.ts";
+import { createQueueHandler } from "../adapters/queue/consumer.ts";
 import { dependencies } from "./dependencies.ts";
 
 export const handler = createQueueHandler(dependencies, () => ({

@@ -1,12 +1,12 @@
 /** The merged list of a run becomes a crawl job. */
 import { z } from "zod";
 import { judgeUrl } from "../../shared/access/url-inspection.ts";
-import { effectiveConfig, requireCollection } from "../../shared/crawl/effective-config.ts";
-import { createJob } from "../../shared/crawl/jobs.ts";
-import { ANYWHERE } from "../../shared/crawl/scope.ts";
+import { effectiveConfig, requireCollection } from "../../shared/crawl/administration/effective-config.ts";
+import { createJob } from "../../shared/crawl/submit/create-job.ts";
+import { ANYWHERE } from "../../shared/crawl/urls/scope.ts";
 import { ApiError } from "../../shared/platform/errors.ts";
-import { defineRoute } from "../adapters/api-route.ts";
-import { jobOptions } from "../adapters/job-options.ts";
+import { defineRoute } from "../adapters/api/route.ts";
+import { jobOptions } from "../adapters/crawling/job-options.ts";
 import type { HarvestApi } from "./dependencies.ts";
 import { requireRun, runParameters } from "./runs.ts";
 

@@ -2,11 +2,11 @@
 import { join } from "node:path";
 import { loadHarvestConfig } from "../../shared/harvest/config.ts";
 import type { HarvestDependencies } from "../../shared/harvest/run.ts";
-import { openVectorSide } from "../../shared/knowledge/vector-side.ts";
+import { openVectorSide } from "../../shared/knowledge/search/vector-side.ts";
 import { systemClock } from "../../shared/platform/clock.ts";
-import { createErrandOffice } from "../../shared/platform/errands.ts";
 import { once } from "../../shared/platform/once.ts";
-import { createJobContainer, type JobContainer } from "../adapters/job-container.ts";
+import { createErrandOffice } from "../../shared/platform/remote-call.ts";
+import { createJobContainer, type JobContainer } from "../adapters/api/job-container.ts";
 import { ownSearch } from "./own-search.ts";
 
 export interface HarvestApi extends JobContainer, Omit<HarvestDependencies, "log"> {}

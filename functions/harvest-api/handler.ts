@@ -1,5 +1,5 @@
 /** From an intent to a merged list of URLs, and from there to a crawl. */
-import { createApi } from "../adapters/api.ts";
+import { createApi } from "../adapters/api/api.ts";
 import { crawlRun } from "./crawl-run.ts";
 import { harvestApi } from "./dependencies.ts";
 import { healthz } from "./healthz.ts";

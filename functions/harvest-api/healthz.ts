@@ -1,10 +1,10 @@
 /** Whether the harvester can work: its database answers, and something on the internet does. */
 import { z } from "zod";
 import { askedProviders, type LoadedConfig } from "../../shared/harvest/config.ts";
-import { probeAnswerSchema } from "../../shared/harvest/errand.ts";
 import { REMOTE_PROVIDERS } from "../../shared/harvest/providers/registry.ts";
+import { probeAnswerSchema } from "../../shared/harvest/remote-request.ts";
 import { HARVEST_QUEUE } from "../../shared/harvest/run.ts";
-import { Answer, defineRoute } from "../adapters/api-route.ts";
+import { Answer, defineRoute } from "../adapters/api/route.ts";
 import type { HarvestApi } from "./dependencies.ts";
 
 const checkSchema = z.object({ ok: z.boolean(), detail: z.string() });

@@ -1,6 +1,6 @@
 /** This system's own index as a provider of URLs. */
 import type { ExpandedQuery } from "../../shared/harvest/expansion.ts";
-import { type SearchDependencies, search } from "../../shared/knowledge/search.ts";
+import { type SearchDependencies, search } from "../../shared/knowledge/search/search.ts";
 
 /** Hits that are looked at: several chunks of a page may be among them. */
 const DEPTH = 100;

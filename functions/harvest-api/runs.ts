@@ -4,8 +4,8 @@ import { finalQueries, type HarvestOutcome, harvest } from "../../shared/harvest
 import { listRuns, type ProcessedUrl, readProcessed, readRun, type StoredRun } from "../../shared/harvest/store.ts";
 import { tellFailure, tellRun } from "../../shared/harvest/telemetry.ts";
 import { ApiError } from "../../shared/platform/errors.ts";
-import { defineRoute } from "../adapters/api-route.ts";
-import { cursorPage, cursorParameter } from "../adapters/cursor.ts";
+import { cursorPage, cursorParameter } from "../adapters/api/cursor.ts";
+import { defineRoute } from "../adapters/api/route.ts";
 import type { HarvestApi } from "./dependencies.ts";
 
 /** Longest question, in characters. */

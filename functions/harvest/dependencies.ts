@@ -1,11 +1,11 @@
 /** What the harvester's errands need, built once per container. */
 import { createUrlGuard } from "../../shared/access/url-guard.ts";
-import type { ErrandTools } from "../../shared/harvest/errand-work.ts";
-import { createKeyring } from "../../shared/harvest/keyring.ts";
-import { dynamoClient } from "../../shared/platform/aws.ts";
+import type { ErrandTools } from "../../shared/harvest/answer-request.ts";
+import { createKeyring } from "../../shared/harvest/provider-keys.ts";
+import { dynamoClient } from "../../shared/platform/aws/clients.ts";
 import { systemClock } from "../../shared/platform/clock.ts";
 import { once } from "../../shared/platform/once.ts";
-import { createQueueContainer } from "../adapters/queue-container.ts";
+import { createQueueContainer } from "../adapters/queue/container.ts";
 
 export const dependencies = once(() => {
   const container = createQueueContainer("harvest");

@@ -1,7 +1,7 @@
 /** Asks language models and search providers on behalf of the harvester, with keys that it alone holds. */
-import { doErrand } from "../../shared/harvest/errand-work.ts";
-import { errandSchema, runErrand } from "../../shared/platform/errands.ts";
-import { createQueueHandler } from "../adapters/queue-consumer.ts";
+import { doErrand } from "../../shared/harvest/answer-request.ts";
+import { errandSchema, runErrand } from "../../shared/platform/remote-call.ts";
+import { createQueueHandler } from "../adapters/queue/consumer.ts";
 import { dependencies } from "./dependencies.ts";
 
 export const handler = createQueueHandler(dependencies, () => ({

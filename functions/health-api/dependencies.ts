@@ -3,13 +3,13 @@
 import { HeadBucketCommand } from "@aws-sdk/client-s3";
 import { GetQueueAttributesCommand } from "@aws-sdk/client-sqs";
 import { GetCommand } from "@aws-sdk/lib-dynamodb";
-import { createEmbedder, embedderDescriptor } from "../../shared/knowledge/embedder-registry.ts";
-import { createVectorStore } from "../../shared/knowledge/vector-store-registry.ts";
-import { s3Client, sqsClient } from "../../shared/platform/aws.ts";
+import { createEmbedder, embedderDescriptor } from "../../shared/knowledge/embedders/registry.ts";
+import { createVectorStore } from "../../shared/knowledge/vector-stores/registry.ts";
+import { s3Client, sqsClient } from "../../shared/platform/aws/clients.ts";
 import type { Config } from "../../shared/platform/config.ts";
 import { once, onceMade } from "../../shared/platform/once.ts";
 import { type Check, databaseCheck } from "../../shared/platform/readiness.ts";
-import { type ApiContainer, createApiContainer } from "../adapters/api-container.ts";
+import { type ApiContainer, createApiContainer } from "../adapters/api/container.ts";
 
 export interface HealthApi extends ApiContainer {
   checks: Readonly<Record<string, Check>>;

@@ -1,8 +1,8 @@
 /** Says that it lives, and whether what it depends on answers. Both without a key: load balancers ask. */
 import { z } from "zod";
 import { checkReadiness } from "../../shared/platform/readiness.ts";
-import { createApi } from "../adapters/api.ts";
-import { Answer, defineRoute } from "../adapters/api-route.ts";
+import { createApi } from "../adapters/api/api.ts";
+import { Answer, defineRoute } from "../adapters/api/route.ts";
 import { type HealthApi, healthApi } from "./dependencies.ts";
 
 const CHECK_TIMEOUT_MS = 2_000;

@@ -1,11 +1,11 @@
 /** What ingest works with, built once per container. */
-import type { IngestDependencies } from "../../shared/crawl/advance-job.ts";
-import { embedderDescriptor } from "../../shared/knowledge/embedder-registry.ts";
-import { s3Client } from "../../shared/platform/aws.ts";
-import { configuredDatabase } from "../../shared/platform/database.ts";
-import { createObjectStore } from "../../shared/platform/objects.ts";
+import type { IngestDependencies } from "../../shared/crawl/ingest/advance-job.ts";
+import { embedderDescriptor } from "../../shared/knowledge/embedders/registry.ts";
+import { s3Client } from "../../shared/platform/aws/clients.ts";
+import { createObjectStore } from "../../shared/platform/aws/objects.ts";
+import { configuredDatabase } from "../../shared/platform/database/database.ts";
 import { once } from "../../shared/platform/once.ts";
-import { createQueueContainer } from "../adapters/queue-container.ts";
+import { createQueueContainer } from "../adapters/queue/container.ts";
 
 export const dependencies = once(() => {
   const container = createQueueContainer("ingest");

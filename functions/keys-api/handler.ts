@@ -2,10 +2,10 @@
 import { z } from "zod";
 import { createApiKey, listApiKeys, revokeApiKey, SCOPES } from "../../shared/access/api-keys.ts";
 import { once } from "../../shared/platform/once.ts";
-import { createApi } from "../adapters/api.ts";
-import { type ApiContainer, createApiContainer } from "../adapters/api-container.ts";
-import { defineRoute } from "../adapters/api-route.ts";
-import { cursorPage, cursorParameter } from "../adapters/cursor.ts";
+import { createApi } from "../adapters/api/api.ts";
+import { type ApiContainer, createApiContainer } from "../adapters/api/container.ts";
+import { cursorPage, cursorParameter } from "../adapters/api/cursor.ts";
+import { defineRoute } from "../adapters/api/route.ts";
 import { apiKeyJson, apiKeySchema } from "./key-json.ts";
 
 const newKeySchema = z.strictObject({

@@ -1,17 +1,17 @@
 /** Removes replaced generations with their vectors and expired results, refreshes the corpus statistics, ages the embedding cache. */
 import type { Context } from "aws-lambda";
-import { ageCrawlCache } from "../../shared/crawl/crawl-cache.ts";
 import { removeExpiredDiscoveries } from "../../shared/crawl/discovery/jobs.ts";
-import { createJobFlags } from "../../shared/crawl/job-flags.ts";
-import { removeExpiredResults } from "../../shared/crawl/result-retention.ts";
-import { refreshIfStale } from "../../shared/knowledge/corpus-statistics.ts";
-import { embedderDescriptor } from "../../shared/knowledge/embedder-registry.ts";
-import { ageEmbeddingCache, removeUnseenDocuments } from "../../shared/knowledge/maintenance.ts";
-import { createVectorStore } from "../../shared/knowledge/vector-store-registry.ts";
-import { dynamoClient } from "../../shared/platform/aws.ts";
+import { ageCrawlCache } from "../../shared/crawl/frontier/crawl-cache.ts";
+import { removeExpiredResults } from "../../shared/crawl/results/retention.ts";
+import { createJobFlags } from "../../shared/crawl/tasks/job-flags.ts";
+import { ageEmbeddingCache, removeUnseenDocuments } from "../../shared/knowledge/documents/maintenance.ts";
+import { embedderDescriptor } from "../../shared/knowledge/embedders/registry.ts";
+import { refreshIfStale } from "../../shared/knowledge/search/corpus-statistics.ts";
+import { createVectorStore } from "../../shared/knowledge/vector-stores/registry.ts";
+import { dynamoClient } from "../../shared/platform/aws/clients.ts";
 import { loadConfig } from "../../shared/platform/config.ts";
-import { configuredDatabase } from "../../shared/platform/database.ts";
-import { createLogger } from "../../shared/platform/log.ts";
+import { configuredDatabase } from "../../shared/platform/database/database.ts";
+import { createLogger } from "../../shared/platform/observability/log.ts";
 import { onceMade } from "../../shared/platform/once.ts";
 
 const dependencies = onceMade(async () => {

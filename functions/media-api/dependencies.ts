@@ -1,12 +1,12 @@
 /** What the media API needs, built once per container. */
 import { createUrlInspector, type UrlInspector } from "../../shared/access/url-inspection.ts";
-import { s3Client, sqsClient } from "../../shared/platform/aws.ts";
+import { s3Client, sqsClient } from "../../shared/platform/aws/clients.ts";
+import { createLinkMaker, type LinkMaker } from "../../shared/platform/aws/presigned.ts";
+import { createQueueSender } from "../../shared/platform/aws/queues.ts";
 import { systemClock } from "../../shared/platform/clock.ts";
-import { createErrandOffice, type ErrandOffice } from "../../shared/platform/errands.ts";
 import { once } from "../../shared/platform/once.ts";
-import { createLinkMaker, type LinkMaker } from "../../shared/platform/presigned.ts";
-import { createQueueSender } from "../../shared/platform/queues.ts";
-import { type ApiContainer, createApiContainer } from "../adapters/api-container.ts";
+import { createErrandOffice, type ErrandOffice } from "../../shared/platform/remote-call.ts";
+import { type ApiContainer, createApiContainer } from "../adapters/api/container.ts";
 
 export interface MediaApi extends ApiContainer {
   inspector: UrlInspector;

@@ -1,5 +1,5 @@
 /** Takes pictures and PDFs of pages and runs scripts in them, for whoever waits for it. */
-import { createApi } from "../adapters/api.ts";
+import { createApi } from "../adapters/api/api.ts";
 import { mediaApi } from "./dependencies.ts";
 import { executeJs, pdf, screenshot } from "./routes.ts";
 

@@ -1,9 +1,14 @@
 /** Pictures, PDFs and script results of one page. */
 import { z } from "zod";
-import { artefactSchema, MEDIA_QUEUE, type MediaErrand, scriptResultsSchema } from "../../shared/crawl/media-errand.ts";
+import {
+  artefactSchema,
+  MEDIA_QUEUE,
+  type MediaErrand,
+  scriptResultsSchema,
+} from "../../shared/crawl/tasks/media-request.ts";
 import { ApiError } from "../../shared/platform/errors.ts";
-import { defineRoute } from "../adapters/api-route.ts";
-import { judgedUrl } from "../adapters/judged-url.ts";
+import { defineRoute } from "../adapters/api/route.ts";
+import { judgedUrl } from "../adapters/crawling/checked-url.ts";
 import type { MediaApi } from "./dependencies.ts";
 
 /** API Gateway waits 29 s; the answer and the start of a container need some of it. */

@@ -6,9 +6,9 @@
 import { z } from "zod";
 import { createFirstAdminKey } from "../../shared/access/first-admin-key.ts";
 import { loadConfig } from "../../shared/platform/config.ts";
-import { configuredDatabase } from "../../shared/platform/database.ts";
-import { createLogger } from "../../shared/platform/log.ts";
-import { migrate } from "../../shared/platform/migrations.ts";
+import { configuredDatabase } from "../../shared/platform/database/database.ts";
+import { migrate } from "../../shared/platform/database/migrations.ts";
+import { createLogger } from "../../shared/platform/observability/log.ts";
 
 const requestSchema = z.object({ first_admin_key: z.boolean().default(false) });
 

@@ -5,10 +5,10 @@ import { progressEvents } from "../../shared/notify/progress-stream.ts";
 import { systemClock } from "../../shared/platform/clock.ts";
 import { ApiError } from "../../shared/platform/errors.ts";
 import { once } from "../../shared/platform/once.ts";
-import { type ApiContainer, createApiContainer } from "../adapters/api-container.ts";
-import { Answer } from "../adapters/api-route.ts";
-import { createStreamApi } from "../adapters/api-stream.ts";
-import { defineStreamRoute, StreamedAnswer } from "../adapters/api-stream-route.ts";
+import { type ApiContainer, createApiContainer } from "../adapters/api/container.ts";
+import { Answer } from "../adapters/api/route.ts";
+import { createStreamApi } from "../adapters/api/stream-api.ts";
+import { defineStreamRoute, StreamedAnswer } from "../adapters/api/stream-route.ts";
 
 const container = once((): ApiContainer => createApiContainer("progress-api"));
 

@@ -1,6 +1,6 @@
 /** Looks each second at a job that somebody listens to, and hands what has changed to `push`. */
-import { takeTurn, watchMessageSchema } from "../../shared/notify/watch-loop.ts";
-import { createQueueHandler } from "../adapters/queue-consumer.ts";
+import { takeTurn, watchMessageSchema } from "../../shared/notify/update-loop.ts";
+import { createQueueHandler } from "../adapters/queue/consumer.ts";
 import { dependencies } from "./dependencies.ts";
 
 export const handler = createQueueHandler(dependencies, () => ({

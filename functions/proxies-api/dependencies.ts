@@ -1,12 +1,12 @@
 /** What the proxies API needs, built once per container. */
 import { createUrlInspector, type UrlInspector } from "../../shared/access/url-inspection.ts";
-import { createProxyStates, type ProxyStates } from "../../shared/crawl/proxy-state.ts";
-import { sqsClient } from "../../shared/platform/aws.ts";
+import { createProxyStates, type ProxyStates } from "../../shared/crawl/proxies/store.ts";
+import { sqsClient } from "../../shared/platform/aws/clients.ts";
+import { createQueueSender } from "../../shared/platform/aws/queues.ts";
 import { systemClock } from "../../shared/platform/clock.ts";
-import { createErrandOffice, type ErrandOffice } from "../../shared/platform/errands.ts";
 import { once } from "../../shared/platform/once.ts";
-import { createQueueSender } from "../../shared/platform/queues.ts";
-import { type ApiContainer, createApiContainer } from "../adapters/api-container.ts";
+import { createErrandOffice, type ErrandOffice } from "../../shared/platform/remote-call.ts";
+import { type ApiContainer, createApiContainer } from "../adapters/api/container.ts";
 
 export interface ProxiesApi extends ApiContainer {
   proxies: ProxyStates;

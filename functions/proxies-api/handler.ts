@@ -6,10 +6,10 @@ import {
   listProxyConfigs,
   readProxyConfig,
   replaceProxyConfig,
-} from "../../shared/crawl/proxy-configs.ts";
-import { createApi } from "../adapters/api.ts";
-import { defineRoute } from "../adapters/api-route.ts";
-import { cursorPage, cursorParameter } from "../adapters/cursor.ts";
+} from "../../shared/crawl/administration/proxy-configs.ts";
+import { createApi } from "../adapters/api/api.ts";
+import { cursorPage, cursorParameter } from "../adapters/api/cursor.ts";
+import { defineRoute } from "../adapters/api/route.ts";
 import { type ProxiesApi, proxiesApi } from "./dependencies.ts";
 import { newProxy, newProxySchema, proxyJson, proxySchema } from "./proxy-json.ts";
 import { test } from "./test-route.ts";

@@ -2,10 +2,10 @@
 import { z } from "zod";
 import { parseProxyUrl, proxyUrl } from "../../shared/access/proxy-server.ts";
 import { type UrlInspector, UrlRefusedError } from "../../shared/access/url-inspection.ts";
-import type { NewProxyConfig, NewServer, ProxyConfig } from "../../shared/crawl/proxy-configs.ts";
-import { ROTATION_STRATEGIES } from "../../shared/crawl/proxy-rotation.ts";
+import type { NewProxyConfig, NewServer, ProxyConfig } from "../../shared/crawl/administration/proxy-configs.ts";
+import { ROTATION_STRATEGIES } from "../../shared/crawl/proxies/rotation.ts";
 import { ApiError } from "../../shared/platform/errors.ts";
-import { orNull } from "../adapters/or-null.ts";
+import { orNull } from "../adapters/api/or-null.ts";
 
 const MOST_SERVERS = 50;
 /** RFC 1929 counts in one byte. */

@@ -1,9 +1,9 @@
 /** Has proxy servers tried by a function that has internet. The queue carries no password: the server waits in the state table. */
 import { z } from "zod";
-import { readProxyConfig } from "../../shared/crawl/proxy-configs.ts";
+import { readProxyConfig } from "../../shared/crawl/administration/proxy-configs.ts";
 import { uuidv7 } from "../../shared/platform/ids.ts";
-import { defineRoute } from "../adapters/api-route.ts";
-import { judgedUrl } from "../adapters/judged-url.ts";
+import { defineRoute } from "../adapters/api/route.ts";
+import { judgedUrl } from "../adapters/crawling/checked-url.ts";
 import type { ProxiesApi } from "./dependencies.ts";
 import { requireAllowed, serverSchema } from "./proxy-json.ts";
 

@@ -1,15 +1,15 @@
 /** Tries proxy servers on behalf of the proxies API, which has no internet. */
 import { z } from "zod";
 import { createUrlGuard } from "../../shared/access/url-guard.ts";
-import { createProxyStates } from "../../shared/crawl/proxy-state.ts";
-import { tryProxy } from "../../shared/crawl/proxy-test.ts";
-import { dynamoClient } from "../../shared/platform/aws.ts";
+import { tryProxy } from "../../shared/crawl/proxies/probe.ts";
+import { createProxyStates } from "../../shared/crawl/proxies/store.ts";
+import { dynamoClient } from "../../shared/platform/aws/clients.ts";
 import { systemClock } from "../../shared/platform/clock.ts";
-import { errandSchema, runErrand } from "../../shared/platform/errands.ts";
 import { ApiError } from "../../shared/platform/errors.ts";
 import { once } from "../../shared/platform/once.ts";
-import { createQueueHandler } from "../adapters/queue-consumer.ts";
-import { createQueueContainer } from "../adapters/queue-container.ts";
+import { errandSchema, runErrand } from "../../shared/platform/remote-call.ts";
+import { createQueueHandler } from "../adapters/queue/consumer.ts";
+import { createQueueContainer } from "../adapters/queue/container.ts";
 
 /** Names the config, or the one server that is kept like one for the while: no message holds a password. */
 const requestSchema = z.strictObject({ proxyId: z.uuid(), url: z.url(), timeoutMs: z.int().positive() });

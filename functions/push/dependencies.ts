@@ -2,11 +2,11 @@
 import { createConnections } from "../../shared/notify/connections.ts";
 import { createSockets } from "../../shared/notify/management-api.ts";
 import type { PushDependencies } from "../../shared/notify/push-event.ts";
-import { createWatches } from "../../shared/notify/watches.ts";
-import { dynamoClient } from "../../shared/platform/aws.ts";
+import { createWatches } from "../../shared/notify/subscriptions.ts";
+import { dynamoClient } from "../../shared/platform/aws/clients.ts";
 import { systemClock } from "../../shared/platform/clock.ts";
 import { once } from "../../shared/platform/once.ts";
-import { createQueueContainer, type QueueContainer } from "../adapters/queue-container.ts";
+import { createQueueContainer, type QueueContainer } from "../adapters/queue/container.ts";
 
 /** Built once per container. */
 export const dependencies = once((): QueueContainer & PushDependencies => {

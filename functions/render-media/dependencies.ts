@@ -1,17 +1,17 @@
 /** What the media API's browser works with, built once per container. No database: it runs the scripts of strangers. */
 import { createUrlGuard } from "../../shared/access/url-guard.ts";
-import { createBodyBudget } from "../../shared/crawl/exchange.ts";
-import { createExits } from "../../shared/crawl/exits.ts";
-import type { MediaDependencies } from "../../shared/crawl/media-run.ts";
-import { createProxyStates } from "../../shared/crawl/proxy-state.ts";
-import { createRobotsCache } from "../../shared/crawl/robots-cache.ts";
-import { dynamoClient, s3Client } from "../../shared/platform/aws.ts";
+import { createBodyBudget } from "../../shared/crawl/http/exchange.ts";
+import { createExits } from "../../shared/crawl/proxies/egress.ts";
+import { createProxyStates } from "../../shared/crawl/proxies/store.ts";
+import type { MediaDependencies } from "../../shared/crawl/rendering/media.ts";
+import { createRobotsCache } from "../../shared/crawl/robots/cache.ts";
+import { dynamoClient, s3Client } from "../../shared/platform/aws/clients.ts";
+import { createObjectStore } from "../../shared/platform/aws/objects.ts";
 import { systemClock } from "../../shared/platform/clock.ts";
-import { createObjectStore } from "../../shared/platform/objects.ts";
 import { once } from "../../shared/platform/once.ts";
-import { createChromium } from "../../shared/render/chromium.ts";
-import { createQueueContainer } from "../adapters/queue-container.ts";
-import { configuredHostStates, connectionLimits } from "../adapters/web-access.ts";
+import { createChromium } from "../../shared/render/chromium/browser.ts";
+import { configuredHostStates, connectionLimits } from "../adapters/api/web-access.ts";
+import { createQueueContainer } from "../adapters/queue/container.ts";
 
 export const dependencies = once(() => {
   const container = createQueueContainer("render-media");

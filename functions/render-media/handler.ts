@@ -1,8 +1,9 @@
 /** Opens pages in a browser for the media API. */
-import { mediaErrandSchema } from "../../shared/crawl/media-errand.ts";
-import { runMediaErrand } from "../../shared/crawl/media-run.ts";
-import { errandSchema, runErrand } from "../../shared/platform/errands.ts";
-import { createQueueHandler } from "../adapters/queue-consumer.ts";
+
+import { runMediaErrand } from "../../shared/crawl/rendering/media.ts";
+import { mediaErrandSchema } from "../../shared/crawl/tasks/media-request.ts";
+import { errandSchema, runErrand } from "../../shared/platform/remote-call.ts";
+import { createQueueHandler } from "../adapters/queue/consumer.ts";
 import { dependencies } from "./dependencies.ts";
 
 export const handler = createQueueHandler(dependencies, () => ({

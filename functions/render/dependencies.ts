@@ -1,18 +1,18 @@
 /** What render works with, built once per container. No database: it runs the scripts of strangers. */
 import { createUrlGuard } from "../../shared/access/url-guard.ts";
-import { createExits } from "../../shared/crawl/exits.ts";
-import { createJobFlags } from "../../shared/crawl/job-flags.ts";
-import { createProxyStates } from "../../shared/crawl/proxy-state.ts";
-import type { RenderDependencies } from "../../shared/crawl/render-run.ts";
-import { dynamoClient, s3Client } from "../../shared/platform/aws.ts";
+import { createExits } from "../../shared/crawl/proxies/egress.ts";
+import { createProxyStates } from "../../shared/crawl/proxies/store.ts";
+import type { RenderDependencies } from "../../shared/crawl/rendering/run-render.ts";
+import { createJobFlags } from "../../shared/crawl/tasks/job-flags.ts";
+import { dynamoClient, s3Client } from "../../shared/platform/aws/clients.ts";
+import { createObjectStore } from "../../shared/platform/aws/objects.ts";
 import { systemClock } from "../../shared/platform/clock.ts";
-import { createObjectStore } from "../../shared/platform/objects.ts";
 import { once } from "../../shared/platform/once.ts";
-import { createChromium } from "../../shared/render/chromium.ts";
-import { createChromiumRenderer } from "../../shared/render/chromium-renderer.ts";
+import { createChromium } from "../../shared/render/chromium/browser.ts";
+import { createChromiumRenderer } from "../../shared/render/chromium/renderer.ts";
 import { createCrawl4AiRenderer } from "../../shared/render/crawl4ai.ts";
-import { createQueueContainer } from "../adapters/queue-container.ts";
-import { configuredHostStates } from "../adapters/web-access.ts";
+import { configuredHostStates } from "../adapters/api/web-access.ts";
+import { createQueueContainer } from "../adapters/queue/container.ts";
 
 export const dependencies = once(() => {
   const container = createQueueContainer("render");

@@ -1,8 +1,8 @@
 /** What the results API needs, built once per container. */
-import { s3Client } from "../../shared/platform/aws.ts";
-import { createObjectStore, type ObjectStore } from "../../shared/platform/objects.ts";
+import { s3Client } from "../../shared/platform/aws/clients.ts";
+import { createObjectStore, type ObjectStore } from "../../shared/platform/aws/objects.ts";
 import { once } from "../../shared/platform/once.ts";
-import { type ApiContainer, createApiContainer } from "../adapters/api-container.ts";
+import { type ApiContainer, createApiContainer } from "../adapters/api/container.ts";
 
 export interface ResultsApi extends ApiContainer {
   objects: ObjectStore;

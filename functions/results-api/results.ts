@@ -1,11 +1,11 @@
 /** The results of a job, in the order in which they became known, while it runs and after. */
 import { z } from "zod";
-import { selectFields, selectionOf } from "../../shared/crawl/result-fields.ts";
-import { type ResultPage, readResultPages } from "../../shared/crawl/result-pages.ts";
-import { defineStreamRoute, StreamedAnswer } from "../adapters/api-stream-route.ts";
-import { crawledPageSchema } from "../adapters/crawled-page.ts";
-import { jsonChunks } from "../adapters/json-chunks.ts";
-import { refuseExpired, requireCrawl } from "../adapters/stored-results.ts";
+import { selectFields, selectionOf } from "../../shared/crawl/results/fields.ts";
+import { type ResultPage, readResultPages } from "../../shared/crawl/results/pages.ts";
+import { jsonChunks } from "../adapters/api/json-chunks.ts";
+import { defineStreamRoute, StreamedAnswer } from "../adapters/api/stream-route.ts";
+import { crawledPageSchema } from "../adapters/crawling/crawled-page.ts";
+import { refuseExpired, requireCrawl } from "../adapters/crawling/stored-results.ts";
 import type { ResultsApi } from "./dependencies.ts";
 import { params } from "./requests.ts";
 

@@ -1,8 +1,8 @@
 /** The reference's JobStats. */
 import { z } from "zod";
-import { defineStreamRoute } from "../adapters/api-stream-route.ts";
-import { toMilliseconds } from "../adapters/spider-stats.ts";
-import { requireCrawl } from "../adapters/stored-results.ts";
+import { defineStreamRoute } from "../adapters/api/stream-route.ts";
+import { toMilliseconds } from "../adapters/crawling/spider-stats.ts";
+import { requireCrawl } from "../adapters/crawling/stored-results.ts";
 import type { ResultsApi } from "./dependencies.ts";
 import { params } from "./requests.ts";
 

@@ -1,6 +1,6 @@
-import type { SearchDependencies } from "../../shared/knowledge/search.ts";
-import { openVectorSide } from "../../shared/knowledge/vector-side.ts";
-import { type ApiContainer, createApiContainer } from "../adapters/api-container.ts";
+import type { SearchDependencies } from "../../shared/knowledge/search/search.ts";
+import { openVectorSide } from "../../shared/knowledge/search/vector-side.ts";
+import { type ApiContainer, createApiContainer } from "../adapters/api/container.ts";
 
 export interface SearchApi extends ApiContainer, SearchDependencies {}
 

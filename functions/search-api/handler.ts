@@ -1,10 +1,10 @@
 /** Answers hybrid, vector and keyword queries. */
 
-import { measured } from "../../shared/knowledge/knowledge-metrics.ts";
-import { type SearchRequest, search } from "../../shared/knowledge/search.ts";
+import { measured } from "../../shared/knowledge/metrics.ts";
+import { type SearchRequest, search } from "../../shared/knowledge/search/search.ts";
 import { once } from "../../shared/platform/once.ts";
-import { createApi } from "../adapters/api.ts";
-import { defineRoute } from "../adapters/api-route.ts";
+import { createApi } from "../adapters/api/api.ts";
+import { defineRoute } from "../adapters/api/route.ts";
 import type { SearchApi } from "./dependencies.ts";
 import { searchDependencies } from "./dependencies.ts";
 import { refuseWhatIsMissing, searchBodySchema, searchResponseSchema, searchResultJson } from "./search-json.ts";

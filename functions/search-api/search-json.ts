@@ -1,7 +1,7 @@
 /** A search as the API takes and shows it. */
 import { z } from "zod";
-import { MAX_QUERY_LENGTH } from "../../shared/knowledge/query-syntax.ts";
-import type { SearchResult } from "../../shared/knowledge/search.ts";
+import { MAX_QUERY_LENGTH } from "../../shared/knowledge/search/query-syntax.ts";
+import type { SearchResult } from "../../shared/knowledge/search/search.ts";
 import { ApiError } from "../../shared/platform/errors.ts";
 
 export const searchBodySchema = z.strictObject({

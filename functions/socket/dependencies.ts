@@ -1,11 +1,11 @@
 /** What the WebSocket API needs, built once per container. */
 import { type Connections, createConnections } from "../../shared/notify/connections.ts";
-import { createWatches } from "../../shared/notify/watches.ts";
-import { sqsClient } from "../../shared/platform/aws.ts";
+import { createWatches } from "../../shared/notify/subscriptions.ts";
+import { sqsClient } from "../../shared/platform/aws/clients.ts";
+import { createQueueSender, type QueueSender } from "../../shared/platform/aws/queues.ts";
 import { systemClock } from "../../shared/platform/clock.ts";
 import { once } from "../../shared/platform/once.ts";
-import { createQueueSender, type QueueSender } from "../../shared/platform/queues.ts";
-import { type ApiContainer, createApiContainer } from "../adapters/api-container.ts";
+import { type ApiContainer, createApiContainer } from "../adapters/api/container.ts";
 
 export interface SocketApi extends ApiContainer {
   connections: Connections;

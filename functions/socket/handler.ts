@@ -5,7 +5,7 @@
 import { z } from "zod";
 import { readProgress } from "../../shared/notify/job-progress.ts";
 import { ApiError } from "../../shared/platform/errors.ts";
-import { toApiError } from "../adapters/api-errors.ts";
+import { toApiError } from "../adapters/api/errors.ts";
 import { type SocketApi, socketApi } from "./dependencies.ts";
 import {
   acceptedSubprotocol,

@@ -1,6 +1,6 @@
 /** What API Gateway tells of a WebSocket connection, and how the client names itself and the job it listens to. */
 import { z } from "zod";
-import { presentedKey } from "../adapters/presented-key.ts";
+import { presentedKey } from "../adapters/api/presented-key.ts";
 
 export const socketEventSchema = z.object({
   requestContext: z.object({

@@ -1,8 +1,13 @@
 /** What the spider answers, by result mode. */
 import { z } from "zod";
-import { crawledPageSchema } from "../adapters/crawled-page.ts";
-import type { RefusedSeed } from "../adapters/spider-seeds.ts";
-import { crawlStatsSchema, refusedOf, refusedSeedsField, streamStatsSchema } from "../adapters/spider-stats.ts";
+import { crawledPageSchema } from "../adapters/crawling/crawled-page.ts";
+import type { RefusedSeed } from "../adapters/crawling/spider-seeds.ts";
+import {
+  crawlStatsSchema,
+  refusedOf,
+  refusedSeedsField,
+  streamStatsSchema,
+} from "../adapters/crawling/spider-stats.ts";
 
 export const API_VERSION = "1.0";
 

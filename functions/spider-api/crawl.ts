@@ -1,19 +1,19 @@
 /** A spider crawl, answered as its result mode says. */
 import type { Caller } from "../../shared/access/authorize.ts";
-import { type CrawlState, crawledDomains, discoveredUrls } from "../../shared/crawl/crawl-state.ts";
-import { waitForCrawl } from "../../shared/crawl/crawl-wait.ts";
-import { createJob, type NewJob } from "../../shared/crawl/jobs.ts";
-import { type FieldSelection, type ResultFields, selectFields } from "../../shared/crawl/result-fields.ts";
-import { readResultPages } from "../../shared/crawl/result-pages.ts";
-import { sameDomainMode, scopeOfSeeds } from "../../shared/crawl/scope-request.ts";
-import { admitStoredJob } from "../../shared/crawl/stored-jobs.ts";
+import { admitStoredJob } from "../../shared/crawl/jobs/quota.ts";
+import { type CrawlState, crawledDomains, discoveredUrls } from "../../shared/crawl/results/crawl-state.ts";
+import { type FieldSelection, type ResultFields, selectFields } from "../../shared/crawl/results/fields.ts";
+import { readResultPages } from "../../shared/crawl/results/pages.ts";
+import { waitForCrawl } from "../../shared/crawl/results/wait.ts";
+import { createJob, type NewJob } from "../../shared/crawl/submit/create-job.ts";
+import { sameDomainMode, scopeOfSeeds } from "../../shared/crawl/urls/scope-of-seeds.ts";
 import { ApiError } from "../../shared/platform/errors.ts";
-import { Answer } from "../adapters/api-route.ts";
-import { defineStreamRoute, StreamedAnswer } from "../adapters/api-stream-route.ts";
-import { cacheHandling, resolveOptions } from "../adapters/job-options.ts";
-import { type JudgedSeeds, judgeSeeds } from "../adapters/spider-seeds.ts";
-import { statsAnswer } from "../adapters/spider-stats.ts";
-import { waitOrCancel } from "../adapters/wait-or-cancel.ts";
+import { Answer } from "../adapters/api/route.ts";
+import { defineStreamRoute, StreamedAnswer } from "../adapters/api/stream-route.ts";
+import { cacheHandling, resolveOptions } from "../adapters/crawling/job-options.ts";
+import { type JudgedSeeds, judgeSeeds } from "../adapters/crawling/spider-seeds.ts";
+import { statsAnswer } from "../adapters/crawling/spider-stats.ts";
+import { waitOrCancel } from "../adapters/crawling/wait-or-cancel.ts";
 import { API_VERSION, crawlAnswerSchema, recordSchema, storedAnswer, storedSchema } from "./answers.ts";
 import type { SpiderApi } from "./dependencies.ts";
 import {

@@ -1,6 +1,6 @@
 /** What the spider's API needs, built once per container. */
 import { once } from "../../shared/platform/once.ts";
-import { type AnsweringContainer, createAnsweringContainer } from "../adapters/answering-container.ts";
+import { type AnsweringContainer, createAnsweringContainer } from "../adapters/api/answering-container.ts";
 
 export type SpiderApi = AnsweringContainer;
 

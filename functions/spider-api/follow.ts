@@ -1,11 +1,11 @@
 /** The results of a job that exists, as a stream: from the beginning, or from where another stream has ended. */
 import { z } from "zod";
-import { selectFields, selectionOf } from "../../shared/crawl/result-fields.ts";
-import { keepWatched } from "../../shared/crawl/watch.ts";
+import { selectFields, selectionOf } from "../../shared/crawl/results/fields.ts";
+import { keepWatched } from "../../shared/crawl/results/listeners.ts";
 import { ApiError } from "../../shared/platform/errors.ts";
-import { Answer } from "../adapters/api-route.ts";
-import { defineStreamRoute } from "../adapters/api-stream-route.ts";
-import { refuseExpired, requireCrawl } from "../adapters/stored-results.ts";
+import { Answer } from "../adapters/api/route.ts";
+import { defineStreamRoute } from "../adapters/api/stream-route.ts";
+import { refuseExpired, requireCrawl } from "../adapters/crawling/stored-results.ts";
 import { recordSchema } from "./answers.ts";
 import type { SpiderApi } from "./dependencies.ts";
 import { followQuerySchema, parseCursor } from "./requests.ts";

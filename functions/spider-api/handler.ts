@@ -1,5 +1,5 @@
 /** Crawls from seeds and gives the results as they are asked for; streams those of any job. */
-import { createStreamApi } from "../adapters/api-stream.ts";
+import { createStreamApi } from "../adapters/api/stream-api.ts";
 import { crawl } from "./crawl.ts";
 import { spiderApi } from "./dependencies.ts";
 import { follow } from "./follow.ts";

@@ -1,10 +1,15 @@
 /** What may be asked of the spider. */
 import { z } from "zod";
-import type { Strategy } from "../../shared/crawl/job-settings.ts";
-import { urlPatternsSchema } from "../../shared/crawl/scope-request.ts";
-import { cacheOption, jobOptions } from "../adapters/job-options.ts";
-import { orNull } from "../adapters/or-null.ts";
-import { DEFAULT_ANSWER_TIMEOUT_S, MAX_ANSWER_TIMEOUT_S, MAX_SEEDS, RESULT_MODES } from "../adapters/spider-limits.ts";
+import type { Strategy } from "../../shared/crawl/settings/job-settings.ts";
+import { urlPatternsSchema } from "../../shared/crawl/urls/scope-of-seeds.ts";
+import { orNull } from "../adapters/api/or-null.ts";
+import { cacheOption, jobOptions } from "../adapters/crawling/job-options.ts";
+import {
+  DEFAULT_ANSWER_TIMEOUT_S,
+  MAX_ANSWER_TIMEOUT_S,
+  MAX_SEEDS,
+  RESULT_MODES,
+} from "../adapters/crawling/spider-limits.ts";
 
 /** Modes whose answer comes once the crawl has ended. */
 const ANSWER_MODES: readonly string[] = ["stats", "urls", "pages"];

@@ -1,9 +1,9 @@
 /** The items of a result stream as records on the wire: NDJSON, or server-sent events. */
-import type { StreamItem } from "../../shared/crawl/result-stream.ts";
+import type { StreamItem } from "../../shared/crawl/results/stream.ts";
 import { ApiError } from "../../shared/platform/errors.ts";
-import { preferredType } from "../adapters/accept.ts";
-import type { RefusedSeed } from "../adapters/spider-seeds.ts";
-import { streamStats } from "../adapters/spider-stats.ts";
+import { preferredType } from "../adapters/api/accept.ts";
+import type { RefusedSeed } from "../adapters/crawling/spider-seeds.ts";
+import { streamStats } from "../adapters/crawling/spider-stats.ts";
 
 const STREAM_TYPES = ["application/x-ndjson", "text/event-stream"] as const;
 export type StreamType = (typeof STREAM_TYPES)[number];

@@ -1,8 +1,9 @@
 /** The results of a job as a streamed answer, and what becomes of the job when its client leaves. */
-import { cancelJob } from "../../shared/crawl/jobs.ts";
-import { type ResultStreamOptions, streamResults } from "../../shared/crawl/result-stream.ts";
-import { StreamedAnswer } from "../adapters/api-stream-route.ts";
-import type { RefusedSeed } from "../adapters/spider-seeds.ts";
+
+import { type ResultStreamOptions, streamResults } from "../../shared/crawl/results/stream.ts";
+import { cancelJob } from "../../shared/crawl/submit/create-job.ts";
+import { StreamedAnswer } from "../adapters/api/stream-route.ts";
+import type { RefusedSeed } from "../adapters/crawling/spider-seeds.ts";
 import type { SpiderApi } from "./dependencies.ts";
 import { encodeItem, type StreamType } from "./stream-encoding.ts";
 

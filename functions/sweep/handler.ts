@@ -1,19 +1,19 @@
 /** Each minute: sends again what a lapsed lease or an old pending row still asks for. */
 import type { Context } from "aws-lambda";
-import { repairDomains } from "../../shared/crawl/domain-settings.ts";
-import { createHostStates } from "../../shared/crawl/host-state.ts";
-import { createJobFlags } from "../../shared/crawl/job-flags.ts";
-import { type Swept, sweep } from "../../shared/crawl/sweep.ts";
-import { wakeStalledWatches } from "../../shared/notify/watch-loop.ts";
-import { createWatches } from "../../shared/notify/watches.ts";
-import { dynamoClient, s3Client, sqsClient } from "../../shared/platform/aws.ts";
+import { repairDomains } from "../../shared/crawl/administration/domain-settings.ts";
+import { createHostStates } from "../../shared/crawl/politeness/host-state.ts";
+import { type Swept, sweep } from "../../shared/crawl/recovery/sweep.ts";
+import { createJobFlags } from "../../shared/crawl/tasks/job-flags.ts";
+import { createWatches } from "../../shared/notify/subscriptions.ts";
+import { wakeStalledWatches } from "../../shared/notify/update-loop.ts";
+import { dynamoClient, s3Client, sqsClient } from "../../shared/platform/aws/clients.ts";
+import { createObjectStore } from "../../shared/platform/aws/objects.ts";
+import { createQueueSender } from "../../shared/platform/aws/queues.ts";
 import { systemClock } from "../../shared/platform/clock.ts";
 import { loadConfig } from "../../shared/platform/config.ts";
-import { configuredDatabase } from "../../shared/platform/database.ts";
-import { createLogger } from "../../shared/platform/log.ts";
-import { createObjectStore } from "../../shared/platform/objects.ts";
+import { configuredDatabase } from "../../shared/platform/database/database.ts";
+import { createLogger } from "../../shared/platform/observability/log.ts";
 import { once } from "../../shared/platform/once.ts";
-import { createQueueSender } from "../../shared/platform/queues.ts";
 
 const dependencies = once(() => {
   const config = loadConfig();

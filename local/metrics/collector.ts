@@ -1,6 +1,6 @@
 /** Adds up what the log lines of functions say in CloudWatch's embedded metric format. */
 import { z } from "zod";
-import { valueName } from "../../shared/platform/metrics.ts";
+import { valueName } from "../../shared/platform/observability/metrics.ts";
 import { DECLARED, type DeclaredSet, prometheusName } from "./declared.ts";
 import type { Labels } from "./exposition.ts";
 import type { Registry } from "./registry.ts";

@@ -1,9 +1,9 @@
 /** All metrics that functions write, and their names in Prometheus. */
 import { CIRCUIT, DEAD_LETTERS, INGEST, JOBS, RENDER, STREAM, SWEEP } from "../../shared/crawl/crawl-metrics.ts";
-import { FETCH } from "../../shared/crawl/fetch-tally.ts";
+import { FETCH } from "../../shared/crawl/fetch/metrics.ts";
 import { FAILURES, PROVIDERS, RUNS } from "../../shared/harvest/telemetry.ts";
-import { EMBED, SEARCH } from "../../shared/knowledge/knowledge-metrics.ts";
-import type { Metric, MetricSet } from "../../shared/platform/metrics.ts";
+import { EMBED, SEARCH } from "../../shared/knowledge/metrics.ts";
+import type { Metric, MetricSet } from "../../shared/platform/observability/metrics.ts";
 
 export type DeclaredSet = Pick<MetricSet, "component" | "dimensions" | "metrics">;
 

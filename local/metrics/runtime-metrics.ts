@@ -1,8 +1,8 @@
 /** What the runtime tells of itself: its functions, its queues, and what AWS would bill. */
-import type { SqsStore } from "../fauxqs.ts";
-import type { FunctionPool } from "../function-pool.ts";
-import type { InvocationFault } from "../invocation.ts";
-import type { Usage } from "../usage.ts";
+import type { SqsStore } from "../aws/fauxqs.ts";
+import type { FunctionPool } from "../lambda/function-pool.ts";
+import type { InvocationFault } from "../lambda/invocation.ts";
+import type { Usage } from "../usage/usage.ts";
 import { collectMetrics } from "./collector.ts";
 import { PREFIX } from "./declared.ts";
 import type { Family } from "./exposition.ts";

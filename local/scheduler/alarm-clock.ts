@@ -1,6 +1,6 @@
 /** Fires schedules when they are due. One timer for each, so an idle scheduler costs nothing. */
 import { randomUUID } from "node:crypto";
-import { ACCOUNT, REGION } from "../aws.ts";
+import { ACCOUNT, REGION } from "../aws/emulators.ts";
 import { parseExpression } from "./expression.ts";
 import type { ScheduleStore } from "./schedule-store.ts";
 import { type Schedule, scheduleArn } from "./schedules.ts";

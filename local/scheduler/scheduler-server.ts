@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
-import { readBody } from "../http-body.ts";
+import { readBody } from "../gateway/http-body.ts";
 import { freePort } from "../ports.ts";
 import { type Fire, startAlarmClock } from "./alarm-clock.ts";
 import { openScheduleStore, type ScheduleStore } from "./schedule-store.ts";

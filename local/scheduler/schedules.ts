@@ -1,6 +1,6 @@
 /** Schedules as they are asked for and kept, with AWS's own words for what is wrong. */
 import { z } from "zod";
-import { ACCOUNT, REGION } from "../aws.ts";
+import { ACCOUNT, REGION } from "../aws/emulators.ts";
 import { parseExpression } from "./expression.ts";
 
 /** An error as the service's own, by its name and HTTP status. */

@@ -3,7 +3,7 @@
  * than one hash is needed to keep it from being guessed back.
  */
 import { randomBytes } from "node:crypto";
-import type { Queryable, Sql } from "../platform/database.ts";
+import type { Queryable, Sql } from "../platform/database/database.ts";
 import { ApiError } from "../platform/errors.ts";
 import { sha256, uuidv7 } from "../platform/ids.ts";
 

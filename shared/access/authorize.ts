@@ -3,7 +3,7 @@
  * takes the same path: one hash, one lookup, one comparison in constant time.
  */
 import { timingSafeEqual } from "node:crypto";
-import type { Queryable } from "../platform/database.ts";
+import type { Queryable } from "../platform/database/database.ts";
 import { ApiError } from "../platform/errors.ts";
 import { sha256 } from "../platform/ids.ts";
 import { type AccessScope, findApiKey, SCOPES } from "./api-keys.ts";

@@ -1,5 +1,5 @@
 /** The key that makes all other keys. */
-import type { Sql } from "../platform/database.ts";
+import type { Sql } from "../platform/database/database.ts";
 import { PermanentError } from "../platform/errors.ts";
 import { createApiKey } from "./api-keys.ts";
 

@@ -4,7 +4,7 @@
  * is the price of one write per request and no read.
  */
 import { type DynamoDBDocumentClient, UpdateCommand } from "@aws-sdk/lib-dynamodb";
-import { expiresAt, isConditionFailure } from "../platform/state-item.ts";
+import { expiresAt, isConditionFailure } from "../platform/aws/state-table.ts";
 
 export interface RateLimitState {
   /** Requests a minute. */

@@ -5,9 +5,9 @@
 import { promisify } from "node:util";
 import { constants, zstdCompress, zstdDecompress } from "node:zlib";
 import { z } from "zod";
+import type { ObjectStore } from "../platform/aws/objects.ts";
 import { PermanentError, RetryableError } from "../platform/errors.ts";
 import { uuidv7 } from "../platform/ids.ts";
-import type { ObjectStore } from "../platform/objects.ts";
 import { type Capture, captureSchema } from "./capture.ts";
 
 const compress = promisify(zstdCompress);

@@ -1,8 +1,8 @@
 /** Reads one record back from a WARC file by its pointer, with one ranged request. */
 import { promisify } from "node:util";
 import { constants, createGunzip, gunzip, gunzipSync } from "node:zlib";
+import type { ObjectStore } from "../platform/aws/objects.ts";
 import { PermanentError } from "../platform/errors.ts";
-import type { ObjectStore } from "../platform/objects.ts";
 import type { WarcPointer } from "./capture.ts";
 
 export interface WarcRecordContents {

@@ -1,6 +1,6 @@
 /** What the crawl engine tells of itself, beside fetch (fetch-tally.ts). */
-import type { Logger } from "../platform/log.ts";
-import { counter, counterBy, histogram, metricSet, SECONDS } from "../platform/metrics.ts";
+import type { Logger } from "../platform/observability/log.ts";
+import { counter, counterBy, histogram, metricSet, SECONDS } from "../platform/observability/metrics.ts";
 
 export const INGEST = metricSet("ingest", [], {
   batches: counter("Capture batches ingested, those that came twice included"),

@@ -1,14 +1,14 @@
 /** One HTML page → what the rest of the system knows of it. */
-import { anchorTexts } from "./anchors.ts";
-import { plainTextParts, renderText } from "./content-text.ts";
+import { anchorTexts } from "./content/anchors.ts";
+import { plainTextParts, renderText } from "./content/content-text.ts";
+import { findMainContent } from "./content/main-content.ts";
+import { renderHtml } from "./content/main-html.ts";
 import type { Extraction } from "./extraction.ts";
-import { detectLanguage } from "./language.ts";
-import { baseUrl, pageLinks } from "./links.ts";
-import { findMainContent } from "./main-content.ts";
-import { renderHtml } from "./main-html.ts";
-import { renderMarkdown } from "./markdown.ts";
-import { pageFacts } from "./metadata.ts";
-import { parsePage } from "./parse-page.ts";
+import { detectLanguage } from "./language/language.ts";
+import { renderMarkdown } from "./markdown/markdown.ts";
+import { baseUrl, pageLinks } from "./metadata/links.ts";
+import { pageFacts } from "./metadata/metadata.ts";
+import { parsePage } from "./parse/parse-page.ts";
 
 export interface PageContext {
   /** Absolute URL after redirects. */

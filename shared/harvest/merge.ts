@@ -1,6 +1,6 @@
 /** What several providers found, as one list: each page once, with all who found it. */
 import { createHash } from "node:crypto";
-import { normalizeUrl } from "../crawl/url-key.ts";
+import { normalizeUrl } from "../crawl/urls/normalize-url.ts";
 
 export interface ProviderUrls {
   provider: string;

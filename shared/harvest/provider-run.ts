@@ -1,7 +1,7 @@
 /** One provider asked for one query: pages until there is enough, retries where it is busy, all within the run's deadline. */
 import type { Agent } from "undici";
 import { z } from "zod";
-import { retryAfterMs } from "../crawl/retry-after.ts";
+import { retryAfterMs } from "../crawl/http/retry-after.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { ExpandedQuery } from "./expansion.ts";
 import { type ApiReply, CallFailed, callApi, jsonOf } from "./http.ts";

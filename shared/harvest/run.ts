@@ -1,19 +1,19 @@
 /** One run: rewrite, expand, ask all providers at once, merge, store. */
 import { z } from "zod";
 import type { Clock } from "../platform/clock.ts";
-import type { Sql } from "../platform/database.ts";
-import type { ErrandOffice } from "../platform/errands.ts";
+import type { Sql } from "../platform/database/database.ts";
 import { ApiError } from "../platform/errors.ts";
-import type { Logger } from "../platform/log.ts";
+import type { Logger } from "../platform/observability/log.ts";
+import type { ErrandOffice } from "../platform/remote-call.ts";
+import { llmFailed } from "./answer-request.ts";
 import { askedProviders, HarvestConfigError, type LoadedConfig, modelKey, providerAccess } from "./config.ts";
-import { type RewriteErrand, rewriteAnswerSchema, type SearchErrand, searchAnswerSchema } from "./errand.ts";
-import { llmFailed } from "./errand-work.ts";
 import { type ExpandedQuery, expandPlaceholders, LeftoverPlaceholder } from "./expansion.ts";
 import { type MergedUrl, mergeUrls } from "./merge.ts";
 import { failedRun, type ProviderRun } from "./provider-run.ts";
 import { OWN_PROVIDER, type RemoteProvider } from "./providers/registry.ts";
 import { InvalidQuery, parseNeutralQuery } from "./query-schema.ts";
 import { QueryTooLong, queryText, templateText } from "./query-text.ts";
+import { type RewriteErrand, rewriteAnswerSchema, type SearchErrand, searchAnswerSchema } from "./remote-request.ts";
 import { findTemplate, insertRun, keepTemplate, type Template, type TemplateKey } from "./store.ts";
 import { tellProviders } from "./telemetry.ts";
 import { within } from "./within.ts";

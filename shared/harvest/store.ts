@@ -1,8 +1,8 @@
 /** Runs as rows. Raw and processed rows are written once, with their run, and never change. */
-import type { Queryable, Sql } from "../platform/database.ts";
-import { inTransaction } from "../platform/database.ts";
+import type { Queryable, Sql } from "../platform/database/database.ts";
+import { inTransaction } from "../platform/database/database.ts";
+import { rowsOf } from "../platform/database/rows.ts";
 import { sha256 } from "../platform/ids.ts";
-import { rowsOf } from "../platform/rows.ts";
 import type { MergedUrl } from "./merge.ts";
 import { checkNeutralQuery, type NeutralQuery } from "./query-schema.ts";
 

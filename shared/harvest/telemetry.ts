@@ -1,7 +1,7 @@
 /** What a run leaves in the log and the metrics: who answered, how fast, how far they agree, why a run failed. */
 import { ApiError } from "../platform/errors.ts";
-import type { Logger } from "../platform/log.ts";
-import { counter, counterBy, histogram, metricSet, SECONDS } from "../platform/metrics.ts";
+import type { Logger } from "../platform/observability/log.ts";
+import { counter, counterBy, histogram, metricSet, SECONDS } from "../platform/observability/metrics.ts";
 import type { ProviderRun } from "./provider-run.ts";
 import { PROVIDER_NAMES } from "./providers/registry.ts";
 

@@ -9,12 +9,12 @@ import {
   PutCommand,
   UpdateCommand,
 } from "@aws-sdk/lib-dynamodb";
+import { expiresAt, isConditionFailure } from "../platform/aws/state-table.ts";
 import type { Clock } from "../platform/clock.ts";
 import { ApiError } from "../platform/errors.ts";
 import { uuidv7 } from "../platform/ids.ts";
-import { expiresAt, isConditionFailure } from "../platform/state-item.ts";
 import { LISTENER_LIFETIME_S, type Listener, listenerName, parseListener } from "./listener.ts";
-import type { Watches } from "./watches.ts";
+import type { Watches } from "./subscriptions.ts";
 
 /** At once. */
 const MOST_PER_KEY = 100;

@@ -1,5 +1,5 @@
 /** How far a job is: one row, looked up by its id, as the event that every listener gets. */
-import type { Queryable } from "../platform/database.ts";
+import type { Queryable } from "../platform/database/database.ts";
 
 export interface JobProgress {
   job_id: string;

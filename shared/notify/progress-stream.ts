@@ -1,7 +1,7 @@
 /** The progress of a job as server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html). */
 import type { Clock } from "../platform/clock.ts";
-import type { Logger } from "../platform/log.ts";
-import { isPassingFault } from "../platform/passing-faults.ts";
+import type { Logger } from "../platform/observability/log.ts";
+import { isPassingFault } from "../platform/transient-errors.ts";
 import { deletedJob, hasEnded, type ProgressEvent } from "./job-progress.ts";
 
 export interface ProgressStream {

@@ -4,10 +4,10 @@
  */
 import { z } from "zod";
 import type { Clock } from "../platform/clock.ts";
-import type { Logger } from "../platform/log.ts";
+import type { Logger } from "../platform/observability/log.ts";
 import type { Connections } from "./connections.ts";
 import { ageMs, type Listener, parseListener } from "./listener.ts";
-import type { PushOutcome, Watches } from "./watches.ts";
+import type { PushOutcome, Watches } from "./subscriptions.ts";
 
 export const pushMessageSchema = z.strictObject({
   jobId: z.uuid(),

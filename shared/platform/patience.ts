@@ -1,6 +1,6 @@
 /** Waiting out the short absence of a service, where giving up would throw away work that cannot be had again for free. */
 import type { Clock } from "./clock.ts";
-import { isPassingFault } from "./passing-faults.ts";
+import { isPassingFault } from "./transient-errors.ts";
 
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 5_000;

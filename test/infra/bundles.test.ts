@@ -98,7 +98,7 @@ describe.each(TOPOLOGY.functions.map(({ name }) => name))("the bundle of %s", (n
 
 test("the migration finds its SQL beside itself", async () => {
   const files = await readdir(join(bundleOf("migrate").directory, "migrations"));
-  const sources = await readdir(join(import.meta.dirname, "..", "..", "shared", "platform", "migrations"));
+  const sources = await readdir(join(import.meta.dirname, "../../shared/platform/database/migrations"));
   expect(files.toSorted()).toEqual(sources.filter((file) => file.endsWith(".sql")).toSorted());
   expect(files.length).toBeGreaterThan(0);
 });

@@ -7,7 +7,7 @@ import { expect, test } from "vitest";
 import { WorkDashboard } from "../../infra/constructs/dashboard.ts";
 import { metricsNamespace, readSettings } from "../../infra/settings.ts";
 import { DECLARED } from "../../local/metrics/declared.ts";
-import { valueName } from "../../shared/platform/metrics.ts";
+import { valueName } from "../../shared/platform/observability/metrics.ts";
 
 const NAMESPACE = "Strandline/strandline";
 

@@ -1,8 +1,8 @@
 /** API events for tests, as API Gateway builds them, and the answers read back. */
 import { Writable } from "node:stream";
 import type { APIGatewayProxyEvent, Context } from "aws-lambda";
-import type { Api } from "../../functions/adapters/api.ts";
-import type { StreamApi } from "../../functions/adapters/api-stream.ts";
+import type { Api } from "../../functions/adapters/api/api.ts";
+import type { StreamApi } from "../../functions/adapters/api/stream-api.ts";
 
 export interface TestRequest {
   method?: string;

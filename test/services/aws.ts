@@ -7,7 +7,7 @@ import { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import { inject } from "vitest";
 import { deadLetterQueue, type Topology } from "../../infra/topology/spec.ts";
 import { TOPOLOGY } from "../../infra/topology.ts";
-import { createResources } from "../../local/resources.ts";
+import { createResources } from "../../local/aws/resources.ts";
 import { whenTestEnds } from "./database.ts";
 
 export interface TestAws extends AsyncDisposable {

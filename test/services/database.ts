@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import postgres from "postgres";
 import { inject, onTestFinished } from "vitest";
-import { connectDatabase, type Sql } from "../../shared/platform/database.ts";
+import { connectDatabase, type Sql } from "../../shared/platform/database/database.ts";
 
 export interface TestDatabase extends AsyncDisposable {
   sql: Sql;

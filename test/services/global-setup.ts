@@ -3,10 +3,10 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
-import { startAws } from "../../local/aws.ts";
-import { startPostgres } from "../../local/postgres.ts";
-import { connectDatabase } from "../../shared/platform/database.ts";
-import { migrate } from "../../shared/platform/migrations.ts";
+import { startAws } from "../../local/aws/emulators.ts";
+import { startPostgres } from "../../local/postgres/postgres.ts";
+import { connectDatabase } from "../../shared/platform/database/database.ts";
+import { migrate } from "../../shared/platform/database/migrations.ts";
 
 declare module "vitest" {
   interface ProvidedContext {

@@ -1,8 +1,8 @@
 /** The URLs of a discovery: judged, each once, the best of them where they are scored. Memory is bounded by `maxUrls`. */
 import { judgeUrl, type UrlInspector, UrlRefusedError } from "../../access/url-inspection.ts";
-import { relevanceOf, TITLE_WEIGHT, urlFields } from "../relevance.ts";
-import { normalizeUrl } from "../url-key.ts";
-import { compilePatterns } from "../url-patterns.ts";
+import { normalizeUrl } from "../urls/normalize-url.ts";
+import { compilePatterns } from "../urls/patterns.ts";
+import { relevanceOf, TITLE_WEIGHT, urlFields } from "../urls/relevance.ts";
 import { isOfSite, type Site } from "./site.ts";
 
 export interface Candidate {

@@ -4,7 +4,7 @@
  * 503 or 429 where one asks too fast.
  */
 import { z } from "zod";
-import { type HttpResponse, headerValue } from "../exchange.ts";
+import { type HttpResponse, headerValue } from "../http/exchange.ts";
 import type { Fetched } from "./fetcher.ts";
 import { MAX_LIST_BYTES } from "./list-reader.ts";
 import { decoded } from "./list-text.ts";

@@ -2,10 +2,11 @@
  * Works through one discovery job and tells the database side what came of it. It always ends: what goes wrong with a source or
  * a file becomes a note, and when the time is up it delivers what it has.
  */
-import type { Logger } from "../../platform/log.ts";
-import type { ObjectStore } from "../../platform/objects.ts";
+
+import type { ObjectStore } from "../../platform/aws/objects.ts";
+import type { QueueSender } from "../../platform/aws/queues.ts";
+import type { Logger } from "../../platform/observability/log.ts";
 import { patiently } from "../../platform/patience.ts";
-import type { QueueSender } from "../../platform/queues.ts";
 import { createCollector } from "./collector.ts";
 import { COMMON_CRAWL_RPS, createCommonCrawl } from "./common-crawl.ts";
 import { createFetcher, type FetcherDependencies, TimeUp } from "./fetcher.ts";

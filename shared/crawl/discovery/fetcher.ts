@@ -3,16 +3,16 @@ import type { Agent } from "undici";
 import { type UrlGuard, UrlRefusedError } from "../../access/url-guard.ts";
 import type { CaptureError } from "../../capture/capture.ts";
 import type { Clock } from "../../platform/clock.ts";
-import type { BodyBudget, Exchange, ExchangeLimits, HttpResponse } from "../exchange.ts";
-import { directExit } from "../exits.ts";
-import { CircuitOpen, RequestRefused } from "../host-gate.ts";
-import type { HostStates } from "../host-state.ts";
-import { createPoliteClient, type PoliteClient } from "../polite-client.ts";
-import { isRedirect, redirectTarget } from "../redirects.ts";
-import type { RobotsCache } from "../robots-cache.ts";
-import { createRobotsGate } from "../robots-gate.ts";
-import type { RobotsRules } from "../robots-rules.ts";
-import { SlotTooFar } from "../slot-queue.ts";
+import type { BodyBudget, Exchange, ExchangeLimits, HttpResponse } from "../http/exchange.ts";
+import { isRedirect, redirectTarget } from "../http/redirects.ts";
+import { CircuitOpen, RequestRefused } from "../politeness/host-permit.ts";
+import type { HostStates } from "../politeness/host-state.ts";
+import { createPoliteClient, type PoliteClient } from "../politeness/polite-client.ts";
+import { SlotTooFar } from "../politeness/slot-queue.ts";
+import { directExit } from "../proxies/egress.ts";
+import type { RobotsCache } from "../robots/cache.ts";
+import { createRobotsGate } from "../robots/gate.ts";
+import type { RobotsRules } from "../robots/rules.ts";
 import { MAX_LIST_BYTES } from "./list-reader.ts";
 
 export interface FetcherDependencies {

@@ -1,12 +1,13 @@
 /** Discovery jobs: taken, shown, ended exactly once. The row is the truth; messages only say that there is something to do. */
-import type { Sql } from "../../platform/database.ts";
+
+import type { QueueSender } from "../../platform/aws/queues.ts";
+import type { Sql } from "../../platform/database/database.ts";
+import { rowsOf } from "../../platform/database/rows.ts";
 import { uuidv7 } from "../../platform/ids.ts";
-import type { Logger } from "../../platform/log.ts";
-import type { QueueSender } from "../../platform/queues.ts";
-import { rowsOf } from "../../platform/rows.ts";
+import type { Logger } from "../../platform/observability/log.ts";
 import { tellJobEnded } from "../crawl-metrics.ts";
-import type { JobFlags } from "../job-flags.ts";
-import { keywordsOf } from "../relevance.ts";
+import type { JobFlags } from "../tasks/job-flags.ts";
+import { keywordsOf } from "../urls/relevance.ts";
 import { DISCOVER_QUEUE, type Discovered, type DiscoveryNote, type DiscoveryTask } from "./task.ts";
 
 export interface DiscoveryDependencies {

@@ -1,7 +1,7 @@
 /** One list of URLs, from the bytes of its answer to its entries. */
 
-import { type HttpResponse, headerValue } from "../exchange.ts";
-import { parseMediaType } from "../media-type.ts";
+import { type HttpResponse, headerValue } from "../http/exchange.ts";
+import { parseMediaType } from "../http/media-type.ts";
 import { createListParser } from "./list-parser.ts";
 import { decoded } from "./list-text.ts";
 import type { ListSink, ParsedList } from "./parsed-list.ts";

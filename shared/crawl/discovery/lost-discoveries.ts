@@ -1,5 +1,5 @@
 /** Discovery jobs that nobody speaks of any more: sent again, and given up in the end, so that each of them ends. */
-import type { Sql } from "../../platform/database.ts";
+import type { Sql } from "../../platform/database/database.ts";
 import { type DiscoveryDependencies, failDiscovery, readDiscoveryJob, sendDiscovery } from "./jobs.ts";
 
 /** Above the worker's longest run, with time for the queue. */

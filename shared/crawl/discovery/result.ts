@@ -2,8 +2,8 @@
 import { promisify } from "node:util";
 import { zstdCompress, zstdDecompress } from "node:zlib";
 import { z } from "zod";
+import type { ObjectStore } from "../../platform/aws/objects.ts";
 import { uuidv7 } from "../../platform/ids.ts";
-import type { ObjectStore } from "../../platform/objects.ts";
 import type { DiscoveredUrl } from "./collector.ts";
 
 const compress = promisify(zstdCompress);

@@ -1,7 +1,7 @@
 /** The feeds and sitemaps that a home page names in its head. */
 import { Parser } from "htmlparser2";
-import { type HttpResponse, headerValue } from "../exchange.ts";
-import { parseMediaType } from "../media-type.ts";
+import { type HttpResponse, headerValue } from "../http/exchange.ts";
+import { parseMediaType } from "../http/media-type.ts";
 import { decoded } from "./list-text.ts";
 import { ListCut, unpacked } from "./unpack.ts";
 

@@ -3,7 +3,7 @@
  * indexes among them name.
  */
 
-import type { RobotsRules } from "../robots-rules.ts";
+import type { RobotsRules } from "../robots/rules.ts";
 import type { Refusal } from "./collector.ts";
 import type { GetOptions } from "./fetcher.ts";
 import { type ReadList, readList } from "./list-reader.ts";

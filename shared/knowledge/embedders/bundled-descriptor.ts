@@ -1,4 +1,4 @@
-import type { EmbedderDescriptor } from "../embedder.ts";
+import type { EmbedderDescriptor } from "./embedder.ts";
 
 /** Universal Sentence Encoder Lite, as npm ships it: small and offline, and weaker than BM25 (see `bench/suites/relevance.ts`). */
 export const BUNDLED_DESCRIPTOR: EmbedderDescriptor = {

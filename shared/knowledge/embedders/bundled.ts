@@ -6,8 +6,8 @@ import { createRequire } from "node:module";
 import type { EmbeddingsModel } from "@energetic-ai/embeddings";
 import { RetryableError } from "../../platform/errors.ts";
 import { onceMade } from "../../platform/once.ts";
-import type { Embedder } from "../embedder.ts";
 import { BUNDLED_DESCRIPTOR } from "./bundled-descriptor.ts";
+import type { Embedder } from "./embedder.ts";
 
 /** Texts per call of the model: larger ones are no faster and hold the thread longer. */
 const BATCH_SIZE = 8;

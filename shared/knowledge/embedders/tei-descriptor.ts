@@ -1,4 +1,4 @@
-import type { EmbedderDescriptor } from "../embedder.ts";
+import type { EmbedderDescriptor } from "./embedder.ts";
 
 /** A strong model: both sides of the fusion count alike. */
 export function teiDescriptor(config: { teiModel: string; teiDimension: number }): EmbedderDescriptor {

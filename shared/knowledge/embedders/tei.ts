@@ -5,7 +5,7 @@
  */
 import { z } from "zod";
 import { PermanentError, RetryableError, ThrottledError } from "../../platform/errors.ts";
-import type { Embedder, EmbedderDescriptor } from "../embedder.ts";
+import type { Embedder, EmbedderDescriptor } from "./embedder.ts";
 
 export interface TeiOptions {
   url: string;

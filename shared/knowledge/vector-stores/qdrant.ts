@@ -4,9 +4,9 @@
  */
 import { z } from "zod";
 import { PermanentError, RetryableError } from "../../platform/errors.ts";
-import type { EmbedderDescriptor } from "../embedder.ts";
-import type { VectorFilter, VectorPoint, VectorStore } from "../vector-store.ts";
+import type { EmbedderDescriptor } from "../embedders/embedder.ts";
 import { collectionName } from "./collection-name.ts";
+import type { VectorFilter, VectorPoint, VectorStore } from "./vector-store.ts";
 
 export interface QdrantOptions {
   url: string;

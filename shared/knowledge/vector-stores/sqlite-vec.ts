@@ -7,10 +7,10 @@ import { createRequire } from "node:module";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { RetryableError } from "../../platform/errors.ts";
-import type { EmbedderDescriptor } from "../embedder.ts";
-import type { VectorFilter, VectorHit, VectorStore } from "../vector-store.ts";
+import type { EmbedderDescriptor } from "../embedders/embedder.ts";
 import { BinaryIndex, binaryCode } from "./binary-codes.ts";
 import { collectionName } from "./collection-name.ts";
+import type { VectorFilter, VectorHit, VectorStore } from "./vector-store.ts";
 
 export interface SqliteVectorOptions {
   path: string;

@@ -6,7 +6,7 @@ import { S3Client } from "@aws-sdk/client-s3";
 import postgres from "postgres";
 import { expect } from "vitest";
 import { readWarcRecord, type WarcRecordContents } from "../../../shared/capture/warc-reader.ts";
-import { createObjectStore } from "../../../shared/platform/objects.ts";
+import { createObjectStore } from "../../../shared/platform/aws/objects.ts";
 import { type Instance, startInstance } from "../../services/instance.ts";
 
 export interface Engine {

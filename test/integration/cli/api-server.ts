@@ -3,11 +3,11 @@ import { createServer } from "node:http";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import type { APIGatewayProxyEvent, Context } from "aws-lambda";
-import type { Api } from "../../../functions/adapters/api.ts";
-import type { StreamApi } from "../../../functions/adapters/api-stream.ts";
+import type { Api } from "../../../functions/adapters/api/api.ts";
+import type { StreamApi } from "../../../functions/adapters/api/stream-api.ts";
 import { TOPOLOGY } from "../../../infra/topology.ts";
-import { proxyEvent, readProxyAnswer } from "../../../local/http-event.ts";
-import { compileRoutes } from "../../../local/http-routes.ts";
+import { proxyEvent, readProxyAnswer } from "../../../local/gateway/http-event.ts";
+import { compileRoutes } from "../../../local/gateway/http-routes.ts";
 import { callApi } from "../../services/api.ts";
 
 export interface ApiServer {

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { type ApiSetup, setUpApi } from "../api/api-setup.ts";
+import { type ApiSetup, setUpApi } from "../functions/api-setup.ts";
 import { type ApiServer, startApiServer } from "./api-server.ts";
 
 const LAUNCHER = join(import.meta.dirname, "../../../cli/strandline.js");

@@ -1,6 +1,6 @@
 /** Transactions that end when a test says so, for what happens to those who wait for them. */
 import { expect } from "vitest";
-import type { Sql, Transaction } from "../../../shared/platform/database.ts";
+import type { Sql, Transaction } from "../../../shared/platform/database/database.ts";
 
 /** A database whose next transaction has done its work and does not commit before it is told to. */
 export function holding(sql: Sql): { sql: Sql; worked: Promise<void>; commit(): void } {

@@ -2,13 +2,13 @@
 import { expect } from "vitest";
 import { fetchDependencies } from "../../../functions/fetch/dependencies.ts";
 import { capturesMessageSchema } from "../../../shared/capture/capture-batch.ts";
-import { runFetchTask } from "../../../shared/crawl/fetch-run.ts";
-import type { FetchTask } from "../../../shared/crawl/fetch-task.ts";
-import { ingestBatch } from "../../../shared/crawl/ingest-batch.ts";
-import { createJob, type JobView, type NewJob, readJob } from "../../../shared/crawl/jobs.ts";
+import { runFetchTask } from "../../../shared/crawl/fetch/run-task.ts";
+import { ingestBatch } from "../../../shared/crawl/ingest/ingest-batch.ts";
+import { createJob, type JobView, type NewJob, readJob } from "../../../shared/crawl/submit/create-job.ts";
+import type { FetchTask } from "../../../shared/crawl/tasks/fetch-task.ts";
 import { loadConfig } from "../../../shared/platform/config.ts";
-import type { Sql } from "../../../shared/platform/database.ts";
-import { createLogger } from "../../../shared/platform/log.ts";
+import type { Sql } from "../../../shared/platform/database/database.ts";
+import { createLogger } from "../../../shared/platform/observability/log.ts";
 import { crawlSetup } from "./crawl-setup.ts";
 
 const ENDED = ["completed", "failed", "cancelled"];

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { healthOf } from "../../../functions/harvest-api/healthz.ts";
 import { loadHarvestConfig } from "../../../shared/harvest/config.ts";
 import { systemClock } from "../../../shared/platform/clock.ts";
-import { createLogger } from "../../../shared/platform/log.ts";
+import { createLogger } from "../../../shared/platform/observability/log.ts";
 import { testDatabase } from "../../services/index.ts";
 
 const SHIPPED = `${import.meta.dirname}/../../../functions/harvest-api/config/harvest.yaml`;

@@ -3,9 +3,9 @@ import { expect, it } from "vitest";
 import { ownSearch } from "../../../functions/harvest-api/own-search.ts";
 import { expandPlaceholders } from "../../../shared/harvest/expansion.ts";
 import { checkNeutralQuery } from "../../../shared/harvest/query-schema.ts";
-import type { Sql } from "../../../shared/platform/database.ts";
+import type { Sql } from "../../../shared/platform/database/database.ts";
 import { testDatabase } from "../../services/index.ts";
-import { addPages, constantEmbedder, listedVectors } from "../search/corpus.ts";
+import { addPages, constantEmbedder, listedVectors } from "../knowledge/search/corpus.ts";
 
 const NOW = Date.UTC(2026, 10, 28, 9);
 const PAGES = {

@@ -5,9 +5,9 @@ import type { ProviderRun } from "../../../shared/harvest/provider-run.ts";
 import { type HarvestDependencies, harvest } from "../../../shared/harvest/run.ts";
 import { insertRun, keepTemplate, type NewRun } from "../../../shared/harvest/store.ts";
 import { type Clock, systemClock } from "../../../shared/platform/clock.ts";
-import type { Sql } from "../../../shared/platform/database.ts";
+import type { Sql } from "../../../shared/platform/database/database.ts";
 import { ApiError } from "../../../shared/platform/errors.ts";
-import { createLogger } from "../../../shared/platform/log.ts";
+import { createLogger } from "../../../shared/platform/observability/log.ts";
 import { testDatabase } from "../../services/index.ts";
 
 const KEY = { originalQuery: "what is new", promptHash: "0".repeat(64), model: "openai/m" };

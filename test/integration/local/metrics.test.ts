@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { InvocationError } from "../../../local/invocation.ts";
+import { InvocationError } from "../../../local/lambda/invocation.ts";
 import { readPrometheusText, sampleOf } from "../../services/prometheus-text.ts";
 import { type TestRuntime, testRuntime } from "../../services/runtime.ts";
 

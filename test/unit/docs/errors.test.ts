@@ -30,7 +30,7 @@ test("the guide holds each code that a route answers with, at its status, or, fo
     }
   }
   // what the local runtime answers before a function is asked
-  const door = await readFile(join(ROOT, "local/http-door.ts"), "utf8");
+  const door = await readFile(join(ROOT, "local/gateway/http-gateway.ts"), "utf8");
   for (const [, status = "", code = ""] of door.matchAll(/refuse\(response, requestId, (\d{3}), "([A-Z_]+)"/g)) {
     answers.push({ status, code, message: code });
   }

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { DECLARED, prometheusName } from "../../../local/metrics/declared.ts";
 import { openRuntimeMetrics } from "../../../local/metrics/runtime-metrics.ts";
-import { createUsageMeter } from "../../../local/usage.ts";
+import { createUsageMeter } from "../../../local/usage/usage.ts";
 
 const GUIDE = join(import.meta.dirname, "../../../docs/guide/metrics.md");
 

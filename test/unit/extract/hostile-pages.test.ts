@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { chunkText } from "../../../shared/extract/chunk.ts";
+import { chunkText } from "../../../shared/extract/chunks/chunk.ts";
 import { extractPage, extractPlainText } from "../../../shared/extract/extract-page.ts";
-import { PageElement } from "../../../shared/extract/page-tree.ts";
-import { MAX_DEPTH, parsePage } from "../../../shared/extract/parse-page.ts";
+import { PageElement } from "../../../shared/extract/parse/page-tree.ts";
+import { MAX_DEPTH, parsePage } from "../../../shared/extract/parse/parse-page.ts";
 
 const url = "https://example.org/";
 const limits = { size: 128, overlap: 20, minimum: 30 };

@@ -3,13 +3,13 @@ import type { AddressInfo } from "node:net";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createUrlGuard } from "../../../shared/access/url-guard.ts";
-import type { SearchErrand } from "../../../shared/harvest/errand.ts";
-import { doErrand, type ErrandTools } from "../../../shared/harvest/errand-work.ts";
+import { doErrand, type ErrandTools } from "../../../shared/harvest/answer-request.ts";
 import { mergeUrls } from "../../../shared/harvest/merge.ts";
 import type { ProviderRun } from "../../../shared/harvest/provider-run.ts";
+import type { SearchErrand } from "../../../shared/harvest/remote-request.ts";
 import { systemClock } from "../../../shared/platform/clock.ts";
 import { RetryableError } from "../../../shared/platform/errors.ts";
-import { createLogger } from "../../../shared/platform/log.ts";
+import { createLogger } from "../../../shared/platform/observability/log.ts";
 
 type Respond = (response: ServerResponse, request: IncomingMessage, nth: number) => void;
 

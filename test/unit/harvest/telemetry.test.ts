@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import type { ProviderRun } from "../../../shared/harvest/provider-run.ts";
 import { tellFailure, tellProviders, tellRun } from "../../../shared/harvest/telemetry.ts";
 import { ApiError } from "../../../shared/platform/errors.ts";
-import { createLogger, type Logger } from "../../../shared/platform/log.ts";
+import { createLogger, type Logger } from "../../../shared/platform/observability/log.ts";
 
 const NOW = 1_800_000_000_000;
 

@@ -3,8 +3,14 @@ import { collectMetrics } from "../../../local/metrics/collector.ts";
 import { DECLARED, prometheusName } from "../../../local/metrics/declared.ts";
 import { expositionText } from "../../../local/metrics/exposition.ts";
 import { createRegistry } from "../../../local/metrics/registry.ts";
-import { createLogger, type LogFields } from "../../../shared/platform/log.ts";
-import { counter, counterBy, histogram, type MetricSet, metricSet } from "../../../shared/platform/metrics.ts";
+import { createLogger, type LogFields } from "../../../shared/platform/observability/log.ts";
+import {
+  counter,
+  counterBy,
+  histogram,
+  type MetricSet,
+  metricSet,
+} from "../../../shared/platform/observability/metrics.ts";
 import { readPrometheusText, sampleOf } from "../../services/prometheus-text.ts";
 
 const TRAINS = metricSet("trains", ["line"], {

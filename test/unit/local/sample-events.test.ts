@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { APIGatewayProxyEvent, SQSEvent } from "aws-lambda";
 import { expect, test } from "vitest";
 import { TOPOLOGY } from "../../../infra/topology.ts";
-import { compileRoutes } from "../../../local/http-routes.ts";
+import { compileRoutes } from "../../../local/gateway/http-routes.ts";
 
 const directory = join(import.meta.dirname, "../../../events");
 const read = (name: string) => JSON.parse(readFileSync(join(directory, `${name}.json`), "utf8")) as unknown;

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { ProgressEvent } from "../../../shared/notify/job-progress.ts";
 import { type ProgressStream, progressEvents } from "../../../shared/notify/progress-stream.ts";
 import { RetryableError } from "../../../shared/platform/errors.ts";
-import { createLogger } from "../../../shared/platform/log.ts";
+import { createLogger } from "../../../shared/platform/observability/log.ts";
 
 const data = {
   job_id: "j",

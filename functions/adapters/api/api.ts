@@ -1,0 +1,233 @@
+/**
+ * The one way to serve routes. A request is authenticated, counted against its key's limit and validated, in this order,
+ * before a route sees it; what the route throws becomes an error answer.
+ *
+ * @example
+ * export const api = createApi("things-api", [readThing], dependencies);
+ * export const handler = api.handler;
+ */
+import { createRoute, OpenAPIHono, type RouteConfig, z } from "@hono/zod-openapi";
+import type { APIGatewayProxyEvent } from "aws-lambda";
+import type { Context } from "hono";
+import { bodyLimit } from "hono/body-limit";
+import { type Caller, rateLimitHeaders } from "../../../shared/access/authorize.ts";
+import { ApiError } from "../../../shared/platform/errors.ts";
+import { uuidv7 } from "../../../shared/platform/ids.ts";
+import { createLogger, type Logger } from "../../../shared/platform/observability/log.ts";
+import { once } from "../../../shared/platform/once.ts";
+import { holdsTooManyValues, MAX_BODY_VALUES } from "./body-size.ts";
+import {
+  type ErrorShape,
+  errorResponse,
+  errorShapeOf,
+  toApiError,
+  tooManyValuesError,
+  unstorableTextError,
+  validationError,
+} from "./errors.ts";
+import { createLambdaHandler, type LambdaHandler } from "./lambda.ts";
+import { admitNoBody, mayHaveNoBody } from "./no-body.ts";
+import { observed } from "./observed-stream.ts";
+import { presentedKey } from "./presented-key.ts";
+import { Answer, type ApiDependencies, type DefinedRoute, type HttpMethod } from "./route.ts";
+import { unstorablePaths } from "./storable-text.ts";
+import { StreamedAnswer, type StreamRequest } from "./stream-route.ts";
+
+export interface Api {
+  name: string;
+  routes: readonly { method: HttpMethod; path: string }[];
+  handler: LambdaHandler;
+  /** OpenAPI 3.1. */
+  openApi(): OpenApiDocument;
+}
+
+export type OpenApiDocument = ReturnType<OpenAPIHono["getOpenAPI31Document"]>;
+
+/** Lambda's own limit of a request; more goes through a presigned upload. */
+export const MAX_BODY_BYTES = 6 * 1024 * 1024;
+
+export interface ApiOptions {
+  /** `crawl` where not given. */
+  errors?: ErrorShape;
+}
+
+interface ApiEnv {
+  Bindings: { event?: APIGatewayProxyEvent } & Partial<
+    Pick<StreamRequest<unknown, unknown, unknown, null>, "signal" | "remainingMs">
+  >;
+  Variables: { requestId: string; log: Logger; caller: Caller | null; errorCode: string | undefined };
+}
+
+/** @param dependencies called for every request; builds what the container keeps at the first call */
+export function createApi<Dependencies extends ApiDependencies>(
+  name: string,
+  routes: readonly DefinedRoute<Dependencies>[],
+  dependencies: () => Dependencies | Promise<Dependencies>,
+  options: ApiOptions = {},
+): Api {
+  const app = once(() => buildApp(name, routes, dependencies, options));
+  return {
+    name,
+    routes: routes.map(({ spec: { method, path } }) => ({ method, path })),
+    handler: createLambdaHandler(name, app, options.errors),
+    openApi: () => openApiOf(app()),
+  };
+}
+
+export function openApiOf(app: OpenAPIHono<ApiEnv>): OpenApiDocument {
+  return app.getOpenAPI31Document({ openapi: "3.1.0", info: { title: "Strandline", version: "1" } });
+}
+
+/** The routes with all that goes before and after them, however events come in. */
+export function buildApp<Dependencies extends ApiDependencies>(
+  name: string,
+  routes: readonly DefinedRoute<Dependencies>[],
+  dependencies: () => Dependencies | Promise<Dependencies>,
+  { errors: shape = "crawl" }: ApiOptions,
+): OpenAPIHono<ApiEnv> {
+  const app = new OpenAPIHono<ApiEnv>({
+    defaultHook: (result) => {
+      if (!result.success) throw validationError(result.error, result.target);
+    },
+  });
+  app.openAPIRegistry.registerComponent("securitySchemes", "api_key", { type: "http", scheme: "bearer" });
+
+  app.use(async (c, next) => {
+    const started = performance.now();
+    const requestId = c.env?.event?.requestContext?.requestId ?? uuidv7();
+    c.set("requestId", requestId);
+    c.set("caller", null);
+    c.set("log", createLogger({ function: name, request_id: requestId }));
+    c.header("x-request-id", requestId);
+    c.set("log", (await dependencies()).log.with({ request_id: requestId }));
+    await next();
+    c.get("log").info("request", {
+      method: c.req.method,
+      route: c.env?.event?.resource,
+      status: c.res.status,
+      duration_ms: Math.round(performance.now() - started),
+      key_id: c.get("caller")?.keyId,
+      code: c.get("errorCode"),
+    });
+  });
+  app.use(bodyLimit({ maxSize: MAX_BODY_BYTES, onError: refuseBody }));
+  app.onError((error, c) => {
+    const answer = toApiError(error);
+    if (answer.status >= 500) c.get("log").error("request failed", { code: answer.code, error });
+    c.set("errorCode", answer.code);
+    return c.json(errorResponse(answer, c.get("requestId"), shape), answer.status as 500, answer.headers);
+  });
+  app.notFound((c) => {
+    const answer = new ApiError(404, "There is no such route", { code: "NOT_FOUND" });
+    return c.json(errorResponse(answer, c.get("requestId"), errorShapeOf(c.req.path)), 404);
+  });
+  for (const route of routes) addRoute(app, route, dependencies, shape);
+  return app;
+}
+
+function addRoute<Dependencies extends ApiDependencies>(
+  app: OpenAPIHono<ApiEnv>,
+  { spec, run }: DefinedRoute<Dependencies>,
+  dependencies: () => Dependencies | Promise<Dependencies>,
+  shape: ErrorShape,
+): void {
+  const { scope, status = 200 } = spec;
+  const bodyless = mayHaveNoBody(spec);
+  const config = createRoute({
+    method: spec.method.toLowerCase() as "get" | "post" | "put" | "delete",
+    path: spec.path,
+    summary: spec.summary,
+    ...(scope === "public" ? {} : { security: [{ api_key: [] }] }),
+    middleware: async (c: Context<ApiEnv>, next: () => Promise<void>) => {
+      if (scope !== "public") {
+        const { gate } = await dependencies();
+        const { caller, rate } = await gate.admit(
+          presentedKey((name) => c.req.header(name)),
+          scope,
+        );
+        c.set("caller", caller);
+        for (const [header, value] of Object.entries(rateLimitHeaders(rate))) c.header(header, value);
+      }
+      if (spec.body && holdsTooManyValues(await c.req.text())) throw tooManyValuesError(MAX_BODY_VALUES);
+      if (bodyless) await admitNoBody(c.req);
+      await next();
+    },
+    request: {
+      ...(spec.params && { params: objectSchema(spec.params) }),
+      // without a schema of its own a route takes no query parameters
+      query: objectSchema(spec.query ?? z.strictObject({})),
+      ...(spec.body && { body: { required: !bodyless, content: { "application/json": { schema: spec.body } } } }),
+    },
+    responses: responsesOf(spec, shape),
+  });
+  app.openapi(config, async (c) => {
+    const { req } = c as unknown as { req: { valid(part: string): unknown } };
+    // what validates a body leaves one without a type alone
+    const untyped = bodyless && c.req.header("content-type") === undefined;
+    const body = untyped ? spec.body?.parse({}) : spec.body && req.valid("json");
+    const query = spec.query && req.valid("query");
+    for (const [where, value] of [["body", body] as const, ["query", query] as const]) {
+      const unstorable = unstorablePaths(value);
+      if (unstorable.length > 0) throw unstorableTextError(unstorable, where);
+    }
+    const { signal = NEVER, remainingMs = () => Number.POSITIVE_INFINITY } = c.env ?? {};
+    const request: StreamRequest<unknown, unknown, unknown, Caller | null> = {
+      params: spec.params && req.valid("param"),
+      query,
+      body,
+      caller: c.get("caller"),
+      requestId: c.get("requestId"),
+      log: c.get("log"),
+      header: (name) => c.req.header(name),
+      signal,
+      remainingMs,
+    };
+    const answer = await run(request, await dependencies());
+    if (answer instanceof Answer) {
+      return answer.status === 204 ? c.body(null, 204) : c.json(answer.body, answer.status, answer.headers);
+    }
+    if (answer instanceof StreamedAnswer) {
+      const body = ReadableStream.from(observed(answer.chunks, request)) as unknown as globalThis.ReadableStream;
+      return c.body(body, answer.status, { ...answer.headers, "content-type": answer.contentType });
+    }
+    return status === 204 ? c.body(null, 204) : c.json(answer, status);
+  });
+}
+
+const NEVER = new AbortController().signal;
+
+function responsesOf(
+  { status = 200, summary, answer, accepted, streams = {} }: DefinedRoute<never>["spec"],
+  shape: ErrorShape,
+): RouteConfig["responses"] {
+  const json = (schema: z.ZodType) => ({ "application/json": { schema } });
+  const records = Object.entries(streams).map(([type, schema]) => [type, { schema }] as const);
+  const content = { ...(answer instanceof z.ZodNever ? {} : json(answer)), ...Object.fromEntries(records) };
+  return {
+    [status]: { description: summary, ...(status === 204 ? {} : { content }) },
+    ...(accepted && { 202: { description: "Taken", content: json(accepted) } }),
+    default: { description: "An error", content: json(ERROR_SCHEMAS[shape]) },
+  };
+}
+
+function refuseBody(): never {
+  throw new ApiError(413, `The request body is over the limit of ${MAX_BODY_BYTES} bytes (6 MB)`, {
+    code: "PAYLOAD_TOO_LARGE",
+    details: { limit_bytes: MAX_BODY_BYTES },
+  });
+}
+
+const errorContext = { details: z.record(z.string(), z.unknown()).optional(), request_id: z.string() };
+const ERROR_SCHEMAS = {
+  crawl: z.object({ error: z.string(), code: z.string(), ...errorContext }).openapi("ErrorResponse"),
+  spider: z
+    .object({ error: z.string(), error_code: z.string(), message: z.string(), ...errorContext })
+    .openapi("SpiderErrorResponse"),
+  harvest: z.object({ error: z.string(), details: z.string() }).openapi("HarvestErrorResponse"),
+};
+
+/** Path and query parameters come as objects. */
+function objectSchema(schema: z.ZodType): z.ZodObject {
+  if (!(schema instanceof z.ZodObject)) throw new TypeError("Path and query schemas are objects");
+  return schema;
+}

@@ -1,0 +1,89 @@
+/**
+ * How a route is described: method, path, scope and schemas, and what it does with a request that has passed them.
+ *
+ * @example
+ * const readThing = defineRoute(
+ *   { method: "GET", path: "/api/v1/things/{thing_id}", scope: "read", summary: "One thing",
+ *     params: z.strictObject({ thing_id: z.uuid() }), answer: thingSchema },
+ *   async ({ params }, { sql }: ThingsApi) => thingJson(await readThing(sql, params.thing_id)),
+ * );
+ */
+import type { z } from "zod";
+import type { AccessScope } from "../../../shared/access/api-keys.ts";
+import type { Caller, Gate } from "../../../shared/access/authorize.ts";
+import type { Logger } from "../../../shared/platform/observability/log.ts";
+
+/** What every API function needs; each adds its own. */
+export interface ApiDependencies {
+  gate: Gate;
+  log: Logger;
+}
+
+export interface ApiRequest<Params, Query, Body, Who> {
+  params: Params;
+  query: Query;
+  body: Body;
+  caller: Who;
+  requestId: string;
+  log: Logger;
+}
+
+export type HttpMethod = "GET" | "POST" | "PUT" | "DELETE";
+export type Schema = z.ZodType | undefined;
+/** What a handler gets of a part of the request. */
+export type Output<S> = S extends z.ZodType ? z.output<S> : undefined;
+
+export interface RouteSpec<Who, Params, Query, Body, Answer> {
+  method: HttpMethod;
+  path: `/${string}`;
+  /** Of the key that is required; `public`: none is. */
+  scope: Who;
+  summary: string;
+  /** A path parameter that does not fit its schema is answered 404. */
+  params?: Params;
+  query?: Query;
+  body?: Body;
+  answer: Answer;
+  /** Of the answer where all goes well; 200 where not given. */
+  status?: 200 | 201 | 202 | 204;
+  /** Of an `Answer` with 202, where the route has one beside its own. */
+  accepted?: z.ZodType;
+  /** Where the answer may be a stream: by content type, what each of its records is. */
+  streams?: Readonly<Record<string, z.ZodType>>;
+}
+
+export interface DefinedRoute<Dependencies> {
+  spec: RouteSpec<AccessScope | "public", Schema, Schema, Schema, z.ZodType>;
+  run(request: ApiRequest<unknown, unknown, unknown, Caller | null>, dependencies: Dependencies): Promise<unknown>;
+}
+
+/** An answer with another status than the route's own, e.g. 503 of a readiness check. */
+export class Answer<Body> {
+  readonly status: 200 | 202 | 204 | 503;
+  readonly body: Body;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(status: 200 | 202 | 204 | 503, body: Body, headers: Readonly<Record<string, string>> = {}) {
+    this.status = status;
+    this.body = body;
+    this.headers = headers;
+  }
+}
+
+export function defineRoute<
+  Dependencies,
+  Who extends AccessScope | "public",
+  AnswerSchema extends z.ZodType,
+  Params extends Schema = undefined,
+  Query extends Schema = undefined,
+  Body extends Schema = undefined,
+>(
+  spec: RouteSpec<Who, Params, Query, Body, AnswerSchema>,
+  run: (
+    request: ApiRequest<Output<Params>, Output<Query>, Output<Body>, Who extends "public" ? null : Caller>,
+    dependencies: Dependencies,
+  ) => Promise<z.input<AnswerSchema> | Answer<z.input<AnswerSchema>>>,
+): DefinedRoute<Dependencies> {
+  // the adapter below hands over exactly what the schemas of this spec put out
+  return { spec, run: run as DefinedRoute<Dependencies>["run"] };
+}

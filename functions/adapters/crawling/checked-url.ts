@@ -1,0 +1,26 @@
+/** URLs that a request names, judged before anything is done with them. */
+import { judgeUrl, type UrlInspector, type UrlRefusedError } from "../../../shared/access/url-inspection.ts";
+import { ApiError } from "../../../shared/platform/errors.ts";
+
+/**
+ * The URL as the guard read it.
+ * @param path where it stands in the request, e.g. `urls[3]`
+ * @throws ApiError 400 URL_INVALID or 403 URL_BLOCKED that says which URL it is
+ */
+export function judgedUrl(inspector: UrlInspector, url: string, path: string): string {
+  const judged = judgeUrl(inspector, url);
+  if (judged instanceof URL) return judged.href;
+  throw refusedUrl(judged, path, hostOf(url));
+}
+
+/** Names the field and its host, never the URL itself: that may hold a password. */
+export function refusedUrl(error: UrlRefusedError, path: string, host?: string): ApiError {
+  return new ApiError(error.code === "URL_BLOCKED" ? 403 : 400, `${path}: ${error.message}`, {
+    code: error.code,
+    cause: error,
+    details: { path, ...(host !== undefined && { host }) },
+  });
+}
+
+/** undefined where it has none. */
+export const hostOf = (url: string): string | undefined => URL.parse(url)?.host || undefined;

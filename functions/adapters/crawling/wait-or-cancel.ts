@@ -1,0 +1,22 @@
+/** Crawls whose answer somebody waits for. */
+import type { CrawlState } from "../../../shared/crawl/results/crawl-state.ts";
+import { waitForCrawl } from "../../../shared/crawl/results/wait.ts";
+import { cancelJob, type JobDependencies } from "../../../shared/crawl/submit/create-job.ts";
+import type { Clock } from "../../../shared/platform/clock.ts";
+
+/**
+ * Waits as `waitForCrawl` does. Nobody reads the answer of a client that has left, so its job ends.
+ * @throws AbortError where the client has left
+ */
+export async function waitOrCancel(
+  dependencies: JobDependencies & { clock: Clock },
+  jobId: string,
+  signal: AbortSignal,
+): Promise<CrawlState> {
+  try {
+    return await waitForCrawl(dependencies, jobId, signal);
+  } catch (error) {
+    if (signal.aborted) await cancelJob(dependencies, jobId);
+    throw error;
+  }
+}

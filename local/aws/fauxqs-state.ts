@@ -1,0 +1,121 @@
+/** The state of `fauxqs` on disk, such that a `kill -9` at any moment loses nothing and leaves nothing half-written. */
+import { createHash, randomUUID } from "node:crypto";
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+// the package exports its front door only
+import { PersistenceManager } from "../../node_modules/fauxqs/dist/persistence.js";
+import { FileS3Persistence } from "../../node_modules/fauxqs/dist/s3/fileS3Persistence.js";
+
+type S3Object = Parameters<FileS3Persistence["upsertObject"]>[1];
+
+/** Messages and queues, in SQLite. */
+export class DurableMessages extends PersistenceManager {
+  readonly #database: DatabaseSync;
+  readonly #makeReady;
+
+  constructor(directory: string) {
+    super(directory);
+    this.#database = new DatabaseSync(join(directory, "fauxqs.db"));
+    // the runtime is the only consumer: what it held when it ended is due at once, not after a visibility timeout; and a
+    // delivery that was cut off with it says nothing of the message: a few kills must not make a dead letter of it
+    this.#database.exec(`
+      update sqs_messages set receipt_handle = null, visibility_deadline = null,
+        approximate_receive_count = min(approximate_receive_count, 1)
+      where receipt_handle is not null`);
+    this.#makeReady = this.#database.prepare(
+      "update sqs_messages set receipt_handle = null, visibility_deadline = null where message_id = ?",
+    );
+    for (const database of [this.#database, (this as unknown as { db: DatabaseSync }).db]) {
+      // cannot corrupt in WAL mode and survives a kill; only a crash of the machine can lose the last messages
+      database.exec("pragma synchronous = normal; pragma busy_timeout = 5000");
+    }
+  }
+
+  /** fauxqs sets the receive count to null here, which its own schema refuses: the message would be lost until a restart. */
+  override updateMessageReady(messageId: string): void {
+    this.#makeReady.run(messageId);
+  }
+
+  override close(): void {
+    this.#database.close();
+    super.close();
+  }
+}
+
+/** Objects as files one can look at: `<key>%.data` and `<key>%.meta.json`; a bare `%` occurs in no encoded key. */
+export class DurableObjects extends FileS3Persistence {
+  readonly #buckets: string;
+  readonly #partial: string;
+
+  constructor(directory: string) {
+    super(directory);
+    this.#buckets = join(directory, "buckets");
+    this.#partial = join(directory, "partial");
+    rmSync(this.#partial, { recursive: true, force: true });
+    mkdirSync(this.#partial);
+  }
+
+  override upsertObject(bucket: string, object: S3Object): void {
+    const { body, ...description } = object;
+    const { data, meta } = this.#files(bucket, object.key);
+    mkdirSync(dirname(data), { recursive: true });
+    // the description last: it is what the next start looks for
+    this.#replace(data, body);
+    this.#replace(meta, JSON.stringify(description));
+  }
+
+  override readBody(bucket: string, key: string): Buffer {
+    return readFileSync(this.#files(bucket, key).data);
+  }
+
+  override deleteObject(bucket: string, key: string): void {
+    const { data, meta } = this.#files(bucket, key);
+    rmSync(meta, { force: true });
+    rmSync(data, { force: true });
+  }
+
+  override renameObject(bucket: string, from: string, to: string): void {
+    const meta = JSON.parse(readFileSync(this.#files(bucket, from).meta, "utf8")) as Omit<S3Object, "body">;
+    this.upsertObject(bucket, { ...meta, key: to, body: this.readBody(bucket, from) });
+    this.deleteObject(bucket, from);
+  }
+
+  #replace(path: string, content: Uint8Array | string): void {
+    const partial = join(this.#partial, randomUUID());
+    writeFileSync(partial, content);
+    renameSync(partial, path);
+  }
+
+  #files(bucket: string, key: string): { data: string; meta: string } {
+    const data = objectFile(dirname(this.#buckets), bucket, key);
+    return { data, meta: data.replace(/data$/, "meta.json") };
+  }
+}
+
+/** Where the bytes of an object lie. @param directory of `DurableObjects` */
+export function objectFile(directory: string, bucket: string, key: string): string {
+  return join(directory, "buckets", bucket, "objects", `${objectPath(key)}%.data`);
+}
+
+/** Of a file name on every common file system, with room for the endings. */
+const LONGEST_NAME_BYTES = 180;
+
+/** The relative path of an object: its key, where no segment can climb out, hide, or be too long for a file name. */
+export function objectPath(key: string): string {
+  return key
+    .split("/")
+    .map((segment) => {
+      const safe = segment
+        .replace(/[<>:"|?*\\%\p{Cc}]/gu, (char) => encodeURIComponent(char).replace("*", "%2A"))
+        .replace(/^\.{0,2}$/, (dots) => `%${dots.length}`);
+      if (Buffer.byteLength(safe) <= LONGEST_NAME_BYTES) return safe;
+      return `${Buffer.from(safe)
+        .subarray(0, 100)
+        .toString("latin1")
+        .replace(/[^\w.-]/g, "_")}%${sha256(segment)}`;
+    })
+    .join("/");
+}
+
+const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");

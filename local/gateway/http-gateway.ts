@@ -1,0 +1,214 @@
+/** API Gateway on one port of loopback: requests become proxy events, answers become responses, streams stay streams. */
+import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { errorResponse, errorShapeOf } from "../../functions/adapters/api/errors.ts";
+import type { Topology } from "../../infra/topology/spec.ts";
+import { ApiError } from "../../shared/platform/errors.ts";
+import { InvocationError, type StreamSink } from "../lambda/invocation.ts";
+import { BodyTooLarge, readBody } from "./http-body.ts";
+import { MAX_PAYLOAD_BYTES, proxyEvent, readProxyAnswer } from "./http-event.ts";
+import { compileRoutes } from "./http-routes.ts";
+
+export interface HttpDoorOptions {
+  topology: Topology;
+  /** 0: any free one. */
+  port: number;
+  invoke(functionName: string, event: unknown, sink: StreamSink, patienceMs?: number): Promise<unknown>;
+  /** Paths of the runtime's own, tried first. @returns whether it answered */
+  own(request: IncomingMessage, response: ServerResponse, url: URL): Promise<boolean> | boolean;
+  onRequest(): void;
+  onFault(error: unknown): void;
+}
+
+export interface HttpDoor {
+  server: Server;
+  port: number;
+  readonly isOpen: boolean;
+  /** Until then every request is answered 503. */
+  open(): void;
+  /** Takes no more requests; those under way may still be answered. */
+  close(): void;
+  /** Cuts what is left. */
+  destroy(): void;
+}
+
+/** @throws the listen error, e.g. EADDRINUSE */
+export async function startHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> {
+  const match = compileRoutes(options.topology);
+  let isOpen = false;
+  const server = createServer((request, response) => {
+    const requestId = randomUUID();
+    response.on("error", () => {});
+    if (!isOpen) return refuse(response, requestId, 503, "SERVICE_UNAVAILABLE", "Starting or stopping: try again");
+    serve(options, match, { request, response, requestId }).catch((error: unknown) => {
+      options.onFault(error);
+      refuse(response, requestId, 500, "INTERNAL_ERROR", "The local runtime failed on this request: see its log");
+    });
+  });
+  server.listen(options.port, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    server,
+    port: (server.address() as AddressInfo).port,
+    get isOpen() {
+      return isOpen;
+    },
+    open() {
+      isOpen = true;
+    },
+    close() {
+      isOpen = false;
+      server.close();
+      server.closeIdleConnections();
+    },
+    destroy: () => server.closeAllConnections(),
+  };
+}
+
+interface Exchange {
+  request: IncomingMessage;
+  response: ServerResponse;
+  requestId: string;
+}
+
+async function serve(
+  options: HttpDoorOptions,
+  match: ReturnType<typeof compileRoutes>,
+  { request, response, requestId }: Exchange,
+): Promise<void> {
+  const time = Date.now();
+  const url = URL.parse(request.url ?? "/", "http://127.0.0.1");
+  if (url === null) return refuse(response, requestId, 400, "BAD_REQUEST", "The request target is not a valid URL");
+  if (await options.own(request, response, url)) return;
+  options.onRequest();
+  const route = match(request.method ?? "GET", url.pathname);
+  if (route === undefined) return refuse(response, requestId, 404, "NOT_FOUND", "There is no such route");
+  if ("allow" in route) {
+    response.setHeader("allow", route.allow.join(", "));
+    return refuse(response, requestId, 405, "METHOD_NOT_ALLOWED", `This path takes ${route.allow.join(" and ")} only`);
+  }
+  let body: Buffer;
+  try {
+    body = await readBody(request, MAX_PAYLOAD_BYTES);
+  } catch (error) {
+    if (!(error instanceof BodyTooLarge)) return void response.destroy();
+    readOn(request);
+    return refuse(response, requestId, 413, "PAYLOAD_TOO_LARGE", TOO_LARGE);
+  }
+  const event = proxyEvent({ request, url, body, requestId, time }, route);
+  if ((event.body?.length ?? 0) > MAX_PAYLOAD_BYTES)
+    return refuse(response, requestId, 413, "PAYLOAD_TOO_LARGE", TOO_LARGE);
+  response.setHeader("x-amzn-requestid", requestId);
+  try {
+    const streams = route.spec.routes?.some(({ streaming }) => streaming) ?? false;
+    const answer = await options.invoke(
+      route.spec.name,
+      event,
+      streamTo(response),
+      streams ? STREAM_PATIENCE_MS : undefined,
+    );
+    if (response.headersSent || answer === undefined) return void response.end();
+    sendAnswer(response, requestId, answer, options);
+  } catch (error) {
+    sendFault(response, requestId, error, options);
+  }
+}
+
+/**
+ * The rest of a body that is refused is still coming: it is read on for as long as it does, or the client sees a reset instead
+ * of the answer, as it would with `Connection: close`, after which Node ends the connection at once.
+ */
+function readOn(request: IncomingMessage): void {
+  let came = false;
+  const look = (): void => {
+    if (request.complete) return;
+    if (!came) return void request.socket.destroy();
+    came = false;
+    late.refresh();
+  };
+  // what came while this process was held up itself is read before that
+  const late = setTimeout(() => setImmediate(look), LATE_BODY_MS).unref();
+  request.on("data", () => {
+    came = true;
+  });
+  request.once("end", () => clearTimeout(late));
+  request.resume();
+}
+
+/** Without another byte. */
+const LATE_BODY_MS = 2_000;
+/** Those before it may stream for minutes. API Gateway does not wait at all once a function's concurrency is used up. */
+const STREAM_PATIENCE_MS = 5_000;
+const TOO_LARGE = "The request is larger than 6 MB: send less at once";
+
+function streamTo(response: ServerResponse): StreamSink {
+  const gone = new AbortController();
+  response.once("close", () => gone.abort());
+  return {
+    closed: gone.signal,
+    head({ statusCode, headers, cookies }) {
+      if (response.headersSent || gone.signal.aborted) return;
+      response.writeHead(statusCode, { ...headers, ...(cookies.length > 0 ? { "set-cookie": cookies } : {}) });
+      response.flushHeaders();
+    },
+    async write(bytes) {
+      if (gone.signal.aborted || response.write(bytes)) return;
+      const settled = new AbortController();
+      const { signal } = settled;
+      await Promise.race([once(response, "drain", { signal }), once(response, "close", { signal })]);
+      settled.abort();
+    },
+  };
+}
+
+function sendAnswer(response: ServerResponse, requestId: string, value: unknown, options: HttpDoorOptions): void {
+  const answer = readProxyAnswer(value);
+  if (answer === undefined || answer.body.length > MAX_PAYLOAD_BYTES) {
+    const what = answer === undefined ? "is not a proxy answer" : "is larger than the 6 MB that Lambda allows";
+    options.onFault(new Error(`The answer of a handler ${what} (request ${requestId})`));
+    refuse(response, requestId, 502, "BAD_GATEWAY", "The function gave no valid answer");
+    return;
+  }
+  response.statusCode = answer.status;
+  try {
+    for (const [name, values] of answer.headers)
+      response.setHeader(name, values.length === 1 ? (values[0] ?? "") : values);
+  } catch (error) {
+    for (const name of response.getHeaderNames()) response.removeHeader(name);
+    options.onFault(error);
+    refuse(response, requestId, 502, "BAD_GATEWAY", "The function gave an invalid header");
+    return;
+  }
+  response.end(answer.body);
+}
+
+function sendFault(response: ServerResponse, requestId: string, error: unknown, options: HttpDoorOptions): void {
+  options.onFault(error);
+  // a stream that has begun can only be cut: the client must see that it is not whole
+  if (response.headersSent) return void response.destroy();
+  const fault = error instanceof InvocationError ? error.fault : "error";
+  if (fault === "timeout") refuse(response, requestId, 504, "GATEWAY_TIMEOUT", "The function took too long");
+  else if (fault === "busy") {
+    response.setHeader("retry-after", "5");
+    refuse(
+      response,
+      requestId,
+      503,
+      "SERVICE_UNAVAILABLE",
+      "As many requests of this kind are under way as are answered at once: try again later",
+    );
+  } else if (fault === "stopped") refuse(response, requestId, 503, "SERVICE_UNAVAILABLE", "Stopping: try again");
+  else refuse(response, requestId, 502, "BAD_GATEWAY", "The function failed: the log has its request id and details");
+}
+
+/** In the error shape of the family that was asked. */
+function refuse(response: ServerResponse, requestId: string, status: number, code: string, message: string): void {
+  if (response.headersSent) return void response.end();
+  const path = URL.parse(response.req.url ?? "/", "http://127.0.0.1")?.pathname ?? "/";
+  const body = errorResponse(new ApiError(status, message, { code }), requestId, errorShapeOf(path));
+  response.setHeader("x-amzn-requestid", requestId);
+  response.writeHead(status, { "content-type": "application/json" });
+  response.end(JSON.stringify(body));
+}

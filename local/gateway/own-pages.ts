@@ -1,0 +1,25 @@
+/** Pages of the runtime's own, which no deployment has: what was used, and the metrics. For whoever is on this machine. */
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { CONTENT_TYPE, expositionText, type Family } from "../metrics/exposition.ts";
+import type { Usage } from "../usage/usage.ts";
+
+export interface OwnPages {
+  usage(): Usage;
+  metrics(): Family[];
+}
+
+/** @returns whether it answered */
+export function answerOwnPage(pages: OwnPages, request: IncomingMessage, response: ServerResponse, url: URL): boolean {
+  if (request.method !== "GET") return false;
+  if (url.pathname === "/_local/usage") {
+    response.writeHead(200, { "content-type": "application/json" });
+    response.end(JSON.stringify(pages.usage()));
+    return true;
+  }
+  if (url.pathname === "/metrics") {
+    response.writeHead(200, { "content-type": CONTENT_TYPE, "cache-control": "no-store" });
+    response.end(expositionText(pages.metrics()));
+    return true;
+  }
+  return false;
+}

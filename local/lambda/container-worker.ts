@@ -1,0 +1,152 @@
+/**
+ * The inside of a container: a worker thread that loads one handler and gives it one event at a time, with the context and the
+ * `awslambda` global of the Lambda Node runtime.
+ */
+import { Writable } from "node:stream";
+import { pathToFileURL } from "node:url";
+import { parentPort, workerData } from "node:worker_threads";
+import { shutdown } from "../../shared/platform/shutdown.ts";
+import type { ContainerData, FromWorker, HandlerError, InvokeMessage, StreamHead, ToWorker } from "./invocation.ts";
+
+type Context = ReturnType<typeof createContext>;
+type BufferedHandler = (event: unknown, context: Context) => unknown;
+type StreamingHandler = (event: unknown, stream: Writable, context: Context) => unknown;
+
+const STREAMING = Symbol("streaming handler");
+const SET_HEAD = Symbol("set head");
+const CHUNK_BYTES = 64 * 1024;
+
+if (parentPort === null) throw new Error("This file is the body of a worker thread");
+const port = parentPort;
+const { handler: file, functionName, memoryMb } = workerData as ContainerData;
+
+const post = (message: FromWorker): void => port.postMessage(message);
+let current: AnswerStream | undefined;
+
+/** Bytes on their way to the client: each chunk waits until the one before has left. */
+class AnswerStream extends Writable {
+  #head: StreamHead = { statusCode: 200, headers: { "content-type": "application/octet-stream" }, cookies: [] };
+  #headSent = false;
+  #onDrained: (() => void) | undefined;
+
+  constructor() {
+    super({ highWaterMark: CHUNK_BYTES });
+  }
+
+  [SET_HEAD](head: Partial<StreamHead>): void {
+    this.#head = {
+      statusCode: head.statusCode ?? 200,
+      headers: head.headers ?? this.#head.headers,
+      cookies: head.cookies ?? [],
+    };
+  }
+
+  /** Lambda's streams have it too. */
+  setContentType(type: string): void {
+    this.#head.headers = { ...this.#head.headers, "content-type": type };
+  }
+
+  drained(): void {
+    const resume = this.#onDrained;
+    this.#onDrained = undefined;
+    resume?.();
+  }
+
+  override _write(chunk: Buffer, _encoding: BufferEncoding, done: (error?: Error) => void): void {
+    this.#sendHead();
+    this.#onDrained = done;
+    post({ type: "chunk", bytes: chunk });
+  }
+
+  override _final(done: (error?: Error) => void): void {
+    this.#sendHead();
+    done();
+  }
+
+  #sendHead(): void {
+    if (this.#headSent) return;
+    this.#headSent = true;
+    post({ type: "head", head: this.#head });
+  }
+}
+
+const awslambda = {
+  streamifyResponse: (handler: StreamingHandler) => Object.assign(handler, { [STREAMING]: true }),
+  HttpResponseStream: {
+    from(stream: AnswerStream, head: Partial<StreamHead>): AnswerStream {
+      stream[SET_HEAD](head);
+      return stream;
+    },
+  },
+};
+Object.assign(globalThis, { awslambda });
+
+function createContext({ requestId, deadline }: InvokeMessage) {
+  return {
+    callbackWaitsForEmptyEventLoop: false,
+    functionName,
+    functionVersion: "$LATEST",
+    invokedFunctionArn: `arn:aws:lambda:us-east-1:000000000000:function:${functionName}`,
+    memoryLimitInMB: String(memoryMb),
+    awsRequestId: requestId,
+    logGroupName: `/aws/lambda/${functionName}`,
+    logStreamName: "local",
+    getRemainingTimeInMillis: () => Math.max(0, deadline - Date.now()),
+  };
+}
+
+async function run(handler: BufferedHandler | StreamingHandler, message: InvokeMessage): Promise<void> {
+  try {
+    if (STREAMING in handler) await runStreaming(handler as StreamingHandler, message);
+    else answer(await (handler as BufferedHandler)(message.event, createContext(message)));
+  } catch (error) {
+    post({ type: "failed", error: describe(error) });
+  }
+}
+
+/** Lambda passes answers on as JSON: what JSON cannot hold is lost here too. */
+function answer(value: unknown): void {
+  const isData = value === undefined || value === null || typeof value !== "object";
+  post({ type: "answer", value: isData ? (value ?? null) : JSON.parse(JSON.stringify(value)) });
+}
+
+async function runStreaming(handler: StreamingHandler, message: InvokeMessage): Promise<void> {
+  const stream = new AnswerStream();
+  current = stream;
+  const closed = new Promise<void>((resolve) => stream.once("close", resolve));
+  // the handler learns of it by its own pipeline; nobody else is listening
+  stream.on("error", () => {});
+  try {
+    await handler(message.event, stream, createContext(message));
+    if (!stream.destroyed) stream.end();
+    await closed;
+    post({ type: "end" });
+  } finally {
+    current = undefined;
+    stream.destroy();
+  }
+}
+
+function describe(error: unknown): HandlerError {
+  if (!(error instanceof Error)) return { errorType: typeof error, errorMessage: String(error), trace: "" };
+  return { errorType: error.name, errorMessage: error.message, trace: error.stack ?? "" };
+}
+
+async function loadHandler(): Promise<BufferedHandler | StreamingHandler | HandlerError> {
+  try {
+    const { handler } = (await import(pathToFileURL(file).href)) as { handler?: unknown };
+    if (typeof handler === "function") return handler as BufferedHandler;
+    return { errorType: "Runtime.HandlerNotFound", errorMessage: `${file} exports no function "handler"`, trace: "" };
+  } catch (error) {
+    return describe(error);
+  }
+}
+
+const loaded = await loadHandler();
+port.on("message", (message: ToWorker) => {
+  if (message.type === "drained") current?.drained();
+  else if (message.type === "disconnected") current?.destroy();
+  else if (message.type === "close") void shutdown().then(() => post({ type: "closed" }));
+  else if (typeof loaded === "function") void run(loaded, message);
+});
+post(typeof loaded === "function" ? { type: "ready" } : { type: "failed", error: loaded });

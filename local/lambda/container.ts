@@ -1,0 +1,214 @@
+/** A warm container: one worker thread that handles one event at a time. */
+import { randomUUID } from "node:crypto";
+import { join } from "node:path";
+import { type ResourceLimits, Worker } from "node:worker_threads";
+import type { FunctionSpec } from "../../infra/topology/spec.ts";
+import { readLines } from "../lines.ts";
+import {
+  type ContainerData,
+  type FromWorker,
+  type HandlerError,
+  InvocationError,
+  type InvocationFault,
+  type StreamSink,
+  type ToWorker,
+} from "./invocation.ts";
+
+export interface ContainerOptions {
+  spec: FunctionSpec;
+  /** File of the handler. */
+  handler: string;
+  env: Record<string, string>;
+  compileCache: string | undefined;
+  /** Each line that the handler writes to its standard output or standard error. */
+  onLine: (functionName: string, line: string) => void;
+}
+
+interface Running {
+  requestId: string;
+  sink: StreamSink | undefined;
+  settle(outcome: { value: unknown } | { fault: InvocationFault; message: string; cause?: unknown }): void;
+}
+
+/** Loading a handler is not part of its timeout, on Lambda neither. */
+const LOAD_TIMEOUT_MS = 60_000;
+const CLOSE_TIMEOUT_MS = 2_000;
+
+/**
+ * What the JavaScript heap may take of a function's memory; buffers and code need the rest. V8 collects the sooner, the
+ * smaller the limits are: with half the memory and new objects in 48 MB (Node's default grows to 96), the runtime stays
+ * 200 MB smaller and is no slower.
+ */
+const heapLimits = (memoryMb: number): ResourceLimits => ({
+  maxOldGenerationSizeMb: Math.max(256, memoryMb / 2),
+  maxYoungGenerationSizeMb: memoryMb >= 1024 ? 48 : 24,
+});
+
+export class Container {
+  readonly #spec: FunctionSpec;
+  readonly #worker: Worker;
+  readonly #ready: Promise<void>;
+  #running: Running | undefined;
+  #dead: string | undefined;
+  #loaded = false;
+  #loadError: HandlerError | undefined;
+
+  constructor({ spec, handler, env, compileCache, onLine }: ContainerOptions) {
+    this.#spec = spec;
+    const data: ContainerData = { handler, functionName: spec.name, memoryMb: spec.memoryMb, compileCache };
+    this.#worker = new Worker(join(import.meta.dirname, "container-entry.js"), {
+      workerData: data,
+      env: { ...env, AWS_LAMBDA_FUNCTION_NAME: spec.name, AWS_LAMBDA_FUNCTION_MEMORY_SIZE: String(spec.memoryMb) },
+      // none of the flags of whoever started us: a test runner's would load the test runner
+      execArgv: ["--no-warnings=ExperimentalWarning"],
+      resourceLimits: heapLimits(spec.memoryMb),
+      name: spec.name,
+      stdout: true,
+      stderr: true,
+    });
+    for (const output of [this.#worker.stdout, this.#worker.stderr]) {
+      readLines(output, (line) => onLine(spec.name, line));
+    }
+    this.#worker.on("message", (message: FromWorker) => this.#receive(message));
+    this.#worker.on("error", (error) => this.#die(error instanceof Error ? error.message : String(error), error));
+    this.#worker.on("exit", (code) => this.#die(`the container ended with code ${code}`));
+    this.#ready = new Promise((resolve) => {
+      this.#worker.once("message", () => resolve());
+      this.#worker.once("exit", () => resolve());
+      setTimeout(() => this.#overslept(resolve), LOAD_TIMEOUT_MS).unref();
+    });
+  }
+
+  /** False once the thread is gone or its handler could not be loaded. */
+  get usable(): boolean {
+    return this.#dead === undefined && this.#loadError === undefined;
+  }
+
+  /**
+   * Gives the handler one event. Only one may run at a time.
+   * @param sink where a streamed answer goes; without one it is an error to stream
+   * @returns the handler's answer, or undefined where it was streamed
+   * @throws InvocationError; after a timeout or a crash this container is not usable any more
+   */
+  async invoke(event: unknown, sink?: StreamSink): Promise<unknown> {
+    const requestId = randomUUID();
+    const about = { functionName: this.#spec.name, requestId };
+    await this.#ready;
+    if (this.#loadError) {
+      const { errorType, errorMessage, trace } = this.#loadError;
+      throw new InvocationError("error", `${errorType}: ${errorMessage}`, { ...about, cause: trace });
+    }
+    if (this.#dead !== undefined) throw new InvocationError("crash", this.#dead, about);
+    const deadline = Date.now() + this.#spec.timeoutS * 1000;
+    const disconnected = () => this.#send({ type: "disconnected" });
+    let timer: NodeJS.Timeout | undefined;
+    try {
+      return await new Promise((resolve, reject) => {
+        this.#running = {
+          requestId,
+          sink,
+          settle(outcome) {
+            if ("value" in outcome) resolve(outcome.value);
+            else reject(new InvocationError(outcome.fault, outcome.message, { ...about, cause: outcome.cause }));
+          },
+        };
+        timer = setTimeout(() => {
+          this.#settle({ fault: "timeout", message: `Task timed out after ${this.#spec.timeoutS} seconds` });
+          void this.stop();
+        }, this.#spec.timeoutS * 1000);
+        sink?.closed.addEventListener("abort", disconnected);
+        this.#send({ type: "invoke", requestId, event, deadline });
+        // it may have left while it waited for this container
+        if (sink?.closed.aborted) disconnected();
+      });
+    } finally {
+      clearTimeout(timer);
+      sink?.closed.removeEventListener("abort", disconnected);
+    }
+  }
+
+  /** Ends the thread, and with it what it is doing. */
+  async stop(reason = "the container was stopped"): Promise<void> {
+    this.#dead ??= reason;
+    this.#settle({ fault: "stopped", message: "The runtime stopped" });
+    // a browser ends with its thread in any case, but as a zombie of this process
+    if (this.#spec.browser && this.#loaded) await this.#closeDown();
+    await this.#worker.terminate();
+  }
+
+  async #closeDown(): Promise<void> {
+    const closed = new Promise<void>((resolve) => {
+      this.#worker.on("message", (message: FromWorker) => message.type === "closed" && resolve());
+      this.#worker.once("exit", () => resolve());
+      setTimeout(resolve, CLOSE_TIMEOUT_MS).unref();
+    });
+    this.#worker.postMessage({ type: "close" } satisfies ToWorker);
+    await closed;
+  }
+
+  #send(message: ToWorker): void {
+    try {
+      this.#worker.postMessage(message);
+    } catch (cause) {
+      // an event that cannot be copied between threads is the caller's fault, and no reason to wait
+      this.#settle({ fault: "error", message: "The event cannot be passed to a container", cause });
+    }
+  }
+
+  #receive(message: FromWorker): void {
+    this.#loaded = true;
+    switch (message.type) {
+      case "ready":
+      case "closed":
+        return;
+      case "answer":
+        this.#settle({ value: message.value });
+        return;
+      case "failed": {
+        const { errorType, errorMessage, trace } = message.error;
+        if (this.#running === undefined) this.#loadError = message.error;
+        else this.#settle({ fault: "error", message: `${errorType}: ${errorMessage}`, cause: trace });
+        return;
+      }
+      case "head":
+        this.#running?.sink?.head(message.head);
+        return;
+      case "chunk":
+        void this.#forward(message.bytes);
+        return;
+      case "end":
+        this.#settle({ value: undefined });
+    }
+  }
+
+  async #forward(bytes: Uint8Array): Promise<void> {
+    const sink = this.#running?.sink;
+    if (sink === undefined) {
+      this.#settle({
+        fault: "error",
+        message: "The handler streams its answer, and this trigger cannot take a stream",
+      });
+      await this.stop();
+      return;
+    }
+    await sink.write(bytes);
+    this.#send({ type: sink.closed.aborted ? "disconnected" : "drained" });
+  }
+
+  #overslept(give: () => void): void {
+    if (this.#loaded) return;
+    void this.stop(`the handler was not loaded within ${LOAD_TIMEOUT_MS / 1000} s`);
+    give();
+  }
+
+  #settle(outcome: Parameters<Running["settle"]>[0]): void {
+    const running = this.#running;
+    this.#running = undefined;
+    running?.settle(outcome);
+  }
+
+  #die(reason: string, cause?: unknown): void {
+    this.#dead ??= reason;
+    this.#settle({ fault: "crash", message: reason, cause });
+  }
+}

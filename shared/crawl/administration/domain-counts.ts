@@ -1,0 +1,65 @@
+/** What became of the URLs of each domain, over all jobs: running totals, since counting afterwards would read every capture. */
+import type { Queryable, Transaction } from "../../platform/database/database.ts";
+import { rowsOf } from "../../platform/database/rows.ts";
+import type { ClaimedUrl } from "../frontier/frontier.ts";
+import type { Outcome } from "../ingest/outcomes.ts";
+
+export interface Counted {
+  url: Pick<ClaimedUrl, "host">;
+  outcome: Pick<Outcome, "state">;
+  /** Bytes that came over the network. */
+  payloadBytes: number;
+  /** No request was made: an earlier capture was used again. */
+  reused: boolean;
+}
+
+/** Adds these captures. To be called last in a transaction, with nothing locked after it. */
+export async function countByDomain(tx: Transaction, arrivals: readonly Counted[]): Promise<void> {
+  const domains = Map.groupBy(arrivals, ({ url }) => url.host);
+  const rows = [...domains].map(([domain, some]) => ({
+    domain,
+    crawled: some.filter(({ outcome }) => outcome.state === "crawled").length,
+    failed: some.filter(({ outcome }) => outcome.state === "failed").length,
+    skipped: some.filter(({ outcome }) => outcome.state === "skipped").length,
+    retried: some.filter(({ outcome }) => outcome.state === "pending").length,
+    reused: some.filter(({ reused }) => reused).length,
+    bytes: some.reduce((sum, { payloadBytes }) => sum + payloadBytes, 0),
+  }));
+  if (rows.length === 0) return;
+  await tx`
+    insert into domain_counts as d (domain, crawled, failed, skipped, retried, reused, payload_bytes, last_capture_at)
+    select domain, crawled, failed, skipped, retried, reused, bytes, now()
+    from json_to_recordset(${rowsOf(rows)}::text::json)
+      as r (domain text, crawled bigint, failed bigint, skipped bigint, retried bigint, reused bigint, bytes bigint)
+    order by domain
+    on conflict (domain) do update set crawled = d.crawled + excluded.crawled, failed = d.failed + excluded.failed,
+      skipped = d.skipped + excluded.skipped, retried = d.retried + excluded.retried, reused = d.reused + excluded.reused,
+      payload_bytes = d.payload_bytes + excluded.payload_bytes, last_capture_at = excluded.last_capture_at`;
+}
+
+export interface DomainCounts {
+  domain: string;
+  crawled: number;
+  failed: number;
+  skipped: number;
+  retried: number;
+  reused: number;
+  payload_bytes: number;
+  last_capture_at: Date;
+}
+
+/** @returns undefined where no URL of the domain was ever tried */
+export async function readDomainCounts(sql: Queryable, domain: string): Promise<DomainCounts | undefined> {
+  const [row] = await sql<DomainCounts[]>`select * from domain_counts where domain = ${domain}`;
+  return row;
+}
+
+/** In order of name. @param after the last domain seen */
+export async function listDomainCounts(
+  sql: Queryable,
+  { limit, after }: { limit: number; after?: string | undefined },
+): Promise<DomainCounts[]> {
+  return await sql<DomainCounts[]>`
+    select * from domain_counts where ${after === undefined ? sql`true` : sql`domain > ${after}`}
+    order by domain limit ${limit}`;
+}

@@ -1,0 +1,58 @@
+/** The crawl settings that a job runs with: those of a stored config, then the overrides of the request, then defaults. */
+import { z } from "zod";
+import type { Queryable } from "../../platform/database/database.ts";
+import { ApiError } from "../../platform/errors.ts";
+import { type CrawlConfig, crawlConfigSchema, OWN_HEADERS } from "../settings/crawl-config.ts";
+import { requireProxy } from "./proxy-configs.ts";
+
+/** Any of the settings, without defaults: a default must not override what a stored config says. */
+export const crawlConfigOverrides: Readonly<Record<string, z.ZodType>> = Object.fromEntries(
+  Object.entries(crawlConfigSchema.shape).map(([name, schema]) => [
+    name,
+    (schema instanceof z.ZodDefault ? schema.unwrap() : schema).optional(),
+  ]),
+);
+export const crawlConfigOverridesSchema = z.strictObject(crawlConfigOverrides) as unknown as z.ZodType<
+  Partial<CrawlConfig>
+>;
+
+/**
+ * @throws ApiError 404 NOT_FOUND where there is no config `configId` or no such proxy, 409 PROXY_INACTIVE, 400 VALIDATION_ERROR where the settings do not go
+ * together
+ */
+export async function effectiveConfig(
+  sql: Queryable,
+  configId: string | undefined,
+  overrides: Partial<CrawlConfig>,
+): Promise<CrawlConfig> {
+  const stored = configId === undefined ? {} : await readStoredConfig(sql, configId);
+  const own = Object.keys(overrides.headers ?? {}).find((name) => OWN_HEADERS.test(name));
+  if (own !== undefined) {
+    throw new ApiError(400, `config: headers (${own}) holds what is the crawler's own to send: leave it out`, {
+      code: "VALIDATION_ERROR",
+    });
+  }
+  const config = crawlConfigSchema.parse({ ...stored, ...overrides });
+  if (config.chunk_overlap >= config.chunk_size || config.min_chunk_size > config.chunk_size) {
+    throw new ApiError(
+      400,
+      `config: chunk_overlap (${config.chunk_overlap}) must be below chunk_size (${config.chunk_size}), ` +
+        `and min_chunk_size (${config.min_chunk_size}) not above it`,
+      { code: "VALIDATION_ERROR" },
+    );
+  }
+  if (config.proxy_id !== undefined) await requireProxy(sql, config.proxy_id);
+  return config;
+}
+
+async function readStoredConfig(sql: Queryable, id: string): Promise<Partial<CrawlConfig>> {
+  const [row] = await sql<{ settings: unknown }[]>`select settings from crawl_configs where id = ${id}`;
+  if (row === undefined) throw new ApiError(404, `There is no crawl config ${id} (config_id)`, { code: "NOT_FOUND" });
+  return crawlConfigOverridesSchema.parse(row.settings);
+}
+
+/** @throws ApiError 404 NOT_FOUND */
+export async function requireCollection(sql: Queryable, id: string): Promise<void> {
+  const [row] = await sql`select 1 from collections where id = ${id}`;
+  if (row === undefined) throw new ApiError(404, `There is no collection ${id} (collection_id)`, { code: "NOT_FOUND" });
+}

@@ -1,0 +1,42 @@
+/** What the fetch worker works with, and how one delivery of a task begins and ends. */
+import type { UrlGuard } from "../../access/url-guard.ts";
+import type { ObjectStore } from "../../platform/aws/objects.ts";
+import type { QueueSender } from "../../platform/aws/queues.ts";
+import type { Clock } from "../../platform/clock.ts";
+import type { Logger } from "../../platform/observability/log.ts";
+import type { BodyBudget } from "../http/exchange.ts";
+import type { HostStates } from "../politeness/host-state.ts";
+import type { Exits } from "../proxies/egress.ts";
+import type { RobotsCache } from "../robots/cache.ts";
+import type { JobFlags } from "../tasks/job-flags.ts";
+import type { TaskLeases } from "./task-lease.ts";
+
+export interface FetchDependencies {
+  guard: UrlGuard;
+  exits: Exits;
+  budget: BodyBudget;
+  hosts: HostStates;
+  leases: TaskLeases;
+  robots: RobotsCache;
+  flags: JobFlags;
+  objects: ObjectStore;
+  queues: QueueSender;
+  clock: Clock;
+  settings: {
+    userAgent: string;
+    concurrency: number;
+    /** Requests a second per host where a job names none. */
+    defaultRps: number;
+    robotsUnreachable: "disallow" | "allow";
+  };
+}
+
+export interface TaskDelivery {
+  /** 1 for the first. */
+  receiveCount: number;
+  remainingMs(): number;
+  log: Logger;
+}
+
+/** How a delivery ended. `lost`: another delivery has the task now. */
+export type WorkOutcome = { kind: "done" } | { kind: "lost" } | { kind: "later"; waitMs: number };

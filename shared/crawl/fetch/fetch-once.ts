@@ -1,0 +1,78 @@
+/** One page, fetched as politely as those of a crawl, for somebody who waits for it. */
+import { ApiError } from "../../platform/errors.ts";
+import { uuidv7 } from "../../platform/ids.ts";
+import { SlotTooFar } from "../politeness/slot-queue.ts";
+import { createRobotsGate } from "../robots/gate.ts";
+import { crawlConfigSchema } from "../settings/crawl-config.ts";
+import { normalizeUrl, urlHash } from "../urls/normalize-url.ts";
+import { ANYWHERE } from "../urls/scope.ts";
+import type { FetchDependencies } from "./dependencies.ts";
+import { type FetchedPage, fetchPage } from "./fetch-page.ts";
+import { createTaskHosts } from "./task-hosts.ts";
+
+export type OnePageDependencies = Pick<
+  FetchDependencies,
+  "guard" | "exits" | "budget" | "hosts" | "robots" | "clock" | "settings"
+>;
+
+/** For the answer of the site. */
+const LONGEST_FETCH_MS = 15_000;
+
+/**
+ * @param deadline epoch ms
+ * @throws ApiError 503 HOST_BUSY where the host has no free slot soon
+ */
+export async function fetchOnePage(
+  dependencies: OnePageDependencies,
+  { url, respectRobotsTxt }: { url: string; respectRobotsTxt: boolean },
+  deadline: number,
+): Promise<FetchedPage> {
+  const { guard, clock, settings, robots: cache } = dependencies;
+  const { host } = guard.inspect(url);
+  const timeoutMs = Math.min(LONGEST_FETCH_MS, Math.max(100, deadline - clock.now()));
+  const config = crawlConfigSchema.parse({ render: "always", page_timeout_ms: timeoutMs });
+  const signal = AbortSignal.timeout(timeoutMs);
+  const hosts = createTaskHosts({
+    dependencies,
+    task: { jobId: uuidv7(), host, config },
+    signal,
+    deadline,
+    queued: () => 0,
+  });
+  const robots = createRobotsGate({
+    cache,
+    guard,
+    userAgent: settings.userAgent,
+    unreachable: settings.robotsUnreachable,
+    get: hosts.get,
+    archive: async () => undefined,
+    onCrawlDelay: (origin, delayMs) => hosts.slowTo(origin.host, delayMs),
+  });
+  const target = { url, urlHash: urlHash(normalizeUrl(url)), depth: 0, attempt: 0, prior: null };
+  try {
+    return await fetchPage(target, {
+      config,
+      scope: ANYWHERE,
+      host,
+      userAgent: settings.userAgent,
+      anchors: false,
+      guard,
+      get: hosts.get,
+      robotsFault: async (each) => (respectRobotsTxt ? await robots.faultOf(each) : null),
+      now: clock.now,
+    });
+  } catch (error) {
+    if (error instanceof SlotTooFar) throw busy(host, error.waitMs);
+    if (signal.aborted) throw new ApiError(504, `url: ${host} did not answer in time`, { code: "PAGE_TIMEOUT" });
+    throw error;
+  }
+}
+
+function busy(host: string, waitMs: number): ApiError {
+  const seconds = Math.max(1, Math.ceil(waitMs / 1000));
+  return new ApiError(503, `${host} may not be asked for ${seconds} s: try again then`, {
+    code: "HOST_BUSY",
+    details: { retry_after_seconds: seconds },
+    headers: { "retry-after": String(seconds) },
+  });
+}

@@ -1,0 +1,205 @@
+/** One URL of a task → one capture and the WARC records of every exchange on the way. */
+import { type UrlGuard, UrlRefusedError } from "../../access/url-guard.ts";
+import type { Capture, CaptureError } from "../../capture/capture.ts";
+import type { WarcMember } from "../../capture/warc-segment.ts";
+import { type Exchange, type ExchangeLimits, headerValue } from "../http/exchange.ts";
+import { fault } from "../http/faults.ts";
+import { parseMediaType } from "../http/media-type.ts";
+import { readPageContent } from "../http/read-page.ts";
+import { isRedirect, redirectTarget } from "../http/redirects.ts";
+import { RequestRefused } from "../politeness/host-permit.ts";
+import { type CrawlConfig, OWN_HEADERS } from "../settings/crawl-config.ts";
+import type { FetchTask, PriorCapture, Scope } from "../tasks/fetch-task.ts";
+import { hostOf } from "../urls/normalize-url.ts";
+import { inScope } from "../urls/scope.ts";
+import { archiveExchange, isConditional } from "./archive-exchange.ts";
+import { renderReason } from "./render-decision.ts";
+
+export type TaskUrl = FetchTask["urls"][number];
+
+export interface PageContext {
+  config: CrawlConfig;
+  scope: Scope;
+  /** The task's own host: the only one that gets the configured headers. */
+  host: string;
+  userAgent: string;
+  /** Whether the text of the links is wanted, too. */
+  anchors: boolean;
+  guard: UrlGuard;
+  /** Politely; throws as `PoliteClient.get` does. */
+  get(url: URL, headers: readonly [string, string][], limits: ExchangeLimits): Promise<Exchange>;
+  /** Why robots.txt forbids the URL, or null. */
+  robotsFault(url: URL): Promise<CaptureError | null>;
+  now(): number;
+}
+
+export interface FetchedPage {
+  /** Its `warc` is not filled in yet. */
+  capture: Capture;
+  members: WarcMember[];
+  /** Record id of the member that the capture points to; null where nothing came. */
+  recordId: string | null;
+  /** Set where the page is to be opened in a browser before its capture is delivered. */
+  rendering: RenderingWish | null;
+}
+
+export interface RenderingWish {
+  /** See `renderReason`. */
+  reason: string;
+  html: string;
+}
+
+const ACCEPT = "text/html,application/xhtml+xml,application/xml;q=0.9,text/plain;q=0.8,*/*;q=0.5";
+const ACCEPT_ENCODING = "gzip, deflate, br, zstd";
+/** Header values that may be sent back as they came. */
+const SENDABLE = /^[\t\x20-\x7e\x80-\xff]*$/;
+
+/** @throws what `PageContext.get` throws where the task, not the URL, must stop */
+export async function fetchPage(target: TaskUrl, context: PageContext): Promise<FetchedPage> {
+  const { config } = context;
+  const maxBytes = Math.floor(config.max_page_size_mb * 1024 * 1024);
+  const capture = blankCapture(target, context.now());
+  const members: WarcMember[] = [];
+  const seen = new Set<string>();
+  let recordId: string | null = null;
+  let remainingMs = config.page_timeout_ms;
+  let rendering: RenderingWish | null = null;
+  const ended = (error: CaptureError | null): FetchedPage => ({
+    capture: { ...capture, error },
+    members,
+    recordId,
+    rendering,
+  });
+
+  let next = target.url;
+  for (;;) {
+    const judged = await judge(next, capture.redirects.length > 0, context);
+    if (!(judged instanceof URL)) return ended(judged);
+    const url = judged;
+    capture.finalUrl = url.href;
+    seen.add(url.href);
+    const prior = priorOf(target.prior, url);
+    let answer: Exchange;
+    try {
+      const limits = { timeoutMs: remainingMs, maxBodyBytes: maxBytes };
+      answer = await context.get(url, requestHeaders(url, prior, context), limits);
+    } catch (error) {
+      if (error instanceof RequestRefused) return ended(error.fault);
+      throw error;
+    }
+    const archived = await archiveExchange(answer, prior);
+    members.push(...archived.members);
+    recordId = archived.recordId ?? recordId;
+    remainingMs = Math.max(1, remainingMs - answer.durationMs);
+    observe(capture, answer, archived.payloadDigest);
+    capture.revisitOf = archived.revisit ? (prior?.captureId ?? null) : null;
+
+    const { response } = answer;
+    if (response === null || answer.fault !== null) return ended(answer.fault);
+    if (isRedirect(response.status)) {
+      const location = redirectTarget(url, response.headers);
+      if (!(location instanceof URL)) return ended(location);
+      capture.redirects.push({ url: url.href, status: response.status });
+      capture.finalUrl = location.href;
+      if (seen.has(location.href)) return ended(fault("REDIRECT_LOOP", `The redirects lead back to ${location.href}`));
+      if (capture.redirects.length > config.max_redirects) {
+        return ended(fault("TOO_MANY_REDIRECTS", `More than ${config.max_redirects} redirects`));
+      }
+      next = location.href;
+      continue;
+    }
+    if (response.status === 304 && prior !== null && isConditional(prior)) {
+      capture.notModified = true;
+      capture.payloadDigest = prior.payloadDigest;
+      return ended(null);
+    }
+    if (response.status < 200 || response.status > 299) return ended(statusFault(response.status));
+    const { error, html, ...content } = await readPageContent(response, url.href, maxBytes, context);
+    Object.assign(capture, content);
+    if (html !== null && content.extraction !== null) {
+      const reason = renderReason(config.render, html, content.extraction);
+      if (reason !== null) rendering = { reason, html };
+    }
+    return ended(error);
+  }
+}
+
+function blankCapture(target: TaskUrl, now: number): Capture {
+  return {
+    url: target.url,
+    urlHash: target.urlHash,
+    finalUrl: target.url,
+    redirects: [],
+    depth: target.depth,
+    status: 0,
+    headers: [],
+    mimeType: null,
+    charset: null,
+    fetchedAt: new Date(now).toISOString(),
+    fetchTimeMs: 0,
+    payloadBytes: 0,
+    payloadDigest: null,
+    truncated: false,
+    notModified: false,
+    revisitOf: null,
+    rendered: null,
+    warc: null,
+    extraction: null,
+    error: null,
+  };
+}
+
+/** A capture of a URL that was not asked for. */
+export function capturedWithout(target: TaskUrl, error: CaptureError, now: number): Capture {
+  return { ...blankCapture(target, now), error };
+}
+
+/** The URL as it may be requested, or why it may not: by the guard, the job's scope and robots.txt. */
+export async function judge(href: string, redirected: boolean, context: PageContext): Promise<URL | CaptureError> {
+  let url: URL;
+  try {
+    url = context.guard.inspect(href);
+  } catch (error) {
+    if (!(error instanceof UrlRefusedError)) throw error;
+    return fault(redirected && error.code === "URL_INVALID" ? "INVALID_REDIRECT" : "URL_BLOCKED", error.message);
+  }
+  url.hash = "";
+  if (!inScope(url, context.scope)) return fault("OUT_OF_SCOPE", `${url.host} is outside the scope of the job`);
+  return (await context.robotsFault(url)) ?? url;
+}
+
+/** Validators hold for the very URL they came from. */
+function priorOf(prior: PriorCapture | null, url: URL): PriorCapture | null {
+  return prior !== null && prior.url === url.href ? prior : null;
+}
+
+function requestHeaders(url: URL, prior: PriorCapture | null, context: PageContext): [string, string][] {
+  const own = Object.entries(hostOf(url) === context.host ? context.config.headers : {}).filter(
+    ([name]) => !OWN_HEADERS.test(name),
+  );
+  const given = new Set(own.map(([name]) => name.toLowerCase()));
+  const headers: [string, string][] = [
+    ["user-agent", context.userAgent],
+    ["accept", ACCEPT],
+    ["accept-encoding", ACCEPT_ENCODING],
+  ];
+  if (prior?.etag && SENDABLE.test(prior.etag)) headers.push(["if-none-match", prior.etag]);
+  if (prior?.lastModified && SENDABLE.test(prior.lastModified)) headers.push(["if-modified-since", prior.lastModified]);
+  return [...headers.filter(([name]) => !given.has(name)), ...own];
+}
+
+function observe(capture: Capture, { response, startedAt, durationMs }: Exchange, payloadDigest: string | null): void {
+  capture.fetchedAt = new Date(startedAt).toISOString();
+  capture.fetchTimeMs += durationMs;
+  capture.status = response?.status ?? 0;
+  capture.headers = (response?.headers ?? []).map(([name, value]) => [name.toLowerCase(), value]);
+  capture.mimeType = response ? parseMediaType(headerValue(response.headers, "content-type")).essence : null;
+  capture.payloadBytes = response?.body.length ?? 0;
+  capture.payloadDigest = payloadDigest;
+  capture.truncated = response !== null && response.truncated !== null;
+}
+
+function statusFault(status: number): CaptureError {
+  if (status === 429) return fault("RATE_LIMITED", "The server answered 429 Too Many Requests");
+  return { code: `HTTP_${status}`, message: `The server answered ${status}`, retryable: status >= 500 };
+}

@@ -1,0 +1,35 @@
+/** Why the work on a task stops before its last URL: the first reason counts, and all that wait wake up. */
+import { RetryableError } from "../../platform/errors.ts";
+import type { WorkOutcome } from "./dependencies.ts";
+
+export type HaltReason =
+  | { kind: "cancelled" }
+  | { kind: "timed-out" }
+  | { kind: "failed"; error: unknown }
+  | Exclude<WorkOutcome, { kind: "done" }>;
+
+export interface TaskHalt {
+  readonly signal: AbortSignal;
+  readonly reason: HaltReason | undefined;
+  stopFor(reason: HaltReason): void;
+}
+
+export function createTaskHalt(): TaskHalt {
+  const controller = new AbortController();
+  let first: HaltReason | undefined;
+  return {
+    signal: controller.signal,
+    get reason() {
+      return first;
+    },
+    stopFor(reason) {
+      first ??= reason;
+      controller.abort();
+    },
+  };
+}
+
+/** Faults of S3, SQS and DynamoDB: they say nothing about the page at hand, and the task is tried again. */
+export function isInfrastructureFault(error: unknown): boolean {
+  return error instanceof RetryableError || (error instanceof Error && "$metadata" in error);
+}

@@ -1,0 +1,86 @@
+/** The hosts that one task talks to: its own, and those that redirects lead to. */
+
+import { uuidTime } from "../../platform/ids.ts";
+import type { Lookout } from "../politeness/freshness.ts";
+import { CircuitOpen, RequestRefused } from "../politeness/host-permit.ts";
+import { createPoliteClient, type PoliteClient } from "../politeness/polite-client.ts";
+import { SlotTooFar } from "../politeness/slot-queue.ts";
+import type { FetchTask } from "../tasks/fetch-task.ts";
+import { hostOf } from "../urls/normalize-url.ts";
+import type { FetchDependencies } from "./dependencies.ts";
+import type { PageContext } from "./fetch-page.ts";
+
+/** A first slot further away than this is not waited for: the task is sent again. */
+const MAX_SLOT_WAIT_MS = 5000;
+/** The same for another host, since the task cannot be sent there. */
+const MAX_FOREIGN_WAIT_MS = 30_000;
+
+export interface TaskHosts {
+  get: PageContext["get"];
+  slowTo(host: string, crawlDelayMs: number): void;
+  /** Reads again what other workers know of the hosts. */
+  refresh(): Promise<void>;
+}
+
+export interface TaskHostsOptions {
+  dependencies: Pick<FetchDependencies, "hosts" | "exits" | "budget" | "clock" | "settings">;
+  task: Pick<FetchTask, "jobId" | "host" | "config">;
+  signal: AbortSignal;
+  /** Epoch ms by which the last slot must be. */
+  deadline: number;
+  /** URLs of the task that still wait for a worker. */
+  queued(): number;
+  /** Undefined: only the signal stops requests. */
+  lookout?: Lookout;
+}
+
+export function createTaskHosts(options: TaskHostsOptions): TaskHosts {
+  const { dependencies, task, signal, deadline, queued, lookout } = options;
+  const { hosts, exits, budget, clock, settings } = dependencies;
+  const clients = new Map<string, PoliteClient>();
+  const exit = exits.forTask(task.config.proxy_id);
+
+  const clientOf = (host: string): PoliteClient => {
+    const held = clients.get(host);
+    if (held) return held;
+    const own = host === task.host;
+    const made = createPoliteClient({
+      host,
+      jobRps: task.config.rate_limit_rps ?? settings.defaultRps,
+      waitingSince: uuidTime(task.jobId) ?? 0,
+      states: hosts,
+      exit,
+      budget,
+      clock,
+      signal,
+      maxWaitMs: own ? MAX_SLOT_WAIT_MS : MAX_FOREIGN_WAIT_MS,
+      wanted: own ? queued : () => 0,
+      deadline,
+      lookout,
+    });
+    clients.set(host, made);
+    return made;
+  };
+
+  return {
+    async get(url, headers, limits) {
+      const host = hostOf(url);
+      try {
+        return await clientOf(host).get(url, headers, limits);
+      } catch (error) {
+        if (error instanceof CircuitOpen) {
+          // the whole task waits, rather than each of its URLs
+          if (host === task.host) throw new SlotTooFar(error.waitMs);
+          throw new RequestRefused("CIRCUIT_OPEN", error.message, error.waitMs);
+        }
+        if (!(error instanceof SlotTooFar) || host === task.host) throw error;
+        throw new RequestRefused("RATE_LIMITED", `${host} has no free slot for the next ${error.waitMs} ms`);
+      }
+    },
+    slowTo: (host, crawlDelayMs) => clientOf(host).slowTo(crawlDelayMs),
+    async refresh() {
+      clientOf(task.host);
+      await Promise.all([...clients.values()].map((each) => each.refresh()));
+    },
+  };
+}

@@ -1,0 +1,84 @@
+/** URLs whose task will never answer: they end, so that their job ends. */
+import { inTransaction, type Transaction } from "../../platform/database/database.ts";
+import { lockJob, settleJob } from "../jobs/lifecycle.ts";
+import type { JobDependencies } from "../submit/create-job.ts";
+import { dispatch } from "./build-task.ts";
+import { claimUrls } from "./claim.ts";
+import { MAX_SENDS } from "./claim-lease.ts";
+import { type ClaimedUrl, endClaimed, lockClaimed, lockLapsed, lockTask } from "./frontier.ts";
+
+type LostWorkDependencies = Pick<JobDependencies, "sql" | "queues" | "log">;
+
+/**
+ * Ends what the task still owes as failed (DEAD_LETTERED), or as skipped where the job is cancelled, and goes on with the job.
+ * @param hashes only these URLs (hex); null: all that the task owes
+ * @returns how many URLs ended
+ */
+export async function endLostUrls(
+  dependencies: LostWorkDependencies,
+  jobId: string,
+  taskId: string,
+  hashes: readonly string[] | null,
+): Promise<number> {
+  return await endOwed(dependencies, jobId, taskId, (tx) =>
+    hashes === null ? lockTask(tx, jobId, taskId) : lockClaimed(tx, jobId, taskId, hashes),
+  );
+}
+
+/** As `endLostUrls`, for a task that was sent as often as a task is; unless it has answered since that was seen. */
+export async function giveUpTask(dependencies: LostWorkDependencies, jobId: string, taskId: string): Promise<number> {
+  return await endOwed(dependencies, jobId, taskId, (tx) => lockLapsed(tx, jobId, taskId, MAX_SENDS));
+}
+
+async function endOwed(
+  dependencies: LostWorkDependencies,
+  jobId: string,
+  taskId: string,
+  lockOwed: (tx: Transaction) => Promise<ClaimedUrl[]>,
+): Promise<number> {
+  const { ended, tasks } = await inTransaction(dependencies.sql, async (tx) => {
+    const owed = await lockOwed(tx);
+    const job = owed.length === 0 ? undefined : await lockJob(tx, jobId);
+    if (job === undefined) return { ended: 0, tasks: [] };
+    const outcome = job.cancelRequested
+      ? ({ state: "skipped", errorCode: "CANCELLED" } as const)
+      : ({ state: "failed", errorCode: "DEAD_LETTERED" } as const);
+    await endClaimed(
+      tx,
+      job,
+      owed.map(({ urlHash }) => ({ urlHash, ...outcome, waitMs: 0, captureId: null, givesBudgetBack: false })),
+    );
+    await tx`
+      update dead_letters set state = 'ended', redrive_at = null, updated_at = now()
+      where job_id = ${jobId} and task_id = ${taskId} and state = 'sent'`;
+    const tasks = await claimUrls(tx, job, [...new Set(owed.map((url) => url.host))]);
+    await settleJob(tx, jobId, dependencies.log);
+    return { ended: owed.length, tasks };
+  });
+  await dispatch(dependencies, tasks);
+  if (ended === 0) await claimPassedOver(dependencies, jobId);
+  return ended;
+}
+
+/**
+ * For who finds, when its turn comes, that its URLs were answered before: to be called once its transaction has ended. PostgreSQL
+ * has given it the locks of these rows all the same, also of those that are to be tried again, and whoever claimed meanwhile
+ * passed them over.
+ */
+export async function claimPassedOver(dependencies: LostWorkDependencies, jobId: string): Promise<void> {
+  const [row] = await dependencies.sql<{ left: boolean }[]>`
+    select exists (select from frontier where job_id = ${jobId} and state = 'pending' and attempt > 0) as left`;
+  if (row?.left) await resumeJob(dependencies, jobId);
+}
+
+/** Claims what nobody has claimed, and moves the job on where its counts say so. */
+export async function resumeJob(dependencies: LostWorkDependencies, jobId: string): Promise<void> {
+  const tasks = await inTransaction(dependencies.sql, async (tx) => {
+    const job = await lockJob(tx, jobId);
+    if (job === undefined) return [];
+    const claimed = await claimUrls(tx, job, null);
+    await settleJob(tx, jobId, dependencies.log);
+    return claimed;
+  });
+  await dispatch(dependencies, tasks);
+}

@@ -1,0 +1,75 @@
+/** Captures as rows: every observation of a URL, those without an answer included. */
+import type { Capture } from "../../capture/capture.ts";
+import type { Transaction } from "../../platform/database/database.ts";
+import { rowsOf } from "../../platform/database/rows.ts";
+
+export interface PlacedCapture {
+  capture: Capture;
+  /** Its position in the batch object. */
+  index: number;
+  /** SHA-256 of the normalised final URL, hex. */
+  finalHash: string;
+}
+
+/** @returns the ids of the rows, by URL hash */
+export async function insertCaptures(
+  tx: Transaction,
+  jobId: string,
+  batchKey: string,
+  placed: readonly PlacedCapture[],
+): Promise<Map<string, number>> {
+  const rows = placed.map(({ capture, index, finalHash }) => ({
+    url: capture.url,
+    hash: capture.urlHash,
+    final_url: capture.finalUrl,
+    final_hash: finalHash,
+    canonical_url: capture.extraction?.canonicalUrl ?? null,
+    redirects: capture.redirects,
+    depth: capture.depth,
+    status_code: capture.status,
+    headers: capture.headers,
+    mime_type: capture.mimeType,
+    charset: capture.charset,
+    language: capture.extraction?.language ?? null,
+    title: capture.extraction?.title ?? null,
+    etag: headerOf(capture, "etag"),
+    last_modified: headerOf(capture, "last-modified"),
+    fetched_at: capture.fetchedAt,
+    fetch_time_ms: capture.fetchTimeMs,
+    payload_bytes: capture.payloadBytes,
+    payload_digest: capture.payloadDigest,
+    truncated: capture.truncated,
+    not_modified: capture.notModified,
+    error_code: capture.error?.code ?? null,
+    error_message: capture.error?.message ?? null,
+    error_retryable: capture.error?.retryable ?? null,
+    warc_key: capture.warc?.key ?? null,
+    warc_offset: capture.warc?.offset ?? null,
+    warc_length: capture.warc?.length ?? null,
+    warc_record_id: capture.warc?.recordId ?? null,
+    revisit_of: capture.revisitOf,
+    rendered: capture.rendered,
+    batch_index: index,
+  }));
+  const inserted = await tx<{ id: number; hash: string }[]>`
+    insert into captures (job_id, batch_key, url, url_hash, final_url, final_url_hash, canonical_url, redirects, depth, status_code, headers,
+      mime_type, charset, language, title, etag, last_modified, fetched_at, fetch_time_ms, payload_bytes, payload_digest,
+      truncated, not_modified, error_code, error_message, error_retryable, warc_key, warc_offset, warc_length,
+      warc_record_id, revisit_of, rendered, batch_index)
+    select ${jobId}, ${batchKey}, url, decode(hash, 'hex'), final_url, decode(final_hash, 'hex'), canonical_url, redirects, depth, status_code, headers,
+      mime_type, charset, language, title, etag, last_modified, fetched_at, fetch_time_ms, payload_bytes, payload_digest,
+      truncated, not_modified, error_code, error_message, error_retryable, warc_key, warc_offset, warc_length,
+      warc_record_id, revisit_of, rendered, batch_index
+    from json_to_recordset(${rowsOf(rows)}::text::json) as r (url text, hash text, final_url text, final_hash text, canonical_url text,
+      redirects jsonb, depth int, status_code int, headers jsonb, mime_type text, charset text, language text, title text,
+      etag text, last_modified text, fetched_at timestamptz, fetch_time_ms float8, payload_bytes bigint,
+      payload_digest text, truncated boolean, not_modified boolean, error_code text, error_message text,
+      error_retryable boolean, warc_key text, warc_offset bigint, warc_length bigint, warc_record_id uuid,
+      revisit_of bigint, rendered jsonb, batch_index int)
+    returning id, encode(url_hash, 'hex') as hash`;
+  return new Map(inserted.map((row) => [row.hash, row.id]));
+}
+
+function headerOf(capture: Capture, name: string): string | null {
+  return capture.headers.find(([each]) => each === name)?.[1] ?? null;
+}

@@ -1,0 +1,197 @@
+/**
+ * The states of a job. Counts change in the transaction that changes the rows they count; whoever brings a count to zero
+ * moves the job on, in that same transaction and under the job's row lock, so that each step is taken exactly once.
+ *
+ * Locks are always taken in this order, which keeps transactions from waiting in a circle: frontier rows that are claimed,
+ * documents and chunks, the job row, frontier rows that are pending, generations.
+ */
+import { activateGeneration } from "../../knowledge/documents/generations.ts";
+import { afterCommit, type Transaction } from "../../platform/database/database.ts";
+import type { Logger } from "../../platform/observability/log.ts";
+import { tellJobEnded } from "../crawl-metrics.ts";
+import { type JobSettings, jobSettingsSchema } from "../settings/job-settings.ts";
+import type { Priority } from "../tasks/fetch-task.ts";
+
+export type JobKind = "pages" | "site" | "archive" | "import";
+export type JobStatus = "pending" | "running" | "embedding" | "completed" | "failed" | "cancelled";
+
+export interface JobRow {
+  id: string;
+  kind: JobKind;
+  status: JobStatus;
+  stopReason: string | null;
+  priority: Priority;
+  collectionId: string | null;
+  generationId: string;
+  cancelRequested: boolean;
+  /** No request is made later than this; null: whenever. */
+  deadlineAt: Date | null;
+  /** The deadline has passed: nothing more is claimed, and the job completes with what it has. */
+  timedOut: boolean;
+  settings: JobSettings;
+  counts: JobCounts;
+}
+
+export interface JobCounts {
+  /** open + crawled + failed + skipped */
+  discovered: number;
+  open: number;
+  crawled: number;
+  failed: number;
+  skipped: number;
+  /** URLs counted against `max_pages`. */
+  claimed: number;
+  /** URLs that ended as results: the last `result_seq` given. */
+  results: number;
+  documents: number;
+  chunks: number;
+  unembedded: number;
+}
+
+export const isFinished = (status: JobStatus): boolean =>
+  status === "completed" || status === "failed" || status === "cancelled";
+
+interface RawJob extends Omit<JobRow, "settings" | "counts">, JobCounts {
+  settings: unknown;
+}
+
+/** The job's row, locked until the transaction ends; undefined where there is none. */
+export async function lockJob(tx: Transaction, jobId: string): Promise<JobRow | undefined> {
+  const [raw] = await tx<RawJob[]>`
+    select id, kind, status, stop_reason as "stopReason", priority, collection_id as "collectionId",
+      generation_id as "generationId", cancel_requested as "cancelRequested", deadline_at as "deadlineAt",
+      timed_out as "timedOut", settings, discovered, open_urls as open,
+      crawled, failed, skipped, claimed, results, documents, chunks, unembedded_chunks as unembedded
+    from jobs where id = ${jobId} for no key update`;
+  return raw && jobOf(raw);
+}
+
+/** As `lockJob`, without the lock: what it says may be old by the time it is read. */
+export async function peekJob(tx: Transaction, jobId: string): Promise<JobRow | undefined> {
+  const [raw] = await tx<RawJob[]>`
+    select id, kind, status, stop_reason as "stopReason", priority, collection_id as "collectionId",
+      generation_id as "generationId", cancel_requested as "cancelRequested", deadline_at as "deadlineAt",
+      timed_out as "timedOut", settings, discovered, open_urls as open,
+      crawled, failed, skipped, claimed, results, documents, chunks, unembedded_chunks as unembedded
+    from jobs where id = ${jobId}`;
+  return raw && jobOf(raw);
+}
+
+function jobOf(raw: RawJob): JobRow {
+  const {
+    settings,
+    discovered,
+    open,
+    crawled,
+    failed,
+    skipped,
+    claimed,
+    results,
+    documents,
+    chunks,
+    unembedded,
+    ...job
+  } = raw;
+  return {
+    ...job,
+    settings: jobSettingsSchema.parse(settings),
+    counts: { discovered, open, crawled, failed, skipped, claimed, results, documents, chunks, unembedded },
+  };
+}
+
+/** Adds to the job's counts, in the row and in `job`; the caller holds the row's lock. */
+export async function addCounts(tx: Transaction, job: JobRow, added: Partial<JobCounts>): Promise<void> {
+  const { discovered = 0, open = 0, crawled = 0, failed = 0, skipped = 0 } = added;
+  const { claimed = 0, results = 0, documents = 0, chunks = 0, unembedded = 0 } = added;
+  await tx`
+    update jobs set discovered = discovered + ${discovered}, open_urls = open_urls + ${open},
+      crawled = crawled + ${crawled}, failed = failed + ${failed}, skipped = skipped + ${skipped},
+      claimed = claimed + ${claimed}, results = results + ${results}, documents = documents + ${documents}, chunks = chunks + ${chunks},
+      unembedded_chunks = unembedded_chunks + ${unembedded}, updated_at = statement_timestamp()
+    where id = ${job.id}`;
+  for (const [name, amount] of Object.entries(added)) job.counts[name as keyof JobCounts] += amount;
+}
+
+/** The first captures are here. */
+export async function markRunning(tx: Transaction, job: JobRow): Promise<void> {
+  if (job.status !== "pending") return;
+  await tx`update jobs set status = 'running', started_at = coalesce(started_at, statement_timestamp()) where id = ${job.id} and status = 'pending'`;
+  job.status = "running";
+}
+
+/** Each outweighs those before it, since it cuts pages that they would have allowed. */
+const STOP_LIMITS = ["max_depth", "budget_exhausted", "max_pages", "timeout"] as const;
+export type StopLimit = (typeof STOP_LIMITS)[number];
+
+/** Why the crawl went no further, noted while it runs; it becomes the job's stop reason if the job completes. */
+export async function noteLimit(tx: Transaction, job: JobRow, limit: StopLimit): Promise<void> {
+  const rank = STOP_LIMITS.indexOf(job.stopReason as StopLimit);
+  if (rank >= STOP_LIMITS.indexOf(limit)) return;
+  await tx`update jobs set stop_reason = ${limit} where id = ${job.id}`;
+  job.stopReason = limit;
+}
+
+export type Settled = "unchanged" | "embedding" | "completed" | "failed" | "cancelled";
+
+/**
+ * Moves the job on if its counts say so: running → embedding once no URL is open, → completed once no chunk waits for its
+ * vector, activating the generation in this same transaction. To be called in the transaction that changed the counts,
+ * after that change. A site job without a single page fails, so that a site that is down does not erase what is known of it;
+ * a job of given pages completes, and its results say what became of each URL.
+ * @param tx of `inTransaction`: the end is told once it is committed
+ */
+export async function settleJob(tx: Transaction, jobId: string, log: Logger): Promise<Settled> {
+  const job = await lockJob(tx, jobId);
+  if (job === undefined || isFinished(job.status) || job.counts.open > 0) return "unchanged";
+  if (job.cancelRequested) return await finish(tx, log, job, "cancelled", "manual_stop");
+  if (job.kind === "site" && job.counts.crawled === 0) {
+    const [first] = await tx<{ url: string; errorCode: string | null }[]>`
+      select url, error_code as "errorCode" from frontier where job_id = ${jobId} order by priority limit 1`;
+    const error = `No page could be crawled: ${first?.url} ended with ${first?.errorCode}. What was searchable before stays so.`;
+    // its time may have been too short for a single page
+    return await finish(tx, log, job, "failed", job.stopReason === "timeout" ? "timeout" : "error", error);
+  }
+  if (job.counts.unembedded > 0) {
+    if (job.status === "embedding") return "unchanged";
+    await tx`
+      update jobs set status = 'embedding', started_at = coalesce(started_at, statement_timestamp()),
+        crawl_ended_at = statement_timestamp(), updated_at = statement_timestamp()
+      where id = ${jobId}`;
+    return "embedding";
+  }
+  // a job that is not to be indexed has no documents, and must not hide those of others
+  if (job.settings.index) {
+    await activateGeneration(tx, {
+      jobId,
+      generationId: job.generationId,
+      collectionId: job.collectionId,
+      wholeHosts: wholeHosts(job),
+    });
+  }
+  return await finish(tx, log, job, "completed", job.stopReason ?? "completed");
+}
+
+/** A crawl of whole hosts tells of each of their pages; one that patterns narrow does not. */
+function wholeHosts({ kind, settings: { scope, replaces } }: JobRow): readonly string[] {
+  const whole = kind === "site" && replaces === "site" && scope.mode === "host";
+  return whole && scope.include.length === 0 && scope.exclude.length === 0 ? scope.roots : [];
+}
+
+async function finish(
+  tx: Transaction,
+  log: Logger,
+  job: JobRow,
+  status: "completed" | "failed" | "cancelled",
+  stopReason: string,
+  error: string | null = null,
+): Promise<Settled> {
+  const [ended] = await tx<{ seconds: number }[]>`
+    update jobs set status = ${status}, stop_reason = ${stopReason}, error = ${error}, completed_at = statement_timestamp(),
+      started_at = coalesce(started_at, statement_timestamp()), updated_at = statement_timestamp()
+    where id = ${job.id} and status in ('pending', 'running', 'embedding')
+    returning extract(epoch from completed_at - created_at)::float8 as seconds`;
+  await tx`delete from crawl_counts where job_id = ${job.id}`;
+  if (ended === undefined) return "unchanged";
+  afterCommit(tx, () => tellJobEnded(log, job.id, { kind: job.kind, status, stopReason }, ended.seconds));
+  return status;
+}

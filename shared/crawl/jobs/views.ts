@@ -1,0 +1,142 @@
+/** Jobs as the API tells of them. */
+import type { Rendering } from "../../capture/capture.ts";
+import type { Queryable } from "../../platform/database/database.ts";
+import type { Priority } from "../tasks/fetch-task.ts";
+import type { JobKind, JobStatus } from "./lifecycle.ts";
+
+export interface JobView {
+  job_id: string;
+  kind: JobKind;
+  status: JobStatus;
+  /** null until the job has ended. */
+  stop_reason: string | null;
+  priority: Priority;
+  /** discovered = open + crawled + failed + skipped */
+  counts: {
+    discovered: number;
+    open: number;
+    crawled: number;
+    failed: number;
+    skipped: number;
+    documents: number;
+    chunks: number;
+    unembedded_chunks: number;
+  };
+  settings: { seeds: string[]; max_depth: number; max_pages: number; tags: string[] };
+  collection_id: string | null;
+  cancel_requested: boolean;
+  error: string | null;
+  created_at: Date;
+  started_at: Date | null;
+  completed_at: Date | null;
+  updated_at: Date;
+}
+
+/** Seeds that a view shows, at the most; the URL list has them all. */
+const SHOWN_SEEDS = 10;
+
+export async function readJob(sql: Queryable, jobId: string): Promise<JobView | undefined> {
+  const [job] = await sql<JobView[]>`select ${jobColumns(sql)} from jobs where id = ${jobId}`;
+  return job;
+}
+
+/** Newest first. @param after the `job_id` of the last job seen */
+export async function listJobs(
+  sql: Queryable,
+  { status, limit, after }: { status?: JobStatus | undefined; limit: number; after?: string | undefined },
+): Promise<JobView[]> {
+  return await sql<JobView[]>`
+    select ${jobColumns(sql)} from jobs
+    where ${status === undefined ? sql`true` : sql`status = ${status}`}
+      and ${after === undefined ? sql`true` : sql`id < ${after}`}
+    order by id desc limit ${limit}`;
+}
+
+/** For a query on `jobs`: a `JobView`. */
+export function jobColumns(sql: Queryable) {
+  return sql`
+    id as job_id, kind, status, priority, collection_id, cancel_requested, error, created_at, started_at, completed_at,
+    updated_at, case when status in ('completed', 'failed', 'cancelled') then stop_reason end as stop_reason,
+    json_build_object('discovered', discovered, 'open', open_urls, 'crawled', crawled, 'failed', failed,
+      'skipped', skipped, 'documents', documents, 'chunks', chunks, 'unembedded_chunks', unembedded_chunks) as counts,
+    json_build_object('seeds', jsonb_path_query_array(settings, ${`$.seeds[0 to ${SHOWN_SEEDS - 1}]`}::text::jsonpath),
+      'max_depth', settings->'max_depth', 'max_pages', settings->'max_pages', 'tags', settings->'tags') as settings`;
+}
+
+export interface JobUrlView {
+  url: string;
+  depth: number;
+  state: "pending" | "claimed" | "crawled" | "failed" | "skipped";
+  attempts: number;
+  /** Why it has no page, or none yet. */
+  error_code: string | null;
+  discovered_from: string | null;
+  capture_id: number | null;
+  final_url: string | null;
+  /** 0 where no answer came; null where none was asked for yet. */
+  status_code: number | null;
+  mime_type: string | null;
+  title: string | null;
+  error_message: string | null;
+  fetched_at: Date | null;
+  fetch_time_ms: number | null;
+  payload_bytes: number | null;
+  not_modified: boolean | null;
+  truncated: boolean | null;
+  /** A recent capture was taken instead of a request. */
+  reused: boolean | null;
+  /** Where it was opened in a browser, or was to be. */
+  rendered: RenderedView | null;
+  document_id: string | null;
+}
+
+export interface RenderedView extends Pick<Rendering, "reason" | "renderer"> {
+  /** Whether the archive has its DOM. */
+  archived: boolean;
+  error_code: string | null;
+  error_message: string | null;
+}
+
+export interface JobUrlPage {
+  urls: JobUrlView[];
+  /** Pass as `after` for the next page; null on the last. */
+  next: string | null;
+}
+
+/** In order of discovery within each depth. @param after opaque; what does not parse as a cursor starts from the beginning */
+export async function listJobUrls(
+  sql: Queryable,
+  jobId: string,
+  { limit, after }: { limit: number; after?: string | undefined },
+): Promise<JobUrlPage> {
+  const from = parseCursor(after);
+  const rows = await sql<(JobUrlView & { cursor_priority: number; cursor_hash: string })[]>`
+    select f.url, f.depth, f.state, f.error_code, f.discovered_from, f.capture_id,
+      f.attempt + (f.state in ('crawled', 'failed') or f.capture_id is not null and f.state = 'skipped')::int as attempts,
+      c.final_url, c.status_code, c.mime_type, c.title, c.error_message, c.fetched_at, c.fetch_time_ms, c.payload_bytes,
+      c.not_modified, c.truncated, c.reused_from is not null as reused,
+      case when jsonb_typeof(c.rendered) = 'object' then jsonb_build_object(
+        'reason', c.rendered->>'reason', 'renderer', c.rendered->>'renderer',
+        'archived', jsonb_typeof(c.rendered->'warc') = 'object',
+        'error_code', c.rendered->'error'->>'code', 'error_message', c.rendered->'error'->>'message') end as rendered, d.id as document_id,
+      f.priority as cursor_priority, encode(f.url_hash, 'hex') as cursor_hash
+    from frontier f
+    join jobs j on j.id = f.job_id
+    left join captures c on c.id = f.capture_id
+    left join documents d on d.generation_id = j.generation_id and d.url_hash = c.final_url_hash
+    where f.job_id = ${jobId}
+      and ${from === undefined ? sql`true` : sql`(f.priority, f.url_hash) > (${from.priority}, decode(${from.hash}, 'hex'))`}
+    order by f.priority, f.url_hash
+    limit ${limit + 1}`;
+  const shown = rows.slice(0, limit);
+  const last = shown.at(-1);
+  return {
+    urls: shown.map(({ cursor_priority: _, cursor_hash: __, ...view }) => view),
+    next: rows.length > limit && last !== undefined ? `${last.cursor_priority}.${last.cursor_hash}` : null,
+  };
+}
+
+function parseCursor(cursor: string | undefined): { priority: number; hash: string } | undefined {
+  const match = /^(-?\d+(?:\.\d+)?(?:e[+-]\d+)?)\.([0-9a-f]{64})$/.exec(cursor ?? "");
+  return match ? { priority: Number(match[1]), hash: match[2] as string } : undefined;
+}

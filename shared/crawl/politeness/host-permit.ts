@@ -1,0 +1,174 @@
+/** Whether a host may be asked at all, and what its answers mean for everyone who asks it. */
+import type { CaptureErrorCode } from "../../capture/capture.ts";
+import type { Clock } from "../../platform/clock.ts";
+import { type Exchange, headerValue } from "../http/exchange.ts";
+import { fault } from "../http/faults.ts";
+import { retryAfterMs } from "../http/retry-after.ts";
+import { circuitOf, circuitOpenUntil, type HostState, type HostStates } from "./host-state.ts";
+import type { KnownHost } from "./host-view.ts";
+
+/** No request was made, for a reason that ends the URL, or this try of it. */
+export class RequestRefused extends Error {
+  readonly fault;
+
+  /** @param retryMs until another try makes sense; undefined: none does, unless the code says so */
+  constructor(code: CaptureErrorCode, message: string, retryMs?: number) {
+    super(message);
+    this.name = "RequestRefused";
+    this.fault =
+      retryMs === undefined
+        ? fault(code, message)
+        : { ...fault(code, message, true), retryAfterMs: Math.ceil(retryMs) };
+  }
+}
+
+/** The host failed too often in a row: nobody asks it before then, when one request may try. */
+export class CircuitOpen extends Error {
+  readonly waitMs: number;
+
+  constructor(message: string, waitMs: number) {
+    super(message);
+    this.name = "CircuitOpen";
+    this.waitMs = Math.ceil(waitMs);
+  }
+}
+
+/** Leave to make one request. */
+export interface Passage {
+  /** To be asked right before the request leaves, which may be long after. @throws as `pass` does */
+  confirm(): void;
+  /** To be called once the request is over. @param answered it was made, and `learnFrom` was told */
+  over(answered: boolean): Promise<void>;
+}
+
+export interface HostGate {
+  /**
+   * Lets a request pass where the host is not blocked and its circuit is closed, or half-open and the request its one probe.
+   * @param longestMs that the request may take
+   * @throws RequestRefused, CircuitOpen
+   */
+  pass(longestMs: number): Promise<Passage>;
+  /** Holds the host back, counts failures, closes the circuit. */
+  learnFrom(exchange: Exchange): Promise<void>;
+}
+
+/**
+ * Openings of a circuit that a job waits through. What still waits when it opens once more ends, so that a host that stays
+ * down costs a job bounded time.
+ */
+const OPENINGS_WAITED = 3;
+/** What a 429 without Retry-After, or with one that is over, asks for, in ms. */
+const DEFAULT_HOLD_MS = 5000;
+/** Until it is asked again what came of another worker's probe, in ms. */
+const PROBE_PAUSE_MS = 5000;
+/** A probe may have to wait for its slot as long as another host's request does. */
+const PROBE_SLOT_WAIT_MS = 35_000;
+
+/** @param waitingSince epoch ms from which the job may have waited for the host */
+export function createHostGate(host: KnownHost, states: HostStates, clock: Clock, waitingSince = 0): HostGate {
+  /** The probe of this task, if one is under way: its other requests wait for what comes of it. */
+  let probe: Promise<void> | undefined;
+
+  const tryProbe = async (longestMs: number): Promise<Passage | undefined> => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    probe = promise;
+    const end = (): void => {
+      probe = undefined;
+      resolve();
+    };
+    let until: number | undefined;
+    try {
+      until = await states.takeProbe(host.name, await host.current(), longestMs + PROBE_SLOT_WAIT_MS);
+    } finally {
+      if (until === undefined) end();
+    }
+    if (until === undefined) return undefined;
+    const lease = until;
+    return {
+      confirm: () => refuseBlocked(host.seen),
+      async over(answered) {
+        try {
+          if (!answered) await states.dropProbe(host.name, lease);
+        } finally {
+          end();
+        }
+      },
+    };
+  };
+
+  const refuseBlocked = (seen: HostState | undefined): void => {
+    if (seen?.blocked) throw new RequestRefused("DOMAIN_BLOCKED", `The domain setting of ${host.name} blocks it`);
+  };
+
+  const refuse = (seen: HostState): never => {
+    const now = clock.now();
+    const failed = `${host.name} failed ${seen.failures} times in a row`;
+    const until = circuitOpenUntil(seen);
+    if (now >= until) {
+      const waitMs = Math.min(PROBE_PAUSE_MS, Math.max(1000, seen.probe_until - now));
+      throw new CircuitOpen(`${failed}, and another worker tries it at the moment`, waitMs);
+    }
+    const waited = seen.opened_at - Math.max(seen.down_since, waitingSince);
+    if (waited >= OPENINGS_WAITED * seen.circuit_timeout_s * 1000) {
+      throw new RequestRefused("CIRCUIT_OPEN", `${failed}, and has not answered for ${Math.round(waited / 1000)} s`);
+    }
+    throw new CircuitOpen(`${failed}: it is left alone until ${new Date(until).toISOString()}`, until - now);
+  };
+
+  const closedPassage: Passage = {
+    confirm() {
+      refuseBlocked(host.seen);
+      if (host.seen !== undefined && circuitOf(host.seen, clock.now()) !== "closed") refuse(host.seen);
+    },
+    over: async () => undefined,
+  };
+
+  /** @returns ms to stay away, where the answer asks for it */
+  const askedWait = ({ response }: Exchange): number | undefined => {
+    if (response?.status !== 429 && response?.status !== 503) return undefined;
+    const { headers } = response;
+    const asked = retryAfterMs(headerValue(headers, "retry-after"), clock.now(), headerValue(headers, "date"));
+    // a time that is over asks for nothing
+    if (asked) return asked;
+    return response.status === 429 ? DEFAULT_HOLD_MS : undefined;
+  };
+
+  return {
+    async pass(longestMs) {
+      for (;;) {
+        const seen = await host.current();
+        refuseBlocked(seen);
+        const circuit = circuitOf(seen, clock.now());
+        if (circuit === "closed") return closedPassage;
+        if (probe !== undefined) {
+          await probe;
+          continue;
+        }
+        const passage = circuit === "half-open" ? await tryProbe(longestMs) : undefined;
+        if (passage !== undefined) return passage;
+        if (circuit === "half-open") await host.refresh();
+        const now = host.seen ?? seen;
+        if (circuitOf(now, clock.now()) !== "closed") refuse(now);
+      }
+    },
+    async learnFrom(exchange) {
+      const wait = askedWait(exchange);
+      if (wait !== undefined) {
+        const until = clock.now() + wait;
+        const seen = await host.current();
+        // first here: until it is written, this task's next requests would leave
+        host.learn({ ...seen, hold_until: Math.max(seen.hold_until, until) });
+        await states.hold(host.name, until);
+      }
+      const seen = await host.current();
+      const closed = seen.opened_at === 0;
+      const status = exchange.response?.status ?? 0;
+      // who asks for silence is no broken host; but what probes a broken one wants an answer that is one
+      const failed = exchange.fault?.retryable || (status >= 500 && (wait === undefined || !closed));
+      if (failed || (exchange.fault !== null && !closed)) host.learn(await states.recordFailure(host.name));
+      else if (exchange.fault === null && status > 0 && status < 500 && (seen.failures > 0 || !closed)) {
+        host.learn(await states.recordSuccess(host.name));
+      }
+    },
+  };
+}

@@ -1,0 +1,121 @@
+/**
+ * Requests of one task to one host, each at a slot of its own, none where the host is blocked, asked for silence or has its
+ * circuit open.
+ */
+import type { Clock } from "../../platform/clock.ts";
+import { type BodyBudget, type Exchange, type ExchangeLimits, exchange } from "../http/exchange.ts";
+import type { Exit } from "../proxies/egress.ts";
+import { createHostGate, type Passage } from "./host-permit.ts";
+import type { HostStates } from "./host-state.ts";
+import { createKnownHost } from "./host-view.ts";
+import { createPacer, paceOf } from "./pacer.ts";
+import { createSlotQueue, type SlotQueueOptions, type Turn } from "./slot-queue.ts";
+
+export interface PoliteClient {
+  /** Reads again what the other workers know of the host. */
+  refresh(): Promise<void>;
+  /** What robots.txt asks for; the longest delay heard of counts. */
+  slowTo(crawlDelayMs: number): void;
+  /**
+   * @throws RequestRefused where the host may not be asked, CircuitOpen and SlotTooFar where not now, the signal's reason where
+   *   stopped
+   */
+  get(url: URL, headers: readonly [string, string][], limits: ExchangeLimits): Promise<Exchange>;
+}
+
+type SlotOptions = Pick<SlotQueueOptions, "signal" | "maxWaitMs" | "wanted" | "deadline" | "lookout">;
+
+export interface PoliteClientOptions extends SlotOptions {
+  host: string;
+  jobRps: number;
+  /** Epoch ms from which the job may have waited for the host. */
+  waitingSince: number;
+  states: HostStates;
+  exit: Exit;
+  budget: BodyBudget;
+  clock: Clock;
+}
+
+/** The slot passed, or the host asked for silence, before the request was written: it needs another slot. */
+class TurnMissed extends Error {
+  override readonly name = "TurnMissed";
+}
+
+/** Ways out that one request tries. */
+const MOST_ROUTES = 5;
+
+export function createPoliteClient(options: PoliteClientOptions): PoliteClient {
+  const { states, clock, signal, exit, budget } = options;
+  const host = createKnownHost(options.host, states);
+  const gate = createHostGate(host, states, clock, options.waitingSince);
+  const pacer = createPacer(clock);
+  let crawlDelayMs = 0;
+  let connected = (): boolean => false;
+  const slots = createSlotQueue({
+    ...options,
+    host,
+    cold: () => !connected(),
+    paceOf: ({ rate_limit_rps }) => paceOf(options.jobRps, rate_limit_rps, crawlDelayMs),
+  });
+
+  /**
+   * The last word, right before a request is written: since its turn came it may have waited for others, and for a connection.
+   * @param mayBeLate a connection that always takes so long must not keep a page from being asked for
+   */
+  const mayLeave = ({ latest }: Turn, passage: Passage, mayBeLate: boolean): void => {
+    signal.throwIfAborted();
+    passage.confirm();
+    const now = clock.now();
+    const held = now < (host.seen?.hold_until ?? 0);
+    if (held || options.lookout?.recent === false || (now > latest && !mayBeLate)) throw new TurnMissed();
+  };
+
+  return {
+    refresh: host.refresh,
+    slowTo(delayMs) {
+      if (delayMs <= crawlDelayMs) return;
+      crawlDelayMs = delayMs;
+      // slots of the faster pace are too close together
+      slots.drop();
+    },
+    async get(url, headers, limits) {
+      const passage = await gate.pass(limits.timeoutMs);
+      let answered = false;
+      try {
+        let routes = 0;
+        /** The last try came too late because its connection had to be made. */
+        let slowlyConnected = false;
+        for (;;) {
+          const { client, over } = await exit.route();
+          connected = () => Boolean(client.stats[url.origin]?.connected);
+          const turn = await slots.take();
+          const departing = await pacer.turn(turn.pace, signal);
+          const cold = !connected();
+          const mayBeLate = cold && slowlyConnected;
+          let answer: Exchange;
+          try {
+            const begin = (): void => mayLeave(turn, passage, mayBeLate);
+            answer = await exchange(client, url, headers, limits, budget, { begin, over: departing.left });
+          } catch (error) {
+            departing.stayed();
+            if (!(error instanceof TurnMissed)) throw error;
+            slowlyConnected = cold;
+            continue;
+          }
+          routes += 1;
+          const elsewhere = await over(answer);
+          if (answer.fault?.code === "PROXY_UNAVAILABLE") {
+            // that says nothing of the host
+            if (elsewhere && routes < MOST_ROUTES) continue;
+            return answer;
+          }
+          await gate.learnFrom(answer);
+          answered = true;
+          return answer;
+        }
+      } finally {
+        await passage.over(answered);
+      }
+    },
+  };
+}

@@ -1,0 +1,154 @@
+/** How the requests of a task leave: directly, or through the servers of a proxy config. Never directly where a proxy is asked for. */
+import { createHash } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
+import type { Agent } from "undici";
+import type { ProxyServer } from "../../access/proxy-server.ts";
+import type { Clock } from "../../platform/clock.ts";
+import type { Exchange } from "../http/exchange.ts";
+import { RequestRefused } from "../politeness/host-permit.ts";
+import { chooseServer, type ServerUse } from "./rotation.ts";
+import type { ProxyStates, SharedProxyConfig } from "./store.ts";
+
+export interface Route {
+  client: Agent;
+  /** What the client goes through; undefined: nothing. */
+  server: ProxyServer | undefined;
+  /** Learns from an answer. @returns whether it never reached the site, and another route should be tried */
+  over(answer: Pick<Exchange, "fault">): Promise<boolean>;
+}
+
+/** Of one task. */
+export interface Exit {
+  /** For the next request. @throws RequestRefused PROXY_UNAVAILABLE where there is no way out */
+  route(): Promise<Route>;
+}
+
+export interface Exits {
+  /** @param proxyId undefined: requests leave directly */
+  forTask(proxyId: string | undefined): Exit;
+}
+
+export interface ExitsOptions {
+  direct: Agent;
+  /** A client through this server. */
+  through(server: ProxyServer): Agent;
+  proxies: ProxyStates;
+  clock: Clock;
+  random?: () => number;
+}
+
+export function directExit(client: Agent): Exit {
+  const route: Route = { client, server: undefined, over: async () => false };
+  return { route: async () => route };
+}
+
+/** Clients kept in a container; the one that was used longest ago goes first. */
+const MOST_CLIENTS = 64;
+
+export function createExits({ direct, through, proxies, clock, random = Math.random }: ExitsOptions): Exits {
+  const clients = new Map<string, Agent>();
+  const directly = directExit(direct);
+
+  const clientOf = (server: ProxyServer): Agent => {
+    const key = createHash("sha256")
+      .update(JSON.stringify([server.url, server.username, server.password]))
+      .digest("hex");
+    const client = clients.get(key) ?? through(server);
+    clients.delete(key);
+    clients.set(key, client);
+    const [oldest] = clients;
+    if (clients.size > MOST_CLIENTS && oldest !== undefined) {
+      clients.delete(oldest[0]);
+      // once what is under way is over
+      void oldest[1].close();
+    }
+    return client;
+  };
+
+  return {
+    forTask: (proxyId) =>
+      proxyId === undefined ? directly : createProxyExit(proxyId, { proxies, clock, random, clientOf }),
+  };
+}
+
+interface ProxyExitOptions extends Pick<ExitsOptions, "proxies" | "clock"> {
+  random(): number;
+  clientOf(server: ProxyServer): Agent;
+}
+
+/** A server for the whole task; another one where it fails. A config that is changed or switched off counts within seconds. */
+function createProxyExit(proxyId: string, { proxies, clock, random, clientOf }: ProxyExitOptions): Exit {
+  let chosen: { config: SharedProxyConfig; index: number } | undefined;
+  let choosing: Promise<void> | undefined;
+  let turn = 0;
+  let uses: ServerUse[] = [];
+  let counted: SharedProxyConfig | undefined;
+  /** Servers that failed since one last worked. */
+  let failed = new Set<number>();
+
+  const unavailable = (why: string): RequestRefused =>
+    new RequestRefused("PROXY_UNAVAILABLE", `The request was not made: the proxy config ${proxyId} ${why}`);
+
+  const choose = async (config: SharedProxyConfig): Promise<void> => {
+    if (counted === undefined || !isDeepStrictEqual(counted, config)) {
+      ({ turn, uses } = await proxies.takeTurn(proxyId, config.servers));
+      [counted, failed] = [config, new Set()];
+    }
+    const situation = { turn, tried: failed, now: clock.now(), random: random() };
+    const index = chooseServer(config.rotation, uses, situation);
+    // all have failed: the next try of the URL begins anew
+    if (index === undefined) throw unavailable("has no server left that works");
+    chosen = { config, index };
+    const server = config.servers[index];
+    if (server !== undefined && config.rotation === "least_used") await proxies.countUse(proxyId, server);
+  };
+
+  const current = async (): Promise<{ server: ProxyServer; index: number }> => {
+    const config = await proxies.read(proxyId);
+    if (config === undefined) throw unavailable("does not exist any more");
+    if (!config.active) throw unavailable("is switched off");
+    for (;;) {
+      const server = chosen?.config.servers[chosen.index];
+      if (chosen !== undefined && server !== undefined && isDeepStrictEqual(chosen.config, config)) {
+        return { server, index: chosen.index };
+      }
+      choosing ??= choose(config).finally(() => {
+        choosing = undefined;
+      });
+      await choosing;
+    }
+  };
+
+  return {
+    async route() {
+      const { server, index } = await current();
+      const of = counted;
+      const use = uses[index];
+      return {
+        client: clientOf(server),
+        server,
+        async over({ fault }) {
+          if (fault?.code !== "PROXY_UNAVAILABLE") {
+            if (use !== undefined && use.failures > 0) {
+              Object.assign(use, { failures: 0, downUntil: 0 });
+              await proxies.reportSuccess(proxyId, server);
+            }
+            failed.clear();
+            return false;
+          }
+          // of several requests that fail at once, the first tells
+          if (of !== counted || chosen?.index !== index) return true;
+          chosen = undefined;
+          failed.add(index);
+          if (use !== undefined) {
+            use.failures += 1;
+            await proxies.reportFailure(proxyId, server, use.failures);
+          }
+          const left = failed.size < uses.length;
+          if (!left) failed = new Set();
+          return left;
+        },
+      };
+    },
+  };
+}

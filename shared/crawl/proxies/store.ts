@@ -1,0 +1,140 @@
+/**
+ * Proxy configs as fetch knows them, since it has no database: written through to the state table, which is encrypted at rest,
+ * by whoever changes them. And what its workers tell each other of the servers, in an item per config and hour, so that one
+ * write for each task is small and counts start anew.
+ */
+import { createHash } from "node:crypto";
+import {
+  DeleteCommand,
+  type DynamoDBDocumentClient,
+  GetCommand,
+  PutCommand,
+  UpdateCommand,
+} from "@aws-sdk/lib-dynamodb";
+import { z } from "zod";
+import type { ProxyServer } from "../../access/proxy-server.ts";
+import { expiresAt } from "../../platform/aws/state-table.ts";
+import { pauseAfter, ROTATION_STRATEGIES, type ServerUse } from "./rotation.ts";
+
+const configSchema = z.strictObject({
+  servers: z
+    .array(z.strictObject({ url: z.string(), username: z.string().optional(), password: z.string().optional() }))
+    .min(1),
+  rotation: z.enum(ROTATION_STRATEGIES),
+  active: z.boolean(),
+});
+export type SharedProxyConfig = z.infer<typeof configSchema>;
+
+export interface ProxyStates {
+  /** What a change in the database is followed by. @param forS how long it is there, in seconds; for good where not given */
+  share(proxyId: string, config: SharedProxyConfig, forS?: number): Promise<void>;
+  forget(proxyId: string): Promise<void>;
+  /** Kept for `keepMs`. undefined: there is none. */
+  read(proxyId: string): Promise<SharedProxyConfig | undefined>;
+  /** Counts one task. @returns how many there were before it in this hour, and what is known of each server */
+  takeTurn(proxyId: string, servers: readonly ProxyServer[]): Promise<{ turn: number; uses: ServerUse[] }>;
+  countUse(proxyId: string, server: ProxyServer): Promise<void>;
+  /** The server failed: it is avoided for a while, longer each time. @param failures in a row, this one included */
+  reportFailure(proxyId: string, server: ProxyServer, failures: number): Promise<void>;
+  /** Only worth a call where failures were seen. */
+  reportSuccess(proxyId: string, server: ProxyServer): Promise<void>;
+}
+
+/** A proxy that is switched off is used no longer than this. */
+const KEEP_MS = 10_000;
+const MOST_KEPT = 100;
+const HOUR_MS = 3_600_000;
+const USE_TTL_S = 2 * 3600;
+
+export function createProxyStates(
+  dynamo: DynamoDBDocumentClient,
+  TableName: string,
+  now: () => number = Date.now,
+  keepMs = KEEP_MS,
+): ProxyStates {
+  const known = new Map<string, { config: SharedProxyConfig | undefined; at: number }>();
+  const configKey = (proxyId: string) => ({ pk: `proxy#${proxyId}` });
+  const useKey = (proxyId: string) => ({ pk: `proxy-use#${proxyId}#${Math.floor(now() / HOUR_MS)}` });
+  const updateUse = async (
+    proxyId: string,
+    UpdateExpression: string,
+    names: Record<string, string>,
+    values: Record<string, number>,
+  ): Promise<Record<string, unknown>> => {
+    const { Attributes = {} } = await dynamo.send(
+      new UpdateCommand({
+        TableName,
+        Key: useKey(proxyId),
+        UpdateExpression,
+        ExpressionAttributeNames: { ...names, "#expiry": "expires_at" },
+        ExpressionAttributeValues: { ...values, ":expiry": expiresAt(now(), USE_TTL_S) },
+        ReturnValues: "ALL_NEW",
+      }),
+    );
+    return Attributes;
+  };
+
+  return {
+    async share(proxyId, config, forS) {
+      known.delete(proxyId);
+      const expires_at = forS === undefined ? undefined : expiresAt(now(), forS);
+      const Item = { ...configKey(proxyId), config: JSON.stringify(configSchema.parse(config)), expires_at };
+      await dynamo.send(new PutCommand({ TableName, Item }));
+    },
+    async forget(proxyId) {
+      known.delete(proxyId);
+      await dynamo.send(new DeleteCommand({ TableName, Key: configKey(proxyId) }));
+    },
+    async read(proxyId) {
+      const held = known.get(proxyId);
+      if (held !== undefined && now() - held.at < keepMs) return held.config;
+      const { Item } = await dynamo.send(new GetCommand({ TableName, Key: configKey(proxyId), ConsistentRead: true }));
+      const config = Item === undefined ? undefined : configSchema.parse(JSON.parse(String(Item["config"])));
+      known.delete(proxyId);
+      const [oldest] = known.keys();
+      if (known.size >= MOST_KEPT && oldest !== undefined) known.delete(oldest);
+      known.set(proxyId, { config, at: now() });
+      return config;
+    },
+    async takeTurn(proxyId, servers) {
+      const item = await updateUse(proxyId, "ADD #turn :one SET #expiry = :expiry", { "#turn": "turn" }, { ":one": 1 });
+      const number = (name: string): number => (typeof item[name] === "number" ? item[name] : 0);
+      const uses = servers.map((server) => {
+        const key = serverKey(server);
+        return { uses: number(`u_${key}`), failures: number(`f_${key}`), downUntil: number(`d_${key}`) };
+      });
+      return { turn: number("turn") - 1, uses };
+    },
+    async countUse(proxyId, server) {
+      await updateUse(
+        proxyId,
+        "ADD #uses :one SET #expiry = :expiry",
+        { "#uses": `u_${serverKey(server)}` },
+        { ":one": 1 },
+      );
+    },
+    async reportFailure(proxyId, server, failures) {
+      const key = serverKey(server);
+      await updateUse(
+        proxyId,
+        "SET #failures = :failures, #down = :down, #expiry = :expiry",
+        { "#failures": `f_${key}`, "#down": `d_${key}` },
+        { ":failures": failures, ":down": now() + pauseAfter(failures) },
+      );
+    },
+    async reportSuccess(proxyId, server) {
+      const key = serverKey(server);
+      await updateUse(
+        proxyId,
+        "REMOVE #failures, #down SET #expiry = :expiry",
+        { "#failures": `f_${key}`, "#down": `d_${key}` },
+        {},
+      );
+    },
+  };
+}
+
+/** Names a server, not its password. */
+function serverKey({ url, username = "" }: ProxyServer): string {
+  return createHash("sha256").update(`${url}\n${username}`).digest("hex").slice(0, 12);
+}

@@ -1,0 +1,72 @@
+/** What the rows still ask for although nobody may be at work on it: the sweep's questions, of so many rows at once. */
+import type { Sql } from "../../platform/database/database.ts";
+
+/** After the last job, for maintenance to find the database awake once more. */
+const AFTERMATH = "6 minutes";
+/** Without progress for so long, a job's messages may be lost. */
+const STALLED_JOB = "1 minute";
+const STALLED_EMBEDDING = "2 minutes";
+/** Fetch answers within seconds of a cancel. What has not been heard of since waits: in a queue, for its host. */
+const CANCELLED_AND_SILENT = "30 seconds";
+const MOST_TASKS = 500;
+const MOST_JOBS = 500;
+
+interface OwedTask {
+  jobId: string;
+  taskId: string;
+}
+
+/** Of cancelled jobs: they make no request any more, whenever their messages come. */
+export async function cancelledTasks(sql: Sql): Promise<OwedTask[]> {
+  return await sql<OwedTask[]>`
+    select distinct f.job_id as "jobId", f.task_id as "taskId"
+    from jobs j join frontier f on f.job_id = j.id and f.state = 'claimed'
+    where j.status in ('pending', 'running', 'embedding') and j.cancel_requested
+      and (j.updated_at < now() - ${CANCELLED_AND_SILENT}::interval or f.lease_until < now())
+    limit ${MOST_TASKS}`;
+}
+
+export interface LapsedTask extends OwedTask {
+  sends: number;
+}
+
+export async function lapsedTasks(sql: Sql): Promise<LapsedTask[]> {
+  return await sql<LapsedTask[]>`
+    select f.job_id as "jobId", f.task_id as "taskId", max(f.sends)::int as sends
+    from frontier f join jobs j on j.id = f.job_id
+    where f.state = 'claimed' and f.lease_until < now() and not j.cancel_requested
+      -- these wait for their message to be sent again
+      and not exists (select from dead_letters l where l.task_id = f.task_id and l.state = 'waiting')
+    group by f.job_id, f.task_id
+    order by min(f.lease_until) limit ${MOST_TASKS}`;
+}
+
+export async function stalledJobs(sql: Sql): Promise<string[]> {
+  const rows = await sql<{ id: string }[]>`
+    select id from jobs
+    where status in ('pending', 'running', 'embedding') and updated_at < now() - ${STALLED_JOB}::interval
+      and (open_urls > 0 or unembedded_chunks = 0 or status <> 'embedding')
+    order by updated_at limit ${MOST_JOBS}`;
+  return rows.map((row) => row.id);
+}
+
+export async function stalledEmbeddings(sql: Sql): Promise<string[]> {
+  const rows = await sql<{ id: string }[]>`
+    select id from jobs
+    where status in ('pending', 'running', 'embedding') and unembedded_chunks > 0 and not cancel_requested
+      and updated_at < now() - ${STALLED_EMBEDDING}::interval
+    order by updated_at limit ${MOST_JOBS}`;
+  return rows.map((row) => row.id);
+}
+
+/** No job is unfinished, and maintenance has had its turn since the last one. */
+export async function isIdle(sql: Sql): Promise<boolean> {
+  const [row] = await sql<{ idle: boolean }[]>`
+    select not exists (select from jobs where status in ('pending', 'running', 'embedding'))
+      and not exists (select from discovery_jobs where status in ('pending', 'running'))
+      and not exists (select from jobs where completed_at > now() - ${AFTERMATH}::interval)
+      and not exists (select from documents where not generation_active)
+      and not exists (select from dead_letters where state = 'waiting')
+      and not exists (select from domain_settings where applied_revision < revision) as idle`;
+  return row?.idle === true;
+}

@@ -1,0 +1,201 @@
+/**
+ * The sweep: rows are the truth and messages are hints, so what a lost message asked for is found in the rows and asked for
+ * again. A marker says whether any job is unfinished; without it the database is left alone, and may pause.
+ */
+import { inTransaction } from "../../platform/database/database.ts";
+import { SWEEP } from "../crawl-metrics.ts";
+import { resumeDiscoveries } from "../discovery/lost-discoveries.ts";
+import { dispatch } from "../frontier/build-task.ts";
+import { MAX_SENDS, renewTask } from "../frontier/claim-lease.ts";
+import { endLateJob, lateJobs } from "../frontier/deadline.ts";
+import { endLostUrls, giveUpTask, resumeJob } from "../frontier/give-up.ts";
+import { sendEmbedTasks } from "../ingest/advance-job.ts";
+import { lockJob, peekJob, settleJob } from "../jobs/lifecycle.ts";
+import { isUnwatched, unwatchedJobs } from "../results/listeners.ts";
+import { cancelJob, type JobDependencies } from "../submit/create-job.ts";
+import { type RedriveDependencies, redriveLetters } from "./redrive.ts";
+import {
+  cancelledTasks,
+  isIdle,
+  type LapsedTask,
+  lapsedTasks,
+  stalledEmbeddings,
+  stalledJobs,
+} from "./sweep-queries.ts";
+
+/** Longest that a job takes from setting the marker to its commit. */
+const MARKER_GRACE_MS = 120_000;
+/** Chunks of one job that are sent again at once. */
+const MOST_CHUNKS = 1024;
+
+export interface Swept {
+  /** False where the marker says that no job is unfinished. */
+  awake: boolean;
+  renewedTasks: number;
+  endedUrls: number;
+  resumedJobs: number;
+  resentChunks: number;
+  /** Discovery jobs that were sent again. */
+  resentDiscoveries: number;
+  /** Their time was up. */
+  lateJobs: number;
+  /** Nobody listened to them any more. */
+  unwatchedJobs: number;
+  redrivenLetters: number;
+  /** Names of the steps that could not be done; why is in the log. */
+  failedSteps: string[];
+}
+
+type SweepDependencies = JobDependencies & RedriveDependencies;
+
+/** One kind of lost work. @param hasTime asked before each job and task */
+type Step = (dependencies: SweepDependencies, swept: Swept, hasTime: () => boolean) => Promise<void>;
+
+const STEPS: Readonly<Record<string, Step>> = {
+  async "unwatched jobs"(dependencies, swept, hasTime) {
+    for (const jobId of await unwatchedJobs(dependencies.sql)) {
+      if (!hasTime()) break;
+      await apart(dependencies, jobId, async () => {
+        const ended = await cancelJob(dependencies, jobId, (tx) => isUnwatched(tx, jobId));
+        if (ended === "cancelled") swept.unwatchedJobs++;
+      });
+    }
+  },
+  async "late jobs"(dependencies, swept, hasTime) {
+    for (const jobId of await lateJobs(dependencies.sql)) {
+      if (!hasTime()) break;
+      await apart(dependencies, jobId, () => endLateJob(dependencies, jobId));
+      swept.lateJobs++;
+    }
+  },
+  async "lapsed tasks"(dependencies, swept, hasTime) {
+    for (const lapsed of await lapsedTasks(dependencies.sql)) {
+      if (!hasTime()) break;
+      await apart(dependencies, lapsed.jobId, async () => {
+        if (lapsed.sends >= MAX_SENDS) {
+          swept.endedUrls += await giveUpTask(dependencies, lapsed.jobId, lapsed.taskId);
+        } else if (await sendAgain(dependencies, lapsed)) swept.renewedTasks++;
+      });
+    }
+  },
+  async "dead letters"(dependencies, swept, hasTime) {
+    const letters = await redriveLetters(dependencies, hasTime);
+    swept.redrivenLetters = letters.redriven;
+    swept.endedUrls += letters.endedUrls;
+  },
+  async "cancelled tasks"(dependencies, swept, hasTime) {
+    for (const { jobId, taskId } of await cancelledTasks(dependencies.sql)) {
+      if (!hasTime()) break;
+      await apart(dependencies, jobId, async () => {
+        // who cancelled it may have ended before it could tell fetch
+        await dependencies.flags.markCancelled(jobId);
+        swept.endedUrls += await endLostUrls(dependencies, jobId, taskId, null);
+      });
+    }
+  },
+  async "stalled jobs"(dependencies, swept, hasTime) {
+    for (const jobId of await stalledJobs(dependencies.sql)) {
+      if (!hasTime()) break;
+      await apart(dependencies, jobId, () => resumeJob(dependencies, jobId));
+      swept.resumedJobs++;
+    }
+  },
+  async "stalled embeddings"(dependencies, swept, hasTime) {
+    for (const jobId of await stalledEmbeddings(dependencies.sql)) {
+      if (!hasTime()) break;
+      await apart(dependencies, jobId, async () => {
+        swept.resentChunks += await resendChunks(dependencies, jobId);
+      });
+    }
+  },
+  async discoveries(dependencies, swept, hasTime) {
+    const { resent } = await resumeDiscoveries(dependencies, hasTime);
+    swept.resentDiscoveries = resent;
+  },
+};
+
+/** @param remainingMs how long the sweep may still take: it stops early, and the next one goes on */
+export async function sweep(
+  dependencies: SweepDependencies,
+  now: number,
+  remainingMs: () => number = () => Number.POSITIVE_INFINITY,
+): Promise<Swept> {
+  const { sql, flags, log } = dependencies;
+  const swept: Swept = {
+    awake: false,
+    renewedTasks: 0,
+    endedUrls: 0,
+    resumedJobs: 0,
+    resentChunks: 0,
+    resentDiscoveries: 0,
+    lateJobs: 0,
+    unwatchedJobs: 0,
+    redrivenLetters: 0,
+    failedSteps: [],
+  };
+  const since = await flags.activeSince();
+  if (since === undefined) return swept;
+  swept.awake = true;
+  const hasTime = () => remainingMs() > 10_000;
+  for (const [name, step] of Object.entries(STEPS)) {
+    if (!hasTime()) break;
+    try {
+      await step(dependencies, swept, hasTime);
+    } catch (error) {
+      log.error("the sweep could not do one of its steps: the next one tries again", { error, step: name });
+      swept.failedSteps.push(name);
+    }
+  }
+  const mayRest = swept.failedSteps.length === 0 && now - since > MARKER_GRACE_MS;
+  if (mayRest && (await isIdle(sql))) await flags.clearActive(since);
+  const values = {
+    renewed_tasks: swept.renewedTasks,
+    ended_urls: swept.endedUrls,
+    resumed_jobs: swept.resumedJobs,
+    resent_chunks: swept.resentChunks,
+    redriven_letters: swept.redrivenLetters,
+  };
+  log.measure("swept", { ...swept, ...SWEEP.fields({}, values, now) });
+  return swept;
+}
+
+/** One job's fault must not keep the sweep from the others. */
+async function apart({ log }: JobDependencies, jobId: string, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    log.error("the sweep could not go on with a job: the next one tries again", { error, job_id: jobId });
+  }
+}
+
+async function sendAgain(dependencies: JobDependencies, { jobId, taskId }: LapsedTask): Promise<boolean> {
+  const claimed = await inTransaction(dependencies.sql, async (tx) => {
+    const job = await peekJob(tx, jobId);
+    return job && (await renewTask(tx, job, taskId));
+  });
+  if (claimed === undefined) return false;
+  await dispatch(dependencies, [claimed]);
+  return true;
+}
+
+/** @returns how many chunks were sent again */
+async function resendChunks(dependencies: JobDependencies, jobId: string): Promise<number> {
+  const chunkIds = await inTransaction(dependencies.sql, async (tx) => {
+    const job = await lockJob(tx, jobId);
+    if (job === undefined) return [];
+    const pending = await tx<{ id: string }[]>`
+      select c.id from documents d join chunks c on c.document_id = d.id join embeddings e on e.chunk_id = c.id
+      where d.generation_id = ${job.generationId} and e.state = 'pending'
+      order by c.id limit ${MOST_CHUNKS}`;
+    await tx`update jobs set updated_at = now() where id = ${jobId}`;
+    if (pending.length === 0) {
+      // chunks may go with their documents, while they wait
+      dependencies.log.warn("no chunk of the job waits for its vector any more", { job_id: jobId });
+      await tx`update jobs set unembedded_chunks = 0 where id = ${jobId}`;
+      await settleJob(tx, jobId, dependencies.log);
+    }
+    return pending.map((chunk) => chunk.id);
+  });
+  if (chunkIds.length > 0) await sendEmbedTasks(dependencies, jobId, chunkIds);
+  return chunkIds.length;
+}

@@ -1,0 +1,128 @@
+/**
+ * Opens one page for the media API: asked for like any page of a crawl, so the URL guard, robots.txt, blocked domains and the
+ * pace of the host hold, and then in the browser, which gets the answer instead of asking again.
+ */
+import type { CaptureError } from "../../capture/capture.ts";
+import type { ObjectStore } from "../../platform/aws/objects.ts";
+import { ApiError } from "../../platform/errors.ts";
+import { uuidv7 } from "../../platform/ids.ts";
+import { printPdf, runScripts, takeScreenshot } from "../../render/chromium/artefacts.ts";
+import type { Chromium } from "../../render/chromium/browser.ts";
+import type { OpenPage } from "../../render/chromium/page.ts";
+import { waitForSelector } from "../../render/chromium/page-content.ts";
+import { type FetchedDocument, RenderError, type RenderErrorCode } from "../../render/renderer.ts";
+import { fetchOnePage, type OnePageDependencies } from "../fetch/fetch-once.ts";
+import type { MediaAnswer, MediaErrand } from "../tasks/media-request.ts";
+import { fetchedDocument } from "./fetched-document.ts";
+
+export interface MediaDependencies extends OnePageDependencies {
+  chromium: Chromium;
+  objects: Pick<ObjectStore, "put">;
+}
+
+/** Kept at the end of the time for the artefact and the answer. */
+const CLOSING_MS = 2_500;
+/** Before the end of the time, so that who waits for a selector in vain is told so, and not only that the time is up. */
+const TELLING_MS = 1_000;
+/** Of what is left, the most that loading may take beside the waiting that was asked for. */
+const SETTLE_MS = 8_000;
+
+/** @param remainingMs until nobody waits for the answer @throws ApiError */
+export async function runMediaErrand(
+  dependencies: MediaDependencies,
+  errand: MediaErrand,
+  remainingMs: number,
+): Promise<MediaAnswer> {
+  const deadline = Date.now() + remainingMs - CLOSING_MS;
+  const document = await fetchDocument(dependencies, errand, deadline);
+  const work = (page: OpenPage): Promise<MediaAnswer> => answer(dependencies, errand, document, page, deadline);
+  const options = { purpose: "picture", headers: {} } as const;
+  for (let attempt = 1; ; attempt += 1) {
+    const timeoutMs = deadline - Date.now();
+    if (timeoutMs <= 0) throw apiError(new RenderError("RENDER_TIMEOUT", "The page was not done in time"));
+    try {
+      return await dependencies.chromium.withPage(document, { ...options, timeoutMs }, work);
+    } catch (error) {
+      if (!(error instanceof RenderError)) throw error;
+      if (error.code !== "RENDER_CRASHED" || attempt > 1) throw apiError(error);
+    }
+  }
+}
+
+async function answer(
+  { objects }: MediaDependencies,
+  errand: MediaErrand,
+  document: FetchedDocument,
+  page: OpenPage,
+  deadline: number,
+): Promise<MediaAnswer> {
+  const complete = await page.loaded(Math.min(deadline, Date.now() + SETTLE_MS));
+  if (errand.waitFor !== null) {
+    const missing = await waitForSelector(page, errand.waitFor, deadline - 1000 * errand.waitSeconds - TELLING_MS);
+    if (missing !== null) throw missing;
+  }
+  const wait = Math.min(1000 * errand.waitSeconds, deadline - Date.now());
+  if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
+  const seen = () => ({
+    finalUrl: document.url,
+    status: document.status,
+    navigations: [...page.navigations],
+    complete,
+  });
+  const kept = async (bytes: Buffer, contentType: string, extension: string) => {
+    const key = `media/${uuidv7()}.${extension}`;
+    await objects.put(key, bytes, contentType);
+    return { key, contentType, sizeBytes: bytes.length, width: null, height: null, truncated: false };
+  };
+  switch (errand.kind) {
+    case "screenshot": {
+      const { bytes, ...size } = await takeScreenshot(page, errand);
+      return { ...seen(), ...(await kept(bytes, `image/${errand.format}`, errand.format)), ...size };
+    }
+    case "pdf":
+      return { ...seen(), ...(await kept(await printPdf(page), "application/pdf", "pdf")) };
+    case "execute-js": {
+      const results = await runScripts(page, errand.scripts, deadline);
+      return { ...seen(), results };
+    }
+  }
+}
+
+async function fetchDocument(
+  dependencies: MediaDependencies,
+  errand: MediaErrand,
+  deadline: number,
+): Promise<FetchedDocument> {
+  const { capture, rendering } = await fetchOnePage(dependencies, errand, deadline);
+  if (capture.error !== null) throw fetchError(capture.error, capture.status);
+  if (rendering === null) {
+    const what = capture.truncated ? "is not whole" : `is ${capture.mimeType ?? "of no known type"}, not HTML`;
+    throw new ApiError(422, `url: the answer of the site ${what}`, { code: "UNSUPPORTED_TYPE" });
+  }
+  return fetchedDocument(capture, rendering.html);
+}
+
+const REFUSED = /^(URL_BLOCKED|ROBOTS_DENIED|DOMAIN_BLOCKED)$/;
+const UNFIT = /^(UNSUPPORTED_TYPE|EMPTY_BODY|DECODE_FAILED|EXTRACT_FAILED)$/;
+const LATE = /TIMEOUT$/;
+
+function fetchError({ code, message, retryable }: CaptureError, status: number): ApiError {
+  const answerStatus = REFUSED.test(code) ? 403 : UNFIT.test(code) ? 422 : LATE.test(code) ? 504 : 502;
+  const details = { path: "url", retryable, ...(status > 0 && { site_status: status }) };
+  return new ApiError(answerStatus, `url: ${message}`, { code, details });
+}
+
+const STATUS_OF: Partial<Record<RenderErrorCode, number>> = {
+  RENDERER_UNAVAILABLE: 503,
+  RENDER_CRASHED: 502,
+  RENDER_TIMEOUT: 504,
+  RENDER_TOO_LARGE: 422,
+  WAIT_FOR_TIMEOUT: 422,
+  WAIT_FOR_INVALID: 400,
+};
+
+function apiError(error: RenderError): ApiError {
+  const { code, message } = error;
+  const path = code.startsWith("WAIT_FOR") ? "wait_for" : "url";
+  return new ApiError(STATUS_OF[code] ?? 502, message, { code, cause: error, details: { path } });
+}

@@ -1,0 +1,182 @@
+/**
+ * Renders one captured page and delivers its capture: with the DOM archived next to the response and its text taken from there,
+ * or as it was fetched, where rendering fails or nobody needs it any more. Either way exactly one capture arrives.
+ */
+import type { Capture, CaptureError } from "../../capture/capture.ts";
+import { conversionRecord, newRecordId } from "../../capture/warc-record.ts";
+import { createWarcSegment, warcSegmentKey } from "../../capture/warc-segment.ts";
+import type { ObjectStore } from "../../platform/aws/objects.ts";
+import type { QueueSender } from "../../platform/aws/queues.ts";
+import type { Clock } from "../../platform/clock.ts";
+import { PermanentError, RetryableError } from "../../platform/errors.ts";
+import type { Logger } from "../../platform/observability/log.ts";
+import { patiently } from "../../platform/patience.ts";
+import { RenderError, type RenderedPage, type Renderer } from "../../render/renderer.ts";
+import { RENDER } from "../crawl-metrics.ts";
+import { isInfrastructureFault } from "../fetch/stop-reason.ts";
+import type { HttpResponse } from "../http/exchange.ts";
+import { readPageContent } from "../http/read-page.ts";
+import type { HostStates } from "../politeness/host-state.ts";
+import { waitForTurn } from "../politeness/single-slot.ts";
+import type { Exits } from "../proxies/egress.ts";
+import type { JobFlags } from "../tasks/job-flags.ts";
+import { type RenderClaim, type RenderTask, readRenderClaim } from "../tasks/render-task.ts";
+import { deliverRendered, renderingOf } from "./deliver.ts";
+import { createRenderWatch } from "./stop-poll.ts";
+import { renderThrough } from "./through-proxy.ts";
+
+export interface RenderDependencies {
+  renderer: Renderer;
+  exits: Exits;
+  objects: ObjectStore;
+  queues: QueueSender;
+  flags: Pick<JobFlags, "isCancelled">;
+  hosts: Pick<HostStates, "read" | "reserve">;
+  clock: Clock;
+  settings: { userAgent: string; defaultRps: number };
+}
+
+export interface RenderDelivery {
+  /** 1 for the first. */
+  receiveCount: number;
+  remainingMs(): number;
+  log: Logger;
+}
+
+/** Tries of a page whose fault may pass. */
+const MAX_TRIES = 3;
+/** Kept free at the end of the function's time, to deliver the capture. */
+const CLOSING_MS = 15_000;
+const PATIENCE_MS = 30_000;
+
+/** @throws where S3, SQS or DynamoDB fail, and where the page is to be tried again: the message is delivered again then */
+export async function runRenderTask(
+  dependencies: RenderDependencies,
+  task: RenderTask,
+  { receiveCount, remainingMs, log: base }: RenderDelivery,
+): Promise<void> {
+  const { clock, renderer } = dependencies;
+  const log = base.with({ job_id: task.jobId, task_id: task.taskId });
+  const claim = await readRenderClaim(dependencies.objects, task);
+  const without = async (error: CaptureError, outcome: "failed" | "unwanted", seconds: number[]): Promise<void> => {
+    log.warn("a page is delivered as it was fetched", { code: error.code, reason: claim.reason });
+    await deliverRendered(dependencies, task, { ...claim.capture, rendered: renderingOf(claim, error) });
+    tell("page not rendered", outcome, seconds, { code: error.code });
+  };
+  const tell = (
+    message: string,
+    outcome: "rendered" | "incomplete" | "failed" | "unwanted",
+    page_seconds: number[],
+    about: Record<string, unknown>,
+  ): void => {
+    const values = { pages: { [outcome]: 1 }, page_seconds };
+    log.measure(message, { ...about, reason: claim.reason, ...RENDER.fields({}, values, clock.now()) });
+  };
+
+  const watch = createRenderWatch(dependencies, task, claim);
+  let unwanted = await watch.look();
+  if (unwanted === null && renderer.asksAgain) {
+    await waitForTurn(dependencies, claim);
+    unwanted = await watch.look();
+  }
+  if (unwanted !== null) return await without(unwanted, "unwanted", []);
+  const started = clock.now();
+  const elapsed = (): number[] => [(clock.now() - started) / 1000];
+  let page: RenderedPage;
+  try {
+    watch.start();
+    page = await renderThrough(dependencies, claim, {
+      waitFor: claim.config.wait_for,
+      timeoutMs: Math.max(1000, Math.min(claim.config.page_timeout_ms, remainingMs() - CLOSING_MS)),
+      headers: claim.config.headers,
+      signal: watch.signal,
+      mayLeave: watch.mayLeave,
+    });
+  } catch (error) {
+    if (isInfrastructureFault(error)) throw error;
+    if (watch.signal.aborted) return await without(watch.signal.reason as CaptureError, "unwanted", elapsed());
+    const failure = asRenderError(error);
+    if (failure.retryable && receiveCount < MAX_TRIES) {
+      throw new RetryableError(failure.message, { code: failure.code, cause: error });
+    }
+    return await without(captureError(failure), "failed", elapsed());
+  } finally {
+    watch.stop();
+  }
+  const seconds = elapsed();
+  const capture = await withDom(dependencies, task, claim, page, receiveCount);
+  await deliverRendered(dependencies, task, capture);
+  tell("page rendered", capture.rendered?.error ? "incomplete" : "rendered", seconds, {
+    code: capture.rendered?.error?.code,
+    chars_before: claim.capture.extraction?.text.length,
+    chars: capture.extraction?.text.length,
+  });
+}
+
+/** The capture with the DOM archived, and its text where the DOM has one. */
+async function withDom(
+  { objects, renderer, settings, clock }: RenderDependencies,
+  { jobId, taskId, urlHash }: RenderTask,
+  claim: RenderClaim,
+  page: RenderedPage,
+  take: number,
+): Promise<Capture> {
+  const { capture } = claim;
+  const now = clock.now();
+  const dom = Buffer.from(page.html, "utf8");
+  const recordId = newRecordId();
+  const key = warcSegmentKey(jobId, `${taskId}-${urlHash.slice(0, 12)}`, take, 0, now);
+  const segment = createWarcSegment(key, { software: settings.userAgent.split(" ", 1)[0] ?? "", isPartOf: jobId }, now);
+  const of = { recordId: capture.warc?.recordId ?? null, mimeType: "text/html; charset=utf-8" };
+  const member = await conversionRecord(dom, of, { url: capture.finalUrl, date: now, recordId });
+  const [warc = null] = segment.append([{ recordId, member }]);
+  await patiently(clock, now + PATIENCE_MS, () => objects.put(key, segment.contents(), "application/warc"));
+
+  const content = await readPageContent(domResponse(capture, dom), capture.finalUrl, dom.length + 1);
+  const shortcoming = shortcomingOf(page, content, capture);
+  const keepsOwn = shortcoming !== null && KEEPS_OWN_TEXT.has(shortcoming.code);
+  const extraction = keepsOwn ? capture.extraction : content.extraction;
+  return {
+    ...capture,
+    extraction: extraction && { ...extraction, links: [...new Set([...extraction.links, ...page.navigations])] },
+    rendered: {
+      ...renderingOf(claim, shortcoming === null ? null : captureError(shortcoming)),
+      warc,
+      renderer: renderer.name,
+    },
+  };
+}
+
+/** The DOM tells less than the response did. */
+const KEEPS_OWN_TEXT = new Set(["RENDER_FAILED", "RENDER_NAVIGATED", "RENDER_EMPTY"]);
+
+function shortcomingOf(
+  page: RenderedPage,
+  content: Pick<Capture, "error" | "extraction">,
+  capture: Capture,
+): RenderError | null {
+  if (content.error !== null) return new RenderError("RENDER_FAILED", `The DOM: ${content.error.message}`);
+  const [before, after] = [capture, content].map(({ extraction }) => extraction?.text.length ?? 0) as [number, number];
+  const [target] = page.navigations;
+  if (target !== undefined && after <= before) {
+    return new RenderError("RENDER_NAVIGATED", `The page replaces itself by ${target}, which counts as a link of it`);
+  }
+  if (after === 0 && before > 0)
+    return new RenderError("RENDER_EMPTY", "The scripts of the page left nothing of its text");
+  return page.shortcoming;
+}
+
+/** Of the headers, those that say something of the content still hold. */
+function domResponse(capture: Capture, body: Buffer): HttpResponse {
+  const kept = capture.headers.filter(([name]) => name === "content-language" || name === "x-robots-tag");
+  const headers: [string, string][] = [["content-type", "text/html; charset=utf-8"], ...kept];
+  return { status: 200, statusText: "OK", headers, body, truncated: null };
+}
+
+function asRenderError(error: unknown): RenderError {
+  if (error instanceof RenderError) return error;
+  if (error instanceof PermanentError) return new RenderError("RENDER_FAILED", error.message, { cause: error });
+  return new RenderError("RENDER_FAILED", error instanceof Error ? error.message : String(error), { cause: error });
+}
+
+const captureError = ({ code, message, retryable }: RenderError): CaptureError => ({ code, message, retryable });

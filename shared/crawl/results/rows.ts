@@ -1,0 +1,114 @@
+/** The results of a job as rows: each URL that ended, in the order in which that became known, with its final capture. */
+import type { WarcPointer } from "../../capture/capture.ts";
+import type { Queryable } from "../../platform/database/database.ts";
+
+export interface ResultRow {
+  /** `result_seq`: 1, 2, 3 … within the job, in the order of commits. */
+  cursor: number;
+  url: string;
+  depth: number;
+  state: "crawled" | "failed" | "skipped";
+  errorCode: string | null;
+  /** When the URL was to be tried last: all that is known of one that ended without a capture. */
+  dueAt: Date;
+  /** The final capture, then what it refers to: the last one holds the response. Empty where a URL was given up unseen. */
+  captures: readonly ResultCapture[];
+}
+
+export interface ResultCapture {
+  id: number;
+  finalUrl: string;
+  /** Hex, as is `finalUrlHash`: of the normalised URLs. */
+  urlHash: string;
+  finalUrlHash: string;
+  canonicalUrl: string | null;
+  status: number;
+  mimeType: string | null;
+  charset: string | null;
+  title: string | null;
+  fetchedAt: Date;
+  fetchTimeMs: number;
+  truncated: boolean;
+  notModified: boolean;
+  errorCode: string | null;
+  errorMessage: string | null;
+  batchKey: string;
+  batchIndex: number;
+  warc: Pick<WarcPointer, "key" | "offset" | "length"> | null;
+  /** The DOM, where the page was opened in a browser. */
+  dom: Pick<WarcPointer, "key" | "offset" | "length"> | null;
+}
+
+/** Revisits refer to originals; more steps than this are a circle. */
+const MAX_HOPS = 8;
+
+/** @param after cursor of the last row seen, 0 for none */
+export async function readResultRows(
+  sql: Queryable,
+  job: { id: string; generationId: string },
+  { after, limit }: { after: number; limit: number },
+): Promise<ResultRow[]> {
+  const rows = await sql<(Omit<ResultRow, "captures"> & { captureId: number | null })[]>`
+    select result_seq as cursor, url, depth, state, error_code as "errorCode", not_before as "dueAt",
+      capture_id as "captureId"
+    from frontier where job_id = ${job.id} and result_seq > ${after}
+    order by result_seq limit ${limit}`;
+  const captures = await readChains(
+    sql,
+    job.generationId,
+    rows.flatMap(({ captureId }) => captureId ?? []),
+  );
+  return rows.map(({ captureId, ...row }) => ({ ...row, captures: captures.get(captureId ?? 0) ?? [] }));
+}
+
+/** Captures and what they refer to, by the id of the first. A page that is unmodified refers to what its document came from. */
+async function readChains(
+  sql: Queryable,
+  generationId: string,
+  ids: readonly number[],
+): Promise<Map<number, ResultCapture[]>> {
+  if (ids.length === 0) return new Map();
+  const found = await sql<(ResultCapture & { first: number })[]>`
+    with recursive chain (first, id, hops) as (
+      select id, id, 0 from unnest(${ids as number[]}::bigint[]) as ids (id)
+      union all
+      select chain.first, coalesce(c.revisit_of, c.reused_from, d.capture_id), chain.hops + 1
+      from chain join captures c on c.id = chain.id
+      left join documents d
+        on c.not_modified and d.generation_id = ${generationId} and d.url_hash = c.final_url_hash
+      where coalesce(c.revisit_of, c.reused_from, d.capture_id) <> c.id and chain.hops < ${MAX_HOPS})
+    select chain.first, c.id, c.final_url as "finalUrl", encode(c.url_hash, 'hex') as "urlHash",
+      encode(c.final_url_hash, 'hex') as "finalUrlHash", c.canonical_url as "canonicalUrl", c.status_code as status,
+      c.mime_type as "mimeType", c.charset, c.title, c.fetched_at as "fetchedAt", c.fetch_time_ms as "fetchTimeMs",
+      c.truncated, c.not_modified as "notModified", c.error_code as "errorCode", c.error_message as "errorMessage",
+      c.batch_key as "batchKey", c.batch_index as "batchIndex", ${pointer(sql)} as warc,
+      case when jsonb_typeof(c.rendered->'warc') = 'object' then c.rendered->'warc' end as dom
+    from chain join captures c on c.id = chain.id
+    order by chain.first, chain.hops`;
+  const chains = new Map<number, ResultCapture[]>();
+  for (const { first, ...capture } of found) {
+    const chain = chains.get(first);
+    if (chain === undefined) chains.set(first, [capture]);
+    else if (!chain.some(({ id }) => id === capture.id)) chain.push(capture);
+  }
+  return chains;
+}
+
+/** Where the record of the capture `c` lies, as JSON. */
+const pointer = (sql: Queryable) => sql`
+  case when c.warc_key is not null
+    then json_build_object('key', c.warc_key, 'offset', c.warc_offset, 'length', c.warc_length) end`;
+
+/** The response that a revisit record names, among the captures of the given URLs. @param urlHashes hex */
+export async function findRecord(
+  sql: Queryable,
+  recordId: string,
+  urlHashes: readonly string[],
+): Promise<ResultCapture["warc"] | undefined> {
+  const [row] = await sql<{ warc: ResultCapture["warc"] }[]>`
+    select ${pointer(sql)} as warc from captures c
+    where c.url_hash in (select decode(h, 'hex') from unnest(${urlHashes as string[]}::text[]) h)
+      and c.warc_record_id = ${recordId}
+    limit 1`;
+  return row?.warc;
+}

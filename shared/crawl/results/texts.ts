@@ -1,0 +1,171 @@
+/**
+ * What was extracted from the pages of a job. The capture batches hold it for thirty days, the documents of the job's
+ * generation while that is the active one, and the archive for good: there it is extracted once more.
+ */
+import { z } from "zod";
+import type { Capture } from "../../capture/capture.ts";
+import { readCaptureBatch } from "../../capture/capture-batch.ts";
+import type { Extraction } from "../../extract/extraction.ts";
+import type { ObjectStore } from "../../platform/aws/objects.ts";
+import { RetryableError } from "../../platform/errors.ts";
+import { type PageContent, readPageContent } from "../http/read-page.ts";
+import { type ArchiveReader, isMissingFromArchive, readResponseRecord } from "./archived-content.ts";
+import type { ResultCapture, ResultRow } from "./rows.ts";
+
+export interface PageText {
+  title: string | null;
+  text: string;
+  markdown: string;
+  /** Absolute, in document order. */
+  links: readonly string[];
+  metadata: Pick<Extraction["metadata"], "author" | "publishDate">;
+}
+
+/** By result cursor: the text; what is wrong with it; nothing for what is no page. */
+export type PageTexts = ReadonlyMap<number, PageText | { problem: string }>;
+
+export interface TextReader {
+  /** Each batch is read once, a few at a time. */
+  read(generationId: string, rows: readonly ResultRow[]): Promise<PageTexts>;
+}
+
+/** Batches that are read at once, each up to some 10 MB of text. */
+const BATCHES_AT_ONCE = 3;
+/** Of a page that is extracted once more, content coding undone. */
+const MAX_PAGE_BYTES = 50 * 1024 * 1024;
+
+export function createTextReader(reader: ArchiveReader): TextReader {
+  const batches = createBatchReader(reader.objects);
+  return {
+    async read(generationId, rows) {
+      const texts = new Map<number, PageText | { problem: string }>();
+      const missing = (among: readonly ResultRow[]) => among.filter(({ cursor }) => !texts.has(cursor));
+      const pages = rows.filter(({ state, captures }) => state === "crawled" && captures.length > 0);
+      await fromBatches(batches, pages, (row) => row.captures[0], texts);
+      await fromDocuments(reader, generationId, missing(pages), texts);
+      await fromBatches(batches, missing(pages), (row) => row.captures.slice(1).at(-1), texts);
+      // seldom, and each as large as its page
+      for (const row of missing(pages)) texts.set(row.cursor, await extractedAgain(reader, row));
+      return texts;
+    },
+  };
+}
+
+type Found = Map<number, PageText | { problem: string }>;
+
+async function fromBatches(
+  batches: BatchReader,
+  rows: readonly ResultRow[],
+  captureOf: (row: ResultRow) => ResultCapture | undefined,
+  found: Found,
+): Promise<void> {
+  const placed = rows.flatMap((row) => {
+    const capture = captureOf(row);
+    return capture === undefined || capture.notModified ? [] : [{ row, capture }];
+  });
+  const byBatch = [...Map.groupBy(placed, ({ capture }) => capture.batchKey)];
+  await atOnce(BATCHES_AT_ONCE, byBatch, async ([key, wanted]) => {
+    const captures = await batches.read(key);
+    for (const { row, capture } of wanted) {
+      const extraction = captures?.[capture.batchIndex]?.extraction;
+      if (extraction) found.set(row.cursor, textOf(extraction));
+    }
+  });
+}
+
+function textOf({ title, text, markdown, links, metadata }: Extraction): PageText {
+  return { title, text, markdown, links, metadata };
+}
+
+const documentMetadata = z.object({
+  author: z.string().nullish().default(null),
+  publish_date: z.string().nullish().default(null),
+});
+
+async function fromDocuments(
+  { sql }: ArchiveReader,
+  generationId: string,
+  rows: readonly ResultRow[],
+  found: Found,
+): Promise<void> {
+  if (rows.length === 0) return;
+  const hashes = rows.map(({ captures }) => captures[0]?.finalUrlHash ?? "");
+  const documents = await sql<(Omit<PageText, "metadata"> & { hash: string; metadata: unknown })[]>`
+    select encode(d.url_hash, 'hex') as hash, d.title, d.content as text, d.markdown, d.links, d.metadata
+    from unnest(${hashes}::text[]) h join documents d on d.url_hash = decode(h, 'hex')
+    where d.generation_id = ${generationId}`;
+  const byHash = new Map(documents.map((document) => [document.hash, document]));
+  for (const { cursor, captures } of rows) {
+    const document = byHash.get(captures[0]?.finalUrlHash ?? "");
+    if (document === undefined) continue;
+    const { author, publish_date } = documentMetadata.parse(document.metadata);
+    found.set(cursor, { ...document, metadata: { author: author ?? null, publishDate: publish_date ?? null } });
+  }
+}
+
+async function extractedAgain(reader: ArchiveReader, { captures }: ResultRow): Promise<PageText | { problem: string }> {
+  try {
+    const content = await readArchivedPage(reader, captures);
+    if (content === undefined) return { problem: "The archive holds no answer of the page" };
+    const { extraction, error } = content;
+    if (extraction !== null) return textOf(extraction);
+    return { problem: error?.message ?? "The page holds no text" };
+  } catch (error) {
+    if (isMissingFromArchive(error)) return { problem: error.message };
+    throw error;
+  }
+}
+
+/**
+ * The response as fetch reads it.
+ * @returns undefined where no answer ever came
+ * @throws PermanentError where the archive does not hold it
+ */
+export async function readArchivedPage(
+  reader: ArchiveReader,
+  captures: readonly ResultCapture[],
+): Promise<PageContent | undefined> {
+  const record = await readResponseRecord(reader, captures);
+  if (record === undefined) return undefined;
+  const { httpHeaders: headers, body, cut, startLine } = record;
+  const status = Number(/^HTTP\/\S+ (\d{3})/.exec(startLine)?.[1] ?? 200);
+  const response = { status, statusText: "", headers, body, truncated: cut ? ("length" as const) : null };
+  return await readPageContent(response, captures[0]?.finalUrl ?? "", MAX_PAGE_BYTES);
+}
+
+interface BatchReader {
+  /** undefined where the batch is gone. */
+  read(key: string): Promise<readonly Capture[] | undefined>;
+}
+
+/** Keeps the batch that was read last: slices of results seldom end where batches do. */
+function createBatchReader(objects: ObjectStore): BatchReader {
+  let last: { key: string; captures: readonly Capture[] } | undefined;
+  return {
+    async read(key) {
+      if (last?.key === key) return last.captures;
+      try {
+        const captures = await readCaptureBatch(objects, key);
+        last = { key, captures };
+        return captures;
+      } catch (error) {
+        const isGone = error instanceof RetryableError && error.code === "BATCH_MISSING";
+        if (isGone || isMissingFromArchive(error)) return undefined;
+        throw error;
+      }
+    },
+  };
+}
+
+/** Does the work for each item, `many` at a time. The first fault ends it. */
+export async function atOnce<Item>(
+  many: number,
+  items: readonly Item[],
+  work: (item: Item) => Promise<void>,
+): Promise<void> {
+  let next = 0;
+  const worker = async () => {
+    while (next < items.length) await work(items[next++] as Item);
+  };
+  await Promise.all(Array.from({ length: Math.min(many, items.length) }, worker));
+}

@@ -1,0 +1,119 @@
+/** What robots.txt lets one task fetch. Fetched once per origin: with the site's own scheme and port, politely, archived. */
+import { type UrlGuard, UrlRefusedError } from "../../access/url-guard.ts";
+import type { CaptureError } from "../../capture/capture.ts";
+import { decodeContent } from "../http/content-coding.ts";
+import { type Exchange, type ExchangeLimits, headerValue } from "../http/exchange.ts";
+import { fault } from "../http/faults.ts";
+import { isRedirect, redirectTarget } from "../http/redirects.ts";
+import { RequestRefused } from "../politeness/host-permit.ts";
+import type { RobotsCache } from "./cache.ts";
+import { ALLOW_ALL, isAllowed, parseRobots, ROBOTS_MAX_BYTES, type RobotsRules } from "./rules.ts";
+
+export interface RobotsGate {
+  /** The rules of the URL's origin, or why they cannot be had. @throws as `faultOf` */
+  rulesOf(url: URL): Promise<RobotsRules | CaptureError>;
+  /** Why the URL may not be fetched, or null. @throws what `get` throws where the task must stop */
+  faultOf(url: URL): Promise<CaptureError | null>;
+}
+
+export interface RobotsGateOptions {
+  cache: RobotsCache;
+  guard: UrlGuard;
+  userAgent: string;
+  /** `ROBOTS__UNREACHABLE`: what a robots.txt that cannot be fetched means. */
+  unreachable: "disallow" | "allow";
+  get(url: URL, headers: readonly [string, string][], limits: ExchangeLimits): Promise<Exchange>;
+  /** Keeps the exchange. */
+  archive(exchange: Exchange): Promise<void>;
+  /** Called once per origin with what it asks for. */
+  onCrawlDelay(origin: URL, delayMs: number): void;
+}
+
+/** RFC 9309 section 2.3.1.2: at least five. */
+const MAX_REDIRECTS = 5;
+const TIMEOUT_MS = 30_000;
+
+/** 429 is a 4xx, so it allows all; but it speaks of our haste, not of the file, and is not believed for a day. */
+const ALLOW_FOR_NOW: RobotsRules = { ...ALLOW_ALL };
+
+export function createRobotsGate(options: RobotsGateOptions): RobotsGate {
+  /** By origin; one fetch however many URLs ask at once. What cannot be fetched stays so for this task. */
+  const known = new Map<string, Promise<RobotsRules | CaptureError>>();
+
+  const rulesOf = (url: URL): Promise<RobotsRules | CaptureError> => {
+    const held = known.get(url.origin);
+    if (held !== undefined) return held;
+    const loading = load(url);
+    known.set(url.origin, loading);
+    // the task stopped, which says nothing about the site
+    loading.catch(() => known.delete(url.origin));
+    return loading;
+  };
+
+  const load = async (url: URL): Promise<RobotsRules | CaptureError> => {
+    const cached = await options.cache.get(url.origin);
+    const rules = cached ?? (await fetchRobots(new URL("/robots.txt", url), options));
+    if ("code" in rules) return rules;
+    if (cached === undefined && rules !== ALLOW_FOR_NOW) await options.cache.put(url.origin, rules);
+    if (rules.crawlDelayMs !== null) options.onCrawlDelay(url, rules.crawlDelayMs);
+    return rules;
+  };
+
+  return {
+    rulesOf,
+    async faultOf(url) {
+      const rules = await rulesOf(url);
+      if ("code" in rules) {
+        const tolerated = rules.code === "ROBOTS_UNREACHABLE" && options.unreachable === "allow";
+        return tolerated ? null : rules;
+      }
+      return isAllowed(rules, url)
+        ? null
+        : fault("ROBOTS_DENIED", `robots.txt of ${url.origin} forbids ${url.pathname}`);
+    },
+  };
+}
+
+/** RFC 9309 section 2.3.1: 4xx and endless redirects allow all; 5xx and no answer forbid all, for now. */
+async function fetchRobots(start: URL, options: RobotsGateOptions): Promise<RobotsRules | CaptureError> {
+  const unreachable = (why: string): CaptureError =>
+    fault("ROBOTS_UNREACHABLE", `robots.txt of ${start.origin} cannot be fetched: ${why}`);
+  let url = start;
+  for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects += 1) {
+    let answer: Exchange;
+    try {
+      options.guard.inspect(url.href);
+      const limits = { timeoutMs: TIMEOUT_MS, maxBodyBytes: ROBOTS_MAX_BYTES + 1 };
+      answer = await options.get(
+        url,
+        [
+          ["user-agent", options.userAgent],
+          ["accept-encoding", "gzip, deflate, br"],
+        ],
+        limits,
+      );
+    } catch (error) {
+      if (error instanceof UrlRefusedError) return ALLOW_ALL;
+      if (error instanceof RequestRefused) return error.fault;
+      throw error;
+    }
+    await options.archive(answer);
+    const { response } = answer;
+    if (answer.fault?.code === "PROXY_UNAVAILABLE") return answer.fault;
+    if (response === null || answer.fault !== null) return unreachable(answer.fault?.message ?? "no answer");
+    if (isRedirect(response.status)) {
+      const target = redirectTarget(url, response.headers);
+      if (!(target instanceof URL)) return ALLOW_ALL;
+      url = target;
+      continue;
+    }
+    if (response.status >= 500) return unreachable(`the server answered ${response.status}`);
+    if (response.status === 429) return ALLOW_FOR_NOW;
+    if (response.status < 200 || response.status > 299) return ALLOW_ALL;
+    const coding = headerValue(response.headers, "content-encoding");
+    const cut = response.truncated !== null;
+    const decoded = await decodeContent(response.body, coding, ROBOTS_MAX_BYTES + 1, cut);
+    return "failed" in decoded ? unreachable(decoded.failed) : parseRobots(decoded.bytes);
+  }
+  return ALLOW_ALL;
+}

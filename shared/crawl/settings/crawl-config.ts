@@ -1,0 +1,50 @@
+/** How to crawl: the settings of the reference's CrawlConfig. A task carries a snapshot of the effective values. */
+import { z } from "zod";
+import { MIN_RATE_RPS } from "../politeness/pacer.ts";
+
+/** Together: every message of the job carries them, and servers take no more. */
+const MAX_HEADERS_LENGTH = 8_192;
+
+/** What belongs to the connection or to this client, and is not for a job to set. */
+export const OWN_HEADERS =
+  /^(host|connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|expect|content-length|accept-encoding|if-none-match|if-modified-since)$/i;
+
+export const crawlConfigSchema = z.strictObject({
+  /** Requests a second per host. `Crawl-delay`, `Retry-After` and a domain's own setting can only slow it down. */
+  rate_limit_rps: z.number().min(MIN_RATE_RPS).max(10_000).optional(),
+  respect_robots_txt: z.boolean().default(true),
+  /** Extra request headers. */
+  headers: z
+    .record(z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/), z.string().regex(/^[\t\x20-\x7e\x80-\xff]*$/))
+    .refine(
+      (headers) => JSON.stringify(headers).length <= MAX_HEADERS_LENGTH,
+      `hold over ${MAX_HEADERS_LENGTH} characters`,
+    )
+    .default({}),
+  /** Tokens. A chunk of less than 24 could not hold every word. */
+  chunk_size: z.int().min(24).max(8192).default(512),
+  chunk_overlap: z.int().min(0).max(2048).default(50),
+  min_chunk_size: z.int().min(0).max(2048).default(50),
+  /** Longest time for one page, redirects and body included. */
+  page_timeout_ms: z.int().min(100).max(300_000).default(30_000),
+  max_page_size_mb: z.number().positive().max(100).default(50),
+  max_redirects: z.int().min(0).max(20).default(10),
+  /** Languages whose pages become searchable; every page is archived. ISO 639-1; "*" means all. */
+  languages: z
+    .array(z.string().regex(/^([a-z]{2,3}|\*|und)$/))
+    .min(1)
+    .max(50)
+    .default(["en"]),
+  /** Whether what is known as a session id is dropped from URLs, so that a page has one URL for all visits. */
+  session_ids: z.enum(["strip", "keep"]).default("strip"),
+  /** Further parameters that do not tell one page from another: dropped from URLs; case makes no difference. */
+  ignore_parameters: z.array(z.string().min(1).max(100)).max(50).default([]),
+  /** Whether a page is opened in a browser: `auto` where its HTML holds little text of its own. */
+  render: z.enum(["never", "auto", "always"]).default("never"),
+  /** CSS selector that must appear before a rendered page counts as loaded. */
+  wait_for: z.string().min(1).max(500).optional(),
+  /** Id of the proxy config whose servers the requests go through. */
+  proxy_id: z.uuid().optional(),
+});
+
+export type CrawlConfig = z.infer<typeof crawlConfigSchema>;

@@ -1,0 +1,139 @@
+/** Jobs: taken, and cancelled. What became of them is in job-views.ts, how they move on in job-lifecycle.ts. */
+
+import type { QueueSender } from "../../platform/aws/queues.ts";
+import { inTransaction, type Sql, type Transaction } from "../../platform/database/database.ts";
+import { uuidv7 } from "../../platform/ids.ts";
+import type { Logger } from "../../platform/observability/log.ts";
+import { refuseBlockedSeeds } from "../frontier/blocked-hosts.ts";
+import { dispatch } from "../frontier/build-task.ts";
+import { claimUrls } from "../frontier/claim.ts";
+import { readTasks } from "../frontier/claim-lease.ts";
+import { addUrls, seedUrl, skipPending } from "../frontier/frontier.ts";
+import { isFinished, type JobRow, lockJob, settleJob } from "../jobs/lifecycle.ts";
+import { type JobView, readJob } from "../jobs/views.ts";
+import type { CrawlConfig } from "../settings/crawl-config.ts";
+import { type JobSettings, jobSettingsSchema } from "../settings/job-settings.ts";
+import type { Priority, Scope } from "../tasks/fetch-task.ts";
+import type { JobFlags } from "../tasks/job-flags.ts";
+import { keyRules, normalizeUrl } from "../urls/normalize-url.ts";
+
+export { type JobUrlView, type JobView, listJobs, listJobUrls, readJob } from "../jobs/views.ts";
+
+export interface JobDependencies {
+  sql: Sql;
+  queues: QueueSender;
+  flags: JobFlags;
+  log: Logger;
+}
+
+export interface NewJob {
+  kind: "pages" | "site";
+  /** Absolute http(s) URLs that the URL guard has let through; the same page twice counts once. */
+  seeds: string[];
+  scope: Scope;
+  /** Links from a seed to the deepest page. */
+  maxDepth: number;
+  /** URLs that may be fetched, at the most. */
+  maxPages: number;
+  priority: Priority;
+  config: CrawlConfig;
+  /** Breadth first, unless it says otherwise. */
+  order?: Partial<Pick<JobSettings, "strategy" | "keywords" | "score_threshold" | "max_pages_per_host">>;
+  /** How much is asked for at once, what becomes of the pages, and whether recent captures do; see `JobSettings`. */
+  handling?: Partial<Pick<JobSettings, "concurrency" | "index" | "replaces" | "cache" | "cache_ttl_s" | "fields">>;
+  /** Seconds until the crawl ends with what it has; null or left out: no limit. */
+  timeoutS?: number | null;
+  delivery?: "answer" | "stream" | "store" | null;
+  /** A `stream` job that ends once nobody listens. */
+  watched?: boolean;
+  retryOf?: string | null;
+  collectionId: string | null;
+  tags: string[];
+  apiKeyId: string | null;
+}
+
+/**
+ * Writes the job with its seeds, claims the first of them, and sends their tasks after the commit. The job is taken once
+ * this resolves, even if no message could be sent: the sweep sends them.
+ * @param admit runs first in the job's transaction; what it throws refuses the job
+ * @throws ApiError 403 DOMAIN_BLOCKED where the hosts of all seeds are blocked; RangeError without a seed, or with limits below 1 page or 0 links; TypeError where a seed is not a URL
+ */
+export async function createJob(
+  dependencies: JobDependencies,
+  job: NewJob,
+  admit?: (tx: Transaction) => Promise<void>,
+): Promise<JobView> {
+  const { sql, flags } = dependencies;
+  const seeds = [...new Set(job.seeds.map((seed) => normalizeUrl(seed, keyRules(job.config))))];
+  if (seeds.length === 0) throw new RangeError("A job needs at least one seed URL");
+  if (job.maxPages < 1 || job.maxDepth < 0) throw new RangeError("A job needs maxPages ≥ 1 and maxDepth ≥ 0");
+  const settings = jobSettingsSchema.parse({
+    seeds,
+    scope: job.scope,
+    max_depth: job.maxDepth,
+    max_pages: job.maxPages,
+    ...job.order,
+    ...job.handling,
+    config: job.config,
+    tags: [...new Set(job.tags.map((tag) => tag.trim().toLowerCase()))].filter((tag) => tag !== ""),
+  });
+  await refuseBlockedSeeds(sql, seeds);
+  const jobId = uuidv7();
+  // before the commit: a job that the sweep does not look for could hang
+  await flags.markActive();
+  const tasks = await inTransaction(sql, async (tx) => {
+    await admit?.(tx);
+    await insertJob(tx, jobId, job, settings);
+    const row = (await lockJob(tx, jobId)) as JobRow;
+    await addUrls(tx, row, seeds.map(seedUrl));
+    const claimed = await claimUrls(tx, row, null);
+    // the hosts of all seeds may have been blocked meanwhile
+    if (row.counts.open === 0) await settleJob(tx, jobId, dependencies.log);
+    return claimed;
+  });
+  await dispatch(dependencies, tasks);
+  return (await readJob(sql, jobId)) as JobView;
+}
+
+async function insertJob(tx: Transaction, jobId: string, job: NewJob, settings: JobSettings): Promise<void> {
+  await tx`
+    insert into jobs (id, kind, priority, api_key_id, collection_id, generation_id, delivery, retry_of, deadline_at,
+      watched_at, settings)
+    values (${jobId}, ${job.kind}, ${job.priority}, ${job.apiKeyId}, ${job.collectionId}, ${uuidv7()},
+      ${job.delivery ?? null}, ${job.retryOf ?? null},
+      now() + ${job.timeoutS ?? null}::float8 * interval '1 second', case when ${job.watched ?? false} then now() end,
+      ${JSON.stringify(settings)}::text::jsonb)`;
+  for (const tag of settings.tags) {
+    await tx`insert into tags (id, name) values (${uuidv7()}, ${tag}) on conflict do nothing`;
+  }
+}
+
+/**
+ * Ends what nobody has claimed at once; what is under way ends when fetch answers, or its lease lapses. Tasks that wait for
+ * their host are sent once more, so that fetch ends them now. The documents of the job stay unseen, and maintenance removes
+ * them.
+ * @param isDue asked once nobody else can change the job: "spared" where it says no
+ */
+export async function cancelJob(
+  dependencies: JobDependencies,
+  jobId: string,
+  isDue?: (tx: Transaction) => Promise<boolean>,
+): Promise<"cancelled" | "finished" | "missing" | "spared"> {
+  const { sql, flags } = dependencies;
+  const { result, tasks } = await inTransaction(sql, async (tx) => {
+    const job = await lockJob(tx, jobId);
+    if (job === undefined) return { result: "missing" as const, tasks: [] };
+    if (isFinished(job.status)) return { result: "finished" as const, tasks: [] };
+    if (isDue !== undefined && !(await isDue(tx))) return { result: "spared" as const, tasks: [] };
+    await tx`update jobs set cancel_requested = true, updated_at = now() where id = ${jobId}`;
+    await skipPending(tx, job, "CANCELLED");
+    const tasks = await readTasks(tx, job);
+    await settleJob(tx, jobId, dependencies.log);
+    return { result: "cancelled" as const, tasks };
+  });
+  if (result !== "cancelled") return result;
+  // after the commit: a flag without it would end pages of a job that goes on, and completes
+  await flags.markCancelled(jobId);
+  await dispatch(dependencies, tasks);
+  return result;
+}

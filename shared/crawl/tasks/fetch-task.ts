@@ -1,0 +1,68 @@
+/** The message of the fetch queues: up to 50 URLs of one host, and all that fetch must know, since it has no database. */
+import { z } from "zod";
+import { crawlConfigSchema } from "../settings/crawl-config.ts";
+
+export const PRIORITIES = ["high", "normal", "low"] as const;
+export type Priority = (typeof PRIORITIES)[number];
+
+export const MAX_URLS_PER_TASK = 50;
+
+/**
+ * What may be fetched for a job. `any`: the given URLs, wherever they redirect, and whatever they link to; `host`: only these
+ * hosts (with port); `domain`: these registrable domains with all their hosts; `prefix`: these paths and what lies below them.
+ */
+export const scopeSchema = z.strictObject({
+  mode: z.enum(["any", "host", "domain", "prefix"]),
+  /** Hosts, registrable domains, or hosts with a path (`example.com/docs`), as `mode` says; empty for `any`. */
+  roots: z.array(z.string()),
+  /** Patterns in RE2 syntax, found anywhere in the normalised URL: at least one must be, where there are any. */
+  include: z.array(z.string()).default([]),
+  /** As `include`: none of them may be found. */
+  exclude: z.array(z.string()).default([]),
+});
+export type Scope = z.infer<typeof scopeSchema>;
+
+/** The capture that a conditional request may be answered against. */
+const priorCaptureSchema = z.strictObject({
+  etag: z.string().nullable(),
+  lastModified: z.string().nullable(),
+  payloadDigest: z.string().nullable(),
+  /** The capture that holds the response itself; null where it is not known. */
+  captureId: z.int().nullable(),
+  /** For the revisit record: what it refers to, a response of the archive. */
+  recordId: z.uuid().nullable(),
+  url: z.string(),
+  fetchedAt: z.iso.datetime(),
+});
+export type PriorCapture = z.infer<typeof priorCaptureSchema>;
+
+export const fetchTaskSchema = z.strictObject({
+  taskId: z.uuid(),
+  jobId: z.uuid(),
+  priority: z.enum(PRIORITIES),
+  /** Lower-case host with its port where that is not the scheme's default: the unit of politeness. */
+  host: z.string(),
+  scope: scopeSchema,
+  config: crawlConfigSchema,
+  /** Epoch ms after which no request leaves; null: none. */
+  deadline: z.int().nullable(),
+  /** Requests under way at once for this task, at the most; null: as the fetcher is set. */
+  concurrency: z.int().positive().nullable(),
+  /** Whether the text of the links is wanted, too. */
+  anchors: z.boolean().default(false),
+  urls: z
+    .array(
+      z.strictObject({
+        url: z.url({ protocol: /^https?$/ }),
+        urlHash: z.string().regex(/^[0-9a-f]{64}$/),
+        depth: z.int().nonnegative(),
+        attempt: z.int().nonnegative(),
+        prior: priorCaptureSchema.nullable(),
+      }),
+    )
+    .min(1)
+    .max(MAX_URLS_PER_TASK),
+});
+export type FetchTask = z.infer<typeof fetchTaskSchema>;
+
+export const fetchQueue = (priority: Priority): string => `fetch-${priority}`;

@@ -1,0 +1,55 @@
+/** Which URLs belong to a job, exactly: with the public suffix list and the job's patterns. */
+import { getDomain } from "tldts";
+import type { Scope } from "../tasks/fetch-task.ts";
+import { compilePatterns } from "./patterns.ts";
+import { inScope } from "./scope.ts";
+
+export interface ScopeJudge {
+  /**
+   * @param url normalised: patterns are found in it
+   * @param isSeed a seed, or where it redirects: `include` narrows what is followed from there, not the start itself
+   */
+  admits(url: URL, isSeed?: boolean): boolean;
+}
+
+/**
+ * The registrable domain of a host: one label below its public suffix, those of private registries included
+ * (`someone.github.io`). A host that has none, such as an IP address, stands for itself.
+ * @param hostname as `URL.hostname` has it
+ */
+export function registrableDomain(hostname: string): string {
+  return getDomain(hostname, { allowPrivateDomains: true }) ?? hostname;
+}
+
+export function createScopeJudge(scope: Scope): ScopeJudge {
+  const includes = scope.include.length === 0 ? null : compilePatterns(scope.include);
+  const excludes = scope.exclude.length === 0 ? null : compilePatterns(scope.exclude);
+  const roots = new Set(scope.roots);
+  const within = (url: URL): boolean => {
+    if (scope.mode === "host") return roots.has(url.host);
+    if (scope.mode === "domain") return roots.has(registrableDomain(url.hostname));
+    return inScope(url, scope);
+  };
+  return {
+    admits(url, isSeed = false) {
+      if (!within(url)) return false;
+      if (!isSeed && includes !== null && !includes(url.href)) return false;
+      return excludes === null || !excludes(url.href);
+    },
+  };
+}
+
+/** Judges that a container keeps: a job's scope never changes, and compiling its patterns costs as much as a page. */
+const KEPT_JUDGES = 32;
+const judges = new Map<string, ScopeJudge>();
+
+/** The judge of a job's scope; made once per container. */
+export function judgeOf(jobId: string, scope: Scope): ScopeJudge {
+  const known = judges.get(jobId);
+  if (known !== undefined) return known;
+  const judge = createScopeJudge(scope);
+  const [oldest] = judges.keys();
+  if (judges.size >= KEPT_JUDGES && oldest !== undefined) judges.delete(oldest);
+  judges.set(jobId, judge);
+  return judge;
+}

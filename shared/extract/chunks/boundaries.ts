@@ -1,0 +1,170 @@
+/** Where a text may be cut: its token pieces, and how good a cut after each of them is. */
+import type { Extraction } from "../extraction.ts";
+import { visitPieces } from "./tokens.ts";
+
+/** `inside` is a line of a code block too long for one chunk; `unwanted` breaks a code block or row that would fit. */
+export type Seam =
+  | "section"
+  | "block"
+  | "paragraph"
+  | "line"
+  | "sentence"
+  | "row"
+  | "word"
+  | "inside"
+  | "character"
+  | "unwanted";
+
+export interface Seams {
+  /** Number of pieces. */
+  count: number;
+  startOf(piece: number): number;
+  endOf(piece: number): number;
+  /** Tokens of the pieces `first` to `last`, both included. */
+  tokens(first: number, last: number): number;
+  seamAfter(piece: number): Seam;
+  /** Last piece of the section that holds this piece. */
+  sectionEnd(piece: number): number;
+  /** True where the text after this piece continues the same section, in prose or a list. */
+  flowsOn(piece: number): boolean;
+}
+
+/** `size` in tokens decides which code blocks and rows are worth keeping whole. */
+export function seamsOf(
+  { text, sections, blocks }: Pick<Extraction, "text" | "sections" | "blocks">,
+  size: number,
+): Seams {
+  const starts: number[] = [];
+  const ends: number[] = [];
+  /** Tokens before piece i, its gap included, so that a range's own first gap does not count. */
+  const before: number[] = [];
+  const after: number[] = [];
+  let total = 0;
+  visitPieces(text, (start, end, tokens, gap) => {
+    total += gap;
+    before.push(total);
+    total += tokens;
+    after.push(total);
+    starts.push(start);
+    ends.push(end);
+  });
+  const count = starts.length;
+  const tokens = (first: number, last: number): number => (after[last] ?? 0) - (before[first] ?? 0);
+  const seams: Seam[] = new Array(count);
+  const sectionEnds: number[] = new Array(count);
+  const flows: boolean[] = new Array(count);
+
+  markSectionEnds();
+  for (let piece = 0; piece < count; piece++) flows[piece] = sectionEnds[piece] !== piece;
+  for (let piece = 0; piece < count; piece++) {
+    seams[piece] = sectionEnds[piece] === piece ? "section" : plainSeam(text, ends[piece] as number, starts[piece + 1]);
+  }
+  markHeadings();
+  markBlocks();
+  return {
+    count,
+    startOf: (piece) => lineStart(piece),
+    endOf: (piece) => ends[piece] as number,
+    tokens,
+    seamAfter: (piece) => seams[piece] as Seam,
+    sectionEnd: (piece) => sectionEnds[piece] as number,
+    flowsOn: (piece) => flows[piece] as boolean,
+  };
+
+  function markSectionEnds(): void {
+    let section = 0;
+    let from = 0;
+    for (let piece = 0; piece <= count; piece++) {
+      const next = sections[section + 1];
+      if (piece < count && (next === undefined || (starts[piece] as number) < next.start)) continue;
+      for (let index = from; index < piece; index++) sectionEnds[index] = piece - 1;
+      from = piece;
+      while (piece < count && (sections[section + 1]?.start ?? Number.POSITIVE_INFINITY) <= (starts[piece] as number)) {
+        section++;
+      }
+    }
+  }
+
+  /** A heading is not left behind at the end of a chunk. */
+  function markHeadings(): void {
+    let piece = 0;
+    for (const { heading, start } of sections) {
+      if (heading === null) continue;
+      const end = start + heading.length;
+      while (piece < count && (ends[piece] as number) <= start) piece++;
+      for (; piece < count && (ends[piece] as number) <= end; piece++) {
+        if (seams[piece] !== "section" && seams[piece] !== "character") seams[piece] = "inside";
+      }
+    }
+  }
+
+  function markBlocks(): void {
+    let piece = 0;
+    for (const { kind, start, end } of blocks) {
+      while (piece < count && (starts[piece] as number) < start) piece++;
+      const first = piece;
+      while (piece < count && (starts[piece] as number) < end) piece++;
+      const last = piece - 1;
+      if (last < first) continue;
+      if (seams[last] !== "section" && seams[last] !== "inside") seams[last] = "block";
+      if (kind === "code") {
+        const whole = tokens(first, last) <= size;
+        for (let index = first; index < last; index++) {
+          flows[index] = false;
+          seams[index] = whole ? "unwanted" : insideCode(seams[index] as Seam);
+        }
+      } else if (kind === "table") markRows(first, last);
+    }
+  }
+
+  function markRows(first: number, last: number): void {
+    let rowStart = first;
+    for (let index = first; index <= last; index++) {
+      flows[index] = false;
+      const rowEnds = index === last || text.slice(ends[index], starts[index + 1]).includes("\n");
+      if (!rowEnds) continue;
+      const whole = tokens(rowStart, index) <= size;
+      for (let inner = rowStart; inner < index; inner++) {
+        seams[inner] = whole ? "unwanted" : insideCode(seams[inner] as Seam);
+      }
+      if (index < last) seams[index] = "row";
+      rowStart = index + 1;
+    }
+  }
+
+  /** Code that starts a chunk keeps its indentation. */
+  function lineStart(piece: number): number {
+    const start = starts[piece] as number;
+    const from = piece === 0 ? 0 : (ends[piece - 1] as number);
+    // only in the gap: the last newline of the text may be millions of characters back
+    const newline = text.slice(from, start).lastIndexOf("\n");
+    const indent = newline >= 0 ? from + newline + 1 : piece === 0 ? 0 : start;
+    if (indent === start || !/^[ \t]+$/.test(text.slice(indent, start))) return start;
+    return indent;
+  }
+}
+
+function insideCode(seam: Seam): Seam {
+  if (seam === "paragraph" || seam === "line") return "row";
+  return seam === "character" ? "character" : "inside";
+}
+
+const SENTENCE_ENDS = new Set(Array.from(".!?…。！？．؟।", (mark) => mark.charCodeAt(0)));
+const CLOSERS = new Set(Array.from(")]\"'»”’」』", (mark) => mark.charCodeAt(0)));
+/** Closing marks that may stand behind the end of a sentence. */
+const MAX_CLOSERS = 3;
+
+function plainSeam(text: string, end: number, next: number | undefined): Seam {
+  if (next === undefined) return "section";
+  if (next === end) return /[。！？]/.test(text.charAt(end - 1)) ? "sentence" : "character";
+  let newlines = 0;
+  for (let index = end; index < next; index++) if (text.charCodeAt(index) === 10) newlines++;
+  if (newlines > 0) return newlines > 1 ? "paragraph" : "line";
+  return endsSentence(text, end) ? "sentence" : "word";
+}
+
+function endsSentence(text: string, end: number): boolean {
+  let index = end - 1;
+  while (index > 0 && end - index <= MAX_CLOSERS && CLOSERS.has(text.charCodeAt(index))) index--;
+  return SENTENCE_ENDS.has(text.charCodeAt(index));
+}

@@ -1,0 +1,136 @@
+/** Cuts a document's text into chunks that an embedder can read, along the text's own seams. */
+
+import type { Block, Chunk, Extraction, Section } from "../extraction.ts";
+import { type Seam, type Seams, seamsOf } from "./boundaries.ts";
+
+/** All in tokens, by `estimateTokens`. */
+export interface ChunkLimits {
+  /** No chunk is longer; at least 24, since a single word may have half of that. */
+  size: number;
+  /** How much a chunk repeats of the one before when the cut fell inside a section. */
+  overlap: number;
+  /** A shorter chunk joins its neighbour where that stays within `size`. */
+  minimum: number;
+}
+
+/** What a cut is worth beside the fill it gives, which counts 0 to `FILL_WORTH`. */
+const WORTH: Record<Seam, number> = {
+  section: 3,
+  block: 2.2,
+  paragraph: 2,
+  line: 1.6,
+  sentence: 1.5,
+  row: 1.2,
+  word: 0.6,
+  inside: 0.3,
+  character: 0,
+  unwanted: -5,
+};
+const FILL_WORTH = 2;
+const BELOW_MINIMUM = -2;
+
+/**
+ * Chunks in order; each one is an exact range of `text` without white space around it. Cuts prefer the start of a
+ * section, then blocks, paragraphs, lines, sentences, words; a code block or table row is cut only if it alone is
+ * longer than `size`. White-space-only text has no chunks.
+ *
+ * @throws RangeError for limits that no text could meet.
+ */
+export function chunkText(extraction: Pick<Extraction, "text" | "sections" | "blocks">, limits: ChunkLimits): Chunk[] {
+  if (!(limits.size >= 24) || !(limits.overlap >= 0) || !(limits.minimum >= 0)) {
+    throw new RangeError("Chunk limits need a size of at least 24 tokens and no negative overlap or minimum");
+  }
+  const seams = seamsOf(extraction, limits.size);
+  const describe = describer(extraction);
+  const chunks: Chunk[] = [];
+  let first = 0;
+  let covered = -1;
+  while (covered < seams.count - 1) {
+    const last = chooseCut(seams, first, covered + 1, limits);
+    const startChar = seams.startOf(first);
+    const endChar = seams.endOf(last);
+    chunks.push({
+      index: chunks.length,
+      content: extraction.text.slice(startChar, endChar),
+      startChar,
+      endChar,
+      tokenCount: Math.max(1, Math.ceil(seams.tokens(first, last))),
+      ...describe(startChar, endChar),
+    });
+    covered = last;
+    first = nextStart(seams, first, last, limits);
+  }
+  return chunks;
+}
+
+/** Index of the chunk's last piece: the best seam that `size` allows, at or after `from`. */
+function chooseCut(seams: Seams, first: number, from: number, { size, minimum }: ChunkLimits): number {
+  const end = seams.count - 1;
+  if (seams.tokens(first, end) <= size) return end;
+  let best = from;
+  let bestWorth = Number.NEGATIVE_INFINITY;
+  for (let last = from; last < end; last++) {
+    const tokens = seams.tokens(first, last);
+    if (tokens > size && last > from) break;
+    // Whatever is cut off must be worth a chunk of its own.
+    if (last > from && seams.tokens(last + 1, end) < minimum) break;
+    const seam = seams.seamAfter(last);
+    // A section that still fits whole stays with what stands before it.
+    const worth =
+      (seam === "section" && tokens < size / 2 && seams.tokens(first, seams.sectionEnd(last + 1)) <= size
+        ? WORTH.paragraph
+        : WORTH[seam]) +
+      (FILL_WORTH * tokens) / size +
+      (tokens < minimum ? BELOW_MINIMUM : 0);
+    if (worth >= bestWorth) {
+      bestWorth = worth;
+      best = last;
+    }
+  }
+  return best;
+}
+
+/** First piece of the next chunk: after the cut, or up to `overlap` tokens before it where prose goes on. */
+function nextStart(seams: Seams, first: number, last: number, { size, overlap }: ChunkLimits): number {
+  const next = last + 1;
+  if (overlap === 0 || next >= seams.count || !seams.flowsOn(last)) return next;
+  const allowed = Math.min(overlap, size / 3);
+  let start = next;
+  let word = next;
+  for (let index = last; index > first && seams.tokens(index, last) <= allowed; index--) {
+    const seam = seams.seamAfter(index - 1);
+    if (seam === "section" || seam === "block" || seam === "row" || seam === "unwanted") break;
+    if (seam === "sentence" || seam === "line" || seam === "paragraph") start = index;
+    else if (seam === "word") word = index;
+  }
+  return start < next ? start : word;
+}
+
+type Description = Pick<Chunk, "contentType" | "sectionHeader" | "section">;
+
+/** Answers for ranges whose starts never go back by much: both cursors only follow. */
+function describer({ sections, blocks }: { sections: Section[]; blocks: Block[] }) {
+  let section = 0;
+  let block = 0;
+  return (start: number, end: number): Description => {
+    while (section > 0 && (sections[section]?.start ?? 0) > start) section--;
+    while (section + 1 < sections.length && (sections[section + 1]?.start ?? 0) <= start) section++;
+    while (block > 0 && (blocks[block - 1]?.end ?? 0) > start) block--;
+    while (block + 1 < blocks.length && (blocks[block]?.end ?? 0) <= start) block++;
+    const lengths: Record<Block["kind"], number> = { prose: 0, code: 0, table: 0, list: 0 };
+    for (let index = block; index < blocks.length; index++) {
+      const { kind, start: from, end: to } = blocks[index] as Block;
+      if (from >= end) break;
+      lengths[kind] += Math.max(0, Math.min(end, to) - Math.max(start, from));
+    }
+    let contentType: Block["kind"] = "prose";
+    for (const kind of ["code", "table", "list"] as const) {
+      if (lengths[kind] > lengths[contentType]) contentType = kind;
+    }
+    return {
+      contentType,
+      sectionHeader: sections[section]?.heading ?? null,
+      section: section < sections.length ? section : null,
+    };
+  };
+}

@@ -1,0 +1,119 @@
+/** What stands in or around the main content without being part of it. */
+import { collapsedText, headingLevel } from "../parse/element-kinds.ts";
+import { PageElement } from "../parse/page-tree.ts";
+import type { HintReader } from "./hints.ts";
+
+/** A hint is wrong about an element that holds this share of the page's prose. */
+const REFUTES_BOILERPLATE = 0.4;
+const REFUTES_COMMENTS = 0.85;
+/** Prose that one linked heading announces at most, if it is a teaser and not a section whose heading is a link. */
+const TEASER_PROSE = 450;
+
+/** Characters from which a block that stands there twice is a repetition. */
+const REPEATED = 60;
+const TABLE_PARTS = new Set(["td", "th", "tr", "caption", "pre"]);
+/** Substance whatever it says. */
+const CONTENT = new Set(["pre", "table", "dl", "ul", "ol", "blockquote", "math"]);
+
+/** Whole blocks that name what is around them. */
+const LABEL =
+  /^(?:advert|advertise?ment|anzeige|werbung|publicité|publicidad|pubblicità|реклама|sponsored|share(?: this| on .*)?|close|caption|print|comments?|loading.*|story continues below)[\s.:…]*$/i;
+/** Openings of a line that is mostly a link to another page. */
+const LEADS_AWAY =
+  /^\W*(?:related|read (?:more|also|next|this)|see (?:also|more)|more(?: on| from|:)|also (?:read|on|see)|don['’]t miss|recommended|watch|up next|lire aussi|à lire|voir aussi|lesen sie|mehr (?:zum|dazu)|auch interessant|siehe auch|leggi anche|lee (?:también|más)|lea también|te puede|leia (?:também|mais)|veja também|lees ook|читайте|см\. также)/i;
+
+/** True for what its name calls boilerplate, unless it holds too much of the `total` prose for that. */
+export function isHinted(element: PageElement, total: number, hints: HintReader): boolean {
+  const { name } = element;
+  if (name === "body" || name === "html" || name === "main") return false;
+  if (isTeaser(element) && element.prose < total * REFUTES_BOILERPLATE) return true;
+  if (name === "figcaption") return element.parent instanceof PageElement && element.parent.holdsImage;
+  const hint = name === "aside" || name === "footer" ? "boilerplate" : hints.hint(element);
+  if (hint === "none") return false;
+  return element.prose < total * (hint === "comments" ? REFUTES_COMMENTS : REFUTES_BOILERPLATE);
+}
+
+/** Linked headings with a few words each: a list of other articles, or one of them. */
+function isTeaser({ linkedHeadings, prose, solid }: PageElement): boolean {
+  return linkedHeadings > 0 && prose < linkedHeadings * TEASER_PROSE && solid < TEASER_PROSE;
+}
+
+/** Marks as dropped what is boilerplate inside the content. */
+export function clean(element: PageElement, root: PageElement, hints: HintReader, prose: boolean): void {
+  for (const child of element.children) {
+    if (!(child instanceof PageElement) || child.dropped) continue;
+    if (isBoilerplate(child, root, hints, prose)) child.dropped = true;
+    else clean(child, root, hints, prose);
+  }
+}
+
+function isBoilerplate(element: PageElement, root: PageElement, hints: HintReader, prose: boolean): boolean {
+  if ((prose || !isTeaser(element)) && isHinted(element, root.prose, hints)) return true;
+  if (!prose || !element.isBlock) return false;
+  const { textLength, linkLength, name } = element;
+  if (textLength === 0) return false;
+  const density = linkLength / textLength;
+  if (name === "ul" || name === "ol" || name === "div" || name === "section") {
+    if (density > 0.5 && element.weight < 60) return true;
+  }
+  if (textLength <= 20 && LABEL.test(collapsedText(element))) return true;
+  return textLength < 200 && density > 0.4 && LEADS_AWAY.test(collapsedText(element));
+}
+
+/** A page for two screens holds captions or whole paragraphs twice; readers see one. */
+export function dropRepeats(roots: readonly PageElement[]): void {
+  /** By length first: most blocks are told apart without putting their text together. */
+  const seen = new Map<number, { first: PageElement; texts: Set<string> | null }>();
+  const isRepeat = (element: PageElement): boolean => {
+    const known = seen.get(element.textLength);
+    if (known === undefined) {
+      seen.set(element.textLength, { first: element, texts: null });
+      return false;
+    }
+    known.texts ??= new Set([collapsedText(known.first)]);
+    const text = collapsedText(element);
+    if (known.texts.has(text)) return true;
+    known.texts.add(text);
+    return false;
+  };
+  const visit = (element: PageElement): void => {
+    let holdsBlocks = false;
+    for (const child of element.children) {
+      if (!(child instanceof PageElement) || child.dropped) continue;
+      if (child.isBlock) holdsBlocks = true;
+      visit(child);
+    }
+    if (holdsBlocks || !element.isBlock || element.textLength < REPEATED || TABLE_PARTS.has(element.name)) return;
+    if (isRepeat(element)) element.dropped = true;
+  };
+  for (const root of roots) visit(root);
+}
+
+/** Before the first and after the last paragraph, short lines are bylines, dates and buttons. Headings stay. */
+export function trimEdges(roots: readonly PageElement[]): void {
+  const lines: PageElement[] = [];
+  const collect = (element: PageElement): void => {
+    if (element.dropped || element.textLength === 0) return;
+    if (CONTENT.has(element.name)) lines.push(element);
+    else if (
+      element.isBlock &&
+      element.children.some((child) => child instanceof PageElement && child.isBlock && !child.dropped)
+    ) {
+      for (const child of element.children) if (child instanceof PageElement) collect(child);
+    } else lines.push(element);
+  };
+  for (const root of roots) collect(root);
+  const first = lines.findIndex(isSubstance);
+  if (first === -1) return;
+  const last = lines.findLastIndex(isSubstance);
+  lines.forEach((line, index) => {
+    if (index >= first && index <= last) return;
+    // What stands among the paragraphs themselves is a short paragraph.
+    if (line.parent === lines[index < first ? first : last]?.parent) return;
+    if (!roots.includes(line) && headingLevel(line.name) !== 1) line.dropped = true;
+  });
+}
+
+function isSubstance(line: PageElement): boolean {
+  return CONTENT.has(line.name) || line.prose >= 50;
+}

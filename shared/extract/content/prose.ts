@@ -1,0 +1,131 @@
+/** How much prose stands below every element of a page: text outside links that reads like sentences. */
+import { isText } from "domhandler";
+import { BLOCK_ELEMENTS, collapsedText, headingLevel } from "../parse/element-kinds.ts";
+import { PageElement } from "../parse/page-tree.ts";
+
+/** Never content, wherever they stand. */
+const NEVER = new Set(
+  (
+    "head title meta link noscript input select option optgroup datalist button textarea progress meter embed param " +
+    "source track area map nav dialog"
+  ).split(" "),
+);
+
+/** Never content, or not shown. */
+export function isInvisible(element: PageElement): boolean {
+  return NEVER.has(element.name) || isHidden(element);
+}
+
+function isHidden({ attribs }: PageElement): boolean {
+  if (attribs.hidden !== undefined && attribs.hidden !== "until-found") return true;
+  if (attribs["aria-hidden"] === "true") return true;
+  return attribs.style !== undefined && /display\s*:\s*none|visibility\s*:\s*hidden/i.test(attribs.style);
+}
+
+/** Sums figures from the leaves up; a run of text between two blocks counts as a paragraph of its block. */
+export function measure(element: PageElement): void {
+  let runText = 0;
+  let runLinks = 0;
+  let runMarks = 0;
+  let holdsBlocks = false;
+  const endRun = (): void => {
+    element.prose += proseOf(runText, runLinks, runMarks);
+    runText = 0;
+    runLinks = 0;
+    runMarks = 0;
+  };
+  for (const child of element.children) {
+    if (isText(child)) {
+      countText(child.data);
+      element.textLength += counted.letters;
+      element.punctuation += counted.marks;
+      runText += counted.letters;
+      runMarks += counted.marks;
+      continue;
+    }
+    if (!(child instanceof PageElement)) continue;
+    if (child.name === "img") element.holdsImage = true;
+    if (isInvisible(child)) {
+      child.dropped = true;
+      continue;
+    }
+    measure(child);
+    if (child.holdsImage) element.holdsImage = true;
+    if (child.name === "a" && child.textLength <= 1 && isPermalink(child)) {
+      child.dropped = true;
+      continue;
+    }
+    const links = child.name === "a" ? child.textLength : child.linkLength;
+    element.textLength += child.textLength;
+    element.punctuation += child.punctuation;
+    element.linkLength += links;
+    element.linkedHeadings += child.linkedHeadings;
+    if (child.isBlock) {
+      holdsBlocks = true;
+      endRun();
+      element.prose += child.name === "a" ? 0 : child.prose;
+    } else {
+      runText += child.textLength;
+      runLinks += links;
+      runMarks += child.punctuation;
+      if (child.name === "br" && runText > 0 && child.next instanceof PageElement && child.next.name === "br") endRun();
+    }
+  }
+  if (headingLevel(element.name) > 1 && element.textLength > 8 && element.linkLength > element.textLength * 0.8) {
+    if (hasPageLink(element)) element.linkedHeadings = 1;
+  }
+  element.isBlock = holdsBlocks || BLOCK_ELEMENTS.has(element.name);
+  if (element.isBlock && headingLevel(element.name) === 0) endRun();
+}
+
+/** The "¶" or "#" beside a heading of documentation. */
+function isPermalink(link: PageElement): boolean {
+  return link.attribs.href?.startsWith("#") === true && /^[^\p{L}\p{N}]?$/u.test(collapsedText(link));
+}
+
+/** True where a link leads to another page: headings of documentation link to themselves. */
+function hasPageLink(element: PageElement): boolean {
+  return element.children.some(
+    (child) =>
+      child instanceof PageElement &&
+      ((child.name === "a" && child.attribs.href !== undefined && !child.attribs.href.startsWith("#")) ||
+        hasPageLink(child)),
+  );
+}
+
+/** Prose of one paragraph in characters: text outside links, if it reads like a sentence. */
+function proseOf(text: number, links: number, marks: number): number {
+  const own = text - links;
+  if (own < 20 || links > text / 2) return 0;
+  if (marks === 0) return own < 80 ? own * 0.1 : own * 0.4;
+  return own;
+}
+
+const counted = { letters: 0, marks: 0 };
+
+/** Non-white characters, and marks of punctuation in Latin, CJK, Arabic and Indic scripts. */
+function countText(data: string): void {
+  let letters = 0;
+  let marks = 0;
+  for (let index = 0; index < data.length; index++) {
+    const code = data.charCodeAt(index);
+    if (code <= 32 || code === 160) continue;
+    letters++;
+    // ASCII from "@" on: what nearly every character is
+    if (code > 63 && code < 160) continue;
+    if (
+      code === 44 ||
+      code === 46 ||
+      code === 33 ||
+      code === 63 ||
+      (code >= 0x3001 && code <= 0x3002) ||
+      code === 0xff0c ||
+      code === 0x060c ||
+      code === 0x0964
+    ) {
+      marks++;
+    }
+  }
+  counted.letters = letters;
+  counted.marks = marks;
+}

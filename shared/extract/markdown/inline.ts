@@ -1,0 +1,181 @@
+/** Inline Markdown: emphasis, code, links, images, and escapes only where the text would mean something else. */
+import { type ChildNode, isText } from "domhandler";
+import { imageSource } from "../metadata/images.ts";
+import { resolveUrl } from "../metadata/links.ts";
+import { BLOCK_ELEMENTS, collapseSpace } from "../parse/element-kinds.ts";
+import { PageElement } from "../parse/page-tree.ts";
+import { longestTickRun } from "./code.ts";
+
+const STRONG = new Set(["strong", "b"]);
+const EMPHASIS = new Set(["em", "i", "cite", "var", "dfn"]);
+const CODE = new Set(["code", "kbd", "samp", "tt"]);
+const STRUCK = new Set(["del", "s", "strike"]);
+
+interface Context {
+  lineBreak: string;
+  inLink: boolean;
+  inStrong: boolean;
+  inEmphasis: boolean;
+}
+
+export class InlineRenderer {
+  private readonly base: string;
+
+  constructor(base: string) {
+    this.base = base;
+  }
+
+  /** One paragraph; `<br>` is a hard line break. */
+  paragraph(nodes: readonly ChildNode[]): string {
+    return tidy(this.render(nodes, context("  \n")));
+  }
+
+  /** One line, for a heading. */
+  line(nodes: readonly ChildNode[]): string {
+    return tidy(this.render(nodes, context(" ")));
+  }
+
+  /** One table cell: a line with its pipes escaped. */
+  cell(nodes: readonly ChildNode[]): string {
+    return tidy(this.render(nodes, context("<br>")))
+      .replace(/^(?:<br>)+|(?:<br>)+$/g, "")
+      .replaceAll("|", "\\|");
+  }
+
+  private render(nodes: readonly ChildNode[], context: Context): string {
+    const parts: string[] = [];
+    // The end of what is written, kept apart: reading it off the joined text would be quadratic.
+    let tail = "";
+    for (const node of nodes) {
+      const piece = isText(node)
+        ? escapeText(collapseSpace(node.data), context.inLink)
+        : node instanceof PageElement && !node.dropped
+          ? this.renderElement(node, context)
+          : "";
+      if (piece === "") continue;
+      if (needsSpace(tail, piece.slice(0, 4))) parts.push(" ");
+      parts.push(piece);
+      tail = (piece.length < 4 ? tail + piece : piece).slice(-4);
+    }
+    return parts.join("");
+  }
+
+  private renderElement(node: PageElement, context: Context): string {
+    const { name, children } = node;
+    if (name === "br") return context.lineBreak;
+    if (name === "img") return this.image(node);
+    if (CODE.has(name)) return codeSpan(node);
+    if (name === "a") return this.link(node, context);
+    if (name === "q") return `“${this.render(children, context).trim()}”`;
+    if (STRONG.has(name) && !context.inStrong) return wrap("**", this.render(children, { ...context, inStrong: true }));
+    if (EMPHASIS.has(name) && !context.inEmphasis) {
+      return wrap("*", this.render(children, { ...context, inEmphasis: true }));
+    }
+    if (STRUCK.has(name)) return wrap("~~", this.render(children, context));
+    const text = this.render(children, context);
+    // Blocks inside a cell or heading: kept apart by a line break.
+    return BLOCK_ELEMENTS.has(name) && text.trim() !== ""
+      ? `${context.lineBreak}${text.trim()}${context.lineBreak}`
+      : text;
+  }
+
+  private link(node: PageElement, context: Context): string {
+    if (context.inLink) return this.render(node.children, context);
+    const text = this.render(node.children, { ...context, inLink: true });
+    const { href } = node.attribs;
+    const url = href === undefined ? null : /^mailto:/i.test(href.trim()) ? href.trim() : resolveUrl(href, this.base);
+    if (url === null || text.trim() === "") return text;
+    const label = text.trim().replaceAll(/\s*\n/g, " ");
+    const [before, after] = outerSpace(text);
+    return `${before}[${label}](${destination(url)})${after}`;
+  }
+
+  private image(node: PageElement): string {
+    const source = imageSource(node, this.base);
+    if (source === null) return "";
+    const alt = (node.attribs.alt ?? "").replace(/\s+/g, " ").trim().slice(0, 500);
+    return `![${escapeText(alt, true)}](${destination(source)})`;
+  }
+}
+
+function context(lineBreak: string): Context {
+  return { lineBreak, inLink: false, inStrong: false, inEmphasis: false };
+}
+
+/** WHATWG serialisation leaves no spaces, but parentheses would end the destination. */
+function destination(url: string): string {
+  return /[()<>\s]/.test(url) ? `<${url.replaceAll("<", "%3C").replaceAll(">", "%3E").replace(/\s/g, "%20")}>` : url;
+}
+
+function codeSpan(node: PageElement): string {
+  const parts: string[] = [];
+  const collect = (child: ChildNode): void => {
+    if (isText(child)) parts.push(child.data);
+    else if (child instanceof PageElement && !child.dropped) for (const inner of child.children) collect(inner);
+  };
+  collect(node);
+  const code = parts.join("").replace(/\s+/g, " ").trim();
+  if (code === "") return "";
+  const fence = "`".repeat(longestTickRun(code) + 1);
+  const space = code.startsWith("`") || code.endsWith("`") ? " " : "";
+  return fence + space + code + space + fence;
+}
+
+/** White space moves out of the markers: `** a **` is no emphasis. */
+function wrap(marker: string, text: string): string {
+  const inner = text.trim();
+  if (inner === "") return text === "" ? "" : " ";
+  if (inner.includes("\n\n")) return text;
+  const [before, after] = outerSpace(text);
+  return before + marker + inner + marker + after;
+}
+
+function outerSpace(text: string): [string, string] {
+  return [/^\s/.test(text) ? " " : "", /\s$/.test(text) ? " " : ""];
+}
+
+const MARKED_END = /[\p{P}\p{S}](?:\*\*|\*|~~)$/u;
+const MARKED_START = /^(?:\*\*|\*|~~)(?=[^\s*~])[\p{P}\p{S}]/u;
+
+/**
+ * `**Note:**text` is no emphasis in CommonMark (6.2: a closing run after punctuation needs a space or punctuation behind
+ * it), so a space goes between.
+ */
+function needsSpace(tail: string, head: string): boolean {
+  if (/^[\p{L}\p{N}]/u.test(head)) return MARKED_END.test(tail) && !tail.startsWith("\\");
+  return /[\p{L}\p{N}]$/u.test(tail) && MARKED_START.test(head);
+}
+
+function tidy(text: string): string {
+  if (!/\n| {2}|<br>/.test(text)) return text.trim();
+  return text
+    .replace(/[^\S\n]+/g, " ")
+    .replace(/ *\n */g, "\n")
+    .replace(/^\s+|\s+$/g, "")
+    .replace(/\n{2,}/g, "\n")
+    .replace(/ *(?:<br> *)+/g, "<br>")
+    .replace(/\n/g, "  \n");
+}
+
+const SPECIAL = /[\\*_`[\]<&~]/;
+const ESCAPES =
+  /\\(?=[!-/:-@[-`{-~])|`|\*(?!\s)|(?<=\S)\*|(?<![\p{L}\p{N}])_(?=\S)|(?<=\S)_(?![\p{L}\p{N}])|<(?=[a-z/!?])|&(?=#?\w{1,31};)|~(?=~)|(?<=~)~|\[(?=[^\]\n]{0,200}\](?:\(|\[|:))/giu;
+
+/** Escapes what Markdown would read as markup in running text; `a * b`, `snake_case` and `[1]` stay as they are. */
+function escapeText(text: string, inBrackets: boolean): string {
+  if (!SPECIAL.test(text)) return text;
+  const escaped = text.replace(ESCAPES, "\\$&");
+  return inBrackets ? escaped.replace(/(?<!\\)[[\]]/g, "\\$&") : escaped;
+}
+
+/** Escapes what would start a heading, list, quote, rule or fence at the beginning of a line. */
+export function escapeLineStarts(text: string): string {
+  if (!/^[#>\d=~+-]/.test(text) && !text.includes("\n")) return text;
+  return text
+    .replace(/^(#{1,6})(?=\s|$)/gm, "\\$1")
+    .replace(/^([-+])(?=\s|$)/gm, "\\$1")
+    .replace(/^(\d{1,9})([.)])(?=\s|$)/gm, "$1\\$2")
+    .replace(/^>/gm, "\\>")
+    .replace(/^(?=(?:-{3,}|={2,})\s*$)/gm, "\\")
+    .replace(/^~~~/gm, "\\~~~");
+}

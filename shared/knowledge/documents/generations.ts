@@ -1,0 +1,44 @@
+/**
+ * Generations: a job writes its documents unseen, and one transaction makes them all visible and hides what they replace.
+ * Readers go through `documents_active`, so they see the complete old set or the complete new set.
+ */
+import type { Transaction } from "../../platform/database/database.ts";
+
+/** Any constant: activations take turns on it, since two of them may replace the same documents. */
+const ACTIVATION_LOCK = 7_263_482;
+
+export interface Activation {
+  jobId: string;
+  generationId: string;
+  collectionId: string | null;
+  /** The hosts (with port) whose crawled documents are all replaced; where there are none, only the job's own URLs are. */
+  wholeHosts: readonly string[];
+}
+
+/**
+ * Replaced are, within the collection: the documents of the same URLs; of a site job, all crawled documents of its hosts; of
+ * a job of given pages, also the documents of URLs that were crawled and yielded none this time (they redirect now, or ask
+ * not to be indexed), and of those that are gone (404, 410). A URL that merely failed keeps the document it had.
+ */
+export async function activateGeneration(tx: Transaction, activation: Activation): Promise<void> {
+  const { jobId, generationId, collectionId, wholeHosts } = activation;
+  await tx`select pg_advisory_xact_lock(${ACTIVATION_LOCK})`;
+  if (wholeHosts.length > 0) {
+    await tx`
+      update documents set generation_active = false, updated_at = now()
+      where generation_active and domain = any(${wholeHosts as string[]}::text[]) and source = 'crawl' and generation_id <> ${generationId}
+        and collection_id is not distinct from ${collectionId}`;
+  }
+  // the expression is the one of the index documents_active_url
+  await tx`
+    update documents set generation_active = false, updated_at = now()
+    where generation_active and deleted_at is null and generation_id <> ${generationId}
+      and coalesce(collection_id, '00000000-0000-0000-0000-000000000000')
+        = coalesce(${collectionId}::uuid, '00000000-0000-0000-0000-000000000000')
+      and url_hash in (
+        select url_hash from documents where generation_id = ${generationId}
+        union
+        select url_hash from frontier
+        where job_id = ${jobId} and (state = 'crawled' or error_code in ('HTTP_404', 'HTTP_410')))`;
+  await tx`update documents set generation_active = true where generation_id = ${generationId}`;
+}

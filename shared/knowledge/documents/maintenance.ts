@@ -1,0 +1,60 @@
+/** Housekeeping of the searchable side: unseen generations go, with their vectors; old cached embeddings go. */
+import type { Sql } from "../../platform/database/database.ts";
+import type { VectorStore } from "../vector-stores/vector-store.ts";
+
+/** Documents that are removed at once. */
+const BATCH = 200;
+/** A worker may still be storing vectors for a job that has just been cancelled. */
+const ORPHAN_GRACE_MS = 600_000;
+export const EMBEDDING_CACHE_TTL_S = 7 * 24 * 3600;
+const CACHE_BATCH = 5_000;
+
+/**
+ * Removes documents of generations that were replaced, or whose job failed or was cancelled. The vectors go first: a row
+ * without vectors is found again by the next run, vectors without a row never would be.
+ * @param vectors null where there is no embedder
+ * @param hasTime asked before each batch
+ * @returns how many documents went
+ */
+export async function removeUnseenDocuments(
+  sql: Sql,
+  vectors: Pick<VectorStore, "deleteDocuments"> | null,
+  hasTime: () => boolean,
+  orphanGraceMs: number = ORPHAN_GRACE_MS,
+): Promise<number> {
+  let removed = 0;
+  while (hasTime()) {
+    const rows = await sql<{ id: string }[]>`
+      select d.id from documents d
+      where not d.generation_active and not exists (
+        select from jobs j where j.generation_id = d.generation_id and (
+          j.status in ('pending', 'running', 'embedding')
+          or j.status <> 'completed' and j.completed_at > now() - ${orphanGraceMs} * interval '1 millisecond'))
+      limit ${BATCH}`;
+    if (rows.length === 0) break;
+    const ids = rows.map((row) => row.id);
+    await vectors?.deleteDocuments(ids);
+    const { count } = await sql`delete from documents where id = any(${ids}::uuid[]) and not generation_active`;
+    removed += count;
+  }
+  return removed;
+}
+
+/** @returns how many embeddings went */
+export async function ageEmbeddingCache(sql: Sql, hasTime: () => boolean): Promise<number> {
+  let removed = 0;
+  while (hasTime()) {
+    const { count } = await sql`
+      delete from embedding_cache where (model, content_hash) in (
+        select model, content_hash from embedding_cache where created_at < now() - ${EMBEDDING_CACHE_TTL_S} * interval '1 second'
+        order by created_at limit ${CACHE_BATCH})`;
+    removed += count;
+    if (count < CACHE_BATCH) break;
+  }
+  return removed;
+}
+
+/** Empties the embedding cache; vectors that are stored stay. Waits for those who are using it. */
+export async function clearEmbeddingCache(sql: Sql): Promise<void> {
+  await sql`truncate embedding_cache`;
+}

@@ -1,0 +1,226 @@
+/**
+ * Gives chunks their vectors. The chunk's row says whether it still wants one, so a message that comes twice, or to two
+ * workers at once, changes nothing the second time. The vector is stored before the row says so: whoever dies in between
+ * leaves a pending row, and the sweep asks again.
+ */
+import { countCacheUse } from "../../platform/database/cache-counts.ts";
+import { inTransaction, type Queryable, type Sql, type Transaction } from "../../platform/database/database.ts";
+import { PermanentError, RetryableError } from "../../platform/errors.ts";
+import type { Logger } from "../../platform/observability/log.ts";
+import type { Embedder } from "../embedders/embedder.ts";
+import { embeddingFault } from "../embedders/validation.ts";
+import { tellEmbedded } from "../metrics.ts";
+import { refreshIfSmall } from "../search/corpus-statistics.ts";
+import type { VectorSide } from "../search/vector-side.ts";
+import type { VectorPoint } from "../vector-stores/vector-store.ts";
+import type { EmbedTask } from "./embed-task.ts";
+
+export interface EmbedDependencies {
+  sql: Sql;
+  /** null where embeddings are switched off: chunks that wait for a vector from before are let go. */
+  vectorSide: VectorSide;
+  /** Moves the job on where its counts say so; in the same transaction. @returns "completed" where it did that */
+  settleJob(tx: Transaction, jobId: string, log: Logger): Promise<string>;
+  log: Logger;
+}
+
+/** A text that the embedder cannot turn into a usable vector this many times is given up; keyword search still finds it. */
+export const MOST_ATTEMPTS = 5;
+
+interface PendingChunk {
+  chunkId: string;
+  content: string;
+  /** Hex. */
+  contentHash: string;
+  documentId: string;
+  generationId: string;
+  collectionId: string | null;
+  domain: string;
+  url: string;
+  title: string | null;
+  source: VectorPoint["payload"]["source"];
+  tags: string[];
+  crawledAt: Date;
+}
+
+/** A vector, or why there is none, by content hash. */
+type Outcomes = Map<string, { vector: Float32Array; cached: boolean } | { fault: string }>;
+
+/** @throws RetryableError where embedder or store are down, or a chunk has attempts left */
+export async function embedChunks(dependencies: EmbedDependencies, { jobId, chunkIds }: EmbedTask): Promise<void> {
+  const { sql, vectorSide, log } = dependencies;
+  const started = performance.now();
+  const chunks = await readPendingChunks(sql, jobId, chunkIds);
+  if (chunks.length === 0) return;
+  if (vectorSide === null) {
+    await finishChunks(dependencies, jobId, { none: chunks.map(({ chunkId }) => chunkId) });
+    return tellEmbedded(log, jobId, { released: chunks.length }, started);
+  }
+  const { embedder, vectors } = vectorSide;
+  const outcomes = await embedContents(sql, embedder, chunks);
+  const points: VectorPoint[] = [];
+  const faulty: string[] = [];
+  let cached = 0;
+  for (const chunk of chunks) {
+    const outcome = outcomes.get(chunk.contentHash);
+    if (outcome !== undefined && "vector" in outcome) {
+      points.push(toPoint(chunk, outcome.vector));
+      if (outcome.cached) cached += 1;
+    } else {
+      faulty.push(chunk.chunkId);
+      log.warn("a chunk got no usable vector", { job_id: jobId, chunk_id: chunk.chunkId, fault: outcome?.fault });
+    }
+  }
+  if (points.length > 0) await vectors.upsert(points);
+  const hits = [...outcomes.values()].filter((outcome) => "cached" in outcome && outcome.cached).length;
+  await countCacheUse(sql, "embeddings", { hits, misses: outcomes.size - hits });
+  const { model } = embedder.descriptor;
+  const done = points.map(({ chunkId }) => chunkId);
+  const left = await finishChunks(dependencies, jobId, { done, faulty, cache: { model, outcomes } });
+  tellEmbedded(log, jobId, { embedded: points.length - cached, cached, refused: faulty.length }, started);
+  if (left > 0) {
+    throw new RetryableError(`${left} chunks got no usable vector and are tried again`, { code: "EMBEDDING_INVALID" });
+  }
+}
+
+async function readPendingChunks(sql: Sql, jobId: string, chunkIds: string[]): Promise<PendingChunk[]> {
+  return await sql<PendingChunk[]>`
+    select c.id as "chunkId", c.content, encode(c.content_hash, 'hex') as "contentHash", d.id as "documentId",
+      d.generation_id as "generationId", d.collection_id as "collectionId", d.domain, d.url, d.title, d.source,
+      array(select tag_id::text from document_tags t where t.document_id = d.id) as tags, d.crawled_at as "crawledAt"
+    from embeddings e
+    join chunks c on c.id = e.chunk_id
+    join documents d on d.id = c.document_id
+    join jobs j on j.id = d.job_id
+    where e.chunk_id = any(${chunkIds}::uuid[]) and e.state = 'pending' and j.id = ${jobId}
+      and j.status in ('pending', 'running', 'embedding')`;
+}
+
+function toPoint(chunk: PendingChunk, vector: Float32Array): VectorPoint {
+  const { chunkId, documentId, generationId, collectionId, domain, url, title, source, tags, crawledAt } = chunk;
+  return {
+    chunkId,
+    vector,
+    payload: {
+      documentId,
+      generationId,
+      collectionId,
+      domain,
+      url,
+      title,
+      source,
+      tags,
+      crawledAt: crawledAt.toISOString(),
+    },
+  };
+}
+
+/** Each content once, from the cache where it was embedded before. */
+async function embedContents(sql: Sql, embedder: Embedder, chunks: readonly PendingChunk[]): Promise<Outcomes> {
+  const { model, dimension } = embedder.descriptor;
+  const contents = new Map(chunks.map(({ contentHash, content }) => [contentHash, content]));
+  const outcomes: Outcomes = new Map();
+  const cached = await sql<{ hash: string; vector: Buffer }[]>`
+    select encode(content_hash, 'hex') as hash, vector from embedding_cache
+    where model = ${model} and content_hash in (select decode(h, 'hex') from unnest(${[...contents.keys()]}::text[]) h)`;
+  for (const { hash, vector: bytes } of cached) {
+    const vector = fromBytes(bytes);
+    // of another dimension where the model's setting has changed
+    if (embeddingFault(vector, dimension) === undefined) outcomes.set(hash, { vector, cached: true });
+  }
+  const wanted = [...contents].filter(([hash]) => !outcomes.has(hash));
+  const vectors = await embedOrRefuse(
+    embedder,
+    wanted.map(([, content]) => content),
+  );
+  for (const [index, [hash]] of wanted.entries()) {
+    const vector = vectors[index] ?? new Error("the embedder gave too few vectors");
+    const fault = vector instanceof Error ? vector.message : embeddingFault(vector, dimension);
+    outcomes.set(
+      hash,
+      vector instanceof Error || fault !== undefined ? { fault: fault ?? "" } : { vector, cached: false },
+    );
+  }
+  return outcomes;
+}
+
+/** Where a whole batch is refused, each text is tried by itself: only the guilty one shall suffer. */
+async function embedOrRefuse(embedder: Embedder, texts: string[]): Promise<(Float32Array | PermanentError)[]> {
+  if (texts.length === 0) return [];
+  try {
+    return await embedder.embedDocuments(texts);
+  } catch (error) {
+    if (!(error instanceof PermanentError)) throw error;
+    if (texts.length === 1) return [error];
+  }
+  const vectors: (Float32Array | PermanentError)[] = [];
+  for (const text of texts) vectors.push(...(await embedOrRefuse(embedder, [text])));
+  return vectors;
+}
+
+/** One transaction: the rows, the job's count of them, the job's state. @returns how many chunks still wait */
+async function finishChunks(
+  { sql, settleJob, log }: EmbedDependencies,
+  jobId: string,
+  { none = [], done = [], faulty = [], cache }: FinishedChunks,
+): Promise<number> {
+  const { left, settled } = await inTransaction(sql, async (tx) => {
+    if (cache !== undefined) await storeInCache(tx, cache);
+    // in one order everywhere, so that two workers with the same chunks wait for each other and not in a circle
+    await tx`
+      select 1 from embeddings where chunk_id = any(${[...none, ...done, ...faulty]}::uuid[]) order by chunk_id
+      for no key update`;
+    const finished = await tx<{ state: string }[]>`
+      update embeddings set
+        attempts = attempts + (chunk_id = any(${faulty}::uuid[]))::int,
+        model = case when chunk_id = any(${done}::uuid[]) then ${cache?.model ?? null} end,
+        state = case
+          when chunk_id = any(${done}::uuid[]) then 'done'
+          when chunk_id = any(${none}::uuid[]) then 'none'
+          when attempts + 1 >= ${MOST_ATTEMPTS} then 'failed'
+          else 'pending' end
+      where chunk_id = any(${[...none, ...done, ...faulty]}::uuid[]) and state = 'pending'
+      returning state`;
+    const terminal = finished.filter(({ state }) => state !== "pending").length;
+    const waiting = finished.length - terminal;
+    if (terminal === 0) return { left: waiting, settled: "unchanged" };
+    await tx`update jobs set unembedded_chunks = unembedded_chunks - ${terminal}, updated_at = now() where id = ${jobId}`;
+    return { left: waiting, settled: await settleJob(tx, jobId, log) };
+  });
+  if (settled === "completed") {
+    try {
+      await refreshIfSmall(sql);
+    } catch (error) {
+      log.warn("corpus statistics were not refreshed: maintenance does it", { job_id: jobId, error });
+    }
+  }
+  return left;
+}
+
+interface FinishedChunks {
+  none?: string[];
+  done?: string[];
+  faulty?: string[];
+  cache?: { model: string; outcomes: Outcomes };
+}
+
+async function storeInCache(tx: Queryable, { model, outcomes }: { model: string; outcomes: Outcomes }): Promise<void> {
+  const fresh = [...outcomes]
+    .flatMap(([hash, outcome]) =>
+      "vector" in outcome && !outcome.cached ? [{ hash, vector: toHex(outcome.vector) }] : [],
+    )
+    .sort((a, b) => (a.hash < b.hash ? -1 : 1));
+  if (fresh.length === 0) return;
+  await tx`
+    insert into embedding_cache (model, content_hash, vector)
+    select ${model}, decode(hash, 'hex'), decode(vector, 'hex')
+    from unnest(${fresh.map(({ hash }) => hash)}::text[], ${fresh.map(({ vector }) => vector)}::text[]) as f (hash, vector)
+    on conflict (model, content_hash) do update set vector = excluded.vector, created_at = now()`;
+}
+
+/** Little-endian, as every platform that Node runs on keeps it. */
+const toHex = (vector: Float32Array): string =>
+  Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength).toString("hex");
+
+const fromBytes = (bytes: Buffer): Float32Array =>
+  new Float32Array(Uint8Array.from(bytes).buffer, 0, bytes.length >> 2);

@@ -1,0 +1,46 @@
+/** What embedding and search tell of themselves. */
+import type { Logger } from "../platform/observability/log.ts";
+import { counter, counterBy, histogram, metricSet, SECONDS } from "../platform/observability/metrics.ts";
+
+const CHUNK_OUTCOMES = ["embedded", "cached", "refused", "released"] as const;
+type Embedded = Partial<Record<(typeof CHUNK_OUTCOMES)[number], number>>;
+
+export const EMBED = metricSet("embed", [], {
+  chunks: counterBy("outcome", CHUNK_OUTCOMES, "Chunks by how they got their vector"),
+  batch_seconds: histogram("Time for the vectors of one batch of chunks", "Seconds", SECONDS),
+});
+
+export const SEARCH = metricSet("search", ["mode"], {
+  request_seconds: histogram("Time to answer a search, or to fail at it", "Seconds", SECONDS),
+  results: counter("Results given"),
+  failures: counter("Searches that could not be answered"),
+});
+
+/** @param started as `performance.now()` gave it */
+export function tellEmbedded(log: Logger, jobId: string, chunks: Embedded, started: number): void {
+  const values = { chunks, batch_seconds: (performance.now() - started) / 1000 };
+  log.measure("chunks embedded", { job_id: jobId, ...EMBED.fields({}, values, Date.now()) });
+}
+
+/** Runs a search, and tells in one line how long it took. */
+export async function measured<T>(
+  log: Logger,
+  mode: string,
+  run: () => Promise<readonly T[]>,
+): Promise<{ results: readonly T[]; latencyMs: number }> {
+  const started = performance.now();
+  const tell = (results: number, failures: number): number => {
+    const latencyMs = performance.now() - started;
+    const values = { request_seconds: latencyMs / 1000, results, failures };
+    log.measure("searched", SEARCH.fields({ mode }, values, Date.now()));
+    return latencyMs;
+  };
+  let results: readonly T[];
+  try {
+    results = await run();
+  } catch (error) {
+    tell(0, 1);
+    throw error;
+  }
+  return { results, latencyMs: tell(results.length, 0) };
+}

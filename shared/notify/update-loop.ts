@@ -1,0 +1,115 @@
+/**
+ * The watch over a job that somebody listens to: a message that sends itself again each second. Each turn compares the job
+ * with what its listeners were told last and hands the difference to `push`, so a message that is lost on the way costs a
+ * second, and nothing is read while nobody listens.
+ */
+import { z } from "zod";
+import type { QueueSender } from "../platform/aws/queues.ts";
+import type { Clock } from "../platform/clock.ts";
+import type { Sql } from "../platform/database/database.ts";
+import type { Logger } from "../platform/observability/log.ts";
+import { deletedJob, hasEnded, type ProgressEvent, readProgress } from "./job-progress.ts";
+import { type Listener, listenerName } from "./listener.ts";
+import type { PushMessage } from "./push-event.ts";
+import type { Watch, Watches } from "./subscriptions.ts";
+
+export const watchMessageSchema = z.strictObject({
+  jobId: z.uuid(),
+  /** Left out: somebody came, or the watch seems to have stopped. Then it goes on, unless it does so anyway. */
+  turn: z.int().optional(),
+});
+type WatchMessage = z.infer<typeof watchMessageSchema>;
+
+export interface WatchDependencies {
+  sql: Sql;
+  queues: Pick<QueueSender, "send">;
+  watches: Watches;
+  clock: Clock;
+}
+
+/** A turn as late as this was lost, or its message was. */
+const STALE_MS = 5_000;
+const TURN_S = 1;
+/** Something is sent as often as this, or API Gateway ends the connection after ten minutes; and so those who left are seen. */
+const LONGEST_SILENCE_MS = 60_000;
+const PING = '{"type":"ping"}';
+
+/** Idempotent: a message that comes twice, or after its turn, does nothing. */
+export async function takeTurn(dependencies: WatchDependencies, message: WatchMessage): Promise<void> {
+  const { sql, queues, watches, clock } = dependencies;
+  const { jobId } = message;
+  const watch = await watches.read(jobId);
+  if (watch === undefined) return void (await watches.end(jobId));
+  if (!isNext(watch, message.turn, clock.now())) return;
+  const { present, gone } = apart(watch, clock.now());
+  await watches.leave(jobId, gone);
+  if (present.length === 0 && (await watches.end(jobId))) return;
+  const event = (await readProgress(sql, jobId)) ?? deletedJob(jobId);
+  // after the job was read: whoever takes the next turn sees it as it is now, or as it is later
+  const turn = await watches.takeTurn(watch);
+  if (turn === undefined) return;
+  const push = pushFor(watch, present, event, clock.now());
+  try {
+    if (push !== undefined) await queues.send("push", { jobId, seq: turn, ...push } satisfies PushMessage);
+    await queues.send("progress", { jobId, turn } satisfies WatchMessage, TURN_S);
+  } catch (error) {
+    await watches.loseTurn(jobId, turn);
+    throw error;
+  }
+}
+
+function isNext({ turn, turnAt }: Watch, asked: number | undefined, now: number): boolean {
+  return turn === undefined || turn === asked || turnAt < now - STALE_MS;
+}
+
+function apart({ listeners }: Watch, now: number): { present: Listener[]; gone: Listener[] } {
+  const isGone = ({ expiresAt }: Listener) => expiresAt < now / 1000;
+  return { present: listeners.filter((each) => !isGone(each)), gone: listeners.filter(isGone) };
+}
+
+/** What must be told to whom; undefined where all know all. */
+function pushFor(
+  watch: Watch,
+  present: readonly Listener[],
+  event: ProgressEvent,
+  now: number,
+): Omit<PushMessage, "jobId" | "seq"> | undefined {
+  const { type, id, data } = event;
+  const everybody = present.map(listenerName);
+  if (everybody.length === 0) return undefined;
+  const told = { eventId: id, body: JSON.stringify({ type, data }) };
+  // who has had the last event leaves, so whoever is here has not
+  if (hasEnded(event)) return { ...told, kind: "last", to: everybody };
+  if (watch.sent !== id) return { ...told, kind: "progress", to: everybody };
+  const newcomers = everybody.filter((name) => !watch.greeted.has(name));
+  if (newcomers.length > 0) return { ...told, kind: "progress", to: newcomers };
+  if (now - watch.sentAt < LONGEST_SILENCE_MS) return undefined;
+  return { ...told, kind: "ping", body: PING, to: everybody };
+}
+
+/** Looks at a time. */
+const AT_ONCE = 25;
+
+/** Watches whose messages are lost go on. Reads one item where nobody listens, and no database. Never fails: it comes again. */
+export async function wakeStalledWatches(
+  dependencies: Omit<WatchDependencies, "sql"> & { log: Logger },
+): Promise<void> {
+  try {
+    const jobs = await dependencies.watches.jobs();
+    for (let start = 0; start < jobs.length; start += AT_ONCE) {
+      await Promise.all(jobs.slice(start, start + AT_ONCE).map((jobId) => wakeIfStalled(dependencies, jobId)));
+    }
+  } catch (error) {
+    dependencies.log.error("stalled watches could not be woken: the next sweep tries again", { error });
+  }
+}
+
+async function wakeIfStalled(
+  { queues, watches, clock, log }: Omit<WatchDependencies, "sql"> & { log: Logger },
+  jobId: string,
+): Promise<void> {
+  const watch = await watches.read(jobId);
+  if (watch !== undefined && watch.turnAt >= clock.now() - STALE_MS) return;
+  log.warn("a watch had stopped: it goes on", { job_id: jobId });
+  await queues.send("progress", { jobId } satisfies WatchMessage);
+}

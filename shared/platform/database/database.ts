@@ -1,0 +1,81 @@
+/** The PostgreSQL client. One connection per container by default: a Lambda container serves one event at a time. */
+import postgres from "postgres";
+import type { Config } from "../config.ts";
+import { readPassword } from "./database-secret.ts";
+
+export type Sql = postgres.Sql<Record<string, never>>;
+export type Transaction = postgres.TransactionSql<Record<string, never>>;
+/** What a query may run on: the pool, or a transaction. */
+export type Queryable = Sql | Transaction;
+
+export interface DatabaseOptions {
+  url: string;
+  poolSize: number;
+  /** Secret whose `password` is asked for at each new connection, so that a rotation needs no restart. */
+  secretArn?: string | undefined;
+}
+
+/** Above the ~15 s that a paused Aurora takes to resume. */
+const CONNECT_TIMEOUT_S = 30;
+
+/** A frozen Lambda container cannot close its connection, and Aurora does not pause while one is open: the server closes it. */
+const IDLE_SESSION_MS = 300_000;
+
+/** The database that the configuration names. */
+export function configuredDatabase(config: Config, poolSize: number = config.postgresPoolSize): Sql {
+  return connectDatabase({ url: config.postgresUrl, poolSize, secretArn: config.postgresSecretArn || undefined });
+}
+
+export function connectDatabase({ url, poolSize, secretArn }: DatabaseOptions): Sql {
+  return postgres(url, {
+    ...(secretArn === undefined ? {} : { password: () => readPassword(secretArn) }),
+    max: poolSize,
+    connect_timeout: CONNECT_TIMEOUT_S,
+    idle_timeout: 60,
+    onnotice: () => {},
+    connection: { application_name: "strandline", idle_session_timeout: IDLE_SESSION_MS },
+    // bigint identities stay below 2^53; numbers are what JSON answers hold
+    types: { bigint: { to: 20, from: [20], parse: Number, serialize: String } },
+  }) as unknown as Sql;
+}
+
+/** Deadlock, serialisation failure: PostgreSQL undid the transaction, and the same work may be done again. */
+const UNDONE = new Set(["40P01", "40001"]);
+const MAX_TRIES = 5;
+
+/** What waits for the commit, by transaction. */
+const WAITING = new WeakMap<Transaction, (() => void)[]>();
+
+/** Calls `act` once the transaction has committed, and never where it is undone. @param tx of `inTransaction` */
+export function afterCommit(tx: Transaction, act: () => void): void {
+  const acts = WAITING.get(tx);
+  if (acts === undefined) throw new Error("Only a transaction of inTransaction tells of its commit");
+  acts.push(act);
+}
+
+/** Runs `work` in a transaction; once more where PostgreSQL had to undo it in favour of another. */
+export async function inTransaction<T>(sql: Sql, work: (tx: Transaction) => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    const acts: (() => void)[] = [];
+    try {
+      const result = await sql.begin(async (tx) => {
+        WAITING.set(tx, acts);
+        return await work(tx);
+      });
+      for (const act of acts) act();
+      return result as T;
+    } catch (error) {
+      const undone = error instanceof postgres.PostgresError && UNDONE.has(error.code);
+      if (!undone || attempt === MAX_TRIES) throw error;
+    }
+  }
+}
+
+export function isUniqueViolation(error: unknown): boolean {
+  return error instanceof postgres.PostgresError && error.code === "23505";
+}
+
+/** A value that PostgreSQL refuses (SQLSTATE classes 22, 23 and 54): the same statement would fail again. */
+export function isRefusedData(error: unknown): boolean {
+  return error instanceof postgres.PostgresError && /^(22|23|54)/.test(error.code);
+}

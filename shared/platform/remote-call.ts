@@ -1,0 +1,137 @@
+/**
+ * A request from a function without internet to one that has it, with an answer: it goes out through a queue and comes back
+ * through the state table.
+ */
+import { type DynamoDBDocumentClient, GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
+import { z } from "zod";
+import type { QueueSender } from "./aws/queues.ts";
+import { expiresAt, isConditionFailure } from "./aws/state-table.ts";
+import type { Clock } from "./clock.ts";
+import { ApiError } from "./errors.ts";
+import { uuidv7 } from "./ids.ts";
+import { patiently } from "./patience.ts";
+
+/** The message of an errand queue; `request` is what that queue's consumer takes. */
+export const errandSchema = z.strictObject({
+  errandId: z.uuid(),
+  /** Epoch ms after which nobody waits for the answer. */
+  deadline: z.int(),
+  request: z.unknown(),
+});
+export type Errand = z.infer<typeof errandSchema>;
+
+/** DynamoDB takes 400 KB an item: what is larger goes to S3, and its key into the answer. */
+const MAX_ANSWER_BYTES = 390_000;
+const answerSchema = z.union([
+  z.strictObject({ value: z.unknown() }),
+  z.strictObject({
+    error: z.strictObject({
+      status: z.int(),
+      code: z.string(),
+      message: z.string(),
+      details: z.record(z.string(), z.unknown()).optional(),
+    }),
+  }),
+]);
+
+const ANSWER_TTL_S = 600;
+/** Between two looks: a share of the time waited so far, so that the wait is never much longer than the work. */
+const PAUSE_SHARE = 0.1;
+const SHORTEST_PAUSE_MS = 50;
+const LONGEST_PAUSE_MS = 400;
+
+export interface ErrandOffice {
+  /** @throws ApiError that the errand ended with; 504 ERRAND_TIMEOUT where nothing came within `timeoutMs` */
+  ask(queue: string, request: unknown, timeoutMs: number): Promise<unknown>;
+}
+
+export function createErrandOffice(
+  { queues, dynamo, clock }: { queues: QueueSender; dynamo: DynamoDBDocumentClient; clock: Clock },
+  TableName: string,
+): ErrandOffice {
+  return {
+    async ask(queue, request, timeoutMs) {
+      const errandId = uuidv7();
+      const started = clock.now();
+      const deadline = started + timeoutMs;
+      await queues.send(queue, { errandId, deadline, request } satisfies Errand);
+      for (;;) {
+        const waited = clock.now() - started;
+        await clock.sleep(Math.min(LONGEST_PAUSE_MS, Math.max(SHORTEST_PAUSE_MS, waited * PAUSE_SHARE)));
+        const look = new GetCommand({ TableName, Key: keyOf(errandId), ConsistentRead: true });
+        // the work is under way, and paid for: a look that fails is looked again
+        const { Item } = await patiently(clock, deadline, () => dynamo.send(look));
+        if (Item !== undefined) return answerOf(Item["answer"]);
+        if (clock.now() >= deadline) {
+          const message = `No answer came within ${Math.round(timeoutMs / 1000)} s: try again, or ask for less`;
+          throw new ApiError(504, message, { code: "ERRAND_TIMEOUT" });
+        }
+      }
+    },
+  };
+}
+
+function answerOf(answer: unknown): unknown {
+  const parsed = answerSchema.parse(JSON.parse(String(answer)));
+  if ("value" in parsed) return parsed.value;
+  const { status, message, code, details } = parsed.error;
+  throw new ApiError(status, message, { code, ...(details && { details }) });
+}
+
+/**
+ * Does what an errand asks for and keeps the answer for whoever asked. An `ApiError` is an answer too; other errors are thrown
+ * on, and the errand is tried again until its deadline.
+ *
+ * @param once for work that is paid for: it is begun once, however often the message is delivered, and is not tried again
+ */
+export async function runErrand(
+  { dynamo, clock }: { dynamo: DynamoDBDocumentClient; clock: Clock },
+  TableName: string,
+  { errandId, deadline, request }: Errand,
+  work: (request: unknown, remainingMs: number) => Promise<unknown>,
+  { once = false }: { once?: boolean } = {},
+): Promise<void> {
+  if (deadline - clock.now() <= 0) return;
+  const expires_at = expiresAt(clock.now(), ANSWER_TTL_S);
+  const begun = { ...begunKey(errandId), by: uuidv7(), expires_at };
+  if (once && !(await patiently(clock, deadline, () => begins(dynamo, TableName, begun)))) return;
+  const remaining = deadline - clock.now();
+  let answer: z.input<typeof answerSchema>;
+  try {
+    answer = { value: await work(request, remaining) };
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    const { status, code, message, details } = error;
+    answer = { error: { status, code, message, ...(details && { details }) } };
+  }
+  let text = JSON.stringify(answer);
+  const size = Buffer.byteLength(text);
+  if (size > MAX_ANSWER_BYTES) {
+    // kept as a fault: whoever asked would wait in vain, and the work be done again for nothing
+    const message = `The answer has ${size} bytes; ${MAX_ANSWER_BYTES} are the most`;
+    text = JSON.stringify({ error: { status: 502, code: "ERRAND_TOO_LARGE", message } } satisfies typeof answer);
+  }
+  const Item = { ...keyOf(errandId), answer: text, expires_at };
+  // work that is begun once is lost with its answer
+  await patiently(clock, deadline, () => dynamo.send(new PutCommand({ TableName, Item })));
+}
+
+/** @returns false where another delivery has begun it */
+async function begins(
+  dynamo: DynamoDBDocumentClient,
+  TableName: string,
+  Item: { pk: string; by: string; expires_at: number },
+): Promise<boolean> {
+  try {
+    await dynamo.send(new PutCommand({ TableName, Item, ConditionExpression: "attribute_not_exists(pk)" }));
+    return true;
+  } catch (error) {
+    if (!isConditionFailure(error)) throw error;
+    // a write whose answer is lost is tried again by the SDK, and meets itself
+    const found = await dynamo.send(new GetCommand({ TableName, Key: { pk: Item.pk }, ConsistentRead: true }));
+    return found.Item?.["by"] === Item.by;
+  }
+}
+
+const keyOf = (errandId: string) => ({ pk: `errand#${errandId}` });
+const begunKey = (errandId: string) => ({ pk: `${keyOf(errandId).pk}#begun` });

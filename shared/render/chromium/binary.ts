@@ -1,0 +1,96 @@
+/**
+ * Where Chromium lies: unpacked once per machine from `@sparticuz/chromium`, which holds it compressed. The folder is put in
+ * place as a whole, so that a process that dies half-way, or another that unpacks at the same time, leaves nothing broken.
+ */
+import { existsSync } from "node:fs";
+import { lstat, mkdir, mkdtemp, rename, rm } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { onceMade } from "../../platform/once.ts";
+import { RenderError } from "../renderer.ts";
+
+export interface ChromiumBinary {
+  executable: string;
+  /** On top of the environment of whoever starts it. */
+  env: Record<string, string>;
+}
+
+const require = createRequire(import.meta.url);
+const PACKAGE = "@sparticuz/chromium";
+
+/** @param configured `RENDER__CHROMIUM_PATH`; empty: the packaged one @throws RenderError RENDERER_UNAVAILABLE */
+export async function chromiumBinary(configured: string): Promise<ChromiumBinary> {
+  if (configured !== "") {
+    if (!existsSync(configured)) throw unavailable(`RENDER__CHROMIUM_PATH names ${configured}, which is not there`);
+    return { executable: configured, env: {} };
+  }
+  if (process.platform !== "linux" || process.arch !== "x64") {
+    throw unavailable(
+      `the packaged Chromium runs on Linux x64, and this is ${process.platform} ${process.arch}: set RENDER__CHROMIUM_PATH`,
+    );
+  }
+  return await packaged();
+}
+
+const packaged = onceMade(async (): Promise<ChromiumBinary> => {
+  const folder = await unpacked();
+  const fonts = existsSync("/etc/fonts/fonts.conf") ? {} : { FONTCONFIG_PATH: join(folder, "fonts") };
+  const libraries = join(folder, "al2023", "lib");
+  return {
+    executable: join(folder, "chromium"),
+    env: { ...fonts, ...(existsSync(libraries) ? { LD_LIBRARY_PATH: libraries } : {}) },
+  };
+});
+
+async function unpacked(): Promise<string> {
+  // through require, which finds the packages of a Lambda layer; an import does not
+  const { inflate } = require(PACKAGE) as typeof import("@sparticuz/chromium");
+  const root = dirname(dirname(require.resolve(PACKAGE)));
+  const { version } = require(join(root, "package.json")) as { version: string };
+  const owner = process.getuid?.() ?? 0;
+  const folder = join(tmpdir(), `strandline-chromium-${version}-${owner}`);
+  if (await isOwn(folder, owner)) return folder;
+  await mkdir(tmpdir(), { recursive: true });
+  const staging = await mkdtemp(`${folder}.`);
+  try {
+    const archives = ["chromium.br", "fonts.tar.br", ...(process.env["AWS_EXECUTION_ENV"] ? ["al2023.tar.br"] : [])];
+    await inFolder(staging, () => archives.map((name) => inflate(join(root, "bin", name))));
+    await rename(staging, folder);
+  } catch (error) {
+    await rm(staging, { recursive: true, force: true });
+    // another process was quicker
+    if (await isOwn(folder, owner)) return folder;
+    throw unavailable(
+      `it could not be unpacked into ${tmpdir()}: ${error instanceof Error ? error.message : error}`,
+      error,
+    );
+  }
+  return folder;
+}
+
+/** What somebody else has put there is not run. */
+async function isOwn(folder: string, owner: number): Promise<boolean> {
+  const found = await lstat(folder).catch(() => undefined);
+  if (found === undefined) return false;
+  if (found.isDirectory() && found.uid === owner && (found.mode & 0o022) === 0) return true;
+  throw unavailable(`${folder} belongs to somebody else: remove it`);
+}
+
+/** The package unpacks into the folder for temporary files, which it asks for before its first wait. */
+async function inFolder(folder: string, start: () => Promise<string>[]): Promise<void> {
+  const before = process.env["TMPDIR"];
+  process.env["TMPDIR"] = folder;
+  let all: Promise<string>[];
+  try {
+    all = start();
+  } finally {
+    if (before === undefined) delete process.env["TMPDIR"];
+    else process.env["TMPDIR"] = before;
+  }
+  await Promise.all(all);
+}
+
+function unavailable(why: string, cause?: unknown): RenderError {
+  return new RenderError("RENDERER_UNAVAILABLE", `There is no Chromium: ${why}`, { cause, retryable: false });
+}

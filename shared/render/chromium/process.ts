@@ -1,0 +1,155 @@
+/**
+ * Chromium as a process: it is spoken to through a pipe and not through a port, so nobody else on the machine can, and it ends
+ * when the pipe does, that is with us, however we end.
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdir, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Readable, Writable } from "node:stream";
+import type { ConnectionTransport } from "puppeteer-core";
+import { uuidv7 } from "../../platform/ids.ts";
+import type { ChromiumBinary } from "./binary.ts";
+import { type ChromiumSettings, chromiumArguments } from "./flags.ts";
+
+export interface ChromiumProcess {
+  readonly pid: number;
+  readonly transport: ConnectionTransport;
+  /** Why it ended, once it has. */
+  readonly ended: Promise<string>;
+  readonly isAlive: boolean;
+  /** Kills it with all its processes, and removes its folder. */
+  kill(): Promise<void>;
+}
+
+/** A single message of the browser, in bytes: a page that makes more of it is no page. */
+const LARGEST_MESSAGE = 96 * 1024 * 1024;
+const PROFILES = "strandline-chromium-profiles";
+const STDERR_TAIL = 2000;
+
+export async function spawnChromium(
+  { executable, env }: ChromiumBinary,
+  settings: Omit<ChromiumSettings, "profile">,
+): Promise<ChromiumProcess> {
+  const profile = join(tmpdir(), PROFILES, `${process.pid}-${uuidv7()}`);
+  await removeLeftovers();
+  await mkdir(profile, { recursive: true, mode: 0o700 });
+  const child = spawn(executable, chromiumArguments({ ...settings, profile }), {
+    // a group of its own, to be killed as one
+    detached: true,
+    stdio: ["ignore", "ignore", "pipe", "pipe", "pipe"],
+    env: { ...neededEnvironment(), HOME: profile, TMPDIR: profile, ...env },
+  });
+  let tail = "";
+  child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+    tail = (tail + text).slice(-STDERR_TAIL);
+  });
+  const ended = new Promise<string>((resolve) => {
+    child.once("error", (error) => resolve(error.message));
+    child.once("close", (code, signal) =>
+      resolve(`${signal ?? `exit code ${code}`}${tail === "" ? "" : `: ${tail.trim()}`}`),
+    );
+  });
+  let isBuried = false;
+  const killGroup = (): void => {
+    // its number may be another group's by now
+    if (isBuried || child.pid === undefined) return;
+    try {
+      process.kill(-child.pid, "SIGKILL");
+    } catch {
+      // nobody is left in the group
+    }
+  };
+  void ended.then(() => {
+    killGroup();
+    isBuried = true;
+  });
+  const transport = pipeTransport(child, killGroup);
+  if (child.pid === undefined) throw new Error(`Chromium did not start: ${await ended}`);
+  child.unref();
+  return {
+    pid: child.pid,
+    transport,
+    ended,
+    get isAlive() {
+      return child.exitCode === null && child.signalCode === null;
+    },
+    async kill() {
+      child.ref();
+      killGroup();
+      if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
+      transport.close();
+      await rm(profile, { recursive: true, force: true, maxRetries: 5 });
+    },
+  };
+}
+
+/** No credentials, no endpoints: nothing of what the function knows. */
+function neededEnvironment(): Record<string, string> {
+  const kept = ["PATH", "LANG", "LC_ALL", "TZ", "FONTCONFIG_PATH", "LD_LIBRARY_PATH"];
+  return Object.fromEntries(
+    kept.flatMap((name) => (process.env[name] === undefined ? [] : ([[name, process.env[name]]] as const))),
+  ) as Record<string, string>;
+}
+
+/** Profiles of processes that are gone, as after a kill. */
+async function removeLeftovers(): Promise<void> {
+  const folder = join(tmpdir(), PROFILES);
+  for (const name of await readdir(folder).catch(() => [])) {
+    const pid = Number.parseInt(name, 10);
+    if (Number.isNaN(pid) || isRunning(pid)) continue;
+    await rm(join(folder, name), { recursive: true, force: true }).catch(() => undefined);
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}
+
+/** `--remote-debugging-pipe`: JSON messages that end in NUL, to file descriptor 3 and from 4. */
+function pipeTransport(child: ChildProcess, onTooMuch: () => void): ConnectionTransport {
+  const [, , , toBrowser, fromBrowser] = child.stdio as unknown as [null, null, null, Writable, Readable];
+  let pieces: Buffer[] = [];
+  let size = 0;
+  let closed = false;
+  const transport: ConnectionTransport = {
+    send(message) {
+      if (!closed) toBrowser.write(`${message}\0`);
+    },
+    close() {
+      if (closed) return;
+      closed = true;
+      toBrowser.destroy();
+      fromBrowser.destroy();
+      transport.onclose?.();
+    },
+  };
+  const take = (piece: Buffer): void => {
+    pieces.push(piece);
+    size += piece.length;
+    if (size > LARGEST_MESSAGE) {
+      pieces = [];
+      onTooMuch();
+      transport.close();
+    }
+  };
+  fromBrowser.on("data", (chunk: Buffer) => {
+    let start = 0;
+    for (let end = chunk.indexOf(0); end >= 0 && !closed; end = chunk.indexOf(0, start)) {
+      take(chunk.subarray(start, end));
+      const message = Buffer.concat(pieces).toString("utf8");
+      [pieces, size, start] = [[], 0, end + 1];
+      if (!closed) transport.onmessage?.(message);
+    }
+    if (start < chunk.length && !closed) take(chunk.subarray(start));
+  });
+  fromBrowser.once("close", () => transport.close());
+  for (const stream of [toBrowser, fromBrowser]) stream.on("error", () => transport.close());
+  return transport;
+}

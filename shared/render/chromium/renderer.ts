@@ -1,0 +1,28 @@
+/** Renders pages with the container's Chromium. */
+
+import { RenderError, type Renderer } from "../renderer.ts";
+import type { Chromium } from "./browser.ts";
+import { readDom, waitForSelector, waitForText } from "./page-content.ts";
+
+/** Kept of a page's time for reading its DOM and closing it. */
+const CLOSING_MS = 2_000;
+/** For a page that has loaded without a word. */
+const LONGEST_SILENCE_MS = 5_000;
+
+export function createChromiumRenderer(chromium: Chromium): Renderer {
+  return {
+    name: "chromium",
+    asksAgain: false,
+    async render(document, { waitFor, timeoutMs, headers, signal, mayLeave, through }) {
+      const deadline = Date.now() + Math.max(timeoutMs / 2, timeoutMs - CLOSING_MS);
+      const options = { purpose: "text", headers, timeoutMs, signal, mayLeave, through } as const;
+      return await chromium.withPage(document, options, async (open) => {
+        const done = await open.loaded(deadline);
+        if (waitFor === undefined) await waitForText(open, Math.min(deadline, Date.now() + LONGEST_SILENCE_MS));
+        const missing = waitFor === undefined ? null : await waitForSelector(open, waitFor, deadline);
+        const late = done ? null : new RenderError("RENDER_TIMEOUT", "The page did not finish loading in time");
+        return { html: await readDom(open), navigations: [...open.navigations], shortcoming: missing ?? late };
+      });
+    },
+  };
+}

@@ -1,0 +1,79 @@
+/** The worker of discovery jobs on real queues, objects and state, against sites on this machine. */
+import { randomUUID } from "node:crypto";
+import { discoverDependencies } from "../../../../functions/discover/dependencies.ts";
+import type { DiscoveredUrl } from "../../../../shared/crawl/discovery/collector.ts";
+import { type DiscoverDependencies, discover } from "../../../../shared/crawl/discovery/discover.ts";
+import { readDiscovery } from "../../../../shared/crawl/discovery/result.ts";
+import {
+  type Discovered,
+  type DiscoveryTask,
+  discoveredSchema,
+  discoveryTaskSchema,
+} from "../../../../shared/crawl/discovery/task.ts";
+import { loadConfig } from "../../../../shared/platform/config.ts";
+import { createLogger } from "../../../../shared/platform/observability/log.ts";
+import { type TestAws, testAws } from "../../../services/index.ts";
+
+export type Ended = Extract<Discovered, { event: "ended" }>;
+
+export interface Found extends Ended {
+  urls: DiscoveredUrl[];
+  /** Codes of the notes, with the path of their source. */
+  noted: string[];
+}
+
+export interface DiscoveryHarness {
+  aws: TestAws;
+  dependencies: DiscoverDependencies;
+  logged: string[];
+  task(domain: string, task?: Partial<DiscoveryTask>): DiscoveryTask;
+  /** Runs one job. */
+  find(domain: string, task?: Partial<DiscoveryTask>, remainingMs?: number): Promise<Found>;
+}
+
+/** @param settings environment variables */
+export async function discoveryHarness(settings: Record<string, string> = {}): Promise<DiscoveryHarness> {
+  const aws = await testAws();
+  const config = loadConfig({
+    ...aws.env,
+    ACCESS__ALLOW_HOSTS: "127.0.0.1,localhost",
+    RATE_LIMIT__DEFAULT_RPS: "1000",
+    ...settings,
+  });
+  const logged: string[] = [];
+  const built = discoverDependencies(config, aws);
+  const dependencies = { ...built, commonCrawl: { ...built.commonCrawl, rps: 1000 } };
+  const log = createLogger({}, "debug", (line) => logged.push(line));
+  const harness: DiscoveryHarness = {
+    aws,
+    dependencies,
+    logged,
+    task: (domain, task = {}) =>
+      discoveryTaskSchema.parse({
+        jobId: randomUUID(),
+        domain,
+        sources: ["sitemap"],
+        pattern: null,
+        maxUrls: 500,
+        keywords: [],
+        scoreThreshold: 0,
+        ...task,
+      }),
+    async find(domain, task, remainingMs = 300_000) {
+      const until = Date.now() + remainingMs;
+      await discover(dependencies, harness.task(domain, task), { remainingMs: () => until - Date.now(), log });
+      const messages: Discovered[] = [];
+      while (messages.length < 2) {
+        messages.push(...(await aws.receive("discovered", 20)).map((message) => discoveredSchema.parse(message)));
+      }
+      const ended = messages.find((message) => message.event === "ended") as Ended;
+      const { resultKey } = ended;
+      const urls =
+        resultKey === null ? [] : await readDiscovery(dependencies.objects, resultKey, { offset: 0, limit: 100_000 });
+      return { ...ended, urls: urls ?? [], noted: ended.notes.map(({ source, code }) => `${code} ${pathOf(source)}`) };
+    },
+  };
+  return harness;
+}
+
+const pathOf = (source: string): string => (URL.canParse(source) ? new URL(source).pathname : source);

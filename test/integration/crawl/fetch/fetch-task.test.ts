@@ -1,0 +1,41 @@
+import { createHash } from "node:crypto";
+import { describe, expect, it } from "vitest";
+import { pageGraph } from "../../../sites/page-graph.ts";
+import { html, startSite } from "../../../sites/site.ts";
+import { fetchHarness, fetchTask } from "./harness.ts";
+
+describe("a fetch task", () => {
+  it("yields one capture per URL, each with its WARC record and extraction", async () => {
+    await using site = await startSite(pageGraph({ pages: 40, linksPerPage: 3, pageBytes: 3000 }));
+    const harness = await fetchHarness();
+    const urls = Array.from({ length: 40 }, (_, page) => `${site.origin}/page/${page}`);
+    const captures = await harness.fetch(fetchTask({ urls }));
+    expect(captures.map(({ url }) => url)).toEqual(urls);
+    expect(captures.every(({ error, status }) => error === null && status === 200)).toBe(true);
+    for (const [page, capture] of captures.entries()) {
+      expect(capture.extraction?.title).toBe(`Page ${page}`);
+      expect(capture.extraction?.links).toHaveLength(3);
+      const record = await harness.record(capture);
+      expect(`sha256:${createHash("sha256").update(record.body).digest("hex")}`).toBe(capture.payloadDigest);
+    }
+    expect(site.requests.filter(({ path }) => path === "/robots.txt")).toHaveLength(1);
+    expect(site.paths().sort()).toEqual(urls.map((url) => new URL(url).pathname).sort());
+  });
+
+  it("sends what it was told to send", async () => {
+    await using site = await startSite({ "/": html("<p>hello") });
+    const harness = await fetchHarness();
+    await harness.fetch(
+      fetchTask({ urls: [`${site.origin}/`], config: { headers: { "X-Team": "blue", Host: "evil" } } }),
+    );
+    const page = site.requests.find(({ path }) => path === "/");
+    expect(page?.headers).toMatchObject({
+      "user-agent": expect.stringMatching(/^strandline\//),
+      "accept-encoding": "gzip, deflate, br, zstd",
+      "x-team": "blue",
+      host: site.host,
+    });
+    const robots = site.requests.find(({ path }) => path === "/robots.txt");
+    expect(robots?.headers["x-team"]).toBeUndefined();
+  });
+});

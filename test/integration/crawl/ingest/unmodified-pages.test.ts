@@ -1,0 +1,68 @@
+import { expect, test } from "vitest";
+import { ingestBatch } from "../../../../shared/crawl/ingest/ingest-batch.ts";
+import { createJob, listJobUrls, readJob } from "../../../../shared/crawl/submit/create-job.ts";
+import type { FetchTask } from "../../../../shared/crawl/tasks/fetch-task.ts";
+import { crawlSetup, newJob, newSiteJob, page, type Site, siteOf } from "../crawl-setup.ts";
+
+const base = "http://a.example";
+const first = siteOf(base, { "/": page("Home", ["/b"]), "/b": page("B", ["/c"]), "/c": page("C", ["/"]) });
+/** Answers 304 wherever the crawler asks on a condition. */
+const unmodified =
+  (site: Site): Site =>
+  (url, asked) =>
+    (asked.prior?.etag ?? null) === null ? site(url, asked) : { notModified: true };
+
+test("a recrawl that is answered 304 throughout finds the same pages and carries them over, unread", async () => {
+  const setup = await crawlSetup({ embedding: { maxTokens: 128 } });
+  await createJob({ ...setup.dependencies }, newSiteJob(`${base}/`));
+  await setup.crawl(first);
+  // as the embedder would leave it
+  await setup.sql`update embeddings set state = 'done'`;
+  await setup.sql`update jobs set unembedded_chunks = 0, status = 'completed', completed_at = now()`;
+  await setup.sql`update documents set generation_active = true`;
+  const again = await createJob(setup.dependencies, newSiteJob(`${base}/`));
+  expect(await setup.crawl(unmodified(first))).toEqual(["/", "/b", "/c"].map((path) => base + path));
+  const view = await readJob(setup.sql, again.job_id);
+  expect(view).toMatchObject({ status: "embedding", counts: { crawled: 3, documents: 3 } });
+  expect(view?.counts.unembedded_chunks).toBeGreaterThan(0);
+  const parts = (generation: "old" | "new") => setup.sql`
+    select d.url, d.title, d.capture_id, d.links,
+      array(select (heading, level, content, position)::text from sections s where s.document_id = d.id order by position)
+        as sections,
+      array(select (c.chunk_index, c.content, c.start_char, c.end_char, c.fts, s.position)::text
+        from chunks c left join sections s on s.id = c.section_id where c.document_id = d.id order by chunk_index) as chunks
+    from documents d where (d.job_id = ${again.job_id}) = ${generation === "new"} order by d.url`;
+  expect([...(await parts("new"))]).toEqual([...(await parts("old"))]);
+  const parents = await setup.sql`
+    select from sections s join sections p on p.id = s.parent_section_id where p.document_id <> s.document_id`;
+  expect(parents).toHaveLength(0);
+  const { urls } = await listJobUrls(setup.sql, again.job_id, { limit: 1 });
+  expect(urls).toMatchObject([{ not_modified: true, status_code: 304, document_id: expect.any(String) }]);
+});
+
+test("validators of a page are sent along only where its document can be carried over; the digest of its response always", async () => {
+  const setup = await crawlSetup();
+  await createJob(setup.dependencies, newJob([`${base}/`, `${base}/fr`]));
+  const french = page("Bonjour").replace('lang="en"', 'lang="fr"');
+  await setup.crawl(siteOf(base, { "/": page("Home"), "/fr": french }));
+  await createJob(setup.dependencies, newJob([`${base}/`, `${base}/fr`]));
+  const [task] = (await setup.tasks()) as [FetchTask];
+  expect(task.urls).toMatchObject([
+    { url: `${base}/`, prior: { etag: '"1"', url: `${base}/`, recordId: expect.any(String) } },
+    { url: `${base}/fr`, prior: { etag: null, lastModified: null, payloadDigest: expect.any(String) } },
+  ]);
+});
+
+test("a page that is called unmodified but is no longer known is asked for once more, unconditionally", async () => {
+  const setup = await crawlSetup();
+  await createJob(setup.dependencies, newJob([`${base}/`]));
+  await setup.crawl(first);
+  const again = await createJob(setup.dependencies, newJob([`${base}/`]));
+  const [task] = (await setup.tasks()) as [FetchTask];
+  await setup.sql`update documents set deleted_at = now()`;
+  await ingestBatch(setup.dependencies, await setup.capture(task, unmodified(first)));
+  const [second] = (await setup.tasks(20)) as [FetchTask];
+  expect(second.urls).toMatchObject([{ attempt: 1, prior: { etag: null, lastModified: null } }]);
+  await ingestBatch(setup.dependencies, await setup.capture(second, unmodified(first)));
+  expect(await readJob(setup.sql, again.job_id)).toMatchObject({ status: "completed", counts: { documents: 1 } });
+});

@@ -1,0 +1,249 @@
+/** What becomes of a page that goes to the renderer, whatever the renderer does with it. */
+import { randomUUID } from "node:crypto";
+import { expect, onTestFinished, test } from "vitest";
+import { readWarcRecord } from "../../../../shared/capture/warc-reader.ts";
+import { RetryableError } from "../../../../shared/platform/errors.ts";
+import { RenderError } from "../../../../shared/render/renderer.ts";
+import { measuredIn } from "../../../services/measured.ts";
+import { type Site, startSite } from "../../../sites/site.ts";
+import { fetchTask } from "../fetch/harness.ts";
+import { domOf, fakeRenderer, renderHarness } from "./render-harness.ts";
+
+const SENTENCE = "The tide brings what the river carried down and leaves it along the strand. ";
+const SHELL = `<!doctype html><html lang="en"><head><title>Shell</title></head><body>
+  <noscript>Enable JavaScript.</noscript><div id="root"></div><script src="/app.js"></script></body></html>`;
+const ARTICLE = `<!doctype html><html lang="en"><head><title>Article</title></head><body><main><h1>Article</h1>
+  <p>${SENTENCE.repeat(30)}</p></main></body></html>`;
+const RENDERED = `<!doctype html><html lang="en"><head><title>Full</title></head><body><main><h1>Full</h1>
+  <p>${SENTENCE.repeat(10)}</p><a href="/next">Next</a></main></body></html>`;
+
+async function site(): Promise<Site> {
+  const html = (body: string) => ({ headers: { "content-type": "text/html", "x-robots-tag": "noarchive" }, body });
+  const started = await startSite({ "/shell": html(SHELL), "/article": html(ARTICLE) });
+  onTestFinished(() => started.close());
+  return started;
+}
+
+const rendered = fakeRenderer(async () => domOf(RENDERED));
+
+test("only what needs a browser goes to it, and the rest is not held up", async () => {
+  const { origin } = await site();
+  const harness = await renderHarness(rendered);
+  const task = fetchTask({ urls: [`${origin}/shell`, `${origin}/article`], config: { render: "auto" } });
+  const captures = await harness.fetch.fetch(task);
+  expect(captures.map(({ url, rendered }) => [url, rendered])).toEqual([[`${origin}/article`, null]]);
+  expect(measuredIn(harness.fetch.logged, "fetch")).toMatchObject({ pages_fetched: 2, rendering: 1 });
+  const [shell, ...others] = await harness.tasks();
+  expect(others).toEqual([]);
+  expect(shell).toMatchObject({ jobId: task.jobId, taskId: task.taskId, urlHash: task.urls[0]?.urlHash });
+});
+
+test("a rendered page has its text and links from the DOM, which lies in the archive next to the response", async () => {
+  const { origin } = await site();
+  const harness = await renderHarness(rendered);
+  await harness.fetch.deliver(fetchTask({ urls: [`${origin}/shell`], config: { render: "auto" } }));
+  for (const task of await harness.tasks()) await harness.render(task);
+  expect(measuredIn(harness.fetch.logged, "render")).toEqual({ pages_rendered: 1, page_seconds: [expect.any(Number)] });
+  const [capture] = await harness.fetch.captures();
+  expect(capture?.extraction).toMatchObject({ title: "Full", links: [`${origin}/next`] });
+  expect(capture?.extraction?.text).toContain(SENTENCE.trim());
+  expect(capture?.rendered).toMatchObject({
+    renderer: "chromium",
+    reason: expect.stringMatching(/root is empty/),
+    error: null,
+  });
+  const { objects } = harness.dependencies;
+  const response = await readWarcRecord(objects, capture?.warc ?? expect.fail("no response"));
+  expect(response.body.toString()).toBe(SHELL);
+  const dom = await readWarcRecord(objects, capture?.rendered?.warc ?? expect.fail("no DOM"));
+  expect(dom.body.toString()).toBe(RENDERED);
+  expect(Object.fromEntries(dom.warcHeaders)).toMatchObject({
+    "warc-type": "conversion",
+    "warc-refers-to": `<urn:uuid:${capture?.warc?.recordId}>`,
+    "warc-target-uri": `${origin}/shell`,
+    "content-type": "text/html; charset=utf-8",
+  });
+});
+
+test("the renderer gets the document that was archived, the job's headers and its time limit", async () => {
+  const { origin } = await site();
+  const seen: unknown[] = [];
+  const harness = await renderHarness(
+    fakeRenderer(async (document, { signal: _signal, mayLeave: _mayLeave, ...options }) => {
+      seen.push(document, options);
+      return domOf(RENDERED);
+    }),
+  );
+  const config = { render: "always", page_timeout_ms: 7000, wait_for: "#done", headers: { "x-key": "k" } };
+  await harness.fetch.deliver(fetchTask({ urls: [`${origin}/shell`], config }));
+  for (const task of await harness.tasks()) await harness.render(task);
+  expect(seen).toEqual([
+    expect.objectContaining({ url: `${origin}/shell`, status: 200, mimeType: "text/html", text: SHELL }),
+    { waitFor: "#done", timeoutMs: 7000, headers: { "x-key": "k" } },
+  ]);
+});
+
+test.each([
+  ["fails for good", new RenderError("RENDER_TIMEOUT", "too slow"), 1, "RENDER_TIMEOUT"],
+  ["crashes at the third try as well", new RenderError("RENDER_CRASHED", "gone"), 3, "RENDER_CRASHED"],
+  ["throws what nobody expected", new TypeError("what"), 1, "RENDER_FAILED"],
+])("a page whose rendering %s is delivered as it was fetched", async (_what, error, receiveCount, code) => {
+  const { origin } = await site();
+  const harness = await renderHarness(fakeRenderer(() => Promise.reject(error)));
+  await harness.fetch.deliver(fetchTask({ urls: [`${origin}/article`], config: { render: "always" } }));
+  for (const task of await harness.tasks()) await harness.render(task, receiveCount);
+  const [capture] = await harness.fetch.captures();
+  expect(capture).toMatchObject({
+    status: 200,
+    error: null,
+    rendered: { reason: "always", warc: null, error: { code } },
+  });
+  expect(measuredIn(harness.fetch.logged, "render")).toMatchObject({ pages_failed: 1 });
+  expect(capture?.extraction?.text).toContain(SENTENCE.trim());
+});
+
+test("a crash is tried again", async () => {
+  const { origin } = await site();
+  const harness = await renderHarness(fakeRenderer(() => Promise.reject(new RenderError("RENDER_CRASHED", "gone"))));
+  await harness.fetch.deliver(fetchTask({ urls: [`${origin}/shell`], config: { render: "always" } }));
+  const [task] = await harness.tasks();
+  await expect(harness.render(task ?? expect.fail("no task"))).rejects.toThrow(RetryableError);
+  expect(await harness.fetch.captures()).toEqual([]);
+});
+
+test("a page of a job that was cancelled, or is late, or of a host that was blocked, is not opened", async () => {
+  const { origin, host } = await site();
+  const harness = await renderHarness(fakeRenderer(() => expect.fail("it was opened")));
+  const codes: unknown[] = [];
+  const run = async (jobId: string, deadline: number | null): Promise<void> => {
+    await harness.fetch.deliver(fetchTask({ urls: [`${origin}/shell`], config: { render: "always" }, jobId }));
+    for (const task of await harness.tasks()) await harness.render({ ...task, deadline });
+    for (const capture of await harness.fetch.captures()) codes.push([capture.status, capture.rendered?.error?.code]);
+  };
+  const cancelled = randomUUID();
+  await harness.fetch.deliver(fetchTask({ urls: [`${origin}/shell`], config: { render: "always" }, jobId: cancelled }));
+  await harness.fetch.dependencies.flags.markCancelled(cancelled);
+  for (const task of await harness.tasks()) await harness.render(task);
+  for (const capture of await harness.fetch.captures()) codes.push([capture.status, capture.rendered?.error?.code]);
+  await run(randomUUID(), Date.now() - 1);
+  harness.dependencies.hosts = {
+    ...harness.fetch.dependencies.hosts,
+    read: async (name) => ({ ...(await harness.fetch.dependencies.hosts.read(name)), blocked: name === host }),
+  };
+  await run(randomUUID(), null);
+  expect(codes).toEqual([
+    [200, "CANCELLED"],
+    [200, "TIMEOUT"],
+    [200, "DOMAIN_BLOCKED"],
+  ]);
+  // no browser was asked, so no time was spent
+  expect(measuredIn(harness.fetch.logged, "render")).toEqual({ pages_unwanted: 3 });
+});
+
+test("a job that is cancelled while a page is open closes it", async () => {
+  const { origin } = await site();
+  const opened = Promise.withResolvers<void>();
+  const harness = await renderHarness(
+    fakeRenderer((_document, { signal }) => {
+      opened.resolve();
+      return new Promise((_, reject) => {
+        signal?.addEventListener("abort", () => reject(new RenderError("RENDER_STOPPED", "stopped")));
+      });
+    }),
+  );
+  await harness.fetch.deliver(fetchTask({ urls: [`${origin}/shell`], config: { render: "always" } }));
+  const [task] = await harness.tasks();
+  const done = harness.render(task ?? expect.fail("no task"));
+  await opened.promise;
+  await harness.fetch.dependencies.flags.markCancelled(task?.jobId ?? "");
+  await done;
+  expect((await harness.fetch.captures()).map(({ rendered }) => rendered?.error?.code)).toEqual(["CANCELLED"]);
+});
+
+test("nothing of a page leaves on a look older than two seconds, however slow the next one is", async () => {
+  const { origin } = await site();
+  const opened = Promise.withResolvers<() => Promise<boolean>>();
+  const harness = await renderHarness(
+    fakeRenderer((_document, { mayLeave, signal }) => {
+      opened.resolve(mayLeave ?? expect.fail("anything may leave"));
+      return new Promise((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason)));
+    }),
+  );
+  const { flags } = harness.fetch.dependencies;
+  let now = Date.now();
+  let answer = Promise.resolve();
+  harness.dependencies.clock = { ...harness.dependencies.clock, now: () => now };
+  harness.dependencies.flags = { isCancelled: (id) => answer.then(() => flags.isCancelled(id)) };
+  await harness.fetch.deliver(fetchTask({ urls: [`${origin}/shell`], config: { render: "always" } }));
+  const [task] = await harness.tasks();
+  const done = harness.render(task ?? expect.fail("no task"));
+  const mayLeave = await opened.promise;
+  // from here on the looks of the timer get no answer either
+  const { promise, resolve } = Promise.withResolvers<void>();
+  answer = promise;
+  now += 1_999;
+  expect(await mayLeave()).toBe(true);
+  await flags.markCancelled(task?.jobId ?? "");
+  now += 1;
+  const late = mayLeave();
+  resolve();
+  expect(await late).toBe(false);
+  await done;
+  expect((await harness.fetch.captures()).map(({ rendered }) => rendered?.error?.code)).toEqual(["CANCELLED"]);
+});
+
+test("a page that replaces itself keeps its own text, and what replaces it is a link", async () => {
+  const { origin } = await site();
+  const harness = await renderHarness(
+    fakeRenderer(async () => ({ html: "<html></html>", navigations: [`${origin}/elsewhere`], shortcoming: null })),
+  );
+  await harness.fetch.deliver(fetchTask({ urls: [`${origin}/article`], config: { render: "always" } }));
+  for (const task of await harness.tasks()) await harness.render(task);
+  const [capture] = await harness.fetch.captures();
+  expect(capture?.extraction).toMatchObject({ title: "Article", links: [`${origin}/elsewhere`] });
+  expect(capture?.rendered?.error?.code).toBe("RENDER_NAVIGATED");
+});
+
+test("a page that its scripts empty keeps the text of the response", async () => {
+  const { origin } = await site();
+  const harness = await renderHarness(fakeRenderer(async () => domOf("<html><body></body></html>")));
+  await harness.fetch.deliver(fetchTask({ urls: [`${origin}/article`], config: { render: "always" } }));
+  for (const task of await harness.tasks()) await harness.render(task);
+  const [capture] = await harness.fetch.captures();
+  expect(capture?.extraction?.title).toBe("Article");
+  expect(capture?.rendered).toMatchObject({ error: { code: "RENDER_EMPTY" }, warc: expect.anything() });
+});
+
+test("a second delivery of a fetch task asks for nothing twice, while its page waits for the renderer", async () => {
+  const { origin, paths } = await site();
+  const harness = await renderHarness(rendered);
+  const task = fetchTask({ urls: [`${origin}/shell`], config: { render: "always" } });
+  await harness.fetch.deliver(task);
+  await harness.fetch.deliver(task, { receiveCount: 2 });
+  expect(paths()).toEqual(["/shell"]);
+  expect(await harness.tasks()).toHaveLength(1);
+});
+
+test("a message whose claim is gone fails by name", async () => {
+  const harness = await renderHarness(rendered);
+  const ids = { jobId: randomUUID(), taskId: randomUUID(), urlHash: "0".repeat(64) };
+  await expect(harness.render({ ...ids, claimKey: "captures/none", deadline: null })).rejects.toMatchObject({
+    code: "BATCH_MISSING",
+  });
+});
+
+test("a renderer that asks the site again takes a slot of its host first", async () => {
+  const { origin, host } = await site();
+  const harness = await renderHarness(fakeRenderer(async () => domOf(RENDERED), true));
+  await harness.fetch.deliver(
+    fetchTask({ urls: [`${origin}/shell`], config: { render: "always", rate_limit_rps: 1 } }),
+  );
+  const [task] = await harness.tasks();
+  const { hosts } = harness.fetch.dependencies;
+  const before = await hosts.read(host);
+  await harness.render(task ?? expect.fail("no task"));
+  const after = await hosts.read(host);
+  expect(after.next_at - before.next_at).toBeGreaterThanOrEqual(1000);
+  await hosts.hold(host, Date.now() + 60_000);
+  await expect(harness.render(task ?? expect.fail("no task"))).rejects.toMatchObject({ code: "HOST_BUSY" });
+});

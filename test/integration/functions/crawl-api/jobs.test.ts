@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { api } from "../../../../functions/crawl-api/handler.ts";
+import { uuidv7 } from "../../../../shared/platform/ids.ts";
+import { callApi } from "../../../services/api.ts";
+import { type ApiSetup, setUpApi } from "../api-setup.ts";
+
+let setup: ApiSetup;
+beforeAll(async () => {
+  setup = await setUpApi();
+});
+afterAll(() => setup.close());
+
+const get = (path: string) => callApi(api, { path, key: setup.keys.read });
+const cancel = (jobId: string) =>
+  callApi(api, { method: "POST", path: `/api/v1/crawl/${jobId}/cancel`, key: setup.keys.write });
+const start = async (urls: string[]): Promise<string> =>
+  (await callApi(api, { path: "/api/v1/crawl", json: { urls }, key: setup.keys.write })).body.job_id;
+
+it("shows state, counts and what became of each URL, page by page", async () => {
+  const urls = Array.from({ length: 5 }, (_, index) => `https://pages.example/${index}`);
+  const jobId = await start(urls);
+  const first = await get(`/api/v1/crawl/${jobId}?limit=3`);
+  expect(first).toMatchObject({
+    status: 200,
+    body: {
+      job_id: jobId,
+      kind: "pages",
+      status: "pending",
+      stop_reason: null,
+      counts: { discovered: 5, open: 5, crawled: 0 },
+    },
+  });
+  expect(first.body.results.has_more).toBe(true);
+  const second = await get(`/api/v1/crawl/${jobId}?limit=3&cursor=${first.body.results.next_cursor}`);
+  expect(second.body.results).toMatchObject({ has_more: false, next_cursor: null });
+  const seen = [...first.body.results.items, ...second.body.results.items].map((item: { url: string }) => item.url);
+  expect(seen).toEqual(urls);
+});
+
+it.each([
+  ["an unknown id", uuidv7()],
+  ["what can be no id", "17"],
+])("answers 404 to %s", async (_, jobId) => {
+  expect(await get(`/api/v1/crawl/${jobId}`)).toMatchObject({ status: 404, body: { code: "NOT_FOUND" } });
+  expect(await cancel(jobId)).toMatchObject({ status: 404, body: { code: "NOT_FOUND" } });
+});
+
+it("refuses a cursor that is none of its own", async () => {
+  const jobId = await start(["https://a.example/"]);
+  expect(await get("/api/v1/jobs?cursor=abc")).toMatchObject({ status: 400, body: { code: "VALIDATION_ERROR" } });
+  expect(await get(`/api/v1/crawl/${jobId}?cursor=abc`)).toMatchObject({
+    status: 400,
+    body: { code: "VALIDATION_ERROR" },
+  });
+});
+
+it("cancels a job once: a job that has ended is a conflict", async () => {
+  const jobId = await start(["https://cancel.example/"]);
+  expect(await cancel(jobId)).toMatchObject({ status: 200, body: { job_id: jobId } });
+  await setup.database.sql`update jobs set status = 'cancelled', completed_at = now() where id = ${jobId}`;
+  expect(await cancel(jobId)).toMatchObject({
+    status: 409,
+    body: { code: "CONFLICT", details: { status: "cancelled" } },
+  });
+});
+
+it("lists jobs newest first, by state, and page by page without a gap or a repetition", async () => {
+  const started: string[] = [];
+  for (let index = 0; index < 5; index += 1) started.push(await start([`https://list.example/${index}`]));
+  const wanted = started.slice(1, 4);
+  await setup.database.sql`update jobs set status = 'failed', stop_reason = 'error' where id = any(${wanted})`;
+  const seen: string[] = [];
+  let cursor: string | null = null;
+  do {
+    const page = await get(`/api/v1/jobs?status=failed&limit=2${cursor ? `&cursor=${cursor}` : ""}`);
+    expect(page.status).toBe(200);
+    seen.push(...page.body.items.map((job: { job_id: string }) => job.job_id));
+    cursor = page.body.next_cursor;
+  } while (cursor !== null);
+  expect(seen).toEqual(wanted.reverse());
+});
+
+it("refuses an unknown state and a limit out of range", async () => {
+  expect((await get("/api/v1/jobs?status=lost")).status).toBe(400);
+  expect((await get("/api/v1/jobs?limit=0")).status).toBe(400);
+  expect((await get("/api/v1/jobs?limit=501")).status).toBe(400);
+});

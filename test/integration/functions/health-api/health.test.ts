@@ -1,0 +1,80 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { type AddressInfo, connect, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { api } from "../../../../functions/health-api/handler.ts";
+import { connectDatabase } from "../../../../shared/platform/database/database.ts";
+import { createLogger } from "../../../../shared/platform/observability/log.ts";
+import { checkReadiness, databaseCheck } from "../../../../shared/platform/readiness.ts";
+import { callApi } from "../../../services/api.ts";
+import { testDatabase } from "../../../services/index.ts";
+import { type ApiSetup, setUpApi } from "../api-setup.ts";
+
+let setup: ApiSetup;
+const directory = mkdtempSync(join(tmpdir(), "health-"));
+beforeAll(async () => {
+  setup = await setUpApi({ EMBEDDER__PROVIDER: "bundled", VECTORS__SQLITE_PATH: join(directory, "vectors.sqlite") });
+});
+afterAll(async () => {
+  await setup.close();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+const ready = () => callApi(api, { path: "/api/v1/health/ready" });
+
+it("is alive without a key", async () => {
+  expect(await callApi(api, { path: "/api/v1/health" })).toMatchObject({ status: 200, body: { status: "ok" } });
+});
+
+it("is ready where every dependency answers", async () => {
+  await expect.poll(ready).toMatchObject({
+    status: 200,
+    body: {
+      status: "ok",
+      checks: { postgres: "ok", s3: "ok", sqs: "ok", dynamodb: "ok", embedder: "ok", vectors: "ok" },
+    },
+  });
+});
+
+it("is not ready once a dependency is gone, and says which, without its address", async () => {
+  await setup.database.drop();
+  const unavailable = { status: 503, body: { status: "unavailable", checks: { s3: "ok", sqs: "ok" } } };
+  await expect.poll(ready).toMatchObject(unavailable);
+  const answer = await ready();
+  expect(answer.body.checks.postgres).toMatch(/^failed: /);
+  expect(JSON.stringify(answer.body)).not.toMatch(/127\.0\.0\.1|postgres:\/\//);
+});
+
+it("is ready again once a database that took its time to let us in answers", async () => {
+  const { url, drop } = await testDatabase();
+  const target = new URL(url);
+  const { port, hostname } = target;
+  const opened = Promise.withResolvers<void>();
+  const door = createServer(async (client) => {
+    await opened.promise;
+    const server = connect(Number(port), hostname);
+    client.pipe(server).pipe(client);
+    for (const socket of [client, server]) socket.on("error", () => undefined);
+  });
+  await new Promise<void>((resolve) => door.listen(0, "127.0.0.1", resolve));
+  target.port = String((door.address() as AddressInfo).port);
+  const sql = connectDatabase({ url: target.href, poolSize: 1 });
+  const readiness = () => checkReadiness({ postgres: databaseCheck(sql) }, 100, createLogger({}, "error"));
+  expect(await readiness()).toMatchObject({ ready: false });
+  opened.resolve();
+  await expect.poll(readiness).toEqual({ ready: true, checks: { postgres: "ok" } });
+  await sql.end();
+  await drop();
+  door.close();
+});
+
+it("gives each check its own time, and waits for none that hangs", async () => {
+  const hang = () => new Promise<never>(() => {});
+  const checks = { first: hang, second: hang, third: async () => {} };
+  const readiness = await checkReadiness(checks, 50, createLogger({}, "error"));
+  expect(readiness).toEqual({
+    ready: false,
+    checks: { first: "failed: no answer within 50 ms", second: "failed: no answer within 50 ms", third: "ok" },
+  });
+});

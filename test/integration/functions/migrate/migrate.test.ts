@@ -1,0 +1,31 @@
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { handler } from "../../../../functions/migrate/handler.ts";
+import { sha256 } from "../../../../shared/platform/ids.ts";
+import { testDatabase } from "../../../services/index.ts";
+
+let database: Awaited<ReturnType<typeof testDatabase>>;
+beforeAll(async () => {
+  database = await testDatabase();
+  vi.stubEnv("DATABASE__POSTGRES_URL", database.url);
+});
+afterAll(() => vi.unstubAllEnvs());
+
+test("a schema that is up to date stays as it is, and no key is made unasked", async () => {
+  expect(await handler()).toEqual({ applied: [] });
+  expect(await handler({ RequestType: "Create" })).toEqual({ applied: [] });
+  expect(await database.sql`select 1 from api_keys`).toHaveLength(0);
+});
+
+test("the first admin key is made once, however often and at once it is asked for", async () => {
+  const outcomes = await Promise.allSettled([1, 2, 3].map(() => handler({ first_admin_key: true })));
+  const made = outcomes.filter((each) => each.status === "fulfilled").map(({ value }) => value.admin_key);
+  expect(made).toEqual([expect.stringMatching(/^sl_/)]);
+  const keys = await database.sql<{ hash: Buffer; scopes: string[] }[]>`select key_hash as hash, scopes from api_keys`;
+  expect(keys).toEqual([{ hash: sha256(made[0] ?? ""), scopes: ["admin"] }]);
+  await expect(handler({ first_admin_key: true })).rejects.toMatchObject({ code: "ADMIN_KEY_EXISTS" });
+});
+
+test("connections close by themselves when a frozen container leaves them idle", async () => {
+  const [row] = await database.sql`select current_setting('idle_session_timeout') as timeout`;
+  expect(row?.["timeout"]).toBe("5min");
+});

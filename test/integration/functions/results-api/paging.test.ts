@@ -1,0 +1,145 @@
+import { expect, test } from "vitest";
+import { ingestBatch } from "../../../../shared/crawl/ingest/ingest-batch.ts";
+import { FIELD_PRESETS, selectFields } from "../../../../shared/crawl/results/fields.ts";
+import { type ResultPage, readResultPages } from "../../../../shared/crawl/results/pages.ts";
+import { createJob, readJob } from "../../../../shared/crawl/submit/create-job.ts";
+import { newJob, page } from "../../crawl/crawl-setup.ts";
+import { collect, resultsSetup } from "./results-setup.ts";
+
+const HOSTS = 12;
+const PAGES = 30;
+
+test("paging while captures of many tasks are ingested at once neither skips nor repeats a page", async () => {
+  const setup = await resultsSetup();
+  const urls = Array.from({ length: HOSTS * PAGES }, (_, n) => `http://h${n % HOSTS}.example/${n}`);
+  const job = await createJob(setup.dependencies, newJob(urls));
+  let ingested = false;
+  const crawl = async () => {
+    const tasks = await setup.tasks();
+    await Promise.all(
+      tasks.map(async (task) => {
+        // single captures, each twice at once: as many transactions as can be, and some of them for nothing
+        for (const url of task.urls) {
+          const message = await setup.archive(task, () => ({ body: page(url.url) }), [url]);
+          await Promise.all([ingestBatch(setup.dependencies, message), ingestBatch(setup.dependencies, message)]);
+        }
+      }),
+    );
+    ingested = true;
+  };
+  const seen: ResultPage[] = [];
+  let readWhileRunning = 0;
+  const readAll = async () => {
+    for (let after = 0; ; ) {
+      const wasIngested = ingested;
+      let got = 0;
+      for await (const each of readResultPages(
+        setup.reader,
+        job.job_id,
+        { after, limit: 7 },
+        selectFields({ include: "url" }, "all"),
+      )) {
+        seen.push(each);
+        after = each.cursor;
+        got++;
+      }
+      if (!wasIngested) readWhileRunning += got;
+      if (got === 0 && wasIngested) return;
+    }
+  };
+  await Promise.all([crawl(), readAll()]);
+  expect(seen.map(({ cursor }) => cursor)).toEqual(urls.map((_, at) => at + 1));
+  expect(seen.map((each) => each.page.url).toSorted()).toEqual(urls.toSorted());
+  expect(readWhileRunning).toBeGreaterThan(100);
+  expect((await readJob(setup.sql, job.job_id))?.counts).toMatchObject({ crawled: urls.length, open: 0 });
+});
+
+test("a page has the fields of the reference, and leaves out what it does not know", async () => {
+  const setup = await resultsSetup();
+  const urls = ["/page", "/moved", "/gone", "/denied", "/down"].map((path) => `http://a.example${path}`);
+  const job = await createJob(setup.dependencies, newJob(urls));
+  const html =
+    '<html lang="en"><head><title>The tide</title><link rel="canonical" href="/tide"></head><body><p>The tide brings <a href="/b">what</a> the <a href="/c">river</a> carried.</p></body></html>';
+  const error = (code: string, message: string) => ({ code, message, retryable: false });
+  await setup.serve((url) => {
+    if (url.endsWith("/page")) return { body: html, headers: [["Content-Type", "text/html; charset=utf-8"]] };
+    if (url.endsWith("/moved")) return { body: html, finalUrl: "http://a.example/page" };
+    if (url.endsWith("/gone"))
+      return { body: "<p>Gone", status: 404, error: error("HTTP_404", "The server answered 404") };
+    if (url.endsWith("/denied")) return { body: "", status: 0, error: error("ROBOTS_DENIED", "robots.txt forbids it") };
+    return { body: "", error: error("EMPTY_BODY", "The server sent no body (200)") };
+  });
+  const pages = (await setup.pages(job.job_id)).map((each) => each.page);
+  const [found, moved, gone, denied, down] = urls.map((url) => pages.find((each) => each.url === url));
+  expect(found).toEqual({
+    url: "http://a.example/page",
+    canonical_url: "http://a.example/tide",
+    depth: 0,
+    status_code: 200,
+    title: "The tide",
+    content: html,
+    markdown: expect.stringContaining("The tide brings [what](http://a.example/b)"),
+    links: ["http://a.example/b", "http://a.example/c"],
+    mime: "text/html",
+    charset: "UTF-8",
+    fetch_time_ms: 12,
+    robots_obeyed: true,
+    disallowed: false,
+    truncated: false,
+    crawled_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+  });
+  expect(Object.keys(found ?? {})).toEqual([...FIELD_PRESETS.all].filter((name) => name in (found ?? {})));
+  expect(moved).toMatchObject({ url: urls[1], final_url: "http://a.example/page" });
+  expect(gone).toMatchObject({
+    status_code: 404,
+    fetch_error: "HTTP_404: The server answered 404",
+    content: "<p>Gone",
+    links: [],
+  });
+  expect(denied).toMatchObject({
+    status_code: 0,
+    disallowed: true,
+    fetch_error: "ROBOTS_DENIED: robots.txt forbids it",
+  });
+  expect(down).toMatchObject({ parse_error: "EMPTY_BODY: The server sent no body (200)" });
+  expect(down).not.toHaveProperty("fetch_error");
+  for (const each of [gone, denied, down]) expect(each).not.toHaveProperty("markdown");
+
+  const titles = await setup.pages(job.job_id, selectFields({ include: "title" }, "all"));
+  expect(titles.find((each) => each.page.url === urls[0])?.page).toEqual({
+    url: urls[0],
+    depth: 0,
+    status_code: 200,
+    title: "The tide",
+  });
+});
+
+test("fields that are not asked for cost no reading of objects", async () => {
+  const setup = await resultsSetup();
+  const job = await createJob(setup.dependencies, newJob(["http://a.example/"]));
+  await setup.serve(() => ({ body: page("A page") }));
+  const read: string[] = [];
+  const objects = {
+    ...setup.reader.objects,
+    get: (key: string, range?: { offset: number; length: number }) => {
+      read.push(key.split("/", 1)[0] ?? "");
+      return setup.reader.objects.get(key, range);
+    },
+  };
+  const readWith = async (include: string) => {
+    read.length = 0;
+    await collect(
+      readResultPages(
+        { ...setup.reader, objects },
+        job.job_id,
+        { after: 0, limit: 10 },
+        selectFields({ include }, "all"),
+      ),
+    );
+    return [...read];
+  };
+  expect(await readWith("title,mime,charset,crawled_at,truncated,fetch_error")).toEqual([]);
+  expect(await readWith("links")).toEqual(["captures"]);
+  expect(await readWith("markdown,links")).toEqual(["captures"]);
+  expect(await readWith("content")).toEqual(["warcs"]);
+});

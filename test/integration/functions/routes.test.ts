@@ -1,0 +1,88 @@
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import type { Api } from "../../../functions/adapters/api/api.ts";
+import type { StreamApi } from "../../../functions/adapters/api/stream-api.ts";
+import { TOPOLOGY } from "../../../infra/topology.ts";
+import { callApi, type TestAnswer } from "../../services/api.ts";
+import { type ApiSetup, setUpApi } from "./api-setup.ts";
+
+let setup: ApiSetup;
+beforeAll(async () => {
+  setup = await setUpApi();
+});
+afterAll(() => setup.close());
+
+const FUNCTIONS = join(import.meta.dirname, "../../../functions");
+const apiFunctions = TOPOLOGY.functions.filter((each) => each.routes !== undefined);
+const built = apiFunctions.filter(({ name }) => readdirSync(FUNCTIONS).includes(name));
+const load = async (name: string) =>
+  ((await import(join(FUNCTIONS, name, "handler.ts"))) as { api: Api | StreamApi }).api;
+
+it.each(built.map(({ name, routes = [] }) => ({ name, routes })))(
+  "$name serves exactly the routes that the topology declares",
+  async ({ name, routes }) => {
+    const api = await load(name);
+    const text = (each: readonly { method: string; path: string }[]) => each.map((r) => `${r.method} ${r.path}`).sort();
+    expect(text(api.routes)).toEqual(text(routes));
+    const documented = Object.entries(api.openApi().paths ?? {}).flatMap(([path, operations]) =>
+      Object.keys(operations ?? {}).map((method) => ({ method: method.toUpperCase(), path })),
+    );
+    expect(text(documented)).toEqual(text(routes));
+    // a streaming handler's answers are not what the others' are: all of a function's routes are of one kind
+    expect(routes.map(({ streaming = false }) => streaming)).toEqual(routes.map(() => "streaming" in api));
+  },
+);
+
+const PUBLIC = ["/api/v1/health", "/api/v1/health/ready", "/healthz"];
+const ID = "0199b3a0-0000-7000-8000-000000000000";
+const guarded = built.flatMap(({ name, routes = [] }) =>
+  routes.filter(({ path }) => !PUBLIC.includes(path)).map(({ method, path }) => ({ name, method, path })),
+);
+
+/** Each family of the API has a place of its own for it. */
+const codeOf = ({ body }: TestAnswer): unknown => body.error_code ?? body.code ?? body.details;
+
+it.each(guarded)("$method $path wants a key", async ({ name, method, path }) => {
+  const answer = await callApi(await load(name), { method, path: path.replaceAll(/\{.+?\}/g, ID) });
+  expect([answer.status, codeOf(answer)]).toEqual([401, "AUTH_REQUIRED"]);
+  expect(answer.headers["www-authenticate"]).toBe("Bearer");
+});
+
+const READ = ["/api/v1/search", "/api/v1/search/vector", "/api/v1/search/keyword", "/api/v1/discover/score"];
+/** Who holds these may spend others' work, or see their secrets. */
+const ADMIN = [
+  /^[A-Z]+ \/api\/v1\/api-keys/,
+  /^DELETE \/api\/v1\/cache\//,
+  /^(POST|PUT|DELETE) \/api\/v1\/proxies/,
+  /^POST \/api\/v1\/execute-js/,
+];
+const required = (method: string, path: string) => {
+  if (ADMIN.some((pattern) => pattern.test(`${method} ${path}`))) return "admin";
+  if (method !== "GET" && /^\/api\/v1\/(cache|proxies)\b/.test(path)) return "admin";
+  return method === "GET" || READ.includes(path) ? "read" : "write";
+};
+const matrix = guarded.flatMap((route) =>
+  (["read", "write", "admin"] as const).map((held) => ({ ...route, held, needs: required(route.method, route.path) })),
+);
+const RANK = { read: 0, write: 1, admin: 2 };
+
+it.each(matrix)(
+  "$method $path needs $needs, so a key with $held fits or is forbidden",
+  async ({ held, needs, ...route }) => {
+    const path = route.path.replaceAll(/\{.+?\}/g, ID);
+    const api = await load(route.name);
+    const answer = await callApi(api, {
+      method: route.method,
+      path,
+      key: setup.keys[held],
+      ...(route.method === "POST" ? { json: null } : {}),
+    });
+    if (RANK[held] >= RANK[needs as keyof typeof RANK]) {
+      expect([200, 400, 404]).toContain(answer.status);
+    } else {
+      expect([answer.status, codeOf(answer)]).toEqual([403, "FORBIDDEN"]);
+      expect(answer.body.message ?? answer.body.error).toContain(`scope ${needs}`);
+    }
+  },
+);

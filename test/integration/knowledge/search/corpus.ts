@@ -1,0 +1,71 @@
+/** Documents with chunks in a test's database, and an embedder and store of a test's own making. */
+import type { Embedder } from "../../../../shared/knowledge/embedders/embedder.ts";
+import type { VectorHit, VectorStore } from "../../../../shared/knowledge/vector-stores/vector-store.ts";
+import type { Sql } from "../../../../shared/platform/database/database.ts";
+import { sha256, uuidv7 } from "../../../../shared/platform/ids.ts";
+
+export interface Page {
+  url: string;
+  title?: string;
+  domain?: string;
+  collectionId?: string;
+  chunks: string[];
+  sectionHeader?: string;
+}
+
+/** @returns the ids of the chunks, in the order of the pages */
+export async function addPages(
+  sql: Sql,
+  pages: readonly Page[],
+  { generationId = uuidv7(), active = true }: { generationId?: string; active?: boolean } = {},
+): Promise<string[]> {
+  const ids: string[] = [];
+  for (const page of pages) {
+    const documentId = uuidv7();
+    await sql`
+      insert into documents (id, generation_id, generation_active, url, url_hash, domain, title, content, markdown,
+        content_hash, language, collection_id, crawled_at)
+      values (${documentId}, ${generationId}, ${active}, ${page.url}, ${sha256(page.url)}, ${page.domain ?? "site.example"},
+        ${page.title ?? null}, '', '', ${sha256("")}, 'en', ${page.collectionId ?? null}, now())`;
+    for (const [index, content] of page.chunks.entries()) {
+      const id = uuidv7();
+      ids.push(id);
+      const header = page.sectionHeader ?? null;
+      await sql`
+        insert into chunks (id, document_id, chunk_index, content, content_hash, start_char, end_char, token_count,
+          section_header, content_type, fts)
+        values (${id}, ${documentId}, ${index}, ${content}, ${sha256(content)}, 0, ${content.length},
+          ${content.split(" ").length}, ${header}, 'prose', chunk_fts(${page.title ?? null}, ${header}, ${content}))`;
+    }
+  }
+  return ids;
+}
+
+/** A store whose hits a test lists, best first; it gives as many as are asked for. */
+export function listedVectors(chunkIds: () => readonly string[]): VectorStore & { asked: number[] } {
+  const asked: number[] = [];
+  return {
+    asked,
+    async upsert() {},
+    async search(_vector, limit): Promise<VectorHit[]> {
+      asked.push(limit);
+      return chunkIds()
+        .slice(0, limit)
+        .map((chunkId, index) => ({ chunkId, score: 1 - index / 10_000 }));
+    },
+    async deleteDocuments() {},
+    async check() {},
+    async close() {},
+  };
+}
+
+export const constantEmbedder: Embedder = {
+  descriptor: { model: "constant", dimension: 2, maxTokens: 100, fusionWeights: { vector: 1, keyword: 1 } },
+  async embedDocuments(texts) {
+    return texts.map(() => Float32Array.of(1, 0));
+  },
+  async embedQuery() {
+    return Float32Array.of(1, 0);
+  },
+  async check() {},
+};

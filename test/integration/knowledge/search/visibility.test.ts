@@ -1,0 +1,120 @@
+import { describe, expect, test, vi } from "vitest";
+import { search } from "../../../../shared/knowledge/search/search.ts";
+import { RetryableError } from "../../../../shared/platform/errors.ts";
+import { uuidv7 } from "../../../../shared/platform/ids.ts";
+import { testDatabase } from "../../../services/index.ts";
+import { addPages, constantEmbedder, listedVectors } from "./corpus.ts";
+
+const pagesOf = (version: string, count: number) =>
+  Array.from({ length: count }, (_, index) => ({
+    url: `https://site.example/${index}`,
+    title: version,
+    chunks: [`tide pool ${version} number ${index}`],
+  }));
+
+describe("what a search sees", () => {
+  test("fuses both sides and keeps each one's score", async () => {
+    const { sql } = await testDatabase();
+    const [first = "", second = "", third = ""] = await addPages(sql, pagesOf("calm", 3));
+    const vectors = listedVectors(() => [third, first]);
+    const results = await search(
+      { sql, vectorSide: async () => ({ embedder: constantEmbedder, vectors }) },
+      { query: '"number 0" pool', mode: "hybrid", limit: 10 },
+    );
+    // the phrase binds the vector side as well
+    expect(results).toEqual([
+      expect.objectContaining({
+        chunkId: first,
+        source: "fused",
+        vectorScore: expect.closeTo(0.9999, 4),
+        keywordScore: expect.any(Number),
+        title: "calm",
+        url: "https://site.example/0",
+      }),
+    ]);
+    const all = await search(
+      { sql, vectorSide: async () => ({ embedder: constantEmbedder, vectors }) },
+      { query: "pool", mode: "hybrid", limit: 10 },
+    );
+    expect(new Map(all.map(({ chunkId, source }) => [chunkId, source]))).toEqual(
+      new Map([
+        [first, "fused"],
+        [second, "keyword"],
+        [third, "fused"],
+      ]),
+    );
+    expect(all.map(({ score }) => score)).toEqual(all.map(({ score }) => score).toSorted((a, b) => b - a));
+    const vectorOnly = await search(
+      { sql, vectorSide: async () => ({ embedder: constantEmbedder, vectors }) },
+      { query: "the", mode: "vector", limit: 1, minScore: 0.5 },
+    );
+    expect(vectorOnly).toMatchObject([{ chunkId: third, score: 1, keywordScore: null, source: "vector" }]);
+  });
+
+  test("a recrawl under way does not thin the results: more vectors are asked for", async () => {
+    const { sql } = await testDatabase();
+    const hidden = await addPages(sql, pagesOf("new", 150), { active: false });
+    const shown = await addPages(sql, pagesOf("old", 70));
+    const vectors = listedVectors(() => [...hidden, ...shown]);
+    const results = await search(
+      { sql, vectorSide: async () => ({ embedder: constantEmbedder, vectors }) },
+      { query: "anything", mode: "vector", limit: 20 },
+    );
+    expect(results.map(({ chunkId }) => chunkId)).toEqual(shown.slice(0, 20));
+    expect(vectors.asked).toEqual([200, 400]);
+  });
+
+  test("searches during a swap of generations never see a mix", async () => {
+    const { sql } = await testDatabase({ poolSize: 8 });
+    const generations = [uuidv7(), uuidv7()];
+    const ids = [
+      ...(await addPages(sql, pagesOf("ebb", 12), { generationId: generations[0] ?? "" })),
+      ...(await addPages(sql, pagesOf("flood", 12), { generationId: generations[1] ?? "", active: false })),
+    ];
+    const vectors = listedVectors(() => ids.toSorted((a, b) => (a.slice(-4) < b.slice(-4) ? -1 : 1)));
+    const dependencies = { sql, vectorSide: async () => ({ embedder: constantEmbedder, vectors }) };
+    let swaps = 0;
+    let stop = false;
+    const swapping = (async () => {
+      while (!stop) {
+        const [before = "", after = ""] = swaps % 2 === 0 ? generations : generations.toReversed();
+        await sql.begin(async (tx) => {
+          await tx`update documents set generation_active = false where generation_id = ${before}`;
+          await tx`update documents set generation_active = true where generation_id = ${after}`;
+        });
+        swaps++;
+      }
+    })();
+    const seen = new Set<string>();
+    const searchUntilBoth = async () => {
+      for (let round = 0; round < 60; round++) {
+        const mode = (["hybrid", "keyword", "vector"] as const)[round % 3] ?? "hybrid";
+        const results = await search(dependencies, { query: "tide pool", mode, limit: 24 });
+        const versions = new Set(results.map(({ title }) => title ?? ""));
+        expect([results.length, versions.size]).toEqual([12, 1]);
+        for (const version of versions) seen.add(version);
+      }
+    };
+    await Promise.all([searchUntilBoth(), searchUntilBoth(), searchUntilBoth()]).finally(() => {
+      stop = true;
+    });
+    await swapping;
+    expect(swaps).toBeGreaterThan(3);
+    expect(seen).toEqual(new Set(["ebb", "flood"]));
+  });
+
+  test("an embedder that is down is a clear error, and the connection stays usable", async () => {
+    const { sql } = await testDatabase({ poolSize: 1 });
+    await addPages(sql, pagesOf("calm", 2));
+    const embedder = { ...constantEmbedder };
+    vi.spyOn(embedder, "embedQuery").mockRejectedValue(new RetryableError("down", { code: "EMBEDDER_UNAVAILABLE" }));
+    const dependencies = { sql, vectorSide: async () => ({ embedder, vectors: listedVectors(() => []) }) };
+    for (let round = 0; round < 3; round++) {
+      await expect(search(dependencies, { query: "pool", mode: "hybrid", limit: 5 })).rejects.toMatchObject({
+        status: 503,
+        code: "EMBEDDER_UNAVAILABLE",
+      });
+    }
+    expect(await search(dependencies, { query: "pool", mode: "keyword", limit: 5 })).toHaveLength(2);
+  });
+});

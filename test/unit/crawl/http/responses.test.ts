@@ -1,0 +1,206 @@
+/** The small judgements that a response goes through. */
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
+import fc from "fast-check";
+import { afterEach, describe, expect, it } from "vitest";
+import { decodeContent } from "../../../../shared/crawl/http/content-coding.ts";
+import { parseMediaType, textKindOf } from "../../../../shared/crawl/http/media-type.ts";
+import { redirectTarget } from "../../../../shared/crawl/http/redirects.ts";
+import { retryAfterMs } from "../../../../shared/crawl/http/retry-after.ts";
+import { isXhtml, listOfPages, xmlText } from "../../../../shared/crawl/http/xml-text.ts";
+
+describe("content coding", () => {
+  const CODERS: [string, (bytes: Uint8Array) => Buffer][] = [
+    ["gzip", gzipSync],
+    ["x-gzip", gzipSync],
+    ["GZIP", gzipSync],
+    ["deflate", deflateSync],
+    ["deflate", deflateRawSync],
+    ["br", brotliCompressSync],
+    ["zstd", zstdCompressSync],
+    ["gzip, br", (bytes) => brotliCompressSync(gzipSync(bytes))],
+    ["identity", (bytes) => Buffer.from(bytes)],
+    ["utf-8", (bytes) => Buffer.from(bytes)],
+  ];
+
+  it.each(CODERS)("is undone: %s", async (coding, encode) => {
+    await fc.assert(
+      fc.asyncProperty(fc.uint8Array({ minLength: 1, maxLength: 500 }), async (bytes) => {
+        const decoded = await decodeContent(encode(bytes), coding, 1000, false);
+        expect(decoded).toEqual({ bytes: Buffer.from(bytes), truncated: false });
+      }),
+      { numRuns: 25 },
+    );
+  });
+
+  it.each(CODERS.slice(0, 8))("is bounded: %s", async (coding, encode) => {
+    const bomb = encode(Buffer.alloc(4_000_000, "a"));
+    const decoded = await decodeContent(bomb, coding, 10_000, false);
+    expect(decoded).toEqual({ bytes: Buffer.alloc(10_000, "a"), truncated: true });
+  });
+
+  it.each(CODERS.slice(0, 7))("gives what can be had of a cut body: %s", async (coding, encode) => {
+    const text = Buffer.from(Array.from({ length: 60_000 }, (_, index) => `line ${index}\n`).join(""));
+    const whole = encode(text);
+    const decoded = await decodeContent(whole.subarray(0, whole.length - 5000), coding, 10_000_000, true);
+    if ("failed" in decoded) throw new Error(decoded.failed);
+    expect(decoded.truncated).toBe(true);
+    expect(decoded.bytes.length).toBeGreaterThan(1000);
+    expect(text.subarray(0, decoded.bytes.length).equals(decoded.bytes)).toBe(true);
+  });
+
+  it("that is a lie is passed over where the bytes show it, else named", async () => {
+    const plain = Buffer.from("<p>not compressed at all</p>");
+    expect(await decodeContent(plain, "gzip", 1000, false)).toEqual({ bytes: plain, truncated: false });
+    expect(await decodeContent(plain, "zstd", 1000, false)).toEqual({ bytes: plain, truncated: false });
+    expect(await decodeContent(plain, "br", 1000, false)).toMatchObject({ failed: expect.stringContaining("br") });
+    const broken = gzipSync(plain);
+    broken.fill(0xff, 12, 20);
+    expect(await decodeContent(broken, "gzip", 1000, false)).toMatchObject({ failed: expect.stringContaining("gzip") });
+    expect(await decodeContent(plain, "br,br,br,br", 1000, false)).toHaveProperty("failed");
+  });
+});
+
+describe("the type of a body", () => {
+  it.each([
+    ["text/html; charset=utf-8", "text/html", "utf-8"],
+    ['TEXT/HTML;Charset="ISO-8859-1"', "text/html", "ISO-8859-1"],
+    ["text/html; charset='utf-8'", "text/html", "utf-8"],
+    ["text/html;charset = koi8-r ;x=y", "text/html", "koi8-r"],
+    ["text/html", "text/html", undefined],
+    ["", null, undefined],
+    ["nonsense", null, undefined],
+    [undefined, null, undefined],
+  ])("is parsed from %j", (header, essence, charset) => {
+    expect(parseMediaType(header)).toEqual({ essence, charset });
+  });
+
+  it.each([
+    ["text/html", "<p>x", "html"],
+    ["text/plain", "x", "plain"],
+    ["application/xhtml+xml", "<html/>", "xml"],
+    ["text/xml", "<a/>", "xml"],
+    ["application/json", "{}", undefined],
+    ["image/png", "<p>x", undefined],
+    [null, " <!-- hi --> <!DOCTYPE html><p>", "html"],
+    [null, "<?xml version='1.0'?><a/>", "xml"],
+    [null, "just words", "plain"],
+    [null, "\xef\xbb\xbf<!doctype html><p>x", "html"],
+    [null, "\xff\xfe<\x00h\x00t\x00m\x00l\x00>\x00", "html"],
+    ["text/html", "%PDF-1.7", undefined],
+    ["text/html", "\x89PNG\r\n\x1a\n", undefined],
+    ["text/plain", "PK\x03\x04", undefined],
+    ["text/html", "a\x00\x01\x02\x03\x04\x05\x06\x07b", undefined],
+    ["text/html", "\x00".repeat(2000), undefined],
+    ["text/html", "<\x00p\x00>\x00x\x00", "html"],
+  ])("%j with %j is read as %j", (essence, body, kind) => {
+    expect(textKindOf(essence, Buffer.from(body, "latin1")).kind).toBe(kind);
+  });
+});
+
+describe("Retry-After", () => {
+  const now = Date.UTC(2026, 0, 1);
+  it.each([
+    ["120", 120_000],
+    [" 5 ", 5000],
+    ["0", 0],
+    ["99999999", 900_000],
+    ["Thu, 01 Jan 2026 00:00:30 GMT", 30_000],
+    ["Thursday, 01-Jan-26 00:00:30 GMT", 30_000],
+    ["Wed, 31 Dec 2025 00:00:00 GMT", 0],
+    ["-5", undefined],
+    ["1.5", 1500],
+    ["soon", undefined],
+    ["", undefined],
+    [undefined, undefined],
+  ])("%j means %j ms", (value, expected) => {
+    expect(retryAfterMs(value, now)).toBe(expected);
+  });
+});
+
+describe("Retry-After with a date", () => {
+  const now = Date.UTC(2026, 0, 1);
+  const zone = process.env["TZ"];
+  afterEach(() => {
+    if (zone === undefined) delete process.env["TZ"];
+    else process.env["TZ"] = zone;
+  });
+
+  it("is in GMT in the form of asctime too, wherever it is read", () => {
+    process.env["TZ"] = "Asia/Tokyo";
+    expect(retryAfterMs("Thu Jan  1 00:00:30 2026", now)).toBe(30_000);
+  });
+
+  it.each([
+    ["ten minutes behind", "Wed, 31 Dec 2025 23:50:00 GMT", "Wed, 31 Dec 2025 23:50:30 GMT", 30_000],
+    ["ten minutes ahead", "Thu, 01 Jan 2026 00:10:00 GMT", "Thu, 01 Jan 2026 00:10:30 GMT", 30_000],
+    ["never set", "Thu, 01 Jan 1970 00:00:00 GMT", "Thu, 01 Jan 2026 00:00:30 GMT", 30_000],
+    ["told in no date", "now", "Thu, 01 Jan 2026 00:00:30 GMT", 30_000],
+  ])("goes by the server's own clock where that is %s", (_how, date, value, expected) => {
+    expect(retryAfterMs(value, now, date)).toBe(expected);
+  });
+});
+
+describe("a redirect's target", () => {
+  const from = new URL("http://example.org/a/b?c");
+  const location = (value: string) => redirectTarget(from, [["LOCATION", value]]);
+
+  it.each([
+    ["/x", "http://example.org/x"],
+    ["x?y#z", "http://example.org/a/x?y"],
+    ["//other.example/", "http://other.example/"],
+    ["https://example.org:443/", "https://example.org/"],
+    [" /trimmed ", "http://example.org/trimmed"],
+    ["?q", "http://example.org/a/b?q"],
+  ])("%j is %s", (value, expected) => {
+    expect(location(value)).toHaveProperty("href", expected);
+  });
+
+  it("may be sent as UTF-8 bytes", () => {
+    expect(location(Buffer.from("/café").toString("latin1"))).toHaveProperty("pathname", "/caf%C3%A9");
+  });
+
+  it.each(["", "  ", "http://", "http://[::1", "javascript:alert(1)", "data:,x", "ftp://example.org/", "mailto:a@b.c"])(
+    "%j is none",
+    (value) => {
+      expect(location(value)).toMatchObject({ code: "INVALID_REDIRECT", retryable: false });
+    },
+  );
+
+  it("missing is a fault", () => {
+    expect(redirectTarget(from, [])).toMatchObject({ code: "INVALID_REDIRECT" });
+  });
+});
+
+describe("XML", () => {
+  it("gives its text without tags, comments and instructions", () => {
+    const xml = `<?xml version="1.0"?><rss><!-- <no> --><title>A &amp; B</title><d><![CDATA[raw <b>]]></d></rss>`;
+    expect(xmlText(xml)).toBe("A & B\nraw <b>");
+  });
+
+  it("is read in linear time, whatever is unclosed", () => {
+    const started = process.cpuUsage();
+    for (const piece of ["<!--", "<![CDATA[", "<?", "<a ", " ", "&", "<"]) xmlText(piece.repeat(300_000));
+    expect(process.cpuUsage(started).user / 1000).toBeLessThan(2000);
+  });
+
+  it("is XHTML where its root says so", () => {
+    expect(isXhtml('<?xml version="1.0"?>\n<!DOCTYPE html>\n<html xmlns="http://www.w3.org/1999/xhtml">')).toBe(true);
+    expect(isXhtml("<h:html xmlns:h='x'>")).toBe(true);
+    expect(isXhtml("<rss><html>")).toBe(false);
+  });
+
+  it.each([
+    ['<?xml version="1.0"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url>', "a sitemap"],
+    ['\ufeff<?xml version="1.0"?><?xml-stylesheet href="s.xsl"?><!-- made by x --><sitemapindex>', "a sitemap index"],
+    ['<rss version="2.0"><channel>', "an RSS feed"],
+    ['<a:feed xmlns:a="http://www.w3.org/2005/Atom">', "an Atom feed"],
+    ["<rdf:RDF xmlns:rdf='x'>", "an RDF feed"],
+    ["<feedback>", undefined],
+    ["<constructor>", undefined],
+    ["<!doctype html><html><p>&lt;rss> or <rss>", undefined],
+    ["words about <rss>".repeat(10), undefined],
+    ["", undefined],
+  ])("whose root makes it a list of pages is known as such: %j", (xml, what) => {
+    expect(listOfPages(xml)).toBe(what);
+  });
+});

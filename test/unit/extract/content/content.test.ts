@@ -1,0 +1,240 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { extractPage, extractPlainText } from "../../../../shared/extract/extract-page.ts";
+import type { Extraction } from "../../../../shared/extract/extraction.ts";
+
+const url = "https://example.org/news/1";
+const extract = (body: string): Extraction =>
+  extractPage(`<html lang="en"><head><title>T</title></head><body>${body}</body></html>`, { url });
+const paragraph = (topic: string): string =>
+  `<p>The ${topic} was opened on Tuesday, after years of planning, and drew a crowd that nobody had expected. It will stay open until the end of the season, the organisers said.</p>`;
+
+const FURNITURE = `
+  <header class="site-header"><nav><ul><li><a href="/">Home</a></li><li><a href="/about">About us</a></li></ul></nav></header>
+  <div id="cookie-banner"><p>We use cookies to improve your experience, and to show you ads. Please accept them, or leave.</p></div>`;
+const AFTER = `
+  <div class="share-bar"><a href="https://x.example/share">Share this story</a></div>
+  <section class="related-articles"><h2>Related</h2><ul><li><a href="/a">A story about something else entirely</a></li><li><a href="/b">Another story that you may want</a></li></ul></section>
+  <div id="comments"><h3>Comments</h3><p>I went there, and I did not like it at all. The queue was long, and the coffee was cold.</p></div>
+  <aside><p>Sign up for our newsletter, and never miss a story again. It is free, and it comes weekly.</p></aside>
+  <footer><p>Copyright Example Media. All rights reserved, everywhere, and for ever.</p></footer>`;
+
+function expectSound({ text, sections, blocks }: Extraction): void {
+  let end = 0;
+  for (const [index, section] of sections.entries()) {
+    expect(section.start).toBe(end);
+    expect(section.end).toBeGreaterThan(section.start);
+    if (section.heading !== null) expect(text.slice(section.start).startsWith(section.heading)).toBe(true);
+    expect(section.level === 0).toBe(section.heading === null);
+    if (section.parent !== null) {
+      expect(section.parent).toBeLessThan(index);
+      expect(sections[section.parent]?.level).toBeLessThan(section.level);
+    }
+    end = section.end;
+  }
+  expect(end).toBe(text.length);
+  let covered = 0;
+  for (const block of blocks) {
+    expect(text.slice(covered, block.start).trim()).toBe("");
+    expect(block.end).toBeGreaterThan(block.start);
+    covered = block.end;
+  }
+  expect(covered).toBe(text.length);
+  expect(text).toBe(text.trimEnd());
+}
+
+describe("main content", () => {
+  it("is the article, without navigation, consent, sharing, related stories, comments, asides and footer", () => {
+    const { text } = extract(
+      `${FURNITURE}<div class="page"><article><h1>Festival opens</h1>${paragraph("festival")}${paragraph("market")}${paragraph("museum")}</article>${AFTER}</div>`,
+    );
+    expect(text).toContain("The festival was opened");
+    expect(text).toContain("The museum was opened");
+    for (const other of [
+      "Home",
+      "cookies",
+      "Share this",
+      "something else",
+      "coffee was cold",
+      "newsletter",
+      "Copyright",
+    ]) {
+      expect(text).not.toContain(other);
+    }
+  });
+
+  it("keeps an article whose wrapper is named after what it also holds", () => {
+    const { text } = extract(
+      `<div class="layout has-sidebar share-enabled">${paragraph("festival")}${paragraph("market")}${paragraph("museum")}</div>`,
+    );
+    expect(text).toContain("The market was opened");
+  });
+
+  it("keeps the headline that stands before the content's box in the same main part, and no site title", () => {
+    const prose = `${paragraph("festival")}${paragraph("market")}${paragraph("museum")}`;
+    const { sections } = extract(
+      `<main><div><h1>Guide</h1></div><div class="content">${prose}<h2>More</h2>${paragraph("park")}</div></main>`,
+    );
+    expect(sections.map(({ heading, parent }) => [heading, parent])).toEqual([
+      ["Guide", null],
+      ["More", 0],
+    ]);
+    expect(extract(`<h1>Example Site</h1><div><div class="content">${prose}</div></div>`).text).not.toContain(
+      "Example Site",
+    );
+  });
+
+  it("joins an article that is split over several boxes", () => {
+    const box = (topic: string): string =>
+      `<div class="c1"><div class="c2">${paragraph(topic)}</div></div><div class="ad">Buy now</div>`;
+    const { text } = extract(`${FURNITURE}<div>${box("festival")}${box("market")}${box("museum")}</div>${AFTER}`);
+    for (const topic of ["festival", "market", "museum"]) expect(text).toContain(`The ${topic} was opened`);
+    expect(text).not.toContain("Buy now");
+  });
+
+  it("drops teasers of other stories below the article", () => {
+    const teaser = (n: number): string =>
+      `<div class="card"><h3><a href="/s${n}">Story number ${n} has a long title</a></h3><p>A short summary of story ${n}, which is elsewhere.</p></div>`;
+    const { text } = extract(
+      `<div>${paragraph("festival")}${paragraph("market")}${paragraph("museum")}<div class="more">${[1, 2, 3, 4].map(teaser).join("")}</div></div>`,
+    );
+    expect(text).toContain("The museum was opened");
+    expect(text).not.toContain("short summary");
+  });
+
+  it("keeps a page of nothing but teasers", () => {
+    const teaser = (n: number): string =>
+      `<div><h3><a href="/s${n}">Story number ${n} has a long title</a></h3><p>A short summary of story ${n}, which is elsewhere.</p></div>`;
+    const { text } = extract(`${FURNITURE}<div>${[1, 2, 3, 4].map(teaser).join("")}</div>`);
+    expect(text).toContain("short summary of story 3");
+  });
+
+  it("keeps what repeats only once", () => {
+    const { text } = extract(`<div>${paragraph("festival")}${paragraph("market")}${paragraph("festival")}</div>`);
+    expect(text.split("The festival was opened")).toHaveLength(2);
+  });
+
+  it("is not empty for documentation: headings, code, lists and tables stay", () => {
+    const { text } =
+      extract(`${FURNITURE}<main><h1>install</h1><p>Install the package.</p><pre>npm install thing</pre><h2>Options</h2>
+      <table><tr><th>Name</th><th>Default</th></tr><tr><td>size</td><td>512</td></tr></table><ul><li>fast</li><li>small</li></ul></main>`);
+    for (const part of [
+      "install",
+      "Install the package.",
+      "npm install thing",
+      "Options",
+      "size | 512",
+      "fast",
+      "small",
+    ]) {
+      expect(text).toContain(part);
+    }
+    expect(text).not.toContain("About us");
+  });
+
+  it("is not empty for a short page, a table, a list of links or a bare text", () => {
+    expect(extract("<p>OK").text).toBe("OK");
+    expect(extract("Just text.").text).toBe("Just text.");
+    expect(extract("<table><tr><td>a</td><td>1</td></tr><tr><td>b</td><td>2</td></tr></table>").text).toBe(
+      "a | 1\nb | 2",
+    );
+    expect(extract(`<ul><li><a href="/a">First page</a></li><li><a href="/b">Second page</a></li></ul>`).text).toBe(
+      "First page\nSecond page",
+    );
+  });
+
+  it("keeps every post of a forum thread", () => {
+    const post = (n: number): string =>
+      `<div class="post" id="post-${n}"><div class="post-body"><p>This is answer ${n}, and it says that the thing works if you turn it off, wait, and turn it on again.</p></div></div>`;
+    const { text } = extract(`${FURNITURE}<div class="thread">${[1, 2, 3, 4, 5].map(post).join("")}</div>`);
+    for (const n of [1, 2, 3, 4, 5]) expect(text).toContain(`This is answer ${n}`);
+  });
+
+  it("leaves out what is hidden, and scripts, styles and forms", () => {
+    const { text } =
+      extract(`<main><p>Seen.</p><p hidden>h1</p><p style="display: none">h2</p><p aria-hidden="true">h3</p>
+      <script>s1</script><style>s2</style><noscript>s3</noscript><template>s4</template><svg><text>s5</text></svg><select><option>s6</select></main>`);
+    expect(text).toBe("Seen.");
+  });
+});
+
+describe("clean text", () => {
+  it("separates blocks and collapses white space", () => {
+    expect(
+      extract(
+        "<main><h1> A\n b </h1><p>One&nbsp;two.<br>Three.</p><div>Four <b>five</b>six</div><ul><li>x<li>y</ul></main>",
+      ).text,
+    ).toBe("A b\n\nOne two.\nThree.\n\nFour fivesix\n\nx\ny");
+  });
+
+  it("keeps preformatted text as it stands", () => {
+    expect(extract("<main><pre>\n  a\n\n\tb  c\n</pre></main>").text).toBe("  a\n\n\tb  c");
+  });
+
+  it("nests sections by heading level", () => {
+    const { sections } = extract("<main><p>Intro.</p><h1>A</h1><h3>B</h3><h2>C</h2><p>c</p><h1>D</h1></main>");
+    expect(sections.map(({ heading, level, parent }) => [heading, level, parent])).toEqual([
+      [null, 0, null],
+      ["A", 1, null],
+      ["B", 3, 1],
+      ["C", 2, 1],
+      ["D", 1, null],
+    ]);
+  });
+
+  it("names the kind of every block", () => {
+    const { text, blocks } = extract(
+      "<main><p>Prose.</p><ul><li>item<pre>code</pre></li><li>last</li></ul><table><tr><th>h</th></tr><tr><td>t</td></tr></table></main>",
+    );
+    expect(blocks.map(({ kind, start, end }) => [kind, text.slice(start, end)])).toEqual([
+      ["prose", "Prose."],
+      ["list", "item"],
+      ["code", "code"],
+      ["list", "last"],
+      ["table", "h\nt"],
+    ]);
+  });
+
+  it("has sections and blocks that cover the text exactly, whatever the markup", () => {
+    const names = [
+      "p",
+      "div",
+      "h1",
+      "h2",
+      "h4",
+      "ul",
+      "ol",
+      "li",
+      "pre",
+      "table",
+      "tr",
+      "td",
+      "th",
+      "b",
+      "a",
+      "blockquote",
+      "br",
+      "dl",
+      "dt",
+      "dd",
+      "section",
+      "article",
+      "caption",
+    ];
+    const token = fc.oneof(
+      fc.constantFrom(...names).map((name) => `<${name}>`),
+      fc.constantFrom(...names).map((name) => `</${name}>`),
+      fc.constantFrom("word", " ", "\n", "A sentence, with a comma.", "&nbsp;", "&lt;", "é", "😀", "<", "&"),
+      fc.string({ maxLength: 8 }),
+    );
+    fc.assert(
+      fc.property(fc.array(token, { maxLength: 80 }), (tokens) => {
+        const extraction = extractPage(tokens.join(""), { url });
+        expectSound(extraction);
+        expect(extraction.text).not.toContain("\0");
+      }),
+      { numRuns: 500 },
+    );
+    fc.assert(fc.property(fc.string({ unit: "binary" }), (text) => expectSound(extractPlainText(text))));
+  });
+});

@@ -1,0 +1,97 @@
+import { describe, expect, it } from "vitest";
+import { extractPage } from "../../../../shared/extract/extract-page.ts";
+
+const markdown = (body: string): string =>
+  extractPage(`<html lang="en"><body><main>${body}</main></body></html>`, { url: "https://example.org/docs/" })
+    .markdown;
+
+describe("Markdown", () => {
+  it("keeps headings, and drops the permalinks beside them", () => {
+    expect(
+      markdown(`<h1>Guide</h1><h2>Set <em>up</em><a class="headerlink" href="#set-up">¶</a></h2><p>Text.</p>`),
+    ).toBe("# Guide\n\n## Set *up*\n\nText.");
+  });
+
+  it("nests lists, keeps numbers and indents what belongs to an item", () => {
+    expect(
+      markdown(
+        `<ul><li>one<ul><li>deep<ol start="3"><li>three</li><li><p>four</p><p>more</p></li></ol></li></ul></li><li>two</li></ul>`,
+      ),
+    ).toBe("- one\n  - deep\n    3. three\n    4. four\n\n       more\n- two");
+  });
+
+  it("expands row and column spans and merges header rows", () => {
+    const table = `<table><thead><tr><th rowspan="2">Name</th><th colspan="2">2024</th></tr><tr><th>Q1</th><th>Q2</th></tr></thead>
+      <tbody><tr><td rowspan="2">a|b</td><td>1</td><td>2<br>3</td></tr><tr><td>4</td><td>5</td></tr></tbody></table>`;
+    expect(markdown(table)).toBe(
+      "| Name | 2024 Q1 | 2024 Q2 |\n| --- | --- | --- |\n| a\\|b | 1 | 2<br>3 |\n| a\\|b | 4 | 5 |",
+    );
+  });
+
+  it("renders a layout table as what it lays out", () => {
+    expect(markdown(`<table role="presentation"><tr><td><p>Left.</p></td><td><p>Right.</p></td></tr></table>`)).toBe(
+      "Left.\n\nRight.",
+    );
+  });
+
+  it.each([
+    [`<pre><code class="language-ts">a</code></pre>`, "ts"],
+    [`<pre><code class="hljs lang-rust">a</code></pre>`, "rust"],
+    [`<div class="highlight highlight-source-python"><pre>a</pre></div>`, "python"],
+    [`<pre data-lang="go">a</pre>`, "go"],
+    [`<pre>a</pre>`, ""],
+  ])("names the language of %s", (html, language) => {
+    expect(markdown(html)).toBe(`\`\`\`${language}\na\n\`\`\``);
+  });
+
+  it("keeps white space in code and fences it with more backticks than it holds", () => {
+    expect(markdown("<pre>if a:\n    ```\n\n  b &lt; c\n</pre>")).toBe("````\nif a:\n    ```\n\n  b < c\n````");
+  });
+
+  it("writes inline code that holds backticks", () => {
+    expect(markdown("<p>Use <code>a`b</code> and <code>`</code>.</p>")).toBe("Use ``a`b`` and `` ` ``.");
+  });
+
+  it("makes links absolute, and keeps the text of what is no web link", () => {
+    expect(
+      markdown(`<p>See <a href="../x_(y)">this</a>, <a href="javascript:x()">that</a>, <a href="#s">here</a>.</p>`),
+    ).toBe("See [this](<https://example.org/x_(y)>), that, [here](https://example.org/docs/#s).");
+  });
+
+  it("finds the real file of an image and drops inline data and pixels", () => {
+    const data = "data:image/gif;base64,R0lGOD";
+    expect(markdown(`<p>a <img src="${data}" data-src="/a.png" alt="A [b]"> b</p>`)).toBe(
+      "a ![A \\[b\\]](https://example.org/a.png) b",
+    );
+    expect(markdown(`<p>a <img src="${data}" srcset="/s.png 300w, /l.png 900w, /m.png 600w"> b</p>`)).toBe(
+      "a ![](https://example.org/l.png) b",
+    );
+    expect(markdown(`<p>a <img src="${data}"> <img width="1" height="1" src="/pixel"> b</p>`)).toBe("a b");
+  });
+
+  it("escapes only what Markdown would misread", () => {
+    expect(markdown("<p>snake_case, 2 * 3 * 4, [1], a < b, AT&amp;T, C:\\dir, (x)</p>")).toBe(
+      "snake_case, 2 * 3 * 4, [1], a < b, AT&T, C:\\dir, (x)",
+    );
+    expect(markdown("<p>*stars* _under_ `tick` &lt;b&gt; &amp;amp; [a](b)</p>")).toBe(
+      "\\*stars\\* \\_under\\_ \\`tick\\` \\<b> \\&amp; \\[a](b)",
+    );
+    expect(markdown("<p># no heading</p><p>- no list</p><p>12. no list</p><p>&gt; no quote</p><p>---</p>")).toBe(
+      "\\# no heading\n\n\\- no list\n\n12\\. no list\n\n\\> no quote\n\n\\---",
+    );
+  });
+
+  it("keeps white space out of emphasis, and emphasis away from words", () => {
+    expect(markdown("<p>a<b> bold </b>c, <b>Note:</b>text, <i></i><em><b>both</b></em></p>")).toBe(
+      "a **bold** c, **Note:** text, ***both***",
+    );
+  });
+
+  it("writes quotes, rules, line breaks and definitions", () => {
+    expect(
+      markdown(
+        "<blockquote><p>One.</p><p>Two.</p></blockquote><hr><p>a<br>b</p><dl><dt>Term</dt><dd>Meaning.</dd></dl>",
+      ),
+    ).toBe("> One.\n>\n> Two.\n\n---\n\na  \nb\n\nTerm\n: Meaning.");
+  });
+});

@@ -1,0 +1,42 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { extractPage } from "../../../../shared/extract/extract-page.ts";
+import { chunkLimits, isIndexable } from "../../../../shared/knowledge/documents/documents.ts";
+import { rowsOf } from "../../../../shared/platform/database/rows.ts";
+
+const sizes = { chunk_size: 512, chunk_overlap: 50, min_chunk_size: 50 };
+
+test("chunks are no longer than the embedder reads, and overlap and minimum shrink with them", () => {
+  expect(chunkLimits(sizes, null)).toEqual({ size: 512, overlap: 50, minimum: 50 });
+  expect(chunkLimits(sizes, 8192)).toEqual({ size: 512, overlap: 50, minimum: 50 });
+  expect(chunkLimits(sizes, 128)).toEqual({ size: 128, overlap: 12, minimum: 12 });
+});
+
+test("an overlap as large as the chunk still moves on", () => {
+  const { size, overlap } = chunkLimits({ chunk_size: 24, chunk_overlap: 2048, min_chunk_size: 2048 }, null);
+  expect(overlap).toBeLessThan(size);
+});
+
+test("a page becomes searchable in the wanted languages, if it has text and does not object", () => {
+  const page = extractPage('<html lang="fr"><p>Bonjour tout le monde', { url: "http://a.example/" });
+  expect(isIndexable(page, ["en"])).toBe(false);
+  expect(isIndexable(page, ["en", "fr"])).toBe(true);
+  expect(isIndexable(page, ["*"])).toBe(true);
+  expect(isIndexable({ ...page, language: "und" }, ["en"])).toBe(true);
+  expect(isIndexable({ ...page, text: " \n" }, ["*"])).toBe(false);
+  expect(isIndexable({ ...page, robots: { noindex: true, nofollow: false } }, ["*"])).toBe(false);
+});
+
+test("rows hold any text: what PostgreSQL cannot store is replaced, and no length changes", () => {
+  fc.assert(
+    fc.property(fc.array(fc.record({ text: fc.string({ unit: "binary" }) })), fc.string(), (rows, key) => {
+      const parsed: { text: string }[] = JSON.parse(rowsOf([...rows, { text: `${key}\0\ud800\\u0000` }]));
+      for (const [at, row] of rows.entries()) {
+        const text = parsed[at]?.text ?? "";
+        expect(text).toHaveLength(row.text.length);
+        expect(text.isWellFormed() && !text.includes("\0")).toBe(true);
+      }
+      expect(parsed.at(-1)?.text).toBe(`${key.toWellFormed().replaceAll("\0", "\uFFFD")}\uFFFD\uFFFD\\u0000`);
+    }),
+  );
+});
