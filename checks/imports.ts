@@ -12,7 +12,7 @@ export type Import = { from: string; line: number } & (
 export async function sourceFiles(root: string): Promise<string[]> {
   const folders = "{shared,functions,infra,local,cli,demo,bench,test,checks}";
   const files: string[] = [];
-  const exclude = (name: string): boolean => /(^|[\\/])(node_modules|results|fixtures|cdk\.out)$/.test(name);
+  const exclude = (name: string): boolean => /(^|[\\/])(node_modules|fixtures|cdk\.out|bench[\\/]results)$/.test(name);
   for await (const file of glob([`${folders}/**/*.{ts,js,mjs,cjs}`, "*.{ts,js,mjs,cjs}"], { cwd: root, exclude })) {
     files.push(file.replaceAll("\\", "/"));
   }

@@ -1,7 +1,7 @@
 /** Jobs as the crawl API shows them. */
 import { z } from "zod";
-import type { JobUrlView, JobView } from "../../shared/crawl/submit/create-job.ts";
-import { PRIORITIES } from "../../shared/crawl/tasks/fetch-task.ts";
+import type { JobUrlView, JobView } from "../../shared/crawl/jobs/views.ts";
+import { PRIORITIES } from "../../shared/crawl/settings/job-settings.ts";
 import { JOB_STATUSES } from "./requests.ts";
 
 /** The reference's JobResponse. */

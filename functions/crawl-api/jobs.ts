@@ -1,7 +1,8 @@
 /** What became of jobs, and their end before time. */
 import { z } from "zod";
 import { deadLettersOf } from "../../shared/crawl/jobs/failed.ts";
-import { cancelJob, listJobs, listJobUrls, readJob } from "../../shared/crawl/submit/create-job.ts";
+import { listJobs, listJobUrls, readJob } from "../../shared/crawl/jobs/views.ts";
+import { cancelJob } from "../../shared/crawl/submit/cancel-job.ts";
 import { ApiError } from "../../shared/platform/errors.ts";
 import { cursorPage, cursorParameter, encodeCursor } from "../adapters/api/cursor.ts";
 import { defineRoute } from "../adapters/api/route.ts";

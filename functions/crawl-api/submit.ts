@@ -1,5 +1,7 @@
 /** Taking jobs: pages, a batch of pages as a job each, a site. */
-import { createJob, type JobView, type NewJob } from "../../shared/crawl/submit/create-job.ts";
+
+import type { JobView } from "../../shared/crawl/jobs/views.ts";
+import { createJob, type NewJob } from "../../shared/crawl/submit/create-job.ts";
 import { ANYWHERE } from "../../shared/crawl/urls/scope.ts";
 import { scopeOfSeeds } from "../../shared/crawl/urls/scope-of-seeds.ts";
 import { toApiError } from "../adapters/api/errors.ts";

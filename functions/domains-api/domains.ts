@@ -8,7 +8,7 @@ import {
   listDomainSettings,
   readDomainSettings,
 } from "../../shared/crawl/administration/domain-settings.ts";
-import { MIN_RATE_RPS } from "../../shared/crawl/politeness/pacer.ts";
+import { MIN_RATE_RPS } from "../../shared/crawl/settings/crawl-config.ts";
 import { cursorPage, cursorParameter } from "../adapters/api/cursor.ts";
 import { defineRoute } from "../adapters/api/route.ts";
 import type { DomainsApi } from "./dependencies.ts";

@@ -1,7 +1,7 @@
 /** The results of a job as a streamed answer, and what becomes of the job when its client leaves. */
 
 import { type ResultStreamOptions, streamResults } from "../../shared/crawl/results/stream.ts";
-import { cancelJob } from "../../shared/crawl/submit/create-job.ts";
+import { cancelJob } from "../../shared/crawl/submit/cancel-job.ts";
 import { StreamedAnswer } from "../adapters/api/stream-route.ts";
 import type { RefusedSeed } from "../adapters/crawling/spider-seeds.ts";
 import type { SpiderApi } from "./dependencies.ts";

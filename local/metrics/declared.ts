@@ -1,6 +1,11 @@
 /** All metrics that functions write, and their names in Prometheus. */
-import { CIRCUIT, DEAD_LETTERS, INGEST, JOBS, RENDER, STREAM, SWEEP } from "../../shared/crawl/crawl-metrics.ts";
 import { FETCH } from "../../shared/crawl/fetch/metrics.ts";
+import { INGEST } from "../../shared/crawl/ingest/metrics.ts";
+import { JOBS } from "../../shared/crawl/jobs/metrics.ts";
+import { CIRCUIT } from "../../shared/crawl/politeness/metrics.ts";
+import { DEAD_LETTERS, SWEEP } from "../../shared/crawl/recovery/metrics.ts";
+import { RENDER } from "../../shared/crawl/rendering/metrics.ts";
+import { STREAM } from "../../shared/crawl/results/metrics.ts";
 import { FAILURES, PROVIDERS, RUNS } from "../../shared/harvest/telemetry.ts";
 import { EMBED, SEARCH } from "../../shared/knowledge/metrics.ts";
 import type { Metric, MetricSet } from "../../shared/platform/observability/metrics.ts";

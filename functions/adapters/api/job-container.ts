@@ -1,6 +1,6 @@
 /** What every API function that takes jobs builds once per container. */
 import { createUrlInspector, type UrlInspector } from "../../../shared/access/url-inspection.ts";
-import type { JobDependencies } from "../../../shared/crawl/submit/create-job.ts";
+import type { JobDependencies } from "../../../shared/crawl/jobs/dependencies.ts";
 import { createJobFlags } from "../../../shared/crawl/tasks/job-flags.ts";
 import { sqsClient } from "../../../shared/platform/aws/clients.ts";
 import { createQueueSender } from "../../../shared/platform/aws/queues.ts";

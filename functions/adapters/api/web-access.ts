@@ -1,7 +1,7 @@
 /** What every function that asks web sites does alike: how long it waits for them, and which hosts it leaves alone. */
 import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
-import { CIRCUIT } from "../../../shared/crawl/crawl-metrics.ts";
 import { createHostStates, type HostStates } from "../../../shared/crawl/politeness/host-state.ts";
+import { CIRCUIT } from "../../../shared/crawl/politeness/metrics.ts";
 import type { Config } from "../../../shared/platform/config.ts";
 import type { Logger } from "../../../shared/platform/observability/log.ts";
 

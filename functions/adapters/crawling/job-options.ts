@@ -7,8 +7,8 @@ import {
   requireCollection,
 } from "../../../shared/crawl/administration/effective-config.ts";
 import type { JobSettings } from "../../../shared/crawl/settings/job-settings.ts";
+import { PRIORITIES } from "../../../shared/crawl/settings/job-settings.ts";
 import type { NewJob } from "../../../shared/crawl/submit/create-job.ts";
-import { PRIORITIES } from "../../../shared/crawl/tasks/fetch-task.ts";
 import type { Config } from "../../../shared/platform/config.ts";
 import type { Sql } from "../../../shared/platform/database/database.ts";
 import { orNull, orNullAs } from "../api/or-null.ts";

@@ -1,7 +1,9 @@
 /** Crawls whose answer somebody waits for. */
+
+import type { JobDependencies } from "../../../shared/crawl/jobs/dependencies.ts";
 import type { CrawlState } from "../../../shared/crawl/results/crawl-state.ts";
 import { waitForCrawl } from "../../../shared/crawl/results/wait.ts";
-import { cancelJob, type JobDependencies } from "../../../shared/crawl/submit/create-job.ts";
+import { cancelJob } from "../../../shared/crawl/submit/cancel-job.ts";
 import type { Clock } from "../../../shared/platform/clock.ts";
 
 /**

@@ -1,12 +1,10 @@
 /** What became of the URLs of each domain, over all jobs: running totals, since counting afterwards would read every capture. */
 import type { Queryable, Transaction } from "../../platform/database/database.ts";
 import { rowsOf } from "../../platform/database/rows.ts";
-import type { ClaimedUrl } from "../frontier/frontier.ts";
-import type { Outcome } from "../ingest/outcomes.ts";
 
 export interface Counted {
-  url: Pick<ClaimedUrl, "host">;
-  outcome: Pick<Outcome, "state">;
+  url: { host: string };
+  outcome: { state: "crawled" | "failed" | "skipped" | "pending" };
   /** Bytes that came over the network. */
   payloadBytes: number;
   /** No request was made: an earlier capture was used again. */

@@ -5,7 +5,7 @@ import type { Sql } from "../../platform/database/database.ts";
 import { rowsOf } from "../../platform/database/rows.ts";
 import { uuidv7 } from "../../platform/ids.ts";
 import type { Logger } from "../../platform/observability/log.ts";
-import { tellJobEnded } from "../crawl-metrics.ts";
+import { tellJobEnded } from "../jobs/metrics.ts";
 import type { JobFlags } from "../tasks/job-flags.ts";
 import { keywordsOf } from "../urls/relevance.ts";
 import { DISCOVER_QUEUE, type Discovered, type DiscoveryNote, type DiscoveryTask } from "./task.ts";

@@ -10,8 +10,8 @@ import type { QueueSender } from "../../platform/aws/queues.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { patiently } from "../../platform/patience.ts";
 import type { FetchTask } from "../tasks/fetch-task.ts";
+import type { RenderingWish } from "../tasks/render-task.ts";
 import { sendToRender } from "../tasks/render-task.ts";
-import type { RenderingWish } from "./fetch-page.ts";
 import type { TaskLease } from "./task-lease.ts";
 
 export interface CaptureOutbox {

@@ -7,10 +7,12 @@ import { fault } from "../http/faults.ts";
 import { parseMediaType } from "../http/media-type.ts";
 import { readPageContent } from "../http/read-page.ts";
 import { isRedirect, redirectTarget } from "../http/redirects.ts";
-import { RequestRefused } from "../politeness/host-permit.ts";
+import { RequestRefused } from "../http/request-refused.ts";
 import { type CrawlConfig, OWN_HEADERS } from "../settings/crawl-config.ts";
-import type { FetchTask, PriorCapture, Scope } from "../tasks/fetch-task.ts";
+import type { FetchTask, PriorCapture } from "../tasks/fetch-task.ts";
+import type { RenderingWish } from "../tasks/render-task.ts";
 import { hostOf } from "../urls/normalize-url.ts";
+import type { Scope } from "../urls/scope.ts";
 import { inScope } from "../urls/scope.ts";
 import { archiveExchange, isConditional } from "./archive-exchange.ts";
 import { renderReason } from "./render-decision.ts";
@@ -41,12 +43,6 @@ export interface FetchedPage {
   recordId: string | null;
   /** Set where the page is to be opened in a browser before its capture is delivered. */
   rendering: RenderingWish | null;
-}
-
-export interface RenderingWish {
-  /** See `renderReason`. */
-  reason: string;
-  html: string;
 }
 
 const ACCEPT = "text/html,application/xhtml+xml,application/xml;q=0.9,text/plain;q=0.8,*/*;q=0.5";

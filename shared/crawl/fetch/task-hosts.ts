@@ -1,8 +1,9 @@
 /** The hosts that one task talks to: its own, and those that redirects lead to. */
 
 import { uuidTime } from "../../platform/ids.ts";
+import { RequestRefused } from "../http/request-refused.ts";
 import type { Lookout } from "../politeness/freshness.ts";
-import { CircuitOpen, RequestRefused } from "../politeness/host-permit.ts";
+import { CircuitOpen } from "../politeness/host-permit.ts";
 import { createPoliteClient, type PoliteClient } from "../politeness/polite-client.ts";
 import { SlotTooFar } from "../politeness/slot-queue.ts";
 import type { FetchTask } from "../tasks/fetch-task.ts";

@@ -1,7 +1,7 @@
 /** URLs whose task will never answer: they end, so that their job ends. */
 import { inTransaction, type Transaction } from "../../platform/database/database.ts";
+import type { JobDependencies } from "../jobs/dependencies.ts";
 import { lockJob, settleJob } from "../jobs/lifecycle.ts";
-import type { JobDependencies } from "../submit/create-job.ts";
 import { dispatch } from "./build-task.ts";
 import { claimUrls } from "./claim.ts";
 import { MAX_SENDS } from "./claim-lease.ts";

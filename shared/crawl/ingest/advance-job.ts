@@ -11,13 +11,13 @@ import type { QueueSender } from "../../platform/aws/queues.ts";
 import type { Sql, Transaction } from "../../platform/database/database.ts";
 import type { Logger } from "../../platform/observability/log.ts";
 import { type Counted, countByDomain } from "../administration/domain-counts.ts";
-import { INGEST } from "../crawl-metrics.ts";
 import { type ClaimedTask, dispatch } from "../frontier/build-task.ts";
 import { claimUrls } from "../frontier/claim.ts";
 import { prolongLease } from "../frontier/claim-lease.ts";
 import { type ClaimedUrl, type EndedUrl, endClaimed } from "../frontier/frontier.ts";
 import { addCounts, type JobRow, lockJob, markRunning, type Settled, settleJob } from "../jobs/lifecycle.ts";
 import { type Followed, followLinks, NOTHING_GAINED } from "./follow-links.ts";
+import { INGEST } from "./metrics.ts";
 import { noteSettled } from "./seen-links.ts";
 
 export interface IngestDependencies {

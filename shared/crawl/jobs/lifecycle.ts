@@ -8,9 +8,9 @@
 import { activateGeneration } from "../../knowledge/documents/generations.ts";
 import { afterCommit, type Transaction } from "../../platform/database/database.ts";
 import type { Logger } from "../../platform/observability/log.ts";
-import { tellJobEnded } from "../crawl-metrics.ts";
+import type { Priority } from "../settings/job-settings.ts";
 import { type JobSettings, jobSettingsSchema } from "../settings/job-settings.ts";
-import type { Priority } from "../tasks/fetch-task.ts";
+import { tellJobEnded } from "./metrics.ts";
 
 export type JobKind = "pages" | "site" | "archive" | "import";
 export type JobStatus = "pending" | "running" | "embedding" | "completed" | "failed" | "cancelled";

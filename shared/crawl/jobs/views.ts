@@ -1,7 +1,7 @@
 /** Jobs as the API tells of them. */
 import type { Rendering } from "../../capture/capture.ts";
 import type { Queryable } from "../../platform/database/database.ts";
-import type { Priority } from "../tasks/fetch-task.ts";
+import type { Priority } from "../settings/job-settings.ts";
 import type { JobKind, JobStatus } from "./lifecycle.ts";
 
 export interface JobView {

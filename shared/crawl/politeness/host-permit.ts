@@ -1,26 +1,9 @@
-/** Whether a host may be asked at all, and what its answers mean for everyone who asks it. */
-import type { CaptureErrorCode } from "../../capture/capture.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { type Exchange, headerValue } from "../http/exchange.ts";
-import { fault } from "../http/faults.ts";
+import { RequestRefused } from "../http/request-refused.ts";
 import { retryAfterMs } from "../http/retry-after.ts";
 import { circuitOf, circuitOpenUntil, type HostState, type HostStates } from "./host-state.ts";
 import type { KnownHost } from "./host-view.ts";
-
-/** No request was made, for a reason that ends the URL, or this try of it. */
-export class RequestRefused extends Error {
-  readonly fault;
-
-  /** @param retryMs until another try makes sense; undefined: none does, unless the code says so */
-  constructor(code: CaptureErrorCode, message: string, retryMs?: number) {
-    super(message);
-    this.name = "RequestRefused";
-    this.fault =
-      retryMs === undefined
-        ? fault(code, message)
-        : { ...fault(code, message, true), retryAfterMs: Math.ceil(retryMs) };
-  }
-}
 
 /** The host failed too often in a row: nobody asks it before then, when one request may try. */
 export class CircuitOpen extends Error {

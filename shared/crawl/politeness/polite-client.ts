@@ -8,7 +8,8 @@ import type { Exit } from "../proxies/egress.ts";
 import { createHostGate, type Passage } from "./host-permit.ts";
 import type { HostStates } from "./host-state.ts";
 import { createKnownHost } from "./host-view.ts";
-import { createPacer, paceOf } from "./pacer.ts";
+import { paceOf } from "./pace.ts";
+import { createPacer } from "./pacer.ts";
 import { createSlotQueue, type SlotQueueOptions, type Turn } from "./slot-queue.ts";
 
 export interface PoliteClient {

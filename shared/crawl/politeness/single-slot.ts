@@ -3,7 +3,7 @@ import type { Clock } from "../../platform/clock.ts";
 import { ThrottledError } from "../../platform/errors.ts";
 import type { RenderClaim } from "../tasks/render-task.ts";
 import type { HostStates } from "./host-state.ts";
-import { paceOf } from "./pacer.ts";
+import { paceOf } from "./pace.ts";
 
 const LONGEST_WAIT_MS = 5_000;
 

@@ -3,7 +3,7 @@ import type { Clock } from "../../platform/clock.ts";
 import type { Lookout } from "./freshness.ts";
 import type { HostState, HostStates } from "./host-state.ts";
 import type { KnownHost } from "./host-view.ts";
-import { longestDelayMs, type Pace, reservedMs } from "./pacer.ts";
+import { longestDelayMs, type Pace, reservedMs } from "./pace.ts";
 
 /** The next slot is too far away to wait for: the task goes on later. */
 export class SlotTooFar extends Error {

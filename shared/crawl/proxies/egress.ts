@@ -5,7 +5,7 @@ import type { Agent } from "undici";
 import type { ProxyServer } from "../../access/proxy-server.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Exchange } from "../http/exchange.ts";
-import { RequestRefused } from "../politeness/host-permit.ts";
+import { RequestRefused } from "../http/request-refused.ts";
 import { chooseServer, type ServerUse } from "./rotation.ts";
 import type { ProxyStates, SharedProxyConfig } from "./store.ts";
 

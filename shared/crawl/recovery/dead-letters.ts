@@ -10,14 +10,14 @@ import { systemClock } from "../../platform/clock.ts";
 import { inTransaction, type Transaction } from "../../platform/database/database.ts";
 import { PermanentError, RetryableError } from "../../platform/errors.ts";
 import { uuidv7 } from "../../platform/ids.ts";
-import { DEAD_LETTERS } from "../crawl-metrics.ts";
 import { failDiscovery, releaseDiscovery } from "../discovery/jobs.ts";
 import { DISCOVER_QUEUE, DISCOVERED_QUEUE } from "../discovery/task.ts";
 import { endLostUrls } from "../frontier/give-up.ts";
+import type { JobDependencies } from "../jobs/dependencies.ts";
 import { isFinished, peekJob, settleJob } from "../jobs/lifecycle.ts";
 import { deliverUnrendered } from "../rendering/deliver.ts";
-import type { JobDependencies } from "../submit/create-job.ts";
 import { RENDER_QUEUE, renderTaskSchema } from "../tasks/render-task.ts";
+import { DEAD_LETTERS } from "./metrics.ts";
 
 export interface DeadLetter {
   /** The queue that gave it up, by its name in the topology. */

@@ -3,16 +3,17 @@
  * again. A marker says whether any job is unfinished; without it the database is left alone, and may pause.
  */
 import { inTransaction } from "../../platform/database/database.ts";
-import { SWEEP } from "../crawl-metrics.ts";
 import { resumeDiscoveries } from "../discovery/lost-discoveries.ts";
 import { dispatch } from "../frontier/build-task.ts";
 import { MAX_SENDS, renewTask } from "../frontier/claim-lease.ts";
 import { endLateJob, lateJobs } from "../frontier/deadline.ts";
 import { endLostUrls, giveUpTask, resumeJob } from "../frontier/give-up.ts";
 import { sendEmbedTasks } from "../ingest/advance-job.ts";
+import type { JobDependencies } from "../jobs/dependencies.ts";
 import { lockJob, peekJob, settleJob } from "../jobs/lifecycle.ts";
 import { isUnwatched, unwatchedJobs } from "../results/listeners.ts";
-import { cancelJob, type JobDependencies } from "../submit/create-job.ts";
+import { cancelJob } from "../submit/cancel-job.ts";
+import { SWEEP } from "./metrics.ts";
 import { type RedriveDependencies, redriveLetters } from "./redrive.ts";
 import {
   cancelledTasks,

@@ -13,7 +13,7 @@ import { waitForSelector } from "../../render/chromium/page-content.ts";
 import { type FetchedDocument, RenderError, type RenderErrorCode } from "../../render/renderer.ts";
 import { fetchOnePage, type OnePageDependencies } from "../fetch/fetch-once.ts";
 import type { MediaAnswer, MediaErrand } from "../tasks/media-request.ts";
-import { fetchedDocument } from "./fetched-document.ts";
+import { fetchedDocument } from "./through-proxy.ts";
 
 export interface MediaDependencies extends OnePageDependencies {
   chromium: Chromium;

@@ -12,7 +12,6 @@ import { PermanentError, RetryableError } from "../../platform/errors.ts";
 import type { Logger } from "../../platform/observability/log.ts";
 import { patiently } from "../../platform/patience.ts";
 import { RenderError, type RenderedPage, type Renderer } from "../../render/renderer.ts";
-import { RENDER } from "../crawl-metrics.ts";
 import { isInfrastructureFault } from "../fetch/stop-reason.ts";
 import type { HttpResponse } from "../http/exchange.ts";
 import { readPageContent } from "../http/read-page.ts";
@@ -22,6 +21,7 @@ import type { Exits } from "../proxies/egress.ts";
 import type { JobFlags } from "../tasks/job-flags.ts";
 import { type RenderClaim, type RenderTask, readRenderClaim } from "../tasks/render-task.ts";
 import { deliverRendered, renderingOf } from "./deliver.ts";
+import { RENDER } from "./metrics.ts";
 import { createRenderWatch } from "./stop-poll.ts";
 import { renderThrough } from "./through-proxy.ts";
 

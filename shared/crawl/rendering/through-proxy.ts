@@ -1,11 +1,13 @@
 /** Renders a page through the proxy config of its job: over one server for all it loads, and anew over another where that fails. */
+
+import type { Capture } from "../../capture/capture.ts";
 import type { Clock } from "../../platform/clock.ts";
+import type { FetchedDocument } from "../../render/renderer.ts";
 import { RenderError, type RenderedPage, type Renderer, type RenderOptions } from "../../render/renderer.ts";
 import { fault } from "../http/faults.ts";
-import { RequestRefused } from "../politeness/host-permit.ts";
+import { RequestRefused } from "../http/request-refused.ts";
 import type { Exits } from "../proxies/egress.ts";
 import type { RenderClaim } from "../tasks/render-task.ts";
-import { fetchedDocument } from "./fetched-document.ts";
 
 /** Ways out that one page tries. */
 const MOST_ROUTES = 5;
@@ -46,4 +48,12 @@ export async function renderThrough(
       if (!elsewhere || tries >= MOST_ROUTES || clock.now() >= deadline || options.signal?.aborted) throw error;
     }
   }
+}
+
+/** @param text decoded body of the response */
+export function fetchedDocument(
+  { finalUrl: url, status, headers, mimeType }: Pick<Capture, "finalUrl" | "status" | "headers" | "mimeType">,
+  text: string,
+): FetchedDocument {
+  return { url, status, headers, mimeType: mimeType ?? "text/html", text };
 }

@@ -5,10 +5,10 @@
 import type { Clock } from "../../platform/clock.ts";
 import type { Logger } from "../../platform/observability/log.ts";
 import { isPassingFault } from "../../platform/transient-errors.ts";
-import { type StreamEnd, tellStream } from "../crawl-metrics.ts";
 import { type CrawlState, readCrawlState } from "./crawl-state.ts";
 import type { ResultFields } from "./fields.ts";
 import { keepWatched, WATCH_INTERVAL_MS } from "./listeners.ts";
+import { type StreamEnd, tellStream } from "./metrics.ts";
 import { type CrawledPage, type ResultReader, readResultPages } from "./pages.ts";
 
 export type StreamItem =

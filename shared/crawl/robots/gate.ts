@@ -5,7 +5,7 @@ import { decodeContent } from "../http/content-coding.ts";
 import { type Exchange, type ExchangeLimits, headerValue } from "../http/exchange.ts";
 import { fault } from "../http/faults.ts";
 import { isRedirect, redirectTarget } from "../http/redirects.ts";
-import { RequestRefused } from "../politeness/host-permit.ts";
+import { RequestRefused } from "../http/request-refused.ts";
 import type { RobotsCache } from "./cache.ts";
 import { ALLOW_ALL, isAllowed, parseRobots, ROBOTS_MAX_BYTES, type RobotsRules } from "./rules.ts";
 

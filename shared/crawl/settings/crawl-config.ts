@@ -1,6 +1,8 @@
 /** How to crawl: the settings of the reference's CrawlConfig. A task carries a snapshot of the effective values. */
 import { z } from "zod";
-import { MIN_RATE_RPS } from "../politeness/pacer.ts";
+
+/** A slot keeps every job away from the host until the next one: a lower rate would close it for all of them. */
+export const MIN_RATE_RPS = 0.01;
 
 /** Together: every message of the job carries them, and servers take no more. */
 const MAX_HEADERS_LENGTH = 8_192;

@@ -1,7 +1,11 @@
 /** What a job was asked to do, as it stands in `jobs.settings`. */
 import { z } from "zod";
-import { scopeSchema } from "../tasks/fetch-task.ts";
+import { scopeSchema } from "../urls/scope.ts";
 import { crawlConfigSchema } from "./crawl-config.ts";
+
+export const PRIORITIES = ["high", "normal", "low"] as const;
+
+export type Priority = (typeof PRIORITIES)[number];
 
 export const STRATEGIES = ["bfs", "dfs", "best_first"] as const;
 export type Strategy = (typeof STRATEGIES)[number];

@@ -1,30 +1,17 @@
-/** Jobs: taken, and cancelled. What became of them is in job-views.ts, how they move on in job-lifecycle.ts. */
-
-import type { QueueSender } from "../../platform/aws/queues.ts";
-import { inTransaction, type Sql, type Transaction } from "../../platform/database/database.ts";
+import { inTransaction, type Transaction } from "../../platform/database/database.ts";
 import { uuidv7 } from "../../platform/ids.ts";
-import type { Logger } from "../../platform/observability/log.ts";
 import { refuseBlockedSeeds } from "../frontier/blocked-hosts.ts";
 import { dispatch } from "../frontier/build-task.ts";
 import { claimUrls } from "../frontier/claim.ts";
-import { readTasks } from "../frontier/claim-lease.ts";
-import { addUrls, seedUrl, skipPending } from "../frontier/frontier.ts";
-import { isFinished, type JobRow, lockJob, settleJob } from "../jobs/lifecycle.ts";
+import { addUrls, seedUrl } from "../frontier/frontier.ts";
+import type { JobDependencies } from "../jobs/dependencies.ts";
+import { type JobRow, lockJob, settleJob } from "../jobs/lifecycle.ts";
 import { type JobView, readJob } from "../jobs/views.ts";
 import type { CrawlConfig } from "../settings/crawl-config.ts";
+import type { Priority } from "../settings/job-settings.ts";
 import { type JobSettings, jobSettingsSchema } from "../settings/job-settings.ts";
-import type { Priority, Scope } from "../tasks/fetch-task.ts";
-import type { JobFlags } from "../tasks/job-flags.ts";
 import { keyRules, normalizeUrl } from "../urls/normalize-url.ts";
-
-export { type JobUrlView, type JobView, listJobs, listJobUrls, readJob } from "../jobs/views.ts";
-
-export interface JobDependencies {
-  sql: Sql;
-  queues: QueueSender;
-  flags: JobFlags;
-  log: Logger;
-}
+import type { Scope } from "../urls/scope.ts";
 
 export interface NewJob {
   kind: "pages" | "site";
@@ -106,34 +93,4 @@ async function insertJob(tx: Transaction, jobId: string, job: NewJob, settings: 
   for (const tag of settings.tags) {
     await tx`insert into tags (id, name) values (${uuidv7()}, ${tag}) on conflict do nothing`;
   }
-}
-
-/**
- * Ends what nobody has claimed at once; what is under way ends when fetch answers, or its lease lapses. Tasks that wait for
- * their host are sent once more, so that fetch ends them now. The documents of the job stay unseen, and maintenance removes
- * them.
- * @param isDue asked once nobody else can change the job: "spared" where it says no
- */
-export async function cancelJob(
-  dependencies: JobDependencies,
-  jobId: string,
-  isDue?: (tx: Transaction) => Promise<boolean>,
-): Promise<"cancelled" | "finished" | "missing" | "spared"> {
-  const { sql, flags } = dependencies;
-  const { result, tasks } = await inTransaction(sql, async (tx) => {
-    const job = await lockJob(tx, jobId);
-    if (job === undefined) return { result: "missing" as const, tasks: [] };
-    if (isFinished(job.status)) return { result: "finished" as const, tasks: [] };
-    if (isDue !== undefined && !(await isDue(tx))) return { result: "spared" as const, tasks: [] };
-    await tx`update jobs set cancel_requested = true, updated_at = now() where id = ${jobId}`;
-    await skipPending(tx, job, "CANCELLED");
-    const tasks = await readTasks(tx, job);
-    await settleJob(tx, jobId, dependencies.log);
-    return { result: "cancelled" as const, tasks };
-  });
-  if (result !== "cancelled") return result;
-  // after the commit: a flag without it would end pages of a job that goes on, and completes
-  await flags.markCancelled(jobId);
-  await dispatch(dependencies, tasks);
-  return result;
 }

@@ -2,8 +2,10 @@
 import type { Transaction } from "../../platform/database/database.ts";
 import { ApiError } from "../../platform/errors.ts";
 import { requireProxy } from "../administration/proxy-configs.ts";
+import type { JobDependencies } from "../jobs/dependencies.ts";
 import { isFinished, type JobRow, lockJob } from "../jobs/lifecycle.ts";
-import { createJob, type JobDependencies, type JobView, type NewJob } from "./create-job.ts";
+import type { JobView } from "../jobs/views.ts";
+import { createJob, type NewJob } from "./create-job.ts";
 
 export interface RetryOptions {
   /** `transient`: only URLs whose fault may have passed. */

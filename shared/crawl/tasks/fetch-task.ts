@@ -1,26 +1,10 @@
 /** The message of the fetch queues: up to 50 URLs of one host, and all that fetch must know, since it has no database. */
 import { z } from "zod";
 import { crawlConfigSchema } from "../settings/crawl-config.ts";
-
-export const PRIORITIES = ["high", "normal", "low"] as const;
-export type Priority = (typeof PRIORITIES)[number];
+import { PRIORITIES, type Priority } from "../settings/job-settings.ts";
+import { scopeSchema } from "../urls/scope.ts";
 
 export const MAX_URLS_PER_TASK = 50;
-
-/**
- * What may be fetched for a job. `any`: the given URLs, wherever they redirect, and whatever they link to; `host`: only these
- * hosts (with port); `domain`: these registrable domains with all their hosts; `prefix`: these paths and what lies below them.
- */
-export const scopeSchema = z.strictObject({
-  mode: z.enum(["any", "host", "domain", "prefix"]),
-  /** Hosts, registrable domains, or hosts with a path (`example.com/docs`), as `mode` says; empty for `any`. */
-  roots: z.array(z.string()),
-  /** Patterns in RE2 syntax, found anywhere in the normalised URL: at least one must be, where there are any. */
-  include: z.array(z.string()).default([]),
-  /** As `include`: none of them may be found. */
-  exclude: z.array(z.string()).default([]),
-});
-export type Scope = z.infer<typeof scopeSchema>;
 
 /** The capture that a conditional request may be answered against. */
 const priorCaptureSchema = z.strictObject({

@@ -7,7 +7,6 @@ import { type Capture, captureSchema } from "../../capture/capture.ts";
 import { readClaimCheck, writeClaimCheck } from "../../capture/capture-batch.ts";
 import type { ObjectStore } from "../../platform/aws/objects.ts";
 import type { QueueSender } from "../../platform/aws/queues.ts";
-import type { RenderingWish } from "../fetch/fetch-page.ts";
 import { crawlConfigSchema } from "../settings/crawl-config.ts";
 import type { FetchTask } from "./fetch-task.ts";
 
@@ -33,6 +32,12 @@ const renderClaimSchema = z.strictObject({
   config: crawlConfigSchema,
 });
 export type RenderClaim = z.infer<typeof renderClaimSchema>;
+
+export interface RenderingWish {
+  /** See `renderReason`. */
+  reason: string;
+  html: string;
+}
 
 export async function sendToRender(
   { objects, queues }: { objects: ObjectStore; queues: QueueSender },

@@ -1,7 +1,7 @@
 /** Which URLs belong to a job, exactly: with the public suffix list and the job's patterns. */
 import { getDomain } from "tldts";
-import type { Scope } from "../tasks/fetch-task.ts";
 import { compilePatterns } from "./patterns.ts";
+import type { Scope } from "./scope.ts";
 import { inScope } from "./scope.ts";
 
 export interface ScopeJudge {

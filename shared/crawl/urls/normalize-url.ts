@@ -1,6 +1,5 @@
 /** One form per URL, so that the same page has one key. */
 import { sha256 } from "../../platform/ids.ts";
-import type { CrawlConfig } from "../settings/crawl-config.ts";
 
 /** Parameters that only track a visitor: dropped from the key. */
 const TRACKING_PARAMETERS = new RegExp(
@@ -32,7 +31,13 @@ export interface KeyRules {
 
 const DEFAULT_RULES: KeyRules = { stripSessions: true, ignored: new Set() };
 
-export function keyRules({ session_ids, ignore_parameters }: CrawlConfig): KeyRules {
+export function keyRules({
+  session_ids,
+  ignore_parameters,
+}: {
+  session_ids: "strip" | "keep";
+  ignore_parameters: readonly string[];
+}): KeyRules {
   if (session_ids === "strip" && ignore_parameters.length === 0) return DEFAULT_RULES;
   return {
     stripSessions: session_ids === "strip",

@@ -1,9 +1,9 @@
 /** The scope of a job, made from its seeds and what a request says of it. */
 import { z } from "zod";
 import { ApiError } from "../../platform/errors.ts";
-import type { Scope } from "../tasks/fetch-task.ts";
 import { registrableDomain } from "./exact-scope.ts";
 import { MAX_PATTERN_LENGTH, MAX_PATTERNS, patternFault, patternFaults } from "./patterns.ts";
+import type { Scope } from "./scope.ts";
 
 // what is longer is not even compiled
 const patternText = z.string().min(1).max(MAX_PATTERN_LENGTH, { abort: true });

@@ -2,7 +2,23 @@
  * Which URLs belong to a job, as far as fetch judges it: by host and path. The public suffix list and the patterns, which
  * would not fit its bundle, are the business of ingest (scope-judge.ts), which judges what comes in once more.
  */
-import type { Scope } from "../tasks/fetch-task.ts";
+import { z } from "zod";
+
+/**
+ * What may be fetched for a job. `any`: the given URLs, wherever they redirect, and whatever they link to; `host`: only these
+ * hosts (with port); `domain`: these registrable domains with all their hosts; `prefix`: these paths and what lies below them.
+ */
+export const scopeSchema = z.strictObject({
+  mode: z.enum(["any", "host", "domain", "prefix"]),
+  /** Hosts, registrable domains, or hosts with a path (`example.com/docs`), as `mode` says; empty for `any`. */
+  roots: z.array(z.string()),
+  /** Patterns in RE2 syntax, found anywhere in the normalised URL: at least one must be, where there are any. */
+  include: z.array(z.string()).default([]),
+  /** As `include`: none of them may be found. */
+  exclude: z.array(z.string()).default([]),
+});
+
+export type Scope = z.infer<typeof scopeSchema>;
 
 /** The given URLs and wherever they lead. */
 export const ANYWHERE: Scope = { mode: "any", roots: [], include: [], exclude: [] };

@@ -5,8 +5,10 @@ import { type Capture, captureSchema } from "../../../shared/capture/capture.ts"
 import { type CapturesMessage, writeCaptureBatch } from "../../../shared/capture/capture-batch.ts";
 import type { IngestDependencies } from "../../../shared/crawl/ingest/advance-job.ts";
 import { ingestBatch } from "../../../shared/crawl/ingest/ingest-batch.ts";
+import type { JobDependencies } from "../../../shared/crawl/jobs/dependencies.ts";
+import { readJob } from "../../../shared/crawl/jobs/views.ts";
 import { crawlConfigSchema } from "../../../shared/crawl/settings/crawl-config.ts";
-import { type JobDependencies, type NewJob, readJob } from "../../../shared/crawl/submit/create-job.ts";
+import type { NewJob } from "../../../shared/crawl/submit/create-job.ts";
 import { type FetchTask, fetchTaskSchema } from "../../../shared/crawl/tasks/fetch-task.ts";
 import { createJobFlags } from "../../../shared/crawl/tasks/job-flags.ts";
 import { ANYWHERE, hostScope } from "../../../shared/crawl/urls/scope.ts";

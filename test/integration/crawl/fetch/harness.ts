@@ -8,14 +8,9 @@ import { readWarcRecord, type WarcRecordContents } from "../../../../shared/capt
 import type { FetchDependencies } from "../../../../shared/crawl/fetch/dependencies.ts";
 import { runFetchTask } from "../../../../shared/crawl/fetch/run-task.ts";
 import { crawlConfigSchema } from "../../../../shared/crawl/settings/crawl-config.ts";
-import {
-  type FetchTask,
-  fetchTaskSchema,
-  type PriorCapture,
-  type Scope,
-} from "../../../../shared/crawl/tasks/fetch-task.ts";
+import { type FetchTask, fetchTaskSchema, type PriorCapture } from "../../../../shared/crawl/tasks/fetch-task.ts";
 import { normalizeUrl, urlHash } from "../../../../shared/crawl/urls/normalize-url.ts";
-import { ANYWHERE } from "../../../../shared/crawl/urls/scope.ts";
+import { ANYWHERE, type Scope } from "../../../../shared/crawl/urls/scope.ts";
 import { loadConfig } from "../../../../shared/platform/config.ts";
 import { createLogger } from "../../../../shared/platform/observability/log.ts";
 import { type TestAws, testAws } from "../../../services/index.ts";

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { createJob, readJob } from "../../../../shared/crawl/submit/create-job.ts";
+import { readJob } from "../../../../shared/crawl/jobs/views.ts";
+import { createJob } from "../../../../shared/crawl/submit/create-job.ts";
 import { crawlSetup, newJob, newSiteJob, page, type Site } from "../crawl-setup.ts";
 
 const site: Site = (url) => ({ html: page(url) });

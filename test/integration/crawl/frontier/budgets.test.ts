@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { readJob } from "../../../../shared/crawl/jobs/views.ts";
 import { crawlConfigSchema } from "../../../../shared/crawl/settings/crawl-config.ts";
-import { createJob, readJob } from "../../../../shared/crawl/submit/create-job.ts";
+import { createJob } from "../../../../shared/crawl/submit/create-job.ts";
 import { scopeOfSeeds } from "../../../../shared/crawl/urls/scope-of-seeds.ts";
 import { type LargeSite, startLargeSite } from "../../../sites/large-site.ts";
 import { crawlSetup, newJob, newSiteJob, page, type Site } from "../crawl-setup.ts";

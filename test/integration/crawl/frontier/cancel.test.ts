@@ -1,7 +1,9 @@
 import { expect, test } from "vitest";
 import { ingestBatch } from "../../../../shared/crawl/ingest/ingest-batch.ts";
+import { readJob } from "../../../../shared/crawl/jobs/views.ts";
 import { sweep } from "../../../../shared/crawl/recovery/sweep.ts";
-import { cancelJob, createJob, readJob } from "../../../../shared/crawl/submit/create-job.ts";
+import { cancelJob } from "../../../../shared/crawl/submit/cancel-job.ts";
+import { createJob } from "../../../../shared/crawl/submit/create-job.ts";
 import type { FetchTask } from "../../../../shared/crawl/tasks/fetch-task.ts";
 import { uuidv7 } from "../../../../shared/platform/ids.ts";
 import { crawlSetup, newJob, newSiteJob, page, type Site, traceOf } from "../crawl-setup.ts";

@@ -4,9 +4,11 @@ import { capturesMessageSchema } from "../../../../shared/capture/capture-batch.
 import { endLostUrls } from "../../../../shared/crawl/frontier/give-up.ts";
 import { ingestBatch } from "../../../../shared/crawl/ingest/ingest-batch.ts";
 import { cachedTaskSchema, ingestFromCache } from "../../../../shared/crawl/ingest/ingest-cached.ts";
+import { readJob } from "../../../../shared/crawl/jobs/views.ts";
 import { sweep } from "../../../../shared/crawl/recovery/sweep.ts";
 import { readResultRows } from "../../../../shared/crawl/results/rows.ts";
-import { cancelJob, createJob, readJob } from "../../../../shared/crawl/submit/create-job.ts";
+import { cancelJob } from "../../../../shared/crawl/submit/cancel-job.ts";
+import { createJob } from "../../../../shared/crawl/submit/create-job.ts";
 import type { FetchTask } from "../../../../shared/crawl/tasks/fetch-task.ts";
 import { connectDatabase } from "../../../../shared/platform/database/database.ts";
 import { crawlSetup, newJob, newSiteJob, page, type Site } from "../crawl-setup.ts";

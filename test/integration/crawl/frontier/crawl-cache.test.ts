@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
 import { cachedTaskSchema, ingestFromCache } from "../../../../shared/crawl/ingest/ingest-cached.ts";
+import { listJobUrls, readJob } from "../../../../shared/crawl/jobs/views.ts";
 import { sweep } from "../../../../shared/crawl/recovery/sweep.ts";
 import { crawlConfigSchema } from "../../../../shared/crawl/settings/crawl-config.ts";
-import { createJob, listJobUrls, type NewJob, readJob } from "../../../../shared/crawl/submit/create-job.ts";
+import { createJob, type NewJob } from "../../../../shared/crawl/submit/create-job.ts";
 import type { FetchTask } from "../../../../shared/crawl/tasks/fetch-task.ts";
 import { uuidv7 } from "../../../../shared/platform/ids.ts";
 import { crawlSetup, newJob, newSiteJob, page, type Site, siteOf } from "../crawl-setup.ts";

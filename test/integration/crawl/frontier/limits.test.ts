@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { ingestBatch } from "../../../../shared/crawl/ingest/ingest-batch.ts";
-import { createJob, listJobUrls, readJob } from "../../../../shared/crawl/submit/create-job.ts";
+import { listJobUrls, readJob } from "../../../../shared/crawl/jobs/views.ts";
+import { createJob } from "../../../../shared/crawl/submit/create-job.ts";
 import type { FetchTask } from "../../../../shared/crawl/tasks/fetch-task.ts";
 import { crawlSetup, newSiteJob, page, type Site, siteOf } from "../crawl-setup.ts";
 

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
+import { readJob } from "../../../../shared/crawl/jobs/views.ts";
 import { crawlConfigSchema } from "../../../../shared/crawl/settings/crawl-config.ts";
-import { createJob, readJob } from "../../../../shared/crawl/submit/create-job.ts";
+import { createJob } from "../../../../shared/crawl/submit/create-job.ts";
 import { type ScopeRequest, scopeOfSeeds } from "../../../../shared/crawl/urls/scope-of-seeds.ts";
 import { html, redirect, startSite } from "../../../sites/site.ts";
 import { crawlSetup, newSiteJob, page, type Site } from "../crawl-setup.ts";

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { ingestBatch } from "../../../../shared/crawl/ingest/ingest-batch.ts";
-import { createJob, readJob } from "../../../../shared/crawl/submit/create-job.ts";
+import { readJob } from "../../../../shared/crawl/jobs/views.ts";
+import { createJob } from "../../../../shared/crawl/submit/create-job.ts";
 import type { FetchTask } from "../../../../shared/crawl/tasks/fetch-task.ts";
 import { type Answer, crawlSetup, newJob, newSiteJob, page, type Site, traceOf } from "../crawl-setup.ts";
 import { holding, untilSomeoneWaits } from "../held-transactions.ts";

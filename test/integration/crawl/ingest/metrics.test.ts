@@ -2,7 +2,8 @@
 import { expect, it } from "vitest";
 import { ingestBatch } from "../../../../shared/crawl/ingest/ingest-batch.ts";
 import { buryDeadLetter } from "../../../../shared/crawl/recovery/dead-letters.ts";
-import { cancelJob, createJob } from "../../../../shared/crawl/submit/create-job.ts";
+import { cancelJob } from "../../../../shared/crawl/submit/cancel-job.ts";
+import { createJob } from "../../../../shared/crawl/submit/create-job.ts";
 import { afterCommit, inTransaction } from "../../../../shared/platform/database/database.ts";
 import { measuredIn } from "../../../services/measured.ts";
 import { crawlSetup, newJob, newSiteJob, page, siteOf } from "../crawl-setup.ts";

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { createJob, listJobUrls, readJob } from "../../../../shared/crawl/submit/create-job.ts";
+import { listJobUrls, readJob } from "../../../../shared/crawl/jobs/views.ts";
+import { createJob } from "../../../../shared/crawl/submit/create-job.ts";
 import { crawlSetup, newJob, newSiteJob, page, siteOf } from "../crawl-setup.ts";
 
 test("one URL becomes one active document with sections and chunks", async () => {

@@ -1,7 +1,8 @@
 import type { IncomingMessage } from "node:http";
 import { expect, test } from "vitest";
+import { readJob } from "../../../../shared/crawl/jobs/views.ts";
 import { crawlConfigSchema } from "../../../../shared/crawl/settings/crawl-config.ts";
-import { createJob, type NewJob, readJob } from "../../../../shared/crawl/submit/create-job.ts";
+import { createJob, type NewJob } from "../../../../shared/crawl/submit/create-job.ts";
 import { scopeOfSeeds } from "../../../../shared/crawl/urls/scope-of-seeds.ts";
 import { type LargeSite, NEWS_STORIES, QUERY_PAGES, startLargeSite } from "../../../sites/large-site.ts";
 import type { SiteAnswer } from "../../../sites/site.ts";

@@ -2,7 +2,8 @@ import { expect, test } from "vitest";
 import { captureSchema } from "../../../../shared/capture/capture.ts";
 import { writeCaptureBatch } from "../../../../shared/capture/capture-batch.ts";
 import { ingestBatch } from "../../../../shared/crawl/ingest/ingest-batch.ts";
-import { createJob, listJobUrls, readJob } from "../../../../shared/crawl/submit/create-job.ts";
+import { listJobUrls, readJob } from "../../../../shared/crawl/jobs/views.ts";
+import { createJob } from "../../../../shared/crawl/submit/create-job.ts";
 import type { FetchTask } from "../../../../shared/crawl/tasks/fetch-task.ts";
 import { captureOf, crawlSetup, newJob, page, type Site } from "../crawl-setup.ts";
 

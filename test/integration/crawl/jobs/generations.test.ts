@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { ingestBatch } from "../../../../shared/crawl/ingest/ingest-batch.ts";
 import { settleJob } from "../../../../shared/crawl/jobs/lifecycle.ts";
-import { createJob, listJobUrls, readJob } from "../../../../shared/crawl/submit/create-job.ts";
+import { listJobUrls, readJob } from "../../../../shared/crawl/jobs/views.ts";
+import { createJob } from "../../../../shared/crawl/submit/create-job.ts";
 import type { FetchTask } from "../../../../shared/crawl/tasks/fetch-task.ts";
 import { removeUnseenDocuments } from "../../../../shared/knowledge/documents/maintenance.ts";
 import { connectDatabase, inTransaction } from "../../../../shared/platform/database/database.ts";

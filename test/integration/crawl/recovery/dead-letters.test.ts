@@ -1,7 +1,8 @@
 import type { SQSEvent } from "aws-lambda";
 import { expect, test, vi } from "vitest";
+import { readJob } from "../../../../shared/crawl/jobs/views.ts";
 import { buryDeadLetter, type DeadLetter } from "../../../../shared/crawl/recovery/dead-letters.ts";
-import { createJob, readJob } from "../../../../shared/crawl/submit/create-job.ts";
+import { createJob } from "../../../../shared/crawl/submit/create-job.ts";
 import type { FetchTask } from "../../../../shared/crawl/tasks/fetch-task.ts";
 import { uuidv7 } from "../../../../shared/platform/ids.ts";
 import { crawlSetup, newJob, newSiteJob, page, receiveRecord, type Site, traceOf } from "../crawl-setup.ts";

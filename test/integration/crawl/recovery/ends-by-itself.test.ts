@@ -2,7 +2,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { ingestBatch } from "../../../../shared/crawl/ingest/ingest-batch.ts";
-import { createJob, readJob } from "../../../../shared/crawl/submit/create-job.ts";
+import { readJob } from "../../../../shared/crawl/jobs/views.ts";
+import { createJob } from "../../../../shared/crawl/submit/create-job.ts";
 import { fetchTaskSchema } from "../../../../shared/crawl/tasks/fetch-task.ts";
 import type { QueueSender } from "../../../../shared/platform/aws/queues.ts";
 import { crawlSetup, newJob, newSiteJob, page, type Site } from "../crawl-setup.ts";

@@ -1,10 +1,11 @@
 import { expect, test } from "vitest";
 import { createTaskLeases } from "../../../../shared/crawl/fetch/task-lease.ts";
 import { ingestBatch } from "../../../../shared/crawl/ingest/ingest-batch.ts";
+import { readJob } from "../../../../shared/crawl/jobs/views.ts";
 import { createHostStates } from "../../../../shared/crawl/politeness/host-state.ts";
 import { freeInterruptedWork } from "../../../../shared/crawl/recovery/restart.ts";
 import { sweep } from "../../../../shared/crawl/recovery/sweep.ts";
-import { createJob, readJob } from "../../../../shared/crawl/submit/create-job.ts";
+import { createJob } from "../../../../shared/crawl/submit/create-job.ts";
 import type { FetchTask } from "../../../../shared/crawl/tasks/fetch-task.ts";
 import type { QueueSender } from "../../../../shared/platform/aws/queues.ts";
 import { RetryableError } from "../../../../shared/platform/errors.ts";

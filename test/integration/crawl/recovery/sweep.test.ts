@@ -1,8 +1,10 @@
 import { expect, test } from "vitest";
 import { MAX_SENDS } from "../../../../shared/crawl/frontier/claim-lease.ts";
 import { ingestBatch } from "../../../../shared/crawl/ingest/ingest-batch.ts";
+import { readJob } from "../../../../shared/crawl/jobs/views.ts";
 import { sweep } from "../../../../shared/crawl/recovery/sweep.ts";
-import { cancelJob, createJob, readJob } from "../../../../shared/crawl/submit/create-job.ts";
+import { cancelJob } from "../../../../shared/crawl/submit/cancel-job.ts";
+import { createJob } from "../../../../shared/crawl/submit/create-job.ts";
 import type { FetchTask } from "../../../../shared/crawl/tasks/fetch-task.ts";
 import { embedTaskSchema } from "../../../../shared/knowledge/embedding/embed-task.ts";
 import type { QueueSender } from "../../../../shared/platform/aws/queues.ts";

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { createJob, listJobs, readJob } from "../../../../shared/crawl/submit/create-job.ts";
+import { listJobs, readJob } from "../../../../shared/crawl/jobs/views.ts";
+import { createJob } from "../../../../shared/crawl/submit/create-job.ts";
 import { RetryableError } from "../../../../shared/platform/errors.ts";
 import { crawlSetup, newJob, newSiteJob, page } from "../crawl-setup.ts";
 

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { createJob, readJob } from "../../../../shared/crawl/submit/create-job.ts";
+import { readJob } from "../../../../shared/crawl/jobs/views.ts";
+import { createJob } from "../../../../shared/crawl/submit/create-job.ts";
 import { newJob, page } from "../../crawl/crawl-setup.ts";
 import { resultsSetup } from "./results-setup.ts";
 

@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
 import { ingestBatch } from "../../../../shared/crawl/ingest/ingest-batch.ts";
+import { readJob } from "../../../../shared/crawl/jobs/views.ts";
 import { FIELD_PRESETS, selectFields } from "../../../../shared/crawl/results/fields.ts";
 import { type ResultPage, readResultPages } from "../../../../shared/crawl/results/pages.ts";
-import { createJob, readJob } from "../../../../shared/crawl/submit/create-job.ts";
+import { createJob } from "../../../../shared/crawl/submit/create-job.ts";
 import { newJob, page } from "../../crawl/crawl-setup.ts";
 import { collect, resultsSetup } from "./results-setup.ts";
 

@@ -1,9 +1,10 @@
 import { expect, it } from "vitest";
+import { readJob } from "../../../../shared/crawl/jobs/views.ts";
 import { sweep } from "../../../../shared/crawl/recovery/sweep.ts";
 import { readCrawlState } from "../../../../shared/crawl/results/crawl-state.ts";
 import { keepWatched } from "../../../../shared/crawl/results/listeners.ts";
 import { waitForCrawl } from "../../../../shared/crawl/results/wait.ts";
-import { createJob, readJob } from "../../../../shared/crawl/submit/create-job.ts";
+import { createJob } from "../../../../shared/crawl/submit/create-job.ts";
 import { type Clock, systemClock } from "../../../../shared/platform/clock.ts";
 import { crawlSetup, newSiteJob, page, siteOf } from "../../crawl/crawl-setup.ts";
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { claimShape } from "../../../../shared/crawl/frontier/claim-limits.ts";
 import { type Place, priorityOf } from "../../../../shared/crawl/frontier/order.ts";
 import { STRATEGIES, type Strategy } from "../../../../shared/crawl/settings/job-settings.ts";
-import type { Scope } from "../../../../shared/crawl/tasks/fetch-task.ts";
+import type { Scope } from "../../../../shared/crawl/urls/scope.ts";
 
 const place = fc.record<Place>({
   depth: fc.nat({ max: 1000 }),

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { createPacer, paceOf } from "../../../../shared/crawl/politeness/pacer.ts";
+import { paceOf } from "../../../../shared/crawl/politeness/pace.ts";
+import { createPacer } from "../../../../shared/crawl/politeness/pacer.ts";
 import type { Clock } from "../../../../shared/platform/clock.ts";
 
 /** Time that passes only when someone sleeps. */

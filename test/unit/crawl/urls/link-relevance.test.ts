@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { linkedUrls } from "../../../../shared/crawl/ingest/links.ts";
 import { createScopeJudge } from "../../../../shared/crawl/urls/exact-scope.ts";
-import { linkScorer } from "../../../../shared/crawl/urls/link-relevance.ts";
+import { linkScorer } from "../../../../shared/crawl/urls/relevance.ts";
 import { ANYWHERE } from "../../../../shared/crawl/urls/scope.ts";
 
 const url = (path: string): URL => new URL(path, "https://a.example/");

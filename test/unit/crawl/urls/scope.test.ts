@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Scope } from "../../../../shared/crawl/tasks/fetch-task.ts";
 import { createScopeJudge } from "../../../../shared/crawl/urls/exact-scope.ts";
+import type { Scope } from "../../../../shared/crawl/urls/scope.ts";
 import { inScope, taskScope } from "../../../../shared/crawl/urls/scope.ts";
 import { scopeOfSeeds, urlPatternsSchema } from "../../../../shared/crawl/urls/scope-of-seeds.ts";
 
