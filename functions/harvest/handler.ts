@@ -1,6 +1,6 @@
 /** Asks language models and search providers on behalf of the harvester, with keys that it alone holds. */
 import { doErrand } from "../../shared/harvest/answer-request.ts";
-import { errandSchema, runErrand } from "../../shared/platform/remote-call.ts";
+import { errandSchema, runErrand } from "../../shared/platform/aws/remote-call.ts";
 import { createQueueHandler } from "../adapters/queue/consumer.ts";
 import { dependencies } from "./dependencies.ts";
 

@@ -1,6 +1,6 @@
 /** Says that it lives, and whether what it depends on answers. Both without a key: load balancers ask. */
 import { z } from "zod";
-import { checkReadiness } from "../../shared/platform/readiness.ts";
+import { checkReadiness } from "../../shared/platform/observability/readiness.ts";
 import { createApi } from "../adapters/api/api.ts";
 import { Answer, defineRoute } from "../adapters/api/route.ts";
 import { type HealthApi, healthApi } from "./dependencies.ts";

@@ -5,7 +5,7 @@ import { createLinkMaker, type LinkMaker } from "../../shared/platform/aws/presi
 import { createQueueSender } from "../../shared/platform/aws/queues.ts";
 import { systemClock } from "../../shared/platform/clock.ts";
 import { once } from "../../shared/platform/once.ts";
-import { createErrandOffice, type ErrandOffice } from "../../shared/platform/remote-call.ts";
+import { createErrandOffice, type ErrandOffice } from "../../shared/platform/aws/remote-call.ts";
 import { type ApiContainer, createApiContainer } from "../adapters/api/container.ts";
 
 export interface MediaApi extends ApiContainer {

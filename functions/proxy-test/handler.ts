@@ -7,7 +7,7 @@ import { dynamoClient } from "../../shared/platform/aws/clients.ts";
 import { systemClock } from "../../shared/platform/clock.ts";
 import { ApiError } from "../../shared/platform/errors.ts";
 import { once } from "../../shared/platform/once.ts";
-import { errandSchema, runErrand } from "../../shared/platform/remote-call.ts";
+import { errandSchema, runErrand } from "../../shared/platform/aws/remote-call.ts";
 import { createQueueHandler } from "../adapters/queue/consumer.ts";
 import { createQueueContainer } from "../adapters/queue/container.ts";
 

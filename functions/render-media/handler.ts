@@ -2,7 +2,7 @@
 
 import { runMediaErrand } from "../../shared/crawl/rendering/media.ts";
 import { mediaErrandSchema } from "../../shared/crawl/tasks/media-request.ts";
-import { errandSchema, runErrand } from "../../shared/platform/remote-call.ts";
+import { errandSchema, runErrand } from "../../shared/platform/aws/remote-call.ts";
 import { createQueueHandler } from "../adapters/queue/consumer.ts";
 import { dependencies } from "./dependencies.ts";
 

