@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { loadHarvestConfig } from "../../shared/harvest/config.ts";
 import type { HarvestDependencies } from "../../shared/harvest/run.ts";
 import { openVectorSide } from "../../shared/knowledge/search/vector-side.ts";
+import { createErrandOffice } from "../../shared/platform/aws/remote-call.ts";
 import { systemClock } from "../../shared/platform/clock.ts";
 import { once } from "../../shared/platform/once.ts";
-import { createErrandOffice } from "../../shared/platform/aws/remote-call.ts";
 import { createJobContainer, type JobContainer } from "../adapters/api/job-container.ts";
 import { ownSearch } from "./own-search.ts";
 

@@ -7,8 +7,8 @@ import { createEmbedder, embedderDescriptor } from "../../shared/knowledge/embed
 import { createVectorStore } from "../../shared/knowledge/vector-stores/registry.ts";
 import { s3Client, sqsClient } from "../../shared/platform/aws/clients.ts";
 import type { Config } from "../../shared/platform/config.ts";
-import { once, onceMade } from "../../shared/platform/once.ts";
 import { type Check, databaseCheck } from "../../shared/platform/observability/readiness.ts";
+import { once, onceMade } from "../../shared/platform/once.ts";
 import { type ApiContainer, createApiContainer } from "../adapters/api/container.ts";
 
 export interface HealthApi extends ApiContainer {

@@ -3,9 +3,9 @@ import { createUrlInspector, type UrlInspector } from "../../shared/access/url-i
 import { createProxyStates, type ProxyStates } from "../../shared/crawl/proxies/store.ts";
 import { sqsClient } from "../../shared/platform/aws/clients.ts";
 import { createQueueSender } from "../../shared/platform/aws/queues.ts";
+import { createErrandOffice, type ErrandOffice } from "../../shared/platform/aws/remote-call.ts";
 import { systemClock } from "../../shared/platform/clock.ts";
 import { once } from "../../shared/platform/once.ts";
-import { createErrandOffice, type ErrandOffice } from "../../shared/platform/aws/remote-call.ts";
 import { type ApiContainer, createApiContainer } from "../adapters/api/container.ts";
 
 export interface ProxiesApi extends ApiContainer {

@@ -4,10 +4,10 @@ import { createUrlGuard } from "../../shared/access/url-guard.ts";
 import { tryProxy } from "../../shared/crawl/proxies/probe.ts";
 import { createProxyStates } from "../../shared/crawl/proxies/store.ts";
 import { dynamoClient } from "../../shared/platform/aws/clients.ts";
+import { errandSchema, runErrand } from "../../shared/platform/aws/remote-call.ts";
 import { systemClock } from "../../shared/platform/clock.ts";
 import { ApiError } from "../../shared/platform/errors.ts";
 import { once } from "../../shared/platform/once.ts";
-import { errandSchema, runErrand } from "../../shared/platform/aws/remote-call.ts";
 import { createQueueHandler } from "../adapters/queue/consumer.ts";
 import { createQueueContainer } from "../adapters/queue/container.ts";
 

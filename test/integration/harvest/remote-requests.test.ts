@@ -4,10 +4,10 @@ import { expect, it, onTestFinished } from "vitest";
 import { createUrlGuard } from "../../../shared/access/url-guard.ts";
 import { doErrand } from "../../../shared/harvest/answer-request.ts";
 import { createQueueSender } from "../../../shared/platform/aws/queues.ts";
+import { createErrandOffice, type Errand, errandSchema, runErrand } from "../../../shared/platform/aws/remote-call.ts";
 import { systemClock } from "../../../shared/platform/clock.ts";
 import { ApiError } from "../../../shared/platform/errors.ts";
 import { createLogger } from "../../../shared/platform/observability/log.ts";
-import { createErrandOffice, type Errand, errandSchema, runErrand } from "../../../shared/platform/aws/remote-call.ts";
 import { testAws } from "../../services/index.ts";
 import { providerDouble, RESULTS } from "../../services/provider-doubles.ts";
 
