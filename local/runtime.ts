@@ -4,9 +4,9 @@ import type { FunctionSpec, Topology } from "../infra/topology/spec.ts";
 import { ensureAdminKey } from "./admin-key.ts";
 import type { LocalAws } from "./aws/emulators.ts";
 import { announcedEnvironment, checkEnvironment, type Environment, handlerEnvironment } from "./environment.ts";
-import { type HttpDoor, startHttpDoor } from "./gateway/http-gateway.ts";
+import { type HttpGateway, startHttpGateway } from "./gateway/http-gateway.ts";
 import { answerOwnPage } from "./gateway/own-pages.ts";
-import { openWebSocketDoor, type WebSocketDoor } from "./gateway/websocket-gateway.ts";
+import { openWebSocketGateway, type WebSocketGateway } from "./gateway/websocket-gateway.ts";
 import { type Home, takeHome } from "./home.ts";
 import { asyncTrigger, startTicking } from "./lambda/async-events.ts";
 import { FunctionPool } from "./lambda/function-pool.ts";
@@ -103,8 +103,8 @@ class RunningRuntime implements Runtime {
   readonly #metrics: RuntimeMetrics;
   readonly #pools = new Map<string, FunctionPool>();
   readonly #pollers: Poller[] = [];
-  #door: HttpDoor | undefined;
-  #webSockets: WebSocketDoor | undefined;
+  #gateway: HttpGateway | undefined;
+  #webSockets: WebSocketGateway | undefined;
   #services: Services | undefined;
   #stopTicking: (() => void) | undefined;
   #stopping: Promise<void> | undefined;
@@ -123,7 +123,7 @@ class RunningRuntime implements Runtime {
 
   async start(env: Environment, { config, replaced }: ReturnType<typeof checkEnvironment>): Promise<void> {
     // first, since a port that is taken is the most likely fault
-    this.#door = await this.#openDoor();
+    this.#gateway = await this.#openGateway();
     const services = await startServices({
       topology: this.#topology,
       home: this.#home,
@@ -149,14 +149,14 @@ class RunningRuntime implements Runtime {
     this.#home.announce({
       pid: process.pid,
       url: this.url,
-      ports: { api: this.#door.port, ...services.ports },
+      ports: { api: this.#gateway.port, ...services.ports },
       env: announcedEnvironment(this.env),
     });
-    this.#door.open();
+    this.#gateway.open();
   }
 
   get url(): string {
-    return `http://127.0.0.1:${this.#door?.port}`;
+    return `http://127.0.0.1:${this.#gateway?.port}`;
   }
 
   get postgresPid(): number | undefined {
@@ -204,19 +204,19 @@ class RunningRuntime implements Runtime {
   }
 
   async #stop(): Promise<void> {
-    this.#door?.close();
+    this.#gateway?.close();
     this.#stopTicking?.();
     for (const poller of this.#pollers) poller.stop();
     await Promise.all([...this.#pools.values()].map((pool) => pool.stop(GRACE_MS)));
     this.#webSockets?.close();
-    this.#door?.destroy();
+    this.#gateway?.destroy();
     await this.#services?.stop();
     await this.#log.close();
     this.#home.release();
   }
 
-  async #openDoor(): Promise<HttpDoor> {
-    const door = await startHttpDoor({
+  async #openGateway(): Promise<HttpGateway> {
+    const gateway = await startHttpGateway({
       topology: this.#topology,
       port: this.#options.port ?? 0,
       invoke: (name, event, sink, patienceMs) => this.invoke(name, event, sink, patienceMs),
@@ -227,15 +227,15 @@ class RunningRuntime implements Runtime {
     });
     const webSocketFunction = this.#topology.functions.find(({ websocket }) => websocket);
     if (webSocketFunction) {
-      this.#webSockets = openWebSocketDoor({
-        server: door.server,
-        isOpen: () => door.isOpen,
+      this.#webSockets = openWebSocketGateway({
+        server: gateway.server,
+        isOpen: () => gateway.isOpen,
         invoke: (event) => this.invoke(webSocketFunction.name, event),
         onMessage: (operation) => this.#meter.count("apigateway", operation),
         onFault: (error) => this.#log.fault(error),
       });
     }
-    return door;
+    return gateway;
   }
 
   /** undefined where no function asks for a database. */

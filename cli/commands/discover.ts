@@ -44,7 +44,7 @@ export async function discover(
     answer = await api<Discovery>("GET", path);
   }
   if (answer.status === "failed") throw new CliError(answer.error ?? "The discovery failed", EXIT.failed);
-  if (answer.results.items.length === 0) tellNothing(beside, answer, options);
+  if (answer.results.items.length === 0) explainNothing(beside, answer, options);
   for (;;) {
     const { items, next_cursor } = answer.results;
     for (const item of items) terminal.line(json ? JSON.stringify(item) : harmless(item.url));
@@ -53,7 +53,7 @@ export async function discover(
   }
 }
 
-function tellNothing(beside: Terminal, { notes }: Discovery, { query, pattern }: DiscoverOptions): void {
+function explainNothing(beside: Terminal, { notes }: Discovery, { query, pattern }: DiscoverOptions): void {
   beside.line("No URL was found");
   for (const { source, code, message, count } of notes) {
     beside.line(`  ${code}  ${harmless(`${source}: ${message}${count === null ? "" : ` (${count})`}`)}`);

@@ -6,7 +6,7 @@ import { ANYWHERE } from "../../shared/crawl/urls/scope.ts";
 import { scopeOfSeeds } from "../../shared/crawl/urls/scope-of-seeds.ts";
 import { toApiError } from "../adapters/api/errors.ts";
 import { defineRoute } from "../adapters/api/route.ts";
-import { judgedUrl } from "../adapters/crawling/checked-url.ts";
+import { checkedUrl } from "../adapters/crawling/checked-url.ts";
 import { cacheHandling, resolveOptions } from "../adapters/crawling/job-options.ts";
 import { batchResponseSchema, jobResponseSchema } from "./answers.ts";
 import type { CrawlApi } from "./dependencies.ts";
@@ -26,7 +26,7 @@ export const crawlPages = defineRoute(
   async ({ body, caller }, dependencies: CrawlApi) => {
     const wanted = body.urls ?? [body.url as string];
     const seeds = wanted.map((url, index) =>
-      judgedUrl(dependencies.inspector, url, body.urls ? `urls[${index}]` : "url"),
+      checkedUrl(dependencies.inspector, url, body.urls ? `urls[${index}]` : "url"),
     );
     const job = await createJob(dependencies, {
       ...pagesJob(seeds),
@@ -55,7 +55,7 @@ export const crawlBatch = defineRoute(
     const jobs = [];
     for (const [index, url] of body.urls.entries()) {
       try {
-        const seed = judgedUrl(dependencies.inspector, url, `urls[${index}]`);
+        const seed = checkedUrl(dependencies.inspector, url, `urls[${index}]`);
         const job = await createJob(dependencies, { ...pagesJob([seed]), ...options });
         jobs.push({ url, ...jobResponse(job), code: null });
       } catch (error) {
@@ -81,7 +81,7 @@ export const crawlSite = defineRoute(
     answer: jobResponseSchema,
   },
   async ({ body, caller }, dependencies: CrawlApi) => {
-    const seed = judgedUrl(dependencies.inspector, body.url, "url");
+    const seed = checkedUrl(dependencies.inspector, body.url, "url");
     const job = await createJob(dependencies, {
       kind: "site",
       seeds: [seed],

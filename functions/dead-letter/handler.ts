@@ -1,6 +1,6 @@
 /** Has messages that no delivery could complete sent again later, or ends their work, so that their jobs end. */
 import { z } from "zod";
-import { buryDeadLetter } from "../../shared/crawl/recovery/dead-letters.ts";
+import { recordDeadLetter } from "../../shared/crawl/recovery/dead-letters.ts";
 import { s3Client } from "../../shared/platform/aws/clients.ts";
 import { createObjectStore } from "../../shared/platform/aws/objects.ts";
 import { configuredDatabase } from "../../shared/platform/database/database.ts";
@@ -24,6 +24,6 @@ export const handler = createQueueHandler(dependencies, () => ({
   body: "text",
   handle: async (body, { messageId, queue, receiveCount, attributes, log }) => {
     const letter = { queue: queue.replace(/-dlq$/, ""), messageId, body, receiveCount, attributes };
-    await buryDeadLetter({ ...dependencies(), log }, letter);
+    await recordDeadLetter({ ...dependencies(), log }, letter);
   },
 }));

@@ -1,7 +1,7 @@
 /** Extracts the content of up to a hundred pages: a job fetches them, unless a recent capture does, and is waited for. */
 import { z } from "zod";
 import type { Caller } from "../../shared/access/authorize.ts";
-import { judgeUrl } from "../../shared/access/url-inspection.ts";
+import { inspectUrl } from "../../shared/access/url-inspection.ts";
 import { crawlConfigOverridesSchema, effectiveConfig } from "../../shared/crawl/administration/effective-config.ts";
 import { selectFields } from "../../shared/crawl/results/fields.ts";
 import {
@@ -66,8 +66,8 @@ export const extractBatch = defineStreamRoute(
     streams: { "application/json": answerSchema },
   },
   async ({ body, caller, signal }, dependencies: ExtractApi) => {
-    const judged = body.urls.map((url) => judge(dependencies, url));
-    const seeds = judged.flatMap((each) => each.seed ?? []);
+    const checked = body.urls.map((url) => judge(dependencies, url));
+    const seeds = checked.flatMap((each) => each.seed ?? []);
     const jobId = seeds.length === 0 ? null : await startJob(dependencies, body, seeds, caller);
     if (jobId !== null) await waitOrCancel(dependencies, jobId, signal);
     const found = jobId === null ? new Map<string, PageExtraction>() : await readAll(dependencies, jobId, body.format);
@@ -75,7 +75,7 @@ export const extractBatch = defineStreamRoute(
       status: "failed" as const,
       error: `TIMEOUT: The page was not there after ${body.timeout_seconds} s: try again, or allow more timeout_seconds`,
     };
-    const results = judged.map(({ url, seed, error }) =>
+    const results = checked.map(({ url, seed, error }) =>
       seed === undefined ? { url, status: "failed" as const, error } : { url, ...(found.get(seed) ?? late) },
     );
     const successful = results.filter(({ status }) => status === "success").length;
@@ -86,7 +86,7 @@ export const extractBatch = defineStreamRoute(
   },
 );
 
-interface JudgedUrl {
+interface CheckedUrl {
   /** As the request has it. */
   url: string;
   /** As the frontier holds it; undefined where it is refused. */
@@ -94,10 +94,10 @@ interface JudgedUrl {
   error?: string;
 }
 
-function judge({ inspector }: ExtractApi, url: string): JudgedUrl {
-  const judged = judgeUrl(inspector, url);
-  if (judged instanceof URL) return { url, seed: normalizeUrl(judged) };
-  return { url, error: `${judged.code}: ${judged.message}` };
+function judge({ inspector }: ExtractApi, url: string): CheckedUrl {
+  const checked = inspectUrl(inspector, url);
+  if (checked instanceof URL) return { url, seed: normalizeUrl(checked) };
+  return { url, error: `${checked.code}: ${checked.message}` };
 }
 
 async function startJob(dependencies: ExtractApi, body: Body, seeds: string[], caller: Caller): Promise<string> {

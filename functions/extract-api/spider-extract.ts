@@ -19,7 +19,7 @@ import {
   MAX_SEEDS,
   RESULT_MODES,
 } from "../adapters/crawling/spider-limits.ts";
-import { type JudgedSeeds, judgeSeeds } from "../adapters/crawling/spider-seeds.ts";
+import { type CheckedSeeds, checkSeeds } from "../adapters/crawling/spider-seeds.ts";
 import { crawlStatsSchema, statsAnswer } from "../adapters/crawling/spider-stats.ts";
 import { waitOrCancel } from "../adapters/crawling/wait-or-cancel.ts";
 import { extractedSchema } from "./answers.ts";
@@ -83,7 +83,7 @@ export function spiderExtract(path: "/spider/extract" | "/spider+extract") {
       streams: { "application/json": answerSchema },
     },
     async ({ body, caller, signal }, dependencies: ExtractApi) => {
-      const seeds = judgeSeeds(dependencies.inspector, body.seeds, "seeds");
+      const seeds = checkSeeds(dependencies.inspector, body.seeds, "seeds");
       const jobId = await startJob(dependencies, body, seeds, caller);
       const state = await waitOrCancel(dependencies, jobId, signal);
       const crawl_stats = statsAnswer(state, await crawledDomains(dependencies.sql, jobId), seeds.refused);
@@ -98,7 +98,7 @@ export function spiderExtract(path: "/spider/extract" | "/spider+extract") {
 async function startJob(
   dependencies: ExtractApi,
   body: Body,
-  { accepted }: JudgedSeeds,
+  { accepted }: CheckedSeeds,
   caller: Caller,
 ): Promise<string> {
   const { max_depth, max_pages, same_domain_only } = body.scope;

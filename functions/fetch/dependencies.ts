@@ -6,7 +6,7 @@ import { createUrlGuard } from "../../shared/access/url-guard.ts";
 import type { FetchDependencies } from "../../shared/crawl/fetch/dependencies.ts";
 import { createTaskLeases } from "../../shared/crawl/fetch/task-lease.ts";
 import { createBodyBudget } from "../../shared/crawl/http/exchange.ts";
-import { createExits } from "../../shared/crawl/proxies/egress.ts";
+import { createEgress } from "../../shared/crawl/proxies/egress.ts";
 import { createProxyStates } from "../../shared/crawl/proxies/store.ts";
 import { createRobotsCache } from "../../shared/crawl/robots/cache.ts";
 import { createJobFlags } from "../../shared/crawl/tasks/job-flags.ts";
@@ -40,7 +40,7 @@ export function fetchDependencies(
     queueUrlPrefix: config.queueUrlPrefix,
     log,
     guard,
-    exits: createExits({
+    egress: createEgress({
       direct: guard.dispatcher(limits),
       through: (server) => guard.proxyDispatcher(server, limits),
       proxies: createProxyStates(dynamo, config.stateTable),

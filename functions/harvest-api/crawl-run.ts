@@ -1,6 +1,6 @@
 /** The merged list of a run becomes a crawl job. */
 import { z } from "zod";
-import { judgeUrl } from "../../shared/access/url-inspection.ts";
+import { inspectUrl } from "../../shared/access/url-inspection.ts";
 import { effectiveConfig, requireCollection } from "../../shared/crawl/administration/effective-config.ts";
 import { createJob } from "../../shared/crawl/submit/create-job.ts";
 import { ANYWHERE } from "../../shared/crawl/urls/scope.ts";
@@ -43,9 +43,9 @@ export const crawlRun = defineRoute(
     const seeds: string[] = [];
     const refused: { url: string; code: string; reason: string }[] = [];
     for (const { url } of wanted) {
-      const judged = judgeUrl(inspector, url);
-      if (judged instanceof URL) seeds.push(judged.href);
-      else refused.push({ url, code: judged.code, reason: judged.message });
+      const checked = inspectUrl(inspector, url);
+      if (checked instanceof URL) seeds.push(checked.href);
+      else refused.push({ url, code: checked.code, reason: checked.message });
     }
     if (seeds.length === 0) {
       const text =

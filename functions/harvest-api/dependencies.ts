@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { loadHarvestConfig } from "../../shared/harvest/config.ts";
 import type { HarvestDependencies } from "../../shared/harvest/run.ts";
 import { openVectorSide } from "../../shared/knowledge/search/vector-side.ts";
-import { createErrandOffice } from "../../shared/platform/aws/remote-call.ts";
+import { createRemoteCaller } from "../../shared/platform/aws/remote-call.ts";
 import { systemClock } from "../../shared/platform/clock.ts";
 import { once } from "../../shared/platform/once.ts";
 import { createJobContainer, type JobContainer } from "../adapters/api/job-container.ts";
@@ -20,7 +20,7 @@ export const harvestApi = once((): HarvestApi => {
   const file = config.harvestConfigFile === "" ? DEFAULT_CONFIG : config.harvestConfigFile;
   return {
     ...container,
-    errands: createErrandOffice({ queues, dynamo, clock: systemClock }, config.stateTable),
+    remote: createRemoteCaller({ queues, dynamo, clock: systemClock }, config.stateTable),
     clock: systemClock,
     harvestConfig: () => loadHarvestConfig(file),
     searchOwn: ownSearch({ sql, vectorSide: openVectorSide(config) }),

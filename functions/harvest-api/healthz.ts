@@ -44,9 +44,9 @@ export const healthz = defineRoute(
   },
 );
 
-type Examined = Pick<HarvestApi, "sql" | "harvestConfig" | "clock" | "errands" | "log">;
+type Examined = Pick<HarvestApi, "sql" | "harvestConfig" | "clock" | "remote" | "log">;
 
-export async function healthOf({ sql, harvestConfig, clock, errands, log }: Examined): Promise<Health> {
+export async function healthOf({ sql, harvestConfig, clock, remote, log }: Examined): Promise<Health> {
   const checked = async (check: () => Promise<Check>, otherwise: string): Promise<Check> => {
     try {
       return await check();
@@ -69,7 +69,7 @@ export async function healthOf({ sql, harvestConfig, clock, errands, log }: Exam
     const ask = async () =>
       url === undefined
         ? { ok: true, detail: "not needed" }
-        : probeAnswerSchema.parse(await errands.ask(HARVEST_QUEUE, { kind: "probe", url }, PROBE_MS));
+        : probeAnswerSchema.parse(await remote.ask(HARVEST_QUEUE, { kind: "probe", url }, PROBE_MS));
     probed = { until: clock.now() + KEEP_MS, check: checked(ask, "did not answer in time") };
   }
   const current = probed;

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { finalQueries, type HarvestOutcome, harvest } from "../../shared/harvest/run.ts";
 import { listRuns, type ProcessedUrl, readProcessed, readRun, type StoredRun } from "../../shared/harvest/store.ts";
-import { tellFailure, tellRun } from "../../shared/harvest/telemetry.ts";
+import { recordFailure, recordRun } from "../../shared/harvest/telemetry.ts";
 import { ApiError } from "../../shared/platform/errors.ts";
 import { cursorPage, cursorParameter } from "../adapters/api/cursor.ts";
 import { defineRoute } from "../adapters/api/route.ts";
@@ -63,10 +63,10 @@ export const createRun = defineRoute(
     const started = dependencies.clock.now();
     try {
       const outcome = await harvest({ ...dependencies, log }, { ...body, apiKeyId: caller.keyId });
-      tellRun(log, outcome, dependencies.clock.now(), started);
+      recordRun(log, outcome, dependencies.clock.now(), started);
       return createdJson(outcome);
     } catch (error) {
-      tellFailure(log, error, dependencies.clock.now());
+      recordFailure(log, error, dependencies.clock.now());
       throw error;
     }
   },

@@ -3,14 +3,14 @@ import { createUrlInspector, type UrlInspector } from "../../shared/access/url-i
 import { s3Client, sqsClient } from "../../shared/platform/aws/clients.ts";
 import { createLinkMaker, type LinkMaker } from "../../shared/platform/aws/presigned.ts";
 import { createQueueSender } from "../../shared/platform/aws/queues.ts";
-import { createErrandOffice, type ErrandOffice } from "../../shared/platform/aws/remote-call.ts";
+import { createRemoteCaller, type RemoteCaller } from "../../shared/platform/aws/remote-call.ts";
 import { systemClock } from "../../shared/platform/clock.ts";
 import { once } from "../../shared/platform/once.ts";
 import { type ApiContainer, createApiContainer } from "../adapters/api/container.ts";
 
 export interface MediaApi extends ApiContainer {
   inspector: UrlInspector;
-  errands: ErrandOffice;
+  remote: RemoteCaller;
   links: LinkMaker;
 }
 
@@ -23,7 +23,7 @@ export const mediaApi = once((): MediaApi => {
   return {
     ...container,
     inspector: createUrlInspector(config.allowHosts),
-    errands: createErrandOffice({ queues, dynamo, clock: systemClock }, config.stateTable),
+    remote: createRemoteCaller({ queues, dynamo, clock: systemClock }, config.stateTable),
     links: createLinkMaker(s3Client(), config.bucket, LINK_LIFETIME_S),
   };
 });

@@ -3,12 +3,12 @@ import { z } from "zod";
 import {
   artefactSchema,
   MEDIA_QUEUE,
-  type MediaErrand,
+  type MediaRequest,
   scriptResultsSchema,
 } from "../../shared/crawl/tasks/media-request.ts";
 import { ApiError } from "../../shared/platform/errors.ts";
 import { defineRoute } from "../adapters/api/route.ts";
-import { judgedUrl } from "../adapters/crawling/checked-url.ts";
+import { checkedUrl } from "../adapters/crawling/checked-url.ts";
 import type { MediaApi } from "./dependencies.ts";
 
 /** API Gateway waits 29 s; the answer and the start of a container need some of it. */
@@ -95,9 +95,9 @@ export const executeJs = defineRoute(
   async ({ body, caller, log }, api: MediaApi) => {
     const opened = pageOf(api, { ...body, wait_seconds: 0 });
     log.info("scripts are run in a page", { by: caller.keyId, scripts: body.scripts.length });
-    const answer = await api.errands.ask(
+    const answer = await api.remote.ask(
       MEDIA_QUEUE,
-      { kind: "execute-js", ...opened, scripts: body.scripts } satisfies MediaErrand,
+      { kind: "execute-js", ...opened, scripts: body.scripts } satisfies MediaRequest,
       ANSWER_WITHIN_MS,
     );
     const { results, ...about } = scriptResultsSchema.parse(answer);
@@ -115,19 +115,19 @@ interface PageRequest {
 /** @throws ApiError where the URL cannot be one to open */
 function pageOf({ inspector }: MediaApi, body: PageRequest) {
   return {
-    url: judgedUrl(inspector, body.url, "url"),
+    url: checkedUrl(inspector, body.url, "url"),
     waitFor: body.wait_for,
     waitSeconds: body.wait_seconds,
     respectRobotsTxt: body.respect_robots_txt,
   };
 }
 
-async function askForArtefact({ errands, links }: MediaApi, errand: MediaErrand) {
-  const answer = artefactSchema.parse(await errands.ask(MEDIA_QUEUE, errand, ANSWER_WITHIN_MS));
+async function askForArtefact({ remote, links }: MediaApi, request: MediaRequest) {
+  const answer = artefactSchema.parse(await remote.ask(MEDIA_QUEUE, request, ANSWER_WITHIN_MS));
   if (!answer.key.startsWith("media/")) throw new ApiError(500, "There is no artefact", { code: "INTERNAL_ERROR" });
   const { url, expiresAt } = await links.linkTo(answer.key);
   return {
-    ...seenOf(errand.url, answer),
+    ...seenOf(request.url, answer),
     content_type: answer.contentType,
     size_bytes: answer.sizeBytes,
     width: answer.width,

@@ -1,7 +1,7 @@
 /** What the watch over jobs works with. */
 
-import { createWatches } from "../../shared/notify/subscriptions.ts";
-import type { WatchDependencies } from "../../shared/notify/update-loop.ts";
+import { createSubscriptions } from "../../shared/notify/subscriptions.ts";
+import type { UpdateDependencies } from "../../shared/notify/update-loop.ts";
 import { dynamoClient } from "../../shared/platform/aws/clients.ts";
 import { systemClock } from "../../shared/platform/clock.ts";
 import { configuredDatabase } from "../../shared/platform/database/database.ts";
@@ -9,10 +9,10 @@ import { once } from "../../shared/platform/once.ts";
 import { createQueueContainer, type QueueContainer } from "../adapters/queue/container.ts";
 
 /** Built once per container. */
-export const dependencies = once((): QueueContainer & WatchDependencies => {
+export const dependencies = once((): QueueContainer & UpdateDependencies => {
   const container = createQueueContainer("progress");
   const { config } = container;
   const clock = systemClock;
-  const watches = createWatches({ dynamo: dynamoClient(), clock }, config.stateTable);
-  return { ...container, clock, sql: configuredDatabase(config), watches };
+  const subscriptions = createSubscriptions({ dynamo: dynamoClient(), clock }, config.stateTable);
+  return { ...container, clock, sql: configuredDatabase(config), subscriptions };
 });

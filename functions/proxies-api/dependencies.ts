@@ -3,7 +3,7 @@ import { createUrlInspector, type UrlInspector } from "../../shared/access/url-i
 import { createProxyStates, type ProxyStates } from "../../shared/crawl/proxies/store.ts";
 import { sqsClient } from "../../shared/platform/aws/clients.ts";
 import { createQueueSender } from "../../shared/platform/aws/queues.ts";
-import { createErrandOffice, type ErrandOffice } from "../../shared/platform/aws/remote-call.ts";
+import { createRemoteCaller, type RemoteCaller } from "../../shared/platform/aws/remote-call.ts";
 import { systemClock } from "../../shared/platform/clock.ts";
 import { once } from "../../shared/platform/once.ts";
 import { type ApiContainer, createApiContainer } from "../adapters/api/container.ts";
@@ -11,7 +11,7 @@ import { type ApiContainer, createApiContainer } from "../adapters/api/container
 export interface ProxiesApi extends ApiContainer {
   proxies: ProxyStates;
   inspector: UrlInspector;
-  errands: ErrandOffice;
+  remote: RemoteCaller;
 }
 
 export const proxiesApi = once((): ProxiesApi => {
@@ -22,6 +22,6 @@ export const proxiesApi = once((): ProxiesApi => {
     ...container,
     proxies: createProxyStates(dynamo, config.stateTable),
     inspector: createUrlInspector(config.allowHosts),
-    errands: createErrandOffice({ queues, dynamo, clock: systemClock }, config.stateTable),
+    remote: createRemoteCaller({ queues, dynamo, clock: systemClock }, config.stateTable),
   };
 });

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { readProxyConfig } from "../../shared/crawl/administration/proxy-configs.ts";
 import { uuidv7 } from "../../shared/platform/ids.ts";
 import { defineRoute } from "../adapters/api/route.ts";
-import { judgedUrl } from "../adapters/crawling/checked-url.ts";
+import { checkedUrl } from "../adapters/crawling/checked-url.ts";
 import type { ProxiesApi } from "./dependencies.ts";
 import { requireAllowed, serverSchema } from "./proxy-json.ts";
 
@@ -12,7 +12,7 @@ const LONGEST_WAIT_MS = 25_000;
 /** For one server; they are tried at once. */
 const TRIAL_MS = 15_000;
 
-const trialSchema = z.object({
+const probeResultSchema = z.object({
   server: z.string(),
   success: z.boolean(),
   /** Of the site's answer; null where none came. */
@@ -43,11 +43,11 @@ export const test = defineRoute(
       /** Every server let the request through. */
       success: z.boolean(),
       url: z.string(),
-      results: z.array(trialSchema),
+      results: z.array(probeResultSchema),
     }),
   },
-  async ({ body }, { sql, config, inspector, proxies, errands }: ProxiesApi) => {
-    const url = judgedUrl(inspector, body.url ?? config.proxyTestUrl, "url");
+  async ({ body }, { sql, config, inspector, proxies, remote }: ProxiesApi) => {
+    const url = checkedUrl(inspector, body.url ?? config.proxyTestUrl, "url");
     if (body.server !== undefined) requireAllowed(inspector, [body.server], () => "server.url");
     else if (body.proxy_id !== undefined) await readProxyConfig(sql, body.proxy_id);
     const draft = body.server === undefined ? undefined : uuidv7();
@@ -58,7 +58,7 @@ export const test = defineRoute(
     }
     try {
       const request = { proxyId: draft ?? body.proxy_id, url, timeoutMs: TRIAL_MS };
-      const results = z.array(trialSchema).parse(await errands.ask("proxy-test", request, LONGEST_WAIT_MS));
+      const results = z.array(probeResultSchema).parse(await remote.ask("proxy-test", request, LONGEST_WAIT_MS));
       return { success: results.every(({ success }) => success), url, results };
     } finally {
       if (draft !== undefined) await proxies.forget(draft);

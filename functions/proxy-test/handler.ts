@@ -4,7 +4,7 @@ import { createUrlGuard } from "../../shared/access/url-guard.ts";
 import { tryProxy } from "../../shared/crawl/proxies/probe.ts";
 import { createProxyStates } from "../../shared/crawl/proxies/store.ts";
 import { dynamoClient } from "../../shared/platform/aws/clients.ts";
-import { errandSchema, runErrand } from "../../shared/platform/aws/remote-call.ts";
+import { answerRemoteCall, remoteCallSchema } from "../../shared/platform/aws/remote-call.ts";
 import { systemClock } from "../../shared/platform/clock.ts";
 import { ApiError } from "../../shared/platform/errors.ts";
 import { once } from "../../shared/platform/once.ts";
@@ -29,10 +29,10 @@ const dependencies = once(() => {
 });
 
 export const handler = createQueueHandler(dependencies, () => ({
-  schema: errandSchema,
-  handle: async (errand) => {
+  schema: remoteCallSchema,
+  handle: async (request) => {
     const { config, guard, proxies, dynamo, clock } = dependencies();
-    await runErrand({ dynamo, clock }, config.stateTable, errand, async (request, remainingMs) => {
+    await answerRemoteCall({ dynamo, clock }, config.stateTable, request, async (request, remainingMs) => {
       const { proxyId, url, timeoutMs } = requestSchema.parse(request);
       const shared = await proxies.read(proxyId);
       if (shared === undefined) {

@@ -2,7 +2,7 @@
 import { createConnections } from "../../shared/notify/connections.ts";
 import { createSockets } from "../../shared/notify/management-api.ts";
 import type { PushDependencies } from "../../shared/notify/push-event.ts";
-import { createWatches } from "../../shared/notify/subscriptions.ts";
+import { createSubscriptions } from "../../shared/notify/subscriptions.ts";
 import { dynamoClient } from "../../shared/platform/aws/clients.ts";
 import { systemClock } from "../../shared/platform/clock.ts";
 import { once } from "../../shared/platform/once.ts";
@@ -14,7 +14,7 @@ export const dependencies = once((): QueueContainer & PushDependencies => {
   const { stateTable } = container.config;
   const clock = systemClock;
   const dynamo = dynamoClient();
-  const watches = createWatches({ dynamo, clock }, stateTable);
-  const connections = createConnections({ dynamo, clock, watches }, stateTable);
-  return { ...container, clock, watches, connections, sockets: createSockets() };
+  const subscriptions = createSubscriptions({ dynamo, clock }, stateTable);
+  const connections = createConnections({ dynamo, clock, subscriptions }, stateTable);
+  return { ...container, clock, subscriptions, connections, sockets: createSockets() };
 });

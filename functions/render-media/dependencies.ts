@@ -1,7 +1,7 @@
 /** What the media API's browser works with, built once per container. No database: it runs the scripts of strangers. */
 import { createUrlGuard } from "../../shared/access/url-guard.ts";
 import { createBodyBudget } from "../../shared/crawl/http/exchange.ts";
-import { createExits } from "../../shared/crawl/proxies/egress.ts";
+import { createEgress } from "../../shared/crawl/proxies/egress.ts";
 import { createProxyStates } from "../../shared/crawl/proxies/store.ts";
 import type { MediaDependencies } from "../../shared/crawl/rendering/media.ts";
 import { createRobotsCache } from "../../shared/crawl/robots/cache.ts";
@@ -24,7 +24,7 @@ export const dependencies = once(() => {
     ...container,
     dynamo,
     guard,
-    exits: createExits({
+    egress: createEgress({
       direct: guard.dispatcher(limits),
       through: (server) => guard.proxyDispatcher(server, limits),
       proxies: createProxyStates(dynamo, config.stateTable),

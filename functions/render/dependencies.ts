@@ -1,6 +1,6 @@
 /** What render works with, built once per container. No database: it runs the scripts of strangers. */
 import { createUrlGuard } from "../../shared/access/url-guard.ts";
-import { createExits } from "../../shared/crawl/proxies/egress.ts";
+import { createEgress } from "../../shared/crawl/proxies/egress.ts";
 import { createProxyStates } from "../../shared/crawl/proxies/store.ts";
 import type { RenderDependencies } from "../../shared/crawl/rendering/run-render.ts";
 import { createJobFlags } from "../../shared/crawl/tasks/job-flags.ts";
@@ -25,7 +25,7 @@ export const dependencies = once(() => {
       config.crawl4aiUrl === ""
         ? createChromiumRenderer(createChromium({ guard, userAgent, executable, log }))
         : createCrawl4AiRenderer({ url: config.crawl4aiUrl, timeoutMs: config.crawl4aiTimeoutS * 1000, userAgent }),
-    exits: createExits({
+    egress: createEgress({
       direct: guard.dispatcher(),
       through: (server) => guard.proxyDispatcher(server),
       proxies: createProxyStates(dynamoClient(), config.stateTable),

@@ -1,6 +1,6 @@
 /** What the WebSocket API needs, built once per container. */
 import { type Connections, createConnections } from "../../shared/notify/connections.ts";
-import { createWatches } from "../../shared/notify/subscriptions.ts";
+import { createSubscriptions } from "../../shared/notify/subscriptions.ts";
 import { sqsClient } from "../../shared/platform/aws/clients.ts";
 import { createQueueSender, type QueueSender } from "../../shared/platform/aws/queues.ts";
 import { systemClock } from "../../shared/platform/clock.ts";
@@ -15,10 +15,10 @@ export interface SocketApi extends ApiContainer {
 export const socketApi = once((): SocketApi => {
   const container = createApiContainer("socket");
   const { config, dynamo } = container;
-  const watches = createWatches({ dynamo, clock: systemClock }, config.stateTable);
+  const subscriptions = createSubscriptions({ dynamo, clock: systemClock }, config.stateTable);
   return {
     ...container,
-    connections: createConnections({ dynamo, clock: systemClock, watches }, config.stateTable),
+    connections: createConnections({ dynamo, clock: systemClock, subscriptions }, config.stateTable),
     queues: createQueueSender(sqsClient(), config.queueUrlPrefix),
   };
 });

@@ -11,7 +11,7 @@ import { ApiError } from "../../shared/platform/errors.ts";
 import { Answer } from "../adapters/api/route.ts";
 import { defineStreamRoute, StreamedAnswer } from "../adapters/api/stream-route.ts";
 import { cacheHandling, resolveOptions } from "../adapters/crawling/job-options.ts";
-import { type JudgedSeeds, judgeSeeds } from "../adapters/crawling/spider-seeds.ts";
+import { type CheckedSeeds, checkSeeds } from "../adapters/crawling/spider-seeds.ts";
 import { statsAnswer } from "../adapters/crawling/spider-stats.ts";
 import { waitOrCancel } from "../adapters/crawling/wait-or-cancel.ts";
 import { API_VERSION, crawlAnswerSchema, recordSchema, storedAnswer, storedSchema } from "./answers.ts";
@@ -47,7 +47,7 @@ export const crawl = defineStreamRoute(
     const fields = selectFields(query, query.result_mode === "stream" ? "all" : "light");
     const streamType = query.result_mode === "stream" ? streamTypeFor(request.header("accept")) : undefined;
     if (streamType !== undefined) refuseResume(request.header("last-event-id"));
-    const seeds = judgeSeeds(dependencies.inspector, body.seed_urls);
+    const seeds = checkSeeds(dependencies.inspector, body.seed_urls);
     const job = await newJob(dependencies, query, body, seeds, caller);
     signal.throwIfAborted();
     if (query.result_mode === "store") {
@@ -96,7 +96,7 @@ async function newJob(
   dependencies: SpiderApi,
   query: CrawlQuery,
   body: CrawlBody,
-  { accepted }: JudgedSeeds,
+  { accepted }: CheckedSeeds,
   caller: Caller,
 ): Promise<NewJob> {
   const { include_patterns: include, exclude_patterns: exclude, respect_robots, keywords, score_threshold } = body;
@@ -118,7 +118,7 @@ async function newJob(
     },
     timeoutS: limitOf(query, body),
     delivery,
-    watched: delivery !== "store" && !query.detach,
+    endsUnheard: delivery !== "store" && !query.detach,
     ...options,
     config: { ...options.config, respect_robots_txt: respect_robots ?? options.config.respect_robots_txt },
   };

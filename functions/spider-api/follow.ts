@@ -1,7 +1,7 @@
 /** The results of a job that exists, as a stream: from the beginning, or from where another stream has ended. */
 import { z } from "zod";
 import { selectFields, selectionOf } from "../../shared/crawl/results/fields.ts";
-import { keepWatched } from "../../shared/crawl/results/listeners.ts";
+import { keepListened } from "../../shared/crawl/results/listeners.ts";
 import { ApiError } from "../../shared/platform/errors.ts";
 import { Answer } from "../adapters/api/route.ts";
 import { defineStreamRoute } from "../adapters/api/stream-route.ts";
@@ -34,7 +34,7 @@ export const follow = defineStreamRoute(
     const fields = selectFields(selectionOf(query, state.fields), "all");
     // an EventSource reconnects whenever a stream ends, unless it is told that there is no more
     if (after === null) return new Answer(204, null);
-    if (state.watched) await keepWatched(dependencies.sql, jobId);
+    if (state.endsUnheard) await keepListened(dependencies.sql, jobId);
     return streamJob(dependencies, jobId, { ...request, type, after, fields, refused: [], stops: false, headers: {} });
   },
 );

@@ -4,8 +4,8 @@ import { repairDomains } from "../../shared/crawl/administration/domain-settings
 import { createHostStates } from "../../shared/crawl/politeness/host-state.ts";
 import { type Swept, sweep } from "../../shared/crawl/recovery/sweep.ts";
 import { createJobFlags } from "../../shared/crawl/tasks/job-flags.ts";
-import { createWatches } from "../../shared/notify/subscriptions.ts";
-import { wakeStalledWatches } from "../../shared/notify/update-loop.ts";
+import { createSubscriptions } from "../../shared/notify/subscriptions.ts";
+import { wakeStalledSubscriptions } from "../../shared/notify/update-loop.ts";
 import { dynamoClient, s3Client, sqsClient } from "../../shared/platform/aws/clients.ts";
 import { createObjectStore } from "../../shared/platform/aws/objects.ts";
 import { createQueueSender } from "../../shared/platform/aws/queues.ts";
@@ -24,14 +24,14 @@ const dependencies = once(() => {
     objects: createObjectStore(s3Client(), config.bucket),
     flags: createJobFlags(dynamo, config.stateTable),
     hosts: createHostStates(dynamo, config.stateTable),
-    watches: createWatches({ dynamo, clock: systemClock }, config.stateTable),
+    subscriptions: createSubscriptions({ dynamo, clock: systemClock }, config.stateTable),
     clock: systemClock,
     log: createLogger({ function: "sweep" }, config.logLevel),
   };
 });
 
 export async function handler(_event: unknown, context: Pick<Context, "getRemainingTimeInMillis">): Promise<Swept> {
-  await wakeStalledWatches(dependencies());
+  await wakeStalledSubscriptions(dependencies());
   const swept = await sweep(dependencies(), Date.now(), () => context.getRemainingTimeInMillis());
   if (swept.awake) await repairDomains(dependencies());
   // whoever watches the function's errors is to see it

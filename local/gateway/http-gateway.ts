@@ -11,7 +11,7 @@ import { BodyTooLarge, readBody } from "./http-body.ts";
 import { MAX_PAYLOAD_BYTES, proxyEvent, readProxyAnswer } from "./http-event.ts";
 import { compileRoutes } from "./http-routes.ts";
 
-export interface HttpDoorOptions {
+export interface HttpGatewayOptions {
   topology: Topology;
   /** 0: any free one. */
   port: number;
@@ -22,7 +22,7 @@ export interface HttpDoorOptions {
   onFault(error: unknown): void;
 }
 
-export interface HttpDoor {
+export interface HttpGateway {
   server: Server;
   port: number;
   readonly isOpen: boolean;
@@ -35,7 +35,7 @@ export interface HttpDoor {
 }
 
 /** @throws the listen error, e.g. EADDRINUSE */
-export async function startHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> {
+export async function startHttpGateway(options: HttpGatewayOptions): Promise<HttpGateway> {
   const match = compileRoutes(options.topology);
   let isOpen = false;
   const server = createServer((request, response) => {
@@ -74,7 +74,7 @@ interface Exchange {
 }
 
 async function serve(
-  options: HttpDoorOptions,
+  options: HttpGatewayOptions,
   match: ReturnType<typeof compileRoutes>,
   { request, response, requestId }: Exchange,
 ): Promise<void> {
@@ -163,7 +163,7 @@ function streamTo(response: ServerResponse): StreamSink {
   };
 }
 
-function sendAnswer(response: ServerResponse, requestId: string, value: unknown, options: HttpDoorOptions): void {
+function sendAnswer(response: ServerResponse, requestId: string, value: unknown, options: HttpGatewayOptions): void {
   const answer = readProxyAnswer(value);
   if (answer === undefined || answer.body.length > MAX_PAYLOAD_BYTES) {
     const what = answer === undefined ? "is not a proxy answer" : "is larger than the 6 MB that Lambda allows";
@@ -184,7 +184,7 @@ function sendAnswer(response: ServerResponse, requestId: string, value: unknown,
   response.end(answer.body);
 }
 
-function sendFault(response: ServerResponse, requestId: string, error: unknown, options: HttpDoorOptions): void {
+function sendFault(response: ServerResponse, requestId: string, error: unknown, options: HttpGatewayOptions): void {
   options.onFault(error);
   // a stream that has begun can only be cut: the client must see that it is not whole
   if (response.headersSent) return void response.destroy();

@@ -6,7 +6,7 @@ import { type RawData, type WebSocket, WebSocketServer } from "ws";
 import { BodyTooLarge, readBody } from "./http-body.ts";
 import { headersOf, requestContext } from "./http-event.ts";
 
-export interface WebSocketDoor {
+export interface WebSocketGateway {
   /** Serves the management API: `POST`, `GET`, `DELETE /@connections/ID`. @returns whether the request was for it */
   manage(request: IncomingMessage, response: ServerResponse, url: URL): boolean;
   /** Ends all connections. */
@@ -42,7 +42,13 @@ interface Connection {
   lastActiveAt: number;
 }
 
-export function openWebSocketDoor({ server, isOpen, invoke, onMessage, onFault }: WebSocketOptions): WebSocketDoor {
+export function openWebSocketGateway({
+  server,
+  isOpen,
+  invoke,
+  onMessage,
+  onFault,
+}: WebSocketOptions): WebSocketGateway {
   const connections = new Map<string, Connection>();
   /** Which subprotocol the handler chose, if any; the client's list may hold a key that must not come back. */
   const subprotocols = new WeakMap<IncomingMessage, string>();

@@ -34,7 +34,7 @@ export interface UrlInspector {
 }
 
 /** The URL, parsed, or why it is refused. */
-export function judgeUrl(inspector: Pick<UrlInspector, "inspect">, url: string): URL | UrlRefusedError {
+export function inspectUrl(inspector: Pick<UrlInspector, "inspect">, url: string): URL | UrlRefusedError {
   try {
     return inspector.inspect(url);
   } catch (error) {

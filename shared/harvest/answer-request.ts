@@ -1,4 +1,4 @@
-/** The side with internet: does the errands of the harvester, with the keys that it alone holds. */
+/** The side with internet: does the remote calls of the harvester, with the keys that it alone holds. */
 import type { Agent } from "undici";
 import type { z } from "zod";
 import type { Clock } from "../platform/clock.ts";
@@ -10,17 +10,17 @@ import { askModel, LlmFailed } from "./llm/rewriter.ts";
 import { failedRun, type ProviderRun, runProvider } from "./provider-run.ts";
 import { REMOTE_PROVIDERS } from "./providers/registry.ts";
 import {
-  harvestErrandSchema,
+  harvestRequestSchema,
   type probeAnswerSchema,
-  type RewriteErrand,
+  type RewriteRequest,
   type rewriteAnswerSchema,
-  type SearchErrand,
+  type SearchRequest,
   type searchAnswerSchema,
 } from "./remote-request.ts";
 import { MAX_LENGTH } from "./strict-json.ts";
 import { within } from "./within.ts";
 
-export interface ErrandTools {
+export interface RequestTools {
   client: Agent;
   clock: Clock;
   random(): number;
@@ -30,16 +30,16 @@ export interface ErrandTools {
 }
 
 /**
- * Every fault is an answer: an errand that were tried again would be paid for again.
- * @param request what `errandSchema.request` holds
+ * Every fault is an answer: a remote call that were tried again would be paid for again.
+ * @param body what `remoteCallSchema.request` holds
  * @param remainingMs until nobody waits for the answer
  * @throws ApiError that is the answer
  */
-export async function doErrand(tools: ErrandTools, request: unknown, remainingMs: number): Promise<unknown> {
-  const errand = harvestErrandSchema.parse(request);
-  if (errand.kind === "rewrite") return await rewrite(tools, errand, remainingMs);
-  if (errand.kind === "search") return await searchProviders(tools, errand);
-  return await probe(tools, errand.url);
+export async function answerHarvestRequest(tools: RequestTools, body: unknown, remainingMs: number): Promise<unknown> {
+  const request = harvestRequestSchema.parse(body);
+  if (request.kind === "rewrite") return await rewrite(tools, request, remainingMs);
+  if (request.kind === "search") return await searchProviders(tools, request);
+  return await probe(tools, request.url);
 }
 
 /** The answer of `llmFailed` must not be tried again with anything else. */
@@ -47,8 +47,8 @@ export const llmFailed = (details: string, cause?: unknown): ApiError =>
   new ApiError(502, "LLM call failed", { code: "LLM_FAILED", details: { text: details }, cause });
 
 async function rewrite(
-  tools: ErrandTools,
-  { llm, prompt, query }: RewriteErrand,
+  tools: RequestTools,
+  { llm, prompt, query }: RewriteRequest,
   remainingMs: number,
 ): Promise<z.infer<typeof rewriteAnswerSchema>> {
   const { apiKeyEnv, ...rest } = llm;
@@ -69,7 +69,7 @@ async function rewrite(
 class NoKey extends Error {}
 
 /** @throws NoKey */
-async function keyOf({ key, log }: ErrandTools, name: string): Promise<string> {
+async function keyOf({ key, log }: RequestTools, name: string): Promise<string> {
   let value: string | undefined;
   try {
     value = await key(name);
@@ -83,8 +83,8 @@ async function keyOf({ key, log }: ErrandTools, name: string): Promise<string> {
 }
 
 async function searchProviders(
-  tools: ErrandTools,
-  { query, providers, want, deadline, timeoutMs }: SearchErrand,
+  tools: RequestTools,
+  { query, providers, want, deadline, timeoutMs }: SearchRequest,
 ): Promise<z.infer<typeof searchAnswerSchema>> {
   // days stay as they are; what is no day is a failure here too
   const expanded = expandPlaceholders(query, tools.clock.now());
@@ -131,7 +131,7 @@ function cutTo(bytes: number, run: ProviderRun): ProviderRun {
 const PROBE_TIMEOUT_MS = 3000;
 
 /** Whether the name resolves and something answers there, whatever it answers. */
-async function probe({ client }: ErrandTools, url: string): Promise<z.infer<typeof probeAnswerSchema>> {
+async function probe({ client }: RequestTools, url: string): Promise<z.infer<typeof probeAnswerSchema>> {
   try {
     const { status } = await callApi(client, {
       method: "GET",

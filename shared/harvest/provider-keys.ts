@@ -5,7 +5,7 @@ import { secretsClient } from "../platform/aws/clients.ts";
 import type { Clock } from "../platform/clock.ts";
 import { RetryableError } from "../platform/errors.ts";
 
-export interface KeyringOptions {
+export interface ProviderKeysOptions {
   env: Record<string, string | undefined>;
   /** A secret that holds one JSON object: variable → key. Empty: there is none. */
   secretArn: string;
@@ -18,12 +18,12 @@ const KEEP_MS = 300_000;
 const secretSchema = z.record(z.string(), z.string());
 
 /** Without white space around it, e.g. the line's end of a file. @returns the key of that name, undefined where there is none; throws RetryableError KEYS_UNREADABLE */
-export function createKeyring({
+export function createProviderKeys({
   env,
   secretArn,
   clock,
   client = secretsClient,
-}: KeyringOptions): (name: string) => Promise<string | undefined> {
+}: ProviderKeysOptions): (name: string) => Promise<string | undefined> {
   let held: { keys: Promise<Record<string, string>>; readAt: number } | undefined;
 
   const read = async (): Promise<Record<string, string>> => {

@@ -74,7 +74,7 @@ export async function runProvider(
     // a page that gives a few less than it may is not made up for by another request
     for (let offset = 0; offset < want; offset += dialect.pageSize) {
       const count = Math.min(dialect.pageSize, want - offset);
-      const reply = await askPatiently(
+      const reply = await askWithRetries(
         () => compiled.call(access, offset, count),
         dialect,
         options,
@@ -103,7 +103,7 @@ export async function runProvider(
 }
 
 /** @returns an answer with status 200 @throws CallFailed */
-async function askPatiently(
+async function askWithRetries(
   call: () => Omit<Parameters<typeof callApi>[1], "timeoutMs">,
   dialect: ProviderDialect,
   { client, clock, random, deadline, timeoutMs }: RunOptions,

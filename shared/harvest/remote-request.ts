@@ -8,7 +8,7 @@ import { neutralQuerySchema } from "./query-schema.ts";
 
 const keyName = z.string().nullable();
 
-const rewriteErrandSchema = z.strictObject({
+const rewriteRequestSchema = z.strictObject({
   kind: z.literal("rewrite"),
   llm: z.strictObject({
     provider: z.enum(LLM_PROVIDERS),
@@ -22,9 +22,9 @@ const rewriteErrandSchema = z.strictObject({
   prompt: z.string(),
   query: z.string(),
 });
-export type RewriteErrand = z.infer<typeof rewriteErrandSchema>;
+export type RewriteRequest = z.infer<typeof rewriteRequestSchema>;
 
-const searchErrandSchema = z.strictObject({
+const searchRequestSchema = z.strictObject({
   kind: z.literal("search"),
   /** Its dates are days. */
   query: neutralQuerySchema,
@@ -44,11 +44,11 @@ const searchErrandSchema = z.strictObject({
   deadline: z.int(),
   timeoutMs: z.int(),
 });
-export type SearchErrand = z.infer<typeof searchErrandSchema>;
+export type SearchRequest = z.infer<typeof searchRequestSchema>;
 
-export const harvestErrandSchema = z.discriminatedUnion("kind", [
-  rewriteErrandSchema,
-  searchErrandSchema,
+export const harvestRequestSchema = z.discriminatedUnion("kind", [
+  rewriteRequestSchema,
+  searchRequestSchema,
   z.strictObject({ kind: z.literal("probe"), url: z.string() }),
 ]);
 

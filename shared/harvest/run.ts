@@ -1,6 +1,6 @@
 /** One run: rewrite, expand, ask all providers at once, merge, store. */
 import { z } from "zod";
-import type { ErrandOffice } from "../platform/aws/remote-call.ts";
+import type { RemoteCaller } from "../platform/aws/remote-call.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Sql } from "../platform/database/database.ts";
 import { ApiError } from "../platform/errors.ts";
@@ -13,14 +13,14 @@ import { failedRun, type ProviderRun } from "./provider-run.ts";
 import { OWN_PROVIDER, type RemoteProvider } from "./providers/registry.ts";
 import { InvalidQuery, parseNeutralQuery } from "./query-schema.ts";
 import { QueryTooLong, queryText, templateText } from "./query-text.ts";
-import { type RewriteErrand, rewriteAnswerSchema, type SearchErrand, searchAnswerSchema } from "./remote-request.ts";
+import { type RewriteRequest, rewriteAnswerSchema, type SearchRequest, searchAnswerSchema } from "./remote-request.ts";
 import { findTemplate, insertRun, keepTemplate, type Template, type TemplateKey } from "./store.ts";
-import { tellProviders } from "./telemetry.ts";
+import { recordProviders } from "./telemetry.ts";
 import { within } from "./within.ts";
 
 export interface HarvestDependencies {
   sql: Sql;
-  errands: ErrandOffice;
+  remote: RemoteCaller;
   clock: Clock;
   log: Logger;
   /** Reads the configuration as it stands now. */
@@ -92,7 +92,7 @@ export async function harvest(dependencies: HarvestDependencies, request: Harves
     });
     return { runId, template, cached, runs, merged };
   } finally {
-    tellProviders(log, runs, clock.now(), runId);
+    recordProviders(log, runs, clock.now(), runId);
   }
 }
 
@@ -104,7 +104,7 @@ export function finalQueries(runs: readonly ProviderRun[]): Record<string, strin
 }
 
 async function templateOf(
-  { sql, errands, clock }: HarvestDependencies,
+  { sql, remote, clock }: HarvestDependencies,
   { config: { llm }, prompt }: LoadedConfig,
   key: TemplateKey,
 ): Promise<{ template: Template; cached: boolean }> {
@@ -116,7 +116,7 @@ async function templateOf(
     return undefined;
   });
   if (held !== undefined) return { template: held, cached: true };
-  const errand: RewriteErrand = {
+  const request: RewriteRequest = {
     kind: "rewrite",
     llm: {
       provider: llm.provider,
@@ -130,8 +130,8 @@ async function templateOf(
     prompt,
     query: key.originalQuery,
   };
-  const answer = await errands.ask(HARVEST_QUEUE, errand, llm.timeout_ms + WAY_MS).catch((error: unknown) => {
-    if (!(error instanceof ApiError) || error.code !== "ERRAND_TIMEOUT") throw error;
+  const answer = await remote.ask(HARVEST_QUEUE, request, llm.timeout_ms + WAY_MS).catch((error: unknown) => {
+    if (!(error instanceof ApiError) || error.code !== "REMOTE_TIMEOUT") throw error;
     throw llmFailed(`timeout after ${llm.timeout_ms / 1000}s`, error);
   });
   const { text } = rewriteAnswerSchema.parse(answer);
@@ -164,34 +164,34 @@ function withOptions(
 }
 
 async function searchAll(
-  { errands, clock, searchOwn, log }: HarvestDependencies,
+  { remote, clock, searchOwn, log }: HarvestDependencies,
   { config: { search } }: LoadedConfig,
   query: ExpandedQuery,
 ): Promise<ProviderRun[]> {
   const names = askedProviders(search);
   const want = query.filters.max_results ?? search.default_options.maxResults;
   const deadline = clock.now() + search.deadline_ms;
-  const remote = names.filter((name): name is RemoteProvider => name !== OWN_PROVIDER);
+  const providers = names.filter((name): name is RemoteProvider => name !== OWN_PROVIDER);
 
   const askRemote = async (): Promise<ProviderRun[]> => {
-    if (remote.length === 0) return [];
+    if (providers.length === 0) return [];
     const { expanded: _, ...neutral } = query;
-    const errand: SearchErrand = {
+    const request: SearchRequest = {
       kind: "search",
       query: neutral,
-      providers: remote.map((name) => providerAccess(search, name)),
+      providers: providers.map((name) => providerAccess(search, name)),
       want,
       deadline,
       timeoutMs: search.provider_timeout_ms,
     };
     try {
-      return searchAnswerSchema.parse(await errands.ask(HARVEST_QUEUE, errand, search.deadline_ms + WAY_MS)).runs;
+      return searchAnswerSchema.parse(await remote.ask(HARVEST_QUEUE, request, search.deadline_ms + WAY_MS)).runs;
     } catch (error) {
       if (!(error instanceof ApiError) && !(error instanceof z.ZodError)) throw error;
       log.error("the providers gave no answer", { error });
-      const late = error instanceof ApiError && error.code === "ERRAND_TIMEOUT";
+      const late = error instanceof ApiError && error.code === "REMOTE_TIMEOUT";
       const reason = late ? "timeout" : "failed on our side: the log has the details";
-      return remote.map((provider) => failedRun(provider, reason));
+      return providers.map((provider) => failedRun(provider, reason));
     }
   };
 

@@ -31,7 +31,12 @@ export const FAILURES = metricSet("harvest", ["reason"], {
  * question's words, so it is told at level `debug` alone.
  * @param runId undefined where nothing was stored
  */
-export function tellProviders(log: Logger, runs: readonly ProviderRun[], now: number, runId: number | undefined): void {
+export function recordProviders(
+  log: Logger,
+  runs: readonly ProviderRun[],
+  now: number,
+  runId: number | undefined,
+): void {
   const told = runId === undefined ? log : log.with({ run_id: runId });
   for (const { provider, queryUsed, latencyMs, urls, requests, skipped, error } of runs) {
     const values = {
@@ -53,7 +58,7 @@ interface StoredOutcome {
 }
 
 /** One line for a stored run. */
-export function tellRun(log: Logger, { runId, cached, merged }: StoredOutcome, now: number, started: number): void {
+export function recordRun(log: Logger, { runId, cached, merged }: StoredOutcome, now: number, started: number): void {
   const overlap = CONFIDENCES.map((providers) => {
     return [providers, merged.filter(({ confidence }) => String(confidence) === providers).length] as const;
   });
@@ -69,7 +74,7 @@ export function tellRun(log: Logger, { runId, cached, merged }: StoredOutcome, n
 const TELLING = new Set(["LLM_FAILED", "PROVIDERS_FAILED"]);
 
 /** Failed runs by reason: `LLM_FAILED`, `INVALID_SCHEMA`, `PROVIDERS_FAILED`, … */
-export function tellFailure(log: Logger, error: unknown, now: number): void {
+export function recordFailure(log: Logger, error: unknown, now: number): void {
   const { code, details } = error instanceof ApiError ? error : { code: "INTERNAL_ERROR", details: undefined };
   const why = TELLING.has(code) && { details: details?.["text"] };
   log.warn("run failed", { reason: code, ...why });

@@ -17,7 +17,7 @@ export const SEARCH = metricSet("search", ["mode"], {
 });
 
 /** @param started as `performance.now()` gave it */
-export function tellEmbedded(log: Logger, jobId: string, chunks: Embedded, started: number): void {
+export function recordEmbedded(log: Logger, jobId: string, chunks: Embedded, started: number): void {
   const values = { chunks, batch_seconds: (performance.now() - started) / 1000 };
   log.measure("chunks embedded", { job_id: jobId, ...EMBED.fields({}, values, Date.now()) });
 }

@@ -14,7 +14,7 @@ import type { Clock } from "../platform/clock.ts";
 import { ApiError } from "../platform/errors.ts";
 import { uuidv7 } from "../platform/ids.ts";
 import { LISTENER_LIFETIME_S, type Listener, listenerName, parseListener } from "./listener.ts";
-import type { Watches } from "./subscriptions.ts";
+import type { Subscriptions } from "./subscriptions.ts";
 
 /** At once. */
 const MOST_PER_KEY = 100;
@@ -34,13 +34,13 @@ export interface Connections {
    * Takes the right to send the last event, which is given once.
    * @returns "taken" where it was given before, "missing" where the connection is forgotten
    */
-  takeLastWord(connectionId: string): Promise<"given" | "taken" | "missing">;
+  takeTerminalEvent(connectionId: string): Promise<"given" | "taken" | "missing">;
   /** Gives it back: the event has not left. @returns how often that happened */
-  returnLastWord(connectionId: string): Promise<number>;
+  returnTerminalEvent(connectionId: string): Promise<number>;
 }
 
 export function createConnections(
-  { dynamo, clock, watches }: { dynamo: DynamoDBDocumentClient; clock: Clock; watches: Watches },
+  { dynamo, clock, subscriptions }: { dynamo: DynamoDBDocumentClient; clock: Clock; subscriptions: Subscriptions },
   TableName: string,
 ): Connections {
   const update = (pk: string, expressions: Omit<UpdateCommand["input"], "TableName" | "Key">) =>
@@ -95,7 +95,7 @@ export function createConnections(
       await dynamo.send(new PutCommand({ TableName, Item: { pk: connectionKey(connectionId), ...item } }));
       try {
         await joinKey(keyId, listener);
-        await orTooMany(watches.join(jobId, listener), "This job has as many listeners as it may have");
+        await orTooMany(subscriptions.join(jobId, listener), "This job has as many listeners as it may have");
       } catch (error) {
         await connections.forget(connectionId);
         throw error;
@@ -107,12 +107,12 @@ export function createConnections(
       if (Item === undefined) return;
       const listener = { connectionId, expiresAt: Number(Item["expires_at"]) };
       await Promise.all([
-        watches.leave(String(Item["job_id"]), [listener]),
+        subscriptions.leave(String(Item["job_id"]), [listener]),
         leaveKey(String(Item["key_id"]), [listenerName(listener)]),
       ]);
       await dynamo.send(new DeleteCommand({ TableName, Key }));
     },
-    async takeLastWord(connectionId) {
+    async takeTerminalEvent(connectionId) {
       const by = uuidv7();
       try {
         await update(connectionKey(connectionId), {
@@ -130,7 +130,7 @@ export function createConnections(
         return Item["last_word"] === by ? "given" : "taken";
       }
     },
-    async returnLastWord(connectionId) {
+    async returnTerminalEvent(connectionId) {
       try {
         const { Attributes } = await update(connectionKey(connectionId), {
           UpdateExpression: "REMOVE last_word ADD refusals :one",

@@ -1,7 +1,7 @@
 /** The progress of a job as server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html). */
 import type { Clock } from "../platform/clock.ts";
 import type { Logger } from "../platform/observability/log.ts";
-import { isPassingFault } from "../platform/transient-errors.ts";
+import { isTransientError } from "../platform/transient-errors.ts";
 import { deletedJob, hasEnded, type ProgressEvent } from "./job-progress.ts";
 
 export interface ProgressStream {
@@ -68,7 +68,7 @@ async function readAgain({ jobId, read, log }: ProgressStream): Promise<Progress
   try {
     return (await read()) ?? deletedJob(jobId);
   } catch (error) {
-    if (!isPassingFault(error)) throw error;
+    if (!isTransientError(error)) throw error;
     log.warn("the progress of a job could not be read: it is read again", { error, job_id: jobId });
     return undefined;
   }

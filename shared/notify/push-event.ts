@@ -7,7 +7,7 @@ import type { Clock } from "../platform/clock.ts";
 import type { Logger } from "../platform/observability/log.ts";
 import type { Connections } from "./connections.ts";
 import { ageMs, type Listener, parseListener } from "./listener.ts";
-import type { PushOutcome, Watches } from "./subscriptions.ts";
+import type { PushOutcome, Subscriptions } from "./subscriptions.ts";
 
 export const pushMessageSchema = z.strictObject({
   jobId: z.uuid(),
@@ -38,7 +38,7 @@ export interface Sockets {
 }
 
 export interface PushDependencies {
-  watches: Watches;
+  subscriptions: Subscriptions;
   connections: Connections;
   sockets: Sockets;
   clock: Clock;
@@ -58,15 +58,15 @@ type Outcome = "delivered" | "refused" | "left";
 
 /** Never fails for a single connection: the watch sees who was not told, and tells them at its next turn. */
 export async function pushEvent(dependencies: PushDependencies, message: PushMessage): Promise<void> {
-  const { watches, clock, log } = dependencies;
+  const { subscriptions, clock, log } = dependencies;
   const { jobId, seq, eventId } = message;
-  const watch = await watches.beginPush(jobId, seq, LEASE_MS);
-  if (watch === undefined) return;
+  const subscription = await subscriptions.beginPush(jobId, seq, LEASE_MS);
+  if (subscription === undefined) return;
   const deadline = clock.now() + TIME_LIMIT_MS;
   const outcome = { delivered: [] as Listener[], refused: [] as Listener[] };
   // a message that was made while the one before was on its way may say the same
-  const isKnown = message.kind === "progress" && watch.sent === eventId;
-  const waiting = message.to.filter((name) => !(isKnown && watch.greeted.has(name))).map(parseListener);
+  const isKnown = message.kind === "progress" && subscription.sent === eventId;
+  const waiting = message.to.filter((name) => !(isKnown && subscription.notified.has(name))).map(parseListener);
   const worker = async () => {
     for (let each = waiting.shift(); each !== undefined; each = waiting.shift()) {
       const result = clock.now() < deadline ? await deliver(dependencies, message, each) : "refused";
@@ -74,13 +74,13 @@ export async function pushEvent(dependencies: PushDependencies, message: PushMes
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, worker));
-  await watches.endPush(jobId, seq, { sent: eventId, ...outcome } satisfies PushOutcome);
+  await subscriptions.endPush(jobId, seq, { sent: eventId, ...outcome } satisfies PushOutcome);
   if (outcome.refused.length > 0) log.info("connections did not take an event", { refused: outcome.refused.length });
 }
 
 async function deliver(dependencies: PushDependencies, message: PushMessage, listener: Listener): Promise<Outcome> {
   try {
-    return await (message.kind === "last" ? sayLastWord : say)(dependencies, message, listener);
+    return await (message.kind === "last" ? sendTerminalEvent : say)(dependencies, message, listener);
   } catch (error) {
     dependencies.log.warn("a connection could not be written to", { error, job_id: message.jobId });
     return "refused";
@@ -88,35 +88,35 @@ async function deliver(dependencies: PushDependencies, message: PushMessage, lis
 }
 
 async function say(dependencies: PushDependencies, { jobId, body }: PushMessage, listener: Listener): Promise<Outcome> {
-  const { sockets, connections, watches, clock } = dependencies;
+  const { sockets, connections, subscriptions, clock } = dependencies;
   const result = await sockets.post(listener.connectionId, body, "at least once");
   if (result === "sent") return "delivered";
   if (result === "refused" || ageMs(listener, clock.now()) < UNOPENED_MS) return "refused";
   await connections.forget(listener.connectionId);
   // where the connection is forgotten, only the watch remembers it
-  await watches.leave(jobId, [listener]);
+  await subscriptions.leave(jobId, [listener]);
   return "left";
 }
 
 /** A fault after which nobody knows whether the event has left keeps the right to send it: then the connection is only closed. */
-async function sayLastWord(
+async function sendTerminalEvent(
   dependencies: PushDependencies,
   { jobId, body }: PushMessage,
   listener: Listener,
 ): Promise<Outcome> {
-  const { sockets, connections, watches, clock } = dependencies;
+  const { sockets, connections, subscriptions, clock } = dependencies;
   const { connectionId } = listener;
-  const right = await connections.takeLastWord(connectionId);
+  const right = await connections.takeTerminalEvent(connectionId);
   if (right === "given") {
     const result = await sockets.post(connectionId, body, "at most once");
     const mayOpen = result === "gone" && ageMs(listener, clock.now()) < UNOPENED_MS;
     if (result === "refused" || mayOpen) {
-      if ((await connections.returnLastWord(connectionId)) < MOST_REFUSALS) return "refused";
+      if ((await connections.returnTerminalEvent(connectionId)) < MOST_REFUSALS) return "refused";
     }
   }
   await sockets.close(connectionId);
   await connections.forget(connectionId);
   // where the connection is forgotten, only the watch remembers it
-  await watches.leave(jobId, [listener]);
+  await subscriptions.leave(jobId, [listener]);
   return "left";
 }

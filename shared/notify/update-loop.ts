@@ -11,19 +11,19 @@ import type { Logger } from "../platform/observability/log.ts";
 import { deletedJob, hasEnded, type ProgressEvent, readProgress } from "./job-progress.ts";
 import { type Listener, listenerName } from "./listener.ts";
 import type { PushMessage } from "./push-event.ts";
-import type { Watch, Watches } from "./subscriptions.ts";
+import type { Subscription, Subscriptions } from "./subscriptions.ts";
 
-export const watchMessageSchema = z.strictObject({
+export const updateMessageSchema = z.strictObject({
   jobId: z.uuid(),
   /** Left out: somebody came, or the watch seems to have stopped. Then it goes on, unless it does so anyway. */
-  turn: z.int().optional(),
+  round: z.int().optional(),
 });
-type WatchMessage = z.infer<typeof watchMessageSchema>;
+type UpdateMessage = z.infer<typeof updateMessageSchema>;
 
-export interface WatchDependencies {
+export interface UpdateDependencies {
   sql: Sql;
   queues: Pick<QueueSender, "send">;
-  watches: Watches;
+  subscriptions: Subscriptions;
   clock: Clock;
 }
 
@@ -35,41 +35,41 @@ const LONGEST_SILENCE_MS = 60_000;
 const PING = '{"type":"ping"}';
 
 /** Idempotent: a message that comes twice, or after its turn, does nothing. */
-export async function takeTurn(dependencies: WatchDependencies, message: WatchMessage): Promise<void> {
-  const { sql, queues, watches, clock } = dependencies;
+export async function takeRound(dependencies: UpdateDependencies, message: UpdateMessage): Promise<void> {
+  const { sql, queues, subscriptions, clock } = dependencies;
   const { jobId } = message;
-  const watch = await watches.read(jobId);
-  if (watch === undefined) return void (await watches.end(jobId));
-  if (!isNext(watch, message.turn, clock.now())) return;
-  const { present, gone } = apart(watch, clock.now());
-  await watches.leave(jobId, gone);
-  if (present.length === 0 && (await watches.end(jobId))) return;
+  const subscription = await subscriptions.read(jobId);
+  if (subscription === undefined) return void (await subscriptions.end(jobId));
+  if (!isNext(subscription, message.round, clock.now())) return;
+  const { present, gone } = apart(subscription, clock.now());
+  await subscriptions.leave(jobId, gone);
+  if (present.length === 0 && (await subscriptions.end(jobId))) return;
   const event = (await readProgress(sql, jobId)) ?? deletedJob(jobId);
   // after the job was read: whoever takes the next turn sees it as it is now, or as it is later
-  const turn = await watches.takeTurn(watch);
-  if (turn === undefined) return;
-  const push = pushFor(watch, present, event, clock.now());
+  const round = await subscriptions.takeRound(subscription);
+  if (round === undefined) return;
+  const push = pushFor(subscription, present, event, clock.now());
   try {
-    if (push !== undefined) await queues.send("push", { jobId, seq: turn, ...push } satisfies PushMessage);
-    await queues.send("progress", { jobId, turn } satisfies WatchMessage, TURN_S);
+    if (push !== undefined) await queues.send("push", { jobId, seq: round, ...push } satisfies PushMessage);
+    await queues.send("progress", { jobId, round } satisfies UpdateMessage, TURN_S);
   } catch (error) {
-    await watches.loseTurn(jobId, turn);
+    await subscriptions.loseRound(jobId, round);
     throw error;
   }
 }
 
-function isNext({ turn, turnAt }: Watch, asked: number | undefined, now: number): boolean {
-  return turn === undefined || turn === asked || turnAt < now - STALE_MS;
+function isNext({ round, roundAt }: Subscription, asked: number | undefined, now: number): boolean {
+  return round === undefined || round === asked || roundAt < now - STALE_MS;
 }
 
-function apart({ listeners }: Watch, now: number): { present: Listener[]; gone: Listener[] } {
+function apart({ listeners }: Subscription, now: number): { present: Listener[]; gone: Listener[] } {
   const isGone = ({ expiresAt }: Listener) => expiresAt < now / 1000;
   return { present: listeners.filter((each) => !isGone(each)), gone: listeners.filter(isGone) };
 }
 
 /** What must be told to whom; undefined where all know all. */
 function pushFor(
-  watch: Watch,
+  subscription: Subscription,
   present: readonly Listener[],
   event: ProgressEvent,
   now: number,
@@ -80,10 +80,10 @@ function pushFor(
   const told = { eventId: id, body: JSON.stringify({ type, data }) };
   // who has had the last event leaves, so whoever is here has not
   if (hasEnded(event)) return { ...told, kind: "last", to: everybody };
-  if (watch.sent !== id) return { ...told, kind: "progress", to: everybody };
-  const newcomers = everybody.filter((name) => !watch.greeted.has(name));
+  if (subscription.sent !== id) return { ...told, kind: "progress", to: everybody };
+  const newcomers = everybody.filter((name) => !subscription.notified.has(name));
   if (newcomers.length > 0) return { ...told, kind: "progress", to: newcomers };
-  if (now - watch.sentAt < LONGEST_SILENCE_MS) return undefined;
+  if (now - subscription.sentAt < LONGEST_SILENCE_MS) return undefined;
   return { ...told, kind: "ping", body: PING, to: everybody };
 }
 
@@ -91,11 +91,11 @@ function pushFor(
 const AT_ONCE = 25;
 
 /** Watches whose messages are lost go on. Reads one item where nobody listens, and no database. Never fails: it comes again. */
-export async function wakeStalledWatches(
-  dependencies: Omit<WatchDependencies, "sql"> & { log: Logger },
+export async function wakeStalledSubscriptions(
+  dependencies: Omit<UpdateDependencies, "sql"> & { log: Logger },
 ): Promise<void> {
   try {
-    const jobs = await dependencies.watches.jobs();
+    const jobs = await dependencies.subscriptions.jobs();
     for (let start = 0; start < jobs.length; start += AT_ONCE) {
       await Promise.all(jobs.slice(start, start + AT_ONCE).map((jobId) => wakeIfStalled(dependencies, jobId)));
     }
@@ -105,11 +105,11 @@ export async function wakeStalledWatches(
 }
 
 async function wakeIfStalled(
-  { queues, watches, clock, log }: Omit<WatchDependencies, "sql"> & { log: Logger },
+  { queues, subscriptions, clock, log }: Omit<UpdateDependencies, "sql"> & { log: Logger },
   jobId: string,
 ): Promise<void> {
-  const watch = await watches.read(jobId);
-  if (watch !== undefined && watch.turnAt >= clock.now() - STALE_MS) return;
+  const subscription = await subscriptions.read(jobId);
+  if (subscription !== undefined && subscription.roundAt >= clock.now() - STALE_MS) return;
   log.warn("a watch had stopped: it goes on", { job_id: jobId });
-  await queues.send("progress", { jobId } satisfies WatchMessage);
+  await queues.send("progress", { jobId } satisfies UpdateMessage);
 }

@@ -6,7 +6,7 @@ const UNREACHABLE =
   /^(ECONNREFUSED|ECONNRESET|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EPIPE|CONNECT_TIMEOUT|CONNECTION_(CLOSED|ENDED|DESTROYED)|08...|57P0.|53...)$/;
 
 /** Whether the same work may succeed later, by itself. */
-export function isPassingFault(error: unknown): boolean {
+export function isTransientError(error: unknown): boolean {
   return (
     error instanceof RetryableError || error instanceof ThrottledError || isUnreachable(error) || isFaultOfAws(error)
   );

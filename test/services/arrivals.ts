@@ -25,7 +25,7 @@ export function watchArrivals(): void {
 /** Epoch ms before which what is being handled now had not arrived. */
 export const notArrivedBefore = (): number => caughtUpAt;
 
-interface Arrival {
+interface CapturedPage {
   /** Epoch ms at which the request was handled. */
   at: number;
   /** Epoch ms before which it had not arrived. */
@@ -36,7 +36,7 @@ interface Arrival {
  * The most of these requests that certainly arrived within one second. A process that stands still for a while handles at once
  * what came meanwhile: that alone is no burst.
  */
-export function busiestSecond(requests: readonly Arrival[]): number {
+export function busiestSecond(requests: readonly CapturedPage[]): number {
   const sorted = requests.toSorted((a, b) => a.at - b.at);
   return Math.max(
     0,

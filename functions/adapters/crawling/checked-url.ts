@@ -1,5 +1,5 @@
 /** URLs that a request names, judged before anything is done with them. */
-import { judgeUrl, type UrlInspector, type UrlRefusedError } from "../../../shared/access/url-inspection.ts";
+import { inspectUrl, type UrlInspector, type UrlRefusedError } from "../../../shared/access/url-inspection.ts";
 import { ApiError } from "../../../shared/platform/errors.ts";
 
 /**
@@ -7,10 +7,10 @@ import { ApiError } from "../../../shared/platform/errors.ts";
  * @param path where it stands in the request, e.g. `urls[3]`
  * @throws ApiError 400 URL_INVALID or 403 URL_BLOCKED that says which URL it is
  */
-export function judgedUrl(inspector: UrlInspector, url: string, path: string): string {
-  const judged = judgeUrl(inspector, url);
-  if (judged instanceof URL) return judged.href;
-  throw refusedUrl(judged, path, hostOf(url));
+export function checkedUrl(inspector: UrlInspector, url: string, path: string): string {
+  const checked = inspectUrl(inspector, url);
+  if (checked instanceof URL) return checked.href;
+  throw refusedUrl(checked, path, hostOf(url));
 }
 
 /** Names the field and its host, never the URL itself: that may hold a password. */

@@ -1,6 +1,6 @@
 /** The seeds of a spider crawl, judged by the URL guard. */
 import { z } from "zod";
-import { judgeUrl, type UrlInspector } from "../../../shared/access/url-inspection.ts";
+import { inspectUrl, type UrlInspector } from "../../../shared/access/url-inspection.ts";
 import { ApiError } from "../../../shared/platform/errors.ts";
 import { hostOf } from "./checked-url.ts";
 
@@ -13,7 +13,7 @@ export const refusedSeedSchema = z.object({
 });
 export type RefusedSeed = z.infer<typeof refusedSeedSchema>;
 
-export interface JudgedSeeds {
+export interface CheckedSeeds {
   accepted: string[];
   /** The crawl goes on without them. */
   refused: RefusedSeed[];
@@ -23,16 +23,16 @@ export interface JudgedSeeds {
  * @param field of the request, for the paths of what is refused
  * @throws ApiError 403 URL_BLOCKED where all are blocked, 400 URL_INVALID where none is left otherwise; each with its reason
  */
-export function judgeSeeds(inspector: UrlInspector, seeds: readonly string[], field = "seed_urls"): JudgedSeeds {
+export function checkSeeds(inspector: UrlInspector, seeds: readonly string[], field = "seed_urls"): CheckedSeeds {
   const accepted: string[] = [];
   const refused: RefusedSeed[] = [];
   for (const [index, seed] of seeds.entries()) {
-    const judged = judgeUrl(inspector, seed);
-    if (judged instanceof URL) accepted.push(judged.href);
+    const checked = inspectUrl(inspector, seed);
+    if (checked instanceof URL) accepted.push(checked.href);
     else {
       const host = hostOf(seed);
       const path = `${field}[${index}]`;
-      refused.push({ path, ...(host !== undefined && { host }), code: judged.code, message: judged.message });
+      refused.push({ path, ...(host !== undefined && { host }), code: checked.code, message: checked.message });
     }
   }
   if (accepted.length === 0) throw noneLeft(refused);

@@ -10,7 +10,7 @@ import type { z } from "zod";
 import { PERMANENT_FAULT, type QueueSender } from "../../../shared/platform/aws/queues.ts";
 import { PermanentError, ThrottledError } from "../../../shared/platform/errors.ts";
 import type { Logger } from "../../../shared/platform/observability/log.ts";
-import { isPassingFault } from "../../../shared/platform/transient-errors.ts";
+import { isTransientError } from "../../../shared/platform/transient-errors.ts";
 
 export interface QueueConsumer<Message> {
   schema: z.ZodType<Message>;
@@ -80,7 +80,8 @@ async function handleRecord<Message>(
     });
     return undefined;
   } catch (error) {
-    const failsByItself = receiveCount >= TRIES_OF_A_MESSAGE && !isPassingFault(error) && !queue.endsWith(DEAD_LETTERS);
+    const failsByItself =
+      receiveCount >= TRIES_OF_A_MESSAGE && !isTransientError(error) && !queue.endsWith(DEAD_LETTERS);
     if (error instanceof PermanentError || failsByItself) {
       log.error("message can never be handled: it goes to the dead-letter queue", { error });
       try {

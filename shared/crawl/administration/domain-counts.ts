@@ -12,8 +12,8 @@ export interface Counted {
 }
 
 /** Adds these captures. To be called last in a transaction, with nothing locked after it. */
-export async function countByDomain(tx: Transaction, arrivals: readonly Counted[]): Promise<void> {
-  const domains = Map.groupBy(arrivals, ({ url }) => url.host);
+export async function countByDomain(tx: Transaction, capturedPages: readonly Counted[]): Promise<void> {
+  const domains = Map.groupBy(capturedPages, ({ url }) => url.host);
   const rows = [...domains].map(([domain, some]) => ({
     domain,
     crawled: some.filter(({ outcome }) => outcome.state === "crawled").length,

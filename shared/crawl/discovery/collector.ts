@@ -1,5 +1,5 @@
 /** The URLs of a discovery: judged, each once, the best of them where they are scored. Memory is bounded by `maxUrls`. */
-import { judgeUrl, type UrlInspector, UrlRefusedError } from "../../access/url-inspection.ts";
+import { inspectUrl, type UrlInspector, UrlRefusedError } from "../../access/url-inspection.ts";
 import { normalizeUrl } from "../urls/normalize-url.ts";
 import { compilePatterns } from "../urls/patterns.ts";
 import { relevanceOf, TITLE_WEIGHT, urlFields } from "../urls/relevance.ts";
@@ -77,9 +77,9 @@ export function createCollector({ site, inspector, ...options }: CollectorOption
       const parsed = URL.parse(text, base?.href);
       if (parsed === null || !/^https?:$/.test(parsed.protocol)) return "URL_INVALID";
       if (!isOfSite(parsed, site)) return "WRONG_HOST";
-      const judged = judgeUrl(inspector, parsed.href);
-      if (judged instanceof UrlRefusedError) return judged.code;
-      const url = normalizeUrl(judged);
+      const checked = inspectUrl(inspector, parsed.href);
+      if (checked instanceof UrlRefusedError) return checked.code;
+      const url = normalizeUrl(checked);
       const held = kept.get(url);
       if (held !== undefined) {
         held.lastmod ??= lastmod;

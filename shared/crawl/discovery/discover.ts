@@ -6,7 +6,7 @@
 import type { ObjectStore } from "../../platform/aws/objects.ts";
 import type { QueueSender } from "../../platform/aws/queues.ts";
 import type { Logger } from "../../platform/observability/log.ts";
-import { patiently } from "../../platform/patience.ts";
+import { retryTransient } from "../../platform/patience.ts";
 import { createCollector } from "./collector.ts";
 import { COMMON_CRAWL_RPS, createCommonCrawl } from "./common-crawl.ts";
 import { createFetcher, type FetcherDependencies, TimeUp } from "./fetcher.ts";
@@ -68,7 +68,8 @@ export async function discover(
     notes.add(task.domain, "MAX_URLS", `There may be more than the ${task.maxUrls} URLs that max_urls allows`);
   }
   const failed = urls.length === 0 && faults.length === task.sources.length;
-  const resultKey = urls.length === 0 ? null : await patiently(clock, end, () => writeDiscovery(objects, jobId, urls));
+  const resultKey =
+    urls.length === 0 ? null : await retryTransient(clock, end, () => writeDiscovery(objects, jobId, urls));
   const message: Discovered = {
     event: "ended",
     jobId,
@@ -77,6 +78,6 @@ export async function discover(
     resultKey,
     notes: notes.all(),
   };
-  await patiently(clock, end, () => queues.send(DISCOVERED_QUEUE, message));
+  await retryTransient(clock, end, () => queues.send(DISCOVERED_QUEUE, message));
   log.info("discovered", { job_id: jobId, urls: urls.length, notes: message.notes.length, failed });
 }

@@ -10,7 +10,7 @@ import { CircuitOpen } from "../politeness/host-permit.ts";
 import type { HostStates } from "../politeness/host-state.ts";
 import { createPoliteClient, type PoliteClient } from "../politeness/polite-client.ts";
 import { SlotTooFar } from "../politeness/slot-queue.ts";
-import { directExit } from "../proxies/egress.ts";
+import { directEgress } from "../proxies/egress.ts";
 import type { RobotsCache } from "../robots/cache.ts";
 import { createRobotsGate } from "../robots/gate.ts";
 import type { RobotsRules } from "../robots/rules.ts";
@@ -86,7 +86,7 @@ export function createFetcher(dependencies: FetcherDependencies, { signal, deadl
       waitingSince: startedAt,
       jobRps: rates?.get(host) ?? settings.defaultRps,
       states: hosts,
-      exit: directExit(client),
+      egress: directEgress(client),
       budget,
       clock,
       signal,

@@ -5,7 +5,7 @@ import type { Sql } from "../../platform/database/database.ts";
 import { rowsOf } from "../../platform/database/rows.ts";
 import { uuidv7 } from "../../platform/ids.ts";
 import type { Logger } from "../../platform/observability/log.ts";
-import { tellJobEnded } from "../jobs/metrics.ts";
+import { recordJobEnded } from "../jobs/metrics.ts";
 import type { JobFlags } from "../tasks/job-flags.ts";
 import { keywordsOf } from "../urls/relevance.ts";
 import { DISCOVER_QUEUE, type Discovered, type DiscoveryNote, type DiscoveryTask } from "./task.ts";
@@ -112,7 +112,7 @@ export async function takeDiscovered({ sql, log }: Noting, message: Discovered):
       result_key = ${resultKey}, notes = ${rowsOf(notes)}::text::jsonb, completed_at = now()
     where id = ${jobId} and status in ('pending', 'running')
     returning extract(epoch from completed_at - created_at)::float8 as seconds`;
-  return tellEnded(log, jobId, status, ended);
+  return recordEnded(log, jobId, status, ended);
 }
 
 /** Ends a job whose worker will not answer. @returns whether it was open */
@@ -121,10 +121,10 @@ export async function failDiscovery({ sql, log }: Noting, jobId: string, error: 
     update discovery_jobs set status = 'failed', error = ${error}, completed_at = now()
     where id = ${jobId} and status in ('pending', 'running')
     returning extract(epoch from completed_at - created_at)::float8 as seconds`;
-  return tellEnded(log, jobId, "failed", ended);
+  return recordEnded(log, jobId, "failed", ended);
 }
 
-function tellEnded(
+function recordEnded(
   log: Logger,
   jobId: string,
   status: "completed" | "failed",
@@ -132,7 +132,7 @@ function tellEnded(
 ): boolean {
   if (ended === undefined) return false;
   const stopReason = status === "completed" ? "completed" : "error";
-  tellJobEnded(log, jobId, { kind: "discovery", status, stopReason }, ended.seconds);
+  recordJobEnded(log, jobId, { kind: "discovery", status, stopReason }, ended.seconds);
   return true;
 }
 

@@ -8,19 +8,19 @@ import { createWarcSegment, type WarcMember, type WarcSegment, warcSegmentKey } 
 import type { ObjectStore } from "../../platform/aws/objects.ts";
 import type { QueueSender } from "../../platform/aws/queues.ts";
 import type { Clock } from "../../platform/clock.ts";
-import { patiently } from "../../platform/patience.ts";
+import { retryTransient } from "../../platform/patience.ts";
 import type { FetchTask } from "../tasks/fetch-task.ts";
-import type { RenderingWish } from "../tasks/render-task.ts";
+import type { RenderRequest } from "../tasks/render-task.ts";
 import { sendToRender } from "../tasks/render-task.ts";
 import type { TaskLease } from "./task-lease.ts";
 
-export interface CaptureOutbox {
+export interface CaptureWriter {
   /** @param rendering where the capture goes to the browser instead, which delivers it */
   add(
     capture: Capture,
     members: readonly WarcMember[],
     recordId: string | null,
-    rendering?: RenderingWish | null,
+    rendering?: RenderRequest | null,
   ): Promise<void>;
   /** Records that belong to no capture, such as those of robots.txt. */
   archive(members: readonly WarcMember[]): void;
@@ -30,7 +30,7 @@ export interface CaptureOutbox {
   close(): void;
 }
 
-export interface CaptureOutboxOptions {
+export interface CaptureWriterOptions {
   task: Pick<FetchTask, "jobId" | "taskId" | "config" | "deadline">;
   lease: TaskLease;
   objects: ObjectStore;
@@ -53,12 +53,12 @@ const FLUSH_TEXT_CHARS = 4 * 1024 * 1024;
 /** What is given up has to be asked of its sites once more, so a service that is down is waited for this long. */
 const PATIENCE_MS = 30_000;
 
-export function createCaptureOutbox(options: CaptureOutboxOptions): CaptureOutbox {
+export function createCaptureWriter(options: CaptureWriterOptions): CaptureWriter {
   const { task, lease, objects, queues, clock } = options;
   const { jobId, taskId } = task;
   let segment: WarcSegment | undefined;
   let segments = 0;
-  let pending: { capture: Capture; rendering: RenderingWish | null }[] = [];
+  let pending: { capture: Capture; rendering: RenderRequest | null }[] = [];
   let textChars = 0;
   let timer: NodeJS.Timeout | undefined;
   let flushing: Promise<boolean> = Promise.resolve(true);
@@ -79,18 +79,18 @@ export function createCaptureOutbox(options: CaptureOutboxOptions): CaptureOutbo
     const [file, all] = [segment, pending];
     [segment, pending, textChars] = [undefined, [], 0];
     const until = Math.min(options.deadline, clock.now() + PATIENCE_MS);
-    if (file) await patiently(clock, until, () => objects.put(file.key, file.contents(), "application/warc"));
+    if (file) await retryTransient(clock, until, () => objects.put(file.key, file.contents(), "application/warc"));
     if (all.length === 0) return true;
     const batch = all.filter(({ rendering }) => rendering === null).map(({ capture }) => capture);
     if (batch.length > 0) {
-      const batchKey = await patiently(clock, until, () => writeCaptureBatch(objects, jobId, batch));
-      await patiently(clock, until, () => queues.send("captures", { jobId, taskId, batchKey }));
+      const batchKey = await retryTransient(clock, until, () => writeCaptureBatch(objects, jobId, batch));
+      await retryTransient(clock, until, () => queues.send("captures", { jobId, taskId, batchKey }));
     }
     for (const { capture, rendering } of all) {
       if (rendering === null) continue;
-      await patiently(clock, until, () => sendToRender({ objects, queues }, task, capture, rendering));
+      await retryTransient(clock, until, () => sendToRender({ objects, queues }, task, capture, rendering));
     }
-    return await patiently(clock, until, () => lease.record(all.map(({ capture }) => capture.urlHash)));
+    return await retryTransient(clock, until, () => lease.record(all.map(({ capture }) => capture.urlHash)));
   };
 
   /** One at a time, in order. */

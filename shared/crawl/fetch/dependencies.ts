@@ -6,14 +6,14 @@ import type { Clock } from "../../platform/clock.ts";
 import type { Logger } from "../../platform/observability/log.ts";
 import type { BodyBudget } from "../http/exchange.ts";
 import type { HostStates } from "../politeness/host-state.ts";
-import type { Exits } from "../proxies/egress.ts";
+import type { Egress } from "../proxies/egress.ts";
 import type { RobotsCache } from "../robots/cache.ts";
 import type { JobFlags } from "../tasks/job-flags.ts";
 import type { TaskLeases } from "./task-lease.ts";
 
 export interface FetchDependencies {
   guard: UrlGuard;
-  exits: Exits;
+  egress: Egress;
   budget: BodyBudget;
   hosts: HostStates;
   leases: TaskLeases;

@@ -12,7 +12,7 @@ import { createTaskHosts } from "./task-hosts.ts";
 
 export type OnePageDependencies = Pick<
   FetchDependencies,
-  "guard" | "exits" | "budget" | "hosts" | "robots" | "clock" | "settings"
+  "guard" | "egress" | "budget" | "hosts" | "robots" | "clock" | "settings"
 >;
 
 /** For the answer of the site. */

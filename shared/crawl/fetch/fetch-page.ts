@@ -10,7 +10,7 @@ import { isRedirect, redirectTarget } from "../http/redirects.ts";
 import { RequestRefused } from "../http/request-refused.ts";
 import { type CrawlConfig, OWN_HEADERS } from "../settings/crawl-config.ts";
 import type { FetchTask, PriorCapture } from "../tasks/fetch-task.ts";
-import type { RenderingWish } from "../tasks/render-task.ts";
+import type { RenderRequest } from "../tasks/render-task.ts";
 import { hostOf } from "../urls/normalize-url.ts";
 import type { Scope } from "../urls/scope.ts";
 import { inScope } from "../urls/scope.ts";
@@ -42,7 +42,7 @@ export interface FetchedPage {
   /** Record id of the member that the capture points to; null where nothing came. */
   recordId: string | null;
   /** Set where the page is to be opened in a browser before its capture is delivered. */
-  rendering: RenderingWish | null;
+  rendering: RenderRequest | null;
 }
 
 const ACCEPT = "text/html,application/xhtml+xml,application/xml;q=0.9,text/plain;q=0.8,*/*;q=0.5";
@@ -59,7 +59,7 @@ export async function fetchPage(target: TaskUrl, context: PageContext): Promise<
   const seen = new Set<string>();
   let recordId: string | null = null;
   let remainingMs = config.page_timeout_ms;
-  let rendering: RenderingWish | null = null;
+  let rendering: RenderRequest | null = null;
   const ended = (error: CaptureError | null): FetchedPage => ({
     capture: { ...capture, error },
     members,
@@ -69,9 +69,9 @@ export async function fetchPage(target: TaskUrl, context: PageContext): Promise<
 
   let next = target.url;
   for (;;) {
-    const judged = await judge(next, capture.redirects.length > 0, context);
-    if (!(judged instanceof URL)) return ended(judged);
-    const url = judged;
+    const checked = await check(next, capture.redirects.length > 0, context);
+    if (!(checked instanceof URL)) return ended(checked);
+    const url = checked;
     capture.finalUrl = url.href;
     seen.add(url.href);
     const prior = priorOf(target.prior, url);
@@ -151,7 +151,7 @@ export function capturedWithout(target: TaskUrl, error: CaptureError, now: numbe
 }
 
 /** The URL as it may be requested, or why it may not: by the guard, the job's scope and robots.txt. */
-export async function judge(href: string, redirected: boolean, context: PageContext): Promise<URL | CaptureError> {
+export async function check(href: string, redirected: boolean, context: PageContext): Promise<URL | CaptureError> {
   let url: URL;
   try {
     url = context.guard.inspect(href);

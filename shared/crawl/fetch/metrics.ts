@@ -73,7 +73,7 @@ export const FETCH = metricSet("fetch", [], {
   deferred_seconds: counter("How much later those tasks were to go on", "Seconds"),
 });
 
-export interface FetchTally {
+export interface FetchRecord {
   /** @param attempt tries before this one @param rendered whether a browser goes on with it */
   page(capture: Capture, attempt: number, rendered: boolean): void;
   deferred(delayMs: number): void;
@@ -81,7 +81,7 @@ export interface FetchTally {
   tell(log: Logger, now: number): void;
 }
 
-export function createFetchTally(): FetchTally {
+export function createFetchRecord(): FetchRecord {
   const pages: Partial<Record<PageOutcome, number>> = {};
   const page_seconds: number[] = [];
   let [payload_bytes, retries, rendering, deferrals, deferred_seconds, told] = [0, 0, 0, 0, 0, false];

@@ -9,7 +9,7 @@
 import type { Extraction } from "../../extract/extraction.ts";
 import { onlyLoads } from "../../render/chromium/placeholder.ts";
 import type { CrawlConfig } from "../settings/crawl-config.ts";
-import { type RenderSigns, renderSigns } from "./render-signals.ts";
+import { type RenderSignals, renderSignals } from "./render-signals.ts";
 
 /** Characters of main content from which on a page has its text: a paragraph and its heading. */
 const ENOUGH_TEXT = 500;
@@ -48,26 +48,26 @@ export function renderReason(
   if (mode === "always") return "always";
   const chars = extraction.text.length;
   if (chars >= ENOUGH_TEXT_OF_A_SHELL) return null;
-  const signs = renderSigns(html.slice(0, SEARCHED_CHARS));
+  const signals = renderSignals(html.slice(0, SEARCHED_CHARS));
   // what no script fills stays as it is
-  if (!signs.scripts) return null;
-  const sign = rootSign(signs) ?? (chars < ENOUGH_TEXT ? pageSign(signs, chars, html.length) : null);
-  return sign === null ? null : `${sign}; the HTML holds ${chars} characters of text`;
+  if (!signals.scripts) return null;
+  const signal = rootSignal(signals) ?? (chars < ENOUGH_TEXT ? pageSignal(signals, chars, html.length) : null);
+  return signal === null ? null : `${signal}; the HTML holds ${chars} characters of text`;
 }
 
-function rootSign({ rootText }: RenderSigns): string | null {
+function rootSignal({ rootText }: RenderSignals): string | null {
   if (rootText === null) return null;
   if (withoutPlaceholders(rootText) === "") return "an application's root is empty";
   return onlyLoads(rootText) ? "an application's root only says that it loads" : null;
 }
 
-function pageSign(signs: RenderSigns, chars: number, htmlLength: number): string | null {
-  const { text, rootText, emptyBlock, inline, refreshAfter } = signs;
-  const length = htmlLength - Math.min(htmlLength, SEARCHED_CHARS) + signs.length;
+function pageSignal(signals: RenderSignals, chars: number, htmlLength: number): string | null {
+  const { text, rootText, emptyBlock, inline, refreshAfter } = signals;
+  const length = htmlLength - Math.min(htmlLength, SEARCHED_CHARS) + signals.length;
   if (chars < ENOUGH_TEXT_BESIDE_A_SLOT && length >= LONG_MARKUP && chars / length < SHELL_SHARE) {
     return `text is ${((100 * chars) / length).toFixed(1)} % of the page`;
   }
-  if (asksForScripts(signs)) {
+  if (asksForScripts(signals)) {
     // an application that the server has rendered keeps its plea
     const served = rootText !== null && rootText.trim().length >= ENOUGH_TEXT_OF_A_SMALL_PAGE / 2;
     if (!served && (emptyBlock || chars < ENOUGH_TEXT_OF_A_SMALL_PAGE)) return "noscript asks for JavaScript";
@@ -78,9 +78,9 @@ function pageSign(signs: RenderSigns, chars: number, htmlLength: number): string
   if (withoutPlaceholders(text) === "") return "the body holds no text";
   if (onlyLoads(text)) return "the body only says that it loads";
   if (chars >= ENOUGH_TEXT_BESIDE_A_SLOT) return null;
-  if (signs.emptyMain) return "the place of the content is empty";
+  if (signals.emptyMain) return "the place of the content is empty";
   if (PLACEHOLDER.test(text)) return "a template's placeholders stand for text";
-  const filled = filledElement(signs);
+  const filled = filledElement(signals);
   return filled === undefined ? null : `a script fills the empty element #${filled}`;
 }
 
@@ -89,12 +89,12 @@ const PLACEHOLDER = /\{\{[^{}]{1,200}\}\}/;
 
 const withoutPlaceholders = (text: string): string => text.replaceAll(new RegExp(PLACEHOLDER, "g"), " ").trim();
 
-function asksForScripts({ noscript, noscriptLeaves }: RenderSigns): boolean {
+function asksForScripts({ noscript, noscriptLeaves }: RenderSignals): boolean {
   return noscriptLeaves || (ASKS_FOR_SCRIPTS.test(noscript) && !GOES_WITHOUT.test(noscript));
 }
 
 /** An empty element that a script of the page names and fills. */
-function filledElement({ emptyIds, inline }: RenderSigns): string | undefined {
+function filledElement({ emptyIds, inline }: RenderSignals): string | undefined {
   if (!FILLS.test(inline)) return undefined;
   return emptyIds.find((id) =>
     [`"${id}"`, `'${id}'`, `\`${id}\``, `"#${id}"`, `'#${id}'`, `\`#${id}\``].some((named) => inline.includes(named)),

@@ -1,7 +1,7 @@
 /** What the HTML of a page shows of how it is made: one pass over its tags, no tree, and memory that does not grow with it. */
 import { Parser } from "htmlparser2";
 
-export interface RenderSigns {
+export interface RenderSignals {
   /** There is something that could change the page. */
   scripts: boolean;
   /** Text that the body shows without scripts, its beginning. */
@@ -56,8 +56,8 @@ interface OpenElement {
   at: number;
 }
 
-export function renderSigns(html: string): RenderSigns {
-  const signs: RenderSigns = {
+export function renderSignals(html: string): RenderSignals {
+  const signals: RenderSignals = {
     scripts: false,
     text: "",
     rootText: null,
@@ -81,36 +81,36 @@ export function renderSigns(html: string): RenderSigns {
     onopentag(name, attributes) {
       const above = open.at(-1);
       if (above !== undefined && name !== "script") above.empty = false;
-      if (name === "meta") noteRefresh(signs, attributes, unseen.includes("noscript"));
+      if (name === "meta") noteRefresh(signals, attributes, unseen.includes("noscript"));
       if (VOID.test(name)) return;
       open.push({ name, id: attributes["id"], empty: true, at: parser.startIndex });
       if (UNSEEN.has(name)) unseen.push(name);
       if (name === "script") {
         isScript = !DATA.test((attributes["type"] ?? "").trim());
-        signs.scripts ||= isScript;
-        signs.inline += SCRIPT_START;
+        signals.scripts ||= isScript;
+        signals.inline += SCRIPT_START;
       }
       if (inRoot > 0) inRoot += 1;
       else if (unseen.length === 0 && (ROOT_ID.test(attributes["id"] ?? "") || ROOT_ELEMENT.test(name))) {
         inRoot = 1;
-        signs.rootText ??= "";
+        signals.rootText ??= "";
       }
     },
     ontext(text) {
       if (unseen.at(-1) === "script") {
-        if (isScript && signs.inline.length < KEPT_SCRIPT) signs.inline += text.slice(0, KEPT_SCRIPT);
+        if (isScript && signals.inline.length < KEPT_SCRIPT) signals.inline += text.slice(0, KEPT_SCRIPT);
         return;
       }
       if (unseen.includes("noscript")) {
-        if (signs.noscript.length < KEPT_TEXT) signs.noscript += ` ${text.slice(0, KEPT_TEXT)}`;
+        if (signals.noscript.length < KEPT_TEXT) signals.noscript += ` ${text.slice(0, KEPT_TEXT)}`;
         return;
       }
       if (unseen.length > 0 || text.trim() === "") return;
       const above = open.at(-1);
       if (above !== undefined) above.empty = false;
-      if (signs.text.length < KEPT_TEXT) signs.text += ` ${text.slice(0, KEPT_TEXT)}`;
-      if (inRoot > 0 && signs.rootText !== null && signs.rootText.length < KEPT_TEXT)
-        signs.rootText += ` ${text.slice(0, KEPT_TEXT)}`;
+      if (signals.text.length < KEPT_TEXT) signals.text += ` ${text.slice(0, KEPT_TEXT)}`;
+      if (inRoot > 0 && signals.rootText !== null && signals.rootText.length < KEPT_TEXT)
+        signals.rootText += ` ${text.slice(0, KEPT_TEXT)}`;
     },
     onclosetag(name) {
       const closed = VOID.test(name) ? undefined : open.pop();
@@ -118,25 +118,25 @@ export function renderSigns(html: string): RenderSigns {
       const { id, empty, at } = closed;
       if (UNSEEN.has(name)) unseen.pop();
       if (inRoot > 0) inRoot -= 1;
-      if ((name === "style" || name === "svg") && !unseen.includes("svg")) signs.length -= parser.endIndex + 1 - at;
+      if ((name === "style" || name === "svg") && !unseen.includes("svg")) signals.length -= parser.endIndex + 1 - at;
       if (!empty || unseen.length > 0) return;
-      if (BLOCK.test(name)) signs.emptyBlock = true;
-      if (name === "main" || (BLOCK.test(name) && MAIN_ID.test(id ?? ""))) signs.emptyMain = true;
-      if (id !== undefined && id !== "" && signs.emptyIds.length < KEPT_IDS) signs.emptyIds.push(id);
+      if (BLOCK.test(name)) signals.emptyBlock = true;
+      if (name === "main" || (BLOCK.test(name) && MAIN_ID.test(id ?? ""))) signals.emptyMain = true;
+      if (id !== undefined && id !== "" && signals.emptyIds.length < KEPT_IDS) signals.emptyIds.push(id);
     },
   });
   for (let at = 0; at < html.length && open.length <= DEEPEST; at += PIECE_CHARS) {
     parser.write(html.slice(at, at + PIECE_CHARS));
   }
   parser.end();
-  return signs;
+  return signals;
 }
 
-function noteRefresh(signs: RenderSigns, attributes: Record<string, string>, inNoscript: boolean): void {
+function noteRefresh(signals: RenderSignals, attributes: Record<string, string>, inNoscript: boolean): void {
   if (attributes["http-equiv"]?.toLowerCase() !== "refresh") return;
   const [, seconds, target] =
     /^\s*(\d{0,6})[\d.]*\s*(?:[;,\s]\s*(\S[\s\S]*))?$/.exec(attributes["content"] ?? "") ?? [];
   if (target === undefined) return;
-  if (inNoscript) signs.noscriptLeaves = true;
-  else signs.refreshAfter ??= Number(seconds ?? 0);
+  if (inNoscript) signals.noscriptLeaves = true;
+  else signals.refreshAfter ??= Number(seconds ?? 0);
 }

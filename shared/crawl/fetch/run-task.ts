@@ -6,7 +6,7 @@ import { uuidv7 } from "../../platform/ids.ts";
 import type { Logger } from "../../platform/observability/log.ts";
 import { type FetchTask, fetchQueue } from "../tasks/fetch-task.ts";
 import type { FetchDependencies, TaskDelivery, WorkOutcome } from "./dependencies.ts";
-import { createFetchTally, type FetchTally } from "./metrics.ts";
+import { createFetchRecord, type FetchRecord } from "./metrics.ts";
 import type { TaskLease } from "./task-lease.ts";
 import { workThrough } from "./work-task.ts";
 
@@ -28,7 +28,7 @@ export async function runFetchTask(
     // the holder may have died: look again when its lease ends
     return await sendAgain(dependencies, task, taken.remainingMs);
   }
-  const tally = createFetchTally();
+  const tally = createFetchRecord();
   try {
     await workWithLease(dependencies, task, taken.lease, { ...delivery, log }, tally);
   } finally {
@@ -41,7 +41,7 @@ async function workWithLease(
   task: FetchTask,
   lease: TaskLease,
   delivery: TaskDelivery,
-  tally: FetchTally,
+  tally: FetchRecord,
 ): Promise<void> {
   const { log } = delivery;
   let outcome: WorkOutcome;

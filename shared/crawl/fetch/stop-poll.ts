@@ -1,34 +1,34 @@
 /** Looks once a second at what may stop a task: its job was cancelled, its time is up, its lease is lost, its host was blocked or slowed. */
 
-import { createLookout, LOOK_EVERY_MS, type Lookout } from "../politeness/freshness.ts";
+import { createFreshnessCheck, type FreshnessCheck, LOOK_EVERY_MS } from "../politeness/freshness.ts";
 import type { FetchTask } from "../tasks/fetch-task.ts";
 import type { FetchDependencies } from "./dependencies.ts";
-import type { TaskHalt } from "./stop-reason.ts";
+import type { TaskStop } from "./stop-reason.ts";
 import { LEASE_MS, type TaskLease } from "./task-lease.ts";
 
-export interface TaskWatch extends Lookout {
+export interface StopPoll extends FreshnessCheck {
   /** Looks until stopped. @param refreshHost reads again what others know of the hosts */
   start(refreshHost: () => Promise<void>): void;
   stop(): Promise<void>;
 }
 
-export function createTaskWatch(
+export function createStopPoll(
   { clock, flags }: Pick<FetchDependencies, "clock" | "flags">,
   task: FetchTask,
   lease: TaskLease,
-  halt: TaskHalt,
-): TaskWatch {
+  stop: TaskStop,
+): StopPoll {
   const over = new AbortController();
   let watching: Promise<void> = Promise.resolve();
   let refreshHost = async (): Promise<void> => undefined;
 
   const lookAtTask = async (): Promise<void> => {
-    if (task.deadline !== null && clock.now() >= task.deadline) halt.stopFor({ kind: "timed-out" });
-    if (await flags.isCancelled(task.jobId)) halt.stopFor({ kind: "cancelled" });
-    if (lease.until - clock.now() < LEASE_MS / 2 && !(await lease.renew())) halt.stopFor({ kind: "lost" });
+    if (task.deadline !== null && clock.now() >= task.deadline) stop.stopFor({ kind: "timed-out" });
+    if (await flags.isCancelled(task.jobId)) stop.stopFor({ kind: "cancelled" });
+    if (lease.until - clock.now() < LEASE_MS / 2 && !(await lease.renew())) stop.stopFor({ kind: "lost" });
   };
 
-  const lookout = createLookout(clock, async () => {
+  const freshness = createFreshnessCheck(clock, async () => {
     await Promise.all([lookAtTask(), refreshHost()]);
   });
 
@@ -36,21 +36,21 @@ export function createTaskWatch(
     task.deadline === null ? LOOK_EVERY_MS : Math.max(0, Math.min(LOOK_EVERY_MS, task.deadline - clock.now()));
 
   const watch = async (): Promise<void> => {
-    while (!over.signal.aborted && !halt.signal.aborted) {
+    while (!over.signal.aborted && !stop.signal.aborted) {
       try {
         await clock.sleep(nextLookMs(), over.signal);
-        await lookout.lookNow();
+        await freshness.lookNow();
       } catch (error) {
-        if (!over.signal.aborted) halt.stopFor({ kind: "failed", error });
+        if (!over.signal.aborted) stop.stopFor({ kind: "failed", error });
       }
     }
   };
 
   return {
     get recent() {
-      return lookout.recent;
+      return freshness.recent;
     },
-    look: lookout.look,
+    look: freshness.look,
     start(refresh) {
       refreshHost = refresh;
       watching = watch();

@@ -2,21 +2,21 @@
 import { RetryableError } from "../../platform/errors.ts";
 import type { WorkOutcome } from "./dependencies.ts";
 
-export type HaltReason =
+export type StopReason =
   | { kind: "cancelled" }
   | { kind: "timed-out" }
   | { kind: "failed"; error: unknown }
   | Exclude<WorkOutcome, { kind: "done" }>;
 
-export interface TaskHalt {
+export interface TaskStop {
   readonly signal: AbortSignal;
-  readonly reason: HaltReason | undefined;
-  stopFor(reason: HaltReason): void;
+  readonly reason: StopReason | undefined;
+  stopFor(reason: StopReason): void;
 }
 
-export function createTaskHalt(): TaskHalt {
+export function createTaskStop(): TaskStop {
   const controller = new AbortController();
-  let first: HaltReason | undefined;
+  let first: StopReason | undefined;
   return {
     signal: controller.signal,
     get reason() {

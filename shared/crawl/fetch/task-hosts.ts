@@ -2,7 +2,7 @@
 
 import { uuidTime } from "../../platform/ids.ts";
 import { RequestRefused } from "../http/request-refused.ts";
-import type { Lookout } from "../politeness/freshness.ts";
+import type { FreshnessCheck } from "../politeness/freshness.ts";
 import { CircuitOpen } from "../politeness/host-permit.ts";
 import { createPoliteClient, type PoliteClient } from "../politeness/polite-client.ts";
 import { SlotTooFar } from "../politeness/slot-queue.ts";
@@ -24,7 +24,7 @@ export interface TaskHosts {
 }
 
 export interface TaskHostsOptions {
-  dependencies: Pick<FetchDependencies, "hosts" | "exits" | "budget" | "clock" | "settings">;
+  dependencies: Pick<FetchDependencies, "hosts" | "egress" | "budget" | "clock" | "settings">;
   task: Pick<FetchTask, "jobId" | "host" | "config">;
   signal: AbortSignal;
   /** Epoch ms by which the last slot must be. */
@@ -32,14 +32,14 @@ export interface TaskHostsOptions {
   /** URLs of the task that still wait for a worker. */
   queued(): number;
   /** Undefined: only the signal stops requests. */
-  lookout?: Lookout;
+  freshness?: FreshnessCheck;
 }
 
 export function createTaskHosts(options: TaskHostsOptions): TaskHosts {
-  const { dependencies, task, signal, deadline, queued, lookout } = options;
-  const { hosts, exits, budget, clock, settings } = dependencies;
+  const { dependencies, task, signal, deadline, queued, freshness } = options;
+  const { hosts, egress, budget, clock, settings } = dependencies;
   const clients = new Map<string, PoliteClient>();
-  const exit = exits.forTask(task.config.proxy_id);
+  const ownEgress = egress.forTask(task.config.proxy_id);
 
   const clientOf = (host: string): PoliteClient => {
     const held = clients.get(host);
@@ -50,14 +50,14 @@ export function createTaskHosts(options: TaskHostsOptions): TaskHosts {
       jobRps: task.config.rate_limit_rps ?? settings.defaultRps,
       waitingSince: uuidTime(task.jobId) ?? 0,
       states: hosts,
-      exit,
+      egress: ownEgress,
       budget,
       clock,
       signal,
       maxWaitMs: own ? MAX_SLOT_WAIT_MS : MAX_FOREIGN_WAIT_MS,
       wanted: own ? queued : () => 0,
       deadline,
-      lookout,
+      freshness,
     });
     clients.set(host, made);
     return made;

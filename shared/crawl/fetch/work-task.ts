@@ -6,12 +6,12 @@ import { createRobotsGate } from "../robots/gate.ts";
 import type { FetchTask } from "../tasks/fetch-task.ts";
 import { hostOf } from "../urls/normalize-url.ts";
 import { archiveExchange } from "./archive-exchange.ts";
-import { type CaptureOutbox, createCaptureOutbox } from "./capture-writer.ts";
+import { type CaptureWriter, createCaptureWriter } from "./capture-writer.ts";
 import type { FetchDependencies, TaskDelivery, WorkOutcome } from "./dependencies.ts";
-import { capturedWithout, fetchPage, judge, type PageContext, type TaskUrl } from "./fetch-page.ts";
-import type { FetchTally } from "./metrics.ts";
-import { createTaskWatch } from "./stop-poll.ts";
-import { createTaskHalt, type HaltReason, isInfrastructureFault, type TaskHalt } from "./stop-reason.ts";
+import { capturedWithout, check, fetchPage, type PageContext, type TaskUrl } from "./fetch-page.ts";
+import type { FetchRecord } from "./metrics.ts";
+import { createStopPoll } from "./stop-poll.ts";
+import { createTaskStop, isInfrastructureFault, type StopReason, type TaskStop } from "./stop-reason.ts";
 import { createTaskHosts, type TaskHosts } from "./task-hosts.ts";
 import type { TaskLease } from "./task-lease.ts";
 
@@ -19,7 +19,7 @@ import type { TaskLease } from "./task-lease.ts";
 const CLOSING_MS = 15_000;
 
 /** What becomes of the URLs that a stop of the whole job leaves. */
-const STOPPED: Partial<Record<HaltReason["kind"], CaptureError>> = {
+const STOPPED: Partial<Record<StopReason["kind"], CaptureError>> = {
   cancelled: fault("CANCELLED", "The job was cancelled"),
   "timed-out": fault("TIMEOUT", "The time of the job was up"),
 };
@@ -30,25 +30,25 @@ export async function workThrough(
   task: FetchTask,
   lease: TaskLease,
   { remainingMs, log }: TaskDelivery,
-  tally: FetchTally,
+  tally: FetchRecord,
 ): Promise<WorkOutcome> {
   const { clock, settings } = dependencies;
-  const halt = createTaskHalt();
+  const stop = createTaskStop();
   const closing = Math.min(task.config.page_timeout_ms + CLOSING_MS, remainingMs() / 2);
   const deadline = clock.now() + remainingMs() - closing;
-  const outbox = openOutbox(dependencies, task, lease, halt, deadline);
+  const writer = openWriter(dependencies, task, lease, stop, deadline);
   let queue: TaskUrl[] = [];
   const queued = (): number => queue.length;
-  const watch = createTaskWatch(dependencies, task, lease, halt);
-  const hosts = createTaskHosts({ dependencies, task, signal: halt.signal, deadline, queued, lookout: watch });
-  const context = pageContext(dependencies, task, hosts, outbox);
+  const poll = createStopPoll(dependencies, task, lease, stop);
+  const hosts = createTaskHosts({ dependencies, task, signal: stop.signal, deadline, queued, freshness: poll });
+  const context = pageContext(dependencies, task, hosts, writer);
   const ended = new Set(task.urls.map(({ urlHash }) => urlHash).filter((urlHash) => lease.isDone(urlHash)));
 
   const endWithout = async (url: TaskUrl, error: CaptureError): Promise<void> => {
     ended.add(url.urlHash);
     const capture = capturedWithout(url, error, clock.now());
     tally.page(capture, url.attempt, false);
-    await outbox.add(capture, [], null);
+    await writer.add(capture, [], null);
   };
 
   /** What stops the task stops it; what goes wrong with one page is that page's. */
@@ -56,9 +56,9 @@ export async function workThrough(
     try {
       await work();
     } catch (error) {
-      if (error instanceof SlotTooFar) return halt.stopFor({ kind: "later", waitMs: error.waitMs });
-      if (halt.signal.aborted) return;
-      if (isInfrastructureFault(error)) return halt.stopFor({ kind: "failed", error });
+      if (error instanceof SlotTooFar) return stop.stopFor({ kind: "later", waitMs: error.waitMs });
+      if (stop.signal.aborted) return;
+      if (isInfrastructureFault(error)) return stop.stopFor({ kind: "failed", error });
       log.error("a page could not be handled", { error, url: url.url });
       await endWithout(url, fault("INVALID_RESPONSE", `The page could not be handled: ${String(error)}`));
     }
@@ -68,43 +68,43 @@ export async function workThrough(
   const sortOut = async (): Promise<void> => {
     const wanted: TaskUrl[] = [];
     for (const url of task.urls) {
-      if (ended.has(url.urlHash) || halt.signal.aborted) continue;
+      if (ended.has(url.urlHash) || stop.signal.aborted) continue;
       await guarded(url, async () => {
-        const judged = await judge(url.url, false, context);
-        if (judged instanceof URL) wanted.push(url);
-        else await endWithout(url, judged);
+        const checked = await check(url.url, false, context);
+        if (checked instanceof URL) wanted.push(url);
+        else await endWithout(url, checked);
       });
     }
     queue = wanted;
   };
 
   const worker = async (): Promise<void> => {
-    while (!halt.signal.aborted) {
+    while (!stop.signal.aborted) {
       const next = queue.shift();
       if (next === undefined) return;
-      if (clock.now() >= deadline) return halt.stopFor({ kind: "later", waitMs: 0 });
+      if (clock.now() >= deadline) return stop.stopFor({ kind: "later", waitMs: 0 });
       await guarded(next, async () => {
         const { capture, members, recordId, rendering } = await fetchPage(next, context);
         ended.add(next.urlHash);
         tally.page(capture, next.attempt, rendering !== null);
-        await outbox.add(capture, members, recordId, rendering);
+        await writer.add(capture, members, recordId, rendering);
       });
     }
   };
 
   try {
-    await watch.look();
-    watch.start(hosts.refresh);
+    await poll.look();
+    poll.start(hosts.refresh);
     await sortOut();
     await Promise.all(
       Array.from({ length: Math.min(settings.concurrency, task.concurrency ?? settings.concurrency) }, worker),
     );
   } finally {
-    await watch.stop();
-    outbox.close();
+    await poll.stop();
+    writer.close();
   }
 
-  const { reason } = halt;
+  const { reason } = stop;
   if (reason?.kind === "failed") throw reason.error;
   if (reason?.kind === "lost") return reason;
   const stopped = reason && STOPPED[reason.kind];
@@ -112,18 +112,18 @@ export async function workThrough(
     const left = task.urls.filter(({ urlHash }) => !ended.has(urlHash));
     for (const url of left) await endWithout(url, stopped);
   }
-  if (!(await outbox.flush())) return { kind: "lost" };
+  if (!(await writer.flush())) return { kind: "lost" };
   return reason?.kind === "later" ? reason : { kind: "done" };
 }
 
-function openOutbox(
+function openWriter(
   { objects, queues, clock, settings }: FetchDependencies,
   task: FetchTask,
   lease: TaskLease,
-  halt: TaskHalt,
+  stop: TaskStop,
   deadline: number,
-): CaptureOutbox {
-  return createCaptureOutbox({
+): CaptureWriter {
+  return createCaptureWriter({
     task,
     lease,
     objects,
@@ -132,7 +132,7 @@ function openOutbox(
     clock,
     deadline,
     onTrouble: (trouble) =>
-      halt.stopFor(trouble === "lease-lost" ? { kind: "lost" } : { kind: "failed", error: trouble }),
+      stop.stopFor(trouble === "lease-lost" ? { kind: "lost" } : { kind: "failed", error: trouble }),
   });
 }
 
@@ -140,7 +140,7 @@ function pageContext(
   { robots: cache, guard, settings, clock }: FetchDependencies,
   task: FetchTask,
   hosts: TaskHosts,
-  outbox: CaptureOutbox,
+  writer: CaptureWriter,
 ): PageContext {
   const robots = createRobotsGate({
     cache,
@@ -148,7 +148,7 @@ function pageContext(
     userAgent: settings.userAgent,
     unreachable: settings.robotsUnreachable,
     get: hosts.get,
-    archive: async (exchange) => outbox.archive((await archiveExchange(exchange, null)).members),
+    archive: async (exchange) => writer.archive((await archiveExchange(exchange, null)).members),
     onCrawlDelay: (origin, delayMs) => hosts.slowTo(hostOf(origin), delayMs),
   });
   return {

@@ -65,12 +65,12 @@ export async function renewTask(tx: Transaction, job: JobRow, taskId: string): P
 
 /** The task as it stands: with the URLs that it still owes. @returns undefined where it owes none */
 export async function readTask(tx: Transaction, job: JobRow, taskId: string): Promise<ClaimedTask | undefined> {
-  const owed = await tx<TaskUrl[]>`
+  const outstanding = await tx<TaskUrl[]>`
     select encode(u.url_hash, 'hex') as "urlHash", u.url, u.host, u.depth, u.attempt, prior.prior
     from frontier u left join lateral (${priorOf(tx, job)}) prior on true
     where u.job_id = ${job.id} and u.state = 'claimed' and u.task_id = ${taskId}
     order by u.priority`;
-  return owed.length === 0 ? undefined : { task: fetchTask(job, taskId, owed), delayS: 0 };
+  return outstanding.length === 0 ? undefined : { task: fetchTask(job, taskId, outstanding), delayS: 0 };
 }
 
 /** All tasks of the job that are under way. */

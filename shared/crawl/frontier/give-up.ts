@@ -20,25 +20,25 @@ export async function endLostUrls(
   taskId: string,
   hashes: readonly string[] | null,
 ): Promise<number> {
-  return await endOwed(dependencies, jobId, taskId, (tx) =>
+  return await endOutstanding(dependencies, jobId, taskId, (tx) =>
     hashes === null ? lockTask(tx, jobId, taskId) : lockClaimed(tx, jobId, taskId, hashes),
   );
 }
 
 /** As `endLostUrls`, for a task that was sent as often as a task is; unless it has answered since that was seen. */
 export async function giveUpTask(dependencies: LostWorkDependencies, jobId: string, taskId: string): Promise<number> {
-  return await endOwed(dependencies, jobId, taskId, (tx) => lockLapsed(tx, jobId, taskId, MAX_SENDS));
+  return await endOutstanding(dependencies, jobId, taskId, (tx) => lockLapsed(tx, jobId, taskId, MAX_SENDS));
 }
 
-async function endOwed(
+async function endOutstanding(
   dependencies: LostWorkDependencies,
   jobId: string,
   taskId: string,
-  lockOwed: (tx: Transaction) => Promise<ClaimedUrl[]>,
+  lockOutstanding: (tx: Transaction) => Promise<ClaimedUrl[]>,
 ): Promise<number> {
   const { ended, tasks } = await inTransaction(dependencies.sql, async (tx) => {
-    const owed = await lockOwed(tx);
-    const job = owed.length === 0 ? undefined : await lockJob(tx, jobId);
+    const outstanding = await lockOutstanding(tx);
+    const job = outstanding.length === 0 ? undefined : await lockJob(tx, jobId);
     if (job === undefined) return { ended: 0, tasks: [] };
     const outcome = job.cancelRequested
       ? ({ state: "skipped", errorCode: "CANCELLED" } as const)
@@ -46,17 +46,17 @@ async function endOwed(
     await endClaimed(
       tx,
       job,
-      owed.map(({ urlHash }) => ({ urlHash, ...outcome, waitMs: 0, captureId: null, givesBudgetBack: false })),
+      outstanding.map(({ urlHash }) => ({ urlHash, ...outcome, waitMs: 0, captureId: null, givesBudgetBack: false })),
     );
     await tx`
       update dead_letters set state = 'ended', redrive_at = null, updated_at = now()
       where job_id = ${jobId} and task_id = ${taskId} and state = 'sent'`;
-    const tasks = await claimUrls(tx, job, [...new Set(owed.map((url) => url.host))]);
+    const tasks = await claimUrls(tx, job, [...new Set(outstanding.map((url) => url.host))]);
     await settleJob(tx, jobId, dependencies.log);
-    return { ended: owed.length, tasks };
+    return { ended: outstanding.length, tasks };
   });
   await dispatch(dependencies, tasks);
-  if (ended === 0) await claimPassedOver(dependencies, jobId);
+  if (ended === 0) await claimSkipped(dependencies, jobId);
   return ended;
 }
 
@@ -65,7 +65,7 @@ async function endOwed(
  * has given it the locks of these rows all the same, also of those that are to be tried again, and whoever claimed meanwhile
  * passed them over.
  */
-export async function claimPassedOver(dependencies: LostWorkDependencies, jobId: string): Promise<void> {
+export async function claimSkipped(dependencies: LostWorkDependencies, jobId: string): Promise<void> {
   const [row] = await dependencies.sql<{ left: boolean }[]>`
     select exists (select from frontier where job_id = ${jobId} and state = 'pending' and attempt > 0) as left`;
   if (row?.left) await resumeJob(dependencies, jobId);

@@ -3,7 +3,7 @@
  * state; and what is sent after the commit.
  */
 
-import type { Shelved } from "../../knowledge/documents/documents.ts";
+import type { IndexedPages } from "../../knowledge/documents/documents.ts";
 import { EMBED_BATCH_SIZE, type EmbedTask } from "../../knowledge/embedding/embed-task.ts";
 import { refreshIfSmall } from "../../knowledge/search/corpus-statistics.ts";
 import type { ObjectStore } from "../../platform/aws/objects.ts";
@@ -45,7 +45,7 @@ export interface Ingested {
   job: Settled;
   counts: IngestCounts;
   /** Links that lead to nothing further. */
-  settledLinks: readonly string[];
+  seenLinks: readonly string[];
 }
 
 const NO_COUNTS: IngestCounts = {
@@ -54,7 +54,7 @@ const NO_COUNTS: IngestCounts = {
   documents: 0,
   chunks: 0,
 };
-export const NOTHING: Ingested = { tasks: [], chunkIds: [], job: "unchanged", counts: NO_COUNTS, settledLinks: [] };
+export const NOTHING: Ingested = { tasks: [], chunkIds: [], job: "unchanged", counts: NO_COUNTS, seenLinks: [] };
 
 /** A claimed URL with its capture, and what becomes of it. */
 export interface Ended extends Followed, Omit<Counted, keyof Followed> {
@@ -66,8 +66,8 @@ export interface Advance {
   taskId: string;
   /** All that the task had to answer for among the captures; they are locked. */
   claimed: readonly ClaimedUrl[];
-  arrivals: readonly Ended[];
-  shelved: Shelved;
+  capturedPages: readonly Ended[];
+  indexed: IndexedPages;
   /** Whether chunks want vectors. */
   embeds: boolean;
   log: Logger;
@@ -76,30 +76,30 @@ export interface Advance {
 /** Takes the job's row, after whatever the transaction has locked before. */
 export async function advanceJob(
   tx: Transaction,
-  { job: before, taskId, claimed, arrivals, shelved, embeds, log }: Advance,
+  { job: before, taskId, claimed, capturedPages, indexed, embeds, log }: Advance,
 ): Promise<Ingested> {
   const job = (await lockJob(tx, before.id)) as JobRow;
   await markRunning(tx, job);
-  const gained = job.cancelRequested ? NOTHING_GAINED : await followLinks(tx, job, arrivals);
-  await endClaimed(tx, job, arrivals.map(endedUrl));
+  const gained = job.cancelRequested ? NOTHING_GAINED : await followLinks(tx, job, capturedPages);
+  await endClaimed(tx, job, capturedPages.map(endedUrl));
   await prolongLease(tx, job, taskId);
-  if (shelved.documents > 0) {
-    const { length } = shelved.chunkIds;
-    await addCounts(tx, job, { documents: shelved.documents, chunks: length, unembedded: embeds ? length : 0 });
+  if (indexed.documents > 0) {
+    const { length } = indexed.chunkIds;
+    await addCounts(tx, job, { documents: indexed.documents, chunks: length, unembedded: embeds ? length : 0 });
   }
   const hosts = [...new Set([...claimed.map((url) => url.host), ...gained.hosts])];
   const tasks = await claimUrls(tx, job, hosts);
   const settled = job.counts.open === 0 ? await settleJob(tx, job.id, log) : "unchanged";
   // last: other jobs wait for these rows until the commit
-  await countByDomain(tx, arrivals);
-  const chunkIds = embeds ? shelved.chunkIds : [];
-  return { tasks, chunkIds, job: settled, counts: countsOf(arrivals, shelved), settledLinks: gained.settled };
+  await countByDomain(tx, capturedPages);
+  const chunkIds = embeds ? indexed.chunkIds : [];
+  return { tasks, chunkIds, job: settled, counts: countsOf(capturedPages, indexed), seenLinks: gained.settled };
 }
 
-function countsOf(arrivals: readonly Ended[], { documents, chunkIds }: Shelved): IngestCounts {
+function countsOf(capturedPages: readonly Ended[], { documents, chunkIds }: IndexedPages): IngestCounts {
   const pages = { ...NO_COUNTS.pages };
-  for (const { outcome } of arrivals) pages[outcome.state === "pending" ? "retried" : outcome.state] += 1;
-  return { pages, reused: arrivals.filter(({ reused }) => reused).length, documents, chunks: chunkIds.length };
+  for (const { outcome } of capturedPages) pages[outcome.state === "pending" ? "retried" : outcome.state] += 1;
+  return { pages, reused: capturedPages.filter(({ reused }) => reused).length, documents, chunks: chunkIds.length };
 }
 
 /** What two transactions of one batch have left together. */
@@ -108,7 +108,7 @@ export function addIngested(one: Ingested, next: Ingested): Ingested {
   return {
     tasks: [...one.tasks, ...next.tasks],
     chunkIds: [...one.chunkIds, ...next.chunkIds],
-    settledLinks: [...one.settledLinks, ...next.settledLinks],
+    seenLinks: [...one.seenLinks, ...next.seenLinks],
     job: next.job === "unchanged" ? one.job : next.job,
     counts: {
       pages: {
@@ -125,7 +125,7 @@ export function addIngested(one: Ingested, next: Ingested): Ingested {
 }
 
 /** Tells of a batch once its transaction has committed. @param started as `performance.now()` gave it */
-export function tellIngested(
+export function recordIngested(
   log: Logger,
   jobId: string,
   { tasks, job, counts }: Ingested,
@@ -146,10 +146,10 @@ export function tellIngested(
 export async function sendFollowUps(
   dependencies: Pick<IngestDependencies, "sql" | "queues" | "log">,
   jobId: string,
-  { tasks, chunkIds, job, settledLinks }: Ingested,
+  { tasks, chunkIds, job, seenLinks }: Ingested,
 ): Promise<void> {
   const { sql, log } = dependencies;
-  noteSettled(jobId, settledLinks);
+  noteSettled(jobId, seenLinks);
   await dispatch(dependencies, tasks);
   await sendEmbedTasks(dependencies, jobId, chunkIds);
   if (job !== "completed") return;

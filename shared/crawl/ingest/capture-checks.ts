@@ -3,7 +3,7 @@ import type { Capture, CaptureError } from "../../capture/capture.ts";
 import type { Transaction } from "../../platform/database/database.ts";
 import type { ClaimedUrl } from "../frontier/frontier.ts";
 import type { JobRow } from "../jobs/lifecycle.ts";
-import { judgeOf } from "../urls/exact-scope.ts";
+import { scopeCheckOf } from "../urls/exact-scope.ts";
 
 /** URLs of a job that may have one and the same body; seeds do not count. */
 const SAME_BODIES = 50;
@@ -19,23 +19,23 @@ interface Arrived {
  * seen under very many URLs.
  * @returns the captures with what is wrong with them, in the order given
  */
-export async function checkArrivals<Each extends Arrived>(
+export async function checkCapturedPages<Each extends Arrived>(
   tx: Transaction,
   job: JobRow,
   arrived: readonly Each[],
   urls: ReadonlyMap<string, ClaimedUrl>,
 ): Promise<Each[]> {
-  const scope = judgeOf(job.id, job.settings.scope);
-  const judged = arrived.map((each) => {
+  const scope = scopeCheckOf(job.id, job.settings.scope);
+  const checked = arrived.map((each) => {
     const { capture, finalUrl } = each;
     const depth = urls.get(capture.urlHash)?.depth ?? 0;
     const redirected = capture.error === null && capture.redirects.length > 0;
     if (!redirected || scope.admits(new URL(finalUrl), depth === 0)) return each;
     return refused(each, fault("OUT_OF_SCOPE", "The redirect leads out of the scope of the job"));
   });
-  if (job.kind !== "site") return judged;
-  const bodies = await countBodies(tx, job.id, judged);
-  return judged.map((each) => {
+  if (job.kind !== "site") return checked;
+  const bodies = await countBodies(tx, job.id, checked);
+  return checked.map((each) => {
     const { capture } = each;
     const depth = urls.get(capture.urlHash)?.depth ?? 0;
     if (capture.error !== null || capture.payloadDigest === null) return each;

@@ -3,13 +3,13 @@ import type { Extraction } from "../../extract/extraction.ts";
 import type { Transaction } from "../../platform/database/database.ts";
 import { addUrls, type ClaimedUrl, knowsAll, type NewUrl } from "../frontier/frontier.ts";
 import { type JobRow, noteLimit } from "../jobs/lifecycle.ts";
-import { judgeOf } from "../urls/exact-scope.ts";
+import { scopeCheckOf } from "../urls/exact-scope.ts";
 import { keyRules } from "../urls/normalize-url.ts";
 import { linkScorer } from "../urls/relevance.ts";
 import { type LinkRules, linkedUrls } from "./links.ts";
 import type { Outcome } from "./outcomes.ts";
-import { settledLinks } from "./seen-links.ts";
-import { keepRefusals, siftTraps, watchCalendars } from "./traps.ts";
+import { seenLinks } from "./seen-links.ts";
+import { filterTraps, keepRefusals, trackCalendars } from "./traps.ts";
 
 /** A claimed URL with what became of it, and what it leads to. */
 export interface Followed {
@@ -36,18 +36,18 @@ export interface Gained {
 export const NOTHING_GAINED: Gained = { hosts: new Set(), settled: [] };
 
 /** Adds what the pages link to, and notes where a limit cuts something off. The caller holds the job's row. */
-export async function followLinks(tx: Transaction, job: JobRow, arrivals: readonly Followed[]): Promise<Gained> {
+export async function followLinks(tx: Transaction, job: JobRow, capturedPages: readonly Followed[]): Promise<Gained> {
   if (job.kind !== "site") return NOTHING_GAINED;
   const { max_depth, max_pages } = job.settings;
-  const crawled = arrivals.filter(({ outcome }) => outcome.state === "crawled");
-  const pages = [...crawled, ...arrivals.filter((arrival) => leadsBack(job, arrival))];
+  const crawled = capturedPages.filter(({ outcome }) => outcome.state === "crawled");
+  const pages = [...crawled, ...capturedPages.filter((captured) => leadsBack(job, captured))];
   const became = new Map<string, string | null>();
   const found = linkedUrls(
     pages.map(({ finalUrl, url, links }) => ({ url: finalUrl, depth: url.depth, links })),
     rulesOf(job, pages, became),
   );
-  await watchCalendars(tx, job, datedPages(crawled));
-  const { admitted, refused } = await siftTraps(
+  await trackCalendars(tx, job, datedPages(crawled));
+  const { admitted, refused } = await filterTraps(
     tx,
     job,
     found.filter(({ depth }) => depth <= max_depth),
@@ -78,10 +78,10 @@ async function noteCut(
 /** @param became is told of each link what URL it is; stays empty where links have to be looked at again */
 function rulesOf(job: JobRow, pages: readonly Followed[], became: Map<string, string | null>): LinkRules {
   const { strategy, scope, keywords, score_threshold, config } = job.settings;
-  const rules = { scope: judgeOf(job.id, scope), key: keyRules(config) };
+  const rules = { scope: scopeCheckOf(job.id, scope), key: keyRules(config) };
   // breadth first alone, what is found again is never nearer or worth more than it was
   if (strategy === "bfs") {
-    return { ...rules, settled: settledLinks(job.id), note: (link, url) => void became.set(link, url) };
+    return { ...rules, settled: seenLinks(job.id), note: (link, url) => void became.set(link, url) };
   }
   if (strategy === "dfs") return rules;
   const scorer = linkScorer(keywords);
@@ -102,11 +102,11 @@ function rulesOf(job: JobRow, pages: readonly Followed[], became: Map<string, st
  * A task of a job with very many roots knows those of its own host only: what redirects to another one comes back as out of
  * scope although it is not. Its target counts as a link.
  */
-function leadsBack(job: JobRow, arrival: Followed): boolean {
-  const { outcome, url, finalUrl } = arrival;
+function leadsBack(job: JobRow, captured: Followed): boolean {
+  const { outcome, url, finalUrl } = captured;
   if (outcome.errorCode !== "OUT_OF_SCOPE" || finalUrl === url.url) return false;
-  if (!judgeOf(job.id, job.settings.scope).admits(new URL(finalUrl))) return false;
-  arrival.links = [finalUrl];
+  if (!scopeCheckOf(job.id, job.settings.scope).admits(new URL(finalUrl))) return false;
+  captured.links = [finalUrl];
   return true;
 }
 

@@ -3,10 +3,10 @@ import type { Capture } from "../../capture/capture.ts";
 import {
   chunkLimits,
   documentOf,
+  type IndexedPages,
+  type IndexTarget,
   insertDocuments,
   isIndexable,
-  type Shelf,
-  type Shelved,
 } from "../../knowledge/documents/documents.ts";
 import { type CarriedOver, carryOver, findActiveDocuments } from "../../knowledge/embedding/carry-over.ts";
 import type { Transaction } from "../../platform/database/database.ts";
@@ -15,7 +15,7 @@ import type { Ended } from "./advance-job.ts";
 import { outcomeOf } from "./outcomes.ts";
 
 /** A capture together with its frontier row and what follows for it. */
-export interface Arrival extends Ended {
+export interface CapturedPage extends Ended {
   capture: Capture;
   /** Hash of the normalised final URL: the document's key. */
   finalHash: string;
@@ -26,13 +26,13 @@ export interface Arrival extends Ended {
  * An arrival that turns out to need another try gets that outcome here.
  * @param maxTokens what the embedder reads; null where there is none
  */
-export async function shelvePages(
+export async function indexPages(
   tx: Transaction,
   job: JobRow,
-  arrivals: readonly Arrival[],
+  capturedPages: readonly CapturedPage[],
   maxTokens: number | null,
-): Promise<Shelved> {
-  const shelf: Shelf = {
+): Promise<IndexedPages> {
+  const target: IndexTarget = {
     jobId: job.id,
     generationId: job.generationId,
     collectionId: job.collectionId,
@@ -41,7 +41,7 @@ export async function shelvePages(
   };
   const { config, index } = job.settings;
   const limits = chunkLimits(config, maxTokens);
-  const crawled = arrivals.filter(({ outcome }) => outcome.state === "crawled");
+  const crawled = capturedPages.filter(({ outcome }) => outcome.state === "crawled");
   const documents = crawled.flatMap(({ capture, captureId, finalUrl, finalHash, url }) => {
     const { extraction } = capture;
     if (!index || capture.notModified || extraction === null || !isIndexable(extraction, config.languages)) return [];
@@ -54,17 +54,17 @@ export async function shelvePages(
     job.collectionId,
     unmodified.map(({ finalHash }) => finalHash),
   );
-  const carried = unmodified.flatMap((arrival): CarriedOver[] => {
-    const document = active.get(arrival.finalHash);
+  const carried = unmodified.flatMap((captured): CarriedOver[] => {
+    const document = active.get(captured.finalHash);
     if (document === undefined) {
-      arrival.outcome = outcomeOf({ ...arrival.capture, error: NOTHING_TO_CARRY_OVER }, arrival.url.attempt);
+      captured.outcome = outcomeOf({ ...captured.capture, error: NOTHING_TO_CARRY_OVER }, captured.url.attempt);
       return [];
     }
-    arrival.links = document.links;
-    return [{ document, parentUrl: arrival.url.discoveredFrom, crawledAt: arrival.capture.fetchedAt }];
+    captured.links = document.links;
+    return [{ document, parentUrl: captured.url.discoveredFrom, crawledAt: captured.capture.fetchedAt }];
   });
   if (!index) return { documents: 0, chunkIds: [] };
-  const [written, copied] = [await insertDocuments(tx, shelf, documents), await carryOver(tx, shelf, carried)];
+  const [written, copied] = [await insertDocuments(tx, target, documents), await carryOver(tx, target, carried)];
   return {
     documents: written.documents + copied.documents,
     chunkIds: [...written.chunkIds, ...copied.chunkIds],

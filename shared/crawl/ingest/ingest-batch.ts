@@ -7,7 +7,7 @@ import { type CapturesMessage, readCaptureBatch } from "../../capture/capture-ba
 import { inTransaction, isRefusedData, type Transaction } from "../../platform/database/database.ts";
 import { PermanentError } from "../../platform/errors.ts";
 import { type ClaimedUrl, lockClaimed } from "../frontier/frontier.ts";
-import { claimPassedOver } from "../frontier/give-up.ts";
+import { claimSkipped } from "../frontier/give-up.ts";
 import { peekJob } from "../jobs/lifecycle.ts";
 import { type KeyRules, keyRules, normalizeUrl, urlHash } from "../urls/normalize-url.ts";
 import {
@@ -16,11 +16,11 @@ import {
   type IngestDependencies,
   type Ingested,
   NOTHING,
+  recordIngested,
   sendFollowUps,
-  tellIngested,
 } from "./advance-job.ts";
-import { checkArrivals } from "./capture-checks.ts";
-import { type Arrival, shelvePages } from "./index-pages.ts";
+import { checkCapturedPages } from "./capture-checks.ts";
+import { type CapturedPage, indexPages } from "./index-pages.ts";
 import { insertCaptures } from "./insert-captures.ts";
 import { outcomeOf } from "./outcomes.ts";
 
@@ -46,9 +46,9 @@ export async function ingestBatch(dependencies: IngestDependencies, message: Cap
     });
     ingested = await ingestOneByOne(dependencies, batch, placed);
   }
-  tellIngested(log, message.jobId, ingested, started, { captures: captures.length });
+  recordIngested(log, message.jobId, ingested, started, { captures: captures.length });
   await sendFollowUps(dependencies, message.jobId, ingested);
-  if (ingested === NOTHING) await claimPassedOver(dependencies, message.jobId);
+  if (ingested === NOTHING) await claimSkipped(dependencies, message.jobId);
 }
 
 type TaskBatch = CapturesMessage & { taskId: string };
@@ -78,7 +78,7 @@ async function ingestOneByOne(
       const reason = error instanceof Error ? error.message : String(error);
       return await ingest({ ...each, capture: withoutText(each.capture, reason) });
     });
-    if (one === NOTHING) await claimPassedOver(dependencies, batch.jobId);
+    if (one === NOTHING) await claimSkipped(dependencies, batch.jobId);
     all = addIngested(all, one);
   }
   return all;
@@ -103,9 +103,9 @@ async function ingestCaptures(
   const taken = placed
     .filter(({ capture }, at) => awaited.has(capture.urlHash) && hashes.indexOf(capture.urlHash) === at)
     .map((each) => ({ ...each, ...documentKey(each.capture.finalUrl, rules) }));
-  const fresh = await checkArrivals(tx, before, taken, awaited);
+  const fresh = await checkCapturedPages(tx, before, taken, awaited);
   const captureIds = await insertCaptures(tx, jobId, batchKey, fresh);
-  const arrivals = fresh.map(({ capture, finalUrl, finalHash }): Arrival => {
+  const capturedPages = fresh.map(({ capture, finalUrl, finalHash }): CapturedPage => {
     const url = awaited.get(capture.urlHash) as ClaimedUrl;
     return {
       capture,
@@ -120,16 +120,16 @@ async function ingestCaptures(
       reused: false,
     };
   });
-  const shelved = before.cancelRequested
+  const indexed = before.cancelRequested
     ? { documents: 0, chunkIds: [] }
-    : await shelvePages(tx, before, arrivals, embedding?.maxTokens ?? null);
+    : await indexPages(tx, before, capturedPages, embedding?.maxTokens ?? null);
 
   return await advanceJob(tx, {
     job: before,
     taskId,
     claimed,
-    arrivals,
-    shelved,
+    capturedPages,
+    indexed,
     embeds: embedding !== null,
     log,
   });

@@ -9,7 +9,7 @@ import { rowsOf } from "../../platform/database/rows.ts";
 import { readTask } from "../frontier/claim-lease.ts";
 import { findReusable, type Reusable } from "../frontier/crawl-cache.ts";
 import { type ClaimedUrl, lockTask } from "../frontier/frontier.ts";
-import { claimPassedOver } from "../frontier/give-up.ts";
+import { claimSkipped } from "../frontier/give-up.ts";
 import { peekJob } from "../jobs/lifecycle.ts";
 import {
   advanceJob,
@@ -17,8 +17,8 @@ import {
   type IngestDependencies,
   type Ingested,
   NOTHING,
+  recordIngested,
   sendFollowUps,
-  tellIngested,
 } from "./advance-job.ts";
 
 /** Message of the `captures` queue: the URLs of the task are looked up in the crawl cache. */
@@ -29,9 +29,9 @@ export type CachedTask = z.infer<typeof cachedTaskSchema>;
 export async function ingestFromCache(dependencies: IngestDependencies, { jobId, taskId }: CachedTask): Promise<void> {
   const started = performance.now();
   const ingested = await inTransaction(dependencies.sql, (tx) => reuseCaptures(tx, dependencies, jobId, taskId));
-  tellIngested(dependencies.log, jobId, ingested, started, { task_id: taskId });
+  recordIngested(dependencies.log, jobId, ingested, started, { task_id: taskId });
   await sendFollowUps(dependencies, jobId, ingested);
-  if (ingested === NOTHING) await claimPassedOver(dependencies, jobId);
+  if (ingested === NOTHING) await claimSkipped(dependencies, jobId);
 }
 
 async function reuseCaptures(
@@ -40,30 +40,30 @@ async function reuseCaptures(
   jobId: string,
   taskId: string,
 ): Promise<Ingested> {
-  const [job, owed] = await Promise.all([peekJob(tx, jobId), lockTask(tx, jobId, taskId)]);
-  if (job === undefined || owed.length === 0) return NOTHING;
+  const [job, outstanding] = await Promise.all([peekJob(tx, jobId), lockTask(tx, jobId, taskId)]);
+  if (job === undefined || outstanding.length === 0) return NOTHING;
   const found = await findReusable(
     tx,
     job,
-    owed.filter(({ attempt }) => attempt === 0).map(({ urlHash }) => urlHash),
+    outstanding.filter(({ attempt }) => attempt === 0).map(({ urlHash }) => urlHash),
   );
   if (found.length === 0) {
     const task = await readTask(tx, job, taskId);
     return { ...NOTHING, tasks: task === undefined ? [] : [task] };
   }
-  const urls = new Map(owed.map((url) => [url.urlHash, url]));
+  const urls = new Map(outstanding.map((url) => [url.urlHash, url]));
   const reused = found.map((each) => ({ ...each, url: urls.get(each.urlHash) as ClaimedUrl }));
   const ids = await repeatCaptures(tx, jobId, reused);
   const carried = job.cancelRequested || !job.settings.index ? [] : reused.flatMap(carriedOver);
-  const shelf = {
+  const target = {
     jobId,
     generationId: job.generationId,
     collectionId: job.collectionId,
     tags: job.settings.tags,
     wantsVectors: embedding !== null,
   };
-  const shelved = await carryOver(tx, shelf, carried);
-  const arrivals = reused.map(
+  const indexed = await carryOver(tx, target, carried);
+  const capturedPages = reused.map(
     ({ urlHash, url, finalUrl, document }): Ended => ({
       url,
       captureId: ids.get(urlHash) as number,
@@ -74,8 +74,16 @@ async function reuseCaptures(
       reused: true,
     }),
   );
-  const claimed = arrivals.map(({ url }) => url);
-  const advanced = await advanceJob(tx, { job, taskId, claimed, arrivals, shelved, embeds: embedding !== null, log });
+  const claimed = capturedPages.map(({ url }) => url);
+  const advanced = await advanceJob(tx, {
+    job,
+    taskId,
+    claimed,
+    capturedPages,
+    indexed,
+    embeds: embedding !== null,
+    log,
+  });
   const rest = await readTask(tx, job, taskId);
   return { ...advanced, tasks: rest === undefined ? advanced.tasks : [rest, ...advanced.tasks] };
 }

@@ -1,6 +1,6 @@
 /** The links of captured pages that a job may follow. */
 import type { NewUrl } from "../frontier/frontier.ts";
-import type { ScopeJudge } from "../urls/exact-scope.ts";
+import type { ScopeCheck } from "../urls/exact-scope.ts";
 import { type KeyRules, normalized, urlHash } from "../urls/normalize-url.ts";
 
 /** Longest URL that is followed, in characters: the limit of the URL guard. */
@@ -15,7 +15,7 @@ export interface LinkingPage {
 }
 
 export interface LinkRules {
-  scope: ScopeJudge;
+  scope: ScopeCheck;
   key?: KeyRules;
   /** 0 to 1. Links below `threshold` are not followed, unless another page or anchor gives them more. */
   score?: { of(url: URL, page: number, position: number): number; threshold: number };

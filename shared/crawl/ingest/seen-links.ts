@@ -22,7 +22,7 @@ const NONE: ReadonlySet<string> = new Set();
 const jobs = new Map<string, Settled>();
 
 /** As pages have them: absolute, not normalised. */
-export function settledLinks(jobId: string): ReadonlySet<string> {
+export function seenLinks(jobId: string): ReadonlySet<string> {
   return jobs.get(jobId)?.links ?? NONE;
 }
 

@@ -29,24 +29,24 @@ const KEPT_REFUSALS = 20;
 /** Behind every place that a strategy gives. */
 const LAST = 9e15;
 
-interface Sifted {
+interface Filtered {
   admitted: NewUrl[];
   refused: { url: NewUrl; code: TrapCode }[];
 }
 
 /** Parts what may be followed from what leads into a trap, and counts the queries that are admitted. */
-export async function siftTraps(tx: Transaction, job: JobRow, found: readonly NewUrl[]): Promise<Sifted> {
-  const sifted: Sifted = { admitted: [], refused: [] };
+export async function filterTraps(tx: Transaction, job: JobRow, found: readonly NewUrl[]): Promise<Filtered> {
+  const filtered: Filtered = { admitted: [], refused: [] };
   const parsed = found.map((url) => ({ url, parsed: new URL(url.url) }));
   const closed = await closedTemplates(tx, job.id, parsed);
   const queries = parsed.filter(({ parsed }) => parsed.search !== "");
   const exhausted = await exhaustedQueries(tx, job.id, queries);
   for (const { url, parsed: each } of parsed) {
     const code = urlTrap(each) ?? closed.get(url.urlHash) ?? exhausted.get(url.urlHash) ?? null;
-    if (code === null) sifted.admitted.push(url);
-    else sifted.refused.push({ url, code });
+    if (code === null) filtered.admitted.push(url);
+    else filtered.refused.push({ url, code });
   }
-  return sifted;
+  return filtered;
 }
 
 type Parsed = { url: NewUrl; parsed: URL };
@@ -131,7 +131,7 @@ async function unknownOf(tx: Transaction, jobId: string, found: readonly Parsed[
 }
 
 /** Keeps the first refused links of each kind as skipped. The caller holds the job's row. */
-export async function keepRefusals(tx: Transaction, job: JobRow, refused: Sifted["refused"]): Promise<void> {
+export async function keepRefusals(tx: Transaction, job: JobRow, refused: Filtered["refused"]): Promise<void> {
   if (refused.length === 0) return;
   const codes = [...new Set(refused.map(({ code }) => code))];
   const kept = await readCounts(
@@ -180,7 +180,7 @@ export interface DatedPage {
  * Looks for calendars among the pages: where a template has more than `SAME_TEXT` pages that say the same but for their dates,
  * its links are followed no more. A dated archive, each of whose pages has a text of its own, never gets there.
  */
-export async function watchCalendars(tx: Transaction, job: JobRow, pages: readonly DatedPage[]): Promise<void> {
+export async function trackCalendars(tx: Transaction, job: JobRow, pages: readonly DatedPage[]): Promise<void> {
   const seen = new Map<string, { template: string; by: number }>();
   for (const { url, text, language } of pages) {
     const template = dateTemplate(new URL(url));

@@ -10,7 +10,7 @@ import { afterCommit, type Transaction } from "../../platform/database/database.
 import type { Logger } from "../../platform/observability/log.ts";
 import type { Priority } from "../settings/job-settings.ts";
 import { type JobSettings, jobSettingsSchema } from "../settings/job-settings.ts";
-import { tellJobEnded } from "./metrics.ts";
+import { recordJobEnded } from "./metrics.ts";
 
 export type JobKind = "pages" | "site" | "archive" | "import";
 export type JobStatus = "pending" | "running" | "embedding" | "completed" | "failed" | "cancelled";
@@ -192,6 +192,6 @@ async function finish(
     returning extract(epoch from completed_at - created_at)::float8 as seconds`;
   await tx`delete from crawl_counts where job_id = ${job.id}`;
   if (ended === undefined) return "unchanged";
-  afterCommit(tx, () => tellJobEnded(log, job.id, { kind: job.kind, status, stopReason }, ended.seconds));
+  afterCommit(tx, () => recordJobEnded(log, job.id, { kind: job.kind, status, stopReason }, ended.seconds));
   return status;
 }

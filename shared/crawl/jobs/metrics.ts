@@ -16,7 +16,7 @@ interface EndedJob {
 }
 
 /** One line for a job that has ended. To be called once that is committed. */
-export function tellJobEnded(
+export function recordJobEnded(
   log: Logger,
   jobId: string,
   { kind, status, stopReason }: EndedJob,

@@ -5,20 +5,20 @@ export const LOOK_EVERY_MS = 1000;
 /** A cancelled job makes no request later than this, however long the answers to the looks take. */
 const RECENT_MS = 2 * LOOK_EVERY_MS;
 
-export interface Lookout {
+export interface FreshnessCheck {
   /** Whether the last look is so recent that a request may leave. */
   readonly recent: boolean;
   /** Looks, unless the last look is recent. */
   look(): Promise<void>;
 }
 
-export interface OwnLookout extends Lookout {
+export interface OwnFreshnessCheck extends FreshnessCheck {
   /** Looks, however recent the last look is. */
   lookNow(): Promise<void>;
 }
 
 /** @param lookAround one look; there is never more than one at a time */
-export function createLookout(clock: Clock, lookAround: () => Promise<void>): OwnLookout {
+export function createFreshnessCheck(clock: Clock, lookAround: () => Promise<void>): OwnFreshnessCheck {
   /** Epoch ms at which the last look began that has ended. */
   let lookedAt = Number.NEGATIVE_INFINITY;
   let looking: Promise<void> | undefined;

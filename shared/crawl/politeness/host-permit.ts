@@ -17,20 +17,20 @@ export class CircuitOpen extends Error {
 }
 
 /** Leave to make one request. */
-export interface Passage {
+export interface Permit {
   /** To be asked right before the request leaves, which may be long after. @throws as `pass` does */
   confirm(): void;
   /** To be called once the request is over. @param answered it was made, and `learnFrom` was told */
   over(answered: boolean): Promise<void>;
 }
 
-export interface HostGate {
+export interface HostPermits {
   /**
    * Lets a request pass where the host is not blocked and its circuit is closed, or half-open and the request its one probe.
    * @param longestMs that the request may take
    * @throws RequestRefused, CircuitOpen
    */
-  pass(longestMs: number): Promise<Passage>;
+  pass(longestMs: number): Promise<Permit>;
   /** Holds the host back, counts failures, closes the circuit. */
   learnFrom(exchange: Exchange): Promise<void>;
 }
@@ -48,11 +48,11 @@ const PROBE_PAUSE_MS = 5000;
 const PROBE_SLOT_WAIT_MS = 35_000;
 
 /** @param waitingSince epoch ms from which the job may have waited for the host */
-export function createHostGate(host: KnownHost, states: HostStates, clock: Clock, waitingSince = 0): HostGate {
+export function createHostPermits(host: KnownHost, states: HostStates, clock: Clock, waitingSince = 0): HostPermits {
   /** The probe of this task, if one is under way: its other requests wait for what comes of it. */
   let probe: Promise<void> | undefined;
 
-  const tryProbe = async (longestMs: number): Promise<Passage | undefined> => {
+  const tryProbe = async (longestMs: number): Promise<Permit | undefined> => {
     const { promise, resolve } = Promise.withResolvers<void>();
     probe = promise;
     const end = (): void => {
@@ -98,7 +98,7 @@ export function createHostGate(host: KnownHost, states: HostStates, clock: Clock
     throw new CircuitOpen(`${failed}: it is left alone until ${new Date(until).toISOString()}`, until - now);
   };
 
-  const closedPassage: Passage = {
+  const closedPermit: Permit = {
     confirm() {
       refuseBlocked(host.seen);
       if (host.seen !== undefined && circuitOf(host.seen, clock.now()) !== "closed") refuse(host.seen);
@@ -122,13 +122,13 @@ export function createHostGate(host: KnownHost, states: HostStates, clock: Clock
         const seen = await host.current();
         refuseBlocked(seen);
         const circuit = circuitOf(seen, clock.now());
-        if (circuit === "closed") return closedPassage;
+        if (circuit === "closed") return closedPermit;
         if (probe !== undefined) {
           await probe;
           continue;
         }
-        const passage = circuit === "half-open" ? await tryProbe(longestMs) : undefined;
-        if (passage !== undefined) return passage;
+        const permit = circuit === "half-open" ? await tryProbe(longestMs) : undefined;
+        if (permit !== undefined) return permit;
         if (circuit === "half-open") await host.refresh();
         const now = host.seen ?? seen;
         if (circuitOf(now, clock.now()) !== "closed") refuse(now);

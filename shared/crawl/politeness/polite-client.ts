@@ -4,8 +4,8 @@
  */
 import type { Clock } from "../../platform/clock.ts";
 import { type BodyBudget, type Exchange, type ExchangeLimits, exchange } from "../http/exchange.ts";
-import type { Exit } from "../proxies/egress.ts";
-import { createHostGate, type Passage } from "./host-permit.ts";
+import type { TaskEgress } from "../proxies/egress.ts";
+import { createHostPermits, type Permit } from "./host-permit.ts";
 import type { HostStates } from "./host-state.ts";
 import { createKnownHost } from "./host-view.ts";
 import { paceOf } from "./pace.ts";
@@ -24,7 +24,7 @@ export interface PoliteClient {
   get(url: URL, headers: readonly [string, string][], limits: ExchangeLimits): Promise<Exchange>;
 }
 
-type SlotOptions = Pick<SlotQueueOptions, "signal" | "maxWaitMs" | "wanted" | "deadline" | "lookout">;
+type SlotOptions = Pick<SlotQueueOptions, "signal" | "maxWaitMs" | "wanted" | "deadline" | "freshness">;
 
 export interface PoliteClientOptions extends SlotOptions {
   host: string;
@@ -32,23 +32,23 @@ export interface PoliteClientOptions extends SlotOptions {
   /** Epoch ms from which the job may have waited for the host. */
   waitingSince: number;
   states: HostStates;
-  exit: Exit;
+  egress: TaskEgress;
   budget: BodyBudget;
   clock: Clock;
 }
 
 /** The slot passed, or the host asked for silence, before the request was written: it needs another slot. */
-class TurnMissed extends Error {
-  override readonly name = "TurnMissed";
+class SlotMissed extends Error {
+  override readonly name = "SlotMissed";
 }
 
 /** Ways out that one request tries. */
 const MOST_ROUTES = 5;
 
 export function createPoliteClient(options: PoliteClientOptions): PoliteClient {
-  const { states, clock, signal, exit, budget } = options;
+  const { states, clock, signal, egress, budget } = options;
   const host = createKnownHost(options.host, states);
-  const gate = createHostGate(host, states, clock, options.waitingSince);
+  const gate = createHostPermits(host, states, clock, options.waitingSince);
   const pacer = createPacer(clock);
   let crawlDelayMs = 0;
   let connected = (): boolean => false;
@@ -63,12 +63,12 @@ export function createPoliteClient(options: PoliteClientOptions): PoliteClient {
    * The last word, right before a request is written: since its turn came it may have waited for others, and for a connection.
    * @param mayBeLate a connection that always takes so long must not keep a page from being asked for
    */
-  const mayLeave = ({ latest }: Turn, passage: Passage, mayBeLate: boolean): void => {
+  const mayLeave = ({ latest }: Turn, permit: Permit, mayBeLate: boolean): void => {
     signal.throwIfAborted();
-    passage.confirm();
+    permit.confirm();
     const now = clock.now();
     const held = now < (host.seen?.hold_until ?? 0);
-    if (held || options.lookout?.recent === false || (now > latest && !mayBeLate)) throw new TurnMissed();
+    if (held || options.freshness?.recent === false || (now > latest && !mayBeLate)) throw new SlotMissed();
   };
 
   return {
@@ -80,14 +80,14 @@ export function createPoliteClient(options: PoliteClientOptions): PoliteClient {
       slots.drop();
     },
     async get(url, headers, limits) {
-      const passage = await gate.pass(limits.timeoutMs);
+      const permit = await gate.pass(limits.timeoutMs);
       let answered = false;
       try {
         let routes = 0;
         /** The last try came too late because its connection had to be made. */
         let slowlyConnected = false;
         for (;;) {
-          const { client, over } = await exit.route();
+          const { client, over } = await egress.route();
           connected = () => Boolean(client.stats[url.origin]?.connected);
           const turn = await slots.take();
           const departing = await pacer.turn(turn.pace, signal);
@@ -95,11 +95,11 @@ export function createPoliteClient(options: PoliteClientOptions): PoliteClient {
           const mayBeLate = cold && slowlyConnected;
           let answer: Exchange;
           try {
-            const begin = (): void => mayLeave(turn, passage, mayBeLate);
+            const begin = (): void => mayLeave(turn, permit, mayBeLate);
             answer = await exchange(client, url, headers, limits, budget, { begin, over: departing.left });
           } catch (error) {
             departing.stayed();
-            if (!(error instanceof TurnMissed)) throw error;
+            if (!(error instanceof SlotMissed)) throw error;
             slowlyConnected = cold;
             continue;
           }
@@ -115,7 +115,7 @@ export function createPoliteClient(options: PoliteClientOptions): PoliteClient {
           return answer;
         }
       } finally {
-        await passage.over(answered);
+        await permit.over(answered);
       }
     },
   };

@@ -8,7 +8,7 @@ import { paceOf } from "./pace.ts";
 const LONGEST_WAIT_MS = 5_000;
 
 /** @throws ThrottledError where the host has no free slot soon: the message is delivered again */
-export async function waitForTurn(
+export async function waitForSlot(
   {
     hosts,
     clock,

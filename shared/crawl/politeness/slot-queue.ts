@@ -1,6 +1,6 @@
 /** The slots that one task has reserved of a host, taken one by one as their time comes. */
 import type { Clock } from "../../platform/clock.ts";
-import type { Lookout } from "./freshness.ts";
+import type { FreshnessCheck } from "./freshness.ts";
 import type { HostState, HostStates } from "./host-state.ts";
 import type { KnownHost } from "./host-view.ts";
 import { longestDelayMs, type Pace, reservedMs } from "./pace.ts";
@@ -45,7 +45,7 @@ export interface SlotQueueOptions {
   /** Epoch ms by which the last slot must be. */
   deadline: number;
   /** Undefined: only the signal stops requests. */
-  lookout?: Lookout | undefined;
+  freshness?: FreshnessCheck | undefined;
 }
 
 interface Slot {
@@ -120,7 +120,7 @@ export function createSlotQueue(options: SlotQueueOptions): SlotQueue {
         await host.refresh();
       }
       await sleepUntil(slot.at);
-      await options.lookout?.look();
+      await options.freshness?.look();
       // missed, or the host was told to be left alone meanwhile
       if (clock.now() > slot.at + pace.graceMs || heldAt(slot.at)) continue;
       used = true;

@@ -18,17 +18,17 @@ export interface Route {
 }
 
 /** Of one task. */
-export interface Exit {
+export interface TaskEgress {
   /** For the next request. @throws RequestRefused PROXY_UNAVAILABLE where there is no way out */
   route(): Promise<Route>;
 }
 
-export interface Exits {
+export interface Egress {
   /** @param proxyId undefined: requests leave directly */
-  forTask(proxyId: string | undefined): Exit;
+  forTask(proxyId: string | undefined): TaskEgress;
 }
 
-export interface ExitsOptions {
+export interface EgressOptions {
   direct: Agent;
   /** A client through this server. */
   through(server: ProxyServer): Agent;
@@ -37,7 +37,7 @@ export interface ExitsOptions {
   random?: () => number;
 }
 
-export function directExit(client: Agent): Exit {
+export function directEgress(client: Agent): TaskEgress {
   const route: Route = { client, server: undefined, over: async () => false };
   return { route: async () => route };
 }
@@ -45,9 +45,9 @@ export function directExit(client: Agent): Exit {
 /** Clients kept in a container; the one that was used longest ago goes first. */
 const MOST_CLIENTS = 64;
 
-export function createExits({ direct, through, proxies, clock, random = Math.random }: ExitsOptions): Exits {
+export function createEgress({ direct, through, proxies, clock, random = Math.random }: EgressOptions): Egress {
   const clients = new Map<string, Agent>();
-  const directly = directExit(direct);
+  const directly = directEgress(direct);
 
   const clientOf = (server: ProxyServer): Agent => {
     const key = createHash("sha256")
@@ -67,20 +67,20 @@ export function createExits({ direct, through, proxies, clock, random = Math.ran
 
   return {
     forTask: (proxyId) =>
-      proxyId === undefined ? directly : createProxyExit(proxyId, { proxies, clock, random, clientOf }),
+      proxyId === undefined ? directly : createProxyEgress(proxyId, { proxies, clock, random, clientOf }),
   };
 }
 
-interface ProxyExitOptions extends Pick<ExitsOptions, "proxies" | "clock"> {
+interface ProxyEgressOptions extends Pick<EgressOptions, "proxies" | "clock"> {
   random(): number;
   clientOf(server: ProxyServer): Agent;
 }
 
 /** A server for the whole task; another one where it fails. A config that is changed or switched off counts within seconds. */
-function createProxyExit(proxyId: string, { proxies, clock, random, clientOf }: ProxyExitOptions): Exit {
+function createProxyEgress(proxyId: string, { proxies, clock, random, clientOf }: ProxyEgressOptions): TaskEgress {
   let chosen: { config: SharedProxyConfig; index: number } | undefined;
   let choosing: Promise<void> | undefined;
-  let turn = 0;
+  let rotationIndex = 0;
   let uses: ServerUse[] = [];
   let counted: SharedProxyConfig | undefined;
   /** Servers that failed since one last worked. */
@@ -91,10 +91,10 @@ function createProxyExit(proxyId: string, { proxies, clock, random, clientOf }: 
 
   const choose = async (config: SharedProxyConfig): Promise<void> => {
     if (counted === undefined || !isDeepStrictEqual(counted, config)) {
-      ({ turn, uses } = await proxies.takeTurn(proxyId, config.servers));
+      ({ rotationIndex, uses } = await proxies.takeRotation(proxyId, config.servers));
       [counted, failed] = [config, new Set()];
     }
-    const situation = { turn, tried: failed, now: clock.now(), random: random() };
+    const situation = { rotationIndex, tried: failed, now: clock.now(), random: random() };
     const index = chooseServer(config.rotation, uses, situation);
     // all have failed: the next try of the URL begins anew
     if (index === undefined) throw unavailable("has no server left that works");

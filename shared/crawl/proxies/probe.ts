@@ -5,7 +5,7 @@ import { ProxyFault } from "../../access/proxy-tunnel.ts";
 import type { UrlGuard } from "../../access/url-guard.ts";
 import { createBodyBudget, exchange } from "../http/exchange.ts";
 
-export interface ProxyTrial {
+export interface ProxyProbe {
   /** Its URL. */
   server: string;
   success: boolean;
@@ -23,7 +23,7 @@ export async function tryProxy(
   guard: UrlGuard,
   server: ProxyServer,
   { url, userAgent, timeoutMs }: { url: URL; userAgent: string; timeoutMs: number },
-): Promise<ProxyTrial> {
+): Promise<ProxyProbe> {
   const proxy = parseProxyUrl(server.url);
   let fault: unknown;
   // a little less, so that what is slow has its own name

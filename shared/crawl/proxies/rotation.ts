@@ -30,7 +30,12 @@ export function pauseAfter(failures: number): number {
 export function chooseServer(
   strategy: RotationStrategy,
   servers: readonly ServerUse[],
-  { turn, tried, now, random }: { turn: number; tried: ReadonlySet<number>; now: number; random: number },
+  {
+    rotationIndex,
+    tried,
+    now,
+    random,
+  }: { rotationIndex: number; tried: ReadonlySet<number>; now: number; random: number },
 ): number | undefined {
   const left = servers.map((use, index) => ({ ...use, index })).filter(({ index }) => !tried.has(index));
   const healthy = left.filter(({ downUntil }) => downUntil <= now);
@@ -41,7 +46,7 @@ export function chooseServer(
     case "least_used":
       return healthy.toSorted((a, b) => a.uses - b.uses)[0]?.index;
     case "round_robin": {
-      const first = turn % servers.length;
+      const first = rotationIndex % servers.length;
       return (healthy.find(({ index }) => index >= first) ?? healthy[0])?.index;
     }
   }

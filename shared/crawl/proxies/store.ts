@@ -32,7 +32,7 @@ export interface ProxyStates {
   /** Kept for `keepMs`. undefined: there is none. */
   read(proxyId: string): Promise<SharedProxyConfig | undefined>;
   /** Counts one task. @returns how many there were before it in this hour, and what is known of each server */
-  takeTurn(proxyId: string, servers: readonly ProxyServer[]): Promise<{ turn: number; uses: ServerUse[] }>;
+  takeRotation(proxyId: string, servers: readonly ProxyServer[]): Promise<{ rotationIndex: number; uses: ServerUse[] }>;
   countUse(proxyId: string, server: ProxyServer): Promise<void>;
   /** The server failed: it is avoided for a while, longer each time. @param failures in a row, this one included */
   reportFailure(proxyId: string, server: ProxyServer, failures: number): Promise<void>;
@@ -96,14 +96,14 @@ export function createProxyStates(
       known.set(proxyId, { config, at: now() });
       return config;
     },
-    async takeTurn(proxyId, servers) {
+    async takeRotation(proxyId, servers) {
       const item = await updateUse(proxyId, "ADD #turn :one SET #expiry = :expiry", { "#turn": "turn" }, { ":one": 1 });
       const number = (name: string): number => (typeof item[name] === "number" ? item[name] : 0);
       const uses = servers.map((server) => {
         const key = serverKey(server);
         return { uses: number(`u_${key}`), failures: number(`f_${key}`), downUntil: number(`d_${key}`) };
       });
-      return { turn: number("turn") - 1, uses };
+      return { rotationIndex: number("turn") - 1, uses };
     },
     async countUse(proxyId, server) {
       await updateUse(

@@ -59,7 +59,7 @@ export type Trace = z.infer<typeof traceSchema>;
 type LetterState = "waiting" | "sent" | "recovered" | "ended";
 
 /** Idempotent. What cannot be traced to a job is recorded all the same; its rows' leases lapse, and the sweep goes on with them. */
-export async function buryDeadLetter(dependencies: DeadLetterDependencies, letter: DeadLetter): Promise<void> {
+export async function recordDeadLetter(dependencies: DeadLetterDependencies, letter: DeadLetter): Promise<void> {
   const trace = traceOf(letter.body);
   const { state, repeated } = await inTransaction(dependencies.sql, (tx) => record(tx, dependencies, letter, trace));
   const { log } = dependencies;
@@ -146,9 +146,9 @@ async function stateOf(
   redrives: number,
 ): Promise<"waiting" | "recovered" | "ended"> {
   if (!trace?.taskId || !REDRIVEN_QUEUE.test(queue)) return "ended";
-  const [owed] = await tx`
+  const [outstanding] = await tx`
     select from frontier where job_id = ${trace.jobId} and state = 'claimed' and task_id = ${trace.taskId} limit 1`;
-  if (owed === undefined) return "recovered";
+  if (outstanding === undefined) return "recovered";
   if (attributes[PERMANENT_FAULT] !== undefined || redrives >= mostRedrives) return "ended";
   const job = await peekJob(tx, trace.jobId);
   if (job === undefined || isFinished(job.status) || job.cancelRequested) return "ended";

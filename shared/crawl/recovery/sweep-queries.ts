@@ -11,14 +11,14 @@ const CANCELLED_AND_SILENT = "30 seconds";
 const MOST_TASKS = 500;
 const MOST_JOBS = 500;
 
-interface OwedTask {
+interface OutstandingTask {
   jobId: string;
   taskId: string;
 }
 
 /** Of cancelled jobs: they make no request any more, whenever their messages come. */
-export async function cancelledTasks(sql: Sql): Promise<OwedTask[]> {
-  return await sql<OwedTask[]>`
+export async function cancelledTasks(sql: Sql): Promise<OutstandingTask[]> {
+  return await sql<OutstandingTask[]>`
     select distinct f.job_id as "jobId", f.task_id as "taskId"
     from jobs j join frontier f on f.job_id = j.id and f.state = 'claimed'
     where j.status in ('pending', 'running', 'embedding') and j.cancel_requested
@@ -26,7 +26,7 @@ export async function cancelledTasks(sql: Sql): Promise<OwedTask[]> {
     limit ${MOST_TASKS}`;
 }
 
-export interface LapsedTask extends OwedTask {
+export interface LapsedTask extends OutstandingTask {
   sends: number;
 }
 

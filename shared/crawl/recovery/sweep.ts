@@ -11,7 +11,7 @@ import { endLostUrls, giveUpTask, resumeJob } from "../frontier/give-up.ts";
 import { sendEmbedTasks } from "../ingest/advance-job.ts";
 import type { JobDependencies } from "../jobs/dependencies.ts";
 import { lockJob, peekJob, settleJob } from "../jobs/lifecycle.ts";
-import { isUnwatched, unwatchedJobs } from "../results/listeners.ts";
+import { hasNoListener, jobsWithoutListener } from "../results/listeners.ts";
 import { cancelJob } from "../submit/cancel-job.ts";
 import { SWEEP } from "./metrics.ts";
 import { type RedriveDependencies, redriveLetters } from "./redrive.ts";
@@ -41,7 +41,7 @@ export interface Swept {
   /** Their time was up. */
   lateJobs: number;
   /** Nobody listened to them any more. */
-  unwatchedJobs: number;
+  jobsWithoutListener: number;
   redrivenLetters: number;
   /** Names of the steps that could not be done; why is in the log. */
   failedSteps: string[];
@@ -54,11 +54,11 @@ type Step = (dependencies: SweepDependencies, swept: Swept, hasTime: () => boole
 
 const STEPS: Readonly<Record<string, Step>> = {
   async "unwatched jobs"(dependencies, swept, hasTime) {
-    for (const jobId of await unwatchedJobs(dependencies.sql)) {
+    for (const jobId of await jobsWithoutListener(dependencies.sql)) {
       if (!hasTime()) break;
       await apart(dependencies, jobId, async () => {
-        const ended = await cancelJob(dependencies, jobId, (tx) => isUnwatched(tx, jobId));
-        if (ended === "cancelled") swept.unwatchedJobs++;
+        const ended = await cancelJob(dependencies, jobId, (tx) => hasNoListener(tx, jobId));
+        if (ended === "cancelled") swept.jobsWithoutListener++;
       });
     }
   },
@@ -130,7 +130,7 @@ export async function sweep(
     resentChunks: 0,
     resentDiscoveries: 0,
     lateJobs: 0,
-    unwatchedJobs: 0,
+    jobsWithoutListener: 0,
     redrivenLetters: 0,
     failedSteps: [],
   };

@@ -12,7 +12,7 @@ import type { OpenPage } from "../../render/chromium/page.ts";
 import { waitForSelector } from "../../render/chromium/page-content.ts";
 import { type FetchedDocument, RenderError, type RenderErrorCode } from "../../render/renderer.ts";
 import { fetchOnePage, type OnePageDependencies } from "../fetch/fetch-once.ts";
-import type { MediaAnswer, MediaErrand } from "../tasks/media-request.ts";
+import type { MediaAnswer, MediaRequest } from "../tasks/media-request.ts";
 import { fetchedDocument } from "./through-proxy.ts";
 
 export interface MediaDependencies extends OnePageDependencies {
@@ -28,14 +28,14 @@ const TELLING_MS = 1_000;
 const SETTLE_MS = 8_000;
 
 /** @param remainingMs until nobody waits for the answer @throws ApiError */
-export async function runMediaErrand(
+export async function answerMediaRequest(
   dependencies: MediaDependencies,
-  errand: MediaErrand,
+  request: MediaRequest,
   remainingMs: number,
 ): Promise<MediaAnswer> {
   const deadline = Date.now() + remainingMs - CLOSING_MS;
-  const document = await fetchDocument(dependencies, errand, deadline);
-  const work = (page: OpenPage): Promise<MediaAnswer> => answer(dependencies, errand, document, page, deadline);
+  const document = await fetchDocument(dependencies, request, deadline);
+  const work = (page: OpenPage): Promise<MediaAnswer> => answer(dependencies, request, document, page, deadline);
   const options = { purpose: "picture", headers: {} } as const;
   for (let attempt = 1; ; attempt += 1) {
     const timeoutMs = deadline - Date.now();
@@ -51,17 +51,17 @@ export async function runMediaErrand(
 
 async function answer(
   { objects }: MediaDependencies,
-  errand: MediaErrand,
+  request: MediaRequest,
   document: FetchedDocument,
   page: OpenPage,
   deadline: number,
 ): Promise<MediaAnswer> {
   const complete = await page.loaded(Math.min(deadline, Date.now() + SETTLE_MS));
-  if (errand.waitFor !== null) {
-    const missing = await waitForSelector(page, errand.waitFor, deadline - 1000 * errand.waitSeconds - TELLING_MS);
+  if (request.waitFor !== null) {
+    const missing = await waitForSelector(page, request.waitFor, deadline - 1000 * request.waitSeconds - TELLING_MS);
     if (missing !== null) throw missing;
   }
-  const wait = Math.min(1000 * errand.waitSeconds, deadline - Date.now());
+  const wait = Math.min(1000 * request.waitSeconds, deadline - Date.now());
   if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
   const seen = () => ({
     finalUrl: document.url,
@@ -74,15 +74,15 @@ async function answer(
     await objects.put(key, bytes, contentType);
     return { key, contentType, sizeBytes: bytes.length, width: null, height: null, truncated: false };
   };
-  switch (errand.kind) {
+  switch (request.kind) {
     case "screenshot": {
-      const { bytes, ...size } = await takeScreenshot(page, errand);
-      return { ...seen(), ...(await kept(bytes, `image/${errand.format}`, errand.format)), ...size };
+      const { bytes, ...size } = await takeScreenshot(page, request);
+      return { ...seen(), ...(await kept(bytes, `image/${request.format}`, request.format)), ...size };
     }
     case "pdf":
       return { ...seen(), ...(await kept(await printPdf(page), "application/pdf", "pdf")) };
     case "execute-js": {
-      const results = await runScripts(page, errand.scripts, deadline);
+      const results = await runScripts(page, request.scripts, deadline);
       return { ...seen(), results };
     }
   }
@@ -90,10 +90,10 @@ async function answer(
 
 async function fetchDocument(
   dependencies: MediaDependencies,
-  errand: MediaErrand,
+  request: MediaRequest,
   deadline: number,
 ): Promise<FetchedDocument> {
-  const { capture, rendering } = await fetchOnePage(dependencies, errand, deadline);
+  const { capture, rendering } = await fetchOnePage(dependencies, request, deadline);
   if (capture.error !== null) throw fetchError(capture.error, capture.status);
   if (rendering === null) {
     const what = capture.truncated ? "is not whole" : `is ${capture.mimeType ?? "of no known type"}, not HTML`;

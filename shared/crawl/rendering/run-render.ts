@@ -10,24 +10,24 @@ import type { QueueSender } from "../../platform/aws/queues.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { PermanentError, RetryableError } from "../../platform/errors.ts";
 import type { Logger } from "../../platform/observability/log.ts";
-import { patiently } from "../../platform/patience.ts";
+import { retryTransient } from "../../platform/patience.ts";
 import { RenderError, type RenderedPage, type Renderer } from "../../render/renderer.ts";
 import { isInfrastructureFault } from "../fetch/stop-reason.ts";
 import type { HttpResponse } from "../http/exchange.ts";
 import { readPageContent } from "../http/read-page.ts";
 import type { HostStates } from "../politeness/host-state.ts";
-import { waitForTurn } from "../politeness/single-slot.ts";
-import type { Exits } from "../proxies/egress.ts";
+import { waitForSlot } from "../politeness/single-slot.ts";
+import type { Egress } from "../proxies/egress.ts";
 import type { JobFlags } from "../tasks/job-flags.ts";
 import { type RenderClaim, type RenderTask, readRenderClaim } from "../tasks/render-task.ts";
 import { deliverRendered, renderingOf } from "./deliver.ts";
 import { RENDER } from "./metrics.ts";
-import { createRenderWatch } from "./stop-poll.ts";
+import { createRenderStopPoll } from "./stop-poll.ts";
 import { renderThrough } from "./through-proxy.ts";
 
 export interface RenderDependencies {
   renderer: Renderer;
-  exits: Exits;
+  egress: Egress;
   objects: ObjectStore;
   queues: QueueSender;
   flags: Pick<JobFlags, "isCancelled">;
@@ -73,35 +73,35 @@ export async function runRenderTask(
     log.measure(message, { ...about, reason: claim.reason, ...RENDER.fields({}, values, clock.now()) });
   };
 
-  const watch = createRenderWatch(dependencies, task, claim);
-  let unwanted = await watch.look();
+  const poll = createRenderStopPoll(dependencies, task, claim);
+  let unwanted = await poll.look();
   if (unwanted === null && renderer.asksAgain) {
-    await waitForTurn(dependencies, claim);
-    unwanted = await watch.look();
+    await waitForSlot(dependencies, claim);
+    unwanted = await poll.look();
   }
   if (unwanted !== null) return await without(unwanted, "unwanted", []);
   const started = clock.now();
   const elapsed = (): number[] => [(clock.now() - started) / 1000];
   let page: RenderedPage;
   try {
-    watch.start();
+    poll.start();
     page = await renderThrough(dependencies, claim, {
       waitFor: claim.config.wait_for,
       timeoutMs: Math.max(1000, Math.min(claim.config.page_timeout_ms, remainingMs() - CLOSING_MS)),
       headers: claim.config.headers,
-      signal: watch.signal,
-      mayLeave: watch.mayLeave,
+      signal: poll.signal,
+      mayLeave: poll.mayLeave,
     });
   } catch (error) {
     if (isInfrastructureFault(error)) throw error;
-    if (watch.signal.aborted) return await without(watch.signal.reason as CaptureError, "unwanted", elapsed());
+    if (poll.signal.aborted) return await without(poll.signal.reason as CaptureError, "unwanted", elapsed());
     const failure = asRenderError(error);
     if (failure.retryable && receiveCount < MAX_TRIES) {
       throw new RetryableError(failure.message, { code: failure.code, cause: error });
     }
     return await without(captureError(failure), "failed", elapsed());
   } finally {
-    watch.stop();
+    poll.stop();
   }
   const seconds = elapsed();
   const capture = await withDom(dependencies, task, claim, page, receiveCount);
@@ -130,7 +130,7 @@ async function withDom(
   const of = { recordId: capture.warc?.recordId ?? null, mimeType: "text/html; charset=utf-8" };
   const member = await conversionRecord(dom, of, { url: capture.finalUrl, date: now, recordId });
   const [warc = null] = segment.append([{ recordId, member }]);
-  await patiently(clock, now + PATIENCE_MS, () => objects.put(key, segment.contents(), "application/warc"));
+  await retryTransient(clock, now + PATIENCE_MS, () => objects.put(key, segment.contents(), "application/warc"));
 
   const content = await readPageContent(domResponse(capture, dom), capture.finalUrl, dom.length + 1);
   const shortcoming = shortcomingOf(page, content, capture);

@@ -2,18 +2,18 @@
 import type { CaptureError } from "../../capture/capture.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { fault } from "../http/faults.ts";
-import { createLookout, LOOK_EVERY_MS } from "../politeness/freshness.ts";
+import { createFreshnessCheck, LOOK_EVERY_MS } from "../politeness/freshness.ts";
 import type { HostStates } from "../politeness/host-state.ts";
 import type { JobFlags } from "../tasks/job-flags.ts";
 import type { RenderClaim, RenderTask } from "../tasks/render-task.ts";
 
-export interface RenderWatchDependencies {
+export interface RenderStopPollDependencies {
   flags: Pick<JobFlags, "isCancelled">;
   hosts: Pick<HostStates, "read">;
   clock: Clock;
 }
 
-export interface RenderWatch {
+export interface RenderStopPoll {
   /** Aborts with the reason, a CaptureError, once the page is not wanted any more. */
   readonly signal: AbortSignal;
   /** Looks, unless the last look is recent. @returns why the page is not wanted any more */
@@ -25,11 +25,11 @@ export interface RenderWatch {
   stop(): void;
 }
 
-export function createRenderWatch(
-  { flags, hosts, clock }: RenderWatchDependencies,
+export function createRenderStopPoll(
+  { flags, hosts, clock }: RenderStopPollDependencies,
   task: RenderTask,
   { capture }: RenderClaim,
-): RenderWatch {
+): RenderStopPoll {
   const unwanted = new AbortController();
   const { signal } = unwanted;
   let timer: NodeJS.Timeout | undefined;
@@ -42,7 +42,7 @@ export function createRenderWatch(
     const { blocked } = await hosts.read(host);
     return blocked ? fault("DOMAIN_BLOCKED", `The domain setting of ${host} blocks it`) : null;
   };
-  const lookout = createLookout(clock, async () => {
+  const freshness = createFreshnessCheck(clock, async () => {
     const reason = await whyNot();
     if (reason !== null) unwanted.abort(reason);
   });
@@ -50,18 +50,18 @@ export function createRenderWatch(
   return {
     signal,
     async look() {
-      await lookout.look();
+      await freshness.look();
       return signal.aborted ? (signal.reason as CaptureError) : null;
     },
     async mayLeave() {
-      while (!lookout.recent && !signal.aborted && !over) {
+      while (!freshness.recent && !signal.aborted && !over) {
         // the next look may succeed, and the page has its own time limit
-        await lookout.look().catch(() => clock.sleep(LOOK_EVERY_MS));
+        await freshness.look().catch(() => clock.sleep(LOOK_EVERY_MS));
       }
       return !signal.aborted && !over;
     },
     start() {
-      timer = setInterval(() => void lookout.lookNow().catch(() => undefined), LOOK_EVERY_MS);
+      timer = setInterval(() => void freshness.lookNow().catch(() => undefined), LOOK_EVERY_MS);
     },
     stop() {
       over = true;

@@ -6,7 +6,7 @@ import type { FetchedDocument } from "../../render/renderer.ts";
 import { RenderError, type RenderedPage, type Renderer, type RenderOptions } from "../../render/renderer.ts";
 import { fault } from "../http/faults.ts";
 import { RequestRefused } from "../http/request-refused.ts";
-import type { Exits } from "../proxies/egress.ts";
+import type { Egress } from "../proxies/egress.ts";
 import type { RenderClaim } from "../tasks/render-task.ts";
 
 /** Ways out that one page tries. */
@@ -14,7 +14,7 @@ const MOST_ROUTES = 5;
 
 /** Without a proxy config the page goes out directly, with one never. @throws RenderError */
 export async function renderThrough(
-  { renderer, exits, clock }: { renderer: Renderer; exits: Exits; clock: Clock },
+  { renderer, egress, clock }: { renderer: Renderer; egress: Egress; clock: Clock },
   claim: RenderClaim,
   options: Omit<RenderOptions, "through">,
 ): Promise<RenderedPage> {
@@ -29,9 +29,9 @@ export async function renderThrough(
     );
   }
   const deadline = clock.now() + options.timeoutMs;
-  const exit = exits.forTask(proxy_id);
+  const ownEgress = egress.forTask(proxy_id);
   for (let tries = 1; ; tries++) {
-    const { server, over } = await exit.route().catch((error: unknown): never => {
+    const { server, over } = await ownEgress.route().catch((error: unknown): never => {
       if (!(error instanceof RequestRefused)) throw error;
       throw new RenderError("PROXY_UNAVAILABLE", error.message, { cause: error });
     });

@@ -26,7 +26,7 @@ export interface CrawlState {
   createdAt: Date;
   completedAt: Date | null;
   /** It is ended once nobody listens. */
-  watched: boolean;
+  endsUnheard: boolean;
   /** Which fields of its results are shown to whoever selects none. */
   fields: FieldSelection | null;
 }
@@ -43,7 +43,7 @@ export async function readCrawlState(sql: Queryable, jobId: string): Promise<Cra
       coalesce((settings->'config'->>'respect_robots_txt')::boolean, true) as "respectsRobots",
       open_urls as open, cancel_requested as "cancelRequested", stop_reason as "stopReason",
       extract(epoch from coalesce(crawl_ended_at, completed_at, now()) - created_at)::float8 as "durationSeconds",
-      deadline_at as "deadlineAt", created_at as "createdAt", completed_at as "completedAt", watched_at is not null as watched,
+      deadline_at as "deadlineAt", created_at as "createdAt", completed_at as "completedAt", watched_at is not null as "endsUnheard",
       nullif(settings->'fields', 'null') as fields
     from jobs where id = ${jobId}`;
   if (row === undefined) return undefined;

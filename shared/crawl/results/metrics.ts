@@ -13,7 +13,7 @@ export const STREAM = metricSet("stream", [], {
 export type StreamEnd = (typeof STREAM_ENDS)[number];
 
 /** One line for a stream of results that is over. */
-export function tellStream(log: Logger, jobId: string, how: StreamEnd, records: number, durationS: number): void {
+export function recordStream(log: Logger, jobId: string, how: StreamEnd, records: number, durationS: number): void {
   const values = { ends: { [how]: 1 }, records, stream_seconds: durationS };
   log.measure("stream ended", { job_id: jobId, ...STREAM.fields({}, values, Date.now()) });
 }

@@ -4,11 +4,11 @@
  */
 import type { Clock } from "../../platform/clock.ts";
 import type { Logger } from "../../platform/observability/log.ts";
-import { isPassingFault } from "../../platform/transient-errors.ts";
+import { isTransientError } from "../../platform/transient-errors.ts";
 import { type CrawlState, readCrawlState } from "./crawl-state.ts";
 import type { ResultFields } from "./fields.ts";
-import { keepWatched, WATCH_INTERVAL_MS } from "./listeners.ts";
-import { type StreamEnd, tellStream } from "./metrics.ts";
+import { keepListened, LISTENER_INTERVAL_MS } from "./listeners.ts";
+import { recordStream, type StreamEnd } from "./metrics.ts";
 import { type CrawledPage, type ResultReader, readResultPages } from "./pages.ts";
 
 export type StreamItem =
@@ -56,7 +56,7 @@ export async function* streamResults(
   let how: StreamEnd = "left";
   let records = 0;
   try {
-    for await (const item of patientItems(dependencies, jobId, options)) {
+    for await (const item of retriedItems(dependencies, jobId, options)) {
       if (item.type === "error") how = item.code === "STREAM_TIME_LIMIT" ? "time_limit" : "failed";
       if (item.type === "stats" && how === "left") how = "complete";
       if (item.type === "page") records += 1;
@@ -66,12 +66,12 @@ export async function* streamResults(
     how = "failed";
     throw error;
   } finally {
-    tellStream(log, jobId, how, records, (clock.now() - started) / 1000);
+    recordStream(log, jobId, how, records, (clock.now() - started) / 1000);
   }
 }
 
 /** Goes on after the last page where the services behind it do not answer for a moment. */
-async function* patientItems(
+async function* retriedItems(
   dependencies: StreamDependencies,
   jobId: string,
   options: ResultStreamOptions,
@@ -91,7 +91,7 @@ async function* patientItems(
     } catch (error) {
       failingSince ??= clock.now();
       const isOver = clock.now() - failingSince > PATIENCE_MS || remainingMs() < LAST_MS;
-      if (isOver || !isPassingFault(error)) throw error;
+      if (isOver || !isTransientError(error)) throw error;
       log.warn("a stream could not be read: it goes on in a moment", { error, job_id: jobId, cursor: after });
       await clock.sleep(PAUSE_MS, signal).catch(() => {});
     }
@@ -147,8 +147,8 @@ async function* resultItems(
 /** Apart from the reading, which stands still while the client does not take what it has. */
 function watch({ reader: { sql }, log }: { reader: ResultReader; log: Logger }, jobId: string): NodeJS.Timeout {
   return setInterval(() => {
-    keepWatched(sql, jobId).catch((error: unknown) => log.warn("a listener could not say that it listens", { error }));
-  }, WATCH_INTERVAL_MS);
+    keepListened(sql, jobId).catch((error: unknown) => log.warn("a listener could not say that it listens", { error }));
+  }, LISTENER_INTERVAL_MS);
 }
 
 const gone = (jobId: string): StreamItem => ({

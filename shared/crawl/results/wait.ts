@@ -2,10 +2,10 @@
 import type { Clock } from "../../platform/clock.ts";
 import type { Sql } from "../../platform/database/database.ts";
 import type { Logger } from "../../platform/observability/log.ts";
-import { patiently } from "../../platform/patience.ts";
+import { retryTransient } from "../../platform/patience.ts";
 import { endLateJob } from "../frontier/deadline.ts";
 import { type CrawlState, readCrawlState } from "./crawl-state.ts";
-import { keepWatched, WATCH_INTERVAL_MS } from "./listeners.ts";
+import { keepListened, LISTENER_INTERVAL_MS } from "./listeners.ts";
 
 const FIRST_LOOK_MS = 100;
 const LONGEST_PAUSE_MS = 1_000;
@@ -25,16 +25,16 @@ export async function waitForCrawl(
   jobId: string,
   signal: AbortSignal,
 ): Promise<CrawlState> {
-  const patient = async <T>(work: () => Promise<T>) => await patiently(clock, clock.now() + PATIENCE_MS, work);
-  let watchedAt = clock.now();
+  const patient = async <T>(work: () => Promise<T>) => await retryTransient(clock, clock.now() + PATIENCE_MS, work);
+  let listenedAt = clock.now();
   for (let pause = FIRST_LOOK_MS; ; pause = Math.min(LONGEST_PAUSE_MS, pause * 1.3)) {
     const state = await patient(() => requireState(sql, jobId));
     if (state.over) return state;
     const left = (state.deadlineAt?.getTime() ?? Number.POSITIVE_INFINITY) - clock.now();
     if (left <= 0) break;
-    if (state.watched && clock.now() - watchedAt >= WATCH_INTERVAL_MS) {
-      await patient(() => keepWatched(sql, jobId));
-      watchedAt = clock.now();
+    if (state.endsUnheard && clock.now() - listenedAt >= LISTENER_INTERVAL_MS) {
+      await patient(() => keepListened(sql, jobId));
+      listenedAt = clock.now();
     }
     await clock.sleep(Math.min(pause, Math.max(1, left)), signal);
   }

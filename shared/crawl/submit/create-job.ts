@@ -32,7 +32,7 @@ export interface NewJob {
   timeoutS?: number | null;
   delivery?: "answer" | "stream" | "store" | null;
   /** A `stream` job that ends once nobody listens. */
-  watched?: boolean;
+  endsUnheard?: boolean;
   retryOf?: string | null;
   collectionId: string | null;
   tags: string[];
@@ -88,7 +88,7 @@ async function insertJob(tx: Transaction, jobId: string, job: NewJob, settings: 
       watched_at, settings)
     values (${jobId}, ${job.kind}, ${job.priority}, ${job.apiKeyId}, ${job.collectionId}, ${uuidv7()},
       ${job.delivery ?? null}, ${job.retryOf ?? null},
-      now() + ${job.timeoutS ?? null}::float8 * interval '1 second', case when ${job.watched ?? false} then now() end,
+      now() + ${job.timeoutS ?? null}::float8 * interval '1 second', case when ${job.endsUnheard ?? false} then now() end,
       ${JSON.stringify(settings)}::text::jsonb)`;
   for (const tag of settings.tags) {
     await tx`insert into tags (id, name) values (${uuidv7()}, ${tag}) on conflict do nothing`;

@@ -10,7 +10,7 @@ const page = {
   respectRobotsTxt: z.boolean(),
 };
 
-export const mediaErrandSchema = z.discriminatedUnion("kind", [
+export const mediaRequestSchema = z.discriminatedUnion("kind", [
   z.strictObject({
     kind: z.literal("screenshot"),
     ...page,
@@ -20,7 +20,7 @@ export const mediaErrandSchema = z.discriminatedUnion("kind", [
   z.strictObject({ kind: z.literal("pdf"), ...page }),
   z.strictObject({ kind: z.literal("execute-js"), ...page, scripts: z.array(z.string()).min(1) }),
 ]);
-export type MediaErrand = z.infer<typeof mediaErrandSchema>;
+export type MediaRequest = z.infer<typeof mediaRequestSchema>;
 
 /** Of the page as it was opened. */
 const seen = {

@@ -33,7 +33,7 @@ const renderClaimSchema = z.strictObject({
 });
 export type RenderClaim = z.infer<typeof renderClaimSchema>;
 
-export interface RenderingWish {
+export interface RenderRequest {
   /** See `renderReason`. */
   reason: string;
   html: string;
@@ -43,7 +43,7 @@ export async function sendToRender(
   { objects, queues }: { objects: ObjectStore; queues: QueueSender },
   { jobId, taskId, deadline, config }: Pick<FetchTask, "jobId" | "taskId" | "deadline" | "config">,
   capture: Capture,
-  { reason, html }: RenderingWish,
+  { reason, html }: RenderRequest,
 ): Promise<void> {
   const claim: RenderClaim = { capture, reason, html, config };
   const claimKey = await writeClaimCheck(objects, jobId, claim);

@@ -4,7 +4,7 @@ import { compilePatterns } from "./patterns.ts";
 import type { Scope } from "./scope.ts";
 import { inScope } from "./scope.ts";
 
-export interface ScopeJudge {
+export interface ScopeCheck {
   /**
    * @param url normalised: patterns are found in it
    * @param isSeed a seed, or where it redirects: `include` narrows what is followed from there, not the start itself
@@ -21,7 +21,7 @@ export function registrableDomain(hostname: string): string {
   return getDomain(hostname, { allowPrivateDomains: true }) ?? hostname;
 }
 
-export function createScopeJudge(scope: Scope): ScopeJudge {
+export function createScopeCheck(scope: Scope): ScopeCheck {
   const includes = scope.include.length === 0 ? null : compilePatterns(scope.include);
   const excludes = scope.exclude.length === 0 ? null : compilePatterns(scope.exclude);
   const roots = new Set(scope.roots);
@@ -41,15 +41,15 @@ export function createScopeJudge(scope: Scope): ScopeJudge {
 
 /** Judges that a container keeps: a job's scope never changes, and compiling its patterns costs as much as a page. */
 const KEPT_JUDGES = 32;
-const judges = new Map<string, ScopeJudge>();
+const scopeChecks = new Map<string, ScopeCheck>();
 
 /** The judge of a job's scope; made once per container. */
-export function judgeOf(jobId: string, scope: Scope): ScopeJudge {
-  const known = judges.get(jobId);
+export function scopeCheckOf(jobId: string, scope: Scope): ScopeCheck {
+  const known = scopeChecks.get(jobId);
   if (known !== undefined) return known;
-  const judge = createScopeJudge(scope);
-  const [oldest] = judges.keys();
-  if (judges.size >= KEPT_JUDGES && oldest !== undefined) judges.delete(oldest);
-  judges.set(jobId, judge);
-  return judge;
+  const check = createScopeCheck(scope);
+  const [oldest] = scopeChecks.keys();
+  if (scopeChecks.size >= KEPT_JUDGES && oldest !== undefined) scopeChecks.delete(oldest);
+  scopeChecks.set(jobId, check);
+  return check;
 }

@@ -3,7 +3,7 @@ import type { Extraction } from "../extraction.ts";
 import { visitPieces } from "./tokens.ts";
 
 /** `inside` is a line of a code block too long for one chunk; `unwanted` breaks a code block or row that would fit. */
-export type Seam =
+export type Boundary =
   | "section"
   | "block"
   | "paragraph"
@@ -15,14 +15,14 @@ export type Seam =
   | "character"
   | "unwanted";
 
-export interface Seams {
+export interface Boundaries {
   /** Number of pieces. */
   count: number;
   startOf(piece: number): number;
   endOf(piece: number): number;
   /** Tokens of the pieces `first` to `last`, both included. */
   tokens(first: number, last: number): number;
-  seamAfter(piece: number): Seam;
+  boundaryAfter(piece: number): Boundary;
   /** Last piece of the section that holds this piece. */
   sectionEnd(piece: number): number;
   /** True where the text after this piece continues the same section, in prose or a list. */
@@ -30,10 +30,10 @@ export interface Seams {
 }
 
 /** `size` in tokens decides which code blocks and rows are worth keeping whole. */
-export function seamsOf(
+export function boundariesOf(
   { text, sections, blocks }: Pick<Extraction, "text" | "sections" | "blocks">,
   size: number,
-): Seams {
+): Boundaries {
   const starts: number[] = [];
   const ends: number[] = [];
   /** Tokens before piece i, its gap included, so that a range's own first gap does not count. */
@@ -50,14 +50,15 @@ export function seamsOf(
   });
   const count = starts.length;
   const tokens = (first: number, last: number): number => (after[last] ?? 0) - (before[first] ?? 0);
-  const seams: Seam[] = new Array(count);
+  const boundaries: Boundary[] = new Array(count);
   const sectionEnds: number[] = new Array(count);
   const flows: boolean[] = new Array(count);
 
   markSectionEnds();
   for (let piece = 0; piece < count; piece++) flows[piece] = sectionEnds[piece] !== piece;
   for (let piece = 0; piece < count; piece++) {
-    seams[piece] = sectionEnds[piece] === piece ? "section" : plainSeam(text, ends[piece] as number, starts[piece + 1]);
+    boundaries[piece] =
+      sectionEnds[piece] === piece ? "section" : plainBoundary(text, ends[piece] as number, starts[piece + 1]);
   }
   markHeadings();
   markBlocks();
@@ -66,7 +67,7 @@ export function seamsOf(
     startOf: (piece) => lineStart(piece),
     endOf: (piece) => ends[piece] as number,
     tokens,
-    seamAfter: (piece) => seams[piece] as Seam,
+    boundaryAfter: (piece) => boundaries[piece] as Boundary,
     sectionEnd: (piece) => sectionEnds[piece] as number,
     flowsOn: (piece) => flows[piece] as boolean,
   };
@@ -93,7 +94,7 @@ export function seamsOf(
       const end = start + heading.length;
       while (piece < count && (ends[piece] as number) <= start) piece++;
       for (; piece < count && (ends[piece] as number) <= end; piece++) {
-        if (seams[piece] !== "section" && seams[piece] !== "character") seams[piece] = "inside";
+        if (boundaries[piece] !== "section" && boundaries[piece] !== "character") boundaries[piece] = "inside";
       }
     }
   }
@@ -106,12 +107,12 @@ export function seamsOf(
       while (piece < count && (starts[piece] as number) < end) piece++;
       const last = piece - 1;
       if (last < first) continue;
-      if (seams[last] !== "section" && seams[last] !== "inside") seams[last] = "block";
+      if (boundaries[last] !== "section" && boundaries[last] !== "inside") boundaries[last] = "block";
       if (kind === "code") {
         const whole = tokens(first, last) <= size;
         for (let index = first; index < last; index++) {
           flows[index] = false;
-          seams[index] = whole ? "unwanted" : insideCode(seams[index] as Seam);
+          boundaries[index] = whole ? "unwanted" : insideCode(boundaries[index] as Boundary);
         }
       } else if (kind === "table") markRows(first, last);
     }
@@ -125,9 +126,9 @@ export function seamsOf(
       if (!rowEnds) continue;
       const whole = tokens(rowStart, index) <= size;
       for (let inner = rowStart; inner < index; inner++) {
-        seams[inner] = whole ? "unwanted" : insideCode(seams[inner] as Seam);
+        boundaries[inner] = whole ? "unwanted" : insideCode(boundaries[inner] as Boundary);
       }
-      if (index < last) seams[index] = "row";
+      if (index < last) boundaries[index] = "row";
       rowStart = index + 1;
     }
   }
@@ -144,9 +145,9 @@ export function seamsOf(
   }
 }
 
-function insideCode(seam: Seam): Seam {
-  if (seam === "paragraph" || seam === "line") return "row";
-  return seam === "character" ? "character" : "inside";
+function insideCode(boundary: Boundary): Boundary {
+  if (boundary === "paragraph" || boundary === "line") return "row";
+  return boundary === "character" ? "character" : "inside";
 }
 
 const SENTENCE_ENDS = new Set(Array.from(".!?…。！？．؟।", (mark) => mark.charCodeAt(0)));
@@ -154,7 +155,7 @@ const CLOSERS = new Set(Array.from(")]\"'»”’」』", (mark) => mark.charCod
 /** Closing marks that may stand behind the end of a sentence. */
 const MAX_CLOSERS = 3;
 
-function plainSeam(text: string, end: number, next: number | undefined): Seam {
+function plainBoundary(text: string, end: number, next: number | undefined): Boundary {
   if (next === undefined) return "section";
   if (next === end) return /[。！？]/.test(text.charAt(end - 1)) ? "sentence" : "character";
   let newlines = 0;

@@ -1,7 +1,7 @@
 /** Cuts a document's text into chunks that an embedder can read, along the text's own seams. */
 
 import type { Block, Chunk, Extraction, Section } from "../extraction.ts";
-import { type Seam, type Seams, seamsOf } from "./boundaries.ts";
+import { type Boundaries, type Boundary, boundariesOf } from "./boundaries.ts";
 
 /** All in tokens, by `estimateTokens`. */
 export interface ChunkLimits {
@@ -14,7 +14,7 @@ export interface ChunkLimits {
 }
 
 /** What a cut is worth beside the fill it gives, which counts 0 to `FILL_WORTH`. */
-const WORTH: Record<Seam, number> = {
+const WORTH: Record<Boundary, number> = {
   section: 3,
   block: 2.2,
   paragraph: 2,
@@ -40,46 +40,46 @@ export function chunkText(extraction: Pick<Extraction, "text" | "sections" | "bl
   if (!(limits.size >= 24) || !(limits.overlap >= 0) || !(limits.minimum >= 0)) {
     throw new RangeError("Chunk limits need a size of at least 24 tokens and no negative overlap or minimum");
   }
-  const seams = seamsOf(extraction, limits.size);
+  const boundaries = boundariesOf(extraction, limits.size);
   const describe = describer(extraction);
   const chunks: Chunk[] = [];
   let first = 0;
   let covered = -1;
-  while (covered < seams.count - 1) {
-    const last = chooseCut(seams, first, covered + 1, limits);
-    const startChar = seams.startOf(first);
-    const endChar = seams.endOf(last);
+  while (covered < boundaries.count - 1) {
+    const last = chooseCut(boundaries, first, covered + 1, limits);
+    const startChar = boundaries.startOf(first);
+    const endChar = boundaries.endOf(last);
     chunks.push({
       index: chunks.length,
       content: extraction.text.slice(startChar, endChar),
       startChar,
       endChar,
-      tokenCount: Math.max(1, Math.ceil(seams.tokens(first, last))),
+      tokenCount: Math.max(1, Math.ceil(boundaries.tokens(first, last))),
       ...describe(startChar, endChar),
     });
     covered = last;
-    first = nextStart(seams, first, last, limits);
+    first = nextStart(boundaries, first, last, limits);
   }
   return chunks;
 }
 
 /** Index of the chunk's last piece: the best seam that `size` allows, at or after `from`. */
-function chooseCut(seams: Seams, first: number, from: number, { size, minimum }: ChunkLimits): number {
-  const end = seams.count - 1;
-  if (seams.tokens(first, end) <= size) return end;
+function chooseCut(boundaries: Boundaries, first: number, from: number, { size, minimum }: ChunkLimits): number {
+  const end = boundaries.count - 1;
+  if (boundaries.tokens(first, end) <= size) return end;
   let best = from;
   let bestWorth = Number.NEGATIVE_INFINITY;
   for (let last = from; last < end; last++) {
-    const tokens = seams.tokens(first, last);
+    const tokens = boundaries.tokens(first, last);
     if (tokens > size && last > from) break;
     // Whatever is cut off must be worth a chunk of its own.
-    if (last > from && seams.tokens(last + 1, end) < minimum) break;
-    const seam = seams.seamAfter(last);
+    if (last > from && boundaries.tokens(last + 1, end) < minimum) break;
+    const boundary = boundaries.boundaryAfter(last);
     // A section that still fits whole stays with what stands before it.
     const worth =
-      (seam === "section" && tokens < size / 2 && seams.tokens(first, seams.sectionEnd(last + 1)) <= size
+      (boundary === "section" && tokens < size / 2 && boundaries.tokens(first, boundaries.sectionEnd(last + 1)) <= size
         ? WORTH.paragraph
-        : WORTH[seam]) +
+        : WORTH[boundary]) +
       (FILL_WORTH * tokens) / size +
       (tokens < minimum ? BELOW_MINIMUM : 0);
     if (worth >= bestWorth) {
@@ -91,17 +91,17 @@ function chooseCut(seams: Seams, first: number, from: number, { size, minimum }:
 }
 
 /** First piece of the next chunk: after the cut, or up to `overlap` tokens before it where prose goes on. */
-function nextStart(seams: Seams, first: number, last: number, { size, overlap }: ChunkLimits): number {
+function nextStart(boundaries: Boundaries, first: number, last: number, { size, overlap }: ChunkLimits): number {
   const next = last + 1;
-  if (overlap === 0 || next >= seams.count || !seams.flowsOn(last)) return next;
+  if (overlap === 0 || next >= boundaries.count || !boundaries.flowsOn(last)) return next;
   const allowed = Math.min(overlap, size / 3);
   let start = next;
   let word = next;
-  for (let index = last; index > first && seams.tokens(index, last) <= allowed; index--) {
-    const seam = seams.seamAfter(index - 1);
-    if (seam === "section" || seam === "block" || seam === "row" || seam === "unwanted") break;
-    if (seam === "sentence" || seam === "line" || seam === "paragraph") start = index;
-    else if (seam === "word") word = index;
+  for (let index = last; index > first && boundaries.tokens(index, last) <= allowed; index--) {
+    const boundary = boundaries.boundaryAfter(index - 1);
+    if (boundary === "section" || boundary === "block" || boundary === "row" || boundary === "unwanted") break;
+    if (boundary === "sentence" || boundary === "line" || boundary === "paragraph") start = index;
+    else if (boundary === "word") word = index;
   }
   return start < next ? start : word;
 }

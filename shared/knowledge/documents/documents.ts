@@ -147,7 +147,7 @@ export function documentOf(page: PageSource, limits: ReturnType<typeof chunkLimi
 }
 
 /** Where the documents go. */
-export interface Shelf {
+export interface IndexTarget {
   jobId: string;
   generationId: string;
   collectionId: string | null;
@@ -157,7 +157,7 @@ export interface Shelf {
   wantsVectors: boolean;
 }
 
-export interface Shelved {
+export interface IndexedPages {
   documents: number;
   /** Ids of the new chunks. */
   chunkIds: string[];
@@ -166,9 +166,9 @@ export interface Shelved {
 /** Writes the documents that the generation does not have yet: of two pages with one final URL, the first one stays. */
 export async function insertDocuments(
   tx: Transaction,
-  shelf: Shelf,
+  target: IndexTarget,
   documents: readonly NewDocument[],
-): Promise<Shelved> {
+): Promise<IndexedPages> {
   if (documents.length === 0) return { documents: 0, chunkIds: [] };
   // one order for all transactions, so that two of them that insert the same keys never wait for each other
   const sorted = [...new Map(documents.toReversed().map((each) => [each.row.hash, each])).values()].sort((a, b) =>
@@ -177,7 +177,7 @@ export async function insertDocuments(
   const inserted = await tx<{ id: string }[]>`
     insert into documents (id, generation_id, job_id, collection_id, capture_id, url, url_hash, domain, parent_url, title,
       content, markdown, content_hash, language, metadata, links, crawled_at)
-    select id, ${shelf.generationId}, ${shelf.jobId}, ${shelf.collectionId}, capture_id, url, decode(hash, 'hex'), domain,
+    select id, ${target.generationId}, ${target.jobId}, ${target.collectionId}, capture_id, url, decode(hash, 'hex'), domain,
       parent_url, title, content, markdown, decode(content_hash, 'hex'), language, metadata, links, crawled_at
     from json_to_recordset(${rowsOf(sorted.map((each) => each.row))}::text::json) as r (id uuid, capture_id bigint, url text,
       hash text, domain text, parent_url text, title text, content text, markdown text, content_hash text, language text,
@@ -188,9 +188,9 @@ export async function insertDocuments(
   const kept = sorted.filter((each) => ids.has(each.row.id));
   const sections = kept.flatMap((each) => each.sections);
   const chunks = kept.flatMap((each) => each.chunks);
-  await Promise.all([insertSections(tx, sections), tagDocuments(tx, [...ids], shelf.tags)]);
+  await Promise.all([insertSections(tx, sections), tagDocuments(tx, [...ids], target.tags)]);
   await insertChunks(tx, chunks);
-  if (shelf.wantsVectors) await requestEmbeddings(tx, chunks);
+  if (target.wantsVectors) await requestEmbeddings(tx, chunks);
   return { documents: kept.length, chunkIds: chunks.map((chunk) => chunk.id) };
 }
 

@@ -2,7 +2,7 @@
 import type { Transaction } from "../../platform/database/database.ts";
 import { rowsOf } from "../../platform/database/rows.ts";
 import { uuidv7 } from "../../platform/ids.ts";
-import { requestEmbeddings, type Shelf, type Shelved, tagDocuments } from "../documents/documents.ts";
+import { type IndexedPages, type IndexTarget, requestEmbeddings, tagDocuments } from "../documents/documents.ts";
 
 export interface ActiveDocument {
   id: string;
@@ -38,7 +38,11 @@ export interface CarriedOver {
  * Copies active documents with their sections and chunks into the shelf's generation and collection. The copy keeps the capture that holds the body. Its chunks want vectors of
  * their own, which the embedding cache has.
  */
-export async function carryOver(tx: Transaction, shelf: Shelf, carried: readonly CarriedOver[]): Promise<Shelved> {
+export async function carryOver(
+  tx: Transaction,
+  target: IndexTarget,
+  carried: readonly CarriedOver[],
+): Promise<IndexedPages> {
   if (carried.length === 0) return { documents: 0, chunkIds: [] };
   const rows = carried
     .toSorted((a, b) => (a.document.urlHash < b.document.urlHash ? -1 : 1))
@@ -46,7 +50,7 @@ export async function carryOver(tx: Transaction, shelf: Shelf, carried: readonly
   const inserted = await tx<{ id: string }[]>`
     insert into documents (id, generation_id, job_id, collection_id, capture_id, url, url_hash, domain, parent_url, title,
       content, markdown, content_hash, language, source, metadata, links, crawled_at)
-    select r.id, ${shelf.generationId}, ${shelf.jobId}, ${shelf.collectionId}::uuid, d.capture_id, d.url, d.url_hash, d.domain,
+    select r.id, ${target.generationId}, ${target.jobId}, ${target.collectionId}::uuid, d.capture_id, d.url, d.url_hash, d.domain,
       r."parentUrl", d.title, d.content, d.markdown, d.content_hash, d.language, d.source, d.metadata, d.links, r."crawledAt"
     from json_to_recordset(${rowsOf(rows)}::text::json) as r (id uuid, old uuid, "parentUrl" text, "crawledAt" timestamptz)
     join documents d on d.id = r.old
@@ -55,9 +59,9 @@ export async function carryOver(tx: Transaction, shelf: Shelf, carried: readonly
     returning id`;
   const copied = new Set(inserted.map((row) => row.id));
   const documents = rows.filter((row) => copied.has(row.id));
-  await tagDocuments(tx, [...copied], shelf.tags);
+  await tagDocuments(tx, [...copied], target.tags);
   const sections = await copySections(tx, documents);
-  const chunkIds = await copyChunks(tx, documents, sections, shelf.wantsVectors);
+  const chunkIds = await copyChunks(tx, documents, sections, target.wantsVectors);
   return { documents: documents.length, chunkIds };
 }
 

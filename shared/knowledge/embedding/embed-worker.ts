@@ -9,7 +9,7 @@ import { PermanentError, RetryableError } from "../../platform/errors.ts";
 import type { Logger } from "../../platform/observability/log.ts";
 import type { Embedder } from "../embedders/embedder.ts";
 import { embeddingFault } from "../embedders/validation.ts";
-import { tellEmbedded } from "../metrics.ts";
+import { recordEmbedded } from "../metrics.ts";
 import { refreshIfSmall } from "../search/corpus-statistics.ts";
 import type { VectorSide } from "../search/vector-side.ts";
 import type { VectorPoint } from "../vector-stores/vector-store.ts";
@@ -54,7 +54,7 @@ export async function embedChunks(dependencies: EmbedDependencies, { jobId, chun
   if (chunks.length === 0) return;
   if (vectorSide === null) {
     await finishChunks(dependencies, jobId, { none: chunks.map(({ chunkId }) => chunkId) });
-    return tellEmbedded(log, jobId, { released: chunks.length }, started);
+    return recordEmbedded(log, jobId, { released: chunks.length }, started);
   }
   const { embedder, vectors } = vectorSide;
   const outcomes = await embedContents(sql, embedder, chunks);
@@ -77,7 +77,7 @@ export async function embedChunks(dependencies: EmbedDependencies, { jobId, chun
   const { model } = embedder.descriptor;
   const done = points.map(({ chunkId }) => chunkId);
   const left = await finishChunks(dependencies, jobId, { done, faulty, cache: { model, outcomes } });
-  tellEmbedded(log, jobId, { embedded: points.length - cached, cached, refused: faulty.length }, started);
+  recordEmbedded(log, jobId, { embedded: points.length - cached, cached, refused: faulty.length }, started);
   if (left > 0) {
     throw new RetryableError(`${left} chunks got no usable vector and are tried again`, { code: "EMBEDDING_INVALID" });
   }

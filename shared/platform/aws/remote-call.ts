@@ -7,18 +7,18 @@ import { z } from "zod";
 import type { Clock } from "../clock.ts";
 import { ApiError } from "../errors.ts";
 import { uuidv7 } from "../ids.ts";
-import { patiently } from "../patience.ts";
+import { retryTransient } from "../patience.ts";
 import type { QueueSender } from "./queues.ts";
 import { expiresAt, isConditionFailure } from "./state-table.ts";
 
-/** The message of an errand queue; `request` is what that queue's consumer takes. */
-export const errandSchema = z.strictObject({
-  errandId: z.uuid(),
+/** The message of a remote call queue; `request` is what that queue's consumer takes. */
+export const remoteCallSchema = z.strictObject({
+  callId: z.uuid(),
   /** Epoch ms after which nobody waits for the answer. */
   deadline: z.int(),
   request: z.unknown(),
 });
-export type Errand = z.infer<typeof errandSchema>;
+export type RemoteCall = z.infer<typeof remoteCallSchema>;
 
 /** DynamoDB takes 400 KB an item: what is larger goes to S3, and its key into the answer. */
 const MAX_ANSWER_BYTES = 390_000;
@@ -40,31 +40,31 @@ const PAUSE_SHARE = 0.1;
 const SHORTEST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 400;
 
-export interface ErrandOffice {
-  /** @throws ApiError that the errand ended with; 504 ERRAND_TIMEOUT where nothing came within `timeoutMs` */
+export interface RemoteCaller {
+  /** @throws ApiError that the remote call ended with; 504 REMOTE_TIMEOUT where nothing came within `timeoutMs` */
   ask(queue: string, request: unknown, timeoutMs: number): Promise<unknown>;
 }
 
-export function createErrandOffice(
+export function createRemoteCaller(
   { queues, dynamo, clock }: { queues: QueueSender; dynamo: DynamoDBDocumentClient; clock: Clock },
   TableName: string,
-): ErrandOffice {
+): RemoteCaller {
   return {
     async ask(queue, request, timeoutMs) {
-      const errandId = uuidv7();
+      const callId = uuidv7();
       const started = clock.now();
       const deadline = started + timeoutMs;
-      await queues.send(queue, { errandId, deadline, request } satisfies Errand);
+      await queues.send(queue, { callId, deadline, request } satisfies RemoteCall);
       for (;;) {
         const waited = clock.now() - started;
         await clock.sleep(Math.min(LONGEST_PAUSE_MS, Math.max(SHORTEST_PAUSE_MS, waited * PAUSE_SHARE)));
-        const look = new GetCommand({ TableName, Key: keyOf(errandId), ConsistentRead: true });
+        const look = new GetCommand({ TableName, Key: keyOf(callId), ConsistentRead: true });
         // the work is under way, and paid for: a look that fails is looked again
-        const { Item } = await patiently(clock, deadline, () => dynamo.send(look));
+        const { Item } = await retryTransient(clock, deadline, () => dynamo.send(look));
         if (Item !== undefined) return answerOf(Item["answer"]);
         if (clock.now() >= deadline) {
           const message = `No answer came within ${Math.round(timeoutMs / 1000)} s: try again, or ask for less`;
-          throw new ApiError(504, message, { code: "ERRAND_TIMEOUT" });
+          throw new ApiError(504, message, { code: "REMOTE_TIMEOUT" });
         }
       }
     },
@@ -79,22 +79,22 @@ function answerOf(answer: unknown): unknown {
 }
 
 /**
- * Does what an errand asks for and keeps the answer for whoever asked. An `ApiError` is an answer too; other errors are thrown
- * on, and the errand is tried again until its deadline.
+ * Does what a remote call asks for and keeps the answer for whoever asked. An `ApiError` is an answer too; other errors are thrown
+ * on, and the remote call is tried again until its deadline.
  *
  * @param once for work that is paid for: it is begun once, however often the message is delivered, and is not tried again
  */
-export async function runErrand(
+export async function answerRemoteCall(
   { dynamo, clock }: { dynamo: DynamoDBDocumentClient; clock: Clock },
   TableName: string,
-  { errandId, deadline, request }: Errand,
+  { callId, deadline, request }: RemoteCall,
   work: (request: unknown, remainingMs: number) => Promise<unknown>,
   { once = false }: { once?: boolean } = {},
 ): Promise<void> {
   if (deadline - clock.now() <= 0) return;
   const expires_at = expiresAt(clock.now(), ANSWER_TTL_S);
-  const begun = { ...begunKey(errandId), by: uuidv7(), expires_at };
-  if (once && !(await patiently(clock, deadline, () => begins(dynamo, TableName, begun)))) return;
+  const begun = { ...begunKey(callId), by: uuidv7(), expires_at };
+  if (once && !(await retryTransient(clock, deadline, () => begins(dynamo, TableName, begun)))) return;
   const remaining = deadline - clock.now();
   let answer: z.input<typeof answerSchema>;
   try {
@@ -109,11 +109,11 @@ export async function runErrand(
   if (size > MAX_ANSWER_BYTES) {
     // kept as a fault: whoever asked would wait in vain, and the work be done again for nothing
     const message = `The answer has ${size} bytes; ${MAX_ANSWER_BYTES} are the most`;
-    text = JSON.stringify({ error: { status: 502, code: "ERRAND_TOO_LARGE", message } } satisfies typeof answer);
+    text = JSON.stringify({ error: { status: 502, code: "REMOTE_ANSWER_TOO_LARGE", message } } satisfies typeof answer);
   }
-  const Item = { ...keyOf(errandId), answer: text, expires_at };
+  const Item = { ...keyOf(callId), answer: text, expires_at };
   // work that is begun once is lost with its answer
-  await patiently(clock, deadline, () => dynamo.send(new PutCommand({ TableName, Item })));
+  await retryTransient(clock, deadline, () => dynamo.send(new PutCommand({ TableName, Item })));
 }
 
 /** @returns false where another delivery has begun it */
@@ -133,5 +133,5 @@ async function begins(
   }
 }
 
-const keyOf = (errandId: string) => ({ pk: `errand#${errandId}` });
-const begunKey = (errandId: string) => ({ pk: `${keyOf(errandId).pk}#begun` });
+const keyOf = (callId: string) => ({ pk: `request#${callId}` });
+const begunKey = (callId: string) => ({ pk: `${keyOf(callId).pk}#begun` });

@@ -110,13 +110,13 @@ export function createChromium(options: ChromiumOptions): Chromium {
     current.pages += 1;
     const cutOff = Promise.withResolvers<never>();
     cutOff.promise.catch(() => undefined);
-    const exit = through && {
+    const egress = through && {
       server: through,
       ownHost: new URL(document.url).hostname,
       failed: (why: string) => cutOff.reject(new RenderError("PROXY_UNAVAILABLE", why)),
     };
     const budget = { requests: MAX_REQUESTS[purpose], bytes: MAX_BYTES[purpose] };
-    const access = proxy.startPage(budget, { exit, mayLeave });
+    const access = proxy.startPage(budget, { egress, mayLeave });
     let context: BrowserContext | undefined;
     let healthy = false;
     try {

@@ -11,7 +11,7 @@ import type { AddressInfo, Socket } from "node:net";
 import { type Duplex, Transform } from "node:stream";
 import { ProxyFault } from "../../access/proxy-tunnel.ts";
 import { type UrlGuard, UrlRefusedError } from "../../access/url-guard.ts";
-import { isTheExits, type PageExit } from "./page-egress.ts";
+import { isEgressFault, type PageEgress } from "./page-egress.ts";
 import { type Budget, type ProxiedPage, proxiedPage, type WayOut } from "./proxied-page.ts";
 
 /** What lets one page through, until the next one begins. */
@@ -64,8 +64,8 @@ export async function startGuardProxy(guard: UrlGuard): Promise<GuardProxy> {
   const connect = async (hostname: string, port: number): Promise<Socket> => {
     const mine = page;
     mine.spendRequest();
-    const { exit } = mine;
-    const socket = exit === undefined ? await direct(hostname, port) : await tunnel(exit, hostname, port, mine);
+    const { egress } = mine;
+    const socket = egress === undefined ? await direct(hostname, port) : await tunnel(egress, hostname, port, mine);
     socket.setTimeout(IDLE_TIMEOUT_MS, () => socket.destroy());
     try {
       await mine.confirm();
@@ -98,14 +98,14 @@ export async function startGuardProxy(guard: UrlGuard): Promise<GuardProxy> {
     }
     return socket;
   };
-  const tunnel = async (exit: PageExit, hostname: string, port: number, mine: ProxiedPage): Promise<Socket> => {
+  const tunnel = async (egress: PageEgress, hostname: string, port: number, mine: ProxiedPage): Promise<Socket> => {
     // the page may have ended while the name was looked up
     const begun = (socket: Duplex): void => {
       track(socket);
       if (page !== mine) socket.destroy();
     };
     try {
-      const socket = await guard.tunnel(exit.server, hostname, port, begun);
+      const socket = await guard.tunnel(egress.server, hostname, port, begun);
       // over TLS it is another socket than the one that was begun
       if (!open.has(socket)) begun(socket);
       mine.hasWorked = true;
@@ -113,7 +113,7 @@ export async function startGuardProxy(guard: UrlGuard): Promise<GuardProxy> {
     } catch (error) {
       // what was cut here says nothing of the server
       if (error instanceof ProxyFault && page === mine && mine.hasBytesLeft) {
-        if (isTheExits(error, hostname === exit.ownHost, mine.hasWorked)) exit.failed(error.message);
+        if (isEgressFault(error, hostname === egress.ownHost, mine.hasWorked)) egress.failed(error.message);
         else mine.refuse(error.message);
       }
       throw error;

@@ -3,7 +3,7 @@ import type { ProxyServer } from "../../access/proxy-server.ts";
 import type { ProxyFault } from "../../access/proxy-tunnel.ts";
 
 /** The proxy server that all connections of a page go through, and none past it. */
-export interface PageExit {
+export interface PageEgress {
   server: ProxyServer;
   /** Of the page itself. */
   ownHost: string;
@@ -15,7 +15,7 @@ export interface PageExit {
  * Whether a fault says that the server is of no use to the page. What it does not reach, or forbids, on another host costs that
  * request alone, and so does its silence where it has let the page out before.
  */
-export function isTheExits({ code }: ProxyFault, toOwnHost: boolean, hasWorked: boolean): boolean {
+export function isEgressFault({ code }: ProxyFault, toOwnHost: boolean, hasWorked: boolean): boolean {
   if (code === "TARGET_UNREACHABLE") return false;
   if (code === "PROXY_DENIED") return toOwnHost;
   if (code === "PROXY_TIMEOUT") return toOwnHost || !hasWorked;

@@ -109,9 +109,9 @@ export async function openDocument(page: Page, document: FetchedDocument, option
   ]);
 
   // the context knows the proxy's password from here on, for the requests of workers too, which nobody asks us about
-  const greeted = new Promise<void>((resolve) => cdp.once("Page.loadEventFired", () => resolve()));
+  const loaded = new Promise<void>((resolve) => cdp.once("Page.loadEventFired", () => resolve()));
   await navigate(cdp, options.proxy.greetingUrl);
-  await greeted;
+  await loaded;
   state = "opening";
   quietSince = Date.now();
   await navigate(cdp, document.url);

@@ -51,10 +51,10 @@ export async function spawnChromium(
       resolve(`${signal ?? `exit code ${code}`}${tail === "" ? "" : `: ${tail.trim()}`}`),
     );
   });
-  let isBuried = false;
+  let isRecorded = false;
   const killGroup = (): void => {
     // its number may be another group's by now
-    if (isBuried || child.pid === undefined) return;
+    if (isRecorded || child.pid === undefined) return;
     try {
       process.kill(-child.pid, "SIGKILL");
     } catch {
@@ -63,7 +63,7 @@ export async function spawnChromium(
   };
   void ended.then(() => {
     killGroup();
-    isBuried = true;
+    isRecorded = true;
   });
   const transport = pipeTransport(child, killGroup);
   if (child.pid === undefined) throw new Error(`Chromium did not start: ${await ended}`);

@@ -1,7 +1,7 @@
 /** What the guard proxy knows of the page that it serves: how its requests are known, what they may still spend, why some were refused. */
 import { randomBytes, timingSafeEqual } from "node:crypto";
 import { UrlRefusedError } from "../../access/url-guard.ts";
-import type { PageExit } from "./page-egress.ts";
+import type { PageEgress } from "./page-egress.ts";
 
 export interface Budget {
   /** Requests, or connections where what goes through them is encrypted. */
@@ -12,7 +12,7 @@ export interface Budget {
 
 export interface WayOut {
   /** Undefined: directly. */
-  exit?: PageExit | undefined;
+  egress?: PageEgress | undefined;
   /** Asked right before anything leaves; undefined: it always may. */
   mayLeave?: (() => Promise<boolean>) | undefined;
 }
@@ -21,7 +21,7 @@ export interface ProxiedPage {
   readonly user: string;
   /** Of this page alone: the browser may still send what a closed page asked for when the next one has begun. */
   readonly password: string;
-  readonly exit: PageExit | undefined;
+  readonly egress: PageEgress | undefined;
   /** Right before something leaves. @throws UrlRefusedError where it must not */
   confirm(): Promise<void>;
   /** Whether a connection through the exit has come about. */
@@ -41,7 +41,7 @@ export interface ProxiedPage {
 const USER = "strandline";
 const MOST_REFUSALS = 20;
 
-export function proxiedPage(budget: Budget, { exit, mayLeave }: WayOut = {}): ProxiedPage {
+export function proxiedPage(budget: Budget, { egress, mayLeave }: WayOut = {}): ProxiedPage {
   const password = randomBytes(24).toString("base64url");
   const expected = Buffer.from(`Basic ${Buffer.from(`${USER}:${password}`).toString("base64")}`);
   const left = { ...budget };
@@ -49,7 +49,7 @@ export function proxiedPage(budget: Budget, { exit, mayLeave }: WayOut = {}): Pr
   return {
     user: USER,
     password,
-    exit,
+    egress,
     async confirm() {
       if (mayLeave && !(await mayLeave())) throw new UrlRefusedError("URL_BLOCKED", "nobody wants the page any more");
     },

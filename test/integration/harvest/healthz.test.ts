@@ -19,7 +19,7 @@ it("a probe that went well counts for half a minute, one that failed for five se
       sql,
       harvestConfig: () => loadHarvestConfig(SHIPPED),
       clock: { ...systemClock, now: () => now },
-      errands: {
+      remote: {
         ask: async () => {
           probes += 1;
           return { ok, detail: "as the test says" };

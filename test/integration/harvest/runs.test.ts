@@ -11,7 +11,7 @@ import { createLogger } from "../../../shared/platform/observability/log.ts";
 import { testDatabase } from "../../services/index.ts";
 
 const KEY = { originalQuery: "what is new", promptHash: "0".repeat(64), model: "openai/m" };
-const TIMEOUT = new ApiError(504, "No answer came", { code: "ERRAND_TIMEOUT" });
+const TIMEOUT = new ApiError(504, "No answer came", { code: "REMOTE_TIMEOUT" });
 
 const found = (provider: string, ...urls: string[]): ProviderRun => ({
   provider,
@@ -46,14 +46,14 @@ function dependencies(sql: Sql, changes: Partial<HarvestDependencies>): HarvestD
     log: createLogger({}, "error", () => undefined),
     harvestConfig: async () => loaded(["serper"]),
     searchOwn: async () => ({ queryUsed: "a", urls: [] }),
-    errands: { ask: async () => ({ text: '{"keywords":["a"]}' }) },
+    remote: { ask: async () => ({ text: '{"keywords":["a"]}' }) },
     ...changes,
   };
 }
 
-/** @param search what the errand of the providers ends with */
-const answering = (search: () => Promise<unknown>): Pick<HarvestDependencies, "errands"> => ({
-  errands: {
+/** @param search what the remote call of the providers ends with */
+const answering = (search: () => Promise<unknown>): Pick<HarvestDependencies, "remote"> => ({
+  remote: {
     ask: async (_queue, request) =>
       (request as { kind: string }).kind === "rewrite" ? { text: '{"keywords":["a"]}' } : await search(),
   },
@@ -118,15 +118,15 @@ it("a stored run gets no further rows, and no table of snapshots is emptied", as
   expect(await counted(sql)).toEqual({ runs: 1, raw: 1, processed: 1 });
 });
 
-it("errands name the variables that the reference names, where the configuration names none", async () => {
+it("remote calls name the variables that the reference names, where the configuration names none", async () => {
   const { sql } = await testDatabase();
   const asked: unknown[] = [];
-  const { errands } = answering(async () => ({ runs: [found("serper")] }));
+  const { remote } = answering(async () => ({ runs: [found("serper")] }));
   const ask_ = async (queue: string, request: unknown, timeoutMs: number) => {
     asked.push(request);
-    return await errands.ask(queue, request, timeoutMs);
+    return await remote.ask(queue, request, timeoutMs);
   };
-  await harvest(dependencies(sql, { errands: { ask: ask_ } }), ask());
+  await harvest(dependencies(sql, { remote: { ask: ask_ } }), ask());
   expect(asked).toMatchObject([
     { kind: "rewrite", llm: { apiKeyEnv: "OPENAI_API_KEY" } },
     { kind: "search", providers: [{ name: "serper", apiKeyEnv: "SERPER_KEY" }] },
@@ -207,7 +207,7 @@ it("the own index is waited for no longer than the deadline", async () => {
 
 it("a model that gives no sign is told of with the time that it had", async () => {
   const { sql } = await testDatabase();
-  const run = harvest(dependencies(sql, { errands: { ask: () => Promise.reject(TIMEOUT) } }), ask());
+  const run = harvest(dependencies(sql, { remote: { ask: () => Promise.reject(TIMEOUT) } }), ask());
   await expect(run).rejects.toMatchObject({
     status: 502,
     message: "LLM call failed",
@@ -218,7 +218,7 @@ it("a model that gives no sign is told of with the time that it had", async () =
 it("the limit of a query is that of the one that is asked, not of the template with its long placeholders", async () => {
   const { sql } = await testDatabase();
   const rewriting = (length: number) => ({
-    errands: {
+    remote: {
       ask: async (_queue: string, request: unknown) =>
         (request as { kind: string }).kind === "rewrite"
           ? {

@@ -3,8 +3,8 @@ import { randomUUID } from "node:crypto";
 import { createConnections } from "../../../shared/notify/connections.ts";
 import { parseListener } from "../../../shared/notify/listener.ts";
 import { type PushMessage, pushEvent, pushMessageSchema, type Sockets } from "../../../shared/notify/push-event.ts";
-import { createWatches } from "../../../shared/notify/subscriptions.ts";
-import { takeTurn, wakeStalledWatches, watchMessageSchema } from "../../../shared/notify/update-loop.ts";
+import { createSubscriptions } from "../../../shared/notify/subscriptions.ts";
+import { takeRound, updateMessageSchema, wakeStalledSubscriptions } from "../../../shared/notify/update-loop.ts";
 import { createQueueSender } from "../../../shared/platform/aws/queues.ts";
 import type { Clock } from "../../../shared/platform/clock.ts";
 import { uuidv7 } from "../../../shared/platform/ids.ts";
@@ -20,8 +20,8 @@ export async function progressHarness() {
   let time = Date.now();
   const clock: Clock = { now: () => time, sleep: async () => {} };
   const queues = createQueueSender(aws.sqs, aws.queueUrlPrefix);
-  const watches = createWatches({ dynamo: aws.dynamo, clock }, aws.stateTable);
-  const connections = createConnections({ dynamo: aws.dynamo, clock, watches }, aws.stateTable);
+  const subscriptions = createSubscriptions({ dynamo: aws.dynamo, clock }, aws.stateTable);
+  const connections = createConnections({ dynamo: aws.dynamo, clock, subscriptions }, aws.stateTable);
   const log = createLogger({}, "error", () => {});
   const told = new Map<string, string[]>();
   const closed = new Set<string>();
@@ -46,7 +46,7 @@ export async function progressHarness() {
     aws,
     clock,
     queues,
-    watches,
+    subscriptions,
     connections,
     closed,
     /** A job of `discovered` URLs, all open. */
@@ -77,10 +77,10 @@ export async function progressHarness() {
     delayWith(delay: typeof delayOf): void {
       delayOf = delay;
     },
-    turn: (message: unknown, database = sql) =>
-      takeTurn({ sql: database, queues, watches, clock }, watchMessageSchema.parse(message)),
-    push: (message: PushMessage) => pushEvent({ watches, connections, sockets, clock, log }, message),
-    sweep: () => wakeStalledWatches({ queues, watches, clock, log }),
+    round: (message: unknown, database = sql) =>
+      takeRound({ sql: database, queues, subscriptions, clock }, updateMessageSchema.parse(message)),
+    push: (message: PushMessage) => pushEvent({ subscriptions, connections, sockets, clock, log }, message),
+    sweep: () => wakeStalledSubscriptions({ queues, subscriptions, clock, log }),
     /** Messages of the watch; those with a delay of a second too. @param waitS for the first, in seconds */
     turns: (waitS = 2) => aws.receive("progress", waitS),
     async pushes(): Promise<PushMessage[]> {
@@ -90,14 +90,14 @@ export async function progressHarness() {
     // biome-ignore lint/suspicious/noExplicitAny: an event is compared, never trusted
     heard: (connectionId: string): any[] => (told.get(connectionId) ?? []).map((body) => JSON.parse(body)),
     async listeners(jobId: string): Promise<string[]> {
-      return (await watches.read(jobId))?.listeners.map(({ connectionId }) => connectionId) ?? [];
+      return (await subscriptions.read(jobId))?.listeners.map(({ connectionId }) => connectionId) ?? [];
     },
     /** One turn of the watch, and what it leads to. @returns the message of the next turn */
     async step(message: unknown): Promise<unknown> {
-      await harness.turn(message);
+      await harness.round(message);
       for (const each of await harness.pushes()) await harness.push(each);
       // a watch that has ended sends nothing
-      const watched = (await watches.read(watchMessageSchema.parse(message).jobId)) !== undefined;
+      const watched = (await subscriptions.read(updateMessageSchema.parse(message).jobId)) !== undefined;
       const [next] = await harness.turns(watched ? 20 : 2);
       return next;
     },

@@ -10,7 +10,7 @@ async function watched(harness: ProgressHarness, listeners = 1) {
   const ids = await Promise.all(Array.from({ length: listeners }, () => harness.listen(jobId)));
   // so old that a connection which is not there is gone
   harness.pass(60_000);
-  await harness.turn({ jobId });
+  await harness.round({ jobId });
   const [first] = await harness.pushes();
   if (first === undefined) throw new Error("the watch told nothing");
   const message = (step: number, kind: PushMessage["kind"] = "progress"): PushMessage => ({
@@ -61,7 +61,7 @@ test("nothing follows the last event, which comes once, however deliveries are m
 test("a delivery that died gives way after its lease, and what it began is not begun again", async () => {
   const harness = await progressHarness();
   const { jobId, ids, message } = await watched(harness);
-  await harness.watches.beginPush(jobId, message(1).seq, 20_000);
+  await harness.subscriptions.beginPush(jobId, message(1).seq, 20_000);
   await harness.push(message(2));
   expect(harness.heard(ids[0] as string)).toEqual([]);
   harness.pass(20_001);
@@ -91,7 +91,7 @@ test("a client that does not read is told later what it missed, and of the end f
   harness.failWith((id) => (id === slow && !reads ? "refused" : undefined));
   await harness.push(message(1));
   expect([harness.heard(slow).length, harness.heard(quick).length]).toEqual([0, 1]);
-  expect([...((await harness.watches.read(jobId))?.greeted ?? [])].map(harness.idOf)).toEqual([quick]);
+  expect([...((await harness.subscriptions.read(jobId))?.notified ?? [])].map(harness.idOf)).toEqual([quick]);
   await harness.push(message(2, "last"));
   expect([harness.closed.has(slow), harness.closed.has(quick)]).toEqual([false, true]);
   reads = true;
@@ -114,7 +114,9 @@ test("a connection that has left is forgotten, one that is not open yet is tried
   const harness = await progressHarness();
   const { jobId, ids, message } = await watched(harness);
   const opening = await harness.listen(jobId);
-  const name = (await harness.watches.read(jobId))?.listeners.find(({ connectionId }) => connectionId === opening);
+  const name = (await harness.subscriptions.read(jobId))?.listeners.find(
+    ({ connectionId }) => connectionId === opening,
+  );
   harness.failWith(() => "gone");
   const { to } = message(1);
   await harness.push({ ...message(1), to: [...to, `${opening}@${name?.expiresAt}`] });
@@ -130,7 +132,7 @@ test("a listener that had left before it was written down as one is not written 
   const { jobId, ids, message } = await watched(harness);
   // the connection was forgotten while its name was on the way into the watch
   const left = { connectionId: "left", expiresAt: Math.ceil(harness.clock.now() / 1000) + 3600 };
-  await harness.watches.join(jobId, left);
+  await harness.subscriptions.join(jobId, left);
   harness.closed.add(left.connectionId);
   await harness.push({ ...message(1), to: [...message(1).to, listenerName(left)] });
   expect(await harness.listeners(jobId)).toEqual(ids);

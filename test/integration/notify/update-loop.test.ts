@@ -1,6 +1,6 @@
 /** The watch over a job: one, as long as somebody listens, and told of no more than what has changed. */
 import { expect, test } from "vitest";
-import { takeTurn, watchMessageSchema } from "../../../shared/notify/update-loop.ts";
+import { takeRound, updateMessageSchema } from "../../../shared/notify/update-loop.ts";
 import type { Sql } from "../../../shared/platform/database/database.ts";
 import { progressHarness } from "./harness.ts";
 
@@ -30,20 +30,20 @@ test("whoever comes is told how the job stands, and then whenever that has chang
   for (const id of [first, second]) expect(harness.heard(id).at(-1)).toMatchObject({ type: "completed" });
   expect([harness.closed.has(first), harness.closed.has(second)]).toEqual([true, true]);
   expect(await harness.step(next)).toBeUndefined();
-  expect(await harness.watches.read(jobId)).toBeUndefined();
-  expect(await harness.watches.jobs()).toEqual([]);
+  expect(await harness.subscriptions.read(jobId)).toBeUndefined();
+  expect(await harness.subscriptions.jobs()).toEqual([]);
 });
 
 test("there is one watch of a job, however many come at once and however often its messages are delivered", async () => {
   const harness = await progressHarness();
   const jobId = await harness.job();
   await Promise.all(Array.from({ length: 10 }, () => harness.listen(jobId)));
-  await Promise.all(Array.from({ length: 10 }, () => harness.turn({ jobId })));
+  await Promise.all(Array.from({ length: 10 }, () => harness.round({ jobId })));
   let turns = await harness.turns(20);
   expect(turns).toHaveLength(1);
   for (let round = 0; round < 3; round += 1) {
     const [message] = turns;
-    await Promise.all([message, message, message, { jobId }].map((each) => harness.turn(each)));
+    await Promise.all([message, message, message, { jobId }].map((each) => harness.round(each)));
     turns = await harness.turns(20);
     expect(turns).toHaveLength(1);
   }
@@ -56,7 +56,7 @@ test("a message that comes after its turn does nothing", async () => {
   await harness.listen(jobId);
   const old = await harness.step({ jobId });
   await harness.step(old);
-  await harness.turn(old);
+  await harness.round(old);
   expect([await harness.pushes(), await harness.turns()]).toEqual([[], []]);
 });
 
@@ -83,10 +83,10 @@ test("without listeners the watch ends, and the database is not asked", async ()
   const listener = await harness.listen(jobId);
   const next = await harness.step({ jobId });
   await harness.connections.forget(listener);
-  await harness.turn(next, NO_DATABASE);
-  expect(await harness.watches.read(jobId)).toBeUndefined();
-  await harness.turn({ jobId }, NO_DATABASE);
-  expect([await harness.pushes(), await harness.turns(), await harness.watches.jobs()]).toEqual([[], [], []]);
+  await harness.round(next, NO_DATABASE);
+  expect(await harness.subscriptions.read(jobId)).toBeUndefined();
+  await harness.round({ jobId }, NO_DATABASE);
+  expect([await harness.pushes(), await harness.turns(), await harness.subscriptions.jobs()]).toEqual([[], [], []]);
 });
 
 test("connections that were not seen to leave end with the time that they may take", async () => {
@@ -95,8 +95,8 @@ test("connections that were not seen to leave end with the time that they may ta
   await harness.listen(jobId);
   const next = await harness.step({ jobId });
   harness.pass(3 * 3600 * 1000);
-  await harness.turn(next, NO_DATABASE);
-  expect(await harness.watches.read(jobId)).toBeUndefined();
+  await harness.round(next, NO_DATABASE);
+  expect(await harness.subscriptions.read(jobId)).toBeUndefined();
 });
 
 test("where nothing changes, a ping goes out once a minute", async () => {
@@ -149,8 +149,10 @@ test("a turn whose messages could not be sent is taken by the next delivery of i
       send: (...message: Parameters<typeof harness.queues.send>) =>
         message[0] === deaf ? Promise.reject(new Error("no queue today")) : harness.queues.send(...message),
     };
-    const { sql, watches, clock } = harness;
-    await expect(takeTurn({ sql, queues, watches, clock }, watchMessageSchema.parse(next))).rejects.toThrow("no queue");
+    const { sql, subscriptions, clock } = harness;
+    await expect(takeRound({ sql, queues, subscriptions, clock }, updateMessageSchema.parse(next))).rejects.toThrow(
+      "no queue",
+    );
   }
   expect(await harness.step(next)).toBeDefined();
   expect(harness.heard(id).map(({ data }) => data.counts.crawled)).toEqual([0, 4]);

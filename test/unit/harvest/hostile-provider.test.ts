@@ -3,10 +3,10 @@ import type { AddressInfo } from "node:net";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createUrlGuard } from "../../../shared/access/url-guard.ts";
-import { doErrand, type ErrandTools } from "../../../shared/harvest/answer-request.ts";
+import { answerHarvestRequest, type RequestTools } from "../../../shared/harvest/answer-request.ts";
 import { mergeUrls } from "../../../shared/harvest/merge.ts";
 import type { ProviderRun } from "../../../shared/harvest/provider-run.ts";
-import type { SearchErrand } from "../../../shared/harvest/remote-request.ts";
+import type { SearchRequest } from "../../../shared/harvest/remote-request.ts";
 import { systemClock } from "../../../shared/platform/clock.ts";
 import { RetryableError } from "../../../shared/platform/errors.ts";
 import { createLogger } from "../../../shared/platform/observability/log.ts";
@@ -34,7 +34,7 @@ async function server(respond: Respond): Promise<Server> {
 
 const lines: string[] = [];
 
-function tools(changes: Partial<ErrandTools> = {}): ErrandTools {
+function tools(changes: Partial<RequestTools> = {}): RequestTools {
   const client = createUrlGuard({ allowHosts: ["127.0.0.1"] }).dispatcher();
   onTestFinished(() => client.destroy());
   lines.length = 0;
@@ -42,7 +42,7 @@ function tools(changes: Partial<ErrandTools> = {}): ErrandTools {
   return { client, clock: systemClock, random: () => 0.5, log, key: async () => "key-1", ...changes };
 }
 
-type Provider = SearchErrand["providers"][number];
+type Provider = SearchRequest["providers"][number];
 const provider = (name: Provider["name"], { url }: Pick<Server, "url">, changes: Partial<Provider> = {}): Provider => ({
   name,
   endpoint: url,
@@ -53,17 +53,17 @@ const provider = (name: Provider["name"], { url }: Pick<Server, "url">, changes:
 
 async function search(
   providers: Provider[],
-  { want = 10, deadlineMs = 60_000, ...changes }: { want?: number; deadlineMs?: number } & Partial<ErrandTools> = {},
+  { want = 10, deadlineMs = 60_000, ...changes }: { want?: number; deadlineMs?: number } & Partial<RequestTools> = {},
 ): Promise<ProviderRun[]> {
-  const errand = {
+  const request = {
     kind: "search",
     query: { keywords: ["a"], boolean: "AND", filters: {} },
     providers,
     want,
     deadline: Date.now() + deadlineMs,
     timeoutMs: 30_000,
-  } satisfies SearchErrand;
-  const { runs } = (await doErrand(tools(changes), errand, deadlineMs + 1500)) as { runs: ProviderRun[] };
+  } satisfies SearchRequest;
+  const { runs } = (await answerHarvestRequest(tools(changes), request, deadlineMs + 1500)) as { runs: ProviderRun[] };
   return runs;
 }
 
@@ -330,7 +330,7 @@ describe("keys", () => {
       timeoutMs: 30_000,
     };
     const rewrite = { kind: "rewrite", llm: { ...llm, apiKeyEnv: "K" }, prompt: "p", query: "q" };
-    await expect(doErrand(tools({ key }), rewrite, 60_000)).rejects.toMatchObject({
+    await expect(answerHarvestRequest(tools({ key }), rewrite, 60_000)).rejects.toMatchObject({
       status: 502,
       message: "LLM call failed",
       details: { text: "auth: the secret of the provider keys cannot be read" },
@@ -353,6 +353,6 @@ it("a model that writes a megabyte is refused, not lost", async () => {
   const double = await server((response) => response.end(JSON.stringify({ choices: [{ message: { content } }] })));
   const llm = { provider: "local", model: "m", endpoint: double.url, temperature: 0, maxTokens: 16, timeoutMs: 30_000 };
   const rewrite = { kind: "rewrite", llm: { ...llm, apiKeyEnv: null }, prompt: "p", query: "q" };
-  const { text } = (await doErrand(tools(), rewrite, 60_000)) as { text: string };
+  const { text } = (await answerHarvestRequest(tools(), rewrite, 60_000)) as { text: string };
   expect(text.length).toBe(32 * 1024 + 1);
 });

@@ -1,7 +1,7 @@
 import { GetSecretValueCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { mockClient } from "aws-sdk-client-mock";
 import { beforeEach, expect, it } from "vitest";
-import { createKeyring, type KeyringOptions } from "../../../shared/harvest/provider-keys.ts";
+import { createProviderKeys, type ProviderKeysOptions } from "../../../shared/harvest/provider-keys.ts";
 
 const client = new SecretsManagerClient({ region: "us-east-1" });
 const secrets = mockClient(client);
@@ -12,8 +12,8 @@ beforeEach(() => {
   now = 0;
 });
 
-const keyring = (changes: Partial<KeyringOptions> = {}) =>
-  createKeyring({
+const providerKeys = (changes: Partial<ProviderKeysOptions> = {}) =>
+  createProviderKeys({
     env: {},
     secretArn: "arn:secret",
     clock: { now: () => now, sleep: async () => undefined },
@@ -28,7 +28,7 @@ const reads = () => secrets.commandCalls(GetSecretValueCommand).length;
 
 it("takes the environment first, then the secret, which it reads once for all keys", async () => {
   holds({ SERPER_KEY: "from the secret", BRAVE_KEY: "b" });
-  const key = keyring({ env: { SERPER_KEY: "from the environment" } });
+  const key = providerKeys({ env: { SERPER_KEY: "from the environment" } });
   expect(await Promise.all([key("SERPER_KEY"), key("BRAVE_KEY"), key("BRAVE_KEY")])).toEqual([
     "from the environment",
     "b",
@@ -39,7 +39,7 @@ it("takes the environment first, then the secret, which it reads once for all ke
 
 it("takes white space for no part of a key, and an empty one for none", async () => {
   holds({ A: "a\n", B: " \n", C: "" });
-  const key = keyring({ env: { D: "d\r\n", E: " " } });
+  const key = providerKeys({ env: { D: "d\r\n", E: " " } });
   expect(await Promise.all(["A", "B", "C", "D", "E", "F"].map(key))).toEqual([
     "a",
     undefined,
@@ -52,13 +52,13 @@ it("takes white space for no part of a key, and an empty one for none", async ()
 
 it("knows no key by a name that every object has", async () => {
   holds({});
-  const key = keyring();
+  const key = providerKeys();
   expect([await key("constructor"), await key("__proto__")]).toEqual([undefined, undefined]);
 });
 
 it("reads a key that was exchanged after five minutes", async () => {
   holds({ A: "old" });
-  const key = keyring();
+  const key = providerKeys();
   expect(await key("A")).toBe("old");
   holds({ A: "new" });
   now = 299_000;
@@ -69,7 +69,7 @@ it("reads a key that was exchanged after five minutes", async () => {
 
 it("does not keep a failure", async () => {
   secrets.on(GetSecretValueCommand).rejectsOnce(new Error("throttled")).resolves({ SecretString: '{"A":"a"}' });
-  const key = keyring();
+  const key = providerKeys();
   await expect(key("A")).rejects.toMatchObject({ name: "RetryableError", code: "KEYS_UNREADABLE" });
   expect(await key("A")).toBe("a");
 });
@@ -82,7 +82,7 @@ it.each([
   ["nothing", ""],
 ])("says that the secret holds %s, and nothing of it", async (_what, value) => {
   holds(value);
-  const failed = await keyring()("A").catch((error: unknown) => error as Error);
+  const failed = await providerKeys()("A").catch((error: unknown) => error as Error);
   expect(String(failed)).toMatch(/must hold one JSON object of texts/);
   expect(JSON.stringify([String(failed), failed, (failed as Error).stack, (failed as Error).cause])).not.toContain(
     "sk-very-secret",
@@ -90,6 +90,6 @@ it.each([
 });
 
 it("asks nobody where there is no secret", async () => {
-  expect(await keyring({ secretArn: "" })("A")).toBeUndefined();
+  expect(await providerKeys({ secretArn: "" })("A")).toBeUndefined();
   expect(reads()).toBe(0);
 });

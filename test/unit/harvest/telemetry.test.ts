@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { ProviderRun } from "../../../shared/harvest/provider-run.ts";
-import { tellFailure, tellProviders, tellRun } from "../../../shared/harvest/telemetry.ts";
+import { recordFailure, recordProviders, recordRun } from "../../../shared/harvest/telemetry.ts";
 import { ApiError } from "../../../shared/platform/errors.ts";
 import { createLogger, type Logger } from "../../../shared/platform/observability/log.ts";
 
@@ -45,7 +45,7 @@ it("latency, success and URLs of each provider, with the run, and the query at l
     run({ provider: "brave", requests: 0, error: "no key: set BRAVE_KEY" }),
   ];
   const asked = (successes: number) => ({ provider_asked: [1, "Count"], provider_success: [successes, "Count"] });
-  const lines = told((log) => tellProviders(log, runs, NOW, 7));
+  const lines = told((log) => recordProviders(log, runs, NOW, 7));
   expect(lines.map(({ run_id, provider, error }) => [run_id, provider, error])).toEqual([
     [7, "serper", null],
     [7, "google", "timeout"],
@@ -57,14 +57,14 @@ it("latency, success and URLs of each provider, with the run, and the query at l
     { ...asked(0), provider_urls: [0, "Count"] },
   ]);
   expect(JSON.stringify(lines)).not.toContain("my question");
-  const debug = told((log) => tellProviders(log, runs, NOW, 7), "debug");
+  const debug = told((log) => recordProviders(log, runs, NOW, 7), "debug");
   expect(debug.map(({ query_used }) => query_used)).toContain("my question");
 });
 
 it("how far the providers agree, as a histogram", () => {
   const url = (confidence: number) => ({ url: "https://a.example/", providers: [], confidence, dedupeHash: "" });
   const outcome = { runId: 7, cached: true, merged: [url(3), url(1), url(1)] };
-  const [line] = told((log) => tellRun(log, outcome, NOW, NOW - 950));
+  const [line] = told((log) => recordRun(log, outcome, NOW, NOW - 950));
   expect(line).toMatchObject({ run_id: 7, template_cached: true });
   expect(metricsOf(line)).toEqual({
     run_seconds: [0.95, "Seconds"],
@@ -84,14 +84,14 @@ it.each([
   ["INVALID_SCHEMA", 'stray brace in "my question}"', undefined],
 ])("failed runs by reason: %s", (code, text, details) => {
   const error = new ApiError(502, "failed", { code, details: { text } });
-  const [line, measured] = told((log) => tellFailure(log, error, NOW));
+  const [line, measured] = told((log) => recordFailure(log, error, NOW));
   expect(line).toMatchObject({ level: "warn", reason: code });
   expect(line?.["details"]).toBe(details);
   expect(metricsOf(measured)).toEqual({ runs_failed: [1, "Count"] });
 });
 
 it("other failures are faults of ours, without their words", () => {
-  const [line] = told((log) => tellFailure(log, new Error("my question"), NOW));
+  const [line] = told((log) => recordFailure(log, new Error("my question"), NOW));
   expect(line).toMatchObject({ reason: "INTERNAL_ERROR" });
   expect(JSON.stringify(line)).not.toContain("my question");
 });

@@ -8,7 +8,7 @@ import {
   takeDiscovered,
 } from "../../../../shared/crawl/discovery/jobs.ts";
 import { discoveryTaskSchema } from "../../../../shared/crawl/discovery/task.ts";
-import { buryDeadLetter } from "../../../../shared/crawl/recovery/dead-letters.ts";
+import { recordDeadLetter } from "../../../../shared/crawl/recovery/dead-letters.ts";
 import { freeInterruptedWork } from "../../../../shared/crawl/recovery/restart.ts";
 import { sweep } from "../../../../shared/crawl/recovery/sweep.ts";
 import { RetryableError } from "../../../../shared/platform/errors.ts";
@@ -158,8 +158,8 @@ test("a job whose message is dead fails; one whose answer is dead is asked for a
   const [one, other] = [await createDiscovery(setup.dependencies, NEW), await createDiscovery(setup.dependencies, NEW)];
   await messages(setup);
   const dependencies = { ...setup.dependencies, redrive };
-  await buryDeadLetter(dependencies, letter("discover", { jobId: one.job_id, domain: 7 }));
-  await buryDeadLetter(dependencies, letter("discovered", ended(other.job_id)));
+  await recordDeadLetter(dependencies, letter("discover", { jobId: one.job_id, domain: 7 }));
+  await recordDeadLetter(dependencies, letter("discovered", ended(other.job_id)));
   expect(await readDiscoveryJob(setup.sql, one.job_id)).toMatchObject({
     status: "failed",
     error: expect.stringMatching(/^DEAD_LETTERED/),

@@ -115,11 +115,11 @@ it.each(["round_robin", "least_used"] as const)("shares tasks evenly among the s
     const config = { proxy_id, respect_robots_txt: false };
     await harness.fetch(fetchTask({ urls: [`${site.origin}/${task}`], config }));
   }
-  const item = await createProxyStates(harness.aws.dynamo, harness.aws.stateTable).takeTurn(
+  const item = await createProxyStates(harness.aws.dynamo, harness.aws.stateTable).takeRotation(
     proxy_id,
     proxies.map(({ url }) => ({ url })),
   );
-  expect(item.turn).toBe(6);
+  expect(item.rotationIndex).toBe(6);
   if (rotation === "least_used") expect(item.uses.map(({ uses }) => uses)).toEqual([2, 2, 2]);
   for (const proxy of proxies) {
     expect(proxy.targets.length).toBeGreaterThan(0);

@@ -1,7 +1,7 @@
 /** What ingest and the lifecycle of jobs tell: each page and each end once, and nothing that was undone. */
 import { expect, it } from "vitest";
 import { ingestBatch } from "../../../../shared/crawl/ingest/ingest-batch.ts";
-import { buryDeadLetter } from "../../../../shared/crawl/recovery/dead-letters.ts";
+import { recordDeadLetter } from "../../../../shared/crawl/recovery/dead-letters.ts";
 import { cancelJob } from "../../../../shared/crawl/submit/cancel-job.ts";
 import { createJob } from "../../../../shared/crawl/submit/create-job.ts";
 import { afterCommit, inTransaction } from "../../../../shared/platform/database/database.ts";
@@ -53,8 +53,8 @@ it("a dead letter is told of once, by its queue", async () => {
   const about = { queue: "fetch-normal", messageId: crypto.randomUUID(), receiveCount: 3, attributes: {} };
   const letter = { ...about, body: JSON.stringify(task) };
   const redrive = { ...dependencies, redrive: { most: 0, firstS: 1 } };
-  await Promise.all([buryDeadLetter(redrive, letter), buryDeadLetter(redrive, letter)]);
-  await buryDeadLetter(redrive, letter);
+  await Promise.all([recordDeadLetter(redrive, letter), recordDeadLetter(redrive, letter)]);
+  await recordDeadLetter(redrive, letter);
   expect(measuredIn(logged, "dead_letters", { queue: "fetch-normal" })).toEqual({ received_ended: 1 });
   const failed = { kind: "site", status: "failed", stop_reason: "error" };
   expect(measuredIn(logged, "jobs", failed)).toMatchObject({ ended: 1 });

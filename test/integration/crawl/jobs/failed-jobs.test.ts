@@ -8,7 +8,7 @@ import { createGate } from "../../../../shared/access/authorize.ts";
 import { createRateLimiter } from "../../../../shared/access/rate-limit.ts";
 import { createUrlInspector } from "../../../../shared/access/url-inspection.ts";
 import { readJob } from "../../../../shared/crawl/jobs/views.ts";
-import { buryDeadLetter } from "../../../../shared/crawl/recovery/dead-letters.ts";
+import { recordDeadLetter } from "../../../../shared/crawl/recovery/dead-letters.ts";
 import { crawlConfigSchema } from "../../../../shared/crawl/settings/crawl-config.ts";
 import { cancelJob } from "../../../../shared/crawl/submit/cancel-job.ts";
 import { createJob } from "../../../../shared/crawl/submit/create-job.ts";
@@ -60,7 +60,7 @@ test("jobs that failed, hold failed URLs or dead letters are listed with their e
   const waiting = await createJob(setup.dependencies, newJob([`${base}/waits`]));
   const [task] = (await setup.tasks()) as [FetchTask];
   const letter = { queue: "fetch-normal", messageId: uuidv7(), body: JSON.stringify(task), receiveCount: 12 };
-  await buryDeadLetter({ ...setup.dependencies, redrive: { most: 3, firstS: 60 } }, { ...letter, attributes: {} });
+  await recordDeadLetter({ ...setup.dependencies, redrive: { most: 3, firstS: 60 } }, { ...letter, attributes: {} });
 
   const { status, body } = await setup.list();
   expect(status).toBe(200);
@@ -144,7 +144,7 @@ test("with only=transient, faults that cannot have passed are left out", async (
     { ...task, urls: [gone, reset] },
     siteOf(base, { "/reset": failing("CONNECTION_RESET", true) }),
   );
-  await buryDeadLetter(
+  await recordDeadLetter(
     { ...setup.dependencies, redrive: { most: 0, firstS: 1 } },
     { queue: "fetch-normal", messageId: uuidv7(), body: JSON.stringify(task), receiveCount: 12, attributes: {} },
   );

@@ -1,7 +1,7 @@
 import type { SQSEvent } from "aws-lambda";
 import { expect, test, vi } from "vitest";
 import { readJob } from "../../../../shared/crawl/jobs/views.ts";
-import { buryDeadLetter, type DeadLetter } from "../../../../shared/crawl/recovery/dead-letters.ts";
+import { type DeadLetter, recordDeadLetter } from "../../../../shared/crawl/recovery/dead-letters.ts";
 import { createJob } from "../../../../shared/crawl/submit/create-job.ts";
 import type { FetchTask } from "../../../../shared/crawl/tasks/fetch-task.ts";
 import { uuidv7 } from "../../../../shared/platform/ids.ts";
@@ -19,7 +19,7 @@ const letter = (queue: string, message: unknown) => ({
 });
 /** Without another try. */
 const bury = (setup: Setup, dead: DeadLetter) =>
-  buryDeadLetter({ ...setup.dependencies, redrive: { most: 0, firstS: 1 } }, dead);
+  recordDeadLetter({ ...setup.dependencies, redrive: { most: 0, firstS: 1 } }, dead);
 
 async function deliver(setup: Setup, queue: string): Promise<SQSEvent> {
   const record = await receiveRecord(setup.aws, queue);

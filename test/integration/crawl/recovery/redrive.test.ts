@@ -4,7 +4,7 @@ import { createQueueHandler } from "../../../../functions/adapters/queue/consume
 import { capturesMessageSchema } from "../../../../shared/capture/capture-batch.ts";
 import { ingestBatch } from "../../../../shared/crawl/ingest/ingest-batch.ts";
 import { readJob } from "../../../../shared/crawl/jobs/views.ts";
-import { buryDeadLetter } from "../../../../shared/crawl/recovery/dead-letters.ts";
+import { recordDeadLetter } from "../../../../shared/crawl/recovery/dead-letters.ts";
 import { sweep } from "../../../../shared/crawl/recovery/sweep.ts";
 import { cancelJob } from "../../../../shared/crawl/submit/cancel-job.ts";
 import { createJob } from "../../../../shared/crawl/submit/create-job.ts";
@@ -43,7 +43,7 @@ async function redriving(most = 3) {
       attributes: Record<string, string> = {},
       messageId = crypto.randomUUID(),
     ) {
-      await buryDeadLetter(letters, { queue, messageId, body: message, receiveCount: 12, attributes });
+      await recordDeadLetter(letters, { queue, messageId, body: message, receiveCount: 12, attributes });
     },
     /** Takes what the sweep sent again. */
     async takeSentAgain(queue: string) {

@@ -38,7 +38,7 @@ test("a task that answers just as it would be given up goes on", async () => {
 test("a job whose listener comes back just as it would be ended goes on", async () => {
   const setup = await crawlSetup();
   const { dependencies, sql } = setup;
-  const { job_id } = await createJob(dependencies, newJob(SEEDS, { delivery: "stream", watched: true }));
+  const { job_id } = await createJob(dependencies, newJob(SEEDS, { delivery: "stream", endsUnheard: true }));
   await sql`update jobs set watched_at = now() - interval '10 minutes'`;
   const held = holding(sql);
   const back = held.sql.begin((tx) => tx`update jobs set watched_at = now() where id = ${job_id}`);
@@ -47,7 +47,7 @@ test("a job whose listener comes back just as it would be ended goes on", async 
   await untilSomeoneWaits(sql);
   held.commit();
   await back;
-  expect(await swept).toMatchObject({ unwatchedJobs: 0 });
+  expect(await swept).toMatchObject({ jobsWithoutListener: 0 });
   expect(await readJob(sql, job_id)).toMatchObject({ cancel_requested: false, counts: { open: 2 } });
 });
 

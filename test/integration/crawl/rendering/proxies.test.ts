@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { ProxyServer } from "../../../../shared/access/proxy-server.ts";
 import { createUrlGuard } from "../../../../shared/access/url-guard.ts";
 import type { Capture } from "../../../../shared/capture/capture.ts";
-import { createExits } from "../../../../shared/crawl/proxies/egress.ts";
+import { createEgress } from "../../../../shared/crawl/proxies/egress.ts";
 import { createProxyStates } from "../../../../shared/crawl/proxies/store.ts";
 import { systemClock } from "../../../../shared/platform/clock.ts";
 import type { Chromium } from "../../../../shared/render/chromium/browser.ts";
@@ -56,7 +56,7 @@ async function share(servers: ProxyServer[], active = true, id: string = randomU
   await states.share(id, { servers, rotation: "round_robin", active });
   // as in another container: nothing of what held before is kept
   const guard = createUrlGuard({ allowHosts: ["127.0.0.1"] });
-  harness.dependencies.exits = createExits({
+  harness.dependencies.egress = createEgress({
     direct: guard.dispatcher(),
     through: (server) => guard.proxyDispatcher(server),
     proxies: createProxyStates(dynamo, stateTable),
@@ -127,7 +127,7 @@ test("a page whose proxy server fails is loaded anew, as a whole, over the next 
   // the task of fetch takes the first turn, and the page the second: another task puts the broken server in its way
   const { dynamo, stateTable } = harness.fetch.aws;
   const breaks = async () => {
-    await createProxyStates(dynamo, stateTable).takeTurn(id, [{ url: broken.url }, { url: working.url }]);
+    await createProxyStates(dynamo, stateTable).takeRotation(id, [{ url: broken.url }, { url: working.url }]);
     broken.misbehave("closes");
     working.targets.length = 0;
   };

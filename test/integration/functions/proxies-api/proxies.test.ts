@@ -14,7 +14,7 @@ import { type ApiSetup, setUpApi } from "../api-setup.ts";
 const SECRET = "tr0ub4dor-and-3";
 let setup: ApiSetup;
 const output: string[] = [];
-/** Bodies of the errand queue, as they were. */
+/** Bodies of the remote call queue, as they were. */
 const messages: string[] = [];
 let stopped = false;
 let delivering: Promise<void>;
@@ -33,7 +33,7 @@ afterAll(async () => {
   await setup.close();
 });
 
-/** The queue service: hands errands to the function. */
+/** The queue service: hands remote calls to the function. */
 async function deliver(): Promise<void> {
   const { sqs, queueUrlPrefix } = setup.aws;
   const QueueUrl = `${queueUrlPrefix}proxy-test`;

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { readJob } from "../../../../shared/crawl/jobs/views.ts";
 import { sweep } from "../../../../shared/crawl/recovery/sweep.ts";
 import { readCrawlState } from "../../../../shared/crawl/results/crawl-state.ts";
-import { keepWatched } from "../../../../shared/crawl/results/listeners.ts";
+import { keepListened } from "../../../../shared/crawl/results/listeners.ts";
 import { waitForCrawl } from "../../../../shared/crawl/results/wait.ts";
 import { createJob } from "../../../../shared/crawl/submit/create-job.ts";
 import { type Clock, systemClock } from "../../../../shared/platform/clock.ts";
@@ -15,23 +15,23 @@ const never = new AbortController().signal;
 it("the sweep ends a job that nobody has listened to for a minute, and no other", async () => {
   const setup = await crawlSetup();
   const { dependencies, sql } = setup;
-  const left = await createJob(dependencies, newSiteJob(SEED, { delivery: "stream", watched: true }));
-  const listenedTo = await createJob(dependencies, newSiteJob(SEED, { delivery: "stream", watched: true }));
+  const left = await createJob(dependencies, newSiteJob(SEED, { delivery: "stream", endsUnheard: true }));
+  const listenedTo = await createJob(dependencies, newSiteJob(SEED, { delivery: "stream", endsUnheard: true }));
   const detached = await createJob(dependencies, newSiteJob(SEED, { delivery: "stream" }));
   await sql`update jobs set watched_at = watched_at - interval '61 seconds'`;
-  await keepWatched(sql, listenedTo.job_id);
-  await keepWatched(sql, detached.job_id);
-  expect(await sweep(dependencies, Date.now())).toMatchObject({ unwatchedJobs: 1 });
+  await keepListened(sql, listenedTo.job_id);
+  await keepListened(sql, detached.job_id);
+  expect(await sweep(dependencies, Date.now())).toMatchObject({ jobsWithoutListener: 1 });
   const asked = async ({ job_id }: { job_id: string }) => (await readJob(sql, job_id))?.cancel_requested;
   expect([await asked(left), await asked(listenedTo), await asked(detached)]).toEqual([true, false, false]);
 });
 
 it("the sweep leaves a job alone that has been crawled, whoever listens", async () => {
   const setup = await crawlSetup({ embedding: { maxTokens: 128 } });
-  const { job_id } = await createJob(setup.dependencies, newSiteJob(SEED, { delivery: "stream", watched: true }));
+  const { job_id } = await createJob(setup.dependencies, newSiteJob(SEED, { delivery: "stream", endsUnheard: true }));
   await setup.crawl(site);
   await setup.sql`update jobs set watched_at = watched_at - interval '10 minutes'`;
-  expect(await sweep(setup.dependencies, Date.now())).toMatchObject({ unwatchedJobs: 0 });
+  expect(await sweep(setup.dependencies, Date.now())).toMatchObject({ jobsWithoutListener: 0 });
   expect(await readJob(setup.sql, job_id)).toMatchObject({ status: "embedding", cancel_requested: false });
 });
 

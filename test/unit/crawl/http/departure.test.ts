@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { createBodyBudget } from "../../../../shared/crawl/http/exchange.ts";
 import type { HostState, HostStates } from "../../../../shared/crawl/politeness/host-state.ts";
 import { createPoliteClient, type PoliteClientOptions } from "../../../../shared/crawl/politeness/polite-client.ts";
-import { directExit } from "../../../../shared/crawl/proxies/egress.ts";
+import { directEgress } from "../../../../shared/crawl/proxies/egress.ts";
 import { systemClock } from "../../../../shared/platform/clock.ts";
 import { html, type Site, startSite } from "../../../sites/site.ts";
 
@@ -69,7 +69,7 @@ function slowlyConnected(site: Site, more: Partial<PoliteClientOptions> = {}) {
     jobRps: 10,
     waitingSince: 0,
     states: item.states,
-    exit: directExit(agent),
+    egress: directEgress(agent),
     budget: createBodyBudget(1),
     clock: systemClock,
     signal: halt.signal,
@@ -124,7 +124,7 @@ describe("while its connection is made, a request", () => {
 it("a request leaves after a look, where the last one is too long ago", async () => {
   await using site = await startSite({}, () => html("fine"));
   const looks: number[] = [];
-  const lookout = {
+  const freshness = {
     recent: false,
     async look() {
       if (this.recent) return;
@@ -132,11 +132,11 @@ it("a request leaves after a look, where the last one is too long ago", async ()
       this.recent = true;
     },
   };
-  const { get, begun, connect } = slowlyConnected(site, { lookout });
+  const { get, begun, connect } = slowlyConnected(site, { freshness });
   const answer = get("/first");
   await begun;
   // meanwhile nobody looked
-  lookout.recent = false;
+  freshness.recent = false;
   connect();
   await answer;
   expect(looks).toEqual([0, 0]);

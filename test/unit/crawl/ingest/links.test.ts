@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { linkedUrls } from "../../../../shared/crawl/ingest/links.ts";
-import { createScopeJudge } from "../../../../shared/crawl/urls/exact-scope.ts";
+import { createScopeCheck } from "../../../../shared/crawl/urls/exact-scope.ts";
 import { normalizeUrl, urlHash } from "../../../../shared/crawl/urls/normalize-url.ts";
 import { ANYWHERE, hostScope } from "../../../../shared/crawl/urls/scope.ts";
 
-const host = createScopeJudge(hostScope("a.example"));
-const anywhere = createScopeJudge(ANYWHERE);
+const host = createScopeCheck(hostScope("a.example"));
+const anywhere = createScopeCheck(ANYWHERE);
 const from = (links: string[], depth = 0) => ({ url: "http://a.example/", depth, links });
 
 test("links keep their order, and each page counts once", () => {

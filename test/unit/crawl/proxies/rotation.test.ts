@@ -2,11 +2,13 @@ import { expect, it } from "vitest";
 import { chooseServer, pauseAfter, type ServerUse } from "../../../../shared/crawl/proxies/rotation.ts";
 
 const server = (use: Partial<ServerUse> = {}): ServerUse => ({ uses: 0, failures: 0, downUntil: 0, ...use });
-const situation = { turn: 0, tried: new Set<number>(), now: 1000, random: 0 };
+const situation = { rotationIndex: 0, tried: new Set<number>(), now: 1000, random: 0 };
 
 it("takes the servers in turn, and passes over those that failed lately", () => {
   const servers = [server(), server({ downUntil: 2000 }), server()];
-  const turns = [0, 1, 2, 3].map((turn) => chooseServer("round_robin", servers, { ...situation, turn }));
+  const turns = [0, 1, 2, 3].map((rotationIndex) =>
+    chooseServer("round_robin", servers, { ...situation, rotationIndex }),
+  );
   expect(turns).toEqual([0, 2, 2, 0]);
 });
 

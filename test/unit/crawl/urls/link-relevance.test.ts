@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { linkedUrls } from "../../../../shared/crawl/ingest/links.ts";
-import { createScopeJudge } from "../../../../shared/crawl/urls/exact-scope.ts";
+import { createScopeCheck } from "../../../../shared/crawl/urls/exact-scope.ts";
 import { linkScorer } from "../../../../shared/crawl/urls/relevance.ts";
 import { ANYWHERE } from "../../../../shared/crawl/urls/scope.ts";
 
 const url = (path: string): URL => new URL(path, "https://a.example/");
-const scope = createScopeJudge(ANYWHERE);
+const scope = createScopeCheck(ANYWHERE);
 
 test("a link is worth what its URL and anchor say, and a share of what its page says", () => {
   const scorer = linkScorer(["tide table"]);

@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { createScopeJudge } from "../../../../shared/crawl/urls/exact-scope.ts";
+import { createScopeCheck } from "../../../../shared/crawl/urls/exact-scope.ts";
 import type { Scope } from "../../../../shared/crawl/urls/scope.ts";
 import { inScope, taskScope } from "../../../../shared/crawl/urls/scope.ts";
 import { scopeOfSeeds, urlPatternsSchema } from "../../../../shared/crawl/urls/scope-of-seeds.ts";
 
-const admits = (scope: Scope, url: string, isSeed = false) => createScopeJudge(scope).admits(new URL(url), isSeed);
+const admits = (scope: Scope, url: string, isSeed = false) => createScopeCheck(scope).admits(new URL(url), isSeed);
 
 describe.each<[string, Scope["mode"], string[], string[], string[]]>([
   [
@@ -140,11 +140,11 @@ test("patterns that are fine one by one and too much together are refused, at th
 
 test("a pattern whose automaton has a state for each character costs no more than others do", () => {
   const exclude = Array.from({ length: 7 }, (_, at) => `(?i)[a-f0]\\pL{0,3}.{${90 + at}}[YZ]`);
-  const judge = createScopeJudge(scopeOfSeeds(["http://e.example/"], { mode: "any", exclude }));
+  const check = createScopeCheck(scopeOfSeeds(["http://e.example/"], { mode: "any", exclude }));
   const path = (at: number): string => createHash("shake256", { outputLength: 900 }).update(String(at)).digest("hex");
   const urls = Array.from({ length: 30 }, (_, at) => `http://e.example/${path(at)}`);
   const started = process.cpuUsage();
-  expect(urls.every((url) => judge.admits(new URL(url)))).toBe(true);
+  expect(urls.every((url) => check.admits(new URL(url)))).toBe(true);
   expect(process.cpuUsage(started).user).toBeLessThan(2_000_000);
 });
 

@@ -5,7 +5,7 @@ import { GetObjectCommand } from "@aws-sdk/client-s3";
 import { SendMessageCommand } from "@aws-sdk/client-sqs";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { dynamoClient, s3Client, sqsClient } from "../../../../shared/platform/aws/clients.ts";
-import { isPassingFault } from "../../../../shared/platform/transient-errors.ts";
+import { isTransientError } from "../../../../shared/platform/transient-errors.ts";
 
 test("a service that takes a connection and never answers is given up, as a fault that may pass", async () => {
   const sockets = new Set<Socket>();
@@ -28,7 +28,7 @@ test("a service that takes a connection and never answers is given up, as a faul
     dynamoClient().send(new GetItemCommand({ TableName: "strandline-state", Key: { pk: { S: "x" } } })),
   ]);
   for (const call of calls) {
-    expect(call.status === "rejected" && isPassingFault(call.reason)).toBe(true);
+    expect(call.status === "rejected" && isTransientError(call.reason)).toBe(true);
     expect(call).toMatchObject({ reason: { name: "TimeoutError" } });
   }
 });

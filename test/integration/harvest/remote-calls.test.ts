@@ -1,10 +1,15 @@
-/** Errands over a real queue and a real state table. */
+/** Remote calls over a real queue and a real state table. */
 import { ScanCommand } from "@aws-sdk/lib-dynamodb";
 import { expect, it, onTestFinished } from "vitest";
 import { createUrlGuard } from "../../../shared/access/url-guard.ts";
-import { doErrand } from "../../../shared/harvest/answer-request.ts";
+import { answerHarvestRequest } from "../../../shared/harvest/answer-request.ts";
 import { createQueueSender } from "../../../shared/platform/aws/queues.ts";
-import { createErrandOffice, type Errand, errandSchema, runErrand } from "../../../shared/platform/aws/remote-call.ts";
+import {
+  answerRemoteCall,
+  createRemoteCaller,
+  type RemoteCall,
+  remoteCallSchema,
+} from "../../../shared/platform/aws/remote-call.ts";
 import { systemClock } from "../../../shared/platform/clock.ts";
 import { ApiError } from "../../../shared/platform/errors.ts";
 import { createLogger } from "../../../shared/platform/observability/log.ts";
@@ -14,10 +19,10 @@ import { providerDouble, RESULTS } from "../../services/provider-doubles.ts";
 async function office() {
   const aws = await testAws();
   const queues = createQueueSender(aws.sqs, aws.queueUrlPrefix);
-  const { ask } = createErrandOffice({ queues, dynamo: aws.dynamo, clock: systemClock }, aws.stateTable);
-  const received = async (): Promise<Errand> => errandSchema.parse((await aws.receive("harvest", 20))[0]);
-  const run = (errand: Errand, work: Parameters<typeof runErrand>[3]) =>
-    runErrand({ dynamo: aws.dynamo, clock: systemClock }, aws.stateTable, errand, work, { once: true });
+  const { ask } = createRemoteCaller({ queues, dynamo: aws.dynamo, clock: systemClock }, aws.stateTable);
+  const received = async (): Promise<RemoteCall> => remoteCallSchema.parse((await aws.receive("harvest", 20))[0]);
+  const run = (request: RemoteCall, work: Parameters<typeof answerRemoteCall>[3]) =>
+    answerRemoteCall({ dynamo: aws.dynamo, clock: systemClock }, aws.stateTable, request, work, { once: true });
   return { aws, ask, received, run };
 }
 
@@ -26,7 +31,7 @@ it("an answer that no item can hold is a fault that is told, and the work is don
   const answer = ask("harvest", { n: 1 }, 60_000);
   answer.catch(() => undefined);
   await run(await received(), async () => "ü".repeat(200_000));
-  await expect(answer).rejects.toMatchObject({ status: 502, code: "ERRAND_TOO_LARGE" });
+  await expect(answer).rejects.toMatchObject({ status: 502, code: "REMOTE_ANSWER_TOO_LARGE" });
 });
 
 it("an answer of almost that size arrives", async () => {
@@ -36,11 +41,11 @@ it("an answer of almost that size arrives", async () => {
   expect(await answer).toBe("ü".repeat(190_000));
 });
 
-it("an errand that is delivered after its deadline is not done", async () => {
+it("a remote call that is delivered after its deadline is not done", async () => {
   const { received, run, aws } = await office();
   const queues = createQueueSender(aws.sqs, aws.queueUrlPrefix);
-  const late = { errandId: "0193b5c0-6f3e-7a52-9c1f-3d0e6f2b8a11", deadline: Date.now() - 1, request: {} };
-  await queues.send("harvest", late satisfies Errand);
+  const late = { callId: "0193b5c0-6f3e-7a52-9c1f-3d0e6f2b8a11", deadline: Date.now() - 1, request: {} };
+  await queues.send("harvest", late satisfies RemoteCall);
   let done = 0;
   await run(await received(), async () => {
     done += 1;
@@ -48,17 +53,17 @@ it("an errand that is delivered after its deadline is not done", async () => {
   expect(done).toBe(0);
 });
 
-it("an errand that is delivered several times is done once", async () => {
+it("a remote call that is delivered several times is done once", async () => {
   const { ask, received, run } = await office();
   const answer = ask("harvest", {}, 60_000);
-  const errand = await received();
+  const request = await received();
   let done = 0;
   const work = async () => {
     done += 1;
     return done;
   };
-  await Promise.all([run(errand, work), run(errand, work), run(errand, work)]);
-  await run(errand, work);
+  await Promise.all([run(request, work), run(request, work), run(request, work)]);
+  await run(request, work);
   expect([await answer, done]).toEqual([1, 1]);
 });
 
@@ -83,12 +88,12 @@ it("work that is done once is not lost by a table that throttles, or whose answe
   );
   const answer = ask("harvest", {}, 60_000);
   answer.catch(() => undefined);
-  const errand = await received();
+  const request = await received();
   let done = 0;
-  await runErrand(
+  await answerRemoteCall(
     { dynamo: aws.dynamo, clock: systemClock },
     aws.stateTable,
-    errand,
+    request,
     async () => {
       done += 1;
       return "found";
@@ -138,7 +143,7 @@ it("keys go to providers, and into no message and no item", async () => {
     },
     60_000,
   );
-  const errand = await received();
+  const request = await received();
   const lines: string[] = [];
   const log = createLogger({}, "debug", (line) => lines.push(line));
   const tools = {
@@ -148,9 +153,9 @@ it("keys go to providers, and into no message and no item", async () => {
     log,
     key: async (name: string) => `secret-of-${name}`,
   };
-  await run(errand, (request, remainingMs) => doErrand(tools, request, remainingMs));
+  await run(request, (request, remainingMs) => answerHarvestRequest(tools, request, remainingMs));
   expect(await answer).toMatchObject({ runs: [{ urls: ["https://a.example/"] }, { error: "403" }] });
   expect(google.asked[0]?.url.searchParams.get("key")).toBe("secret-of-K1");
   const { Items } = await aws.dynamo.send(new ScanCommand({ TableName: aws.stateTable }));
-  expect(JSON.stringify([errand, Items, lines])).not.toContain("secret-of");
+  expect(JSON.stringify([request, Items, lines])).not.toContain("secret-of");
 });
