@@ -2,8 +2,7 @@
 import type { StreamItem } from "../../shared/crawl/results/stream.ts";
 import { ApiError } from "../../shared/platform/errors.ts";
 import { preferredType } from "../adapters/api/accept.ts";
-import type { RefusedSeed } from "../adapters/crawling/spider-seeds.ts";
-import { streamStats } from "../adapters/crawling/spider-stats.ts";
+import { type RefusedSeed, streamStats } from "../adapters/crawling/spider.ts";
 
 const STREAM_TYPES = ["application/x-ndjson", "text/event-stream"] as const;
 export type StreamType = (typeof STREAM_TYPES)[number];
