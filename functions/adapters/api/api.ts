@@ -72,7 +72,7 @@ export function createApi<Dependencies extends ApiDependencies>(
   return {
     name,
     routes: routes.map(({ spec: { method, path } }) => ({ method, path })),
-    handler: createLambdaHandler(name, app, options.errors),
+    handler: createLambdaHandler({ name, app, errors: options.errors }),
     openApi: () => openApiOf(app()),
   };
 }
