@@ -9,7 +9,7 @@ import {
   MAX_ANSWER_TIMEOUT_S,
   MAX_SEEDS,
   RESULT_MODES,
-} from "../adapters/crawling/spider-limits.ts";
+} from "../adapters/crawling/spider.ts";
 
 /** Modes whose answer comes once the crawl has ended. */
 const ANSWER_MODES: readonly string[] = ["stats", "urls", "pages"];

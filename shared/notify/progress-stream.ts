@@ -1,6 +1,7 @@
-/** The progress of a job as server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html). */
+/** The progress of a job as server-sent events. */
 import type { Clock } from "../platform/clock.ts";
 import type { Logger } from "../platform/observability/log.ts";
+import { SSE_PING, serverSentEvent, sseRetry } from "../platform/server-sent-events.ts";
 import { isTransientError } from "../platform/transient-errors.ts";
 import { deletedJob, hasEnded, type ProgressEvent } from "./job-progress.ts";
 
@@ -34,14 +35,15 @@ export async function* progressEvents(stream: ProgressStream): AsyncGenerator<st
   let told = stream.lastEventId;
   let event: ProgressEvent | undefined = stream.first;
   let lastSent = clock.now();
-  yield `retry: ${RETRY_MS}\n\n`;
+  yield sseRetry(RETRY_MS);
   while (!signal.aborted) {
     if (event !== undefined && event.id !== told) {
-      yield frame(event);
+      const { type, id, data } = event;
+      yield serverSentEvent({ type, id, data: JSON.stringify(data) });
       told = event.id;
       lastSent = clock.now();
     } else if (clock.now() - lastSent >= PING_MS) {
-      yield ": ping\n\n";
+      yield SSE_PING;
       lastSent = clock.now();
     }
     if ((event !== undefined && hasEnded(event)) || stream.isTimeUp()) return;
@@ -49,9 +51,6 @@ export async function* progressEvents(stream: ProgressStream): AsyncGenerator<st
     event = await readAgain(stream);
   }
 }
-
-const frame = ({ type, id, data }: ProgressEvent): string =>
-  `event: ${type}\nid: ${id}\ndata: ${JSON.stringify(data)}\n\n`;
 
 async function slept({ clock, signal }: ProgressStream): Promise<boolean> {
   try {
