@@ -9,9 +9,11 @@ import { answerOwnPage } from "./gateway/own-pages.ts";
 import { openWebSocketGateway, type WebSocketGateway } from "./gateway/websocket-gateway.ts";
 import { type Home, takeHome } from "./home.ts";
 import { asyncTrigger, startTicking } from "./lambda/async-events.ts";
+import { ContainerGroup } from "./lambda/container-group.ts";
 import { FunctionPool } from "./lambda/function-pool.ts";
 import type { StreamSink } from "./lambda/invocation.ts";
 import { type Poller, startPoller } from "./lambda/queue-poller.ts";
+import { environmentOf, type Trust, trustOf } from "./lambda/trust.ts";
 import { openLogSink } from "./log-sink.ts";
 import type { Family } from "./metrics/exposition.ts";
 import { openRuntimeMetrics, type RuntimeMetrics } from "./metrics/runtime-metrics.ts";
@@ -101,6 +103,7 @@ class RunningRuntime implements Runtime {
   readonly #meter = createUsageMeter();
   readonly #log;
   readonly #metrics: RuntimeMetrics;
+  readonly #containers = new Map<Trust, ContainerGroup>();
   readonly #pools = new Map<string, FunctionPool>();
   readonly #pollers: Poller[] = [];
   #gateway: HttpGateway | undefined;
@@ -208,6 +211,7 @@ class RunningRuntime implements Runtime {
     this.#stopTicking?.();
     for (const poller of this.#pollers) poller.stop();
     await Promise.all([...this.#pools.values()].map((pool) => pool.stop(GRACE_MS)));
+    await Promise.all([...this.#containers.values()].map((group) => group.stop()));
     this.#webSockets?.close();
     this.#gateway?.destroy();
     await this.#services?.stop();
@@ -258,12 +262,7 @@ class RunningRuntime implements Runtime {
           spec,
           size: this.#containersOf(spec),
           handler: join(directory, spec.name, "handler.ts"),
-          env: this.env,
-          compileCache: COMPILE_CACHE,
-          onLine: (name, line) => {
-            this.#log.line(name, line);
-            this.#metrics.line(line);
-          },
+          containers: this.#groupOf(trustOf(spec)),
           onInvocation: (each, durationMs, fault) => {
             this.#meter.countInvocation(each, durationMs);
             this.#metrics.invocation(each.name, durationMs, fault);
@@ -271,6 +270,24 @@ class RunningRuntime implements Runtime {
         }),
       );
     }
+  }
+
+  #groupOf(trust: Trust): ContainerGroup {
+    const known = this.#containers.get(trust);
+    if (known !== undefined) return known;
+    const members = this.#topology.functions.filter((spec) => trustOf(spec) === trust);
+    const group = new ContainerGroup({
+      name: trust,
+      memoryMb: Math.max(...members.map(({ memoryMb }) => memoryMb)),
+      env: environmentOf(trust, this.env),
+      compileCache: COMPILE_CACHE,
+      onLine: (name, line) => {
+        this.#log.line(name, line);
+        this.#metrics.line(line);
+      },
+    });
+    this.#containers.set(trust, group);
+    return group;
   }
 
   async #prepareKey(rateLimitRpm: number): Promise<void> {

@@ -1,0 +1,26 @@
+/** Which functions may share a thread: those that may touch the same secrets, and meet the same strangers. */
+import type { FunctionSpec } from "../../infra/topology/spec.ts";
+
+/**
+ * What a thread may hold. A page that took over a handler of `internet` would find no database there, and no provider's key;
+ * the `browser` is apart from it, so that a thread has one at the most and a fetch does not keep it waiting; so is the
+ * `embedder`, so that its model is loaded where it is used and nowhere else.
+ */
+export type Trust = "internet" | "provider-keys" | "browser" | "private" | "embedder";
+
+/** Read off what the topology grants. */
+export function trustOf({ network, browser, grants }: FunctionSpec): Trust {
+  if (browser) return "browser";
+  if (grants.providerKeys) return "provider-keys";
+  if (grants.embedder) return "embedder";
+  return network;
+}
+
+/** Settings that only those learn who may use what they open. */
+const DATABASE_SETTING = /^DATABASE__/;
+
+/** The environment of a thread: without the database's address, and with it its password, where nobody may ask it. */
+export function environmentOf(trust: Trust, env: Readonly<Record<string, string>>): Record<string, string> {
+  if (trust === "private" || trust === "embedder") return { ...env };
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !DATABASE_SETTING.test(name)));
+}
