@@ -4,16 +4,10 @@
  * write for each task is small and counts start anew.
  */
 import { createHash } from "node:crypto";
-import {
-  DeleteCommand,
-  type DynamoDBDocumentClient,
-  GetCommand,
-  PutCommand,
-  UpdateCommand,
-} from "@aws-sdk/lib-dynamodb";
+import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import { z } from "zod";
 import type { ProxyServer } from "../../access/proxy-server.ts";
-import { expiresAt } from "../../platform/aws/state-table.ts";
+import { type Change, createStateTable, expiresAt, type StateItem } from "../../platform/aws/state-table.ts";
 import { pauseAfter, ROTATION_STRATEGIES, type ServerUse } from "./rotation.ts";
 
 const configSchema = z.strictObject({
@@ -53,43 +47,28 @@ export function createProxyStates(
   keepMs = KEEP_MS,
 ): ProxyStates {
   const known = new Map<string, { config: SharedProxyConfig | undefined; at: number }>();
-  const configKey = (proxyId: string) => ({ pk: `proxy#${proxyId}` });
-  const useKey = (proxyId: string) => ({ pk: `proxy-use#${proxyId}#${Math.floor(now() / HOUR_MS)}` });
-  const updateUse = async (
-    proxyId: string,
-    UpdateExpression: string,
-    names: Record<string, string>,
-    values: Record<string, number>,
-  ): Promise<Record<string, unknown>> => {
-    const { Attributes = {} } = await dynamo.send(
-      new UpdateCommand({
-        TableName,
-        Key: useKey(proxyId),
-        UpdateExpression,
-        ExpressionAttributeNames: { ...names, "#expiry": "expires_at" },
-        ExpressionAttributeValues: { ...values, ":expiry": expiresAt(now(), USE_TTL_S) },
-        ReturnValues: "ALL_NEW",
-      }),
-    );
-    return Attributes;
+  const table = createStateTable(dynamo, TableName);
+  const configKey = (proxyId: string): string => `proxy#${proxyId}`;
+  const updateUse = async (proxyId: string, { set, add = {} }: Change): Promise<StateItem> => {
+    const pk = `proxy-use#${proxyId}#${Math.floor(now() / HOUR_MS)}`;
+    return (await table.update(pk, { set: { ...set, expires_at: expiresAt(now(), USE_TTL_S) }, add })) ?? {};
   };
 
   return {
     async share(proxyId, config, forS) {
       known.delete(proxyId);
       const expires_at = forS === undefined ? undefined : expiresAt(now(), forS);
-      const Item = { ...configKey(proxyId), config: JSON.stringify(configSchema.parse(config)), expires_at };
-      await dynamo.send(new PutCommand({ TableName, Item }));
+      await table.put(configKey(proxyId), { config: JSON.stringify(configSchema.parse(config)), expires_at });
     },
     async forget(proxyId) {
       known.delete(proxyId);
-      await dynamo.send(new DeleteCommand({ TableName, Key: configKey(proxyId) }));
+      await table.remove(configKey(proxyId));
     },
     async read(proxyId) {
       const held = known.get(proxyId);
       if (held !== undefined && now() - held.at < keepMs) return held.config;
-      const { Item } = await dynamo.send(new GetCommand({ TableName, Key: configKey(proxyId), ConsistentRead: true }));
-      const config = Item === undefined ? undefined : configSchema.parse(JSON.parse(String(Item["config"])));
+      const item = await table.read(configKey(proxyId));
+      const config = item && configSchema.parse(JSON.parse(String(item["config"])));
       known.delete(proxyId);
       const [oldest] = known.keys();
       if (known.size >= MOST_KEPT && oldest !== undefined) known.delete(oldest);
@@ -97,39 +76,24 @@ export function createProxyStates(
       return config;
     },
     async takeRotation(proxyId, servers) {
-      const item = await updateUse(proxyId, "ADD #turn :one SET #expiry = :expiry", { "#turn": "turn" }, { ":one": 1 });
+      const item = await updateUse(proxyId, { add: { tasks: 1 } });
       const number = (name: string): number => (typeof item[name] === "number" ? item[name] : 0);
       const uses = servers.map((server) => {
         const key = serverKey(server);
         return { uses: number(`u_${key}`), failures: number(`f_${key}`), downUntil: number(`d_${key}`) };
       });
-      return { rotationIndex: number("turn") - 1, uses };
+      return { rotationIndex: number("tasks") - 1, uses };
     },
     async countUse(proxyId, server) {
-      await updateUse(
-        proxyId,
-        "ADD #uses :one SET #expiry = :expiry",
-        { "#uses": `u_${serverKey(server)}` },
-        { ":one": 1 },
-      );
+      await updateUse(proxyId, { add: { [`u_${serverKey(server)}`]: 1 } });
     },
     async reportFailure(proxyId, server, failures) {
       const key = serverKey(server);
-      await updateUse(
-        proxyId,
-        "SET #failures = :failures, #down = :down, #expiry = :expiry",
-        { "#failures": `f_${key}`, "#down": `d_${key}` },
-        { ":failures": failures, ":down": now() + pauseAfter(failures) },
-      );
+      await updateUse(proxyId, { set: { [`f_${key}`]: failures, [`d_${key}`]: now() + pauseAfter(failures) } });
     },
     async reportSuccess(proxyId, server) {
       const key = serverKey(server);
-      await updateUse(
-        proxyId,
-        "REMOVE #failures, #down SET #expiry = :expiry",
-        { "#failures": `f_${key}`, "#down": `d_${key}` },
-        {},
-      );
+      await updateUse(proxyId, { set: { [`f_${key}`]: undefined, [`d_${key}`]: undefined } });
     },
   };
 }

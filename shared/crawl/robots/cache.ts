@@ -3,9 +3,9 @@
  * and not part of the host's, since that one is written at every reservation and DynamoDB bills a write by the item's size.
  */
 import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
-import { DeleteCommand, type DynamoDBDocumentClient, GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
+import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import { z } from "zod";
-import { expiresAt } from "../../platform/aws/state-table.ts";
+import { createStateTable, expiresAt } from "../../platform/aws/state-table.ts";
 import type { RobotsRules } from "./rules.ts";
 
 export const ROBOTS_TTL_MS = 24 * 3600 * 1000;
@@ -36,6 +36,8 @@ export function createRobotsCache(
   TableName: string,
   now: () => number = Date.now,
 ): RobotsCache {
+  const table = createStateTable(dynamo, TableName);
+  const keyOf = (origin: string): string => `robots#${origin}`;
   const memory = new Map<string, { rules: RobotsRules; fetchedAt: number; readAt: number }>();
   const remember = (origin: string, rules: RobotsRules, fetchedAt: number): void => {
     memory.delete(origin);
@@ -49,8 +51,7 @@ export function createRobotsCache(
     async get(origin) {
       const held = memory.get(origin);
       if (held && fresh(held.fetchedAt) && now() - held.readAt < MEMORY_MS) return held.rules;
-      const { Item } = await dynamo.send(new GetCommand({ TableName, Key: { pk: `robots#${origin}` } }));
-      const item = itemSchema.safeParse(Item);
+      const item = itemSchema.safeParse(await table.read(keyOf(origin), false));
       if (!item.success || !fresh(item.data.fetched_at)) return undefined;
       const json = zstdDecompressSync(item.data.rules_zst, { maxOutputLength: MAX_JSON_BYTES });
       const rules = rulesSchema.parse(JSON.parse(json.toString("utf8")));
@@ -63,12 +64,11 @@ export function createRobotsCache(
       const rules_zst = zstdCompressSync(JSON.stringify(rules));
       if (rules_zst.length > MAX_ITEM_BYTES) return;
       const expires_at = expiresAt(fetchedAt, ROBOTS_TTL_MS / 1000);
-      const Item = { pk: `robots#${origin}`, rules_zst, fetched_at: fetchedAt, expires_at };
-      await dynamo.send(new PutCommand({ TableName, Item }));
+      await table.put(keyOf(origin), { rules_zst, fetched_at: fetchedAt, expires_at });
     },
     async forget(origin) {
       memory.delete(origin);
-      await dynamo.send(new DeleteCommand({ TableName, Key: { pk: `robots#${origin}` } }));
+      await table.remove(keyOf(origin));
     },
   };
 }
