@@ -160,8 +160,10 @@ export interface IndexTarget {
 export interface IndexedPages {
   documents: number;
   /** Ids of the new chunks. */
-  chunkIds: string[];
+  chunkIds: readonly string[];
 }
+
+export const NOTHING_INDEXED: IndexedPages = { documents: 0, chunkIds: [] };
 
 /** Writes the documents that the generation does not have yet: of two pages with one final URL, the first one stays. */
 export async function insertDocuments(
@@ -169,7 +171,7 @@ export async function insertDocuments(
   target: IndexTarget,
   documents: readonly NewDocument[],
 ): Promise<IndexedPages> {
-  if (documents.length === 0) return { documents: 0, chunkIds: [] };
+  if (documents.length === 0) return NOTHING_INDEXED;
   // one order for all transactions, so that two of them that insert the same keys never wait for each other
   const sorted = [...new Map(documents.toReversed().map((each) => [each.row.hash, each])).values()].sort((a, b) =>
     a.row.hash < b.row.hash ? -1 : 1,

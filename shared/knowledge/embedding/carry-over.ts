@@ -2,7 +2,13 @@
 import type { Transaction } from "../../platform/database/database.ts";
 import { rowsOf } from "../../platform/database/rows.ts";
 import { uuidv7 } from "../../platform/ids.ts";
-import { type IndexedPages, type IndexTarget, requestEmbeddings, tagDocuments } from "../documents/documents.ts";
+import {
+  type IndexedPages,
+  type IndexTarget,
+  NOTHING_INDEXED,
+  requestEmbeddings,
+  tagDocuments,
+} from "../documents/documents.ts";
 
 export interface ActiveDocument {
   id: string;
@@ -43,7 +49,7 @@ export async function carryOver(
   target: IndexTarget,
   carried: readonly CarriedOver[],
 ): Promise<IndexedPages> {
-  if (carried.length === 0) return { documents: 0, chunkIds: [] };
+  if (carried.length === 0) return NOTHING_INDEXED;
   const rows = carried
     .toSorted((a, b) => (a.document.urlHash < b.document.urlHash ? -1 : 1))
     .map(({ document, parentUrl, crawledAt }) => ({ id: uuidv7(), old: document.id, parentUrl, crawledAt }));

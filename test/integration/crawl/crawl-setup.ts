@@ -3,7 +3,7 @@ import { ReceiveMessageCommand } from "@aws-sdk/client-sqs";
 import type { SQSRecord } from "aws-lambda";
 import { type Capture, captureSchema } from "../../../shared/capture/capture.ts";
 import { type CapturesMessage, writeCaptureBatch } from "../../../shared/capture/capture-batch.ts";
-import type { IngestDependencies } from "../../../shared/crawl/ingest/advance-job.ts";
+import type { IngestDependencies } from "../../../shared/crawl/ingest/dependencies.ts";
 import { ingestBatch } from "../../../shared/crawl/ingest/ingest-batch.ts";
 import type { JobDependencies } from "../../../shared/crawl/jobs/dependencies.ts";
 import { readJob } from "../../../shared/crawl/jobs/views.ts";
