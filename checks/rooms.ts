@@ -136,7 +136,9 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
   // looks after all of them
   "shared/crawl/recovery": [...OUTSIDE, "shared/capture", "shared/knowledge", "shared/crawl"],
 
-  "functions/adapters/queue": PLATFORM,
+  "functions/adapters/middleware": PLATFORM,
+  "functions/adapters/queue": [...PLATFORM, "functions/adapters/middleware"],
+  "functions/adapters/invoked": ["functions/adapters/middleware"],
   "functions/adapters/api": ["shared"],
   "functions/adapters/crawling": ["functions/adapters/api", "shared"],
   functions: ["functions/adapters", "shared"],

@@ -9,11 +9,18 @@ import { loadConfig } from "../../shared/platform/config.ts";
 import { configuredDatabase } from "../../shared/platform/database/database.ts";
 import { migrate } from "../../shared/platform/database/migrations.ts";
 import { createLogger } from "../../shared/platform/observability/log.ts";
+import { createInvokedHandler } from "../adapters/invoked/handler.ts";
 
 const requestSchema = z.object({ first_admin_key: z.boolean().default(false) });
 
-export async function handler(event?: unknown): Promise<{ applied: string[]; admin_key?: string }> {
-  const request = requestSchema.parse(event ?? {});
+interface Migrated {
+  applied: string[];
+  admin_key?: string;
+}
+
+export const handler = createInvokedHandler({ schema: requestSchema, handle: migrateDatabase });
+
+async function migrateDatabase(request: z.output<typeof requestSchema>): Promise<Migrated> {
   const config = loadConfig();
   const sql = configuredDatabase(config, 1);
   try {

@@ -3,7 +3,7 @@ import { takeRound, updateMessageSchema } from "../../shared/notify/update-loop.
 import { createQueueHandler } from "../adapters/queue/consumer.ts";
 import { dependencies } from "./dependencies.ts";
 
-export const handler = createQueueHandler(dependencies, () => ({
+export const handler = createQueueHandler(dependencies, {
   schema: updateMessageSchema,
-  handle: (message) => takeRound(dependencies(), message),
-}));
+  handle: (message, _delivery, container) => takeRound(container, message),
+});
