@@ -1,6 +1,7 @@
 import { defineConfig } from "vitest/config";
 
-export default defineConfig({
+/** `npm test` runs all projects but the last one, which takes minutes by its nature: `npm run test:soak` runs that one alone. */
+export default defineConfig(({ mode }) => ({
   test: {
     maxWorkers: 2,
     teardownTimeout: 60_000,
@@ -33,9 +34,21 @@ export default defineConfig({
           expect: { poll: { timeout: 120_000, interval: 50 } },
           testTimeout: 480_000,
           hookTimeout: 240_000,
+          globalSetup: ["test/services/shared-runtime.ts"],
+          // after all others, since some tests look at the clock
+          sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        test: {
+          name: "soak",
+          include: ["test/soak/**/*.test.ts"],
+          expect: { poll: { timeout: 240_000, interval: 50 } },
+          testTimeout: 1_500_000,
+          hookTimeout: 960_000,
           fileParallelism: false,
         },
       },
-    ],
+    ].filter(({ test: { name } }) => (name === "soak") === (mode === "soak")),
   },
-});
+}));

@@ -6,15 +6,18 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { QUEUES } from "../../infra/topology/queues.ts";
 import { deadLetterQueue } from "../../infra/topology/spec.ts";
 import { TOPOLOGY } from "../../infra/topology.ts";
+import { type GraphSite, startGraphSite } from "../services/graph-site.ts";
 import { listen } from "../services/listeners.ts";
 import { startProxy } from "../services/proxy-server.ts";
 import { type Site, startSite } from "../sites/site.ts";
+import { listenersAreTold, PAGES } from "./followed-crawls.ts";
 import { type Harvest, startHarvest } from "./harvest-setup.ts";
 
 const html = (body: string) => ({ headers: { "content-type": "text/html; charset=utf-8" }, body });
 const TEXT = "<p>The lantern keeper wrote down every ship that passed the skerries before the ice came.</p>".repeat(8);
 
 let site: Site;
+let graph: GraphSite;
 let harvest: Harvest;
 beforeAll(async () => {
   const pages = ["/high", "/normal", "/low", "/captures", "/embed", "/progress", "/push"];
@@ -29,11 +32,18 @@ beforeAll(async () => {
     "/said": { body: "heard" },
     "/proxied": { body: "through" },
   });
-  harvest = await startHarvest({ STRANDLINE_DELIVER_TWICE: "1", RATE_LIMIT__DEFAULT_RPS: "200" });
+  graph = await startGraphSite(PAGES);
+  harvest = await startHarvest({
+    STRANDLINE_DELIVER_TWICE: "1",
+    RATE_LIMIT__DEFAULT_RPS: "200",
+    RATE_LIMIT__API_RPM: "100000",
+    // while a site holds its answers
+    FETCH__HEADERS_TIMEOUT_MS: "200000",
+  });
 });
 afterAll(async () => {
   await harvest.stop();
-  await site.close();
+  await Promise.all([site.close(), graph.close()]);
 });
 
 async function send(queues: readonly string[], body: string): Promise<void> {
@@ -188,3 +198,6 @@ describe("delivered twice, done once", () => {
     expect(consumed.toSorted()).toEqual([...shown, ...shown.map(deadLetterQueue)].toSorted());
   });
 });
+
+describe("where queues deliver each message twice, at once", () =>
+  listenersAreTold(() => ({ instance: harvest.instance, site: graph })));

@@ -1,20 +1,18 @@
 /** What a server sees of several jobs at once: its rate kept, its silence kept, and a cancelled job gone. */
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { beforeAll, expect, it } from "vitest";
 import { busiestSecond } from "../services/arrivals.ts";
-import { type Instance, startInstance } from "../services/instance.ts";
+import type { RunningInstance } from "../services/instance.ts";
 import { listen, readEvents } from "../services/listeners.ts";
+import { sharedRuntime } from "../services/shared-runtime.ts";
 import { html, type Site, type SiteAnswer, startSite } from "../sites/site.ts";
 
 const JOBS = 4;
 const PAGES = 6;
 
-let instance: Instance;
+let instance: RunningInstance;
 beforeAll(async () => {
-  instance = await startInstance({
-    env: { EMBEDDER__PROVIDER: "none", ACCESS__ALLOW_HOSTS: "127.0.0.1", RATE_LIMIT__API_RPM: "100000" },
-  });
+  instance = await sharedRuntime();
 });
-afterAll(() => instance.stop());
 
 const siteOf = (answer: () => SiteAnswer = () => html("a page about lighthouses")): Promise<Site> =>
   startSite({ "/robots.txt": { status: 404 } }, answer);
@@ -40,17 +38,19 @@ const pagesOf = (site: Site, folder: string, count: number) =>
 const jobsOn = (site: Site, rps: number) =>
   Promise.all(Array.from({ length: JOBS }, (_, job) => crawl(pagesOf(site, `job-${job}`, PAGES), rps)));
 
-it("sees no more than 2 requests in any second from four jobs that may send 2 a second each", async () => {
+it.concurrent("sees no more than 2 requests in any second from four jobs that may send 2 a second each", async ({
+  expect,
+}) => {
   await using site = await siteOf();
   for (const job of await jobsOn(site, 2)) await instance.waitForJob(job);
   expect(new Set(site.paths()).size).toBe(JOBS * PAGES);
   expect(busiestSecond(site.requests), timesOf(site)).toBeLessThanOrEqual(2);
 });
 
-it.each([
+it.concurrent.for<[string, () => string]>([
   ["seconds", () => "3"],
   ["a date", () => new Date(Date.now() + 3_999).toUTCString()],
-])("sees nothing for 3 s after it asked for that in %s, from none of four jobs", async (_form, value) => {
+])("sees nothing for 3 s after it asked for that in %s, from none of four jobs", async ([, value], { expect }) => {
   let answers = 0;
   let askedAt = 0;
   await using site = await siteOf(() => {

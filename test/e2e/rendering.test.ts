@@ -1,6 +1,7 @@
 /** A crawl whose pages are filled in by scripts, and a picture of one of them, on a whole instance. */
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { type Instance, startInstance } from "../services/instance.ts";
+import type { RunningInstance } from "../services/instance.ts";
+import { sharedRuntime } from "../services/shared-runtime.ts";
 import { type Site, startSite } from "../sites/site.ts";
 
 const TEXT = "The lantern keeper wrote down every ship that passed the skerries before the ice came. ".repeat(8);
@@ -8,7 +9,7 @@ const SHELL = `<!doctype html><html lang="en"><head><title>Shell</title></head><
   <div id="root"></div><script src="/app.js"></script></body></html>`;
 
 let site: Site;
-let instance: Instance;
+let instance: RunningInstance;
 
 beforeAll(async () => {
   const shell = { headers: { "content-type": "text/html" }, body: SHELL };
@@ -21,10 +22,9 @@ beforeAll(async () => {
         "<main><h1>" + document.title + "</h1><p>${TEXT}</p><a href='/second'>second</a></main>"`,
     },
   });
-  instance = await startInstance({ env: { EMBEDDER__PROVIDER: "none", ACCESS__ALLOW_HOSTS: site.host } });
+  instance = await sharedRuntime();
 });
 afterAll(async () => {
-  await instance.stop();
   await site.close();
 });
 

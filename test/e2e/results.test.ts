@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { type Instance, startInstance } from "../services/instance.ts";
+import type { RunningInstance } from "../services/instance.ts";
+import { sharedRuntime } from "../services/shared-runtime.ts";
 import { pageGraph } from "../sites/page-graph.ts";
 import { html, type Site, startSite } from "../sites/site.ts";
 
@@ -8,7 +9,7 @@ const GRAPH = pageGraph({ pages: PAGES, linksPerPage: 4, pageBytes: 3_000 });
 const bodyOf = (path: string): string => String((GRAPH[path] as { body?: string }).body);
 
 let site: Site;
-let instance: Instance;
+let instance: RunningInstance;
 beforeAll(async () => {
   site = await startSite({
     ...GRAPH,
@@ -16,11 +17,9 @@ beforeAll(async () => {
       `<title>Tides</title><meta name=author content="Ada Strand"><article><p>${"The tide comes in. ".repeat(20)}</article>`,
     ),
   });
-  const env = { EMBEDDER__PROVIDER: "none", ACCESS__ALLOW_HOSTS: site.host, RATE_LIMIT__DEFAULT_RPS: "500" };
-  instance = await startInstance({ env });
+  instance = await sharedRuntime();
 });
 afterAll(async () => {
-  await instance?.stop();
   await site?.close();
 });
 

@@ -1,6 +1,7 @@
 /** A site of small pages, each linking to a few others, all reachable from the first. Counts what is asked of it. */
 import { createServer } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
+import { listenOnFreshPort } from "../sites/fresh-port.ts";
 
 export interface GraphSite {
   url: string;
@@ -49,10 +50,7 @@ export async function startGraphSite(pages: number): Promise<GraphSite> {
     answersLeft -= 1;
     answer();
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("the site has no port");
-  const host = `127.0.0.1:${address.port}`;
+  const host = `127.0.0.1:${await listenOnFreshPort(server)}`;
   return {
     url: `http://${host}/`,
     host,

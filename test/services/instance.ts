@@ -1,4 +1,4 @@
-/** A Strandline of its own, as a process: for tests that kill it, and for measurements. */
+/** A whole Strandline as a process of its own: for the tests of a runtime, and for measurements. */
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -15,8 +15,8 @@ export interface JobAnswer {
   counts: Record<string, number>;
 }
 
-export interface Instance {
-  child: Child;
+/** A runtime that somebody else started and will stop. */
+export interface RunningInstance {
   /** The state folder; a later instance may be started on it. */
   home: string;
   port: number;
@@ -28,6 +28,10 @@ export interface Instance {
   call<T>(method: string, path: string, body?: unknown): Promise<T>;
   /** Polls until the job has ended. @throws Error where it has not within `timeoutMs`, or has failed */
   waitForJob(jobId: string, timeoutMs?: number, pollMs?: number): Promise<JobAnswer>;
+}
+
+export interface Instance extends RunningInstance {
+  child: Child;
   /** Ctrl-C. The state folder stays where the caller gave it, and is removed otherwise. */
   stop(): Promise<void>;
   /** `kill -9`. The state folder stays. */
@@ -52,10 +56,27 @@ export async function startInstance(options: InstanceOptions = {}): Promise<Inst
   const port = options.port ?? (await freePort());
   const child = startNode(START, [], { STRANDLINE_HOME: home, PORT: String(port), ...options.env });
   child.process.stdout?.resume();
-  const url = `http://127.0.0.1:${port}`;
-  await waitFor(`${url}/api/v1/health/ready`, child);
+  await waitFor(`http://127.0.0.1:${port}/api/v1/health/ready`, child);
+  return {
+    ...(await connectInstance(home)),
+    child,
+    async stop() {
+      await child.stop("SIGINT");
+      if (options.home === undefined) await rm(home, { recursive: true, force: true });
+    },
+    async kill() {
+      await child.stop("SIGKILL");
+    },
+  };
+}
+
+/** The runtime that runs on the state folder `home`. */
+export async function connectInstance(home: string): Promise<RunningInstance> {
   const { api_key } = JSON.parse(await readFile(join(home, "credentials.json"), "utf8")) as { api_key: string };
-  const info = JSON.parse(await readFile(join(home, "runtime.json"), "utf8")) as { env: Record<string, string> };
+  const { url, env } = JSON.parse(await readFile(join(home, "runtime.json"), "utf8")) as {
+    url: string;
+    env: Record<string, string>;
+  };
 
   const call = async <T>(method: string, path: string, body?: unknown): Promise<T> => {
     const response = await fetch(url + path, {
@@ -72,11 +93,10 @@ export async function startInstance(options: InstanceOptions = {}): Promise<Inst
   };
 
   return {
-    child,
     home,
-    port,
+    port: Number(new URL(url).port),
     url,
-    postgresUrl: info.env["DATABASE__POSTGRES_URL"] ?? "",
+    postgresUrl: env["DATABASE__POSTGRES_URL"] ?? "",
     apiKey: api_key,
     call,
     async waitForJob(jobId, timeoutMs = JOB_TIMEOUT_MS, pollMs = POLL_MS) {
@@ -90,13 +110,6 @@ export async function startInstance(options: InstanceOptions = {}): Promise<Inst
         if (Date.now() > deadline) throw new Error(`the job has not ended in ${timeoutMs} ms: ${JSON.stringify(job)}`);
         await delay(pollMs);
       }
-    },
-    async stop() {
-      await child.stop("SIGINT");
-      if (options.home === undefined) await rm(home, { recursive: true, force: true });
-    },
-    async kill() {
-      await child.stop("SIGKILL");
     },
   };
 }

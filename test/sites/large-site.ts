@@ -39,6 +39,8 @@ export interface LargeSiteOptions {
   /** Of the graph below `/page/`. */
   pages?: number;
   linksPerPage?: number;
+  /** Pages that differ in their query only. */
+  queryPages?: number;
   /** Of one page of the graph, roughly. */
   pageBytes?: number;
   /** Of every answer of the slow host, in ms. */
@@ -74,6 +76,7 @@ export const QUERY_PAGES = 300;
 
 export async function startLargeSite(options: LargeSiteOptions = {}): Promise<LargeSite> {
   const { pages = 2000, linksPerPage = 10, pageBytes = 1500, slowMs = 400, retryAfterS = 3 } = options;
+  const { queryPages = QUERY_PAGES } = options;
   const few = pageGraph({ pages: 20, linksPerPage: 5, pageBytes: 600 });
   const elsewhere = await startSite(few);
   const slow = await startSite(few, () => ({ status: 404 }));
@@ -92,7 +95,7 @@ export async function startLargeSite(options: LargeSiteOptions = {}): Promise<La
     "/robots.txt": ROBOTS(main.origin),
     "/": html(document("Large site", sections(elsewhere.origin))),
     ...news(),
-    ...queryPages(),
+    ...recordsByQuery(queryPages),
     ...redirects(elsewhere.origin),
     ...limited(retryAfterS),
     ...singlePageApplication(),
@@ -155,12 +158,12 @@ function news(): Record<string, Route> {
   return routes;
 }
 
-function queryPages(): Record<string, Route> {
+function recordsByQuery(count: number): Record<string, Route> {
   return {
     "/index.php": ({ url = "" }: IncomingMessage): SiteAnswer => {
       const id = Number(new URLSearchParams(url.split("?")[1]).get("id"));
-      if (!(id >= 1 && id <= QUERY_PAGES)) return { status: 404 };
-      const next = [id + 1, id + 2].filter((each) => each <= QUERY_PAGES);
+      if (!(id >= 1 && id <= count)) return { status: 404 };
+      const next = [id + 1, id + 2].filter((each) => each <= count);
       const links = next.map((each) => `<a href="/index.php?id=${each}">Record ${each}</a>`).join(" ");
       return html(document(`Record ${id}`, `<p>Record ${id} holds ${id * 7} entries.</p><p>${links}</p>`));
     },

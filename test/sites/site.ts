@@ -3,9 +3,10 @@
  * misbehave as no HTTP library would. Every request is recorded with its time.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import type { Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { notArrivedBefore, watchArrivals } from "../services/arrivals.ts";
+import { listenOnFreshPort } from "./fresh-port.ts";
 
 export interface SiteAnswer {
   status?: number;
@@ -71,8 +72,7 @@ export async function startSite(
     respond(answer, request, response).catch(() => request.socket.destroy());
   });
   server.keepAliveTimeout = 30_000;
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
+  const port = await listenOnFreshPort(server);
   const close = async (): Promise<void> => {
     server.closeAllConnections();
     await new Promise<void>((resolve) => server.close(() => resolve()));

@@ -1,20 +1,30 @@
 /** What is refused, over HTTP: with the name of the field, and without taking a job. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { sharedRuntime } from "../../services/shared-runtime.ts";
 import { html, type Site, startSite } from "../../sites/site.ts";
-import { type Engine, startEngine } from "./engine.ts";
+import { type Engine, engineOf } from "./engine.ts";
 
 let site: Site;
 let engine: Engine;
+/** Of a key that nobody else uses: its jobs are those of this file. */
+let keyId: string;
 const release = Promise.withResolvers<void>();
 beforeAll(async () => {
   site = await startSite({}, ({ url = "" }) => ({
     ...html("<p>A page about lighthouses.</p>"),
     ...(url.startsWith("/held/") && { after: release.promise }),
   }));
-  engine = await startEngine([site.host]);
+  const runtime = await sharedRuntime();
+  const made = await runtime.call<{ id: string; key: string }>("POST", "/api/v1/api-keys", {
+    name: "bad input",
+    scopes: ["read", "write", "admin"],
+    rate_limit_rpm: 100_000,
+  });
+  keyId = made.id;
+  engine = engineOf(runtime, made.key);
 });
 afterAll(async () => {
-  await engine?.stop();
+  await engine?.close();
   await site?.close();
 });
 
@@ -22,7 +32,7 @@ const NO_JOB = "01a21f4a-7c1e-7d37-b6c4-1f2a90c8e5d1";
 const SEEDS = { seed_urls: ["https://a.example/"] };
 const DEEP = { url: "https://a.example/" };
 const PROXY = { name: "p", servers: [{ url: "http://proxy.example:3128" }] };
-const jobs = async (): Promise<number> => (await engine.sql`select 1 from jobs`).length;
+const jobs = async (): Promise<number> => (await engine.sql`select 1 from jobs where api_key_id = ${keyId}`).length;
 
 /** The answer's status and all of its text. */
 async function refusal(method: string, path: string, body?: unknown): Promise<[number, string]> {
@@ -107,7 +117,9 @@ it.each<[string, object, string]>([
 
 it("10,000 seeds are taken", async () => {
   const seed_urls = Array.from({ length: 10_000 }, (_, page) => `${site.origin}/${page}`);
+  const before = await jobs();
   const job = await engine.store({ seed_urls, max_pages: 3 });
+  expect(await jobs()).toBe(before + 1);
   expect((await engine.instance.waitForJob(job)).counts).toMatchObject({ crawled: 3, open: 0, skipped: 9_997 });
 });
 

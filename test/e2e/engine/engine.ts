@@ -1,4 +1,4 @@
-/** A whole Strandline on the large site, and what its books say of a job. */
+/** What tests of the crawl engine ask of a runtime, and what its books say of a job. */
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -7,10 +7,10 @@ import postgres from "postgres";
 import { expect } from "vitest";
 import { readWarcRecord, type WarcRecordContents } from "../../../shared/capture/warc-reader.ts";
 import { createObjectStore } from "../../../shared/platform/aws/objects.ts";
-import { type Instance, startInstance } from "../../services/instance.ts";
+import type { RunningInstance } from "../../services/instance.ts";
 
 export interface Engine {
-  instance: Instance;
+  instance: RunningInstance;
   sql: postgres.Sql;
   /** The answer, whatever its status; `body` is sent as JSON. */
   send(method: string, path: string, body?: unknown, init?: RequestInit): Promise<Response>;
@@ -22,7 +22,8 @@ export interface Engine {
   results(jobId: string, selection?: string): Promise<Page[]>;
   /** The record that a capture points at, from S3. */
   record(pointer: { warc_key: string; warc_offset: number; warc_length: number }): Promise<WarcRecordContents>;
-  stop(): Promise<void>;
+  /** Closes its connections; the runtime goes on. */
+  close(): Promise<void>;
 }
 
 export interface Page {
@@ -39,30 +40,34 @@ export interface Page {
 
 export const FULL_SPEED = { rate_limit_rps: 2_000 };
 
-export async function startEngine(hosts: readonly string[], env: Record<string, string> = {}): Promise<Engine> {
-  const instance = await startInstance({
-    env: { EMBEDDER__PROVIDER: "none", ACCESS__ALLOW_HOSTS: hosts.join(","), RATE_LIMIT__API_RPM: "100000", ...env },
-  });
+/** @param apiKey with which requests are sent; the admin key of the runtime where not given */
+export function engineOf(instance: RunningInstance, apiKey = instance.apiKey): Engine {
   const sql = postgres(instance.postgresUrl, { max: 1, onnotice: () => {} });
   const send: Engine["send"] = (method, path, body, { headers, ...init } = {}) =>
     fetch(instance.url + path, {
       method,
       ...init,
       headers: {
-        authorization: `Bearer ${instance.apiKey}`,
+        authorization: `Bearer ${apiKey}`,
         ...(body === undefined ? {} : { "content-type": "application/json" }),
         ...(headers as object),
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
+  const post = async <T>(path: string, body: unknown): Promise<T> => {
+    const response = await send("POST", path, body);
+    const text = await response.text();
+    if (!response.ok) throw new Error(`POST ${path}: ${response.status} ${text}`);
+    return JSON.parse(text) as T;
+  };
   return {
     instance,
     sql,
     send,
-    post: (path, body) => instance.call("POST", path, body),
+    post,
     async store(body) {
       const path = "/spider/crawl?result_mode=store";
-      return (await instance.call<{ job_id: string }>("POST", path, { config: FULL_SPEED, ...body })).job_id;
+      return (await post<{ job_id: string }>(path, { config: FULL_SPEED, ...body })).job_id;
     },
     async results(jobId, selection = "") {
       const pages: Page[] = [];
@@ -91,10 +96,7 @@ export async function startEngine(hosts: readonly string[], env: Record<string, 
         client.destroy();
       }
     },
-    async stop() {
-      await sql.end();
-      await instance.stop();
-    },
+    close: () => sql.end(),
   };
 }
 

@@ -1,7 +1,8 @@
 /** What a limit of pages means at the server: exactly that, whichever way the crawl goes and whatever else runs. */
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { sharedRuntime } from "../../services/shared-runtime.ts";
 import { type LargeSite, startLargeSite } from "../../sites/large-site.ts";
-import { type Engine, expectBooksToBalance, startEngine } from "./engine.ts";
+import { type Engine, engineOf, expectBooksToBalance } from "./engine.ts";
 
 const MAX_PAGES = 10;
 const CONCURRENCIES = [1, 8, 50];
@@ -13,10 +14,10 @@ let site: LargeSite;
 let engine: Engine;
 beforeAll(async () => {
   site = await startLargeSite();
-  engine = await startEngine(site.hosts);
+  engine = engineOf(await sharedRuntime());
 });
 afterAll(async () => {
-  await engine?.stop();
+  await engine?.close();
   await site?.close();
 });
 

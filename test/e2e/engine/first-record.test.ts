@@ -1,8 +1,9 @@
 /** When the first records of a stream arrive, by the clock of the site that answered. */
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { sharedRuntime } from "../../services/shared-runtime.ts";
 import { slowness } from "../../services/slowness.ts";
 import { html, type Site, startSite } from "../../sites/site.ts";
-import { type Engine, startEngine } from "./engine.ts";
+import { type Engine, engineOf } from "./engine.ts";
 
 /** On a machine that has time for it. */
 const WITHIN_MS = 1_000;
@@ -30,14 +31,14 @@ beforeAll(async () => {
     },
     () => ({ ...page, after: mayAnswer.promise }),
   );
-  engine = await startEngine([site.host]);
+  engine = engineOf(await sharedRuntime());
   // the containers of all functions are there
   const job = await engine.store({ seed_urls: [`${site.origin}/first`], max_depth: 0 });
   await engine.instance.waitForJob(job);
   await engine.send("GET", `/jobs/${job}/stream`).then((response) => response.text());
 });
 afterAll(async () => {
-  await engine?.stop();
+  await engine?.close();
   await site?.close();
 });
 

@@ -1,7 +1,8 @@
 /** Clients that leave, measured at the server that is crawled for them: their crawls end, and those meant to go on do. */
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, it } from "vitest";
+import { sharedRuntime } from "../../services/shared-runtime.ts";
 import { html, type Site, startSite } from "../../sites/site.ts";
-import { type Engine, expectBooksToBalance, startEngine } from "./engine.ts";
+import { type Engine, engineOf, expectBooksToBalance } from "./engine.ts";
 
 const PAGES = 300;
 /** Less than the 15 s after which a stream is written to anyway, and who left is missed. */
@@ -11,9 +12,9 @@ const QUIET_AFTER_MS = 2_500;
 
 let engine: Engine;
 beforeAll(async () => {
-  engine = await startEngine(["127.0.0.1"]);
+  engine = engineOf(await sharedRuntime());
 });
-afterAll(() => engine?.stop());
+afterAll(() => engine?.close());
 
 /** Every page leads to all others. */
 const slowSite = (): Promise<Site> => {
@@ -31,7 +32,7 @@ const crawl = (site: Site) => ({
 
 const EVENTS = { accept: "text/event-stream" };
 
-it.each<[string, string, (site: Site) => object, Record<string, string>]>([
+it.concurrent.for<[string, string, (site: Site) => object, Record<string, string>]>([
   ["a stream of lines", "/spider/crawl?result_mode=stream", crawl, {}],
   ["a stream of events", "/spider/crawl?result_mode=stream", crawl, EVENTS],
   ["the pages of a crawl", "/spider/crawl?result_mode=pages", crawl, {}],
@@ -44,7 +45,7 @@ it.each<[string, string, (site: Site) => object, Record<string, string>]>([
   ],
 ])(
   "whoever leaves while waiting for %s ends the crawl: its site is soon left in peace",
-  async (_, path, body, headers) => {
+  async ([_, path, body, headers], { expect }) => {
     await using site = await slowSite();
     const leave = new AbortController();
     const answer = engine
@@ -55,23 +56,23 @@ it.each<[string, string, (site: Site) => object, Record<string, string>]>([
     leave.abort();
     const leftAt = Date.now();
     expect(await answer).toMatchObject({ name: "AbortError" });
-    const newest = async () =>
-      (
-        await engine.sql<{ id: string; status: string; cancelled: boolean }[]>`
-        select id, status, cancel_requested as cancelled from jobs order by id desc limit 1`
-      )[0];
-    await expect.poll(async () => (await newest())?.cancelled).toBe(true);
+    const jobs = () =>
+      engine.sql<{ id: string; status: string; cancelled: boolean }[]>`
+        select id, status, cancel_requested as cancelled from jobs where settings->'seeds'->>0 = ${`${site.origin}/0`}`;
+    const ids = (await jobs()).map(({ id }) => id);
+    expect(ids).toHaveLength(1);
+    await expect.poll(async () => (await jobs())[0]?.cancelled).toBe(true);
     const cancelledAt = Date.now();
     expect(cancelledAt - leftAt).toBeLessThan(NOTICED_WITHIN_MS);
-    await expect.poll(async () => (await newest())?.status).toBe("cancelled");
+    await expect.poll(async () => (await jobs())[0]?.status).toBe("cancelled");
     await expect.poll(() => Date.now() - cancelledAt).toBeGreaterThan(QUIET_AFTER_MS + 1_500);
     expect(site.requests.map(({ since }) => since - cancelledAt).filter((ms) => ms > QUIET_AFTER_MS)).toEqual([]);
     expect(site.requests.length).toBeLessThan(PAGES);
-    await expectBooksToBalance(engine, (await newest())?.id ?? "");
+    await expectBooksToBalance(engine, ids[0] ?? "");
   },
 );
 
-it("a job that is detached, or stored, goes on without listeners to its end", async () => {
+it.concurrent("a job that is detached, or stored, goes on without listeners to its end", async ({ expect }) => {
   await using site = await slowSite();
   const leave = new AbortController();
   const body = { ...crawl(site), max_pages: 12 };

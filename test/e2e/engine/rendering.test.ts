@@ -1,21 +1,20 @@
 /** Pages that a browser opens: what becomes of them, what their sites see of it, and that they end with their job. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { busiestSecond } from "../../services/arrivals.ts";
+import { DEFAULT_RPS as RPS, sharedRuntime } from "../../services/shared-runtime.ts";
 import { type LargeSite, startLargeSite } from "../../sites/large-site.ts";
 import { APP_TEXT } from "../../sites/single-page-application.ts";
 import { html, type Site, startSite } from "../../sites/site.ts";
-import { type Engine, expectBooksToBalance, FULL_SPEED, startEngine } from "./engine.ts";
-
-const RPS = 2;
+import { type Engine, engineOf, expectBooksToBalance, FULL_SPEED } from "./engine.ts";
 
 let site: LargeSite;
 let engine: Engine;
 beforeAll(async () => {
   site = await startLargeSite({ pages: 10, linksPerPage: 2 });
-  engine = await startEngine(["127.0.0.1"], { RATE_LIMIT__DEFAULT_RPS: String(RPS) });
+  engine = engineOf(await sharedRuntime());
 });
 afterAll(async () => {
-  await engine?.stop();
+  await engine?.close();
   await site?.close();
 });
 

@@ -1,7 +1,8 @@
 /** Three recrawls of pages that stay the same, over the API, and what the archive holds of them afterwards. */
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { sharedRuntime } from "../../services/shared-runtime.ts";
 import { html, type Site, startSite } from "../../sites/site.ts";
-import { type Engine, FULL_SPEED, startEngine } from "./engine.ts";
+import { type Engine, engineOf, FULL_SPEED } from "./engine.ts";
 
 const RECRAWLS = 3;
 const PROFILE = "http://netpreserve.org/warc/1.1/revisit";
@@ -33,10 +34,10 @@ beforeAll(async () => {
         : { status: 304 },
     "/plain": html(page("harbour wall")),
   });
-  engine = await startEngine([site.host]);
+  engine = engineOf(await sharedRuntime());
 });
 afterAll(async () => {
-  await engine?.stop();
+  await engine?.close();
   await site?.close();
 });
 

@@ -1,29 +1,21 @@
-/** A whole Strandline and what a test asks of its spider. */
-
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
-import { type Instance, startInstance } from "../../services/instance.ts";
+/** What a test asks of a runtime's spider. */
+import type { RunningInstance } from "../../services/instance.ts";
 
 export interface Spider {
-  instance: Instance;
-  key: string;
+  instance: RunningInstance;
   /** POST /spider/crawl, fast and with one seed, unless `body` says otherwise. */
   crawl(query: string, body: Record<string, unknown>, init?: RequestInit): Promise<Response>;
   get(path: string, init?: RequestInit): Promise<Response>;
-  stop(): Promise<void>;
 }
 
-export async function startSpider(hosts: readonly string[], env: Record<string, string> = {}): Promise<Spider> {
-  const instance = await startInstance({
-    env: { EMBEDDER__PROVIDER: "none", ACCESS__ALLOW_HOSTS: hosts.join(","), ...env },
-  });
-  const credentials = await readFile(join(instance.home, "credentials.json"), "utf8");
-  const { api_key: key } = JSON.parse(credentials) as { api_key: string };
+export function spiderOf(instance: RunningInstance): Spider {
   const send = (path: string, { headers, ...init }: RequestInit = {}) =>
-    fetch(instance.url + path, { ...init, headers: { authorization: `Bearer ${key}`, ...(headers as object) } });
+    fetch(instance.url + path, {
+      ...init,
+      headers: { authorization: `Bearer ${instance.apiKey}`, ...(headers as object) },
+    });
   return {
     instance,
-    key,
     crawl: (query, body, init = {}) =>
       send(`/spider/crawl?${query}`, {
         method: "POST",
@@ -32,7 +24,6 @@ export async function startSpider(hosts: readonly string[], env: Record<string, 
         headers: { "content-type": "application/json", ...(init.headers as object) },
       }),
     get: (path, init) => send(path, init),
-    stop: () => instance.stop(),
   };
 }
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { sharedRuntime } from "../../services/shared-runtime.ts";
 import { type LargeSite, startLargeSite } from "../../sites/large-site.ts";
 import { html, startSite } from "../../sites/site.ts";
 import {
@@ -9,7 +10,7 @@ import {
   type Spider,
   type StreamRecord,
   serverEvents,
-  startSpider,
+  spiderOf,
 } from "./spider-setup.ts";
 
 const PAGES = 200;
@@ -18,10 +19,9 @@ let site: LargeSite;
 let spider: Spider;
 beforeAll(async () => {
   site = await startLargeSite({ pages: PAGES, slowMs: 700 });
-  spider = await startSpider(["127.0.0.1", ...site.hosts], { FETCH__HEADERS_TIMEOUT_MS: "60000" });
+  spider = spiderOf(await sharedRuntime());
 });
 afterAll(async () => {
-  await spider?.stop();
   await site?.close();
 });
 

@@ -1,8 +1,9 @@
 import { readFile } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, it } from "vitest";
-import { startLargeSite } from "../../sites/large-site.ts";
-import { json, ndjson, startSpider } from "./spider-setup.ts";
+import { json, ndjson, spiderOf } from "../e2e/spider/spider-setup.ts";
+import { startInstance } from "../services/instance.ts";
+import { startLargeSite } from "../sites/large-site.ts";
 
 const PAGES = 2_000;
 const PAGE_BYTES = 40_000;
@@ -18,12 +19,15 @@ async function residentMemory(pid: number): Promise<number> {
 
 it("a slow reader of 2,000 pages loses none, and their memory is not held for it", async () => {
   const site = await startLargeSite({ pages: PAGES, pageBytes: PAGE_BYTES });
-  const spider = await startSpider(site.hosts);
+  const instance = await startInstance({
+    env: { EMBEDDER__PROVIDER: "none", ACCESS__ALLOW_HOSTS: site.hosts.join(",") },
+  });
+  const spider = spiderOf(instance);
   try {
     const body = { seed_urls: [`${site.main.origin}/page/0`], max_depth: 50, max_pages: PAGES };
     const { job_id } = await json(await spider.crawl("result_mode=store", body));
-    await spider.instance.waitForJob(job_id, 900_000, 500);
-    const pid = spider.instance.child.process.pid ?? 0;
+    await instance.waitForJob(job_id, 900_000, 500);
+    const pid = instance.child.process.pid ?? 0;
     const read = async (pauseMs: (page: number) => number) => {
       let bytes = 0;
       let most = 0;
@@ -50,7 +54,7 @@ it("a slow reader of 2,000 pages loses none, and their memory is not held for it
     expect(slow.bytes).toBeGreaterThan(100 * MB);
     expect(growth).toBeLessThan(MOST_GROWTH);
   } finally {
-    await spider.stop();
+    await instance.stop();
     await site.close();
   }
-}, 1_500_000);
+});
