@@ -1,7 +1,7 @@
 /**
- * `npm run check:arrows`: dependencies point one way. Lists every import that goes against the arrows of rooms.ts, every package
- * used where it does not belong, every way from the side with internet to the database, and every circle of files; exits with 1 if
- * there is one. With `--list` it prints the arrows that are really there, room by room.
+ * `npm run check:arrows`: dependencies point one way. Lists every import that goes against the arrows of rooms.ts,
+ * every package used where it does not belong, every way from the side with internet to the database, and every circle
+ * of files; exits with 1 if there is one. With `--list` it prints the arrows that are really there, room by room.
  */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,6 +1,6 @@
 /**
- * The table of docs/guide/configuration.md, made from the settings in the code. `npm run check` does not write: a test compares.
- * After a change of the settings: `npx node checks/configuration-table.ts --write`.
+ * The table of docs/guide/configuration.md, made from the settings in the code. `npm run check` does not write: a test
+ * compares. After a change of the settings: `npx node checks/configuration-table.ts --write`.
  */
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -24,7 +24,10 @@ export function configurationTable(settings: readonly Setting[]): string {
   return ["| variable | default | meaning |", "|---|---|---|", ...rows].join("\n");
 }
 
-/** @returns the text with the table between its two markers replaced. @throws Error where the markers are missing */
+/**
+ * @returns the text with the table between its two markers replaced.
+ * @throws Error where the markers are missing
+ */
 export function withConfigurationTable(text: string, table: string): string {
   const begin = text.indexOf(BEGIN);
   const end = text.indexOf(END);

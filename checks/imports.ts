@@ -1,4 +1,6 @@
-/** Which file imports what, read with a TypeScript parser: static, dynamic and type imports, re-exports, module URLs. */
+/**
+ * Which file imports what, read with a TypeScript parser: static, dynamic and type imports, re-exports, module URLs.
+ */
 import { glob } from "node:fs/promises";
 import { posix } from "node:path";
 import { parseSync, Visitor } from "oxc-parser";

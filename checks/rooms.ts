@@ -5,8 +5,9 @@ const TOPOLOGY = ["infra/topology.ts", "infra/topology"];
 const OUTSIDE = [...PLATFORM, "shared/access"];
 
 /**
- * Room → rooms that its files may import, themselves and their folders. A file belongs to the most exact room named here; a room
- * may always import itself and what lies below it; what is not named is not allowed, nor are circles of rooms.
+ * Room → rooms that its files may import, themselves and their folders. A file belongs to the most exact room named
+ * here; a room may always import itself and what lies below it; what is not named is not allowed, nor are circles of
+ * rooms.
  */
 export const ARROWS: Readonly<Record<string, readonly string[]>> = {
   "shared/platform": [],

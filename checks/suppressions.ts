@@ -1,6 +1,6 @@
 /**
- * `npm run check:suppressions`: lists every place where a check was told to look away (lint and compiler comments, casts
- * through `unknown`), so that they are seen in each run. Exits with 1 for those that are never wanted: `as any`,
+ * `npm run check:suppressions`: lists every place where a check was told to look away (lint and compiler comments,
+ * casts through `unknown`), so that they are seen in each run. Exits with 1 for those that are never wanted: `as any`,
  * `@ts-ignore`, `@ts-nocheck`, a whole file without lint, a comment without its reason.
  */
 import { readFile } from "node:fs/promises";

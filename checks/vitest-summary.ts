@@ -1,6 +1,6 @@
 /**
- * `node checks/vitest-summary.ts FILE`: reads vitest's JSON report and prints `vitest: N passed, N failed` on a line of its
- * own. A test that was skipped, a file that did not load and a missing report count as failed. Exits with 1 then.
+ * `node checks/vitest-summary.ts FILE`: reads vitest's JSON report and prints `vitest: N passed, N failed` on a line of
+ * its own. A test that was skipped, a file that did not load and a missing report count as failed. Exits with 1 then.
  */
 import { readFile } from "node:fs/promises";
 

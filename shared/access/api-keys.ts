@@ -1,6 +1,6 @@
 /**
- * API keys: made, listed and revoked. Only the SHA-256 of a key is stored. A key holds 256 random bits, so nothing slower
- * than one hash is needed to keep it from being guessed back.
+ * API keys: made, listed and revoked. Only the SHA-256 of a key is stored. A key holds 256 random bits, so nothing
+ * slower than one hash is needed to keep it from being guessed back.
  */
 import { randomBytes } from "node:crypto";
 import type { Queryable, Sql } from "../platform/database/database.ts";
@@ -49,7 +49,10 @@ export async function createApiKey(sql: Queryable, wanted: NewApiKey): Promise<A
   return { ...(row as ApiKey), key };
 }
 
-/** Newest first, revoked ones included. @param page `after`: the id of the last key of the page before */
+/**
+ * Newest first, revoked ones included.
+ * @param page `after`: the id of the last key of the page before
+ */
 export async function listApiKeys(sql: Queryable, page: { limit: number; after?: string }): Promise<ApiKey[]> {
   return await sql<ApiKey[]>`
     select ${columns(sql)} from api_keys

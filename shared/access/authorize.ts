@@ -1,6 +1,6 @@
 /**
- * Who may do what: a presented key becomes a caller, or an error that tells nothing about the keys there are. Every refusal
- * takes the same path: one hash, one lookup, one comparison in constant time.
+ * Who may do what: a presented key becomes a caller, or an error that tells nothing about the keys there are. Every
+ * refusal takes the same path: one hash, one lookup, one comparison in constant time.
  */
 import { timingSafeEqual } from "node:crypto";
 import type { Queryable } from "../platform/database/database.ts";

@@ -11,7 +11,10 @@ import { nonPublicReason } from "./public-address.ts";
 /** The reference's limit, in UTF-16 code units. */
 export const MAX_URL_LENGTH = 2048;
 
-/** A URL that is not fetched: `URL_INVALID` where it is no absolute http(s) URL, `URL_BLOCKED` where its target is forbidden. */
+/**
+ * A URL that is not fetched: `URL_INVALID` where it is no absolute http(s) URL, `URL_BLOCKED` where its target is
+ * forbidden.
+ */
 export class UrlRefusedError extends PermanentError {
   declare readonly code: "URL_INVALID" | "URL_BLOCKED";
 

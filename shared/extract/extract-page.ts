@@ -49,8 +49,8 @@ export function extractPage(html: string, context: PageContext): Extraction {
 }
 
 /**
- * The main content as HTML that is safe to show: without scripts, styles and attributes other than those of links, images and
- * tables, with absolute URLs.
+ * The main content as HTML that is safe to show: without scripts, styles and attributes other than those of links,
+ * images and tables, with absolute URLs.
  *
  * @example extractMainHtml("<nav>…</nav><main><p onclick=x>Text", "https://example.org/") // "<p>Text</p>"
  */
@@ -59,7 +59,9 @@ export function extractMainHtml(html: string, url: string): string {
   return renderHtml(findMainContent(page).roots, baseUrl(page, url));
 }
 
-/** For text/plain, and for XML once its tags are gone. The first line serves as title if it is short enough to be one. */
+/**
+ * For text/plain, and for XML once its tags are gone. The first line serves as title if it is short enough to be one.
+ */
 export function extractPlainText(text: string): Extraction {
   const parts = plainTextParts(storable(text));
   const firstLine = parts.text.slice(0, 201).split("\n", 1)[0] ?? "";

@@ -10,8 +10,8 @@ export interface AllowedHost {
 const ENTRY = /^(?<name>\[[0-9a-f:.]+\]|(?:\*\.)?[a-z0-9_-]+(?:\.[a-z0-9_-]+)*)\.?(?::(?<port>\d{1,5}))?$/;
 
 /**
- * @param text `host`, `*.suffix` (names below the suffix, not itself) or `[ipv6]`, each with an optional `:port`; without a
- *   port, any port
+ * @param text `host`, `*.suffix` (names below the suffix, not itself) or `[ipv6]`, each with an optional `:port`;
+ * without a port, any port
  * @returns undefined where it is none of these
  */
 export function parseAllowedHost(text: string): AllowedHost | undefined {

@@ -1,4 +1,6 @@
-/** Waiting out the short absence of a service, where giving up would throw away work that cannot be had again for free. */
+/**
+ * Waiting out the short absence of a service, where giving up would throw away work that cannot be had again for free.
+ */
 import type { Clock } from "./clock.ts";
 import { isTransientError } from "./transient-errors.ts";
 

@@ -1,6 +1,7 @@
 /**
- * What a container must end itself before it goes: processes that it has started. On Lambda the whole machine is taken away,
- * so nobody calls it there; the local runtime does, since what a thread has started would else be left to its process.
+ * What a container must end itself before it goes: processes that it has started. On Lambda the whole machine is taken
+ * away, so nobody calls it there; the local runtime does, since what a thread has started would else be left to its
+ * process.
  */
 const works = new Set<() => Promise<void>>();
 

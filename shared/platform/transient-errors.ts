@@ -22,7 +22,9 @@ function isFaultOfAws(error: unknown): boolean {
   return error instanceof Error && ("$metadata" in error || error.name === "TimeoutError");
 }
 
-/** What AWS calls it where a request comes too soon, or was not done in time; its HTTP status is 400 as often as not. */
+/**
+ * What AWS calls it where a request comes too soon, or was not done in time; its HTTP status is 400 as often as not.
+ */
 const BUSY = /Throttl|TooManyRequests|SlowDown|ThroughputExceeded|RequestLimitExceeded|^(TimeoutError|RequestTimeout)/;
 
 /** Whether a service of AWS asks for time, as opposed to one that refuses what it was asked. */

@@ -138,8 +138,8 @@ const MARKED_END = /[\p{P}\p{S}](?:\*\*|\*|~~)$/u;
 const MARKED_START = /^(?:\*\*|\*|~~)(?=[^\s*~])[\p{P}\p{S}]/u;
 
 /**
- * `**Note:**text` is no emphasis in CommonMark (6.2: a closing run after punctuation needs a space or punctuation behind
- * it), so a space goes between.
+ * `**Note:**text` is no emphasis in CommonMark (6.2: a closing run after punctuation needs a space or punctuation
+ * behind it), so a space goes between.
  */
 function needsSpace(tail: string, head: string): boolean {
   if (/^[\p{L}\p{N}]/u.test(head)) return MARKED_END.test(tail) && !tail.startsWith("\\");

@@ -1,4 +1,7 @@
-/** Who wrote a page, as far as it says so: metadata, JSON-LD, then what the page marks or customarily names as its author. */
+/**
+ * Who wrote a page, as far as it says so: metadata, JSON-LD, then what the page marks or customarily names as its
+ * author.
+ */
 import { collapsedText } from "../parse/element-kinds.ts";
 import { type Page, PageElement } from "../parse/page-tree.ts";
 import type { StructuredData } from "./structured-data.ts";

@@ -95,7 +95,10 @@ export function preformattedText(pre: PageElement): string {
 
 const UNTIDY = / {2}|[\t-\r\u00a0\u00ad\u1680\u2000-\u200b\u2028\u2029\u202f\u205f\u2060\u3000\ufeff]/;
 
-/** White space, zero-width spaces included, as single spaces; soft hyphens gone. Most text has neither: looking is cheaper. */
+/**
+ * White space, zero-width spaces included, as single spaces; soft hyphens gone. Most text has neither: looking is
+ * cheaper.
+ */
 export function collapseSpace(text: string): string {
   return UNTIDY.test(text) ? text.replace(/[\s\u200b\ufeff\u2060]+/g, " ").replaceAll("\u00ad", "") : text;
 }

@@ -44,8 +44,9 @@ async function checkOne(name: string, check: Check, timeoutMs: number, log: Logg
 }
 
 /**
- * Asks the database, one question at a time. The question is never cancelled: postgres.js drops a query that is cancelled while
- * its connection is being made, as while Aurora resumes, and that connection then takes no other one, for good.
+ * Asks the database, one question at a time. The question is never cancelled: postgres.js drops a query that is
+ * cancelled while its connection is being made, as while Aurora resumes, and that connection then takes no other one,
+ * for good.
  */
 export function databaseCheck(sql: Sql): Check {
   let asked: Promise<unknown> | undefined;

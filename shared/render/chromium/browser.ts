@@ -1,6 +1,6 @@
 /**
- * The browser of a container: started at the first page, kept for the next ones, replaced after many pages and whenever it
- * hangs or dies. Pages come one at a time, each in a context of its own: no cookie, storage or cache outlives it.
+ * The browser of a container: started at the first page, kept for the next ones, replaced after many pages and whenever
+ * it hangs or dies. Pages come one at a time, each in a context of its own: no cookie, storage or cache outlives it.
  */
 import { createRequire } from "node:module";
 import type { Browser, BrowserContext } from "puppeteer-core";

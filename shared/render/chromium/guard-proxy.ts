@@ -1,8 +1,8 @@
 /**
- * The one way out of the browser: a forward proxy on loopback that resolves and checks each target with the URL guard and
- * connects to the very address it checked. The browser itself resolves no names, so that nothing a page does, not a redirect,
- * a WebSocket, a worker or a rebound name, reaches what the guard forbids. Where the page has an exit, the checked address is
- * asked of that proxy, and nothing passes it.
+ * The one way out of the browser: a forward proxy on loopback that resolves and checks each target with the URL guard
+ * and connects to the very address it checked. The browser itself resolves no names, so that nothing a page does, not a
+ * redirect, a WebSocket, a worker or a rebound name, reaches what the guard forbids. Where the page has an exit, the
+ * checked address is asked of that proxy, and nothing passes it.
  *
  * Only who knows the page's password may use it, and each page has a budget.
  */
@@ -60,7 +60,10 @@ export async function startGuardProxy(guard: UrlGuard): Promise<GuardProxy> {
     cut();
   };
   const isKnown = ({ headers }: IncomingMessage): boolean => page.isKnownBy(headers["proxy-authorization"] ?? "");
-  /** Opens a connection, and counts. @throws Error that says why not */
+  /**
+   * Opens a connection, and counts.
+   * @throws Error that says why not
+   */
   const connect = async (hostname: string, port: number): Promise<Socket> => {
     const mine = page;
     mine.spendRequest();

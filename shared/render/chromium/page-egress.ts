@@ -12,8 +12,8 @@ export interface PageEgress {
 }
 
 /**
- * Whether a fault says that the server is of no use to the page. What it does not reach, or forbids, on another host costs that
- * request alone, and so does its silence where it has let the page out before.
+ * Whether a fault says that the server is of no use to the page. What it does not reach, or forbids, on another host
+ * costs that request alone, and so does its silence where it has let the page out before.
  */
 export function isEgressFault({ code }: ProxyFault, toOwnHost: boolean, hasWorked: boolean): boolean {
   if (code === "TARGET_UNREACHABLE") return false;

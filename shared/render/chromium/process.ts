@@ -1,6 +1,6 @@
 /**
- * Chromium as a process: it is spoken to through a pipe and not through a port, so nobody else on the machine can, and it ends
- * when the pipe does, that is with us, however we end.
+ * Chromium as a process: it is spoken to through a pipe and not through a port, so nobody else on the machine can, and
+ * it ends when the pipe does, that is with us, however we end.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
