@@ -3,6 +3,7 @@
  * event never follows the last one; and each connection gets the last one once, since the right to send it is given once.
  */
 import { z } from "zod";
+import { atOnce } from "../platform/at-once.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Logger } from "../platform/observability/log.ts";
 import type { Connections } from "./connections.ts";
@@ -67,13 +68,10 @@ export async function pushEvent(dependencies: PushDependencies, message: PushMes
   // a message that was made while the one before was on its way may say the same
   const isKnown = message.kind === "progress" && subscription.sent === eventId;
   const waiting = message.to.filter((name) => !(isKnown && subscription.notified.has(name))).map(parseListener);
-  const worker = async () => {
-    for (let each = waiting.shift(); each !== undefined; each = waiting.shift()) {
-      const result = clock.now() < deadline ? await deliver(dependencies, message, each) : "refused";
-      if (result !== "left") outcome[result].push(each);
-    }
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  await atOnce(AT_ONCE, waiting, async (each) => {
+    const result = clock.now() < deadline ? await deliver(dependencies, message, each) : "refused";
+    if (result !== "left") outcome[result].push(each);
+  });
   await subscriptions.endPush(jobId, seq, { sent: eventId, ...outcome } satisfies PushOutcome);
   if (outcome.refused.length > 0) log.info("connections did not take an event", { refused: outcome.refused.length });
 }

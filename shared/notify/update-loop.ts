@@ -4,6 +4,7 @@
  * second, and nothing is read while nobody listens.
  */
 import { z } from "zod";
+import { atOnce } from "../platform/at-once.ts";
 import type { QueueSender } from "../platform/aws/queues.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Sql } from "../platform/database/database.ts";
@@ -96,9 +97,7 @@ export async function wakeStalledSubscriptions(
 ): Promise<void> {
   try {
     const jobs = await dependencies.subscriptions.jobs();
-    for (let start = 0; start < jobs.length; start += AT_ONCE) {
-      await Promise.all(jobs.slice(start, start + AT_ONCE).map((jobId) => wakeIfStalled(dependencies, jobId)));
-    }
+    await atOnce(AT_ONCE, jobs, (jobId) => wakeIfStalled(dependencies, jobId));
   } catch (error) {
     dependencies.log.error("stalled watches could not be woken: the next sweep tries again", { error });
   }

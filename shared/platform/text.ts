@@ -1,4 +1,4 @@
-/** Texts of bounded size, measured in bytes of UTF-8. */
+/** Texts that fit where they are kept: in so many bytes of UTF-8, and in PostgreSQL. */
 
 /** @returns the text, or as many of its characters as fit `maxBytes`: never a part of a code point */
 export function cutText(text: string, maxBytes: number): { text: string; cut: boolean } {
@@ -7,3 +7,10 @@ export function cutText(text: string, maxBytes: number): { text: string; cut: bo
   const { read } = new TextEncoder().encodeInto(text, new Uint8Array(maxBytes));
   return { text: text.slice(0, read), cut: true };
 }
+
+/** Whether PostgreSQL can hold the text: it has no NUL, and no surrogate without its other half. */
+export const isStorable = (text: string): boolean => text.isWellFormed() && !text.includes("\0");
+
+/** @returns the text with U+FFFD for each code unit that PostgreSQL cannot hold, so that offsets into it stay exact */
+export const storable = (text: string): string =>
+  isStorable(text) ? text : text.toWellFormed().replaceAll("\0", "\uFFFD");

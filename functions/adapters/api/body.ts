@@ -1,6 +1,7 @@
 /** What is checked of a request before and beside its schemas: the size of its body, whether it needs one, and its text. */
 import type { HonoRequest } from "hono";
 import { ApiError } from "../../../shared/platform/errors.ts";
+import { isStorable } from "../../../shared/platform/text.ts";
 import { notDeclaredAsJson } from "./errors.ts";
 import type { DefinedRoute } from "./route.ts";
 
@@ -62,7 +63,7 @@ export async function admitNoBody(req: HonoRequest): Promise<void> {
  * The schema that `value` has passed bounds the recursion.
  */
 export function unstorablePaths(value: unknown, path: readonly PropertyKey[] = []): PropertyKey[][] {
-  if (typeof value === "string") return value.includes("\0") || !value.isWellFormed() ? [[...path]] : [];
+  if (typeof value === "string") return isStorable(value) ? [] : [[...path]];
   if (Array.isArray(value)) return value.flatMap((item, index) => unstorablePaths(item, [...path, index]));
   // dates and the like come from the schema, not from the caller
   if (typeof value !== "object" || value === null || Object.getPrototypeOf(value) !== Object.prototype) return [];

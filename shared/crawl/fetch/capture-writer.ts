@@ -8,7 +8,7 @@ import { createWarcSegment, type WarcMember, type WarcSegment, warcSegmentKey } 
 import type { ObjectStore } from "../../platform/aws/objects.ts";
 import type { QueueSender } from "../../platform/aws/queues.ts";
 import type { Clock } from "../../platform/clock.ts";
-import { retryTransient } from "../../platform/patience.ts";
+import { retryTransient } from "../../platform/transient-errors.ts";
 import type { FetchTask } from "../tasks/fetch-task.ts";
 import type { RenderRequest } from "../tasks/render-task.ts";
 import { sendToRender } from "../tasks/render-task.ts";
@@ -79,18 +79,18 @@ export function createCaptureWriter(options: CaptureWriterOptions): CaptureWrite
     const [file, all] = [segment, pending];
     [segment, pending, textChars] = [undefined, [], 0];
     const until = Math.min(options.deadline, clock.now() + PATIENCE_MS);
-    if (file) await retryTransient(clock, until, () => objects.put(file.key, file.contents(), "application/warc"));
+    if (file) await retryTransient(clock, { until }, () => objects.put(file.key, file.contents(), "application/warc"));
     if (all.length === 0) return true;
     const batch = all.filter(({ rendering }) => rendering === null).map(({ capture }) => capture);
     if (batch.length > 0) {
-      const batchKey = await retryTransient(clock, until, () => writeCaptureBatch(objects, jobId, batch));
-      await retryTransient(clock, until, () => queues.send("captures", { jobId, taskId, batchKey }));
+      const batchKey = await retryTransient(clock, { until }, () => writeCaptureBatch(objects, jobId, batch));
+      await retryTransient(clock, { until }, () => queues.send("captures", { jobId, taskId, batchKey }));
     }
     for (const { capture, rendering } of all) {
       if (rendering === null) continue;
-      await retryTransient(clock, until, () => sendToRender({ objects, queues }, task, capture, rendering));
+      await retryTransient(clock, { until }, () => sendToRender({ objects, queues }, task, capture, rendering));
     }
-    return await retryTransient(clock, until, () => lease.record(all.map(({ capture }) => capture.urlHash)));
+    return await retryTransient(clock, { until }, () => lease.record(all.map(({ capture }) => capture.urlHash)));
   };
 
   /** One at a time, in order. */

@@ -6,7 +6,9 @@
  * not remembered is merely looked up again.
  */
 
-/** Jobs that a container remembers; the one that went on longest ago goes first. */
+import { LRUCache } from "lru-cache";
+
+/** Jobs that a container remembers. */
 const KEPT_JOBS = 8;
 /** Of one job, in bytes: some 20,000 links. */
 const MAX_BYTES = 2 * 1024 * 1024;
@@ -19,7 +21,7 @@ interface SeenLinks {
 }
 
 const NONE: ReadonlySet<string> = new Set();
-const jobs = new Map<string, SeenLinks>();
+const jobs = new LRUCache<string, SeenLinks>({ max: KEPT_JOBS });
 
 /** As pages have them: absolute, not normalised. */
 export function seenLinks(jobId: string): ReadonlySet<string> {
@@ -30,10 +32,7 @@ export function seenLinks(jobId: string): ReadonlySet<string> {
 export function rememberLinks(jobId: string, links: readonly string[]): void {
   if (links.length === 0) return;
   const seen = jobs.get(jobId) ?? { links: new Set(), bytes: 0 };
-  jobs.delete(jobId);
   jobs.set(jobId, seen);
-  const [oldest] = jobs.keys();
-  if (jobs.size > KEPT_JOBS && oldest !== undefined) jobs.delete(oldest);
   for (const link of links) {
     if (seen.bytes >= MAX_BYTES) return;
     if (seen.links.has(link)) continue;

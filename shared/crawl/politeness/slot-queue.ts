@@ -1,9 +1,9 @@
 /** The slots that one task has reserved of a host, taken one by one as their time comes. */
 import type { Clock } from "../../platform/clock.ts";
-import type { FreshnessCheck } from "./freshness.ts";
 import type { HostState, HostStates } from "./host-state.ts";
 import type { KnownHost } from "./host-view.ts";
 import { longestDelayMs, type Pace, reservedMs } from "./pace.ts";
+import type { FreshnessCheck } from "./stop-poll.ts";
 
 /** The next slot is too far away to wait for: the task goes on later. */
 export class SlotTooFar extends Error {
@@ -120,7 +120,7 @@ export function createSlotQueue(options: SlotQueueOptions): SlotQueue {
         await host.refresh();
       }
       await sleepUntil(slot.at);
-      await options.freshness?.look();
+      await options.freshness?.ensureRecent();
       // missed, or the host was told to be left alone meanwhile
       if (clock.now() > slot.at + pace.graceMs || heldAt(slot.at)) continue;
       used = true;

@@ -1,6 +1,7 @@
 /** How the requests of a task leave: directly, or through the servers of a proxy config. Never directly where a proxy is asked for. */
 import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
+import { LRUCache } from "lru-cache";
 import type { Agent } from "undici";
 import type { ProxyServer } from "../../access/proxy-server.ts";
 import type { Clock } from "../../platform/clock.ts";
@@ -42,26 +43,25 @@ export function directEgress(client: Agent): TaskEgress {
   return { route: async () => route };
 }
 
-/** Clients kept in a container; the one that was used longest ago goes first. */
+/** Clients kept in a container. `lru-cache` adds 19 KB to a bundle; the largest with it, that of fetch, has 1,396 KB of 1,500. */
 const MOST_CLIENTS = 64;
 
 export function createEgress({ direct, through, proxies, clock, random = Math.random }: EgressOptions): Egress {
-  const clients = new Map<string, Agent>();
+  const clients = new LRUCache<string, Agent>({
+    max: MOST_CLIENTS,
+    // once what is under way is over
+    dispose: (client) => void client.close(),
+  });
   const directly = directEgress(direct);
 
   const clientOf = (server: ProxyServer): Agent => {
     const key = createHash("sha256")
       .update(JSON.stringify([server.url, server.username, server.password]))
       .digest("hex");
-    const client = clients.get(key) ?? through(server);
-    clients.delete(key);
+    const held = clients.get(key);
+    if (held !== undefined) return held;
+    const client = through(server);
     clients.set(key, client);
-    const [oldest] = clients;
-    if (clients.size > MOST_CLIENTS && oldest !== undefined) {
-      clients.delete(oldest[0]);
-      // once what is under way is over
-      void oldest[1].close();
-    }
     return client;
   };
 

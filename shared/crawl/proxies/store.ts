@@ -5,6 +5,7 @@
  */
 import { createHash } from "node:crypto";
 import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
+import { LRUCache } from "lru-cache";
 import { z } from "zod";
 import type { ProxyServer } from "../../access/proxy-server.ts";
 import { type Change, createStateTable, expiresAt, type StateItem } from "../../platform/aws/state-table.ts";
@@ -46,7 +47,7 @@ export function createProxyStates(
   now: () => number = Date.now,
   keepMs = KEEP_MS,
 ): ProxyStates {
-  const known = new Map<string, { config: SharedProxyConfig | undefined; at: number }>();
+  const known = new LRUCache<string, { config: SharedProxyConfig | undefined; at: number }>({ max: MOST_KEPT });
   const table = createStateTable(dynamo, TableName);
   const configKey = (proxyId: string): string => `proxy#${proxyId}`;
   const updateUse = async (proxyId: string, { set, add = {} }: Change): Promise<StateItem> => {
@@ -69,9 +70,6 @@ export function createProxyStates(
       if (held !== undefined && now() - held.at < keepMs) return held.config;
       const item = await table.read(configKey(proxyId));
       const config = item && configSchema.parse(JSON.parse(String(item["config"])));
-      known.delete(proxyId);
-      const [oldest] = known.keys();
-      if (known.size >= MOST_KEPT && oldest !== undefined) known.delete(oldest);
       known.set(proxyId, { config, at: now() });
       return config;
     },

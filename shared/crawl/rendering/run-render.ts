@@ -10,7 +10,7 @@ import type { QueueSender } from "../../platform/aws/queues.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { PermanentError, RetryableError } from "../../platform/errors.ts";
 import type { Logger } from "../../platform/observability/log.ts";
-import { retryTransient } from "../../platform/patience.ts";
+import { retryTransient } from "../../platform/transient-errors.ts";
 import { RenderError, type RenderedPage, type Renderer } from "../../render/renderer.ts";
 import { isInfrastructureFault } from "../fetch/stop-reason.ts";
 import type { HttpResponse } from "../http/exchange.ts";
@@ -22,7 +22,7 @@ import type { JobFlags } from "../tasks/job-flags.ts";
 import { type RenderClaim, type RenderTask, readRenderClaim } from "../tasks/render-task.ts";
 import { deliverRendered, renderingOf } from "./deliver.ts";
 import { RENDER } from "./metrics.ts";
-import { createRenderStopPoll } from "./stop-poll.ts";
+import { createPageStopPoll } from "./page-stop-poll.ts";
 import { renderThrough } from "./through-proxy.ts";
 
 export interface RenderDependencies {
@@ -73,11 +73,11 @@ export async function runRenderTask(
     log.measure(message, { ...about, reason: claim.reason, ...RENDER.fields({}, values, clock.now()) });
   };
 
-  const poll = createRenderStopPoll(dependencies, task, claim);
-  let unwanted = await poll.look();
+  const poll = createPageStopPoll(dependencies, task, claim);
+  let unwanted = await poll.reason();
   if (unwanted === null && renderer.asksAgain) {
     await waitForSlot(dependencies, claim);
-    unwanted = await poll.look();
+    unwanted = await poll.reason();
   }
   if (unwanted !== null) return await without(unwanted, "unwanted", []);
   const started = clock.now();
@@ -101,7 +101,7 @@ export async function runRenderTask(
     }
     return await without(captureError(failure), "failed", elapsed());
   } finally {
-    poll.stop();
+    await poll.stop();
   }
   const seconds = elapsed();
   const capture = await withDom(dependencies, task, claim, page, receiveCount);
@@ -130,7 +130,9 @@ async function withDom(
   const of = { recordId: capture.warc?.recordId ?? null, mimeType: "text/html; charset=utf-8" };
   const member = await conversionRecord(dom, of, { url: capture.finalUrl, date: now, recordId });
   const [warc = null] = segment.append([{ recordId, member }]);
-  await retryTransient(clock, now + PATIENCE_MS, () => objects.put(key, segment.contents(), "application/warc"));
+  await retryTransient(clock, { until: now + PATIENCE_MS }, () =>
+    objects.put(key, segment.contents(), "application/warc"),
+  );
 
   const content = await readPageContent(domResponse(capture, dom), capture.finalUrl, dom.length + 1);
   const shortcoming = shortcomingOf(page, content, capture);

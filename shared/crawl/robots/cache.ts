@@ -4,6 +4,7 @@
  */
 import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
+import { LRUCache } from "lru-cache";
 import { z } from "zod";
 import { createStateTable, expiresAt } from "../../platform/aws/state-table.ts";
 import type { RobotsRules } from "./rules.ts";
@@ -11,7 +12,7 @@ import type { RobotsRules } from "./rules.ts";
 export const ROBOTS_TTL_MS = 24 * 3600 * 1000;
 /** Rules in memory are looked up again after this, since they may have been cleared. */
 const MEMORY_MS = 300_000;
-/** Origins kept in memory; the one that was used longest ago goes first. */
+/** Origins kept in memory. */
 const MEMORY_ORIGINS = 1000;
 /** Below DynamoDB's limit of 400 KB an item; larger rules stay in memory only. */
 const MAX_ITEM_BYTES = 350_000;
@@ -38,12 +39,11 @@ export function createRobotsCache(
 ): RobotsCache {
   const table = createStateTable(dynamo, TableName);
   const keyOf = (origin: string): string => `robots#${origin}`;
-  const memory = new Map<string, { rules: RobotsRules; fetchedAt: number; readAt: number }>();
+  const memory = new LRUCache<string, { rules: RobotsRules; fetchedAt: number; readAt: number }>({
+    max: MEMORY_ORIGINS,
+  });
   const remember = (origin: string, rules: RobotsRules, fetchedAt: number): void => {
-    memory.delete(origin);
     memory.set(origin, { rules, fetchedAt, readAt: now() });
-    const [oldest] = memory.keys();
-    if (memory.size > MEMORY_ORIGINS && oldest !== undefined) memory.delete(oldest);
   };
   const fresh = (fetchedAt: number): boolean => now() - fetchedAt < ROBOTS_TTL_MS;
 

@@ -1,7 +1,8 @@
 /** Messages out. A message is a hint that a row has work; the row decides. */
-import { setTimeout as delay } from "node:timers/promises";
 import { SendMessageBatchCommand, SendMessageCommand, type SQSClient } from "@aws-sdk/client-sqs";
+import { systemClock } from "../clock.ts";
 import { RetryableError } from "../errors.ts";
+import { retryTransient } from "../transient-errors.ts";
 
 export interface QueueSender {
   /**
@@ -55,8 +56,11 @@ export function createQueueSender(sqs: SQSClient, urlPrefix: string): QueueSende
   };
 }
 
-const FIRST_PAUSE_MS = 100;
-const TRIES = 4;
+/** SQS did not take some messages of a batch. */
+class MessagesRefused extends RetryableError {
+  override readonly name = "MessagesRefused";
+}
+const REFUSALS = { tries: 4, firstPauseMs: 100, isTransient: (error: unknown) => error instanceof MessagesRefused };
 
 /** SQS may take some messages of a batch and refuse others for the moment, which the SDK does not send again. */
 async function sendBatch(
@@ -64,17 +68,15 @@ async function sendBatch(
   { queue, QueueUrl, bodies }: { queue: string; QueueUrl: string; bodies: readonly string[] },
 ): Promise<void> {
   let Entries = bodies.map((MessageBody, index) => ({ Id: String(index), MessageBody }));
-  for (let attempt = 1; ; attempt++) {
+  await retryTransient(systemClock, REFUSALS, async () => {
     const { Failed = [] } = await sqs.send(new SendMessageBatchCommand({ QueueUrl, Entries }));
     if (Failed.length === 0) return;
-    if (attempt === TRIES || Failed.every(({ SenderFault }) => SenderFault)) {
-      const message = `${Failed.length} of ${bodies.length} messages were refused by ${queue}: ${Failed[0]?.Message}`;
-      throw new RetryableError(message, { code: "QUEUE_REFUSED" });
-    }
     const refused = new Set(Failed.map(({ Id }) => Id));
     Entries = Entries.filter(({ Id }) => refused.has(Id));
-    await delay(FIRST_PAUSE_MS * 2 ** (attempt - 1));
-  }
+    const message = `${Failed.length} of ${bodies.length} messages were refused by ${queue}: ${Failed[0]?.Message}`;
+    const Refused = Failed.every(({ SenderFault }) => SenderFault) ? RetryableError : MessagesRefused;
+    throw new Refused(message, { code: "QUEUE_REFUSED" });
+  });
 }
 
 function inBatches(bodies: readonly string[]): string[][] {

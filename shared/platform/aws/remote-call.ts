@@ -7,7 +7,7 @@ import { z } from "zod";
 import type { Clock } from "../clock.ts";
 import { ApiError } from "../errors.ts";
 import { uuidv7 } from "../ids.ts";
-import { retryTransient } from "../patience.ts";
+import { retryTransient } from "../transient-errors.ts";
 import type { QueueSender } from "./queues.ts";
 import { createStateTable, expiresAt } from "./state-table.ts";
 
@@ -60,7 +60,7 @@ export function createRemoteCaller(
         const waited = clock.now() - started;
         await clock.sleep(Math.min(LONGEST_PAUSE_MS, Math.max(SHORTEST_PAUSE_MS, waited * PAUSE_SHARE)));
         // the work is under way, and paid for: a read that fails is made again
-        const item = await retryTransient(clock, deadline, () => table.read(keyOf(callId)));
+        const item = await retryTransient(clock, { until: deadline }, () => table.read(keyOf(callId)));
         if (item !== undefined) return answerOf(item["answer"]);
         if (clock.now() >= deadline) {
           const message = `No answer came within ${Math.round(timeoutMs / 1000)} s: try again, or ask for less`;
@@ -99,7 +99,7 @@ export async function answerRemoteCall(
     const change = { set: { expires_at }, when: "attribute_not_exists(pk)" };
     const token = uuidv7();
     const begin = () => table.takeOnce(`${keyOf(callId)}#begun`, "by", change, token);
-    if (!(await retryTransient(clock, deadline, begin)).taken) return;
+    if (!(await retryTransient(clock, { until: deadline }, begin)).taken) return;
   }
   const remaining = deadline - clock.now();
   let answer: z.input<typeof answerSchema>;
@@ -118,7 +118,7 @@ export async function answerRemoteCall(
     text = JSON.stringify({ error: { status: 502, code: "REMOTE_ANSWER_TOO_LARGE", message } } satisfies typeof answer);
   }
   // work that is begun once is lost with its answer
-  await retryTransient(clock, deadline, () => table.put(keyOf(callId), { answer: text, expires_at }));
+  await retryTransient(clock, { until: deadline }, () => table.put(keyOf(callId), { answer: text, expires_at }));
 }
 
 const keyOf = (callId: string): string => `request#${callId}`;
