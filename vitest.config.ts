@@ -9,7 +9,7 @@ export default defineConfig(({ mode }) => ({
       {
         test: {
           name: "unit",
-          include: ["test/unit/**/*.test.ts", "test/infra/**/*.test.ts"],
+          include: ["test/unit/**/*.test.ts", "test/{infra,layers}/**/*.test.ts"],
           expect: { poll: { timeout: 60_000 } },
           testTimeout: 120_000,
           hookTimeout: 120_000,

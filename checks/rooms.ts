@@ -144,17 +144,20 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
   "functions/adapters/crawling": ["functions/adapters/api", "shared"],
   functions: ["functions/adapters", "shared"],
 
-  infra: [],
+  // one folder for each Lambda layer
+  layers: [],
+  infra: ["layers"],
   "infra/topology.ts": ["infra/topology"],
   "infra/topology": [],
 
   "local/ports.ts": [],
   "local/lines.ts": [],
+  "local/compile-cache.js": [],
   "local/aws": [...TOPOLOGY, "local/ports.ts"],
   "local/postgres": ["local/ports.ts"],
   "local/usage": [...TOPOLOGY, "local/aws"],
   "local/scheduler": ["local/aws", "local/ports.ts", "local/gateway/http-body.ts"],
-  "local/lambda": [...TOPOLOGY, ...PLATFORM, "local/aws", "local/usage", "local/scheduler", "local/lines.ts"],
+  "local/lambda": [...TOPOLOGY, ...PLATFORM, "local/aws", "local/usage", "local/scheduler", "local/lines.ts", "local/compile-cache.js"],
   "local/metrics": ["shared", "local/aws", "local/usage", "local/lambda"],
   "local/gateway": [...TOPOLOGY, ...PLATFORM, "functions/adapters/api", "local/usage", "local/lambda", "local/metrics"],
   "local/gateway/http-body.ts": [],
@@ -167,7 +170,7 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
   "test/fixtures": ["local", "shared", ...TOPOLOGY],
   "test/sites": ["demo", "test/services/arrivals.ts"],
   "test/services/arrivals.ts": [],
-  test: ["shared", "functions", "infra", "local", "cli", "demo", "bench", "checks"],
+  test: ["shared", "functions", "infra", "layers", "local", "cli", "demo", "bench", "checks"],
 };
 
 /** Packages that belong to some rooms only. */

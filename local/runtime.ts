@@ -1,6 +1,8 @@
 /** Everything on one machine: the services, the handlers of a topology in worker threads, and what wakes them. */
 import { join, resolve } from "node:path";
 import type { FunctionSpec, Topology } from "../infra/topology/spec.ts";
+import { BUNDLED_DESCRIPTOR } from "../shared/knowledge/embedders/bundled-descriptor.ts";
+import { embedderDescriptor } from "../shared/knowledge/embedders/registry.ts";
 import { ensureAdminKey } from "./admin-key.ts";
 import type { LocalAws } from "./aws/emulators.ts";
 import { announcedEnvironment, checkEnvironment, type Environment, handlerEnvironment } from "./environment.ts";
@@ -72,9 +74,6 @@ export interface Runtime {
   stop(): Promise<void>;
 }
 
-/** Keyed by the content of each file, so all runtimes share it; where it cannot be written, Node does without. */
-const COMPILE_CACHE = join(import.meta.dirname, "..", "node_modules", ".cache", "strandline");
-
 /** For events that run, before their containers are ended. Postgres gets the rest of the 5 s. */
 const GRACE_MS = 2_000;
 
@@ -111,6 +110,8 @@ class RunningRuntime implements Runtime {
   #services: Services | undefined;
   #stopTicking: (() => void) | undefined;
   #stopping: Promise<void> | undefined;
+  /** Whether the embedding model runs in a container, and not on a server or not at all. */
+  #bundledModel = false;
   env: Record<string, string> = {};
   apiKey: string | undefined;
   apiKeyIsNew = false;
@@ -125,6 +126,7 @@ class RunningRuntime implements Runtime {
   }
 
   async start(env: Environment, { config, replaced }: ReturnType<typeof checkEnvironment>): Promise<void> {
+    this.#bundledModel = embedderDescriptor(config) === BUNDLED_DESCRIPTOR;
     // first, since a port that is taken is the most likely fault
     this.#gateway = await this.#openGateway();
     const services = await startServices({
@@ -262,7 +264,7 @@ class RunningRuntime implements Runtime {
           spec,
           size: this.#containersOf(spec),
           handler: join(directory, spec.name, "handler.ts"),
-          containers: this.#groupOf(trustOf(spec)),
+          containers: this.#groupOf(this.#trustOf(spec)),
           onInvocation: (each, durationMs, fault) => {
             this.#meter.countInvocation(each, durationMs);
             this.#metrics.invocation(each.name, durationMs, fault);
@@ -272,15 +274,18 @@ class RunningRuntime implements Runtime {
     }
   }
 
+  #trustOf(spec: FunctionSpec): Trust {
+    return trustOf(spec, this.#bundledModel);
+  }
+
   #groupOf(trust: Trust): ContainerGroup {
     const known = this.#containers.get(trust);
     if (known !== undefined) return known;
-    const members = this.#topology.functions.filter((spec) => trustOf(spec) === trust);
+    const members = this.#topology.functions.filter((spec) => this.#trustOf(spec) === trust);
     const group = new ContainerGroup({
       name: trust,
       memoryMb: Math.max(...members.map(({ memoryMb }) => memoryMb)),
       env: environmentOf(trust, this.env),
-      compileCache: COMPILE_CACHE,
       onLine: (name, line) => {
         this.#log.line(name, line);
         this.#metrics.line(line);

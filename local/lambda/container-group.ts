@@ -55,7 +55,7 @@ export class ContainerGroup {
   #take(functionName: string): Container {
     const loaded = this.#idle.findLastIndex(({ container }) => container.hosts(functionName));
     const [taken] = this.#idle.splice(loaded === -1 ? this.#idle.length - 1 : loaded, 1);
-    if (taken !== undefined && taken.container.usable) return taken.container;
+    if (taken?.container.usable) return taken.container;
     if (taken !== undefined) {
       this.#discard(taken.container);
       return this.#take(functionName);

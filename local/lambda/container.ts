@@ -5,7 +5,6 @@ import { type ResourceLimits, Worker } from "node:worker_threads";
 import type { FunctionSpec } from "../../infra/topology/spec.ts";
 import { readLines } from "../lines.ts";
 import {
-  type ContainerData,
   type FromWorker,
   type HandlerError,
   InvocationError,
@@ -20,7 +19,6 @@ export interface ContainerOptions {
   /** Of the largest function that it may host. */
   memoryMb: number;
   env: Record<string, string>;
-  compileCache: string | undefined;
   /** Each line that a handler writes to its standard output or standard error. */
   onLine: (functionName: string, line: string) => void;
 }
@@ -49,7 +47,7 @@ const CLOSE_TIMEOUT_MS = 2_000;
  */
 const heapLimits = (memoryMb: number): ResourceLimits => ({
   maxOldGenerationSizeMb: Math.max(256, memoryMb / 2),
-  maxYoungGenerationSizeMb: memoryMb >= 1024 ? 48 : 24,
+  maxYoungGenerationSizeMb: Number(process.env["STR_YOUNG"] ?? 12),
 });
 
 export class Container {
@@ -62,9 +60,8 @@ export class Container {
   #broken = false;
   #onLoaded: ((error?: HandlerError) => void) | undefined;
 
-  constructor({ name, memoryMb, env, compileCache, onLine }: ContainerOptions) {
+  constructor({ name, memoryMb, env, onLine }: ContainerOptions) {
     this.#worker = new Worker(join(import.meta.dirname, "container-entry.js"), {
-      workerData: { compileCache } satisfies ContainerData,
       env,
       // none of the flags of whoever started us: a test runner's would load the test runner
       execArgv: ["--no-warnings=ExperimentalWarning"],

@@ -51,11 +51,6 @@ export type FromWorker =
   | { type: "end" }
   | { type: "closed" };
 
-export interface ContainerData {
-  /** Folder of compiled code shared by all containers. */
-  compileCache: string | undefined;
-}
-
 /** Where a streamed answer goes. */
 export interface StreamSink {
   head(head: StreamHead): void;

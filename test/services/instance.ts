@@ -44,7 +44,7 @@ export interface InstanceOptions {
   port?: number;
 }
 
-const START = join(import.meta.dirname, "../../local/start.ts");
+const START = join(import.meta.dirname, "../../local/start.js");
 const START_TIMEOUT_MS = 180_000;
 /** Only against waiting for ever: how long a job takes is up to the machine. */
 const JOB_TIMEOUT_MS = 300_000;
