@@ -166,7 +166,7 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
   demo: ["shared/platform", ...TOPOLOGY, "local", "cli"],
   checks: ["shared/platform", "functions", ...TOPOLOGY],
   bench: ["shared", "functions", ...TOPOLOGY, "local", "demo", "cli", "test/services"],
-  "test/services": ["shared", "functions", ...TOPOLOGY, "local", "demo", "test/sites", "test/fixtures"],
+  "test/services": ["shared", "functions", ...TOPOLOGY, "local", "demo", "cli", "test/sites", "test/fixtures"],
   "test/fixtures": ["local", "shared", ...TOPOLOGY],
   "test/sites": ["demo", "test/services/arrivals.ts"],
   "test/services/arrivals.ts": [],

@@ -9,7 +9,7 @@ import type { MiddlewareObj } from "@middy/core";
 import { PERMANENT_FAULT } from "../../../shared/platform/aws/queues.ts";
 import { PermanentError, ThrottledError } from "../../../shared/platform/errors.ts";
 import { isTransientError } from "../../../shared/platform/transient-errors.ts";
-import type { ConsumerDependencies, Delivery } from "./consumer.ts";
+import type { ConsumerDependencies, Delivery } from "./delivery.ts";
 
 /** `again`: the queue must deliver it once more. `dead`: the dead-letter queue has it. */
 export type FailedDelivery = "again" | "dead";
