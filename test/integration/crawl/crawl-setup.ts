@@ -1,4 +1,4 @@
-/** A crawl without its fetcher: real database, queues and bucket; tests answer the fetch tasks themselves. */
+/** A crawl without its fetcher: real database, bucket and state; tests answer the fetch tasks themselves. */
 import { ReceiveMessageCommand } from "@aws-sdk/client-sqs";
 import type { SQSRecord } from "aws-lambda";
 import { type Capture, captureSchema } from "../../../shared/capture/capture.ts";
@@ -14,23 +14,35 @@ import { createJobFlags } from "../../../shared/crawl/tasks/job-flags.ts";
 import { ANYWHERE, hostScope } from "../../../shared/crawl/urls/scope.ts";
 import { extractPage } from "../../../shared/extract/extract-page.ts";
 import { createObjectStore } from "../../../shared/platform/aws/objects.ts";
-import { createQueueSender } from "../../../shared/platform/aws/queues.ts";
 import type { Sql } from "../../../shared/platform/database/database.ts";
 import { sha256, uuidv7 } from "../../../shared/platform/ids.ts";
 import { createLogger } from "../../../shared/platform/observability/log.ts";
-import { type TestAws, testAws, testDatabase } from "../../services/index.ts";
+import {
+  type MemoryAws,
+  type TestAws,
+  type TestDatabase,
+  testAws,
+  testAwsWithoutSqs,
+  testDatabase,
+} from "../../services/index.ts";
 
 const LONGEST_RETRY_DELAY_S = 6;
 
 export type CrawlDependencies = IngestDependencies & JobDependencies;
 
-export async function crawlSetup({ embedding = null }: { embedding?: { maxTokens: number } | null } = {}) {
-  const [{ sql, url, drop }, aws] = await Promise.all([testDatabase(), testAws()]);
+export interface CrawlSetupOptions {
+  embedding?: { maxTokens: number } | null;
+  /** Queues of the real service, in real time, where they are the point. */
+  sqs?: boolean;
+}
+
+export async function crawlSetup({ embedding = null, sqs = false }: CrawlSetupOptions = {}) {
+  const [{ sql, url, drop }, aws] = await Promise.all([testDatabase(), sqs ? testAws() : testAwsWithoutSqs()]);
   const lines: string[] = [];
   const dependencies: CrawlDependencies = {
     sql,
     objects: createObjectStore(aws.s3, aws.bucket),
-    queues: createQueueSender(aws.sqs, aws.queueUrlPrefix),
+    queues: aws.queues,
     flags: createJobFlags(aws.dynamo, aws.stateTable),
     log: createLogger({}, "debug", (line) => lines.push(line)),
     embedding,
@@ -45,6 +57,8 @@ export async function crawlSetup({ embedding = null }: { embedding?: { maxTokens
     aws,
     dependencies,
     logged: lines,
+    /** Epoch ms by the clock of the queues. */
+    now: aws.now,
     /** All fetch tasks that are ready on the queues. */
     async tasks(waitS = 0): Promise<FetchTask[]> {
       const tasks: FetchTask[] = [];

@@ -1,4 +1,4 @@
-/** The worker of discovery jobs on real queues, objects and state, against sites on this machine. */
+/** The worker of discovery jobs on real objects and state, against sites on this machine. */
 import { randomUUID } from "node:crypto";
 import { discoverDependencies } from "../../../../functions/discover/dependencies.ts";
 import type { DiscoveredUrl } from "../../../../shared/crawl/discovery/collector.ts";
@@ -12,7 +12,7 @@ import {
 } from "../../../../shared/crawl/discovery/task.ts";
 import { loadConfig } from "../../../../shared/platform/config.ts";
 import { createLogger } from "../../../../shared/platform/observability/log.ts";
-import { type TestAws, testAws } from "../../../services/index.ts";
+import { type TestAws, testAwsWithoutSqs } from "../../../services/index.ts";
 
 export type Ended = Extract<Discovered, { event: "ended" }>;
 
@@ -33,7 +33,7 @@ export interface DiscoveryHarness {
 
 /** @param settings environment variables */
 export async function discoveryHarness(settings: Record<string, string> = {}): Promise<DiscoveryHarness> {
-  const aws = await testAws();
+  const aws = await testAwsWithoutSqs();
   const config = loadConfig({
     ...aws.env,
     ACCESS__ALLOW_HOSTS: "127.0.0.1,localhost",
@@ -41,7 +41,7 @@ export async function discoveryHarness(settings: Record<string, string> = {}): P
     ...settings,
   });
   const logged: string[] = [];
-  const built = discoverDependencies(config, aws);
+  const built = { ...discoverDependencies(config, aws), queues: aws.queues };
   const dependencies = { ...built, commonCrawl: { ...built.commonCrawl, rps: 1000 } };
   const log = createLogger({}, "debug", (line) => logged.push(line));
   const harness: DiscoveryHarness = {

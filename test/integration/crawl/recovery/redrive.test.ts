@@ -17,7 +17,7 @@ const urls = ["http://a.example/1", "http://a.example/2"];
 
 /** The consumers with their dead-letter queues, driven by hand: deliveries until a queue is empty. */
 async function redriving(most = 3) {
-  const setup = await crawlSetup();
+  const setup = await crawlSetup({ sqs: true });
   const { aws, dependencies, sql } = setup;
   const letters = { ...dependencies, redrive: { most, firstS: 60 } };
   const shared = () => ({ ...dependencies, sqs: aws.sqs, queueUrlPrefix: aws.queueUrlPrefix });
