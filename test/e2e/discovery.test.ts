@@ -4,7 +4,6 @@ import { lastOf, watchJob } from "../../cli/watch-job.ts";
 import { type Instance, startInstance } from "../services/instance.ts";
 import { commonCrawlDouble } from "../sites/common-crawl.ts";
 import { type LargeSite, startLargeSite } from "../sites/large-site.ts";
-import { startSite } from "../sites/site.ts";
 
 interface Discovery {
   status: string;
@@ -54,27 +53,4 @@ test("the pages of a large site are found in its sitemaps, its feeds and Common 
   expect(urls).toContain(`${site.main.origin}/only-in-the-index`);
   const codes = job.notes.map(({ code }) => code);
   expect(codes).toEqual(expect.arrayContaining(["TRUNCATED", "WRONG_HOST", "LASTMOD_INVALID", "HTTP_404"]));
-});
-
-test("a runtime that is killed goes on with its discoveries when it starts again", async () => {
-  let asked = () => {};
-  const reached = new Promise<void>((resolve) => {
-    asked = resolve;
-  });
-  await using slow = await startSite({
-    "/robots.txt": () => {
-      asked();
-      return { body: "", delayMs: 60_000 };
-    },
-  });
-  const id = await start({ domain: slow.origin });
-  await reached;
-  await instance.kill();
-  slow.route({ "/robots.txt": { status: 404 }, "/sitemap.txt": { body: `${slow.origin}/1\n` } });
-  instance = await startInstance({
-    home: instance.home,
-    port: instance.port,
-    env: { ACCESS__ALLOW_HOSTS: "127.0.0.1", RATE_LIMIT__DEFAULT_RPS: "1000", COMMON_CRAWL__URL: index.origin },
-  });
-  expect(await ended(id)).toMatchObject({ status: "completed", urls_found: 1 });
 });

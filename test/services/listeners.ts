@@ -1,7 +1,7 @@
 /** Clients of the progress of a job, as programs write them: they keep what they were told, in order. */
 import { once } from "node:events";
-import { onTestFinished } from "vitest";
 import WebSocket from "ws";
+import { whenTestEnds } from "./database.ts";
 
 export interface ToldEvent {
   type: string;
@@ -31,7 +31,7 @@ export async function listen(
 ): Promise<Listener> {
   const headers = key === undefined ? {} : { authorization: `Bearer ${key}` };
   const socket = new WebSocket(url.replace("http", "ws") + path, protocols, { headers });
-  onTestFinished(() => socket.terminate());
+  whenTestEnds(async () => socket.terminate());
   const events: ToldEvent[] = [];
   socket.on("message", (data) => events.push(JSON.parse(String(data)) as ToldEvent));
   const closed = new Promise<number>((resolve) => socket.once("close", resolve));

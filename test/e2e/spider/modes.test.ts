@@ -21,7 +21,7 @@ afterAll(async () => {
   await site?.close();
 });
 
-const graph = () => ({ seed_urls: [`${site.main.origin}/page/0`], max_depth: 50 });
+const graph = () => ({ seed_urls: [`${site.main.origin}/page/0`], max_depth: 50, timeout_seconds: 240 });
 const requestsOf = (path: RegExp) => site.main.paths().filter((each) => path.test(each)).length;
 
 it("stats: counts, time, stop reason and domains, once the crawl has ended", async () => {
