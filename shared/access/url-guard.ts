@@ -49,7 +49,14 @@ interface GuardOptions {
   lookup?: LookupFunction;
 }
 
-/** @throws Error where an entry of `allowHosts` is malformed */
+/**
+ * Builds the guard that every outgoing request passes.
+ * @throws Error where an entry of `allowHosts` is malformed
+ * @example
+ * const guard = createUrlGuard({ allowHosts: ["127.0.0.1:3000"] });
+ * guard.inspect("http://127.0.0.1:3000/").pathname // => "/"
+ * guard.inspect("http://169.254.169.254/latest/meta-data/") // => throws UrlRefusedError
+ */
 export function createUrlGuard({ allowHosts, lookup = systemLookup }: GuardOptions): UrlGuard {
   const { inspect, checkHost } = createUrlInspector(allowHosts);
   const lookupFor = (hostname: string, port: number): LookupFunction =>

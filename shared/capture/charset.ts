@@ -20,6 +20,8 @@ const UNDECLARED = "x-undeclared";
  * @param body without content coding
  * @param label the charset parameter of Content-Type
  * @param kind which declarations inside the body count
+ * @example
+ * decodeText(Buffer.from("<meta charset=iso-8859-15>\xa4", "latin1"), undefined, "html").text.at(-1) // => "€"
  */
 export function decodeText(body: Uint8Array, label: string | undefined, kind: "html" | "xml" | "plain"): DecodedText {
   const charset = charsetOf(body, label, kind);

@@ -26,7 +26,9 @@ export interface PageContext {
 /**
  * Never throws on bad markup: time and memory are linear in `html.length`, whatever the nesting.
  *
- * @example extractPage("<title>A</title><p>Text", { url: "https://example.org/" }).text // "Text"
+ * @example
+ * const page = extractPage("<title>A</title><h1>B</h1><p>See <a href=c>c</a>.", { url: "https://example.org/" });
+ * [page.title, page.text, page.links] // => ["A", "B\n\nSee c.", ["https://example.org/c"]]
  */
 export function extractPage(html: string, context: PageContext): Extraction {
   const page = parsePage(storable(html));
@@ -54,7 +56,8 @@ export function extractPage(html: string, context: PageContext): Extraction {
  * The main content as HTML that is safe to show: without scripts, styles and attributes other than those of links,
  * images and tables, with absolute URLs.
  *
- * @example extractMainHtml("<nav>…</nav><main><p onclick=x>Text", "https://example.org/") // "<p>Text</p>"
+ * @example
+ * extractMainHtml("<nav>…</nav><main><p onclick=x>Text", "https://example.org/") // => "<p>Text</p>"
  */
 export function extractMainHtml(html: string, url: string): string {
   const page = parsePage(storable(html));

@@ -201,8 +201,11 @@ type Fields = typeof CONFIG_FIELDS;
 export type Config = { readonly [K in keyof Fields]: Fields[K] extends Field<infer T> ? T : never };
 
 /**
- * Read the settings from the environment.
+ * Reads the settings from the environment.
  * @throws Error that lists every unknown or malformed setting
+ * @example
+ * loadConfig({ RATE_LIMIT__DEFAULT_RPS: "2" }).defaultRps // => 2
+ * loadConfig({ RATE_LIMIT__DEFAULT_RPS: "fast", FETCH__NO_SUCH: "1" }) // => throws Error
  */
 export function loadConfig(env: Record<string, string | undefined> = process.env): Config {
   const problems: string[] = [];

@@ -9,6 +9,9 @@ const MOST_SKEW_MS = 24 * 3600 * 1000;
 /**
  * @param servedAt the answer's `Date`: a date to come back at is by the clock of the same server
  * @returns ms from `now`, between 0 and `MAX_RETRY_AFTER_MS`; undefined where the value is neither seconds nor a date
+ * @example
+ * retryAfterMs("120", 0) // => 120_000
+ * retryAfterMs("Thu, 01 Jan 1970 00:00:10 GMT", 4_000) // => 6_000
  */
 export function retryAfterMs(value: string | undefined, now: number, servedAt?: string): number | undefined {
   if (value === undefined) return undefined;

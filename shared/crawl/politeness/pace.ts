@@ -3,6 +3,10 @@
 /**
  * The slowest of what the job asks for, what the domain's setting allows and what its robots.txt wants. Rates above one are
  * rounded down to whole requests: 2.5 a second would mean three in some second.
+ * @param crawlDelayMs `Crawl-delay` of the host's robots.txt
+ * @example
+ * paceOf(2.5, undefined, undefined) // => { burst: 2, windowMs: 1000, intervalMs: 525, graceMs: 50 }
+ * paceOf(10, 5, 4000).windowMs // => 4000
  */
 export function paceOf(jobRps: number, domainRps: number | undefined, crawlDelayMs: number | undefined): Pace {
   const rps = Math.min(jobRps, domainRps ?? Number.POSITIVE_INFINITY);

@@ -50,6 +50,8 @@ export function keyRules({
  * port is dropped by the parser; query order and encoding are kept; known tracking parameters, session ids and what the job's
  * config ignores are removed.
  * @throws TypeError where `url` is not an absolute URL
+ * @example
+ * normalizeUrl("HTTPS://Example.org:443/a?b=2&utm_source=mail&a=1#top") // => "https://example.org/a?b=2&a=1"
  */
 export function normalizeUrl(url: string | URL, rules: KeyRules = DEFAULT_RULES): string {
   return normalized(new URL(url), rules).href;

@@ -35,6 +35,11 @@ const BELOW_MINIMUM = -2;
  * longer than `size`. White-space-only text has no chunks.
  *
  * @throws RangeError for limits that no text could meet.
+ * @example
+ * const extraction = { text: "One two three. ".repeat(20).trim(), sections: [], blocks: [] };
+ * const chunks = chunkText(extraction, { size: 40, overlap: 0, minimum: 10 });
+ * chunks.every(({ content, startChar, endChar }) => extraction.text.slice(startChar, endChar) === content) // => true
+ * chunks.every(({ tokenCount }) => tokenCount <= 40) // => true
  */
 export function chunkText(extraction: Pick<Extraction, "text" | "sections" | "blocks">, limits: ChunkLimits): Chunk[] {
   if (!(limits.size >= 24) || !(limits.overlap >= 0) || !(limits.minimum >= 0)) {

@@ -86,6 +86,13 @@ export interface MetricSet<
 /** Single values of one metric in one line. */
 export const MAX_VALUES = 100;
 
+/**
+ * Declares the metrics of one component.
+ * @param dimensions what tells lines apart, of few values each
+ * @example
+ * const cache = metricSet("cache", [], { lookups: counterBy("outcome", ["hit", "miss"], "Questions to the cache") });
+ * cache.fields({}, { lookups: { hit: 3 } }, 0).lookups_hit // => 3
+ */
 export function metricSet<const Dimension extends string, const Metrics extends Record<string, Metric>>(
   component: string,
   dimensions: readonly Dimension[],
