@@ -38,7 +38,7 @@ function analysed(sample: Uint8Array): string | undefined {
 
 /**
  * The words of another script than Latin, without what stands in English beside them: menus and names would outweigh them in a
- * page of few words. Undefined where the words are Latin, whose accents tell less than all of the text.
+ * page of few words. Undefined where the words are Latin, whose accents say less than all of the text.
  */
 function foreignWords(text: Uint8Array): Uint8Array | undefined {
   const words = Buffer.from(text)

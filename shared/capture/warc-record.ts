@@ -47,6 +47,9 @@ const SYNC_GZIP_BYTES = 256 * 1024;
 const gzipInPool = promisify(gzip);
 /** 40 % less CPU than the default of 6 for 1.4 to 4.6 % more bytes, on generated pages and on articles of the web. */
 const GZIP = { level: 4 };
+/** What a request or a revisit has. zlib clears tables as large as its window: 0.018 ms a record with small ones, 0.038 without. */
+const SMALL_RECORD_BYTES = 1024;
+const SMALL_GZIP = { ...GZIP, windowBits: 10, memLevel: 4, chunkSize: SMALL_RECORD_BYTES };
 const CRLF = Buffer.from("\r\n");
 const RECORD_END = Buffer.from("\r\n\r\n");
 
@@ -132,6 +135,7 @@ function frame(
 }
 
 async function member(record: Buffer): Promise<Buffer> {
+  if (record.length <= SMALL_RECORD_BYTES) return gzipSync(record, SMALL_GZIP);
   return record.length <= SYNC_GZIP_BYTES ? gzipSync(record, GZIP) : await gzipInPool(record, GZIP);
 }
 

@@ -31,14 +31,14 @@ const RETRY_MS = 2_000;
  */
 export async function* progressEvents(stream: ProgressStream): AsyncGenerator<string> {
   const { clock, signal } = stream;
-  let told = stream.lastEventId;
+  let sentId = stream.lastEventId;
   let event: ProgressEvent | undefined = stream.first;
   let lastSent = clock.now();
   yield `retry: ${RETRY_MS}\n\n`;
   while (!signal.aborted) {
-    if (event !== undefined && event.id !== told) {
+    if (event !== undefined && event.id !== sentId) {
       yield frame(event);
-      told = event.id;
+      sentId = event.id;
       lastSent = clock.now();
     } else if (clock.now() - lastSent >= PING_MS) {
       yield ": ping\n\n";

@@ -26,7 +26,7 @@ export type PushMessage = z.infer<typeof pushMessageSchema>;
 /** The management API of WebSocket connections. */
 export interface Sockets {
   /**
-   * @param delivery whether it may be tried again after a fault that tells nothing of what has left
+   * @param delivery whether it may be tried again after a fault that does not say what has left
    * @returns "refused" where the connection takes nothing at the moment; other faults are thrown
    */
   post(
@@ -57,7 +57,7 @@ const MOST_REFUSALS = 15;
 
 type Outcome = "delivered" | "refused" | "left";
 
-/** Never fails for a single connection: the watch sees who was not told, and tells them at its next turn. */
+/** Never fails for a single connection: the update loop sees who was not notified, and includes them in its next round. */
 export async function pushEvent(dependencies: PushDependencies, message: PushMessage): Promise<void> {
   const { subscriptions, clock, log } = dependencies;
   const { jobId, seq, eventId } = message;
@@ -91,7 +91,7 @@ async function say(dependencies: PushDependencies, { jobId, body }: PushMessage,
   if (result === "sent") return "delivered";
   if (result === "refused" || ageMs(listener, clock.now()) < UNOPENED_MS) return "refused";
   await connections.forget(listener.connectionId);
-  // where the connection is forgotten, only the watch remembers it
+  // where the connection is forgotten, only the subscription remembers it
   await subscriptions.leave(jobId, [listener]);
   return "left";
 }
@@ -114,7 +114,7 @@ async function sendTerminalEvent(
   }
   await sockets.close(connectionId);
   await connections.forget(connectionId);
-  // where the connection is forgotten, only the watch remembers it
+  // where the connection is forgotten, only the subscription remembers it
   await subscriptions.leave(jobId, [listener]);
   return "left";
 }

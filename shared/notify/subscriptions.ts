@@ -37,7 +37,7 @@ export interface Subscriptions {
   end(jobId: string): Promise<boolean>;
   /** Begins a delivery. @returns undefined where another is under way, or was begun with this number or a higher one */
   beginPush(jobId: string, seq: number, leaseMs: number): Promise<Subscription | undefined>;
-  /** Ends it. @param refused listeners to whom it must be told again */
+  /** Ends it. @param refused listeners to whom it must be sent again */
   endPush(jobId: string, seq: number, outcome: PushOutcome): Promise<void>;
   /** Jobs that are listened to. */
   jobs(): Promise<string[]>;

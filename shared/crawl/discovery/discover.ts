@@ -1,5 +1,5 @@
 /**
- * Works through one discovery job and tells the database side what came of it. It always ends: what goes wrong with a source or
+ * Works through one discovery job and reports to the database side what came of it. It always ends: what goes wrong with a source or
  * a file becomes a note, and when the time is up it delivers what it has.
  */
 

@@ -97,7 +97,11 @@ interface Noting {
   log: Logger;
 }
 
-/** What the worker tells. Idempotent: the first end counts. @returns whether this changed the row */
+/**
+ * Records what the worker reports. Idempotent: the first end counts.
+ *
+ * @returns whether this changed the row
+ */
 export async function takeDiscovered({ sql, log }: Noting, message: Discovered): Promise<boolean> {
   if (message.event === "started") {
     const { count } =
@@ -136,7 +140,7 @@ function recordEnded(
   return true;
 }
 
-/** What the worker told was lost: the next sweep asks it again, as often as it asks any. */
+/** The worker's report was lost: the next sweep asks for it again, as often as it asks any. */
 export async function releaseDiscovery(sql: Sql, jobId: string): Promise<void> {
   await sql`update discovery_jobs set sent_at = null where id = ${jobId} and status in ('pending', 'running')`;
 }

@@ -1,5 +1,5 @@
 /**
- * Whether a page must be opened in a browser to be read, told from its HTML alone. Nearly free: one pass over the tags, and the
+ * Whether a page must be opened in a browser to be read, decided from its HTML alone. Nearly free: one pass over the tags, and the
  * main content that has been extracted anyway.
  *
  * A page that has its text is never rendered, whatever else it holds: server-side rendering with hydration has both an
@@ -22,7 +22,7 @@ const ENOUGH_TEXT_BESIDE_A_SLOT = 200;
 /** Text to markup of pages that are all markup: below it, a long page with hardly any text is an application. */
 const SHELL_SHARE = 0.01;
 const LONG_MARKUP = 20_000;
-/** Only so much of a page is searched for signs; shells are small. */
+/** Only so much of a page is searched for signals; shells are small. */
 const SEARCHED_CHARS = 300_000;
 /** A page that stays longer than this is there to be read. Seconds. */
 const SHORT_STAY_S = 10;

@@ -44,10 +44,14 @@ export interface BodyBudget {
 
 /** The moment at which a request is written, which may be long after it was handed over: connections take time. */
 export interface Departure {
-  /** Right before. @throws what keeps the request from leaving: it is not sent then, and its connection is kept for others */
+  /**
+   * Called right before.
+   *
+   * @throws what keeps the request from leaving: it is not sent then, and its connection is kept for others
+   */
   begin(): void;
   /** The request is written, or given up; not called where `begin` threw. */
-  over(): void;
+  end(): void;
 }
 
 /** A body up to this size needs no leave. */
@@ -78,7 +82,7 @@ export function exchange(
 
     const settle = (error: CaptureError | null, truncated: Truncation | null): void => {
       if (phase === "done") return;
-      if (phase === "connecting") departure.over();
+      if (phase === "connecting") departure.end();
       phase = "done";
       clearTimeout(timer);
       leave?.();
@@ -111,8 +115,8 @@ export function exchange(
         }
         phase = "sent";
         startedAt = Date.now();
-        // once undici has written it, which it does in the same turn
-        queueMicrotask(departure.over);
+        // once undici has written it, which it does in the same tick
+        queueMicrotask(departure.end);
       },
       onResponseStart(started, status, _headers, statusText = "") {
         if (status < 200 || phase === "done") return;

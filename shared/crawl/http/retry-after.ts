@@ -3,7 +3,7 @@
 /** The longest that a site is left alone for one answer, in ms: as long as SQS can hold a message back. */
 export const MAX_RETRY_AFTER_MS = 900_000;
 
-/** A `Date` that is further from our time tells nothing: an old copy, or a clock that was never set. */
+/** A `Date` that is further from our time means nothing: it is an old copy, or a clock that was never set. */
 const MOST_SKEW_MS = 24 * 3600 * 1000;
 
 /**

@@ -36,7 +36,7 @@ export async function tryProxy(
     });
     const answer = await exchange(client, url, headers, limits, createBodyBudget(1), {
       begin: () => undefined,
-      over: () => undefined,
+      end: () => undefined,
     });
     const known = fault instanceof ProxyFault ? fault.code : answer.fault?.code;
     const success = answer.response !== null;

@@ -1,6 +1,6 @@
 /**
  * Proxy configs as fetch knows them, since it has no database: written through to the state table, which is encrypted at rest,
- * by whoever changes them. And what its workers tell each other of the servers, in an item per config and hour, so that one
+ * by whoever changes them. And what its workers share about the servers, in an item per config and hour, so that one
  * write for each task is small and counts start anew.
  */
 import { createHash } from "node:crypto";

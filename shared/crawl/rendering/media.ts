@@ -23,7 +23,7 @@ export interface MediaDependencies extends OnePageDependencies {
 /** Kept at the end of the time for the artefact and the answer. */
 const CLOSING_MS = 2_500;
 /** Before the end of the time, so that who waits for a selector in vain is told so, and not only that the time is up. */
-const TELLING_MS = 1_000;
+const ANSWERING_MS = 1_000;
 /** Of what is left, the most that loading may take beside the waiting that was asked for. */
 const SETTLE_MS = 8_000;
 
@@ -58,7 +58,7 @@ async function answer(
 ): Promise<MediaAnswer> {
   const complete = await page.loaded(Math.min(deadline, Date.now() + SETTLE_MS));
   if (request.waitFor !== null) {
-    const missing = await waitForSelector(page, request.waitFor, deadline - 1000 * request.waitSeconds - TELLING_MS);
+    const missing = await waitForSelector(page, request.waitFor, deadline - 1000 * request.waitSeconds - ANSWERING_MS);
     if (missing !== null) throw missing;
   }
   const wait = Math.min(1000 * request.waitSeconds, deadline - Date.now());

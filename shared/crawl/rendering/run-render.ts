@@ -43,7 +43,7 @@ export interface RenderDelivery {
   log: Logger;
 }
 
-/** Tries of a page whose fault may pass. */
+/** Tries of a page whose fault is transient. */
 const MAX_TRIES = 3;
 /** Kept free at the end of the function's time, to deliver the capture. */
 const CLOSING_MS = 15_000;
@@ -61,9 +61,9 @@ export async function runRenderTask(
   const without = async (error: CaptureError, outcome: "failed" | "unwanted", seconds: number[]): Promise<void> => {
     log.warn("a page is delivered as it was fetched", { code: error.code, reason: claim.reason });
     await deliverRendered(dependencies, task, { ...claim.capture, rendered: renderingOf(claim, error) });
-    tell("page not rendered", outcome, seconds, { code: error.code });
+    measure("page not rendered", outcome, seconds, { code: error.code });
   };
-  const tell = (
+  const measure = (
     message: string,
     outcome: "rendered" | "incomplete" | "failed" | "unwanted",
     page_seconds: number[],
@@ -106,7 +106,7 @@ export async function runRenderTask(
   const seconds = elapsed();
   const capture = await withDom(dependencies, task, claim, page, receiveCount);
   await deliverRendered(dependencies, task, capture);
-  tell("page rendered", capture.rendered?.error ? "incomplete" : "rendered", seconds, {
+  measure("page rendered", capture.rendered?.error ? "incomplete" : "rendered", seconds, {
     code: capture.rendered?.error?.code,
     chars_before: claim.capture.extraction?.text.length,
     chars: capture.extraction?.text.length,
@@ -149,7 +149,7 @@ async function withDom(
   };
 }
 
-/** The DOM tells less than the response did. */
+/** Codes of a DOM that says less than the response did. */
 const KEEPS_OWN_TEXT = new Set(["RENDER_FAILED", "RENDER_NAVIGATED", "RENDER_EMPTY"]);
 
 function shortcomingOf(

@@ -10,7 +10,7 @@ import { createStateTable, expiresAt } from "../../platform/aws/state-table.ts";
 import type { RobotsRules } from "./rules.ts";
 
 export const ROBOTS_TTL_MS = 24 * 3600 * 1000;
-/** Rules in memory are looked up again after this, since they may have been cleared. */
+/** Rules in memory are read again after this, since they may have been cleared. */
 const MEMORY_MS = 300_000;
 /** Origins kept in memory. */
 const MEMORY_ORIGINS = 1000;

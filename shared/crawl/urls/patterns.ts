@@ -9,7 +9,7 @@ export const MAX_PATTERNS = 50;
 export const MAX_PATTERN_LENGTH = 500;
 /** Instructions of a compiled pattern: what a character of a URL costs at the most. RE2 itself allows a thousand repeats. */
 const MAX_PROGRAM_SIZE = 1_000;
-/** Of all patterns of a list: a page with hundreds of long links is judged within the time of one message. */
+/** Of all patterns of a list: a page with hundreds of long links is checked within the time of one message. */
 const MAX_TOTAL_SIZE = 1_500;
 
 /** What is wrong with the pattern, or null. */
