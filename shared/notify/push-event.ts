@@ -1,6 +1,7 @@
 /**
- * An event on its way to connections. Deliveries of one job run one at a time and in the order of their numbers, so a progress
- * event never follows the last one; and each connection gets the last one once, since the right to send it is given once.
+ * An event on its way to connections. Deliveries of one job run one at a time and in the order of their numbers, so a
+ * progress event never follows the last one; and each connection gets the last one once, since the right to send it is
+ * given once.
  */
 import { z } from "zod";
 import { atOnce } from "../platform/at-once.ts";
@@ -57,7 +58,9 @@ const MOST_REFUSALS = 15;
 
 type Outcome = "delivered" | "refused" | "left";
 
-/** Never fails for a single connection: the update loop sees who was not notified, and includes them in its next round. */
+/**
+ * Never fails for a single connection: the update loop sees who was not notified, and includes them in its next round.
+ */
 export async function pushEvent(dependencies: PushDependencies, message: PushMessage): Promise<void> {
   const { subscriptions, clock, log } = dependencies;
   const { jobId, seq, eventId } = message;
@@ -96,7 +99,10 @@ async function say(dependencies: PushDependencies, { jobId, body }: PushMessage,
   return "left";
 }
 
-/** A fault after which nobody knows whether the event has left keeps the right to send it: then the connection is only closed. */
+/**
+ * A fault after which nobody knows whether the event has left keeps the right to send it: then the connection is only
+ * closed.
+ */
 async function sendTerminalEvent(
   dependencies: PushDependencies,
   { jobId, body }: PushMessage,

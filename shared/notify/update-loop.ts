@@ -1,7 +1,7 @@
 /**
- * The update loop of a job that somebody listens to: a message that sends itself again each second. Each round compares the job
- * with the event that its listeners had last and hands the difference to `push`, so a message that is lost on the way costs a
- * second, and nothing is read while nobody listens.
+ * The update loop of a job that somebody listens to: a message that sends itself again each second. Each round compares
+ * the job with the event that its listeners had last and hands the difference to `push`, so a message that is lost on
+ * the way costs a second, and nothing is read while nobody listens.
  */
 import { z } from "zod";
 import { atOnce } from "../platform/at-once.ts";
@@ -31,7 +31,10 @@ export interface UpdateDependencies {
 /** A round as late as this was lost, or its message was. */
 const STALE_MS = 5_000;
 const ROUND_S = 1;
-/** Something is sent as often as this, or API Gateway ends the connection after ten minutes; and so those who left are seen. */
+/**
+ * Something is sent as often as this, or API Gateway ends the connection after ten minutes; and so those who left are
+ * seen.
+ */
 const LONGEST_SILENCE_MS = 60_000;
 const PING = '{"type":"ping"}';
 
@@ -91,7 +94,10 @@ function pushFor(
 /** Subscriptions that are read at a time. */
 const AT_ONCE = 25;
 
-/** Wakes the loops whose messages are lost. Reads one item where nobody listens, and no database. Never fails: it comes again. */
+/**
+ * Wakes the loops whose messages are lost. Reads one item where nobody listens, and no database. Never fails: it comes
+ * again.
+ */
 export async function wakeStalledSubscriptions(
   dependencies: Omit<UpdateDependencies, "sql"> & { log: Logger },
 ): Promise<void> {

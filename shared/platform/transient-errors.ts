@@ -1,4 +1,7 @@
-/** Faults that say nothing of the work at hand, since a service behind us does not answer at the moment; and waiting them out. */
+/**
+ * Faults that say nothing of the work at hand, since a service behind us does not answer at the moment; and waiting
+ * them out.
+ */
 import type { Clock } from "./clock.ts";
 import { RetryableError, ThrottledError } from "./errors.ts";
 
@@ -26,8 +29,8 @@ export interface RetryPolicy {
 }
 
 /**
- * Does the work again, after pauses that grow, while its fault is a transient one: where giving up would throw away work that
- * cannot be had again for free.
+ * Does the work again, after pauses that grow, while its fault is a transient one: where giving up would throw away
+ * work that cannot be had again for free.
  *
  * @throws the last fault
  */
@@ -55,7 +58,9 @@ function isFaultOfAws(error: unknown): boolean {
   return error instanceof Error && ("$metadata" in error || error.name === "TimeoutError");
 }
 
-/** What AWS calls it where a request comes too soon, or was not done in time; its HTTP status is 400 as often as not. */
+/**
+ * What AWS calls it where a request comes too soon, or was not done in time; its HTTP status is 400 as often as not.
+ */
 const BUSY = /Throttl|TooManyRequests|SlowDown|ThroughputExceeded|RequestLimitExceeded|^(TimeoutError|RequestTimeout)/;
 
 /** Whether a service of AWS asks for time, as opposed to one that refuses what it was asked. */

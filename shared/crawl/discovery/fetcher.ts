@@ -54,7 +54,10 @@ export type Fetched =
   | { url: URL; status: number; fault: Pick<CaptureError, "code" | "message"> };
 
 export interface Fetcher {
-  /** Follows redirects. @throws TimeUp */
+  /**
+   * Follows redirects.
+   * @throws TimeUp
+   */
   get(url: URL, options: GetOptions): Promise<Fetched>;
   /** @throws TimeUp */
   robotsOf(root: URL): Promise<RobotsRules | CaptureError>;

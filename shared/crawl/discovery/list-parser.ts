@@ -1,6 +1,6 @@
 /**
- * Reads what lists pages for machines: sitemaps and their indexes, text sitemaps, RSS 0.9 to 2.0, Atom. Text comes in pieces cut
- * anywhere, and nothing is kept but the entry at hand, so memory does not grow with the list.
+ * Reads what lists pages for machines: sitemaps and their indexes, text sitemaps, RSS 0.9 to 2.0, Atom. Text comes in
+ * pieces cut anywhere, and nothing is kept but the entry at hand, so memory does not grow with the list.
  */
 import { Parser } from "htmlparser2";
 import { feedDate, w3cDatetime } from "./list-dates.ts";

@@ -1,6 +1,6 @@
 /**
- * An XML document without its document type declaration, in pieces. What that declares is never expanded, so nothing of it is
- * wanted; and what stands in the values of its entities must not be taken for the document.
+ * An XML document without its document type declaration, in pieces. What that declares is never expanded, so nothing of
+ * it is wanted; and what stands in the values of its entities must not be taken for the document.
  */
 export interface XmlProlog {
   /** @returns what may be parsed; "" while the declaration goes on */

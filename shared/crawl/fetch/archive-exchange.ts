@@ -23,8 +23,8 @@ export interface ArchivedExchange {
 }
 
 /**
- * A 304, or the same payload as the prior capture's, becomes a revisit of that. A request without a response is not archived:
- * the capture says so.
+ * A 304, or the same payload as the prior capture's, becomes a revisit of that. A request without a response is not
+ * archived: the capture says so.
  */
 export async function archiveExchange(
   { url, requestHeaders, startedAt, response }: Exchange,

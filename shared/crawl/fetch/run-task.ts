@@ -1,6 +1,6 @@
 /**
- * Works through one fetch task: every URL ends as exactly one capture, now or in a later delivery of the same task. Waiting
- * never counts as a failed delivery: a task that must wait is sent again with a delay.
+ * Works through one fetch task: every URL ends as exactly one capture, now or in a later delivery of the same task.
+ * Waiting never counts as a failed delivery: a task that must wait is sent again with a delay.
  */
 import { uuidv7 } from "../../platform/ids.ts";
 import type { Logger } from "../../platform/observability/log.ts";

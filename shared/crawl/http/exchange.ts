@@ -1,6 +1,6 @@
 /**
- * One HTTP request and what came back, as bytes. Nothing is thrown for what a server does: a fault stands beside whatever
- * arrived before it, since that is archived too.
+ * One HTTP request and what came back, as bytes. Nothing is thrown for what a server does: a fault stands beside
+ * whatever arrived before it, since that is archived too.
  */
 import type { Agent, Dispatcher } from "undici";
 import type { CaptureError } from "../../capture/capture.ts";
@@ -38,7 +38,10 @@ export interface ExchangeLimits {
 
 /** Holds back large bodies, so that a few of them do not fill the memory: see `createBodyBudget`. */
 export interface BodyBudget {
-  /** Runs `resume` when there is room for one more large body. @returns called when that body is done */
+  /**
+   * Runs `resume` when there is room for one more large body.
+   * @returns called when that body is done
+   */
   enter(resume: () => void): () => void;
 }
 
@@ -205,7 +208,10 @@ export function createBodyBudget(slots: number): BodyBudget {
   };
 }
 
-/** First value of a header, or undefined. @param name lower case */
+/**
+ * First value of a header, or undefined.
+ * @param name lower case
+ */
 export function headerValue(headers: readonly [string, string][], name: string): string | undefined {
   return headers.find(([each]) => each.toLowerCase() === name)?.[1];
 }

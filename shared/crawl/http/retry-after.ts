@@ -22,7 +22,10 @@ function timeAt(servedAt: string | undefined, now: number): number {
   return Math.abs(time - now) <= MOST_SKEW_MS ? time : now;
 }
 
-/** HTTP dates name a month; `Date.parse` alone would also take "-5" for a year. That of asctime names no zone, and means GMT. */
+/**
+ * HTTP dates name a month; `Date.parse` alone would also take "-5" for a year. That of asctime names no zone, and means
+ * GMT.
+ */
 function httpDate(text: string): number {
   if (!/\b[A-Z][a-z]{2}\b/.test(text)) return Number.NaN;
   return Date.parse(/ \d{4}$/.test(text) ? `${text} GMT` : text);

@@ -35,7 +35,8 @@ export interface Permit {
 
 export interface HostPermits {
   /**
-   * Grants a permit where the host is not blocked and its circuit is closed, or half-open and the request its one probe.
+   * Grants a permit where the host is not blocked and its circuit is closed, or half-open and the request its one
+   * probe.
    *
    * @param longestMs that the request may take
    * @throws RequestRefused, CircuitOpen
@@ -46,8 +47,8 @@ export interface HostPermits {
 }
 
 /**
- * Openings of a circuit that a job waits through. What still waits when it opens once more ends, so that a host that stays
- * down costs a job bounded time.
+ * Openings of a circuit that a job waits through. What still waits when it opens once more ends, so that a host that
+ * stays down costs a job bounded time.
  */
 const OPENINGS_WAITED = 3;
 /** What a 429 without Retry-After, or with one in the past, asks for, in ms. */

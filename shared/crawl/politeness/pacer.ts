@@ -3,8 +3,8 @@ import type { Clock } from "../../platform/clock.ts";
 import type { Pace } from "./pace.ts";
 
 /**
- * Goes by the times at which requests really left: by slots alone, a request that a slow connection delays and the one after it
- * would arrive together.
+ * Goes by the times at which requests really left: by slots alone, a request that a slow connection delays and the one
+ * after it would arrive together.
  */
 export interface Pacer {
   /**

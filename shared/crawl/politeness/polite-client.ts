@@ -1,6 +1,6 @@
 /**
- * Requests of one task to one host, each at a slot of its own, none where the host is blocked, asked for silence or has its
- * circuit open.
+ * Requests of one task to one host, each at a slot of its own, none where the host is blocked, asked for silence or has
+ * its circuit open.
  */
 import type { Clock } from "../../platform/clock.ts";
 import { type BodyBudget, type Exchange, type ExchangeLimits, exchange } from "../http/exchange.ts";
@@ -18,8 +18,8 @@ export interface PoliteClient {
   /** What robots.txt asks for; the longest delay heard of counts. */
   slowTo(crawlDelayMs: number): void;
   /**
-   * @throws RequestRefused where the host may not be asked, CircuitOpen and SlotTooFar where not now, the signal's reason where
-   *   stopped
+   * @throws RequestRefused where the host may not be asked, CircuitOpen and SlotTooFar where not now, the signal's
+   *   reason where stopped
    */
   get(url: URL, headers: readonly [string, string][], limits: ExchangeLimits): Promise<Exchange>;
 }
@@ -60,8 +60,8 @@ export function createPoliteClient(options: PoliteClientOptions): PoliteClient {
   });
 
   /**
-   * Checks, right before a request is written, that it may still leave: since it took its slot it may have waited for others, and
-   * for a connection.
+   * Checks, right before a request is written, that it may still leave: since it took its slot it may have waited for
+   * others, and for a connection.
    *
    * @param mayBeLate a connection that always takes so long must not keep a page from being asked for
    */

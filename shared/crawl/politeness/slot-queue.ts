@@ -61,7 +61,9 @@ interface Slot {
   afterOthers: boolean;
 }
 
-/** Slots further ahead are not reserved: a worker that sleeps between two of them is paid for, a delayed message is not. */
+/**
+ * Slots further ahead are not reserved: a worker that sleeps between two of them is paid for, a delayed message is not.
+ */
 const HORIZON_MS = 60_000;
 /** Between the reservation and the first slot, in ms; doubled whenever the answer came too late for every slot. */
 const FIRST_LEAD_MS = 5;

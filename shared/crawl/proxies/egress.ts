@@ -1,4 +1,7 @@
-/** How the requests of a task leave: directly, or through the servers of a proxy config. Never directly where a proxy is asked for. */
+/**
+ * How the requests of a task leave: directly, or through the servers of a proxy config. Never directly where a proxy is
+ * asked for.
+ */
 import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { LRUCache } from "lru-cache";
@@ -51,7 +54,10 @@ export function directEgress(client: Agent): TaskEgress {
   return { chooseRoute: async () => route };
 }
 
-/** Clients kept in a container. `lru-cache` adds 19 KB to a bundle; the largest with it, that of fetch, has 1,396 KB of 1,500. */
+/**
+ * Clients kept in a container. `lru-cache` adds 19 KB to a bundle; the largest with it, that of fetch, has 1,396 KB of
+ * 1,500.
+ */
 const MOST_CLIENTS = 64;
 
 export function createEgress({ direct, through, proxies, clock, random = Math.random }: EgressOptions): Egress {
@@ -84,7 +90,10 @@ interface ProxyEgressOptions extends Pick<EgressOptions, "proxies" | "clock"> {
   clientOf(server: ProxyServer): Agent;
 }
 
-/** A server for the whole task; another one where it fails. A config that is changed or switched off counts within seconds. */
+/**
+ * A server for the whole task; another one where it fails. A config that is changed or switched off counts within
+ * seconds.
+ */
 function createProxyEgress(proxyId: string, { proxies, clock, random, clientOf }: ProxyEgressOptions): TaskEgress {
   let chosen: { config: SharedProxyConfig; index: number } | undefined;
   let choosing: Promise<void> | undefined;

@@ -18,7 +18,10 @@ export interface ProxyProbe {
 
 const MOST_BODY_BYTES = 64 * 1024;
 
-/** Any answer of the site is a success of the proxy. @param timeoutMs for all of it */
+/**
+ * Any answer of the site is a success of the proxy.
+ * @param timeoutMs for all of it
+ */
 export async function tryProxy(
   guard: UrlGuard,
   server: ProxyServer,

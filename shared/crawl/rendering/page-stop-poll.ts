@@ -16,7 +16,10 @@ export interface PageStopPollDependencies {
 export interface PageStopPoll {
   /** Aborts with the reason, a CaptureError, once the page is not wanted any more. */
   readonly signal: AbortSignal;
-  /** Polls, unless the last poll is recent. @returns why the page is not wanted any more */
+  /**
+   * Polls, unless the last poll is recent.
+   * @returns why the page is not wanted any more
+   */
   reason(): Promise<CaptureError | null>;
   /** Whether a request of the page may leave right now: it waits until the last poll is recent. */
   mayLeave(): Promise<boolean>;

@@ -1,6 +1,7 @@
 /**
- * Renders one captured page and delivers its capture: with the DOM archived next to the response and its text taken from there,
- * or as it was fetched, where rendering fails or nobody needs it any more. Either way exactly one capture arrives.
+ * Renders one captured page and delivers its capture: with the DOM archived next to the response and its text taken
+ * from there, or as it was fetched, where rendering fails or nobody needs it any more. Either way exactly one capture
+ * arrives.
  */
 import type { Capture, CaptureError } from "../../capture/capture.ts";
 import { conversionRecord, newRecordId } from "../../capture/warc-record.ts";
@@ -49,7 +50,10 @@ const MAX_TRIES = 3;
 const CLOSING_MS = 15_000;
 const PATIENCE_MS = 30_000;
 
-/** @throws where S3, SQS or DynamoDB fail, and where the page is to be tried again: the message is delivered again then */
+/**
+ * @throws where S3, SQS or DynamoDB fail, and where the page is to be tried again: the message is delivered again
+ *   then
+ */
 export async function runRenderTask(
   dependencies: RenderDependencies,
   task: RenderTask,

@@ -1,4 +1,7 @@
-/** Renders a page through the proxy config of its job: over one server for all it loads, and anew over another where that fails. */
+/**
+ * Renders a page through the proxy config of its job: over one server for all it loads, and anew over another where
+ * that fails.
+ */
 import type { Capture } from "../../capture/capture.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { FetchedDocument } from "../../render/renderer.ts";

@@ -11,8 +11,8 @@ import { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import { once } from "../once.ts";
 
 /**
- * In ms. Without them a service that takes a connection and never answers holds a call for as long as its function runs. The SDK
- * begins to count 3 s late, so three tries of a silent one stay within the 29 s that API Gateway waits.
+ * In ms. Without them a service that takes a connection and never answers holds a call for as long as its function
+ * runs. The SDK begins to count 3 s late, so three tries of a silent one stay within the 29 s that API Gateway waits.
  */
 const requestHandler = { connectionTimeout: 3_000, socketTimeout: 6_000 };
 

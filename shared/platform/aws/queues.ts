@@ -5,9 +5,15 @@ import { RetryableError } from "../errors.ts";
 import { retryTransient } from "../transient-errors.ts";
 
 export interface QueueSender {
-  /** @param queue the queue's name in the topology; @param delaySeconds 0 to 900 */
+  /**
+   * @param queue the queue's name in the topology;
+   * @param delaySeconds 0 to 900
+   */
   send(queue: string, message: unknown, delaySeconds?: number): Promise<void>;
-  /** A body that is already text, as it stands. @param attributes texts that go along, for those who deliver it */
+  /**
+   * A body that is already text, as it stands.
+   * @param attributes texts that go along, for those who deliver it
+   */
   sendRaw(queue: string, body: string, attributes?: Readonly<Record<string, string>>): Promise<void>;
   /** @throws RetryableError naming how many were refused */
   sendAll(queue: string, messages: readonly unknown[]): Promise<void>;

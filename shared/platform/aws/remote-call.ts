@@ -1,6 +1,6 @@
 /**
- * A request from a function without internet to one that has it, with an answer: it goes out through a queue and comes back
- * through the state table.
+ * A request from a function without internet to one that has it, with an answer: it goes out through a queue and comes
+ * back through the state table.
  */
 import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import { z } from "zod";
@@ -79,10 +79,11 @@ function answerOf(answer: unknown): unknown {
 }
 
 /**
- * Does what a remote call asks for and keeps the answer for whoever asked. An `ApiError` is an answer too; other errors are thrown
- * on, and the remote call is tried again until its deadline.
+ * Does what a remote call asks for and keeps the answer for whoever asked. An `ApiError` is an answer too; other errors
+ * are thrown on, and the remote call is tried again until its deadline.
  *
- * @param once for work that is paid for: it is begun once, however often the message is delivered, and is not tried again
+ * @param once for work that is paid for: it is begun once, however often the message is delivered, and is not tried
+ *   again
  */
 export async function answerRemoteCall(
   { dynamo, clock }: { dynamo: DynamoDBDocumentClient; clock: Clock },
