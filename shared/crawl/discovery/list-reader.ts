@@ -35,7 +35,7 @@ export async function readList(
       charset,
     )) {
       parser.write(text);
-      if (parser.over || enough()) break;
+      if (parser.done || enough()) break;
     }
   } catch (error) {
     if (!(error instanceof ListCut)) throw error;

@@ -20,7 +20,7 @@ export function lineReader(sink: ListSink): ListParser {
     if (urls > 0) sink.page({ url: text, base: undefined, lastmod: null, badLastmod: false, title: null }, "text");
   };
   return {
-    get over() {
+    get done() {
       return urls === 0 && others >= MOST_LEADING_LINES;
     },
     write(text) {

@@ -14,14 +14,14 @@ const LONGEST_PROLOG = 256 * 1024;
 
 export function createXmlProlog(): XmlProlog {
   let held = "";
-  let over = false;
+  let done = false;
   return {
     write(text) {
-      if (over) return text;
+      if (done) return text;
       held += text;
       const rest = withoutDoctype(held);
       if (rest === undefined && held.length <= LONGEST_PROLOG) return "";
-      over = true;
+      done = true;
       const whole = rest ?? held;
       held = "";
       return whole;

@@ -110,7 +110,7 @@ export function circuitOpenUntil({ opened_at, circuit_timeout_s }: HostState): n
   return opened_at + circuit_timeout_s * 1000;
 }
 
-/** @param onOpened told of each opening of a circuit, by the one whose failure opened it */
+/** @param onOpened called for each opening of a circuit, by the one whose failure opened it */
 export function createHostStates(
   dynamo: DynamoDBDocumentClient,
   TableName: string,

@@ -18,7 +18,7 @@ export interface FreshnessCheck {
 export interface StopPoll extends FreshnessCheck {
   /**
    * Polls until stopped.
-   * @param onFault told of each poll that fails
+   * @param onFault called for each poll that fails
    */
   start(onFault?: (error: unknown) => void): void;
   /** Ends the polling, and waits for what is under way. */

@@ -25,7 +25,7 @@ export interface PageStopPoll {
   mayLeave(): Promise<boolean>;
   /** Polls until stopped. */
   start(): void;
-  stop(): Promise<void>;
+  stop(): void;
 }
 
 export function createPageStopPoll(
@@ -67,9 +67,10 @@ export function createPageStopPoll(
       return !signal.aborted && !stopped;
     },
     start: poll.start,
-    async stop() {
+    stop() {
       stopped = true;
-      await poll.stop();
+      // the capture need not wait for a poll that is under way
+      void poll.stop();
     },
   };
 }

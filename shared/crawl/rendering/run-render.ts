@@ -105,7 +105,7 @@ export async function runRenderTask(
     }
     return await without(captureError(failure), "failed", elapsed());
   } finally {
-    await poll.stop();
+    poll.stop();
   }
   const seconds = elapsed();
   const capture = await withDom(dependencies, task, claim, page, receiveCount);
