@@ -1,6 +1,7 @@
 /**
- * The WebSocket connections that listen to a job, kept in the state table: an item each, and their names in a set of the job
- * and in a set of the API key, so that both are bounded. All go within minutes of the time at which API Gateway ends them.
+ * The WebSocket connections that listen to a job, kept in the state table: an item each, and their names in a set of
+ * the job and in a set of the API key, so that both are bounded. All go within minutes of the time at which API Gateway
+ * ends them.
  */
 import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import { createStateTable, expiresAt } from "../platform/aws/state-table.ts";
@@ -28,7 +29,10 @@ export interface Connections {
    * @returns "taken" where it was given before, "missing" where the connection is forgotten
    */
   takeTerminalEvent(connectionId: string): Promise<"given" | "taken" | "missing">;
-  /** Gives it back: the event has not left. @returns how often that happened */
+  /**
+   * Gives it back: the event has not left.
+   * @returns how often that happened
+   */
   returnTerminalEvent(connectionId: string): Promise<number>;
 }
 

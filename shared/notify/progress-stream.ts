@@ -27,20 +27,20 @@ const PING_MS = 15_000;
 const RETRY_MS = 2_000;
 
 /**
- * An event when something has changed since the one before, and the last one when the job has ended. While the database does
- * not answer, pings go on.
+ * An event when something has changed since the one before, and the last one when the job has ended. While the database
+ * does not answer, pings go on.
  */
 export async function* progressEvents(stream: ProgressStream): AsyncGenerator<string> {
   const { clock, signal } = stream;
-  let told = stream.lastEventId;
+  let sentId = stream.lastEventId;
   let event: ProgressEvent | undefined = stream.first;
   let lastSent = clock.now();
   yield sseRetry(RETRY_MS);
   while (!signal.aborted) {
-    if (event !== undefined && event.id !== told) {
+    if (event !== undefined && event.id !== sentId) {
       const { type, id, data } = event;
       yield serverSentEvent({ type, id, data: JSON.stringify(data) });
-      told = event.id;
+      sentId = event.id;
       lastSent = clock.now();
     } else if (clock.now() - lastSent >= PING_MS) {
       yield SSE_PING;

@@ -1,8 +1,10 @@
 /**
- * Who listens to a job, and which events they have had, as one item of the state table for each job that is listened to.
+ * Who listens to a job, and which events they have had, as one item of the state table for each job that is listened
+ * to.
  *
- * The item also keeps two things single though messages come twice and late: `round` names the one message that may continue
- * the update loop, and `push_seq` and `push_until` let one delivery run at a time, each with a higher number than the one before.
+ * The item also keeps two things single though messages come twice and late: `round` names the one message that may
+ * continue the update loop, and `push_seq` and `push_until` let one delivery run at a time, each with a higher number
+ * than the one before.
  */
 import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import { type Change, createStateTable, type StateItem } from "../platform/aws/state-table.ts";
@@ -33,11 +35,20 @@ export interface Subscriptions {
   takeRound(subscription: Subscription): Promise<number | undefined>;
   /** The round leads to no other: whichever message comes next takes it again. */
   loseRound(jobId: string, round: number): Promise<void>;
-  /** Removes the item, if nobody listens. @returns whether it did */
+  /**
+   * Removes the item, if nobody listens.
+   * @returns whether it did
+   */
   end(jobId: string): Promise<boolean>;
-  /** Begins a delivery. @returns undefined where another is under way, or was begun with this number or a higher one */
+  /**
+   * Begins a delivery.
+   * @returns undefined where another is under way, or was begun with this number or a higher one
+   */
   beginPush(jobId: string, seq: number, leaseMs: number): Promise<Subscription | undefined>;
-  /** Ends it. @param refused listeners to whom it must be told again */
+  /**
+   * Ends it.
+   * @param refused listeners to whom it must be sent again
+   */
   endPush(jobId: string, seq: number, outcome: PushOutcome): Promise<void>;
   /** Jobs that are listened to. */
   jobs(): Promise<string[]>;

@@ -1,3 +1,4 @@
+/** The clock, passed as an argument. */
 import { setTimeout as delay } from "node:timers/promises";
 
 /** Time as an argument, so that what waits is tested without waiting. */

@@ -1,3 +1,4 @@
+/** Identifiers and hashes of rows, tasks and records. */
 import { hash, randomUUID } from "node:crypto";
 
 /** UUIDv7 (RFC 9562 section 5.7): 48 bits of Unix milliseconds, then random bits, so that ids sort by creation. */

@@ -1,4 +1,7 @@
-/** Faults that say nothing of the work at hand, since a service behind us does not answer at the moment; and waiting them out. */
+/**
+ * Faults that say nothing of the work at hand, since a service behind us does not answer at the moment; and waiting
+ * them out.
+ */
 import type { Clock } from "./clock.ts";
 import { RetryableError, ThrottledError } from "./errors.ts";
 
@@ -26,8 +29,8 @@ export interface RetryPolicy {
 }
 
 /**
- * Does the work again, after pauses that grow, while its fault is a transient one: where giving up would throw away work that
- * cannot be had again for free.
+ * Does the work again, after pauses that grow, while its fault is a transient one: where giving up would throw away
+ * work that cannot be had again for free.
  *
  * @throws the last fault
  */

@@ -1,6 +1,6 @@
 /**
- * Works through one discovery job and tells the database side what came of it. It always ends: what goes wrong with a source or
- * a file becomes a note, and when the time is up it delivers what it has.
+ * Works through one discovery job and reports to the database side what came of it. It always ends: what goes wrong
+ * with a source or a file becomes a note, and when the time is up it delivers what it has.
  */
 
 import type { ObjectStore } from "../../platform/aws/objects.ts";

@@ -44,7 +44,7 @@ export interface GetOptions {
   accept: string;
   /** `obey`: robots.txt decides; `invited`: the host's own robots.txt named the URL; `api`: it is made for programs. */
   robots: "obey" | "invited" | "api";
-  /** Tries where the fault may pass. */
+  /** Tries where the fault is transient. */
   tries?: number;
 }
 
@@ -54,7 +54,10 @@ export type Fetched =
   | { url: URL; status: number; fault: Pick<CaptureError, "code" | "message"> };
 
 export interface Fetcher {
-  /** Follows redirects. @throws TimeUp */
+  /**
+   * Follows redirects.
+   * @throws TimeUp
+   */
   get(url: URL, options: GetOptions): Promise<Fetched>;
   /** @throws TimeUp */
   robotsOf(root: URL): Promise<RobotsRules | CaptureError>;
@@ -100,7 +103,7 @@ export function createFetcher(dependencies: FetcherDependencies, { signal, deadl
 
   /** @throws RequestRefused, TimeUp */
   const ask = async (url: URL, headers: readonly [string, string][], limits: ExchangeLimits): Promise<Exchange> => {
-    const patienceEnds = clock.now() + LONGEST_WAIT_MS;
+    const latest = clock.now() + LONGEST_WAIT_MS;
     for (;;) {
       const left = deadline - clock.now();
       if (signal.aborted || left <= 0) throw new TimeUp();
@@ -111,7 +114,7 @@ export function createFetcher(dependencies: FetcherDependencies, { signal, deadl
         if (signal.aborted) throw new TimeUp();
         if (error instanceof CircuitOpen) throw new RequestRefused("CIRCUIT_OPEN", error.message);
         if (!(error instanceof SlotTooFar)) throw error;
-        if (clock.now() + error.waitMs > patienceEnds) {
+        if (clock.now() + error.waitMs > latest) {
           throw new RequestRefused("RATE_LIMITED", `${url.host} has no free slot for the next ${error.waitMs} ms`);
         }
         // a job of pages has reserved what is nearer

@@ -1,6 +1,6 @@
 /**
- * Where a task's captures leave: the WARC segment is put, then the batch that points into it, then the message, then progress
- * is recorded. A worker that dies between two of these repeats work but loses none.
+ * Where a task's captures leave: the WARC segment is put, then the batch that points into it, then the message, then
+ * progress is recorded. A worker that dies between two of these repeats work but loses none.
  */
 import type { Capture } from "../../capture/capture.ts";
 import { writeCaptureBatch } from "../../capture/capture-batch.ts";
@@ -24,7 +24,10 @@ export interface CaptureWriter {
   ): Promise<void>;
   /** Records that belong to no capture, such as those of robots.txt. */
   archive(members: readonly WarcMember[]): void;
-  /** Sends whatever is there. @returns false where the lease was lost */
+  /**
+   * Sends whatever is there.
+   * @returns false where the lease was lost
+   */
   flush(): Promise<boolean>;
   /** No more flushes by time. */
   close(): void;
@@ -48,7 +51,9 @@ const FLUSH_CAPTURES = 25;
 const FLUSH_AFTER_MS = 1000;
 /** Of compressed WARC: bounds the worker's memory. */
 const FLUSH_WARC_BYTES = 16 * 1024 * 1024;
-/** UTF-16 code units: bounds a batch, four of which ingest holds at a time, as JSON and as values, in a heap of 512 MB. */
+/**
+ * UTF-16 code units: bounds a batch, four of which ingest holds at a time, as JSON and as values, in a heap of 512 MB.
+ */
 const FLUSH_TEXT_CHARS = 4 * 1024 * 1024;
 /** What is given up has to be asked of its sites once more, so a service that is down is waited for this long. */
 const PATIENCE_MS = 30_000;

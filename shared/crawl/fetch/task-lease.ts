@@ -1,6 +1,6 @@
 /**
- * Who works on a fetch task, and how far it got, in one DynamoDB item per task. SQS delivers at least once; the lease makes
- * sure that one delivery works at a time, and progress that the next one goes on where it ended.
+ * Who works on a fetch task, and how far it got, in one DynamoDB item per task. SQS delivers at least once; the lease
+ * makes sure that one delivery works at a time, and progress that the next one goes on where it ended.
  */
 import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import { z } from "zod";
@@ -30,8 +30,8 @@ export type LeaseOutcome =
 export interface TaskLease {
   readonly take: number;
   /**
-   * Whether the URL's capture was sent. By hash and not by place: a task that is sent again after its lease has lapsed holds
-   * only the URLs that are still outstanding.
+   * Whether the URL's capture was sent. By hash and not by place: a task that is sent again after its lease has lapsed
+   * holds only the URLs that are still outstanding.
    */
   isDone(urlHash: string): boolean;
   /** How many are. */
@@ -40,7 +40,10 @@ export interface TaskLease {
   readonly until: number;
   /** @returns false where the lease was lost: stop */
   renew(): Promise<boolean>;
-  /** Adds to what is done, and renews. @returns false where the lease was lost */
+  /**
+   * Adds to what is done, and renews.
+   * @returns false where the lease was lost
+   */
   record(urlHashes: readonly string[]): Promise<boolean>;
   complete(): Promise<boolean>;
   /** Gives the task up until about `delayMs` from now: an earlier first delivery is a duplicate. */

@@ -1,4 +1,7 @@
-/** Polls what may stop a fetch task: its job was cancelled, its time is up, its lease is lost, its host was blocked or slowed. */
+/**
+ * Polls what may stop a fetch task: its job was cancelled, its time is up, its lease is lost, its host was blocked or
+ * slowed.
+ */
 import { createStopPoll, type StopPoll } from "../politeness/stop-poll.ts";
 import type { FetchTask } from "../tasks/fetch-task.ts";
 import type { FetchDependencies } from "./dependencies.ts";

@@ -32,7 +32,7 @@ export async function workThrough(
   task: FetchTask,
   lease: TaskLease,
   { remainingMs, log }: TaskDelivery,
-  tally: FetchRecord,
+  record: FetchRecord,
 ): Promise<WorkOutcome> {
   const { clock, settings } = dependencies;
   const stop = createTaskStop();
@@ -49,7 +49,7 @@ export async function workThrough(
   const endWithout = async (url: TaskUrl, error: CaptureError): Promise<void> => {
     ended.add(url.urlHash);
     const capture = capturedWithout(url, error, clock.now());
-    tally.page(capture, url.attempt, false);
+    record.page(capture, url.attempt, false);
     await writer.add(capture, [], null);
   };
 
@@ -89,7 +89,7 @@ export async function workThrough(
     await guarded(url, async () => {
       const { capture, members, recordId, rendering } = await fetchPage(url, context);
       ended.add(url.urlHash);
-      tally.page(capture, url.attempt, rendering !== null);
+      record.page(capture, url.attempt, rendering !== null);
       await writer.add(capture, members, recordId, rendering);
     });
   };

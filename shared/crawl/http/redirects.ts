@@ -12,7 +12,7 @@ export type Reply = Pick<Exchange, "response" | "fault">;
  * Asks for a URL and then for whatever its redirects lead to.
  *
  * @param most redirects
- * @param onRedirect told of each redirect that names a target, whether it is followed or not
+ * @param onRedirect called for each redirect that names a target, whether it is followed or not
  * @returns the last reply and the URL it is of; `strayed` where its fault is that of a redirect
  */
 export async function followRedirects(

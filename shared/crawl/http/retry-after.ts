@@ -3,7 +3,7 @@
 /** The longest that a site is left alone for one answer, in ms: as long as SQS can hold a message back. */
 export const MAX_RETRY_AFTER_MS = 900_000;
 
-/** A `Date` that is further from our time tells nothing: an old copy, or a clock that was never set. */
+/** A `Date` that is further from our time means nothing: it is an old copy, or a clock that was never set. */
 const MOST_SKEW_MS = 24 * 3600 * 1000;
 
 /**
@@ -25,7 +25,10 @@ function timeAt(servedAt: string | undefined, now: number): number {
   return Math.abs(time - now) <= MOST_SKEW_MS ? time : now;
 }
 
-/** HTTP dates name a month; `Date.parse` alone would also take "-5" for a year. That of asctime names no zone, and means GMT. */
+/**
+ * HTTP dates name a month; `Date.parse` alone would also take "-5" for a year. That of asctime names no zone, and means
+ * GMT.
+ */
 function httpDate(text: string): number {
   if (!/\b[A-Z][a-z]{2}\b/.test(text)) return Number.NaN;
   return Date.parse(/ \d{4}$/.test(text) ? `${text} GMT` : text);

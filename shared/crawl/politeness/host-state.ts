@@ -1,6 +1,6 @@
 /**
- * What all tasks must agree on about a host, in one DynamoDB item: the next free slot, how long it asked to be left alone,
- * whether it is blocked, and its circuit breaker.
+ * What all tasks must agree on about a host, in one DynamoDB item: the next free slot, how long it asked to be left
+ * alone, whether it is blocked, and its circuit breaker.
  */
 import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import { z } from "zod";
@@ -69,7 +69,10 @@ export interface HostStates {
     when: { notBefore: number; maxWaitMs: number; intervalMs: number },
     seen?: HostState,
   ): Promise<{ firstAt: number; taken: boolean; state: HostState }>;
-  /** Gives back what is reserved, for when nobody is left who would use it: the next slot is one interval, or a second, away. */
+  /**
+   * Gives back what is reserved, for when nobody is left who would use it: the next slot is one interval, or a second,
+   * away.
+   */
   freeSlots(host: string): Promise<void>;
   /** Leaves the host alone until then; never shortens an earlier request. */
   hold(host: string, untilMs: number): Promise<void>;
@@ -83,7 +86,10 @@ export interface HostStates {
    * @returns until when (epoch ms); undefined where another has it
    */
   takeProbe(host: string, seen: HostState, leaseMs: number): Promise<number | undefined>;
-  /** Gives the probe back that was not made after all. @param until as `takeProbe` gave it */
+  /**
+   * Gives the probe back that was not made after all.
+   * @param until as `takeProbe` gave it
+   */
   dropProbe(host: string, until: number): Promise<void>;
   /**
    * Writes the domain's settings for all workers to see.
@@ -104,7 +110,7 @@ export function circuitOpenUntil({ opened_at, circuit_timeout_s }: HostState): n
   return opened_at + circuit_timeout_s * 1000;
 }
 
-/** @param onOpened told of each opening of a circuit, by the one whose failure opened it */
+/** @param onOpened called for each opening of a circuit, by the one whose failure opened it */
 export function createHostStates(
   dynamo: DynamoDBDocumentClient,
   TableName: string,

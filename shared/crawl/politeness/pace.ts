@@ -29,8 +29,9 @@ export interface Pace {
 }
 
 /**
- * How late a slot may be used, in ms. Slots stand further apart by the same amount per second, so that whatever is sent that
- * late, by whichever worker, no second sees more than the rate: n slots in 1000 + JITTER_MS make at most n in any second.
+ * How late a slot may be used, in ms. Slots stand further apart by the same amount per second, so that whatever is sent
+ * that late, by whichever worker, no second sees more than the rate: n slots in 1000 + JITTER_MS make at most n in any
+ * second.
  */
 const JITTER_MS = 50;
 
@@ -49,8 +50,8 @@ const GAP_MS = 200;
 const COLD_GAP_MS = 250;
 
 /**
- * Time to reserve for `count` requests, in ms. Behind their slots it leaves a gap, since they may leave late, while the first of
- * the next worker are on time.
+ * Time to reserve for `count` requests, in ms. Behind their slots it leaves a gap, since they may leave late, while the
+ * first of the next worker are on time.
  * @param cold there is no connection to the host yet, so the first request certainly leaves late
  */
 export function reservedMs(count: number, pace: Pace, cold: boolean): number {
@@ -64,8 +65,8 @@ function gapMs(count: number, { intervalMs, graceMs }: Pace, cold: boolean): num
 }
 
 /**
- * How late a request may leave, in ms after its slot, so that it and the first ones of the next worker keep to the pace: the
- * gap, and what slots stand further apart than they must.
+ * How late a request may leave, in ms after its slot, so that it and the first ones of the next worker keep to the
+ * pace: the gap, and what slots stand further apart than they must.
  */
 export function longestDelayMs(count: number, pace: Pace, cold: boolean): number {
   return pace.burst * pace.intervalMs - pace.windowMs + gapMs(count, pace, cold);

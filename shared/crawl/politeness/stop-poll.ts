@@ -1,6 +1,6 @@
 /**
- * Polls once a second what may stop the requests of a task: its job was cancelled, its host was blocked. No request leaves on an
- * old answer.
+ * Polls once a second what may stop the requests of a task: its job was cancelled, its host was blocked. No request
+ * leaves on an old answer.
  */
 import type { Clock } from "../../platform/clock.ts";
 
@@ -16,7 +16,10 @@ export interface FreshnessCheck {
 }
 
 export interface StopPoll extends FreshnessCheck {
-  /** Polls until stopped. @param onFault told of each poll that fails */
+  /**
+   * Polls until stopped.
+   * @param onFault called for each poll that fails
+   */
   start(onFault?: (error: unknown) => void): void;
   /** Ends the polling, and waits for what is under way. */
   stop(): Promise<void>;

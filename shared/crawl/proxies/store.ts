@@ -1,7 +1,7 @@
 /**
- * Proxy configs as fetch knows them, since it has no database: written through to the state table, which is encrypted at rest,
- * by whoever changes them. And what its workers tell each other of the servers, in an item per config and hour, so that one
- * write for each task is small and counts start anew.
+ * Proxy configs as fetch knows them, since it has no database: written through to the state table, which is encrypted
+ * at rest, by whoever changes them. And what its workers share about the servers, in an item per config and hour, so
+ * that one write for each task is small and counts start anew.
  */
 import { createHash } from "node:crypto";
 import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
@@ -21,15 +21,24 @@ const configSchema = z.strictObject({
 export type SharedProxyConfig = z.infer<typeof configSchema>;
 
 export interface ProxyStates {
-  /** What a change in the database is followed by. @param forS how long it is there, in seconds; for good where not given */
+  /**
+   * What a change in the database is followed by.
+   * @param forS how long it is there, in seconds; for good where not given
+   */
   share(proxyId: string, config: SharedProxyConfig, forS?: number): Promise<void>;
   forget(proxyId: string): Promise<void>;
   /** Kept for `keepMs`. undefined: there is none. */
   read(proxyId: string): Promise<SharedProxyConfig | undefined>;
-  /** Counts one task. @returns how many there were before it in this hour, and what is known of each server */
+  /**
+   * Counts one task.
+   * @returns how many there were before it in this hour, and what is known of each server
+   */
   takeRotation(proxyId: string, servers: readonly ProxyServer[]): Promise<{ rotationIndex: number; uses: ServerUse[] }>;
   countUse(proxyId: string, server: ProxyServer): Promise<void>;
-  /** The server failed: it is avoided for a while, longer each time. @param failures in a row, this one included */
+  /**
+   * The server failed: it is avoided for a while, longer each time.
+   * @param failures in a row, this one included
+   */
   reportFailure(proxyId: string, server: ProxyServer, failures: number): Promise<void>;
   /** Only worth a call where failures were seen. */
   reportSuccess(proxyId: string, server: ProxyServer): Promise<void>;

@@ -16,13 +16,16 @@ export interface PageStopPollDependencies {
 export interface PageStopPoll {
   /** Aborts with the reason, a CaptureError, once the page is not wanted any more. */
   readonly signal: AbortSignal;
-  /** Polls, unless the last poll is recent. @returns why the page is not wanted any more */
+  /**
+   * Polls, unless the last poll is recent.
+   * @returns why the page is not wanted any more
+   */
   reason(): Promise<CaptureError | null>;
   /** Whether a request of the page may leave right now: it waits until the last poll is recent. */
   mayLeave(): Promise<boolean>;
   /** Polls until stopped. */
   start(): void;
-  stop(): Promise<void>;
+  stop(): void;
 }
 
 export function createPageStopPoll(
@@ -64,9 +67,10 @@ export function createPageStopPoll(
       return !signal.aborted && !stopped;
     },
     start: poll.start,
-    async stop() {
+    stop() {
       stopped = true;
-      await poll.stop();
+      // the capture need not wait for a poll that is under way
+      void poll.stop();
     },
   };
 }

@@ -1,6 +1,7 @@
 /**
- * Renders one captured page and delivers its capture: with the DOM archived next to the response and its text taken from there,
- * or as it was fetched, where rendering fails or nobody needs it any more. Either way exactly one capture arrives.
+ * Renders one captured page and delivers its capture: with the DOM archived next to the response and its text taken
+ * from there, or as it was fetched, where rendering fails or nobody needs it any more. Either way exactly one capture
+ * arrives.
  */
 import type { Capture, CaptureError } from "../../capture/capture.ts";
 import { conversionRecord, newRecordId } from "../../capture/warc-record.ts";
@@ -43,13 +44,16 @@ export interface RenderDelivery {
   log: Logger;
 }
 
-/** Tries of a page whose fault may pass. */
+/** Tries of a page whose fault is transient. */
 const MAX_TRIES = 3;
 /** Kept free at the end of the function's time, to deliver the capture. */
 const CLOSING_MS = 15_000;
 const PATIENCE_MS = 30_000;
 
-/** @throws where S3, SQS or DynamoDB fail, and where the page is to be tried again: the message is delivered again then */
+/**
+ * @throws where S3, SQS or DynamoDB fail, and where the page is to be tried again: the message is delivered again
+ *   then
+ */
 export async function runRenderTask(
   dependencies: RenderDependencies,
   task: RenderTask,
@@ -61,9 +65,9 @@ export async function runRenderTask(
   const without = async (error: CaptureError, outcome: "failed" | "unwanted", seconds: number[]): Promise<void> => {
     log.warn("a page is delivered as it was fetched", { code: error.code, reason: claim.reason });
     await deliverRendered(dependencies, task, { ...claim.capture, rendered: renderingOf(claim, error) });
-    tell("page not rendered", outcome, seconds, { code: error.code });
+    measure("page not rendered", outcome, seconds, { code: error.code });
   };
-  const tell = (
+  const measure = (
     message: string,
     outcome: "rendered" | "incomplete" | "failed" | "unwanted",
     page_seconds: number[],
@@ -101,12 +105,12 @@ export async function runRenderTask(
     }
     return await without(captureError(failure), "failed", elapsed());
   } finally {
-    await poll.stop();
+    poll.stop();
   }
   const seconds = elapsed();
   const capture = await withDom(dependencies, task, claim, page, receiveCount);
   await deliverRendered(dependencies, task, capture);
-  tell("page rendered", capture.rendered?.error ? "incomplete" : "rendered", seconds, {
+  measure("page rendered", capture.rendered?.error ? "incomplete" : "rendered", seconds, {
     code: capture.rendered?.error?.code,
     chars_before: claim.capture.extraction?.text.length,
     chars: capture.extraction?.text.length,
@@ -149,7 +153,7 @@ async function withDom(
   };
 }
 
-/** The DOM tells less than the response did. */
+/** Codes of a DOM that says less than the response did. */
 const KEEPS_OWN_TEXT = new Set(["RENDER_FAILED", "RENDER_NAVIGATED", "RENDER_EMPTY"]);
 
 function shortcomingOf(

@@ -1,6 +1,7 @@
 /**
- * robots.txt rules by origin, for a day: in the container's memory, and in the state table for the others. An item of its own
- * and not part of the host's, since that one is written at every reservation and DynamoDB bills a write by the item's size.
+ * robots.txt rules by origin, for a day: in the container's memory, and in the state table for the others. An item of
+ * its own and not part of the host's, since that one is written at every reservation and DynamoDB bills a write by the
+ * item's size.
  */
 import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
@@ -10,7 +11,7 @@ import { createStateTable, expiresAt } from "../../platform/aws/state-table.ts";
 import type { RobotsRules } from "./rules.ts";
 
 export const ROBOTS_TTL_MS = 24 * 3600 * 1000;
-/** Rules in memory are looked up again after this, since they may have been cleared. */
+/** Rules in memory are read again after this, since they may have been cleared. */
 const MEMORY_MS = 300_000;
 /** Origins kept in memory. */
 const MEMORY_ORIGINS = 1000;

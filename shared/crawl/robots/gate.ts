@@ -1,4 +1,7 @@
-/** What robots.txt lets one task fetch. Fetched once per origin: with the site's own scheme and port, politely, archived. */
+/**
+ * What robots.txt lets one task fetch. Fetched once per origin: with the site's own scheme and port, politely,
+ * archived.
+ */
 import { type UrlGuard, UrlRefusedError } from "../../access/url-guard.ts";
 import type { CaptureError } from "../../capture/capture.ts";
 import { decodeContent } from "../http/content-coding.ts";
@@ -10,9 +13,15 @@ import type { RobotsCache } from "./cache.ts";
 import { ALLOW_ALL, isAllowed, parseRobots, ROBOTS_MAX_BYTES, type RobotsRules } from "./rules.ts";
 
 export interface RobotsGate {
-  /** The rules of the URL's origin, or why they cannot be had. @throws as `faultOf` */
+  /**
+   * The rules of the URL's origin, or why they cannot be had.
+   * @throws as `faultOf`
+   */
   rulesOf(url: URL): Promise<RobotsRules | CaptureError>;
-  /** Why the URL may not be fetched, or null. @throws what `get` throws where the task must stop */
+  /**
+   * Why the URL may not be fetched, or null.
+   * @throws what `get` throws where the task must stop
+   */
   faultOf(url: URL): Promise<CaptureError | null>;
 }
 

@@ -80,7 +80,9 @@ function encodingOf(body: Uint8Array): "utf-8" | "utf-16le" | "utf-16be" {
   return a === 0xfe && b === 0xff && c === 0 ? "utf-16be" : "utf-8";
 }
 
-/** Name in lower case and value of a line, without its comment. No regular expression: a line may be 500 KiB of spaces. */
+/**
+ * Name in lower case and value of a line, without its comment. No regular expression: a line may be 500 KiB of spaces.
+ */
 function fieldOf(line: string): [string, string] {
   const comment = line.indexOf("#");
   const text = comment < 0 ? line : line.slice(0, comment);
@@ -118,8 +120,8 @@ export function isAllowed({ rules }: RobotsRules, url: URL): boolean {
 }
 
 /**
- * One spelling per path (section 2.2.2): non-ASCII is percent-encoded, unreserved characters are not, hex digits are upper case.
- * `*` and `$` are encoded, since they are wildcards in patterns.
+ * One spelling per path (section 2.2.2): non-ASCII is percent-encoded, unreserved characters are not, hex digits are
+ * upper case. `*` and `$` are encoded, since they are wildcards in patterns.
  */
 export function normalizePath(path: string): string {
   return normalizeEscapes(path).replaceAll("*", "%2A").replaceAll("$", "%24");

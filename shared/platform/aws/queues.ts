@@ -19,7 +19,7 @@ export interface QueueSender {
   sendAll(queue: string, messages: readonly unknown[]): Promise<void>;
 }
 
-/** Attribute of a message in a dead-letter queue: the code of the fault that can never pass. */
+/** Attribute of a message in a dead-letter queue: the code of its permanent fault. */
 export const PERMANENT_FAULT = "permanent_fault";
 
 /** The most that SQS takes in one call: messages, and UTF-8 bytes of all their bodies. */

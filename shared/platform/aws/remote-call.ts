@@ -83,7 +83,7 @@ function answerOf(answer: unknown): unknown {
  * are thrown on, and the remote call is tried again until its deadline.
  *
  * @param once for work that is paid for: it is begun once, however often the message is delivered, and is not tried
- * again
+ *   again
  */
 export async function answerRemoteCall(
   { dynamo, clock }: { dynamo: DynamoDBDocumentClient; clock: Clock },

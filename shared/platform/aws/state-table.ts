@@ -11,7 +11,10 @@ import { uuidv7 } from "../ids.ts";
 export type StateItem = Readonly<Record<string, unknown>>;
 
 export interface Condition {
-  /** A condition expression. `:name` is a value of `values` or of the change; `#name` an attribute that DynamoDB reserves. */
+  /**
+   * A condition expression. `:name` is a value of `values` or of the change; `#name` an attribute that DynamoDB
+   * reserves.
+   */
   when?: string;
   values?: StateItem;
 }
@@ -38,8 +41,8 @@ export interface StateTable {
    */
   update(pk: string, change: Change): Promise<StateItem | undefined>;
   /**
-   * A change whose condition holds for one caller only. The SDK sends a write again when its answer is lost, and that one finds
-   * the condition broken by itself; so the item says whose change it was.
+   * A change whose condition holds for one caller only. The SDK sends a write again when its answer is lost, and that
+   * one finds the condition broken by itself; so the item says whose change it was.
    *
    * @param by attribute that holds the token
    * @param token the same in all tries of one caller, and nobody else's
