@@ -1,7 +1,7 @@
 /** What search providers differ in: how a query is written for them, how much they give at once, and where the URLs stand. */
 import { z } from "zod";
+import type { JsonRequest } from "../../platform/json-client.ts";
 import type { ExpandedQuery } from "../expansion.ts";
-import type { ApiCall } from "../http.ts";
 
 export interface ProviderAccess {
   /** Base or whole address of the API, as the provider's documentation has it. */
@@ -16,7 +16,7 @@ export interface CompiledQuery {
   /** What the provider is asked, for the log and the answer: never with a key. */
   queryUsed: string;
   /** The request for the results from `offset` (0: the first), `count` of them. */
-  call(access: ProviderAccess, offset: number, count: number): Omit<ApiCall, "timeoutMs">;
+  call(access: ProviderAccess, offset: number, count: number): JsonRequest;
 }
 
 export interface ProviderPage {
