@@ -1,4 +1,7 @@
-/** One provider asked for one query: pages until there is enough, retries where it is busy, all within the run's deadline. */
+/**
+ * One provider asked for one query: pages until there is enough, retries where it is busy, all within the run's
+ * deadline.
+ */
 import type { Agent } from "undici";
 import { z } from "zod";
 import { retryAfterMs } from "../crawl/http/retry-after.ts";
@@ -106,7 +109,10 @@ export async function runProvider(
 
 const timedOut = (cause?: unknown) => new CallFailed("timeout", "timeout", cause);
 
-/** @returns an answer with status 200 @throws CallFailed */
+/**
+ * @returns an answer with status 200
+ * @throws CallFailed
+ */
 async function askWithRetries(
   call: () => JsonRequest,
   dialect: ProviderDialect,

@@ -27,8 +27,8 @@ const PING_MS = 15_000;
 const RETRY_MS = 2_000;
 
 /**
- * An event when something has changed since the one before, and the last one when the job has ended. While the database does
- * not answer, pings go on.
+ * An event when something has changed since the one before, and the last one when the job has ended. While the database
+ * does not answer, pings go on.
  */
 export async function* progressEvents(stream: ProgressStream): AsyncGenerator<string> {
   const { clock, signal } = stream;

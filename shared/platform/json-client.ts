@@ -1,6 +1,6 @@
 /**
- * JSON over HTTP, for services that the operator names: embeddings, rendering, search providers, language models. A call has a
- * time and a size, follows no redirect, and fails with a reason that holds nothing private.
+ * JSON over HTTP, for services that the operator names: embeddings, rendering, search providers, language models. A
+ * call has a time and a size, follows no redirect, and fails with a reason that holds nothing private.
  */
 import type { Agent } from "undici";
 

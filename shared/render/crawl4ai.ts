@@ -1,6 +1,6 @@
 /**
- * Crawl4AI's server as renderer: `POST /crawl {urls, browser_config, crawler_config}` answers `{success, results}` with one
- * result per URL; 429 and 5xx mean that it is overloaded or broken. It asks the site for the page itself.
+ * Crawl4AI's server as renderer: `POST /crawl {urls, browser_config, crawler_config}` answers `{success, results}` with
+ * one result per URL; 429 and 5xx mean that it is overloaded or broken. It asks the site for the page itself.
  * https://docs.crawl4ai.com/core/self-hosting/
  */
 import { z } from "zod";

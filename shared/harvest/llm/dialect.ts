@@ -1,4 +1,6 @@
-/** What the providers of language models differ in: how a request is written, and where the text stands in the answer. */
+/**
+ * What the providers of language models differ in: how a request is written, and where the text stands in the answer.
+ */
 import type { JsonRequest } from "../../platform/json-client.ts";
 
 export const LLM_PROVIDERS = ["openai", "anthropic", "gemini", "local"] as const;

@@ -1,6 +1,6 @@
 /**
- * Language models that turn an intent into a neutral query: one call, temperature 0, a hard timeout, and no second try with
- * anything else. Each provider is a way to write the request and to find the text in the answer.
+ * Language models that turn an intent into a neutral query: one call, temperature 0, a hard timeout, and no second try
+ * with anything else. Each provider is a way to write the request and to find the text in the answer.
  */
 import type { Agent } from "undici";
 import { z } from "zod";

@@ -64,7 +64,8 @@ export const searxng: ProviderDialect = {
 };
 
 /**
- * It takes each word that begins so for a command, within a phrase too: `!engine`, `!!elsewhere`, `:language`, `<timeout`.
+ * It takes each word that begins so for a command, within a phrase too: `!engine`, `!!elsewhere`, `:language`,
+ * `<timeout`.
  * https://docs.searxng.org/user/search-syntax.html
  */
 const withoutCommands = (text: string): string =>
