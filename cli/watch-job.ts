@@ -1,4 +1,7 @@
-/** Follows jobs over the HTTP API: the one loop that polls them, for the command line, the demonstration and whoever measures. */
+/**
+ * Follows jobs over the HTTP API: the one loop that polls them, for the command line, the demonstration and whoever
+ * measures.
+ */
 import { setTimeout as delay } from "node:timers/promises";
 
 const POLL_MS = 500;
@@ -25,7 +28,10 @@ export async function* watchJob<Job>(
   }
 }
 
-/** @param see is shown each of them @returns the last one */
+/**
+ * @param see is shown each of them
+ * @returns the last one
+ */
 export async function lastOf<Job>(jobs: AsyncIterable<Job>, see: (job: Job) => void = () => {}): Promise<Job> {
   let last: { job: Job } | undefined;
   for await (const job of jobs) {

@@ -74,7 +74,10 @@ function siteFields(options: CrawlOptions) {
   };
 }
 
-/** Follows jobs until all have ended. @param terminal where progress is shown */
+/**
+ * Follows jobs until all have ended.
+ * @param terminal where progress is shown
+ */
 async function watchJobs(
   api: ApiClient,
   jobIds: readonly string[],

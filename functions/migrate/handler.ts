@@ -1,7 +1,7 @@
 /**
- * Brings the database schema up to date: once per deployment, and at each local start. Asked with `{"first_admin_key": true}`
- * it also makes the first admin key and answers with it, since nobody could ask the API for one; who may invoke this
- * function is a matter of AWS's own permissions.
+ * Brings the database schema up to date: once per deployment, and at each local start. Asked with `{"first_admin_key":
+ * true}` it also makes the first admin key and answers with it, since nobody could ask the API for one; who may invoke
+ * this function is a matter of AWS's own permissions.
  */
 import { z } from "zod";
 import { createFirstAdminKey } from "../../shared/access/first-admin-key.ts";

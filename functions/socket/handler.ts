@@ -1,6 +1,6 @@
 /**
- * The WebSocket API: whoever connects listens to one job. The events come through the queues `progress` and `push`; this only
- * says who listens.
+ * The WebSocket API: whoever connects listens to one job. The events come through the queues `progress` and `push`;
+ * this only says who listens.
  */
 import { z } from "zod";
 import { readProgress } from "../../shared/notify/job-progress.ts";

@@ -22,8 +22,9 @@ export function streamTypeFor(accept: string | undefined): StreamType {
 export const END_OF_STREAM = "end";
 
 /**
- * What is sent where nothing happens, so that nobody in between takes the connection for dead. In NDJSON it is a blank before
- * the next record, where JSON allows white space: a line of its own, even an empty one, would be no JSON for a strict reader.
+ * What is sent where nothing happens, so that nobody in between takes the connection for dead. In NDJSON it is a blank
+ * before the next record, where JSON allows white space: a line of its own, even an empty one, would be no JSON for a
+ * strict reader.
  */
 const KEEP_ALIVE: Record<StreamType, string> = { "application/x-ndjson": " ", "text/event-stream": SSE_PING };
 

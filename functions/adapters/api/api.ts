@@ -1,6 +1,6 @@
 /**
- * The one way to serve routes. A request is authenticated, counted against its key's limit and validated, in this order,
- * before a route sees it; what the route throws becomes an error answer.
+ * The one way to serve routes. A request is authenticated, counted against its key's limit and validated, in this
+ * order, before a route sees it; what the route throws becomes an error answer.
  *
  * @example
  * export const api = createApi("things-api", [readThing], dependencies);

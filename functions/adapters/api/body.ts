@@ -1,4 +1,6 @@
-/** What is checked of a request before and beside its schemas: the size of its body, whether it needs one, and its text. */
+/**
+ * What is checked of a request before and beside its schemas: the size of its body, whether it needs one, and its text.
+ */
 import type { HonoRequest } from "hono";
 import { ApiError } from "../../../shared/platform/errors.ts";
 import { isStorable } from "../../../shared/platform/text.ts";
@@ -7,7 +9,10 @@ import type { DefinedRoute } from "./route.ts";
 
 /** Lambda's own limit of a request; more goes through a presigned upload. */
 export const MAX_BODY_BYTES = 6 * 1024 * 1024;
-/** JSON values that a schema may have to check, however few bytes each takes. The longest list has 10,000 objects of two fields. */
+/**
+ * JSON values that a schema may have to check, however few bytes each takes. The longest list has 10,000 objects of two
+ * fields.
+ */
 export const MAX_BODY_VALUES = 50_000;
 /** The shortest value with what parts it from the next. */
 const BYTES_PER_VALUE = 2;

@@ -1,4 +1,7 @@
-/** What API functions build once per container: for any API, for one that takes jobs, and for one that answers with results. */
+/**
+ * What API functions build once per container: for any API, for one that takes jobs, and for one that answers with
+ * results.
+ */
 import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import { createGate } from "../../../shared/access/authorize.ts";
 import { createRateLimiter } from "../../../shared/access/rate-limit.ts";

@@ -1,4 +1,7 @@
-/** API Gateway proxy events in, responses out: the one way from an event to the routes, whether the response is streamed or not. */
+/**
+ * API Gateway proxy events in, responses out: the one way from an event to the routes, whether the response is streamed
+ * or not.
+ */
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from "aws-lambda";
 import { ApiError } from "../../../shared/platform/errors.ts";
 import { uuidv7 } from "../../../shared/platform/ids.ts";

@@ -1,6 +1,6 @@
 /**
- * As `createApi`, for routes that may stream their answer. The handler is a streaming one as a whole, so each of its routes
- * has `streaming: true` in the topology.
+ * As `createApi`, for routes that may stream their answer. The handler is a streaming one as a whole, so each of its
+ * routes has `streaming: true` in the topology.
  */
 import { once as onceEmitted } from "node:events";
 import type { Writable } from "node:stream";
@@ -46,8 +46,8 @@ export function createStreamApi<Dependencies extends ApiDependencies>(
 }
 
 /**
- * Each chunk is asked for once the client has room for it. Returns when all is sent, or the client has left and the chunks
- * have ended: a container may be frozen afterwards.
+ * Each chunk is asked for once the client has room for it. Returns when all is sent, or the client has left and the
+ * chunks have ended: a container may be frozen afterwards.
  * @throws what the chunks throw
  */
 async function send(response: Response, raw: Writable, gone: AbortSignal): Promise<void> {

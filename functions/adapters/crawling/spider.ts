@@ -30,7 +30,8 @@ export interface CheckedSeeds {
 
 /**
  * @param field of the request, for the paths of what is refused
- * @throws ApiError 403 URL_BLOCKED where all are blocked, 400 URL_INVALID where none is left otherwise; each with its reason
+ * @throws ApiError 403 URL_BLOCKED where all are blocked, 400 URL_INVALID where none is left otherwise; each with its
+ * reason
  */
 export function checkSeeds(inspector: UrlInspector, seeds: readonly string[], field = "seed_urls"): CheckedSeeds {
   const accepted: string[] = [];

@@ -1,6 +1,6 @@
 /**
- * The one way to serve what is neither a queue nor a route: schedules, the migration, WebSocket events. The event is parsed, and
- * a failure is logged with its causes before Lambda learns of it.
+ * The one way to serve what is neither a queue nor a route: schedules, the migration, WebSocket events. The event is
+ * parsed, and a failure is logged with its causes before Lambda learns of it.
  *
  * @example
  * export const handler = createInvokedHandler({ schema: z.unknown(), handle: async () => await tidyUp(dependencies()) });

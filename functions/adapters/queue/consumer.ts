@@ -1,5 +1,6 @@
 /**
- * The one way to consume a queue: each message is parsed, handled and answered for by itself, while the others of its batch go on.
+ * The one way to consume a queue: each message is parsed, handled and answered for by itself, while the others of its
+ * batch go on.
  *
  * @example
  * export const handler = createQueueHandler(dependencies, {
