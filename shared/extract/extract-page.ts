@@ -1,4 +1,5 @@
 /** One HTML page → what the rest of the system knows of it. */
+import { storable } from "../platform/text.ts";
 import { anchorTexts } from "./content/anchors.ts";
 import { plainTextParts, renderText } from "./content/content-text.ts";
 import { findMainContent } from "./content/main-content.ts";
@@ -75,10 +76,4 @@ export function extractPlainText(text: string): Extraction {
     blocks: parts.blocks,
     robots: { noindex: false, nofollow: false },
   };
-}
-
-/** PostgreSQL stores no NUL, and JSON no lone surrogate. */
-function storable(text: string): string {
-  const wellFormed = text.isWellFormed() ? text : text.toWellFormed();
-  return wellFormed.includes("\0") ? wellFormed.replaceAll("\0", "\ufffd") : wellFormed;
 }

@@ -11,6 +11,7 @@ import { systemClock } from "../../platform/clock.ts";
 import { inTransaction, type Transaction } from "../../platform/database/database.ts";
 import { PermanentError, RetryableError } from "../../platform/errors.ts";
 import { uuidv7 } from "../../platform/ids.ts";
+import { storable } from "../../platform/text.ts";
 import { failDiscovery, releaseDiscovery } from "../discovery/jobs.ts";
 import { DISCOVER_QUEUE, DISCOVERED_QUEUE } from "../discovery/task.ts";
 import { endLostUrls } from "../frontier/give-up.ts";
@@ -158,9 +159,6 @@ async function stateOf(
 }
 
 const DEAD_DISCOVERY = "DEAD_LETTERED: the discovery failed at every delivery";
-
-/** PostgreSQL takes neither NUL nor half a surrogate pair. */
-const storable = (text: string): string => text.toWellFormed().replaceAll("\0", "\uFFFD");
 
 /** Ends what the message asked for. Idempotent. @returns how many URLs ended */
 export async function endItsWork(dependencies: LostWorkDependencies, queue: string, trace: Trace): Promise<number> {
