@@ -1,5 +1,4 @@
 /** One HTML page → what the rest of the system knows of it. */
-
 import { storable } from "../platform/text.ts";
 import { anchorTexts } from "./content/anchors.ts";
 import { plainTextParts, renderText } from "./content/content-text.ts";

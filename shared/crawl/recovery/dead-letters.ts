@@ -160,8 +160,6 @@ async function stateOf(
 
 const DEAD_DISCOVERY = "DEAD_LETTERED: the discovery failed at every delivery";
 
-/** PostgreSQL takes neither NUL nor half a surrogate pair. */
-
 /** Ends what the message asked for. Idempotent. @returns how many URLs ended */
 export async function endItsWork(dependencies: LostWorkDependencies, queue: string, trace: Trace): Promise<number> {
   if (queue === DISCOVER_QUEUE) await failDiscovery(dependencies, trace.jobId, DEAD_DISCOVERY);

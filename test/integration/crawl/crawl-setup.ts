@@ -238,8 +238,8 @@ export async function traceOf(sql: Sql, jobId: string) {
   const captures =
     await sql`select url, status_code, error_code from captures where job_id = ${jobId} order by url, id`;
   const documents = await sql`
-    select d.url, d.title, d.generation_active, count(distinct c.id)::int as chunks, count(distinct s.id)::int as sections
-    from documents d left join chunks c on c.document_id = d.id left join sections s on s.document_id = d.id
+    select d.url, d.title, d.generation_active, count(c.id)::int as chunks, jsonb_array_length(d.sections) as sections
+    from documents d left join chunks c on c.document_id = d.id
     where d.job_id = ${jobId} group by d.id order by d.url`;
   return {
     job: job && { status: job.status, stop_reason: job.stop_reason, counts: job.counts },
