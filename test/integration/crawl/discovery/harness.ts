@@ -10,6 +10,8 @@ import {
   discoveredSchema,
   discoveryTaskSchema,
 } from "../../../../shared/crawl/discovery/task.ts";
+import { createHostStates } from "../../../../shared/crawl/politeness/host-state.ts";
+import { type Clock, systemClock } from "../../../../shared/platform/clock.ts";
 import { loadConfig } from "../../../../shared/platform/config.ts";
 import { createLogger } from "../../../../shared/platform/observability/log.ts";
 import { type TestAws, testAwsWithoutSqs } from "../../../services/index.ts";
@@ -31,8 +33,11 @@ export interface DiscoveryHarness {
   find(domain: string, task?: Partial<DiscoveryTask>, remainingMs?: number): Promise<Found>;
 }
 
-/** @param settings environment variables */
-export async function discoveryHarness(settings: Record<string, string> = {}): Promise<DiscoveryHarness> {
+/** @param settings environment variables; @param clock of the politeness; the system's where it is not given */
+export async function discoveryHarness(
+  settings: Record<string, string> = {},
+  clock: Clock = systemClock,
+): Promise<DiscoveryHarness> {
   const aws = await testAwsWithoutSqs();
   const config = loadConfig({
     ...aws.env,
@@ -42,7 +47,12 @@ export async function discoveryHarness(settings: Record<string, string> = {}): P
   });
   const logged: string[] = [];
   const built = { ...discoverDependencies(config, aws), queues: aws.queues };
-  const dependencies = { ...built, commonCrawl: { ...built.commonCrawl, rps: 1000 } };
+  const dependencies = {
+    ...built,
+    commonCrawl: { ...built.commonCrawl, rps: 1000 },
+    clock,
+    hosts: createHostStates(aws.dynamo, aws.stateTable, clock.now),
+  };
   const log = createLogger({}, "debug", (line) => logged.push(line));
   const harness: DiscoveryHarness = {
     aws,
@@ -60,8 +70,8 @@ export async function discoveryHarness(settings: Record<string, string> = {}): P
         ...task,
       }),
     async find(domain, task, remainingMs = 300_000) {
-      const until = Date.now() + remainingMs;
-      await discover(dependencies, harness.task(domain, task), { remainingMs: () => until - Date.now(), log });
+      const until = clock.now() + remainingMs;
+      await discover(dependencies, harness.task(domain, task), { remainingMs: () => until - clock.now(), log });
       const messages: Discovered[] = [];
       while (messages.length < 2) {
         messages.push(...(await aws.receive("discovered", 20)).map((message) => discoveredSchema.parse(message)));

@@ -8,10 +8,12 @@ import { readWarcRecord, type WarcRecordContents } from "../../../../shared/capt
 import type { FetchDependencies } from "../../../../shared/crawl/fetch/dependencies.ts";
 import { runFetchTask } from "../../../../shared/crawl/fetch/run-task.ts";
 import { createTaskLeases } from "../../../../shared/crawl/fetch/task-lease.ts";
+import { createHostStates } from "../../../../shared/crawl/politeness/host-state.ts";
 import { crawlConfigSchema } from "../../../../shared/crawl/settings/crawl-config.ts";
 import { type FetchTask, fetchTaskSchema, type PriorCapture } from "../../../../shared/crawl/tasks/fetch-task.ts";
 import { normalizeUrl, urlHash } from "../../../../shared/crawl/urls/normalize-url.ts";
 import { ANYWHERE, type Scope } from "../../../../shared/crawl/urls/scope.ts";
+import type { Clock } from "../../../../shared/platform/clock.ts";
 import { loadConfig } from "../../../../shared/platform/config.ts";
 import { createLogger } from "../../../../shared/platform/observability/log.ts";
 import { type MemoryAws, testAwsWithoutSqs } from "../../../services/index.ts";
@@ -31,8 +33,8 @@ export interface FetchHarness {
   record(capture: Capture): Promise<WarcRecordContents>;
 }
 
-/** @param settings environment variables */
-export async function fetchHarness(settings: Record<string, string> = {}): Promise<FetchHarness> {
+/** @param settings environment variables; @param clock of the politeness; the system's where it is not given */
+export async function fetchHarness(settings: Record<string, string> = {}, clock?: Clock): Promise<FetchHarness> {
   const aws = await testAwsWithoutSqs();
   const config = loadConfig({
     ...aws.env,
@@ -46,6 +48,7 @@ export async function fetchHarness(settings: Record<string, string> = {}): Promi
     ...fetchDependencies(config, aws, log),
     // a lease lasts as long as the delay of the message that comes back for it
     leases: createTaskLeases(aws.dynamo, aws.stateTable, aws.queues.now),
+    ...(clock && { clock, hosts: createHostStates(aws.dynamo, aws.stateTable, clock.now) }),
   };
   const { queues } = dependencies;
   const { send } = aws.queues;
