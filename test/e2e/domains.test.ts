@@ -24,7 +24,7 @@ async function crawl(urls: string[], config: object, more: object = {}): Promise
 }
 
 describe("a host that fails", () => {
-  it("for a while costs a job time, and no page", async () => {
+  it.concurrent("for a while costs a job time, and no page", async ({ expect }) => {
     let failures = 0;
     let served = 0;
     await using site = await startSite({}, () => {
@@ -41,7 +41,7 @@ describe("a host that fails", () => {
     expect(site.requests.length).toBeLessThan(120 + 7 + 1);
   });
 
-  it("for good ends a job in bounded time, after a bounded number of requests", async () => {
+  it.concurrent("for good ends a job in bounded time, after a bounded number of requests", async ({ expect }) => {
     await using site = await startSite({}, () => ({ status: 500 }));
     const started = Date.now();
     const job = await instance.waitForJob(await crawl(pages(site, 150), {}));

@@ -8,26 +8,35 @@ const file = (status: string, ...tests: string[]) => ({
 
 test("counts what passed and what failed", () => {
   const testResults = [file("passed", "passed", "passed"), file("failed", "passed", "failed")];
-  expect(summarize({ success: false, testResults })).toEqual({ passed: 3, failed: 1 });
+  expect(summarize([{ success: false, testResults }])).toEqual({ passed: 3, failed: 1 });
 });
 
 test("a skipped and a todo test count as failed", () => {
   const testResults = [file("passed", "passed", "skipped"), file("passed", "todo", "pending")];
-  expect(summarize({ success: true, testResults })).toEqual({ passed: 1, failed: 3 });
+  expect(summarize([{ success: true, testResults }])).toEqual({ passed: 1, failed: 3 });
 });
 
 test("a file that does not load counts as failed", () => {
-  expect(summarize({ success: false, testResults: [file("passed", "passed"), file("failed")] })).toEqual({
+  expect(summarize([{ success: false, testResults: [file("passed", "passed"), file("failed")] }])).toEqual({
     passed: 1,
     failed: 1,
   });
 });
 
 test("an error outside of any test counts as failed", () => {
-  expect(summarize({ success: false, testResults: [file("passed", "passed")] })).toEqual({ passed: 1, failed: 1 });
+  expect(summarize([{ success: false, testResults: [file("passed", "passed")] }])).toEqual({ passed: 1, failed: 1 });
 });
 
 test("no tests at all, and no report, count as failed", () => {
-  expect(summarize({ success: true, testResults: [] })).toEqual({ passed: 0, failed: 1 });
-  expect(summarize(undefined)).toEqual({ passed: 0, failed: 1 });
+  for (const reports of [[], [undefined], [{ success: true, testResults: [] }]]) {
+    expect(summarize(reports)).toEqual({ passed: 0, failed: 1 });
+  }
+});
+
+test("several runs are counted together, and each must have run tests", () => {
+  const run = (...tests: string[]) => ({ success: true, testResults: [file("passed", ...tests)] });
+  expect(summarize([run("passed", "passed"), run("passed")])).toEqual({ passed: 3, failed: 0 });
+  expect(summarize([run("passed", "passed"), run("passed", "skipped")])).toEqual({ passed: 3, failed: 1 });
+  expect(summarize([run("passed", "passed"), { success: true, testResults: [] }])).toEqual({ passed: 2, failed: 1 });
+  expect(summarize([undefined, run("passed")])).toEqual({ passed: 1, failed: 1 });
 });

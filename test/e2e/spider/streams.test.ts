@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, it } from "vitest";
 import { sharedRuntime } from "../../services/shared-runtime.ts";
 import { type LargeSite, startLargeSite } from "../../sites/large-site.ts";
 import { html, startSite } from "../../sites/site.ts";
@@ -44,7 +44,7 @@ async function take<T>(items: AsyncIterator<T>, count: number): Promise<T[]> {
   return taken;
 }
 
-it("NDJSON: each page once as a line of its own, and the stats last", async () => {
+it.concurrent("NDJSON: each page once as a line of its own, and the stats last", async ({ expect }) => {
   const response = await spider.crawl("result_mode=stream", graph());
   expect(response.headers.get("content-type")).toBe("application/x-ndjson");
   const records = await all(ndjson(response));
@@ -63,7 +63,7 @@ it("NDJSON: each page once as a line of its own, and the stats last", async () =
   });
 });
 
-it("server-sent events: the cursor is the id, and Last-Event-ID goes on after it", async () => {
+it.concurrent("server-sent events: the cursor is the id, and Last-Event-ID goes on after it", async ({ expect }) => {
   const response = await spider.crawl("result_mode=stream&include=title", graph(), EVENTS);
   expect(response.headers.get("content-type")).toBe("text/event-stream");
   const events = await all(serverEvents(response));
@@ -80,7 +80,7 @@ it("server-sent events: the cursor is the id, and Last-Event-ID goes on after it
   expect(nothing.status).toBe(204);
 });
 
-it("a stream that was cut is taken up again without a gap and without a repetition", async () => {
+it.concurrent("a stream that was cut is taken up again without a gap and without a repetition", async ({ expect }) => {
   const stored = await json(await spider.crawl("result_mode=store", graph()));
   const seen: ServerEvent[] = [];
   for (let connection = 0; connection < 50 && seen.at(-1)?.record.type !== "stats"; connection += 1) {
@@ -103,7 +103,7 @@ it("a stream that was cut is taken up again without a gap and without a repetiti
   expect(urls(rest)).toEqual(urls(seen.map(({ record }) => record)).slice(-3));
 });
 
-it("a client that leaves stops its stream's job", async () => {
+it.concurrent("a client that leaves stops its stream's job", async ({ expect }) => {
   const leave = new AbortController();
   const response = await spider.crawl("result_mode=stream&include=url", slow(), { signal: leave.signal });
   await take(ndjson(response), 2);
@@ -114,7 +114,9 @@ it("a client that leaves stops its stream's job", async () => {
   expect(records.at(-1)).toMatchObject({ type: "stats", data: { stop_reason: "manual_stop" } });
 });
 
-it("a client that leaves does not stop a job that is detached, nor one that is stored", async () => {
+it.concurrent("a client that leaves does not stop a job that is detached, nor one that is stored", async ({
+  expect,
+}) => {
   const leave = new AbortController();
   const detached = await spider.crawl(
     "result_mode=stream&detach=true&include=url",
@@ -132,7 +134,9 @@ it("a client that leaves does not stop a job that is detached, nor one that is s
   }
 });
 
-it("an idle stream is kept alive in both forms, and stays readable by a strict parser", async () => {
+it.concurrent("an idle stream is kept alive in both forms, and stays readable by a strict parser", async ({
+  expect,
+}) => {
   const answer = html(
     "<!doctype html><html lang=en><title>Late</title><main><p>It took its time, and then it came.</p></main>",
   );
@@ -151,7 +155,7 @@ it("an idle stream is kept alive in both forms, and stays readable by a strict p
   expect(events).toMatch(/^(: ping\n\n)+id: 1\ndata: /);
 });
 
-it("a job that fails is an error record, and then the stats", async () => {
+it.concurrent("a job that fails is an error record, and then the stats", async ({ expect }) => {
   const response = await spider.crawl("result_mode=stream&include=fetch_error", {
     seed_urls: [`${site.main.origin}/nowhere`],
   });
@@ -163,13 +167,13 @@ it("a job that fails is an error record, and then the stats", async () => {
   ]);
 });
 
-it("seeds that were refused are told of with the stats", async () => {
+it.concurrent("seeds that were refused are told of with the stats", async ({ expect }) => {
   const seed_urls = [`${site.main.origin}/page/0`, "http://10.0.0.1/"];
   const records = await all(ndjson(await spider.crawl("result_mode=stream", { seed_urls, max_depth: 0 })));
   expect(records.at(-1)?.data.refused_seeds).toMatchObject([{ path: "seed_urls[1]", code: "URL_BLOCKED" }]);
 });
 
-it("any job's results can be streamed, in the order of its cursors", async () => {
+it.concurrent("any job's results can be streamed, in the order of its cursors", async ({ expect }) => {
   const { job_id } = await spider.instance.call<{ job_id: string }>("POST", "/api/v1/crawl", {
     urls: [0, 1, 2].map((page) => `${site.main.origin}/page/${page}`),
     config: { rate_limit_rps: 100 },
