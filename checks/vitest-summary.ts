@@ -9,6 +9,7 @@ interface Report {
   testResults: { status: string; assertionResults: { status: string }[] }[];
 }
 
+/** Counts the tests of a report; a missing one counts as one failure. */
 export function summarize(report: Report | undefined): { passed: number; failed: number } {
   if (report === undefined) return { passed: 0, failed: 1 };
   const statuses = report.testResults.flatMap(({ status, assertionResults }) => {
