@@ -12,7 +12,7 @@ import { type Duplex, Transform } from "node:stream";
 import { ProxyFault } from "../../access/proxy-tunnel.ts";
 import { type UrlGuard, UrlRefusedError } from "../../access/url-guard.ts";
 import { isEgressFault, type PageEgress } from "./page-egress.ts";
-import { type Budget, type ProxiedPage, proxiedPage, type PageRoute } from "./proxied-page.ts";
+import { type Budget, type PageRoute, type ProxiedPage, proxiedPage } from "./proxied-page.ts";
 
 /** What lets one page through, until the next one begins. */
 export interface PageAccess {
