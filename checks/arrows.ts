@@ -14,7 +14,10 @@ export interface Violation {
   message: string;
 }
 
-/** Everything that is wrong with these imports. Paths are relative to the repository, with forward slashes. */
+/**
+ * Finds everything that is wrong with these imports.
+ * @param imports paths are relative to the repository, with forward slashes
+ */
 export function findViolations(imports: readonly Import[]): Violation[] {
   return [...imports.flatMap(checkImport), ...checkReach(imports), ...checkCircles(imports)];
 }

@@ -36,7 +36,6 @@ interface Span {
 /**
  * Lists the lines of one source file that are too long, and those of its doc comments that hold a tag behind other
  * words.
- *
  * @param file path relative to the repository, with forward slashes
  */
 export function findLineFaults(file: string, source: string): LineFault[] {

@@ -1,4 +1,7 @@
-/** The rooms of the source tree, and which of them each may import: the arrows that `npm run check:arrows` holds. */
+/**
+ * Declares the rooms of the source tree, and which of them each may import: the arrows that `npm run check:arrows`
+ * holds.
+ */
 
 const PLATFORM = ["shared/platform"];
 const TOPOLOGY = ["infra/topology.ts", "infra/topology"];

@@ -22,6 +22,7 @@ const COMMENT =
 /** Letters of the shortest reason that can mean something. */
 const SHORTEST_REASON = 10;
 
+/** Finds the suppressions of one source file. */
 export function findSuppressions(file: string, source: string): Suppression[] {
   const { program, comments } = parseSync(file, source);
   const found: Suppression[] = [];
@@ -34,7 +35,7 @@ export function findSuppressions(file: string, source: string): Suppression[] {
     found.push({ file, line: lineOf(start), what, text: value.trim(), ...(fault === undefined ? {} : { fault }) });
   }
   new Visitor({
-    // a declared `any` needs a lint comment with its reason, which is judged above
+    // a declared `any` needs a lint comment with its reason, which is checked above
     TSAnyKeyword: (node) => found.push({ file, line: lineOf(node.start), what: "any", text: "any" }),
     TSAsExpression: (node) => {
       const inner = node.expression;

@@ -1,4 +1,4 @@
-/** Whether an IP address is one that a crawler may connect to. */
+/** Decides whether an IP address is one that a crawler may connect to. */
 import ipaddr from "ipaddr.js";
 
 /** The only IPv6 block from which global unicast addresses are assigned (IANA). */

@@ -1,5 +1,5 @@
 /**
- * Requests per minute of one API key, counted in DynamoDB. The minute is part of the item's key, so an item that TTL
+ * Counts the requests per minute of one API key in DynamoDB. The minute is part of the item's key, so an item that TTL
  * has not deleted yet is never counted again. A fixed window lets through up to twice the limit around the turn of a
  * minute, which is the price of one write per request and no read.
  */
@@ -25,6 +25,7 @@ const WINDOW_MS = 60_000;
 /** Long enough for clocks that disagree. */
 const KEEP_S = 120;
 
+/** Makes the limiter of the requests per minute. */
 export function createRateLimiter(
   dynamo: DynamoDBDocumentClient,
   TableName: string,

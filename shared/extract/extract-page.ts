@@ -1,4 +1,4 @@
-/** One HTML page → what the rest of the system knows of it. */
+/** Extracts from one HTML page what the rest of the system knows of it. */
 import { storable } from "../platform/text.ts";
 import { anchorTexts } from "./content/anchors.ts";
 import { plainTextParts, renderText } from "./content/content-text.ts";
@@ -23,8 +23,8 @@ export interface PageContext {
 }
 
 /**
- * Never throws on bad markup: time and memory are linear in `html.length`, whatever the nesting.
- *
+ * Extracts text, Markdown, links and metadata of a page. It never throws on bad markup: time and memory are linear in
+ * `html.length`, whatever the nesting.
  * @example
  * const page = extractPage("<title>A</title><h1>B</h1><p>See <a href=c>c</a>.", { url: "https://example.org/" });
  * [page.title, page.text, page.links] // => ["A", "B\n\nSee c.", ["https://example.org/c"]]
@@ -52,9 +52,8 @@ export function extractPage(html: string, context: PageContext): Extraction {
 }
 
 /**
- * The main content as HTML that is safe to show: without scripts, styles and attributes other than those of links,
- * images and tables, with absolute URLs.
- *
+ * Extracts the main content as HTML that is safe to show: without scripts, styles and attributes other than those of
+ * links, images and tables, with absolute URLs.
  * @example
  * extractMainHtml("<nav>…</nav><main><p onclick=x>Text", "https://example.org/") // => "<p>Text</p>"
  */

@@ -1,7 +1,6 @@
-/** The clock, passed as an argument. */
+/** Passes time as an argument, so that what waits is tested without waiting. */
 import { setTimeout as delay } from "node:timers/promises";
 
-/** Time as an argument, so that what waits is tested without waiting. */
 export interface Clock {
   /** Milliseconds since the Unix epoch. */
   now(): number;

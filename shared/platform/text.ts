@@ -1,6 +1,9 @@
 /** Texts that fit where they are kept: in so many bytes of UTF-8, and in PostgreSQL. */
 
-/** @returns the text, or as many of its characters as fit `maxBytes`: never a part of a code point */
+/**
+ * Cuts a text to `maxBytes`.
+ * @returns as many of its characters as fit: never a part of a code point
+ */
 export function cutText(text: string, maxBytes: number): { text: string; cut: boolean } {
   // a UTF-16 code unit takes three bytes at the most
   if (text.length * 3 <= maxBytes || Buffer.byteLength(text) <= maxBytes) return { text, cut: false };

@@ -1,4 +1,4 @@
-/** The text of a page's links, for who wants to know what they are about: most crawls do not. */
+/** Reads the texts of a page's links, for crawls that rank links by them: most do not. */
 import type { ChildNode } from "domhandler";
 import { resolveUrl } from "../metadata/links.ts";
 import type { PageElement } from "../parse/page-tree.ts";

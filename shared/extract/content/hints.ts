@@ -1,4 +1,4 @@
-/** What class names, ids and roles say about an element. Only a hint: the text has the last word. */
+/** Says what class names, ids and roles suggest about an element. They are hints only: the text decides. */
 import type { PageElement } from "../parse/page-tree.ts";
 
 /** `comments` are prose too, and often more of it than the article; `boilerplate` surrounds the content. */

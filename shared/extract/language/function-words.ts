@@ -1,6 +1,6 @@
 /**
- * Languages by the small words that no sentence does without; on a sentence or two they are surer than letter
- * statistics.
+ * Recognises languages by the small words that no sentence does without; on a sentence or two they are surer than
+ * letter statistics.
  */
 
 const WORDS: Record<string, string> = {
@@ -54,7 +54,10 @@ const MIN_SHARE = 0.14;
 /** How far ahead of the second language the first one must be: neighbours share a good part of their words. */
 const LEAD = 1.15;
 
-/** ISO 639-1 code, or null where the small words do not decide. */
+/**
+ * Names the language of a text by its small words.
+ * @returns an ISO 639-1 code, or null where they do not decide
+ */
 export function languageByFunctionWords(text: string): string | null {
   const words = text.toLowerCase().match(/[\p{L}\p{M}]+/gu) ?? [];
   const hits = new Map<string, number>();

@@ -1,4 +1,4 @@
-/** Inline Markdown: emphasis, code, links, images, and escapes only where the text would mean something else. */
+/** Writes inline Markdown: emphasis, code, links, images, and escapes only where the text would mean something else. */
 import { type ChildNode, isText } from "domhandler";
 import { imageSource } from "../metadata/images.ts";
 import { resolveUrl } from "../metadata/links.ts";
@@ -18,6 +18,7 @@ interface Context {
   inEmphasis: boolean;
 }
 
+/** Writes the inline content of one page. */
 export class InlineRenderer {
   private readonly base: string;
 

@@ -1,4 +1,4 @@
-/** Publication dates as pages write them → ISO 8601. */
+/** Turns publication dates as pages write them into ISO 8601. */
 
 const ISO =
   /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:[.,]\d+)?)?\s*(Z|[+-]\d{2}:?\d{2}(?::?00)?)?)?$/i;

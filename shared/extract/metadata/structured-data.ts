@@ -1,4 +1,4 @@
-/** JSON-LD of a page, reduced to what metadata uses. Anything malformed is passed over. */
+/** Reads the JSON-LD of a page, reduced to what metadata uses. It skips what is malformed. */
 
 export interface StructuredData {
   author: string | null;

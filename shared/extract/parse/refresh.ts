@@ -1,4 +1,4 @@
-/** Pages that send their readers on. */
+/** Reads where a page sends its readers on. */
 
 /**
  * The URL in the `content` of a `<meta http-equiv=refresh>`, unresolved (WHATWG HTML, "shared declarative refresh

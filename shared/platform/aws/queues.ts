@@ -1,4 +1,4 @@
-/** Messages out. A message is a hint that a row has work; the row decides. */
+/** Sends messages to the queues. A message is a hint that a row has work; the row decides. */
 import { SendMessageBatchCommand, SendMessageCommand, type SQSClient } from "@aws-sdk/client-sqs";
 import { systemClock } from "../clock.ts";
 import { RetryableError } from "../errors.ts";
@@ -26,6 +26,7 @@ export const PERMANENT_FAULT = "permanent_fault";
 const BATCH_SIZE = 10;
 const BATCH_BYTES = 1_000_000;
 
+/** Makes the sender of a container. */
 export function createQueueSender(sqs: SQSClient, urlPrefix: string): QueueSender {
   return {
     async send(queue, message, delaySeconds = 0) {

@@ -48,6 +48,7 @@ export const counterBy = <Value extends string>(
   help: string,
 ): CounterBy<Value> => ({ kind: "counter by", unit: "Count", label, values, help });
 
+/** Declares a distribution; `buckets` are upper bounds, ascending. */
 export const histogram = (help: string, unit: Unit, buckets: readonly number[]): Histogram => ({
   kind: "histogram",
   unit,

@@ -32,6 +32,7 @@ const LARGEST_RESULT = 100_000;
 const LARGEST_RESULTS = 250_000;
 const LONGEST_MESSAGE = 1_000;
 
+/** Takes a picture of the page, of its whole length where that is asked for. */
 export async function takeScreenshot(
   { cdp }: OpenPage,
   { format, fullPage }: { format: ImageFormat; fullPage: boolean },

@@ -1,4 +1,4 @@
-/** What is read from an open page: whether it is ready, and its DOM. */
+/** Reads an open page: whether it is ready, and its DOM. */
 
 import { RenderError } from "../renderer.ts";
 import type { OpenPage } from "./page.ts";

@@ -1,4 +1,4 @@
-/** The way out of a page that goes through a proxy: one server for all that it loads. */
+/** The egress of a page that goes through a proxy: one server for all that it loads. */
 import type { ProxyServer } from "../../access/proxy-server.ts";
 import type { ProxyFault } from "../../access/proxy-tunnel.ts";
 

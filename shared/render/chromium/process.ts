@@ -28,6 +28,7 @@ const LARGEST_MESSAGE = 96 * 1024 * 1024;
 const PROFILES = "strandline-chromium-profiles";
 const STDERR_TAIL = 2000;
 
+/** Starts Chromium with a pipe to speak through. */
 export async function spawnChromium(
   { executable, env }: ChromiumBinary,
   settings: Omit<ChromiumSettings, "profile">,

@@ -13,7 +13,7 @@ export interface Budget {
   bytes: number;
 }
 
-export interface WayOut {
+export interface PageRoute {
   /** Undefined: directly. */
   egress?: PageEgress | undefined;
   /** Asked right before anything leaves; undefined: it always may. */
@@ -47,7 +47,8 @@ export interface ProxiedPage {
 const USER = "strandline";
 const MOST_REFUSALS = 20;
 
-export function proxiedPage(budget: Budget, { egress, mayLeave }: WayOut = {}): ProxiedPage {
+/** Begins a page of which the guard proxy knows. */
+export function proxiedPage(budget: Budget, { egress, mayLeave }: PageRoute = {}): ProxiedPage {
   const password = randomBytes(24).toString("base64url");
   const expected = Buffer.from(`Basic ${Buffer.from(`${USER}:${password}`).toString("base64")}`);
   const left = { ...budget };
