@@ -1,4 +1,6 @@
-/** The progress of a job as server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html). */
+/**
+ * Streams the progress of a job as server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html).
+ */
 import type { Clock } from "../platform/clock.ts";
 import type { Logger } from "../platform/observability/log.ts";
 import { isTransientError } from "../platform/transient-errors.ts";

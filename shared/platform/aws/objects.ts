@@ -1,4 +1,4 @@
-/** Objects in the S3 bucket. */
+/** Puts and gets the objects of the S3 bucket. */
 import { GetObjectCommand, NoSuchKey, PutObjectCommand, type S3Client } from "@aws-sdk/client-s3";
 
 export interface ObjectStore {

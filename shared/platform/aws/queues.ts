@@ -1,4 +1,4 @@
-/** Messages out. A message is a hint that a row has work; the row decides. */
+/** Sends messages to queues. A message is a hint that a row has work; the row decides. */
 import { SendMessageBatchCommand, SendMessageCommand, type SQSClient } from "@aws-sdk/client-sqs";
 import { systemClock } from "../clock.ts";
 import { RetryableError } from "../errors.ts";
