@@ -1,4 +1,4 @@
-/** What discover works with, built once per container. No database: it handles hostile input. */
+/** Builds the dependencies of discover, once per container. No database: it handles hostile input. */
 import type { S3Client } from "@aws-sdk/client-s3";
 import type { SQSClient } from "@aws-sdk/client-sqs";
 import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";

@@ -1,4 +1,4 @@
-/** Writes down how a discovery began and ended. */
+/** Records how a discovery began and ended. */
 import { takeDiscovered } from "../../shared/crawl/discovery/jobs.ts";
 import { discoveredSchema } from "../../shared/crawl/discovery/task.ts";
 import { configuredDatabase } from "../../shared/platform/database/database.ts";

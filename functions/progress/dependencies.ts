@@ -1,4 +1,4 @@
-/** What the update loop works with. */
+/** Builds the dependencies of the update loop, once per container. */
 import { createSubscriptions } from "../../shared/notify/subscriptions.ts";
 import type { UpdateDependencies } from "../../shared/notify/update-loop.ts";
 import { dynamoClient } from "../../shared/platform/aws/clients.ts";

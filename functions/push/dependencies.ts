@@ -1,4 +1,4 @@
-/** What the delivery to WebSocket connections works with; no database is among it. */
+/** Builds the dependencies of the delivery to WebSocket connections; no database is among them. */
 import { createConnections } from "../../shared/notify/connections.ts";
 import { createSockets } from "../../shared/notify/management-api.ts";
 import type { PushDependencies } from "../../shared/notify/push-event.ts";

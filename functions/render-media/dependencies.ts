@@ -1,4 +1,7 @@
-/** What the media API's browser works with, built once per container. No database: it runs the scripts of strangers. */
+/**
+ * Builds the dependencies of the media API's browser, once per container. No database: it runs the scripts of
+ * strangers.
+ */
 import { createUrlGuard } from "../../shared/access/url-guard.ts";
 import { createBodyBudget } from "../../shared/crawl/http/exchange.ts";
 import { createEgress } from "../../shared/crawl/proxies/egress.ts";

@@ -1,4 +1,4 @@
-/** What render works with, built once per container. No database: it runs the scripts of strangers. */
+/** Builds the dependencies of render, once per container. No database: it runs the scripts of strangers. */
 import { createUrlGuard } from "../../shared/access/url-guard.ts";
 import { createEgress } from "../../shared/crawl/proxies/egress.ts";
 import { createProxyStates } from "../../shared/crawl/proxies/store.ts";

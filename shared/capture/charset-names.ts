@@ -1,4 +1,4 @@
-/** Names of encodings. */
+/** Maps the labels of encodings to their names. */
 
 /** Whether the platform knows the label. */
 export function canDecode(label: string): boolean {

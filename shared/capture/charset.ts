@@ -1,6 +1,7 @@
 /**
- * The encoding of a text, by the order of the WHATWG sniffing algorithm: byte order mark, transport, the document's own
- * declaration, then detection. A label that nobody knows, or that the bytes contradict, is skipped: never fatal.
+ * Finds the encoding of a text, by the order of the WHATWG sniffing algorithm: byte order mark, transport, the
+ * document's own declaration, then detection. A label that nobody knows, or that the bytes contradict, is skipped:
+ * never fatal.
  */
 import { isAscii, isUtf8 } from "node:buffer";
 import sniffHtmlEncoding from "html-encoding-sniffer";

@@ -1,4 +1,4 @@
-/** The encoding of a text that says nothing of it, or nothing that can be true. */
+/** Guesses the encoding of a text that declares none, or one that cannot be true. */
 import { isUtf8 } from "node:buffer";
 import { analyse } from "chardet";
 import { canDecode, canonical } from "./charset-names.ts";

@@ -1,4 +1,4 @@
-/** Digests as they stand in captures and in WARC headers. */
+/** Computes digests as they stand in captures and in WARC headers. */
 import { createHash, hash } from "node:crypto";
 
 /**

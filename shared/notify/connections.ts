@@ -1,5 +1,5 @@
 /**
- * The WebSocket connections that listen to a job, kept in the state table: an item each, and their names in a set of
+ * Keeps the WebSocket connections that listen to a job in the state table: an item each, and their names in a set of
  * the job and in a set of the API key, so that both are bounded. All go within minutes of the time at which API Gateway
  * ends them.
  */

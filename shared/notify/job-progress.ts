@@ -1,4 +1,4 @@
-/** How far a job is: one row, looked up by its id, as the event that every listener gets. */
+/** Reads how far a job is, one row looked up by its id, as the event that every listener gets. */
 import type { Queryable } from "../platform/database/database.ts";
 
 export interface JobProgress {

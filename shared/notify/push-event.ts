@@ -1,5 +1,5 @@
 /**
- * An event on its way to connections. Deliveries of one job run one at a time and in the order of their numbers, so a
+ * Pushes an event to connections. Deliveries of one job run one at a time and in the order of their numbers, so a
  * progress event never follows the last one; and each connection gets the last one once, since the right to send it is
  * given once.
  */

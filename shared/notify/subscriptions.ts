@@ -1,6 +1,6 @@
 /**
- * Who listens to a job, and which events they have had, as one item of the state table for each job that is listened
- * to.
+ * Keeps who listens to a job, and which events they have had, in one item of the state table for each job that is
+ * listened to.
  *
  * The item also keeps two things single though messages come twice and late: `round` names the one message that may
  * continue the update loop, and `push_seq` and `push_until` let one delivery run at a time, each with a higher number

@@ -1,5 +1,6 @@
 /**
- * The URLs of a discovery: checked, each once, the best of them where they are scored. Memory is bounded by `maxUrls`.
+ * Collects the URLs of a discovery: checked, each once, the best of them where they are scored. Memory is bounded by
+ * `maxUrls`.
  */
 import { inspectUrl, type UrlInspector, UrlRefusedError } from "../../access/url-inspection.ts";
 import { normalizeUrl } from "../urls/normalize-url.ts";

@@ -1,4 +1,4 @@
-/** Documents of the hosts that a discovery talks to: through the URL guard, at each host's slots, under robots.txt. */
+/** Fetches the documents of a discovery: through the URL guard, at each host's slots, under robots.txt. */
 import type { Agent } from "undici";
 import { type UrlGuard, UrlRefusedError } from "../../access/url-guard.ts";
 import type { CaptureError } from "../../capture/capture.ts";

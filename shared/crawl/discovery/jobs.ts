@@ -1,6 +1,6 @@
 /**
- * Discovery jobs: taken, shown, ended exactly once. The row is the truth; messages only say that there is something to
- * do.
+ * Creates and shows discovery jobs, and ends each exactly once. The row is the truth; messages only say that there is
+ * something to do.
  */
 
 import type { QueueSender } from "../../platform/aws/queues.ts";

@@ -1,4 +1,4 @@
-/** The dates of sitemaps and feeds. */
+/** Parses the dates of sitemaps and feeds. */
 
 const W3C =
   /^(?<year>\d{4})(?:-(?<month>\d{2})(?:-(?<day>\d{2})(?:T(?<hour>\d{2}):(?<minute>\d{2})(?::(?<second>\d{2})(?:\.\d+)?)?(?<zone>Z|[+-]\d{2}:\d{2}))?)?)?$/;

@@ -1,4 +1,4 @@
-/** One list of URLs, from the bytes of its answer to its entries. */
+/** Reads one list of URLs, from the bytes of its response to its entries. */
 
 import { type HttpResponse, headerValue } from "../http/exchange.ts";
 import { parseMediaType } from "../http/media-type.ts";

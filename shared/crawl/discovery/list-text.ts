@@ -1,6 +1,6 @@
 /**
- * Bytes of a list to text, piece by piece: by byte order mark, zero bytes, the header's charset, the XML declaration;
- * else UTF-8.
+ * Decodes the bytes of a list, piece by piece: by byte order mark, zero bytes, the header's charset, the XML
+ * declaration; else UTF-8.
  */
 
 /** Enough for any XML declaration. */

@@ -1,4 +1,4 @@
-/** Discovery jobs that nobody speaks of any more: sent again, and given up in the end, so that each of them ends. */
+/** Sends discovery jobs again whose messages were lost, and gives them up in the end, so that each of them ends. */
 import type { Sql } from "../../platform/database/database.ts";
 import { type DiscoveryDependencies, failDiscovery, readDiscoveryJob, sendDiscovery } from "./jobs.ts";
 

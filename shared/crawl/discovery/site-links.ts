@@ -1,4 +1,4 @@
-/** The feeds and sitemaps that a home page names in its head. */
+/** Finds the feeds and sitemaps that a home page names in its head. */
 import { Parser } from "htmlparser2";
 import { type HttpResponse, headerValue } from "../http/exchange.ts";
 import { parseMediaType } from "../http/media-type.ts";

@@ -1,4 +1,4 @@
-/** Text sitemaps: a URL a line. */
+/** Reads text sitemaps: a URL a line. */
 import type { ListParser, ListSink } from "./parsed-list.ts";
 
 /** A longer line is cut: no URL is as long. */

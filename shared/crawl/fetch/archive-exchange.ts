@@ -1,4 +1,4 @@
-/** One exchange → its WARC records. */
+/** Makes the WARC records of one exchange. */
 import { labelledDigest } from "../../capture/digest.ts";
 import {
   newRecordId,

@@ -1,5 +1,5 @@
 /**
- * Where a task's captures leave: the WARC segment is put, then the batch that points into it, then the message, then
+ * Delivers the captures of a task: the WARC segment is put, then the batch that points into it, then the message, then
  * progress is recorded. A worker that dies between two of these repeats work but loses none.
  */
 import type { Capture } from "../../capture/capture.ts";

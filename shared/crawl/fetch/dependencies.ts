@@ -1,4 +1,4 @@
-/** What the fetch worker works with, and how one delivery of a task begins and ends. */
+/** Declares the dependencies of the fetch worker, and how one delivery of a task begins and ends. */
 import type { UrlGuard } from "../../access/url-guard.ts";
 import type { ObjectStore } from "../../platform/aws/objects.ts";
 import type { QueueSender } from "../../platform/aws/queues.ts";

@@ -1,4 +1,4 @@
-/** One page, fetched as politely as those of a crawl, for somebody who waits for it. */
+/** Fetches one page as politely as those of a crawl, for somebody who waits for it. */
 import { ApiError } from "../../platform/errors.ts";
 import { uuidv7 } from "../../platform/ids.ts";
 import { SlotTooFar } from "../politeness/slot-queue.ts";

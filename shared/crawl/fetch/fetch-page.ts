@@ -1,4 +1,4 @@
-/** One URL of a task → one capture and the WARC records of every exchange on the way. */
+/** Fetches one URL of a task: it becomes one capture, and the WARC records of every exchange on the way. */
 import { type UrlGuard, UrlRefusedError } from "../../access/url-guard.ts";
 import type { Capture, CaptureError } from "../../capture/capture.ts";
 import type { WarcMember } from "../../capture/warc-segment.ts";

@@ -1,6 +1,6 @@
 /**
- * Whether a page must be opened in a browser to be read, decided from its HTML alone. Nearly free: one pass over the
- * tags, and the main content that has been extracted anyway.
+ * Decides from its HTML alone whether a page must be opened in a browser to be read. That is nearly free: one pass over
+ * the tags, and the main content that has been extracted anyway.
  *
  * A page that has its text is never rendered, whatever else it holds: server-side rendering with hydration has both an
  * application's root and the text. Nor is a page that says little but says it: what is looked for is a place that waits

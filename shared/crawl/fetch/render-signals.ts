@@ -1,5 +1,5 @@
 /**
- * What the HTML of a page shows of how it is made: one pass over its tags, no tree, and memory that does not grow with
+ * Reads from the HTML of a page how it is made: one pass over its tags, no tree, and memory that does not grow with
  * it.
  */
 import { Parser } from "htmlparser2";

@@ -1,4 +1,4 @@
-/** Why the work on a task stops before its last URL: the first reason counts, and all that wait wake up. */
+/** Holds why the work on a task stops before its last URL: the first reason counts, and all that wait wake up. */
 import { RetryableError } from "../../platform/errors.ts";
 import type { WorkOutcome } from "./dependencies.ts";
 

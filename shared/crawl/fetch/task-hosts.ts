@@ -1,4 +1,4 @@
-/** The hosts that one task talks to: its own, and those that redirects lead to. */
+/** Keeps a polite client for each host that a task talks to: its own, and those that redirects lead to. */
 
 import { uuidTime } from "../../platform/ids.ts";
 import { RequestRefused } from "../http/request-refused.ts";

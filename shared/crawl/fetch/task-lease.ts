@@ -1,5 +1,5 @@
 /**
- * Who works on a fetch task, and how far it got, in one DynamoDB item per task. SQS delivers at least once; the lease
+ * Leases fetch tasks, and keeps how far each got, in one DynamoDB item per task. SQS delivers at least once; the lease
  * makes sure that one delivery works at a time, and progress that the next one goes on where it ended.
  */
 import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";

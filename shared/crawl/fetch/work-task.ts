@@ -1,4 +1,4 @@
-/** The work of one delivery of a fetch task: a few workers over its URLs, each of which ends as exactly one capture. */
+/** Works through the URLs of one delivery of a fetch task, a few at a time; each ends as exactly one capture. */
 import type { CaptureError } from "../../capture/capture.ts";
 import { atOnce } from "../../platform/at-once.ts";
 import { fault } from "../http/faults.ts";

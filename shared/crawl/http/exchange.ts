@@ -1,6 +1,6 @@
 /**
- * One HTTP request and what came back, as bytes. Nothing is thrown for what a server does: a fault stands beside
- * whatever arrived before it, since that is archived too.
+ * Makes one HTTP request and keeps what came back, as bytes. Nothing is thrown for what a server does: a fault stands
+ * beside whatever arrived before it, since that is archived too.
  */
 import type { Agent, Dispatcher } from "undici";
 import type { CaptureError } from "../../capture/capture.ts";

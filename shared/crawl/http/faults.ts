@@ -1,4 +1,4 @@
-/** What went wrong between us and a server, as the error codes of a capture. */
+/** Names what went wrong between us and a server, in the error codes of a capture. */
 import { ProxyFault } from "../../access/proxy-tunnel.ts";
 import { UrlRefusedError } from "../../access/url-inspection.ts";
 import type { CaptureError, CaptureErrorCode } from "../../capture/capture.ts";

@@ -1,4 +1,4 @@
-/** What a body is: by its Content-Type, and by its bytes where that is missing or plainly wrong. */
+/** Finds what a body is: by its Content-Type, and by its bytes where that is missing or plainly wrong. */
 
 export interface MediaType {
   /** Lower case, without parameters; null where the server names none. */

@@ -1,4 +1,4 @@
-/** From the body of a successful answer to its text: coding, type, charset, extraction. */
+/** Reads the body of a successful response: coding, type, charset, extraction. */
 import type { Capture, CaptureError } from "../../capture/capture.ts";
 import { decodeText } from "../../capture/charset.ts";
 import { extractPage, extractPlainText } from "../../extract/extract-page.ts";

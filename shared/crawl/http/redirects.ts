@@ -1,4 +1,4 @@
-/** Redirects, followed by hand: each target is checked anew. */
+/** Follows redirects by hand, so that each target is checked anew. */
 import type { CaptureError } from "../../capture/capture.ts";
 import { type Exchange, type HttpResponse, headerValue } from "./exchange.ts";
 import { fault } from "./faults.ts";

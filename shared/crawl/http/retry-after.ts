@@ -1,4 +1,4 @@
-/** `Retry-After` in both of its forms (RFC 9110 section 10.2.3). */
+/** Parses `Retry-After` in both of its forms (RFC 9110 section 10.2.3). */
 
 /** The longest that a site is left alone for one answer, in ms: as long as SQS can hold a message back. */
 export const MAX_RETRY_AFTER_MS = 900_000;

@@ -1,4 +1,4 @@
-/** The text of an XML document that is no XHTML: tags, comments and instructions gone, entities decoded. */
+/** Takes the text from an XML document that is no XHTML: tags, comments and instructions gone, entities decoded. */
 import { decodeXML } from "entities";
 
 /** Linear in the length of `xml`, whatever is unclosed in it. */

@@ -1,6 +1,6 @@
 /**
- * What all tasks must agree on about a host, in one DynamoDB item: the next free slot, how long it asked to be left
- * alone, whether it is blocked, and its circuit breaker.
+ * Keeps what all tasks must agree on about a host, in one DynamoDB item: the next free slot, how long it asked to be
+ * left alone, whether it is blocked, and its circuit breaker.
  */
 import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import { z } from "zod";

@@ -1,4 +1,4 @@
-/** The arithmetic of a host's slots: how far apart they stand, and how late one may be used. */
+/** Computes a host's slots: how far apart they stand, and how late one may be used. */
 
 /**
  * The slowest of what the job asks for, what the domain's setting allows and what its robots.txt wants. Rates above one are

@@ -1,6 +1,6 @@
 /**
- * Requests of one task to one host, each at a slot of its own, none where the host is blocked, asked for silence or has
- * its circuit open.
+ * Makes the requests of one task to one host, each at a slot of its own, and none where the host is blocked, asked for
+ * silence or has its circuit open.
  */
 import type { Clock } from "../../platform/clock.ts";
 import { type BodyBudget, type Exchange, type ExchangeLimits, exchange } from "../http/exchange.ts";

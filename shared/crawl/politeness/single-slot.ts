@@ -1,4 +1,4 @@
-/** A slot of the host, for a renderer that asks the site for the page once more. */
+/** Takes one slot of a host, for a renderer that asks the site for the page once more. */
 import type { Clock } from "../../platform/clock.ts";
 import { ThrottledError } from "../../platform/errors.ts";
 import type { RenderClaim } from "../tasks/render-task.ts";

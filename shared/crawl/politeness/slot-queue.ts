@@ -1,4 +1,4 @@
-/** The slots that one task has reserved of a host, taken one by one as their time comes. */
+/** Hands out the slots that one task has reserved of a host, one by one as their time comes. */
 import type { Clock } from "../../platform/clock.ts";
 import type { HostState, HostStates } from "./host-state.ts";
 import type { KnownHost } from "./host-view.ts";

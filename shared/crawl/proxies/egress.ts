@@ -1,6 +1,6 @@
 /**
- * How the requests of a task leave: directly, or through the servers of a proxy config. Never directly where a proxy is
- * asked for.
+ * Chooses how the requests of a task leave: directly, or through the servers of a proxy config, and never directly
+ * where a proxy is asked for.
  */
 import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";

@@ -1,4 +1,4 @@
-/** Which server of a proxy config is asked next. */
+/** Chooses which server of a proxy config is asked next. */
 
 export const ROTATION_STRATEGIES = ["round_robin", "least_used", "random"] as const;
 export type RotationStrategy = (typeof ROTATION_STRATEGIES)[number];

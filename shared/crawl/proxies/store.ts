@@ -1,5 +1,5 @@
 /**
- * Proxy configs as fetch knows them, since it has no database: written through to the state table, which is encrypted
+ * Keeps proxy configs for fetch, since it has no database: written through to the state table, which is encrypted
  * at rest, by whoever changes them. And what its workers share about the servers, in an item per config and hour, so
  * that one write for each task is small and counts start anew.
  */

@@ -1,4 +1,4 @@
-/** Where a page leaves the `render` queue: as one capture, rendered or not. */
+/** Delivers a page of the `render` queue as one capture, rendered or not. */
 import type { Capture, CaptureError, Rendering } from "../../capture/capture.ts";
 import { writeCaptureBatch } from "../../capture/capture-batch.ts";
 import type { ObjectStore } from "../../platform/aws/objects.ts";

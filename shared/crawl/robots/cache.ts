@@ -1,7 +1,7 @@
 /**
- * robots.txt rules by origin, for a day: in the container's memory, and in the state table for the others. An item of
- * its own and not part of the host's, since that one is written at every reservation and DynamoDB bills a write by the
- * item's size.
+ * Caches robots.txt rules by origin, for a day: in the container's memory, and in the state table for the others. An
+ * item of its own and not part of the host's, since that one is written at every reservation and DynamoDB bills a write
+ * by the item's size.
  */
 import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";

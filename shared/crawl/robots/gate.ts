@@ -1,6 +1,6 @@
 /**
- * What robots.txt lets one task fetch. Fetched once per origin: with the site's own scheme and port, politely,
- * archived.
+ * Says what robots.txt lets one task fetch. The file is fetched once per origin: with the site's own scheme and port,
+ * politely, archived.
  */
 import { type UrlGuard, UrlRefusedError } from "../../access/url-guard.ts";
 import type { CaptureError } from "../../capture/capture.ts";

@@ -1,4 +1,4 @@
-/** robots.txt by RFC 9309: what one crawler may fetch. Pure functions. */
+/** Parses robots.txt by RFC 9309, and says what one crawler may fetch. Pure functions. */
 
 /** Product token of this crawler (RFC 9309 section 2.2.1). */
 const ROBOTS_PRODUCT_TOKEN = "strandline";

@@ -1,6 +1,6 @@
 /**
- * What fetch must know of a job while it has no database: whether it was cancelled. And what the sweep asks before it
- * wakes the database: whether any job is unfinished.
+ * Keeps flags of jobs outside the database: fetch, which has none, sees here whether a job was cancelled, and the
+ * sweep, before it wakes the database, whether any job is unfinished.
  */
 import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import { createStateTable, expiresAt } from "../../platform/aws/state-table.ts";

@@ -1,4 +1,4 @@
-/** Which URLs belong to a job, exactly: with the public suffix list and the job's patterns. */
+/** Decides exactly which URLs belong to a job: with the public suffix list and the job's patterns. */
 import { LRUCache } from "lru-cache";
 import { getDomain } from "tldts";
 import { compilePatterns } from "./patterns.ts";

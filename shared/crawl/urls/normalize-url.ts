@@ -1,4 +1,4 @@
-/** One form per URL, so that the same page has one key. */
+/** Normalises URLs, so that the same page has one key. */
 import { sha256 } from "../../platform/ids.ts";
 
 /** Parameters that only track a visitor: dropped from the key. */

@@ -1,6 +1,7 @@
 /**
- * Patterns of URLs, in RE2 syntax: found in time linear in the URL, whatever the pattern. At worst a character of a URL
- * costs some 20 ns for each instruction of the patterns; their number of instructions is bounded for that reason.
+ * Compiles patterns of URLs, in RE2 syntax: they are found in time linear in the URL, whatever the pattern. At worst a
+ * character of a URL costs some 20 ns for each instruction of the patterns; their number of instructions is bounded for
+ * that reason.
  */
 import { RE2JS, RE2JSException } from "re2js";
 

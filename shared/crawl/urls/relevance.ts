@@ -1,6 +1,6 @@
 /**
- * How much a URL, a title or the text of a link has to do with some keywords, from 0 to 1. It needs no statistics, so
- * that a page can be scored before anybody has fetched it.
+ * Scores how much a URL, a title or the text of a link has to do with some keywords, from 0 to 1. It needs no
+ * statistics, so that a page can be scored before anybody has fetched it.
  *
  * For a keyword k: found(k) = 1 − ∏ over the fields f of (1 − weight(f) · match(k, f)). `match` is 1 where f holds the
  * word, 0.75 where one of its words begins with k or k with it (four letters or more: price, prices), else 0. So every

@@ -1,4 +1,4 @@
-/** The scope of a job, made from its seeds and what a request says of it. */
+/** Makes the scope of a job from its seeds and what a request says of it. */
 import { z } from "zod";
 import { ApiError } from "../../platform/errors.ts";
 import { registrableDomain } from "./exact-scope.ts";

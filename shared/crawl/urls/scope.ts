@@ -1,6 +1,7 @@
 /**
- * Which URLs belong to a job, as far as fetch checks it: by host and path. The public suffix list and the patterns,
- * which would not fit its bundle, are the business of ingest (exact-scope.ts), which checks what comes in once more.
+ * Decides which URLs belong to a job, as far as fetch checks it: by host and path. The public suffix list and the
+ * patterns, which would not fit its bundle, are the business of ingest (exact-scope.ts), which checks what comes in
+ * once more.
  */
 import { z } from "zod";
 

@@ -1,4 +1,4 @@
-/** What a URL alone gives away of a site without end. */
+/** Recognises, from a URL alone, a site without end. */
 
 /** As Heritrix's PathologicalPathDecideRule has it: a third time is one too many. */
 const REPEATS = 3;

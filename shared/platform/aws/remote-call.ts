@@ -1,5 +1,5 @@
 /**
- * A request from a function without internet to one that has it, with an answer: it goes out through a queue and comes
+ * Calls a function that has internet from one that has none: the request goes out through a queue, and the answer comes
  * back through the state table.
  */
 import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";

@@ -1,4 +1,6 @@
-/** The state table: items by their key `pk`, gone some time after `expires_at`, and changed on conditions. */
+/**
+ * Reads and writes the state table: items by their key `pk`, gone some time after `expires_at`, changed on conditions.
+ */
 import {
   DeleteCommand,
   type DynamoDBDocumentClient,
