@@ -6,7 +6,7 @@
 import { z } from "zod";
 import { createFirstAdminKey } from "../../shared/access/first-admin-key.ts";
 import { loadConfig } from "../../shared/platform/config.ts";
-import { configuredDatabase } from "../../shared/platform/database/database.ts";
+import { connectDatabase } from "../../shared/platform/database/database.ts";
 import { migrate } from "../../shared/platform/database/migrations.ts";
 import { createLogger } from "../../shared/platform/observability/log.ts";
 
@@ -15,7 +15,11 @@ const requestSchema = z.object({ first_admin_key: z.boolean().default(false) });
 export async function handler(event?: unknown): Promise<{ applied: string[]; admin_key?: string }> {
   const request = requestSchema.parse(event ?? {});
   const config = loadConfig();
-  const sql = configuredDatabase(config, 1);
+  const sql = connectDatabase({
+    url: config.postgresUrl,
+    poolSize: 1,
+    secretArn: config.postgresSecretArn || undefined,
+  });
   try {
     const applied = await migrate(sql);
     createLogger({ function: "migrate" }, config.logLevel).info("schema is up to date", { applied });

@@ -85,7 +85,9 @@ test("objects above 11 MiB are refused by the package, and taken here", async ()
     [patched, 200],
   ] as const) {
     await app.inject({ method: "PUT", url: "/bucket" });
-    expect((await app.inject({ ...put, headers: { "content-type": "application/octet-stream" } })).statusCode).toBe(status);
+    expect((await app.inject({ ...put, headers: { "content-type": "application/octet-stream" } })).statusCode).toBe(
+      status,
+    );
     await app.close();
   }
 });
