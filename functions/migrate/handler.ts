@@ -6,7 +6,7 @@
 import { z } from "zod";
 import { createFirstAdminKey } from "../../shared/access/first-admin-key.ts";
 import { loadConfig } from "../../shared/platform/config.ts";
-import { configuredDatabase } from "../../shared/platform/database/database.ts";
+import { connectDatabase } from "../../shared/platform/database/database.ts";
 import { migrate } from "../../shared/platform/database/migrations.ts";
 import { createLogger } from "../../shared/platform/observability/log.ts";
 import { createInvokedHandler } from "../adapters/invoked/handler.ts";
@@ -22,7 +22,11 @@ export const handler = createInvokedHandler({ schema: requestSchema, handle: mig
 
 async function migrateDatabase(request: z.output<typeof requestSchema>): Promise<Migrated> {
   const config = loadConfig();
-  const sql = configuredDatabase(config, 1);
+  const sql = connectDatabase({
+    url: config.postgresUrl,
+    poolSize: 1,
+    secretArn: config.postgresSecretArn || undefined,
+  });
   try {
     const applied = await migrate(sql);
     createLogger({ function: "migrate" }, config.logLevel).info("schema is up to date", { applied });

@@ -1,4 +1,5 @@
 /** What the runtime tells of itself: its functions, its queues, and what AWS would bill. */
+import { readdirSync } from "node:fs";
 import type { SqsStore } from "../aws/fauxqs.ts";
 import type { FunctionPool } from "../lambda/function-pool.ts";
 import type { InvocationFault } from "../lambda/invocation.ts";
@@ -51,9 +52,27 @@ export function openRuntimeMetrics(names: readonly string[], onFault: (error: Er
   };
 }
 
+/** What the process takes of the machine, its threads included; its children (Postgres, browsers) are apart. */
+function footprint(): Family[] {
+  const gauge = (name: string, help: string, value: number): Family => ({
+    name: `${PREFIX}${name}`,
+    type: "gauge",
+    help,
+    samples: [{ labels: {}, value }],
+  });
+  const resident = gauge(
+    "resident_memory_bytes",
+    "Resident memory of the runtime's process",
+    process.memoryUsage.rss(),
+  );
+  if (process.platform !== "linux") return [resident];
+  return [resident, gauge("threads", "Threads of the runtime's process", readdirSync("/proc/self/task").length)];
+}
+
 /** How things stand now. @param startedAt epoch ms */
 function stateFamilies({ pools, queues, usage }: RuntimeState, startedAt: number): Family[] {
   return [
+    ...footprint(),
     {
       name: `${PREFIX}start_time_seconds`,
       type: "gauge",
@@ -63,7 +82,7 @@ function stateFamilies({ pools, queues, usage }: RuntimeState, startedAt: number
     {
       name: `${PREFIX}function_containers`,
       type: "gauge",
-      help: "Containers of each function: at work, and warm without work",
+      help: "Containers of each function: at work, and warm without work; one container may be warm for several",
       samples: [...pools].flatMap(({ spec, running, warm }) => [
         { labels: { function: spec.name, state: "running" }, value: running },
         { labels: { function: spec.name, state: "warm" }, value: warm },

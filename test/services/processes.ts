@@ -1,7 +1,7 @@
 /** Child processes of the benchmarks, and what they used: read from /proc, so these figures need Linux. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { createInterface } from "node:readline";
 
 /** Clock ticks a second in /proc/PID/stat (USER_HZ), 100 on every Linux that Node runs on. */
@@ -69,6 +69,21 @@ export const cpuMs = (pid: number): Promise<number> => statMs(pid, false);
 export async function treeCpuMs(pid: number): Promise<number> {
   let total = await statMs(pid, true);
   for (const child of await childrenOf(pid)) total += await treeCpuMs(child);
+  return total;
+}
+
+/** Threads of a process. */
+export async function threadsOf(pid: number): Promise<number> {
+  return (await readdir(`/proc/${pid}/task`)).length;
+}
+
+/** Memory of every process below one, in MB: pages that several share are divided among them, as Postgres shares its buffers. */
+export async function childrenMemoryMb(pid: number): Promise<number> {
+  let total = 0;
+  for (const child of await childrenOf(pid)) {
+    const rollup = await readFile(`/proc/${child}/smaps_rollup`, "utf8");
+    total += Number(/^Pss:\s+(\d+) kB/m.exec(rollup)?.[1] ?? 0) / 1024 + (await childrenMemoryMb(child));
+  }
   return total;
 }
 

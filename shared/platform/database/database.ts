@@ -24,9 +24,17 @@ const CONNECT_TIMEOUT_S = 30;
  */
 const IDLE_SESSION_MS = 300_000;
 
-/** The database that the configuration names. */
-export function configuredDatabase(config: Config, poolSize: number = config.postgresPoolSize): Sql {
-  return connectDatabase({ url: config.postgresUrl, poolSize, secretArn: config.postgresSecretArn || undefined });
+/** By what they were asked with: the functions that share a thread of the local runtime share its connection too. */
+const configured = new Map<string, Sql>();
+
+/** The database that the configuration names: one pool per container, which nobody ends. */
+export function configuredDatabase({ postgresUrl: url, postgresPoolSize: poolSize, postgresSecretArn }: Config): Sql {
+  const key = JSON.stringify([url, poolSize, postgresSecretArn]);
+  const known = configured.get(key);
+  if (known !== undefined) return known;
+  const sql = connectDatabase({ url, poolSize, secretArn: postgresSecretArn || undefined });
+  configured.set(key, sql);
+  return sql;
 }
 
 export function connectDatabase({ url, poolSize, secretArn }: DatabaseOptions): Sql {

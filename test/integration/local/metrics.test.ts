@@ -55,6 +55,9 @@ test("queues, containers, calls, dollars and faults are told as they stand", asy
   expect(value("aws_calls_total", { service: "apigateway", operation: "Request" })).toBe(1);
   const { usd } = runtime.usage();
   expect(value("aws_cost_dollars_total", { service: "sqs" })).toBe(usd["sqs"]);
+  expect(value("resident_memory_bytes")).toBeGreaterThan(10_000_000);
+  // the main thread, and the container that still runs
+  if (process.platform === "linux") expect(value("threads")).toBeGreaterThanOrEqual(2);
   expect(value("start_time_seconds")).toBeLessThanOrEqual(Date.now() / 1000);
   expect((await fetch(`${runtime.url}/metrics`, { method: "POST" })).status).toBe(404);
 });
