@@ -52,7 +52,10 @@ export async function readDomainCounts(sql: Queryable, domain: string): Promise<
   return row;
 }
 
-/** In order of name. @param after the last domain seen */
+/**
+ * In order of name.
+ * @param after the last domain seen
+ */
 export async function listDomainCounts(
   sql: Queryable,
   { limit, after }: { limit: number; after?: string | undefined },

@@ -50,7 +50,7 @@ export function claimShape(job: Shaped): ClaimShape {
   return { urlsPerTask, tasksPerHost, tasks, workers };
 }
 
-/** Whether all URLs of the job are on one host, so that nobody has to look for others. */
+/** Whether all URLs of the job are on one host, so that there are no others to find. */
 export function isOnOneHost({ kind, settings: { scope, seeds } }: Shaped): boolean {
   if (kind === "pages") return seeds.length === 1;
   return seeds.length === 1 && scope.roots.length === 1 && (scope.mode === "host" || scope.mode === "prefix");

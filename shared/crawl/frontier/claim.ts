@@ -1,6 +1,6 @@
 /**
  * Claims the next URLs of a job, per host, and makes fetch tasks of them; a claim is a lease that the sweep may renew. How many
- * URLs a task holds and how many tasks are under way is a matter of the strategy: see claim-shape.ts.
+ * URLs a task holds and how many tasks are under way is a matter of the strategy: see claim-limits.ts.
  *
  * Breadth first to the letter: no URL of depth d + 1 is claimed, on whatever host, while one of depth d awaits its first try or
  * is being tried, so that each URL has its true depth. URLs that are tried again do not hold up the next level.
@@ -146,7 +146,10 @@ function inSlices(urls: readonly Candidate[], size: number): Candidate[][] {
   return slices.toSorted((a, b) => a.rank - b.rank).map(({ slice }) => slice);
 }
 
-/** In order of priority, as many as the host's free tasks hold. @param fresh hosts on which first tries may be claimed */
+/**
+ * In order of priority, as many as the host's free tasks hold.
+ * @param fresh hosts on which first tries may be claimed
+ */
 async function findReady(
   tx: Transaction,
   job: JobRow,

@@ -1,6 +1,6 @@
 /**
- * A task that the crawl cache answers, in place of fetch: its URLs get captures that repeat earlier ones and say so. What the
- * cache does not have any more goes on to fetch as the same task.
+ * Ingests a task that the crawl cache answers in place of fetch: its URLs get captures that repeat earlier ones and say so. What
+ * the cache does not have any more goes on to fetch as the same task.
  */
 import { z } from "zod";
 import { type CarriedOver, carryOver } from "../../knowledge/embedding/carry-over.ts";

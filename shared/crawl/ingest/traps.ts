@@ -1,5 +1,5 @@
 /**
- * Sites without end, as a job notices them in the course of its crawl. A link that a rule refuses is not followed; the first few
+ * Notices sites without end in the course of a crawl, and keeps it out of them. A link that a rule refuses is not followed; the first few
  * of each kind are kept as skipped with their code, so that it shows what was left out, and the others are not written down,
  * so that a trap does not fill the database.
  */

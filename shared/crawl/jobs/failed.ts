@@ -25,7 +25,10 @@ export interface DeadLetterView {
 /** Dead letters that a view shows of a job, at the most. */
 const SHOWN_LETTERS = 20;
 
-/** Newest first. @param after the `job_id` of the last job seen */
+/**
+ * Newest first.
+ * @param after the `job_id` of the last job seen
+ */
 export async function listFailedJobs(
   sql: Queryable,
   { limit, after }: { limit: number; after?: string | undefined },

@@ -138,7 +138,7 @@ export type Settled = "unchanged" | "embedding" | "completed" | "failed" | "canc
  * vector, activating the generation in this same transaction. To be called in the transaction that changed the counts,
  * after that change. A site job without a single page fails, so that a site that is down does not erase what is known of it;
  * a job of given pages completes, and its results say what became of each URL.
- * @param tx of `inTransaction`: the end is told once it is committed
+ * @param tx of `inTransaction`: the end is recorded once it is committed
  */
 export async function settleJob(tx: Transaction, jobId: string, log: Logger): Promise<Settled> {
   const job = await lockJob(tx, jobId);
@@ -171,7 +171,7 @@ export async function settleJob(tx: Transaction, jobId: string, log: Logger): Pr
   return await finish(tx, log, job, "completed", job.stopReason ?? "completed");
 }
 
-/** A crawl of whole hosts tells of each of their pages; one that patterns narrow does not. */
+/** A crawl of whole hosts knows each of their pages; one that patterns narrow does not. */
 function wholeHosts({ kind, settings: { scope, replaces } }: JobRow): readonly string[] {
   const whole = kind === "site" && replaces === "site" && scope.mode === "host";
   return whole && scope.include.length === 0 && scope.exclude.length === 0 ? scope.roots : [];

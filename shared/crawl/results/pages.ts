@@ -84,7 +84,7 @@ export interface Result {
 
 /**
  * As `readResultPages`.
- * @param wanted `texts`: whether to read what was extracted; `matches`: which pages to read at all, the others are passed over
+ * @param wanted `texts`: whether to read what was extracted; `matches`: which pages to read at all, the others are skipped
  */
 export async function* readResults(
   reader: ResultReader,

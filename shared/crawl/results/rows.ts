@@ -99,7 +99,10 @@ const pointer = (sql: Queryable) => sql`
   case when c.warc_key is not null
     then json_build_object('key', c.warc_key, 'offset', c.warc_offset, 'length', c.warc_length) end`;
 
-/** The response that a revisit record names, among the captures of the given URLs. @param urlHashes hex */
+/**
+ * The response that a revisit record names, among the captures of the given URLs.
+ * @param urlHashes hex
+ */
 export async function findRecord(
   sql: Queryable,
   recordId: string,

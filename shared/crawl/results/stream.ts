@@ -105,7 +105,7 @@ async function* resultItems(
 ): AsyncGenerator<StreamItem, void, undefined> {
   let cursor = after;
   let lastItem = clock.now();
-  const watching = watch({ reader, log }, jobId);
+  const listening = keepListening({ reader, log }, jobId);
   try {
     while (!signal.aborted) {
       const state = await readCrawlState(reader.sql, jobId);
@@ -140,12 +140,12 @@ async function* resultItems(
   } catch (error) {
     if (!signal.aborted) throw error;
   } finally {
-    clearInterval(watching);
+    clearInterval(listening);
   }
 }
 
 /** Apart from the reading, which stands still while the client does not take what it has. */
-function watch({ reader: { sql }, log }: { reader: ResultReader; log: Logger }, jobId: string): NodeJS.Timeout {
+function keepListening({ reader: { sql }, log }: { reader: ResultReader; log: Logger }, jobId: string): NodeJS.Timeout {
   return setInterval(() => {
     keepListened(sql, jobId).catch((error: unknown) => log.warn("a listener could not say that it listens", { error }));
   }, LISTENER_INTERVAL_MS);

@@ -1,3 +1,4 @@
+/** Creates jobs: writes the job with its seeds and claims the first of them. */
 import { inTransaction, type Transaction } from "../../platform/database/database.ts";
 import { uuidv7 } from "../../platform/ids.ts";
 import { refuseBlockedSeeds } from "../frontier/blocked-hosts.ts";
@@ -66,7 +67,7 @@ export async function createJob(
   });
   await refuseBlockedSeeds(sql, seeds);
   const jobId = uuidv7();
-  // before the commit: a job that the sweep does not look for could hang
+  // before the commit: a job that the sweep does not know of could hang
   await flags.markActive();
   const tasks = await inTransaction(sql, async (tx) => {
     await admit?.(tx);

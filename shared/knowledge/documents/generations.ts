@@ -4,7 +4,7 @@
  */
 import type { Transaction } from "../../platform/database/database.ts";
 
-/** Any constant: activations take turns on it, since two of them may replace the same documents. */
+/** Any constant: activations run one at a time under it, since two of them may replace the same documents. */
 const ACTIVATION_LOCK = 7_263_482;
 
 export interface Activation {

@@ -13,7 +13,10 @@ export interface EmbedderDescriptor {
 
 export interface Embedder {
   readonly descriptor: EmbedderDescriptor;
-  /** One vector of length `descriptor.dimension` per text, in order. @throws RetryableError where the model cannot be reached */
+  /**
+   * One vector of length `descriptor.dimension` per text, in order.
+   * @throws RetryableError where the model cannot be reached
+   */
   embedDocuments(texts: readonly string[]): Promise<Float32Array[]>;
   embedQuery(text: string): Promise<Float32Array>;
   /** Resolves where the embedder can answer. */

@@ -17,7 +17,10 @@ export interface ActiveDocument {
   links: string[];
 }
 
-/** The active documents of these URLs in a collection, by URL hash. @param hashes hex */
+/**
+ * The active documents of these URLs in a collection, by URL hash.
+ * @param hashes hex
+ */
 export async function findActiveDocuments(
   tx: Transaction,
   collectionId: string | null,

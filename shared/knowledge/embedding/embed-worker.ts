@@ -19,7 +19,10 @@ export interface EmbedDependencies {
   sql: Sql;
   /** null where embeddings are switched off: chunks that wait for a vector from before are let go. */
   vectorSide: VectorSide;
-  /** Moves the job on where its counts say so; in the same transaction. @returns "completed" where it did that */
+  /**
+   * Moves the job on where its counts say so; in the same transaction.
+   * @returns "completed" where it did that
+   */
   settleJob(tx: Transaction, jobId: string, log: Logger): Promise<string>;
   log: Logger;
 }
@@ -161,7 +164,10 @@ async function embedOrRefuse(embedder: Embedder, texts: string[]): Promise<(Floa
   return vectors;
 }
 
-/** One transaction: the rows, the job's count of them, the job's state. @returns how many chunks still wait */
+/**
+ * One transaction: the rows, the job's count of them, the job's state.
+ * @returns how many chunks still wait
+ */
 async function finishChunks(
   { sql, settleJob, log }: EmbedDependencies,
   jobId: string,

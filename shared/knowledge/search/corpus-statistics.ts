@@ -22,7 +22,10 @@ const ADVISORY_LOCK = 7_263_483;
 /** What `token_count` averages to with a chunker that aims at 512; used until the first refresh. */
 const AVERAGE_TOKENS_GUESS = 300;
 
-/** Estimates the statistics anew. @returns false where another refresh is under way */
+/**
+ * Estimates the statistics anew.
+ * @returns false where another refresh is under way
+ */
 export async function refreshCorpusStatistics(sql: Sql): Promise<boolean> {
   return await sql.begin(async (tx) => {
     const [lock] = await tx<{ locked: boolean }[]>`select pg_try_advisory_xact_lock(${ADVISORY_LOCK}) as locked`;

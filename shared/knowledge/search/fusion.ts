@@ -17,7 +17,10 @@ export interface FusedHit {
   source: "vector" | "keyword" | "fused";
 }
 
-/** Both sides best first. @returns every hit of either side once, best first; equal scores in the order of their ids */
+/**
+ * Both sides best first.
+ * @returns every hit of either side once, best first; equal scores in the order of their ids
+ */
 export function reciprocalRankFusion(
   vector: readonly SideHit[],
   keyword: readonly SideHit[],

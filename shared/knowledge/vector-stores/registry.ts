@@ -5,7 +5,10 @@ import type { VectorStore } from "./vector-store.ts";
 
 export type VectorStoreConfig = Pick<Config, "qdrantUrl" | "qdrantApiKey" | "qdrantCollection" | "sqliteVectorsPath">;
 
-/** The store for this model's vectors. @throws Error where neither QDRANT__URL nor VECTORS__SQLITE_PATH is set */
+/**
+ * The store for this model's vectors.
+ * @throws Error where neither QDRANT__URL nor VECTORS__SQLITE_PATH is set
+ */
 export async function createVectorStore(
   config: VectorStoreConfig,
   descriptor: EmbedderDescriptor,

@@ -46,10 +46,13 @@ const MAX_TRIES = 5;
 /** What waits for the commit, by transaction. */
 const WAITING = new WeakMap<Transaction, (() => void)[]>();
 
-/** Calls `act` once the transaction has committed, and never where it is undone. @param tx of `inTransaction` */
+/**
+ * Calls `act` once the transaction has committed, and never where it is undone.
+ * @param tx of `inTransaction`
+ */
 export function afterCommit(tx: Transaction, act: () => void): void {
   const acts = WAITING.get(tx);
-  if (acts === undefined) throw new Error("Only a transaction of inTransaction tells of its commit");
+  if (acts === undefined) throw new Error("Only a transaction of inTransaction knows of its commit");
   acts.push(act);
 }
 

@@ -87,7 +87,9 @@ test("chunks are the stretches of their document's text that their offsets name,
         const written = await insertDocuments(tx, target, documents);
         expect(written).toMatchObject({ documents: contents.length });
       });
-      const rows = await database.sql<Record<"stored" | "content" | "hash" | "fts" | "wanted" | "url" | "start_char" | "end_char", string>[]>`
+      const rows = await database.sql<
+        Record<"stored" | "content" | "hash" | "fts" | "wanted" | "url" | "start_char" | "end_char", string>[]
+      >`
         select d.url, d.content as stored, c.content, c.start_char, c.end_char, encode(c.content_hash, 'hex') as hash,
           c.fts::text as fts, chunk_fts(d.title, c.section_header, c.content)::text as wanted
         from chunks c join documents d on d.id = c.document_id where d.generation_id = ${generationId}`;
