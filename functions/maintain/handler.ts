@@ -1,4 +1,7 @@
-/** Removes replaced generations with their vectors and expired results, refreshes the corpus statistics, ages the embedding cache. */
+/**
+ * Removes replaced generations with their vectors and expired results, refreshes the corpus statistics, ages the
+ * embedding cache.
+ */
 import type { Context } from "aws-lambda";
 import { removeExpiredDiscoveries } from "../../shared/crawl/discovery/jobs.ts";
 import { ageCrawlCache } from "../../shared/crawl/frontier/crawl-cache.ts";

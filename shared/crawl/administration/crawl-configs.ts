@@ -1,4 +1,7 @@
-/** Crawl configs: settings under a name. A job keeps a copy of those it was started with, so that no later change concerns it. */
+/**
+ * Crawl configs: settings under a name. A job keeps a copy of those it was started with, so that no later change
+ * concerns it.
+ */
 import postgres from "postgres";
 import type { Queryable } from "../../platform/database/database.ts";
 import { ApiError } from "../../platform/errors.ts";
@@ -86,7 +89,10 @@ export async function deleteConfig(sql: Queryable, id: string): Promise<void> {
 
 const missing = (id: string) => new ApiError(404, `There is no crawl config ${id}`, { code: "NOT_FOUND" });
 
-/** As it is stored: a proxy that is gone or switched off meanwhile fails the crawls that want it, not the reading of the config. */
+/**
+ * As it is stored: a proxy that is gone or switched off meanwhile fails the crawls that want it, not the reading of the
+ * config.
+ */
 function shown(row: Row): StoredConfig {
   return { ...row, settings: crawlConfigSchema.parse(row.settings) };
 }

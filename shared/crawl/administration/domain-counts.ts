@@ -1,4 +1,7 @@
-/** What became of the URLs of each domain, over all jobs: running totals, since counting afterwards would read every capture. */
+/**
+ * What became of the URLs of each domain, over all jobs: running totals, since counting afterwards would read every
+ * capture.
+ */
 import type { Queryable, Transaction } from "../../platform/database/database.ts";
 import { rowsOf } from "../../platform/database/rows.ts";
 

@@ -57,11 +57,12 @@ const LONGEST_VALIDATOR = 1000;
 
 /**
  * A subquery for the row `u` of the frontier: the response that a new one is compared with, so that an unchanged page
- * becomes a revisit of it. That is always the original: a capture that is itself a revisit, or whose response was used again,
- * leads to the one that holds the response. Not where that one is truncated or not archived.
+ * becomes a revisit of it. That is always the original: a capture that is itself a revisit, or whose response was used
+ * again, leads to the one that holds the response. Not where that one is truncated or not archived.
  *
- * Validators, the latest that were heard, come along only where an active document of that URL and collection exists, or of
- * the URL that it was last redirected to, so that a response 304 can carry it over; otherwise only the digest decides.
+ * Validators, the latest that were heard, come along only where an active document of that URL and collection exists,
+ * or of the URL that it was last redirected to, so that a response 304 can carry it over; otherwise only the digest
+ * decides.
  */
 export function priorOf(tx: Transaction, job: Pick<JobRow, "collectionId">) {
   const last = tx`

@@ -1,6 +1,6 @@
 /**
- * The crawl cache: captures of the archive that are young enough to be taken instead of a request. Nothing is stored for it;
- * what counts is the last capture of a URL that says something about the page.
+ * The crawl cache: captures of the archive that are young enough to be taken instead of a request. Nothing is stored
+ * for it; what counts is the last capture of a URL that says something about the page.
  */
 import { countCacheUse } from "../../platform/database/cache-counts.ts";
 import type { Queryable, Transaction } from "../../platform/database/database.ts";
@@ -22,11 +22,11 @@ export interface Reusable {
 }
 
 /**
- * What may be used again of these URLs for the job: the last capture of the URL, unless it failed, is older than the job's
- * time, or was cleared. It must have been made with the same settings but for the pace, so that nothing made with other headers
- * or rules is served; where it redirected, the job must go wherever redirects lead. Where the job wants documents or links,
- * the capture's document must be the active one: otherwise it would not be known what to index, and the page is fetched.
- * A capture of a job that is kept for a while only serves jobs that are not kept longer.
+ * What may be used again of these URLs for the job: the last capture of the URL, unless it failed, is older than the
+ * job's time, or was cleared. It must have been made with the same settings but for the pace, so that nothing made with
+ * other headers or rules is served; where it redirected, the job must go wherever redirects lead. Where the job wants
+ * documents or links, the capture's document must be the active one: otherwise it would not be known what to index, and
+ * the page is fetched. A capture of a job that is kept for a while only serves jobs that are not kept longer.
  * @param hashes hex
  */
 export async function findReusable(tx: Queryable, job: JobRow, hashes: readonly string[]): Promise<Reusable[]> {
@@ -64,8 +64,8 @@ const hostIn = (sql: Queryable, column: "url" | "final_url") =>
   sql`substring(c.${sql(column)} from '^https?://([^/?#]+)')`;
 
 /**
- * Marks the tasks of which something may be answered without a request, and counts what was found. The caller holds the job's
- * row.
+ * Marks the tasks of which something may be answered without a request, and counts what was found. The caller holds the
+ * job's row.
  */
 export async function lookUpTasks(tx: Transaction, job: JobRow, tasks: readonly ClaimedTask[]): Promise<ClaimedTask[]> {
   const { cache, cache_ttl_s } = job.settings;

@@ -1,4 +1,6 @@
-/** The frontier: each URL of a job once, with what became of it. Callers hold the locks that jobs/lifecycle.ts names. */
+/**
+ * The frontier: each URL of a job once, with what became of it. Callers hold the locks that jobs/lifecycle.ts names.
+ */
 import type { Transaction } from "../../platform/database/database.ts";
 import { rowsOf } from "../../platform/database/rows.ts";
 import { addCounts, type JobRow, noteLimit } from "../jobs/lifecycle.ts";
@@ -33,8 +35,8 @@ export const seedUrl = (url: string, position: number): NewUrl => ({
 });
 
 /**
- * Adds those URLs that the job does not know yet, in the given order, and counts them. Those that it knows and has not begun
- * with move forward where the strategy now gives them a better place. The caller holds the job's row.
+ * Adds those URLs that the job does not know yet, in the given order, and counts them. Those that it knows and has not
+ * begun with move forward where the strategy now gives them a better place. The caller holds the job's row.
  * @returns the hosts that gained a URL
  */
 export async function addUrls(tx: Transaction, job: JobRow, urls: readonly NewUrl[]): Promise<Set<string>> {

@@ -10,7 +10,8 @@ import { type ClaimedUrl, endClaimed, lockClaimed, lockLapsed, lockTask } from "
 type LostWorkDependencies = Pick<JobDependencies, "sql" | "queues" | "log">;
 
 /**
- * Ends what is outstanding of the task as failed (DEAD_LETTERED), or as skipped where the job is cancelled, and goes on with the job.
+ * Ends what is outstanding of the task as failed (DEAD_LETTERED), or as skipped where the job is cancelled, and goes on
+ * with the job.
  * @param hashes only these URLs (hex); null: all that is outstanding
  * @returns how many URLs ended
  */
@@ -61,9 +62,9 @@ async function endOutstanding(
 }
 
 /**
- * Claims what others have skipped, for a transaction that has found its URLs answered before: to be called once it has ended.
- * PostgreSQL has given it the locks of these rows all the same, also of those that are to be tried again, and whoever claimed
- * meanwhile skipped them.
+ * Claims what others have skipped, for a transaction that has found its URLs answered before: to be called once it has
+ * ended. PostgreSQL has given it the locks of these rows all the same, also of those that are to be tried again, and
+ * whoever claimed meanwhile skipped them.
  */
 export async function claimSkipped(dependencies: LostWorkDependencies, jobId: string): Promise<void> {
   const [row] = await dependencies.sql<{ left: boolean }[]>`

@@ -1,4 +1,6 @@
-/** `max_pages_per_host`: URLs of one host that a job fetches, counted as they are claimed and as they are given back. */
+/**
+ * `max_pages_per_host`: URLs of one host that a job fetches, counted as they are claimed and as they are given back.
+ */
 import type { Transaction } from "../../platform/database/database.ts";
 import { rowsOf } from "../../platform/database/rows.ts";
 import { addCounts, type JobRow, noteLimit } from "../jobs/lifecycle.ts";

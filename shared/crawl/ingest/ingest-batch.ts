@@ -1,6 +1,6 @@
 /**
- * Ingest: one capture batch becomes rows, in one transaction. Captures whose URL is not claimed by the batch's task any more
- * were ingested before, so that a message may arrive any number of times, at once too.
+ * Ingest: one capture batch becomes rows, in one transaction. Captures whose URL is not claimed by the batch's task any
+ * more were ingested before, so that a message may arrive any number of times, at once too.
  */
 import type { Capture } from "../../capture/capture.ts";
 import { type CapturesMessage, readCaptureBatch } from "../../capture/capture-batch.ts";

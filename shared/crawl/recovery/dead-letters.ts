@@ -60,7 +60,10 @@ export type Trace = z.infer<typeof traceSchema>;
 
 type LetterState = "waiting" | "sent" | "recovered" | "ended";
 
-/** Idempotent. What cannot be traced to a job is recorded all the same; its rows' leases lapse, and the sweep goes on with them. */
+/**
+ * Idempotent. What cannot be traced to a job is recorded all the same; its rows' leases lapse, and the sweep goes on
+ * with them.
+ */
 export async function recordDeadLetter(dependencies: DeadLetterDependencies, letter: DeadLetter): Promise<void> {
   const trace = traceOf(letter.body);
   const { state, repeated } = await inTransaction(dependencies.sql, (tx) => record(tx, dependencies, letter, trace));

@@ -1,6 +1,7 @@
 /**
- * Sends dead letters whose fault may have passed again, to the queue that gave them up: after a wait that grows, and no more
- * often than the configuration allows. While a letter waits, its task's lease may lapse: nothing else sends that task.
+ * Sends dead letters whose fault may have passed again, to the queue that gave them up: after a wait that grows, and no
+ * more often than the configuration allows. While a letter waits, its task's lease may lapse: nothing else sends that
+ * task.
  */
 import { inTransaction, type Sql } from "../../platform/database/database.ts";
 import { prolongLease } from "../frontier/claim-lease.ts";

@@ -1,6 +1,6 @@
 /**
- * The sweep: rows are the truth and messages are hints, so what a lost message asked for is found in the rows and asked for
- * again. A marker says whether any job is unfinished; without it the database is left alone, and may pause.
+ * The sweep: rows are the truth and messages are hints, so what a lost message asked for is found in the rows and asked
+ * for again. A marker says whether any job is unfinished; without it the database is left alone, and may pause.
  */
 import { sendEmbedTasks } from "../../knowledge/embedding/embed-task.ts";
 import { outstandingChunks } from "../../knowledge/embedding/outstanding-chunks.ts";

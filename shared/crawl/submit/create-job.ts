@@ -41,10 +41,11 @@ export interface NewJob {
 }
 
 /**
- * Writes the job with its seeds, claims the first of them, and sends their tasks after the commit. The job is taken once
- * this resolves, even if no message could be sent: the sweep sends them.
+ * Writes the job with its seeds, claims the first of them, and sends their tasks after the commit. The job is taken
+ * once this resolves, even if no message could be sent: the sweep sends them.
  * @param admit runs first in the job's transaction; what it throws refuses the job
- * @throws ApiError 403 DOMAIN_BLOCKED where the hosts of all seeds are blocked; RangeError without a seed, or with limits below 1 page or 0 links; TypeError where a seed is not a URL
+ * @throws ApiError 403 DOMAIN_BLOCKED where the hosts of all seeds are blocked; RangeError without a seed, or with
+ * limits below 1 page or 0 links; TypeError where a seed is not a URL
  */
 export async function createJob(
   dependencies: JobDependencies,

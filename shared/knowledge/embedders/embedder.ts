@@ -7,7 +7,9 @@ export interface EmbedderDescriptor {
   dimension: number;
   /** Tokens of a text that the model reads; more is cut. */
   maxTokens: number;
-  /** Weights of the two sides in rank fusion, chosen by measurement so that hybrid is never worse than its better half. */
+  /**
+   * Weights of the two sides in rank fusion, chosen by measurement so that hybrid is never worse than its better half.
+   */
   fusionWeights: { vector: number; keyword: number };
 }
 

@@ -1,6 +1,6 @@
 /**
- * Text Embeddings Inference over HTTP: `POST /embed {inputs, truncate, normalize}` answers one array of numbers per input;
- * 429 means overloaded, 413 and 422 an input or batch it refuses, 424 a failed inference.
+ * Text Embeddings Inference over HTTP: `POST /embed {inputs, truncate, normalize}` answers one array of numbers per
+ * input; 429 means overloaded, 413 and 422 an input or batch it refuses, 424 a failed inference.
  * https://huggingface.github.io/text-embeddings-inference/
  */
 import { z } from "zod";

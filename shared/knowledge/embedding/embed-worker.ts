@@ -1,7 +1,7 @@
 /**
  * Gives chunks their vectors. The chunk's row says whether it still wants one, so a message that comes twice, or to two
- * workers at once, changes nothing the second time. The vector is stored before the row says so: whoever dies in between
- * leaves a pending row, and the sweep asks again.
+ * workers at once, changes nothing the second time. The vector is stored before the row says so: whoever dies in
+ * between leaves a pending row, and the sweep asks again.
  */
 import { countCacheUse } from "../../platform/database/cache-counts.ts";
 import { inTransaction, type Queryable, type Sql, type Transaction } from "../../platform/database/database.ts";
@@ -28,8 +28,8 @@ export interface EmbedDependencies {
 }
 
 /**
- * A text that the embedder cannot turn into a usable vector this many times is given up; keyword search still finds it. A store
- * or an embedder that is down does not count.
+ * A text that the embedder cannot turn into a usable vector this many times is given up; keyword search still finds it.
+ * A store or an embedder that is down does not count.
  */
 export const MOST_ATTEMPTS = 5;
 

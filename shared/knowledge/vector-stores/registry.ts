@@ -1,4 +1,7 @@
-/** Which vector store the configuration asks for; imported when used, so that a Lambda bundle carries no SQLite extension. */
+/**
+ * Which vector store the configuration asks for; imported when used, so that a Lambda bundle carries no SQLite
+ * extension.
+ */
 import type { Config } from "../../platform/config.ts";
 import type { EmbedderDescriptor } from "../embedders/embedder.ts";
 import type { VectorStore } from "./vector-store.ts";

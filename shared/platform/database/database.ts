@@ -18,7 +18,10 @@ export interface DatabaseOptions {
 /** Above the ~15 s that a paused Aurora takes to resume. */
 const CONNECT_TIMEOUT_S = 30;
 
-/** A frozen Lambda container cannot close its connection, and Aurora does not pause while one is open: the server closes it. */
+/**
+ * A frozen Lambda container cannot close its connection, and Aurora does not pause while one is open: the server closes
+ * it.
+ */
 const IDLE_SESSION_MS = 300_000;
 
 /** The database that the configuration names. */
