@@ -1,4 +1,4 @@
-/** What embedding and search tell of themselves. */
+/** Metrics of embedding and search. */
 import type { Logger } from "../platform/observability/log.ts";
 import { counter, counterBy, histogram, metricSet, SECONDS } from "../platform/observability/metrics.ts";
 
@@ -22,14 +22,14 @@ export function recordEmbedded(log: Logger, jobId: string, chunks: Embedded, sta
   log.measure("chunks embedded", { job_id: jobId, ...EMBED.fields({}, values, Date.now()) });
 }
 
-/** Runs a search, and tells in one line how long it took. */
+/** Runs a search, and records in one line how long it took. */
 export async function measured<T>(
   log: Logger,
   mode: string,
   run: () => Promise<readonly T[]>,
 ): Promise<{ results: readonly T[]; latencyMs: number }> {
   const started = performance.now();
-  const tell = (results: number, failures: number): number => {
+  const record = (results: number, failures: number): number => {
     const latencyMs = performance.now() - started;
     const values = { request_seconds: latencyMs / 1000, results, failures };
     log.measure("searched", SEARCH.fields({ mode }, values, Date.now()));
@@ -39,8 +39,8 @@ export async function measured<T>(
   try {
     results = await run();
   } catch (error) {
-    tell(0, 1);
+    record(0, 1);
     throw error;
   }
-  return { results, latencyMs: tell(results.length, 0) };
+  return { results, latencyMs: record(results.length, 0) };
 }

@@ -1,4 +1,7 @@
-/** Crawl configs: settings under a name. A job keeps a copy of those it was started with, so that no later change concerns it. */
+/**
+ * Crawl configs: settings under a name. A job keeps a copy of those it was started with, so that no later change
+ * concerns it.
+ */
 import postgres from "postgres";
 import type { Queryable } from "../../platform/database/database.ts";
 import { ApiError } from "../../platform/errors.ts";
@@ -35,7 +38,10 @@ export async function createConfig(sql: Queryable, { name, settings }: ConfigInp
   return shown(row as Row);
 }
 
-/** Replaces name and settings. @throws as `createConfig`, and ApiError 404 NOT_FOUND */
+/**
+ * Replaces name and settings.
+ * @throws as `createConfig`, and ApiError 404 NOT_FOUND
+ */
 export async function replaceConfig(
   sql: Queryable,
   id: string,
@@ -60,7 +66,10 @@ export async function readConfig(sql: Queryable, id: string): Promise<StoredConf
   return shown(row);
 }
 
-/** Newest first. @param after id of the last config seen */
+/**
+ * Newest first.
+ * @param after id of the last config seen
+ */
 export async function listConfigs(
   sql: Queryable,
   { limit, after }: { limit: number; after?: string | undefined },
@@ -80,7 +89,10 @@ export async function deleteConfig(sql: Queryable, id: string): Promise<void> {
 
 const missing = (id: string) => new ApiError(404, `There is no crawl config ${id}`, { code: "NOT_FOUND" });
 
-/** As it is stored: a proxy that is gone or switched off meanwhile fails the crawls that want it, not the look at the config. */
+/**
+ * As it is stored: a proxy that is gone or switched off meanwhile fails the crawls that want it, not the reading of the
+ * config.
+ */
 function shown(row: Row): StoredConfig {
   return { ...row, settings: crawlConfigSchema.parse(row.settings) };
 }

@@ -1,4 +1,7 @@
-/** What became of the URLs of each domain, over all jobs: running totals, since counting afterwards would read every capture. */
+/**
+ * What became of the URLs of each domain, over all jobs: running totals, since counting afterwards would read every
+ * capture.
+ */
 import type { Queryable, Transaction } from "../../platform/database/database.ts";
 import { rowsOf } from "../../platform/database/rows.ts";
 
@@ -52,7 +55,10 @@ export async function readDomainCounts(sql: Queryable, domain: string): Promise<
   return row;
 }
 
-/** In order of name. @param after the last domain seen */
+/**
+ * In order of name.
+ * @param after the last domain seen
+ */
 export async function listDomainCounts(
   sql: Queryable,
   { limit, after }: { limit: number; after?: string | undefined },

@@ -1,7 +1,8 @@
 /**
- * Settings of a domain. The row is the truth; fetch reads a copy in the host's item of the state table. A change is committed
- * first and then written through; until that has succeeded the row says so, the caller is told to repeat, and the sweep repairs
- * it. The claim reads the row itself, so that a block holds for all that is not under way yet in any case.
+ * Settings of a domain. The row is the truth; fetch reads a copy in the host's item of the state table. A change is
+ * committed first and then written through; until that has succeeded the row says so, the caller is asked to repeat,
+ * and the sweep repairs it. The claim reads the row itself, so that a block holds for all that is not under way yet in
+ * any case.
  */
 import { inTransaction, type Queryable, type Sql } from "../../platform/database/database.ts";
 import { ApiError } from "../../platform/errors.ts";
@@ -42,7 +43,10 @@ export async function readDomainSettings(sql: Queryable, domain: string): Promis
   return row ?? { ...UNSET, domain, updated_at: null, in_force: true };
 }
 
-/** In order of name. @param after the last domain seen */
+/**
+ * In order of name.
+ * @param after the last domain seen
+ */
 export async function listDomainSettings(
   sql: Queryable,
   { blocked, limit, after }: { blocked?: boolean | undefined; limit: number; after?: string | undefined },
@@ -63,8 +67,8 @@ export async function changeDomain(
   domain: string,
   change: DomainChange,
 ): Promise<DomainSettings> {
-  // before the commit, for the sweep to look for what is not written through. Where the state table fails, the caller hears of
-  // it below.
+  // before the commit, for the sweep to find what is not written through. Where the state table fails, the caller hears
+  // of it below.
   await Promise.allSettled([flags.markActive()]);
   const row = await inTransaction(sql, async (tx) => {
     await tx`insert into domain_settings (domain, revision) values (${domain}, 0) on conflict do nothing`;
@@ -90,7 +94,10 @@ export async function changeDomain(
   return await readDomainSettings(sql, domain);
 }
 
-/** Writes through what an earlier attempt could not. @returns how many domains it was */
+/**
+ * Writes through what an earlier attempt could not.
+ * @returns how many domains it was
+ */
 export async function repairDomains(dependencies: DomainDependencies): Promise<number> {
   const { sql } = dependencies;
   const rows = await sql<DomainRow[]>`

@@ -1,4 +1,6 @@
-/** The crawl settings that a job runs with: those of a stored config, then the overrides of the request, then defaults. */
+/**
+ * The crawl settings that a job runs with: those of a stored config, then the overrides of the request, then defaults.
+ */
 import { z } from "zod";
 import type { Queryable } from "../../platform/database/database.ts";
 import { ApiError } from "../../platform/errors.ts";
@@ -17,8 +19,8 @@ export const crawlConfigOverridesSchema = z.strictObject(crawlConfigOverrides) a
 >;
 
 /**
- * @throws ApiError 404 NOT_FOUND where there is no config `configId` or no such proxy, 409 PROXY_INACTIVE, 400 VALIDATION_ERROR where the settings do not go
- * together
+ * @throws ApiError 404 NOT_FOUND where there is no config `configId` or no such proxy, 409 PROXY_INACTIVE, 400
+ * VALIDATION_ERROR where the settings do not go together
  */
 export async function effectiveConfig(
   sql: Queryable,

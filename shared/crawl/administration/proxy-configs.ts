@@ -71,7 +71,10 @@ export async function replaceProxyConfig(
   );
 }
 
-/** Jobs that use it go on failing with PROXY_UNAVAILABLE. @throws ApiError 404 NOT_FOUND */
+/**
+ * Jobs that use it go on failing with PROXY_UNAVAILABLE.
+ * @throws ApiError 404 NOT_FOUND
+ */
 export async function deleteProxyConfig({ sql, proxies }: ProxyConfigDependencies, id: string): Promise<void> {
   await inTransaction(sql, async (tx) => {
     const { count } = await tx`delete from proxy_configs where id = ${id}`;
@@ -87,7 +90,10 @@ export async function readProxyConfig(sql: Queryable, id: string): Promise<Proxy
   return row;
 }
 
-/** Newest first. @param after the id of the last one seen */
+/**
+ * Newest first.
+ * @param after the id of the last one seen
+ */
 export async function listProxyConfigs(
   sql: Queryable,
   { limit, after }: { limit: number; after?: string | undefined },

@@ -1,6 +1,6 @@
 /**
- * Jobs that have nothing but blocked hosts to begin with are refused. Other URLs of blocked hosts end before anybody fetches them,
- * or takes them from the cache. What is under way, fetch refuses.
+ * Jobs that have nothing but blocked hosts to begin with are refused. Other URLs of blocked hosts end before anybody
+ * fetches them, or takes them from the cache. What is under way, fetch refuses.
  */
 import type { Queryable, Transaction } from "../../platform/database/database.ts";
 import { ApiError } from "../../platform/errors.ts";

@@ -1,4 +1,4 @@
-/** Fetch tasks made from claimed rows, and sent. */
+/** Makes fetch tasks of claimed rows, and sends them. */
 
 import type { QueueSender } from "../../platform/aws/queues.ts";
 import type { Transaction } from "../../platform/database/database.ts";
@@ -13,7 +13,7 @@ export interface ClaimedTask {
   task: FetchTask;
   /** For the queue, up to 900. */
   delayS: number;
-  /** The crawl cache is asked first: see reuse-captures.ts. */
+  /** The crawl cache is asked first: see ingest-cached.ts. */
   fromCache?: boolean;
 }
 
@@ -30,7 +30,7 @@ export interface TaskUrl {
 /** @param urls of one host, at least one */
 export function fetchTask(job: JobRow, taskId: string, urls: readonly TaskUrl[]): FetchTask {
   const host = urls[0]?.host ?? "";
-  // an answer 304 holds no text to score links by
+  // a response 304 holds no text to score links by
   const scored = job.settings.strategy === "best_first";
   return {
     taskId,
@@ -56,12 +56,13 @@ export function fetchTask(job: JobRow, taskId: string, urls: readonly TaskUrl[])
 const LONGEST_VALIDATOR = 1000;
 
 /**
- * A subquery for the row `u` of the frontier: the response that a new answer is compared with, so that an unchanged page
- * becomes a revisit of it. That is always the original: a capture that is itself a revisit, or whose answer was used again,
- * leads to the one that holds the response. Not where that one is truncated or not archived.
+ * A subquery for the row `u` of the frontier: the response that a new one is compared with, so that an unchanged page
+ * becomes a revisit of it. That is always the original: a capture that is itself a revisit, or whose response was used
+ * again, leads to the one that holds the response. Not where that one is truncated or not archived.
  *
- * Validators, the latest that were heard, come along only where an active document of that URL and collection exists, or of
- * the URL that it was last redirected to, so that the answer 304 can carry it over; otherwise only the digest tells.
+ * Validators, the latest that were heard, come along only where an active document of that URL and collection exists,
+ * or of the URL that it was last redirected to, so that a response 304 can carry it over; otherwise only the digest
+ * decides.
  */
 export function priorOf(tx: Transaction, job: Pick<JobRow, "collectionId">) {
   const last = tx`

@@ -1,4 +1,7 @@
-/** Hosts on which something may be claimed, and how much of a job is under way: found by probes of an index, not by counting. */
+/**
+ * Hosts on which something may be claimed, and how much of a job is under way: found by probes of an index, not by
+ * counting.
+ */
 import type { PendingQuery, Row } from "postgres";
 import type { Transaction } from "../../platform/database/database.ts";
 import type { JobRow } from "../jobs/lifecycle.ts";
@@ -39,9 +42,9 @@ export async function tasksUnderWay(tx: Transaction, jobId: string): Promise<num
 }
 
 /**
- * Hosts without a task under way that have URLs which may be claimed. First those of first tries, breadth first of the present
- * level alone, as long as there is budget for any: those that wait to be tried again would hold up what may be fetched now. Then
- * these, which must not be hidden by what is never to be fetched.
+ * Hosts without a task under way that have URLs which may be claimed. First those of first tries, breadth first of the
+ * present level alone, as long as there is budget for any: those that wait to be tried again would hold up what may be
+ * fetched now. Then these, which must not be hidden by what is never to be fetched.
  * @param limit at the most so many
  */
 export async function idleHosts(tx: Transaction, job: JobRow, limit: number): Promise<string[]> {

@@ -1,6 +1,6 @@
 /**
- * The lease of a claim: who claims URLs for a task must answer for them in time. Captures prolong it; the sweep renews a
- * lapsed one and sends the task again.
+ * The lease of a claim: whoever claims URLs for a task is responsible for them until it ends. Captures prolong it; the
+ * sweep renews a lapsed one and sends the task again.
  */
 import type { Transaction } from "../../platform/database/database.ts";
 import type { JobRow } from "../jobs/lifecycle.ts";
@@ -22,8 +22,8 @@ const LARGEST_LEASE_FACTOR = 16;
 export const MAX_SENDS = 8;
 
 /**
- * How long a task may take before it counts as lost, in seconds: two tasks share the host's rate. A lease that lapses too early
- * has nothing fetched twice, since the task knows what it has fetched; but who lapses too often is given up.
+ * How long a task may take before it counts as lost, in seconds: two tasks share the host's rate. A lease that lapses
+ * too early has nothing fetched twice, since the task knows what it has fetched; but who lapses too often is given up.
  */
 export function leaseSeconds(
   urls: number,
@@ -34,8 +34,8 @@ export function leaseSeconds(
 }
 
 /**
- * The task makes progress: what is left of it gets a full lease again. Rows that another batch of the task has locked are
- * left out: they are just ending, and their transaction may wait for the job's row, which the caller holds.
+ * The task makes progress: what is left of it gets a full lease again. Rows that another batch of the task has locked
+ * are left out: they are just ending, and their transaction may wait for the job's row, which the caller holds.
  */
 export async function prolongLease(tx: Transaction, job: JobRow, taskId: string): Promise<void> {
   const lease = leaseSeconds(MAX_URLS_PER_TASK, job.settings.config);
@@ -47,8 +47,9 @@ export async function prolongLease(tx: Transaction, job: JobRow, taskId: string)
 }
 
 /**
- * Makes the task of a lapsed lease once more, from the rows that it still owes. Its lease grows with each sending, since it may
- * have lapsed only because the queue is long. @returns undefined where nothing is owed any more
+ * Makes the task of a lapsed lease once more, from its outstanding rows. Its lease grows with each sending, since it
+ * may have lapsed only because the queue is long.
+ * @returns undefined where nothing is outstanding any more
  */
 export async function renewTask(tx: Transaction, job: JobRow, taskId: string): Promise<ClaimedTask | undefined> {
   const lease = leaseSeconds(MAX_URLS_PER_TASK, job.settings.config);
@@ -63,7 +64,10 @@ export async function renewTask(tx: Transaction, job: JobRow, taskId: string): P
   return count === 0 ? undefined : await readTask(tx, job, taskId);
 }
 
-/** The task as it stands: with the URLs that it still owes. @returns undefined where it owes none */
+/**
+ * Reads the task as it stands: with its outstanding URLs.
+ * @returns undefined where there are none
+ */
 export async function readTask(tx: Transaction, job: JobRow, taskId: string): Promise<ClaimedTask | undefined> {
   const outstanding = await tx<TaskUrl[]>`
     select encode(u.url_hash, 'hex') as "urlHash", u.url, u.host, u.depth, u.attempt, prior.prior

@@ -15,9 +15,9 @@ export interface ClaimShape {
 }
 
 /**
- * What is claimed can no longer be overtaken by what is found meanwhile, so the order of a strategy is as good as its claims are
- * small. Breadth first loses nothing by large ones: a level is known before it begins. With two tasks on a host one is fetched
- * while the other is being written.
+ * What is claimed can no longer be overtaken by what is found meanwhile, so the order of a strategy is as good as its
+ * claims are small. Breadth first loses nothing by large ones: a level is known before it begins. With two tasks on a
+ * host one is fetched while the other is being written.
  */
 const BY_STRATEGY: Record<Strategy, Pick<ClaimShape, "urlsPerTask" | "tasksPerHost">> = {
   bfs: { urlsPerTask: MAX_URLS_PER_TASK, tasksPerHost: 2 },
@@ -29,7 +29,9 @@ const BY_STRATEGY: Record<Strategy, Pick<ClaimShape, "urlsPerTask" | "tasksPerHo
 export const TASKS_PER_HOST = 2;
 /** Hosts whose politeness one job waits for at the same time; it bounds what one claim writes and sends, too. */
 const TASKS_PER_JOB = 200;
-/** Requests at once of one task of a job on many hosts, where it has an allowance: a host of its own rarely takes more. */
+/**
+ * Requests at once of one task of a job on many hosts, where it has an allowance: a host of its own rarely takes more.
+ */
 const WORKERS_PER_TASK = 4;
 
 type Shaped = Pick<JobRow, "kind"> & { settings: Pick<JobSettings, "strategy" | "concurrency" | "scope" | "seeds"> };
@@ -50,7 +52,7 @@ export function claimShape(job: Shaped): ClaimShape {
   return { urlsPerTask, tasksPerHost, tasks, workers };
 }
 
-/** Whether all URLs of the job are on one host, so that nobody has to look for others. */
+/** Whether all URLs of the job are on one host, so that there are no others to find. */
 export function isOnOneHost({ kind, settings: { scope, seeds } }: Shaped): boolean {
   if (kind === "pages") return seeds.length === 1;
   return seeds.length === 1 && scope.roots.length === 1 && (scope.mode === "host" || scope.mode === "prefix");

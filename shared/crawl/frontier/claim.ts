@@ -1,12 +1,13 @@
 /**
- * Claims the next URLs of a job, per host, and makes fetch tasks of them; a claim is a lease that the sweep may renew. How many
- * URLs a task holds and how many tasks are under way is a matter of the strategy: see claim-shape.ts.
+ * Claims the next URLs of a job, per host, and makes fetch tasks of them; a claim is a lease that the sweep may renew.
+ * How many URLs a task holds and how many tasks are under way is a matter of the strategy: see claim-limits.ts.
  *
- * Breadth first to the letter: no URL of depth d + 1 is claimed, on whatever host, while one of depth d awaits its first try or
- * is being tried, so that each URL has its true depth. URLs that are tried again do not hold up the next level.
+ * Breadth first to the letter: no URL of depth d + 1 is claimed, on whatever host, while one of depth d awaits its
+ * first try or is being tried, so that each URL has its true depth. URLs that are tried again do not hold up the next
+ * level.
  *
- * The time is that of the statement: a transaction that has waited for the job's row began before what it now sees was written,
- * and by its own `now()` what others have just found would lie in the future and be left to nobody.
+ * The time is that of the statement: a transaction that has waited for the job's row began before what it now sees was
+ * written, and by its own `now()` what others have just found would lie in the future and be left to nobody.
  */
 import type { Transaction } from "../../platform/database/database.ts";
 import { rowsOf } from "../../platform/database/rows.ts";
@@ -29,8 +30,9 @@ interface Candidate extends TaskUrl {
 }
 
 /**
- * Claims what may be claimed: first on these hosts (null: on none in particular), then on others that wait. The caller holds
- * the job's row. Where nothing can be claimed any more because `max_pages` is reached, the rest of the frontier ends.
+ * Claims what may be claimed: first on these hosts (null: on none in particular), then on others that wait. The caller
+ * holds the job's row. Where nothing can be claimed any more because `max_pages` is reached, the rest of the frontier
+ * ends.
  */
 export async function claimUrls(tx: Transaction, job: JobRow, hosts: readonly string[] | null): Promise<ClaimedTask[]> {
   const tasks: ClaimedTask[] = [];
@@ -77,8 +79,8 @@ interface Round {
   /** Tasks that may be made. */
   free: number;
   /**
-   * `ready`: what may be fetched now. `waiting`: what is to be tried again later; it is claimed early, and the queue delays
-   * its task, so that no clock of ours has to wake up for it.
+   * `ready`: what may be fetched now. `waiting`: what is to be tried again later; it is claimed early, and the queue
+   * delays its task, so that no clock of ours has to wake up for it.
    */
   which: "ready" | "waiting";
 }
@@ -146,7 +148,10 @@ function inSlices(urls: readonly Candidate[], size: number): Candidate[][] {
   return slices.toSorted((a, b) => a.rank - b.rank).map(({ slice }) => slice);
 }
 
-/** In order of priority, as many as the host's free tasks hold. @param fresh hosts on which first tries may be claimed */
+/**
+ * In order of priority, as many as the host's free tasks hold.
+ * @param fresh hosts on which first tries may be claimed
+ */
 async function findReady(
   tx: Transaction,
   job: JobRow,
@@ -176,7 +181,10 @@ async function findReady(
     order by u.host, u.priority`;
 }
 
-/** What is tried again, in order of time. What has become due since `findReady` looked is among it, or nobody would claim it. */
+/**
+ * What is tried again, in order of time. What has become due since `findReady` looked is among it, or nobody would
+ * claim it.
+ */
 async function findWaiting(
   tx: Transaction,
   job: JobRow,

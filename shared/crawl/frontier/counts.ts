@@ -26,7 +26,10 @@ export async function readCounts(tx: Transaction, jobId: string, keys: readonly 
   return counts;
 }
 
-/** @param added keys that differ from each other @returns the new counts, in the order of the keys */
+/**
+ * @param added keys that differ from each other
+ * @returns the new counts, in the order of the keys
+ */
 export async function addToCounts(
   tx: Transaction,
   jobId: string,

@@ -1,6 +1,6 @@
 /**
- * The crawl cache: captures of the archive that are young enough to be taken instead of a request. Nothing is stored for it;
- * what counts is the last capture of a URL that says something about the page.
+ * The crawl cache: captures of the archive that are young enough to be taken instead of a request. Nothing is stored
+ * for it; what counts is the last capture of a URL that says something about the page.
  */
 import { countCacheUse } from "../../platform/database/cache-counts.ts";
 import type { Queryable, Transaction } from "../../platform/database/database.ts";
@@ -22,11 +22,11 @@ export interface Reusable {
 }
 
 /**
- * What may be used again of these URLs for the job: the last capture of the URL, unless it failed, is older than the job's
- * time, or was cleared. It must have been made with the same settings but for the pace, so that nothing made with other headers
- * or rules is served; where it redirected, the job must go wherever redirects lead. Where the job wants documents or links,
- * the capture's document must be the active one: otherwise nobody could tell what to index, and the page is fetched.
- * A capture of a job that is kept for a while only serves jobs that are not kept longer.
+ * What may be used again of these URLs for the job: the last capture of the URL, unless it failed, is older than the
+ * job's time, or was cleared. It must have been made with the same settings but for the pace, so that nothing made with
+ * other headers or rules is served; where it redirected, the job must go wherever redirects lead. Where the job wants
+ * documents or links, the capture's document must be the active one: otherwise it would not be known what to index, and
+ * the page is fetched. A capture of a job that is kept for a while only serves jobs that are not kept longer.
  * @param hashes hex
  */
 export async function findReusable(tx: Queryable, job: JobRow, hashes: readonly string[]): Promise<Reusable[]> {
@@ -64,8 +64,8 @@ const hostIn = (sql: Queryable, column: "url" | "final_url") =>
   sql`substring(c.${sql(column)} from '^https?://([^/?#]+)')`;
 
 /**
- * Marks the tasks of which something may be answered without a request, and counts what was found. The caller holds the job's
- * row.
+ * Marks the tasks of which something may be answered without a request, and counts what was found. The caller holds the
+ * job's row.
  */
 export async function lookUpTasks(tx: Transaction, job: JobRow, tasks: readonly ClaimedTask[]): Promise<ClaimedTask[]> {
   const { cache, cache_ttl_s } = job.settings;
@@ -81,7 +81,10 @@ export async function lookUpTasks(tx: Transaction, job: JobRow, tasks: readonly 
   return tasks.map((each) => ({ ...each, fromCache: each.task.urls.some(({ urlHash }) => known.has(urlHash)) }));
 }
 
-/** No capture of before is used again; all of them stay in the archive. @param domain `*` for every domain */
+/**
+ * No capture of before is used again; all of them stay in the archive.
+ * @param domain `*` for every domain
+ */
 export async function clearCrawlCache(sql: Queryable, domain: string): Promise<Date> {
   const [row] = await sql<{ clearedAt: Date }[]>`
     insert into crawl_cache_cleared (domain, cleared_at) values (${domain}, clock_timestamp())
@@ -100,7 +103,10 @@ export async function crawlCacheClearedAt(sql: Queryable): Promise<Date | null> 
 /** Longer than any capture may be used again. */
 const LONGEST_TTL = "15 days";
 
-/** Forgets clearings that are older than all that could be used again. @returns how many */
+/**
+ * Forgets clearings that are older than all that could be used again.
+ * @returns how many
+ */
 export async function ageCrawlCache(sql: Queryable): Promise<number> {
   const { count } = await sql`delete from crawl_cache_cleared where cleared_at < now() - ${LONGEST_TTL}::interval`;
   return count;

@@ -5,7 +5,10 @@ import type { Logger } from "../../platform/observability/log.ts";
 import { type JobRow, lockJob, noteLimit, settleJob } from "../jobs/lifecycle.ts";
 import { skipPending } from "./frontier.ts";
 
-/** Ends what nobody has claimed where the deadline has passed. The caller holds the job's row. @returns whether it has */
+/**
+ * Ends what nobody has claimed where the deadline has passed. The caller holds the job's row.
+ * @returns whether it has
+ */
 export async function endIfLate(tx: Transaction, job: JobRow): Promise<boolean> {
   if (job.deadlineAt === null || Date.now() < job.deadlineAt.getTime()) return false;
   if (!job.timedOut) await tx`update jobs set timed_out = true, updated_at = now() where id = ${job.id}`;

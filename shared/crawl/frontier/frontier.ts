@@ -1,4 +1,6 @@
-/** The frontier: each URL of a job once, with what became of it. Who calls these holds the locks that job-lifecycle.ts names. */
+/**
+ * The frontier: each URL of a job once, with what became of it. Callers hold the locks that jobs/lifecycle.ts names.
+ */
 import type { Transaction } from "../../platform/database/database.ts";
 import { rowsOf } from "../../platform/database/rows.ts";
 import { addCounts, type JobRow, noteLimit } from "../jobs/lifecycle.ts";
@@ -33,8 +35,8 @@ export const seedUrl = (url: string, position: number): NewUrl => ({
 });
 
 /**
- * Adds those URLs that the job does not know yet, in the given order, and counts them. Those that it knows and has not begun
- * with move forward where the strategy now gives them a better place. The caller holds the job's row.
+ * Adds those URLs that the job does not know yet, in the given order, and counts them. Those that it knows and has not
+ * begun with move forward where the strategy now gives them a better place. The caller holds the job's row.
  * @returns the hosts that gained a URL
  */
 export async function addUrls(tx: Transaction, job: JobRow, urls: readonly NewUrl[]): Promise<Set<string>> {
@@ -79,7 +81,10 @@ async function moveForward(tx: Transaction, job: JobRow, rows: string): Promise<
       and f.depth > 0 and r.priority < f.priority`;
 }
 
-/** Whether the job knows every one of these URLs. @param hashes hex */
+/**
+ * Whether the job knows every one of these URLs.
+ * @param hashes hex
+ */
 export async function knowsAll(tx: Transaction, jobId: string, hashes: readonly string[]): Promise<boolean> {
   const [row] = await tx<{ unknown: boolean }[]>`
     select exists (
@@ -98,7 +103,10 @@ export interface ClaimedUrl {
   discoveredFrom: string | null;
 }
 
-/** Locks those of the URLs that this task still has to answer for: what was answered before is left out. @param hashes hex */
+/**
+ * Locks those of the URLs that this task is still responsible for: what was answered before is left out.
+ * @param hashes hex
+ */
 export async function lockClaimed(
   tx: Transaction,
   jobId: string,
@@ -113,7 +121,7 @@ export async function lockClaimed(
     order by url_hash for update`;
 }
 
-/** As `lockClaimed`, for all that the task still has to answer for. */
+/** As `lockClaimed`, for all URLs that the task is still responsible for. */
 export async function lockTask(tx: Transaction, jobId: string, taskId: string): Promise<ClaimedUrl[]> {
   return await tx<ClaimedUrl[]>`
     select encode(url_hash, 'hex') as "urlHash", url, host, depth, attempt, discovered_from as "discoveredFrom"
@@ -187,7 +195,10 @@ export async function endClaimed(tx: Transaction, job: JobRow, ended: readonly E
   });
 }
 
-/** Ends every URL that nobody has claimed. The caller holds the job's row. @returns how many there were */
+/**
+ * Ends every URL that nobody has claimed. The caller holds the job's row.
+ * @returns how many there were
+ */
 export async function skipPending(
   tx: Transaction,
   job: JobRow,

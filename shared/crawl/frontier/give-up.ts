@@ -1,4 +1,4 @@
-/** URLs whose task will never answer: they end, so that their job ends. */
+/** Ends URLs whose task will never answer, so that their job ends. */
 import { inTransaction, type Transaction } from "../../platform/database/database.ts";
 import type { JobDependencies } from "../jobs/dependencies.ts";
 import { lockJob, settleJob } from "../jobs/lifecycle.ts";
@@ -10,8 +10,9 @@ import { type ClaimedUrl, endClaimed, lockClaimed, lockLapsed, lockTask } from "
 type LostWorkDependencies = Pick<JobDependencies, "sql" | "queues" | "log">;
 
 /**
- * Ends what the task still owes as failed (DEAD_LETTERED), or as skipped where the job is cancelled, and goes on with the job.
- * @param hashes only these URLs (hex); null: all that the task owes
+ * Ends what is outstanding of the task as failed (DEAD_LETTERED), or as skipped where the job is cancelled, and goes on
+ * with the job.
+ * @param hashes only these URLs (hex); null: all that is outstanding
  * @returns how many URLs ended
  */
 export async function endLostUrls(
@@ -61,9 +62,9 @@ async function endOutstanding(
 }
 
 /**
- * For who finds, when its turn comes, that its URLs were answered before: to be called once its transaction has ended. PostgreSQL
- * has given it the locks of these rows all the same, also of those that are to be tried again, and whoever claimed meanwhile
- * passed them over.
+ * Claims what others have skipped, for a transaction that has found its URLs answered before: to be called once it has
+ * ended. PostgreSQL has given it the locks of these rows all the same, also of those that are to be tried again, and
+ * whoever claimed meanwhile skipped them.
  */
 export async function claimSkipped(dependencies: LostWorkDependencies, jobId: string): Promise<void> {
   const [row] = await dependencies.sql<{ left: boolean }[]>`

@@ -1,4 +1,6 @@
-/** `max_pages_per_host`: URLs of one host that a job fetches, counted as they are claimed and as they are given back. */
+/**
+ * `max_pages_per_host`: URLs of one host that a job fetches, counted as they are claimed and as they are given back.
+ */
 import type { Transaction } from "../../platform/database/database.ts";
 import { rowsOf } from "../../platform/database/rows.ts";
 import { addCounts, type JobRow, noteLimit } from "../jobs/lifecycle.ts";
@@ -18,7 +20,10 @@ export async function roomOfHosts(
   return new Map(hosts.map((host) => [host, limit - (claimed.get(host) ?? 0)]));
 }
 
-/** Counts what has just been claimed. The caller holds the job's row. @param hosts one entry per URL */
+/**
+ * Counts what has just been claimed. The caller holds the job's row.
+ * @param hosts one entry per URL
+ */
 export async function countByHost(tx: Transaction, job: JobRow, hosts: readonly string[]): Promise<void> {
   if (job.settings.max_pages_per_host === null || hosts.length === 0) return;
   const sums = [...Map.groupBy(hosts, (host) => host)].map(([host, some]) => ({ host, by: some.length }));
@@ -28,7 +33,10 @@ export async function countByHost(tx: Transaction, job: JobRow, hosts: readonly 
     on conflict (job_id, kind, key) do update set count = crawl_counts.count + excluded.count`;
 }
 
-/** What was claimed and never asked for does not count. The caller holds the job's row. @param hashes hex */
+/**
+ * What was claimed and never asked for does not count. The caller holds the job's row.
+ * @param hashes hex
+ */
 export async function giveBackByHost(tx: Transaction, job: JobRow, hashes: readonly string[]): Promise<void> {
   if (job.settings.max_pages_per_host === null || hashes.length === 0) return;
   await tx`

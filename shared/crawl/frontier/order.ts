@@ -18,7 +18,7 @@ export interface Place {
 const ORDINALS = 2 ** 32;
 /** Links of a page that keep their order: page × 2^20 + position is exact up to 2^32 pages. */
 const POSITIONS = 2 ** 20;
-/** Scores that are told apart, so that those which only rounding parts go by discovery. */
+/** Steps of the score, so that scores that differ by rounding alone go by discovery. */
 const SCORES = 1_000_000;
 
 const PRIORITY: Record<Strategy, (place: Place) => number> = {

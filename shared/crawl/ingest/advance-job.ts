@@ -1,4 +1,7 @@
-/** Moves a job on by the pages of a task, in the transaction that stored them: links, counts, the next claims, its state. */
+/**
+ * Moves a job on by the pages of a task, in the transaction that stored them: links, counts, the next claims, its
+ * state.
+ */
 import type { IndexedPages } from "../../knowledge/documents/documents.ts";
 import type { Transaction } from "../../platform/database/database.ts";
 import type { Logger } from "../../platform/observability/log.ts";

@@ -9,8 +9,8 @@ import { type KeyedPage, type LockedPage, withKey } from "./captured-page.ts";
 const SAME_BODIES = 50;
 
 /**
- * Refuses pages whose redirect led out of the job's scope, as its patterns and the public suffix list have it, and bodies that
- * the job has seen under very many URLs.
+ * Refuses pages whose redirect led out of the job's scope, as its patterns and the public suffix list have it, and
+ * bodies that the job has seen under very many URLs.
  * @returns the pages, those refused with their error, in the order given
  */
 export async function checkCapturedPages(

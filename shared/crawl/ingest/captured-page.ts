@@ -38,7 +38,10 @@ export interface CapturedPage extends StoredPage, EndedPage {
   unmodified?: ActiveDocument;
 }
 
-/** Locks the frontier rows that the task is still responsible for, and leaves out captures of other URLs, and of one URL twice. */
+/**
+ * Locks the frontier rows that the task is still responsible for, and leaves out captures of other URLs, and of one URL
+ * twice.
+ */
 export async function lockPages(
   tx: Transaction,
   jobId: string,

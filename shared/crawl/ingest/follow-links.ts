@@ -99,8 +99,8 @@ function rulesOf(job: JobRow, pages: readonly Followed[], became: Map<string, st
 }
 
 /**
- * A task of a job with very many roots knows those of its own host only: what redirects to another one comes back as out of
- * scope although it is not. Its target counts as a link.
+ * A task of a job with very many roots knows those of its own host only: what redirects to another one comes back as
+ * out of scope although it is not. Its target counts as a link.
  */
 function ledBack(job: JobRow, captured: Followed): Followed[] {
   const { outcome, url, finalUrl } = captured;

@@ -15,7 +15,8 @@ import type { CapturedPage } from "./captured-page.ts";
 import { outcomeOf } from "./outcomes.ts";
 
 /**
- * Looks up the documents of unmodified pages. A page has the links of its document; where there is none it needs another try.
+ * Looks up the documents of unmodified pages. A page has the links of its document; where there is none it needs
+ * another try.
  */
 export async function carryUnmodified(
   tx: Transaction,
@@ -42,7 +43,8 @@ const NOTHING_TO_CARRY_OVER = {
 };
 
 /**
- * Writes the documents of the pages, and copies those of unmodified ones; none where the job is cancelled or not to be indexed.
+ * Writes the documents of the pages, and copies those of unmodified ones; none where the job is cancelled or not to be
+ * indexed.
  * @param maxTokens what the embedder reads; null where there is none
  */
 export async function indexPages(

@@ -1,6 +1,6 @@
 /**
- * Ingest: one capture batch becomes rows, in one transaction. Captures whose URL is not claimed by the batch's task any more
- * were ingested before, so that a message may arrive any number of times, at once too.
+ * Ingest: one capture batch becomes rows, in one transaction. Captures whose URL is not claimed by the batch's task any
+ * more were ingested before, so that a message may arrive any number of times, at once too.
  */
 import type { Capture } from "../../capture/capture.ts";
 import { type CapturesMessage, readCaptureBatch } from "../../capture/capture-batch.ts";
@@ -15,7 +15,9 @@ import { carryUnmodified, indexPages } from "./index-pages.ts";
 import { ANSWERED_BEFORE, type Ingested, recordIngested, sendFollowUps, sumIngested } from "./ingested.ts";
 import { insertCaptures } from "./insert-captures.ts";
 
-/** @throws PermanentError where the batch cannot be read, RetryableError or the fault itself where it may be tried again */
+/**
+ * @throws PermanentError where the batch cannot be read, RetryableError or the fault itself where it may be tried again
+ */
 export async function ingestBatch(dependencies: IngestDependencies, message: CapturesMessage): Promise<void> {
   const started = performance.now();
   const batch = batchOfTask(message);

@@ -1,6 +1,6 @@
 /**
- * A task that the crawl cache answers, in place of fetch: its URLs get captures that repeat earlier ones and say so. What the
- * cache does not have any more goes on to fetch as the same task.
+ * Ingests a task that the crawl cache answers in place of fetch: its URLs get captures that repeat earlier ones and say
+ * so. What the cache does not have any more goes on to fetch as the same task.
  */
 import { z } from "zod";
 import { type CarriedOver, carryOver } from "../../knowledge/embedding/carry-over.ts";
@@ -71,8 +71,8 @@ function carriedOver({ document, url, fetchedAt }: Reusable & { url: ClaimedUrl 
 }
 
 /**
- * Writes captures of the job that repeat the given ones: when the page was seen stays as it was, no time was spent on it, and
- * `reused_from` names the capture of the request.
+ * Writes captures of the job that repeat the given ones: when the page was seen stays as it was, no time was spent on
+ * it, and `reused_from` names the capture of the request.
  * @returns their ids, by URL hash
  */
 async function repeatCaptures(

@@ -25,7 +25,9 @@ export interface Ingested {
   counts: IngestCounts;
   /** Links that lead to nothing further. */
   seenLinks: readonly string[];
-  /** URLs of the batch were answered before: their rows were locked in vain, and whoever claimed meanwhile skipped them. */
+  /**
+   * URLs of the batch were answered before: their rows were locked in vain, and whoever claimed meanwhile skipped them.
+   */
   answeredBefore: boolean;
 }
 

@@ -3,7 +3,7 @@ import { counter, counterBy, histogram, metricSet, SECONDS } from "../../platfor
 
 export const INGEST = metricSet("ingest", [], {
   batches: counter("Capture batches ingested, those that came twice included"),
-  batch_seconds: histogram("Time from a batch's arrival to its commit", "Seconds", SECONDS),
+  batch_seconds: histogram("Time from the delivery of a batch to its commit", "Seconds", SECONDS),
   pages: counterBy(
     "outcome",
     ["crawled", "failed", "skipped", "retried"],

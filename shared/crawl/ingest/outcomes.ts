@@ -1,4 +1,4 @@
-/** What becomes of a frontier URL once a capture of it has arrived. */
+/** Decides what becomes of a frontier URL by its capture: crawled, failed, skipped, or tried again. */
 import { CAPTURE_ERROR_CODES, type Capture } from "../../capture/capture.ts";
 import { MAX_RETRY_AFTER_MS } from "../http/retry-after.ts";
 

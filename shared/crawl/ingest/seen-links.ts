@@ -1,6 +1,7 @@
 /**
- * Links of a job that lead to nothing further, as a container remembers them: most links of a site are on each of its pages, and
- * reading, hashing and offering them to the frontier again and again costs more than all the rest of following links.
+ * Links of a job that lead to nothing further, as a container remembers them: most links of a site are on each of its
+ * pages, and reading, hashing and offering them to the frontier again and again costs more than all the rest of
+ * following links.
  *
  * A URL never leaves the frontier while its job runs and a job's scope never changes, so a seen link stays so. What is
  * not remembered is merely looked up again.

@@ -1,7 +1,7 @@
 /**
- * Sites without end, as a job notices them in the course of its crawl. A link that a rule refuses is not followed; the first few
- * of each kind are kept as skipped with their code, so that it shows what was left out, and the others are not written down,
- * so that a trap does not fill the database.
+ * Notices sites without end in the course of a crawl, and keeps it out of them. A link that a rule refuses is not
+ * followed; the first few of each kind are kept as skipped with their code, so that it shows what was left out, and the
+ * others are not written down, so that a trap does not fill the database.
  */
 import type { Transaction } from "../../platform/database/database.ts";
 import { rowsOf } from "../../platform/database/rows.ts";
@@ -177,8 +177,8 @@ export interface DatedPage {
 }
 
 /**
- * Looks for calendars among the pages: where a template has more than `SAME_TEXT` pages that say the same but for their dates,
- * its links are followed no more. A dated archive, each of whose pages has a text of its own, never gets there.
+ * Looks for calendars among the pages: where a template has more than `SAME_TEXT` pages that say the same but for their
+ * dates, its links are followed no more. A dated archive, each of whose pages has a text of its own, never gets there.
  */
 export async function trackCalendars(tx: Transaction, job: JobRow, pages: readonly DatedPage[]): Promise<void> {
   const seen = new Map<string, { template: string; by: number }>();

@@ -1,4 +1,7 @@
-/** Jobs with something that failed: the job itself, some of its URLs, or a message of it that no delivery could complete. */
+/**
+ * Jobs with something that failed: the job itself, some of its URLs, or a message of it that no delivery could
+ * complete.
+ */
 import type { Queryable } from "../../platform/database/database.ts";
 import { type JobView, jobColumns } from "./views.ts";
 
@@ -13,7 +16,10 @@ export interface FailedJobView extends JobView {
 export interface DeadLetterView {
   id: string;
   queue: string;
-  /** waiting: sent again at `redrive_at`; sent: on its way; recovered: what it asked for is done; ended: its work ended as lost */
+  /**
+   * waiting: sent again at `redrive_at`; sent: on its way; recovered: what it asked for is done; ended: its work ended
+   * as lost
+   */
   state: "waiting" | "sent" | "recovered" | "ended";
   redrives: number;
   redrive_at: Date | null;
@@ -25,7 +31,10 @@ export interface DeadLetterView {
 /** Dead letters that a view shows of a job, at the most. */
 const SHOWN_LETTERS = 20;
 
-/** Newest first. @param after the `job_id` of the last job seen */
+/**
+ * Newest first.
+ * @param after the `job_id` of the last job seen
+ */
 export async function listFailedJobs(
   sql: Queryable,
   { limit, after }: { limit: number; after?: string | undefined },

@@ -1,9 +1,10 @@
 /**
- * The states of a job. Counts change in the transaction that changes the rows they count; whoever brings a count to zero
- * moves the job on, in that same transaction and under the job's row lock, so that each step is taken exactly once.
+ * The states of a job. Counts change in the transaction that changes the rows they count; whoever brings a count to
+ * zero moves the job on, in that same transaction and under the job's row lock, so that each step is taken exactly
+ * once.
  *
- * Locks are always taken in this order, which keeps transactions from waiting in a circle: frontier rows that are claimed,
- * documents and chunks, the job row, frontier rows that are pending, generations.
+ * Locks are always taken in this order, which keeps transactions from waiting in a circle: frontier rows that are
+ * claimed, documents and chunks, the job row, frontier rows that are pending, generations.
  */
 import { activateGeneration } from "../../knowledge/documents/generations.ts";
 import { afterCommit, type Transaction } from "../../platform/database/database.ts";
@@ -134,11 +135,11 @@ export async function noteLimit(tx: Transaction, job: JobRow, limit: StopLimit):
 export type Settled = "unchanged" | "embedding" | "completed" | "failed" | "cancelled";
 
 /**
- * Moves the job on if its counts say so: running → embedding once no URL is open, → completed once no chunk waits for its
- * vector, activating the generation in this same transaction. To be called in the transaction that changed the counts,
- * after that change. A site job without a single page fails, so that a site that is down does not erase what is known of it;
- * a job of given pages completes, and its results say what became of each URL.
- * @param tx of `inTransaction`: the end is told once it is committed
+ * Moves the job on if its counts say so: running → embedding once no URL is open, → completed once no chunk waits for
+ * its vector, activating the generation in this same transaction. To be called in the transaction that changed the
+ * counts, after that change. A site job without a single page fails, so that a site that is down does not erase what is
+ * known of it; a job of given pages completes, and its results say what became of each URL.
+ * @param tx of `inTransaction`: the end is recorded once it is committed
  */
 export async function settleJob(tx: Transaction, jobId: string, log: Logger): Promise<Settled> {
   const job = await lockJob(tx, jobId);
@@ -171,7 +172,7 @@ export async function settleJob(tx: Transaction, jobId: string, log: Logger): Pr
   return await finish(tx, log, job, "completed", job.stopReason ?? "completed");
 }
 
-/** A crawl of whole hosts tells of each of their pages; one that patterns narrow does not. */
+/** A crawl of whole hosts knows each of their pages; one that patterns narrow does not. */
 function wholeHosts({ kind, settings: { scope, replaces } }: JobRow): readonly string[] {
   const whole = kind === "site" && replaces === "site" && scope.mode === "host";
   return whole && scope.include.length === 0 && scope.exclude.length === 0 ? scope.roots : [];

@@ -3,8 +3,8 @@ import type { Transaction } from "../../platform/database/database.ts";
 import { ApiError } from "../../platform/errors.ts";
 
 /**
- * To be called in the transaction that creates the job. The key's row is locked until then, so that of two requests at once
- * the second counts the job of the first.
+ * To be called in the transaction that creates the job. The key's row is locked until then, so that of two requests at
+ * once the second counts the job of the first.
  * @throws ApiError 429 QUOTA_EXCEEDED
  */
 export async function admitStoredJob(tx: Transaction, apiKeyId: string, limit: number): Promise<void> {

@@ -1,4 +1,4 @@
-/** Jobs as the API tells of them. */
+/** Reads jobs as the API shows them. */
 import type { Rendering } from "../../capture/capture.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import type { Priority } from "../settings/job-settings.ts";
@@ -40,7 +40,10 @@ export async function readJob(sql: Queryable, jobId: string): Promise<JobView | 
   return job;
 }
 
-/** Newest first. @param after the `job_id` of the last job seen */
+/**
+ * Newest first.
+ * @param after the `job_id` of the last job seen
+ */
 export async function listJobs(
   sql: Queryable,
   { status, limit, after }: { status?: JobStatus | undefined; limit: number; after?: string | undefined },
@@ -103,7 +106,10 @@ export interface JobUrlPage {
   next: string | null;
 }
 
-/** In order of discovery within each depth. @param after opaque; what does not parse as a cursor starts from the beginning */
+/**
+ * In order of discovery within each depth.
+ * @param after opaque; what does not parse as a cursor starts from the beginning
+ */
 export async function listJobUrls(
   sql: Queryable,
   jobId: string,

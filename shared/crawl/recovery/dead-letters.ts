@@ -1,5 +1,5 @@
 /**
- * Messages that no delivery could complete. Each is recorded; where its fault may pass, the sweep sends it again after a while,
+ * Records messages that no delivery could complete. Where its fault may pass, the sweep sends it again after a while,
  * see redrive.ts. Otherwise what it asked for ends, so that its job ends.
  */
 import { z } from "zod";
@@ -47,7 +47,7 @@ const BACKOFF_FACTOR = 4;
 /** Other queues' rows ask again by themselves (embed), or their senders wait no longer. */
 const REDRIVEN_QUEUE = /^(fetch-(high|normal|low)|captures)$/;
 
-/** As much of any message as tells whose it was: it may be dead because the rest of it is wrong. */
+/** As much of any message as names its job and task: it may be dead because the rest of it is wrong. */
 const traceSchema = z.looseObject({
   jobId: z.uuid(),
   taskId: z.uuid().nullish(),
@@ -60,15 +60,18 @@ export type Trace = z.infer<typeof traceSchema>;
 
 type LetterState = "waiting" | "sent" | "recovered" | "ended";
 
-/** Idempotent. What cannot be traced to a job is recorded all the same; its rows' leases lapse, and the sweep goes on with them. */
+/**
+ * Idempotent. What cannot be traced to a job is recorded all the same; its rows' leases lapse, and the sweep goes on
+ * with them.
+ */
 export async function recordDeadLetter(dependencies: DeadLetterDependencies, letter: DeadLetter): Promise<void> {
   const trace = traceOf(letter.body);
   const { state, repeated } = await inTransaction(dependencies.sql, (tx) => record(tx, dependencies, letter, trace));
   const { log } = dependencies;
   const about = { queue: letter.queue, job_id: trace?.jobId, task_id: trace?.taskId };
   if (!repeated) {
-    const told = DEAD_LETTERS.fields({ queue: letter.queue }, { received: { [state]: 1 } }, Date.now());
-    log.measure("a message could not be handled", { ...about, ...told });
+    const metrics = DEAD_LETTERS.fields({ queue: letter.queue }, { received: { [state]: 1 } }, Date.now());
+    log.measure("a message could not be handled", { ...about, ...metrics });
   }
   if (state === "waiting") return log.warn("a message could not be handled: it is sent again later", about);
   if (state === "ended" && trace !== undefined) await endItsWork(dependencies, letter.queue, trace);
@@ -160,7 +163,10 @@ async function stateOf(
 
 const DEAD_DISCOVERY = "DEAD_LETTERED: the discovery failed at every delivery";
 
-/** Ends what the message asked for. Idempotent. @returns how many URLs ended */
+/**
+ * Ends what the message asked for. Idempotent.
+ * @returns how many URLs ended
+ */
 export async function endItsWork(dependencies: LostWorkDependencies, queue: string, trace: Trace): Promise<number> {
   if (queue === DISCOVER_QUEUE) await failDiscovery(dependencies, trace.jobId, DEAD_DISCOVERY);
   if (queue === DISCOVERED_QUEUE) await releaseDiscovery(dependencies.sql, trace.jobId);
@@ -178,7 +184,10 @@ export async function endItsWork(dependencies: LostWorkDependencies, queue: stri
   return ended;
 }
 
-/** A page that cannot be rendered was fetched all the same. @returns false where its capture is lost too */
+/**
+ * A page that cannot be rendered was fetched all the same.
+ * @returns false where its capture is lost too
+ */
 async function deliveredUnrendered({ objects, queues, log }: LostWorkDependencies, trace: Trace): Promise<boolean> {
   const task = renderTaskSchema.safeParse(trace).data;
   if (task === undefined) return false;
@@ -194,13 +203,13 @@ async function deliveredUnrendered({ objects, queues, log }: LostWorkDependencie
 
 const isUnreadable = (error: unknown): boolean => error instanceof PermanentError || error instanceof RetryableError;
 
-/** Which URLs of its task the message spoke of; null: all that the task owes, as far as anybody knows. */
+/** Which URLs of its task the message spoke of; null: all that is outstanding of the task, as far as anybody knows. */
 async function lostUrls(dependencies: LostWorkDependencies, queue: string, trace: Trace): Promise<string[] | null> {
   if (queue === "captures") return await readableUrls(dependencies, trace);
   return queue === RENDER_QUEUE && trace.urlHash ? [trace.urlHash] : null;
 }
 
-/** URLs of the batch, or null where it cannot be read: then all that its task owes is lost. */
+/** URLs of the batch, or null where it cannot be read: then all that is outstanding of its task is lost. */
 async function readableUrls({ objects }: LostWorkDependencies, { batchKey }: Trace): Promise<string[] | null> {
   if (!batchKey) return null;
   try {

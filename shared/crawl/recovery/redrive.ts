@@ -1,6 +1,7 @@
 /**
- * Dead letters whose fault may have passed, sent again to the queue that gave them up: after a wait that grows, and no more
- * often than the configuration allows. While a letter waits, its task's lease may lapse: nothing else sends that task.
+ * Sends dead letters whose fault may have passed again, to the queue that gave them up: after a wait that grows, and no
+ * more often than the configuration allows. While a letter waits, its task's lease may lapse: nothing else sends that
+ * task.
  */
 import { inTransaction, type Sql } from "../../platform/database/database.ts";
 import { prolongLease } from "../frontier/claim-lease.ts";
@@ -49,7 +50,7 @@ export async function redriveLetters(
   return { redriven, endedUrls };
 }
 
-/** What a letter asked for is done once its task owes nothing more. */
+/** What a letter asked for is done once nothing of its task is outstanding. */
 async function noteRecoveries(sql: Sql): Promise<void> {
   await sql`
     update dead_letters l set state = 'recovered', redrive_at = null, updated_at = now()

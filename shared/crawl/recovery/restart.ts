@@ -1,6 +1,6 @@
 /**
- * For a start at which no worker of the one before is left: what they held is free at once, instead of when their leases end,
- * so that jobs go on within seconds.
+ * For a start at which no worker of the one before is left: what they held is free at once, instead of when their
+ * leases end, so that jobs go on within seconds.
  */
 
 import { atOnce } from "../../platform/at-once.ts";

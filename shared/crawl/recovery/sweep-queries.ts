@@ -1,4 +1,4 @@
-/** What the rows still ask for although nobody may be at work on it: the sweep's questions, of so many rows at once. */
+/** Finds the work that rows still ask for although nobody may be doing it: the queries of the sweep. */
 import type { Sql } from "../../platform/database/database.ts";
 
 /** After the last job, for maintenance to find the database awake once more. */
@@ -59,7 +59,7 @@ export async function stalledEmbeddings(sql: Sql): Promise<string[]> {
   return rows.map((row) => row.id);
 }
 
-/** No job is unfinished, and maintenance has had its turn since the last one. */
+/** No job is unfinished, and maintenance has run since the last one. */
 export async function isIdle(sql: Sql): Promise<boolean> {
   const [row] = await sql<{ idle: boolean }[]>`
     select not exists (select from jobs where status in ('pending', 'running', 'embedding'))

@@ -1,6 +1,6 @@
 /**
- * The sweep: rows are the truth and messages are hints, so what a lost message asked for is found in the rows and asked for
- * again. A marker says whether any job is unfinished; without it the database is left alone, and may pause.
+ * The sweep: rows are the truth and messages are hints, so what a lost message asked for is found in the rows and asked
+ * for again. A marker says whether any job is unfinished; without it the database is left alone, and may pause.
  */
 import { sendEmbedTasks } from "../../knowledge/embedding/embed-task.ts";
 import { outstandingChunks } from "../../knowledge/embedding/outstanding-chunks.ts";
@@ -48,7 +48,10 @@ export interface Swept {
 
 type SweepDependencies = JobDependencies & RedriveDependencies;
 
-/** One kind of lost work. @param hasTime asked before each job and task */
+/**
+ * One kind of lost work.
+ * @param hasTime asked before each job and task
+ */
 type Step = (dependencies: SweepDependencies, swept: Swept, hasTime: () => boolean) => Promise<void>;
 
 const STEPS: Readonly<Record<string, Step>> = {
@@ -87,7 +90,7 @@ const STEPS: Readonly<Record<string, Step>> = {
     for (const { jobId, taskId } of await cancelledTasks(dependencies.sql)) {
       if (!hasTime()) break;
       await apart(dependencies, jobId, async () => {
-        // who cancelled it may have ended before it could tell fetch
+        // who cancelled it may have ended before fetch could know of it
         await dependencies.flags.markCancelled(jobId);
         swept.endedUrls += await endLostUrls(dependencies, jobId, taskId, null);
       });

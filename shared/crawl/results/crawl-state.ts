@@ -8,7 +8,10 @@ export interface CrawlState {
   generationId: string;
   status: JobStatus;
   respectsRobots: boolean;
-  /** No result is to come that anybody waits for: every URL has ended, or the job was cancelled. Pages may still be embedded. */
+  /**
+   * No result is to come that anybody waits for: every URL has ended, or the job was cancelled. Pages may still be
+   * embedded.
+   */
   over: boolean;
   /** URLs that have ended as results so far; each has the next cursor, from 1 on. */
   results: number;

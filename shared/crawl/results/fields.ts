@@ -1,4 +1,6 @@
-/** Which fields of a crawled page an answer holds: `include` and `exclude`, each a list of names separated by commas. */
+/**
+ * Which fields of a crawled page an answer holds: `include` and `exclude`, each a list of names separated by commas.
+ */
 
 /** In the order in which a page shows them. */
 export const RESULT_FIELDS = [
@@ -53,8 +55,8 @@ export interface FieldSelection {
 }
 
 /**
- * With `include` exactly those fields and the core ones, whatever `exclude` says; with `exclude` alone all fields but those;
- * with neither the preset. Case and blanks around names do not matter.
+ * With `include` exactly those fields and the core ones, whatever `exclude` says; with `exclude` alone all fields but
+ * those; with neither the preset. Case and blanks around names do not matter.
  *
  * @throws UnknownFieldError for the first name that is no field, in either list
  * @example

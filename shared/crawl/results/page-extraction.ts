@@ -32,7 +32,10 @@ interface PageMetadata {
   word_count: number;
 }
 
-/** @param result read with its text; @param format null: the metadata alone */
+/**
+ * @param result read with its text
+ * @param format null: the metadata alone
+ */
 export async function extractionOf(
   reader: ResultReader,
   { row, text }: Result,

@@ -1,6 +1,6 @@
 /**
- * The results of a job as pages: each URL that ended, once, in the order in which that became known. Who has read up to a
- * cursor has missed nothing before it, however much of the job is still under way.
+ * The results of a job as pages: each URL that ended, once, in the order in which that became known. Who has read up to
+ * a cursor has missed nothing before it, however much of the job is still under way.
  */
 
 import { atOnce } from "../../platform/at-once.ts";
@@ -59,8 +59,8 @@ const SLICE = 50;
 const CONTENTS_AT_ONCE = 12;
 
 /**
- * Yields at most `limit` pages that follow the cursor `after` (0: from the first), as many as have ended by now; none where
- * there is no such job. Memory is bounded whatever the limit: pages are read as they are taken.
+ * Yields at most `limit` pages that follow the cursor `after` (0: from the first), as many as have ended by now; none
+ * where there is no such job. Memory is bounded whatever the limit: pages are read as they are taken.
  *
  * @example for await (const { cursor, page } of readResultPages(reader, jobId, { after: 0, limit: 1000 }, fields)) …
  */
@@ -85,7 +85,8 @@ export interface Result {
 
 /**
  * As `readResultPages`.
- * @param wanted `texts`: whether to read what was extracted; `matches`: which pages to read at all, the others are passed over
+ * @param wanted `texts`: whether to read what was extracted; `matches`: which pages to read at all, the others are
+ * skipped
  */
 export async function* readResults(
   reader: ResultReader,

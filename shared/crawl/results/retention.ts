@@ -12,8 +12,8 @@ export function resultsExpireAt(completedAt: Date | null, retentionDays: number)
 const BATCH = 5_000;
 
 /**
- * Removes the frontier rows of jobs whose results have expired. What the jobs have captured is the archive's, and stays; so do
- * the rows of the jobs with their counts.
+ * Removes the frontier rows of jobs whose results have expired. What the jobs have captured is the archive's, and
+ * stays; so do the rows of the jobs with their counts.
  * @param hasTime asked before each batch
  * @returns how many rows went
  */

@@ -1,4 +1,6 @@
-/** The results of a job as rows: each URL that ended, in the order in which that became known, with its final capture. */
+/**
+ * The results of a job as rows: each URL that ended, in the order in which that became known, with its final capture.
+ */
 import type { WarcPointer } from "../../capture/capture.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 
@@ -11,7 +13,9 @@ export interface ResultRow {
   errorCode: string | null;
   /** When the URL was to be tried last: all that is known of one that ended without a capture. */
   dueAt: Date;
-  /** The final capture, then what it refers to: the last one holds the response. Empty where a URL was given up unseen. */
+  /**
+   * The final capture, then what it refers to: the last one holds the response. Empty where a URL was given up unseen.
+   */
   captures: readonly ResultCapture[];
 }
 
@@ -61,7 +65,10 @@ export async function readResultRows(
   return rows.map(({ captureId, ...row }) => ({ ...row, captures: captures.get(captureId ?? 0) ?? [] }));
 }
 
-/** Captures and what they refer to, by the id of the first. A page that is unmodified refers to what its document came from. */
+/**
+ * Captures and what they refer to, by the id of the first. A page that is unmodified refers to what its document came
+ * from.
+ */
 async function readChains(
   sql: Queryable,
   generationId: string,
@@ -99,7 +106,10 @@ const pointer = (sql: Queryable) => sql`
   case when c.warc_key is not null
     then json_build_object('key', c.warc_key, 'offset', c.warc_offset, 'length', c.warc_length) end`;
 
-/** The response that a revisit record names, among the captures of the given URLs. @param urlHashes hex */
+/**
+ * The response that a revisit record names, among the captures of the given URLs.
+ * @param urlHashes hex
+ */
 export async function findRecord(
   sql: Queryable,
   recordId: string,

@@ -1,6 +1,6 @@
 /**
- * The results of a job as they come: its pages in the order of their cursors, none left out and none twice, and what ends
- * them. Nothing is read before it is asked for, so that a slow reader slows the reading down.
+ * The results of a job as they come: its pages in the order of their cursors, none left out and none twice, and what
+ * ends them. Nothing is read before it is asked for, so that a slow reader slows the reading down.
  */
 import type { Clock } from "../../platform/clock.ts";
 import type { Logger } from "../../platform/observability/log.ts";
@@ -15,7 +15,9 @@ export type StreamItem =
   | { type: "page"; cursor: number; page: CrawledPage }
   /** Last; after it the job has no more results. */
   | { type: "stats"; state: CrawlState }
-  /** The job failed, and `stats` follows; or, with a cursor, the stream ends here and goes on from there in another one. */
+  /**
+   * The job failed, and `stats` follows; or, with a cursor, the stream ends here and goes on from there in another one.
+   */
   | { type: "error"; code: "JOB_FAILED" | "RESULTS_GONE" | "STREAM_TIME_LIMIT"; message: string; cursor?: number }
   /** Nothing happened for a while. */
   | { type: "idle" };
@@ -43,8 +45,8 @@ const PAUSE_MS = 500;
 type StreamDependencies = ResultReader & { clock: Clock; log: Logger };
 
 /**
- * A cancelled job's stream ends with what has come by then. Throws nothing of its own where `signal` aborts. A passing fault
- * is waited out: the stream goes on after the last page it gave.
+ * A cancelled job's stream ends with what has come by then. Throws nothing of its own where `signal` aborts. A passing
+ * fault is waited out: the stream goes on after the last page it gave.
  */
 export async function* streamResults(
   dependencies: StreamDependencies,
@@ -105,7 +107,7 @@ async function* resultItems(
 ): AsyncGenerator<StreamItem, void, undefined> {
   let cursor = after;
   let lastItem = clock.now();
-  const watching = watch({ reader, log }, jobId);
+  const listening = keepListening({ reader, log }, jobId);
   try {
     while (!signal.aborted) {
       const state = await readCrawlState(reader.sql, jobId);
@@ -140,12 +142,12 @@ async function* resultItems(
   } catch (error) {
     if (!signal.aborted) throw error;
   } finally {
-    clearInterval(watching);
+    clearInterval(listening);
   }
 }
 
 /** Apart from the reading, which stands still while the client does not take what it has. */
-function watch({ reader: { sql }, log }: { reader: ResultReader; log: Logger }, jobId: string): NodeJS.Timeout {
+function keepListening({ reader: { sql }, log }: { reader: ResultReader; log: Logger }, jobId: string): NodeJS.Timeout {
   return setInterval(() => {
     keepListened(sql, jobId).catch((error: unknown) => log.warn("a listener could not say that it listens", { error }));
   }, LISTENER_INTERVAL_MS);

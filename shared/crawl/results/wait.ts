@@ -16,8 +16,8 @@ const LATE_LOOK_MS = 100;
 const PATIENCE_MS = 10_000;
 
 /**
- * Embedding is not waited for. A job whose `deadline_at` passes is ended, and told of as it is a moment later: with the stop
- * reason `timeout`, and without the pages that are still under way then.
+ * Embedding is not waited for. A job whose `deadline_at` passes is ended, and returned as it is a moment later: with
+ * the stop reason `timeout`, and without the pages that are still under way then.
  * @throws AbortError once `signal` aborts; the job goes on
  */
 export async function waitForCrawl(

@@ -7,9 +7,9 @@ import type { JobDependencies } from "../jobs/dependencies.ts";
 import { isFinished, lockJob, settleJob } from "../jobs/lifecycle.ts";
 
 /**
- * Ends what nobody has claimed at once; what is under way ends when fetch answers, or its lease lapses. Tasks that wait for
- * their host are sent once more, so that fetch ends them now. The documents of the job stay unseen, and maintenance removes
- * them.
+ * Ends what nobody has claimed at once; what is under way ends when fetch answers, or its lease lapses. Tasks that wait
+ * for their host are sent once more, so that fetch ends them now. The documents of the job stay unseen, and maintenance
+ * removes them.
  * @param isDue asked once nobody else can change the job: "spared" where it says no
  */
 export async function cancelJob(

@@ -1,3 +1,4 @@
+/** Creates jobs: writes the job with its seeds and claims the first of them. */
 import { inTransaction, type Transaction } from "../../platform/database/database.ts";
 import { uuidv7 } from "../../platform/ids.ts";
 import { refuseBlockedSeeds } from "../frontier/blocked-hosts.ts";
@@ -40,10 +41,11 @@ export interface NewJob {
 }
 
 /**
- * Writes the job with its seeds, claims the first of them, and sends their tasks after the commit. The job is taken once
- * this resolves, even if no message could be sent: the sweep sends them.
+ * Writes the job with its seeds, claims the first of them, and sends their tasks after the commit. The job is taken
+ * once this resolves, even if no message could be sent: the sweep sends them.
  * @param admit runs first in the job's transaction; what it throws refuses the job
- * @throws ApiError 403 DOMAIN_BLOCKED where the hosts of all seeds are blocked; RangeError without a seed, or with limits below 1 page or 0 links; TypeError where a seed is not a URL
+ * @throws ApiError 403 DOMAIN_BLOCKED where the hosts of all seeds are blocked; RangeError without a seed, or with
+ * limits below 1 page or 0 links; TypeError where a seed is not a URL
  */
 export async function createJob(
   dependencies: JobDependencies,
@@ -66,7 +68,7 @@ export async function createJob(
   });
   await refuseBlockedSeeds(sql, seeds);
   const jobId = uuidv7();
-  // before the commit: a job that the sweep does not look for could hang
+  // before the commit: a job that the sweep does not know of could hang
   await flags.markActive();
   const tasks = await inTransaction(sql, async (tx) => {
     await admit?.(tx);

@@ -23,9 +23,10 @@ export interface Retry {
 const MAX_RETRIED_URLS = 10_000;
 
 /**
- * A job that failed is run again with the same settings, its time limit included. Of one that completed, the failed URLs are
- * tried again, as given pages that replace nothing else; those that an earlier retry has crawled are left out.
- * @throws ApiError 404 NOT_FOUND, of its proxy too; 409 PROXY_INACTIVE, JOB_UNFINISHED, RETRY_UNFINISHED where an earlier retry still runs, NOTHING_TO_RETRY
+ * A job that failed is run again with the same settings, its time limit included. Of one that completed, the failed
+ * URLs are tried again, as given pages that replace nothing else; those that an earlier retry has crawled are left out.
+ * @throws ApiError 404 NOT_FOUND, of its proxy too; 409 PROXY_INACTIVE, JOB_UNFINISHED, RETRY_UNFINISHED where an
+ * earlier retry still runs, NOTHING_TO_RETRY
  */
 export async function retryJob(dependencies: JobDependencies, jobId: string, options: RetryOptions): Promise<Retry> {
   for (;;) {

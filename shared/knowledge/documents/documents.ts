@@ -76,7 +76,7 @@ export function chunkLimits(sizes: ChunkSizes, maxTokens: number | null) {
 
 /**
  * Whether a page becomes searchable; every page is archived. Not if it asks not to be indexed, has no text, or is in a
- * language that the job does not want. A page whose language nobody can tell is kept.
+ * language that the job does not want. A page whose language is not known is kept.
  */
 export function isIndexable(extraction: Extraction, languages: readonly string[]): boolean {
   const { language, robots, text } = extraction;

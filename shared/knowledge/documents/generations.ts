@@ -1,24 +1,27 @@
 /**
- * Generations: a job writes its documents unseen, and one transaction makes them all visible and hides what they replace.
- * Readers go through `documents_active`, so they see the complete old set or the complete new set.
+ * Generations: a job writes its documents unseen, and one transaction makes them all visible and hides what they
+ * replace. Readers go through `documents_active`, so they see the complete old set or the complete new set.
  */
 import type { Transaction } from "../../platform/database/database.ts";
 
-/** Any constant: activations take turns on it, since two of them may replace the same documents. */
+/** Any constant: activations run one at a time under it, since two of them may replace the same documents. */
 const ACTIVATION_LOCK = 7_263_482;
 
 export interface Activation {
   jobId: string;
   generationId: string;
   collectionId: string | null;
-  /** The hosts (with port) whose crawled documents are all replaced; where there are none, only the job's own URLs are. */
+  /**
+   * The hosts (with port) whose crawled documents are all replaced; where there are none, only the job's own URLs are.
+   */
   wholeHosts: readonly string[];
 }
 
 /**
- * Replaced are, within the collection: the documents of the same URLs; of a site job, all crawled documents of its hosts; of
- * a job of given pages, also the documents of URLs that were crawled and yielded none this time (they redirect now, or ask
- * not to be indexed), and of those that are gone (404, 410). A URL that merely failed keeps the document it had.
+ * Replaced are, within the collection: the documents of the same URLs; of a site job, all crawled documents of its
+ * hosts; of a job of given pages, also the documents of URLs that were crawled and yielded none this time (they
+ * redirect now, or ask not to be indexed), and of those that are gone (404, 410). A URL that merely failed keeps the
+ * document it had.
  */
 export async function activateGeneration(tx: Transaction, activation: Activation): Promise<void> {
   const { jobId, generationId, collectionId, wholeHosts } = activation;

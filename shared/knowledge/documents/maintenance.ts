@@ -10,8 +10,8 @@ export const EMBEDDING_CACHE_TTL_S = 7 * 24 * 3600;
 const CACHE_BATCH = 5_000;
 
 /**
- * Removes documents of generations that were replaced, or whose job failed or was cancelled. The vectors go first: a row
- * without vectors is found again by the next run, vectors without a row never would be.
+ * Removes documents of generations that were replaced, or whose job failed or was cancelled. The vectors go first: a
+ * row without vectors is found again by the next run, vectors without a row never would be.
  * @param vectors null where there is no embedder
  * @param hasTime asked before each batch
  * @returns how many documents went

@@ -7,13 +7,18 @@ export interface EmbedderDescriptor {
   dimension: number;
   /** Tokens of a text that the model reads; more is cut. */
   maxTokens: number;
-  /** Weights of the two sides in rank fusion, chosen by measurement so that hybrid is never worse than its better half. */
+  /**
+   * Weights of the two sides in rank fusion, chosen by measurement so that hybrid is never worse than its better half.
+   */
   fusionWeights: { vector: number; keyword: number };
 }
 
 export interface Embedder {
   readonly descriptor: EmbedderDescriptor;
-  /** One vector of length `descriptor.dimension` per text, in order. @throws RetryableError where the model cannot be reached */
+  /**
+   * One vector of length `descriptor.dimension` per text, in order.
+   * @throws RetryableError where the model cannot be reached
+   */
   embedDocuments(texts: readonly string[]): Promise<Float32Array[]>;
   embedQuery(text: string): Promise<Float32Array>;
   /** Resolves where the embedder can answer. */

@@ -1,4 +1,7 @@
-/** Copies documents of pages that are not fetched anew: the server calls them unmodified, or they were fetched a moment ago. */
+/**
+ * Copies documents of pages that are not fetched anew: the server calls them unmodified, or they were fetched a moment
+ * ago.
+ */
 import type { Transaction } from "../../platform/database/database.ts";
 import { rowsOf } from "../../platform/database/rows.ts";
 import { uuidv7 } from "../../platform/ids.ts";
@@ -17,7 +20,10 @@ export interface ActiveDocument {
   links: string[];
 }
 
-/** The active documents of these URLs in a collection, by URL hash. @param hashes hex */
+/**
+ * The active documents of these URLs in a collection, by URL hash.
+ * @param hashes hex
+ */
 export async function findActiveDocuments(
   tx: Transaction,
   collectionId: string | null,
@@ -41,8 +47,8 @@ export interface CarriedOver {
 }
 
 /**
- * Copies active documents with their chunks into the target's generation and collection. The copy keeps the capture that holds
- * the body. Its chunks want vectors of their own, which the embedding cache has.
+ * Copies active documents with their chunks into the target's generation and collection. The copy keeps the capture
+ * that holds the body. Its chunks want vectors of their own, which the embedding cache has.
  */
 export async function carryOver(
   tx: Transaction,

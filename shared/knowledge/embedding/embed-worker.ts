@@ -1,7 +1,7 @@
 /**
  * Gives chunks their vectors. The chunk's row says whether it still wants one, so a message that comes twice, or to two
- * workers at once, changes nothing the second time. The vector is stored before the row says so: whoever dies in between
- * leaves a pending row, and the sweep asks again.
+ * workers at once, changes nothing the second time. The vector is stored before the row says so: whoever dies in
+ * between leaves a pending row, and the sweep asks again.
  */
 import { countCacheUse } from "../../platform/database/cache-counts.ts";
 import { inTransaction, type Queryable, type Sql, type Transaction } from "../../platform/database/database.ts";
@@ -19,14 +19,17 @@ export interface EmbedDependencies {
   sql: Sql;
   /** null where embeddings are switched off: chunks that wait for a vector from before are let go. */
   vectorSide: VectorSide;
-  /** Moves the job on where its counts say so; in the same transaction. @returns "completed" where it did that */
+  /**
+   * Moves the job on where its counts say so; in the same transaction.
+   * @returns "completed" where it did that
+   */
   settleJob(tx: Transaction, jobId: string, log: Logger): Promise<string>;
   log: Logger;
 }
 
 /**
- * A text that the embedder cannot turn into a usable vector this many times is given up; keyword search still finds it. A store
- * or an embedder that is down does not count.
+ * A text that the embedder cannot turn into a usable vector this many times is given up; keyword search still finds it.
+ * A store or an embedder that is down does not count.
  */
 export const MOST_ATTEMPTS = 5;
 
@@ -161,7 +164,10 @@ async function embedOrRefuse(embedder: Embedder, texts: string[]): Promise<(Floa
   return vectors;
 }
 
-/** One transaction: the rows, the job's count of them, the job's state. @returns how many chunks still wait */
+/**
+ * One transaction: the rows, the job's count of them, the job's state.
+ * @returns how many chunks still wait
+ */
 async function finishChunks(
   { sql, settleJob, log }: EmbedDependencies,
   jobId: string,

@@ -1,6 +1,7 @@
 /**
- * What BM25 must know of the corpus: how many chunks there are, how long they are, and in how many a lexeme stands. It need
- * not be exact, so it comes from a sample of bounded size and is refreshed when the corpus has grown or shrunk noticeably.
+ * What BM25 must know of the corpus: how many chunks there are, how long they are, and in how many a lexeme stands. It
+ * need not be exact, so it comes from a sample of bounded size and is refreshed when the corpus has grown or shrunk
+ * noticeably.
  */
 import type { Queryable, Sql } from "../../platform/database/database.ts";
 
@@ -12,7 +13,10 @@ export interface CorpusStatistics {
 
 /** `ts_stat` takes 0.08 ms a chunk (measured), so a refresh takes 2 s at most. */
 const SAMPLE_CHUNKS = 20_000;
-/** A lexeme seen less often in a sample says too little; it is counted when a query asks for it, which is quick as it is rare. */
+/**
+ * A lexeme seen less often in a sample says too little; it is counted when a query asks for it, which is quick as it is
+ * rare.
+ */
 const LEAST_SEEN_IN_SAMPLE = 4;
 /** Up to this many chunks a refresh right after an activation is cheap (0.4 s). */
 const SMALL_CORPUS_CHUNKS = 5_000;
@@ -22,7 +26,10 @@ const ADVISORY_LOCK = 7_263_483;
 /** What `token_count` averages to with a chunker that aims at 512; used until the first refresh. */
 const AVERAGE_TOKENS_GUESS = 300;
 
-/** Estimates the statistics anew. @returns false where another refresh is under way */
+/**
+ * Estimates the statistics anew.
+ * @returns false where another refresh is under way
+ */
 export async function refreshCorpusStatistics(sql: Sql): Promise<boolean> {
   return await sql.begin(async (tx) => {
     const [lock] = await tx<{ locked: boolean }[]>`select pg_try_advisory_xact_lock(${ADVISORY_LOCK}) as locked`;
@@ -45,7 +52,9 @@ export async function refreshCorpusStatistics(sql: Sql): Promise<boolean> {
   });
 }
 
-/** `ts_stat` takes its query as text; `share` is a number of ours. Pages are sampled, so that the rest is not even read. */
+/**
+ * `ts_stat` takes its query as text; `share` is a number of ours. Pages are sampled, so that the rest is not even read.
+ */
 function sampleQuery(share: number): string {
   const sample = share === 1 ? "" : `tablesample system (${100 * share})`;
   return `select c.fts from chunks c ${sample} join documents_active d on d.id = c.document_id`;

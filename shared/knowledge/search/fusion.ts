@@ -1,4 +1,7 @@
-/** Reciprocal rank fusion (Cormack, Clarke, Büttcher 2009): a hit scores the sum of weight / (k + rank) over the sides that found it. */
+/**
+ * Reciprocal rank fusion (Cormack, Clarke, Büttcher 2009): a hit scores the sum of weight / (k + rank) over the sides
+ * that found it.
+ */
 
 /** The paper's constant, found not to matter much between 10 and 100. */
 export const RRF_K = 60;

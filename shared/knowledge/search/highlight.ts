@@ -8,8 +8,8 @@ export type Highlight = [start: number, end: number];
 const WORD = /[\p{L}\p{N}\p{M}]+/gu;
 
 /**
- * The words of each text whose stem is one of the lexemes. PostgreSQL lowers and stems them, once each for all texts together,
- * so a highlight falls on exactly what the index matched.
+ * The words of each text whose stem is one of the lexemes. PostgreSQL lowers and stems them, once each for all texts
+ * together, so a highlight falls on exactly what the index matched.
  */
 export async function highlight(
   sql: Queryable,

@@ -1,6 +1,6 @@
 /**
- * The keyword side. Recall is an OR over the query's rarest lexemes, so that the work is bounded however common the others
- * are; the candidates are ranked by BM25. A required phrase or an excluded term filters candidates.
+ * The keyword side. Recall is an OR over the query's rarest lexemes, so that the work is bounded however common the
+ * others are; the candidates are ranked by BM25. A required phrase or an excluded term filters candidates.
  */
 import type { Transaction } from "../../platform/database/database.ts";
 import { readCorpusStatistics } from "./corpus-statistics.ts";
@@ -36,13 +36,16 @@ const MOST_TERMS = 16;
 const COUNT_LIMIT = CANDIDATES + 1;
 /** Common lexemes that are asked to stand together with the next rare one. */
 const COMPANIONS = 3;
-/** Of the reasonable values (1.2 to 2, 0.5 to 0.8: Robertson, Zaragoza 2009) the best on both halves of Cranfield's queries. */
+/**
+ * Of the reasonable values (1.2 to 2, 0.5 to 0.8: Robertson, Zaragoza 2009) the best on both halves of Cranfield's
+ * queries.
+ */
 const K1 = 2;
 const B = 0.5;
 
 /**
- * Reads a query with PostgreSQL's own analysis of English: stop words dropped, stems taken. Also sets what holds for the
- * rest of the transaction: candidates are few, so an index is always right, but the planner cannot know how few.
+ * Reads a query with PostgreSQL's own analysis of English: stop words dropped, stems taken. Also sets what holds for
+ * the rest of the transaction: candidates are few, so an index is always right, but the planner cannot know how few.
  */
 export async function analyseQuery(
   tx: Transaction,
@@ -141,8 +144,8 @@ export async function searchKeywords(
 }
 
 /**
- * Which chunks are looked at: all that hold a rare lexeme; then, of those that hold the rarest common one, first those that
- * hold another as well.
+ * Which chunks are looked at: all that hold a rare lexeme; then, of those that hold the rarest common one, first those
+ * that hold another as well.
  */
 export function recallQueries(
   terms: readonly Term[],

@@ -2,8 +2,8 @@
  * Answers a query. The keyword side and the vector side run at the same time; what they find is fused by rank.
  *
  * Everything that decides what is visible happens in one snapshot: the keyword query, the join of vector hits with
- * `documents_active`, and the reading of texts. So an answer holds the old set of pages or the new one, never a mix, although
- * the vectors live in another store.
+ * `documents_active`, and the reading of texts. So an answer holds the old set of pages or the new one, never a mix,
+ * although the vectors live in another store.
  */
 import type { Queryable, Sql, Transaction } from "../../platform/database/database.ts";
 import { ApiError, PermanentError, RetryableError } from "../../platform/errors.ts";
@@ -45,9 +45,13 @@ export interface SearchResult extends FusedHit {
   highlights: Highlight[];
 }
 
-/** Fused are more hits than are asked for: a chunk that both sides rank 30th belongs above one that one side ranks 8th. */
+/**
+ * Fused are more hits than are asked for: a chunk that both sides rank 30th belongs above one that one side ranks 8th.
+ */
 const LEAST_DEPTH = 100;
-/** Hits of replaced or unfinished generations are joined away, so more are asked for; again and again up to this many. */
+/**
+ * Hits of replaced or unfinished generations are joined away, so more are asked for; again and again up to this many.
+ */
 const MOST_VECTOR_HITS = 4_000;
 const STATEMENT_TIMEOUT_MS = 10_000;
 

@@ -1,11 +1,17 @@
-/** Which vector store the configuration asks for; imported when used, so that a Lambda bundle carries no SQLite extension. */
+/**
+ * Which vector store the configuration asks for; imported when used, so that a Lambda bundle carries no SQLite
+ * extension.
+ */
 import type { Config } from "../../platform/config.ts";
 import type { EmbedderDescriptor } from "../embedders/embedder.ts";
 import type { VectorStore } from "./vector-store.ts";
 
 export type VectorStoreConfig = Pick<Config, "qdrantUrl" | "qdrantApiKey" | "qdrantCollection" | "sqliteVectorsPath">;
 
-/** The store for this model's vectors. @throws Error where neither QDRANT__URL nor VECTORS__SQLITE_PATH is set */
+/**
+ * The store for this model's vectors.
+ * @throws Error where neither QDRANT__URL nor VECTORS__SQLITE_PATH is set
+ */
 export async function createVectorStore(
   config: VectorStoreConfig,
   descriptor: EmbedderDescriptor,

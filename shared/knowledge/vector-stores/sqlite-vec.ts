@@ -1,6 +1,6 @@
 /**
- * Vectors in one SQLite file that several threads and processes read and write. The nearest candidates come from a scan of
- * binary codes in memory, which follows the file; sqlite-vec scores them exactly.
+ * Vectors in one SQLite file that several threads and processes read and write. The nearest candidates come from a scan
+ * of binary codes in memory, which follows the file; sqlite-vec scores them exactly.
  */
 import { mkdirSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -23,8 +23,8 @@ export interface SqliteVectorOptions {
 const MAPPED_BYTES = 2 ** 30;
 const BUSY_TIMEOUT_MS = 10_000;
 /**
- * Candidates scored exactly, at 2.5 µs each: at least this many, and this many times what is asked for. The nearest 1.6 % by
- * code hold 0.89 of the ten nearest, 3 % hold 0.95 (measured with the bundled model over Cranfield's abstracts).
+ * Candidates scored exactly, at 2.5 µs each: at least this many, and this many times what is asked for. The nearest 1.6
+ * % by code hold 0.89 of the ten nearest, 3 % hold 0.95 (measured with the bundled model over Cranfield's abstracts).
  */
 const LEAST_CANDIDATES = 2_000;
 const CANDIDATES_PER_HIT = 8;

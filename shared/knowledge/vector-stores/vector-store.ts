@@ -29,7 +29,10 @@ export interface VectorHit {
 }
 
 export interface VectorStore {
-  /** Idempotent: a point with the same chunk id is replaced. @throws RetryableError where the store cannot be reached */
+  /**
+   * Idempotent: a point with the same chunk id is replaced.
+   * @throws RetryableError where the store cannot be reached
+   */
   upsert(points: readonly VectorPoint[]): Promise<void>;
   /** Best first, at most `limit`. */
   search(vector: Float32Array, limit: number, filter?: VectorFilter): Promise<VectorHit[]>;

@@ -63,7 +63,7 @@ const WAITING = new WeakMap<Transaction, (() => void)[]>();
  */
 export function afterCommit(tx: Transaction, act: () => void): void {
   const acts = WAITING.get(tx);
-  if (acts === undefined) throw new Error("Only a transaction of inTransaction tells of its commit");
+  if (acts === undefined) throw new Error("Only a transaction of inTransaction knows of its commit");
   acts.push(act);
 }
 

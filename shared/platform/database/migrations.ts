@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Sql } from "./database.ts";
 
 const MIGRATIONS_DIR = join(import.meta.dirname, "migrations");
-/** Any constant: two runners that start together take turns on it. */
+/** Any constant: of two runners that start together one waits for it. */
 const ADVISORY_LOCK = 7_263_481;
 
 /** @returns the names of the files that were applied now */

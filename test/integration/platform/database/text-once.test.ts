@@ -23,7 +23,7 @@ test("sections that are rows of their own become ranges of their document's text
     const text = "Sea\n\u{1F30A} waves\nSea\n\u{1F30A} waves again";
     const ranges = [
       { heading: "Sea", level: 1, start: 0, end: 12, parent: null },
-      { heading: null, level: 2, start: 13, end: 13, parent: 0 },
+      { heading: null, level: 2, start: 12, end: 12, parent: 0 },
       { heading: "Sea", level: 2, start: 13, end: text.length, parent: 0 },
     ];
     const [documentId, ids] = [uuidv7(), ranges.map(() => uuidv7())];
