@@ -17,14 +17,7 @@ import { createObjectStore } from "../../../shared/platform/aws/objects.ts";
 import type { Sql } from "../../../shared/platform/database/database.ts";
 import { sha256, uuidv7 } from "../../../shared/platform/ids.ts";
 import { createLogger } from "../../../shared/platform/observability/log.ts";
-import {
-  type MemoryAws,
-  type TestAws,
-  type TestDatabase,
-  testAws,
-  testAwsWithoutSqs,
-  testDatabase,
-} from "../../services/index.ts";
+import { type TestAws, testAws, testAwsWithoutSqs, testDatabase } from "../../services/index.ts";
 
 const LONGEST_RETRY_DELAY_S = 6;
 
