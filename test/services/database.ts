@@ -9,6 +9,8 @@ export interface TestDatabase extends AsyncDisposable {
   url: string;
   /** Ends every connection to the database and leaves it to the next test. */
   drop(): Promise<void>;
+  /** Ends every connection to the database, which is gone then. */
+  destroy(): Promise<void>;
 }
 
 /** What an admin connection does where no test asks for a while, so that it keeps no process. */
@@ -35,14 +37,16 @@ export async function testDatabase({ poolSize = 4 }: { poolSize?: number } = {})
   const sql = connectDatabase({ url, poolSize });
   await empty(sql);
   let dropped = false;
-  const drop = async () => {
+  const endWith = (end: (sql: postgres.Sql, name: string) => Promise<unknown>) => async () => {
     if (dropped) return;
     dropped = true;
     await sql.end({ timeout: 1 });
-    await leave(admin as postgres.Sql, name);
+    await end(admin as postgres.Sql, name);
   };
+  const drop = endWith(leave);
+  const destroy = endWith((session) => session`drop database ${session(name)} with (force)`);
   whenTestEnds(drop);
-  return { sql, url, drop, [Symbol.asyncDispose]: drop };
+  return { sql, url, drop, destroy, [Symbol.asyncDispose]: drop };
 }
 
 async function takeSpare(sql: postgres.Sql): Promise<string | undefined> {

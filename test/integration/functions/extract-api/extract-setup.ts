@@ -17,7 +17,7 @@ type Server = (url: string) => Sent | undefined;
 
 /** For `beforeAll`: the handler keeps its dependencies for the whole file. */
 export async function extractSetup(): Promise<ExtractSetup> {
-  const setup = await resultsSetup();
+  const setup = await resultsSetup({ sqs: true });
   Object.assign(process.env, setup.aws.env, { DATABASE__POSTGRES_URL: setup.databaseUrl, LOG_LEVEL: "error" });
   const options = { name: "test", scopes: ["write" as const], rateLimitRpm: 100_000, expiresAt: null };
   const { key } = await createApiKey(setup.sql, options);

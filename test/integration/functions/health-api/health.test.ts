@@ -38,7 +38,7 @@ it("is ready where every dependency answers", async () => {
 });
 
 it("is not ready once a dependency is gone, and says which, without its address", async () => {
-  await setup.database.drop();
+  await setup.database.destroy();
   const unavailable = { status: 503, body: { status: "unavailable", checks: { s3: "ok", sqs: "ok" } } };
   await expect.poll(ready).toMatchObject(unavailable);
   const answer = await ready();

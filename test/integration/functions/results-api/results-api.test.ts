@@ -12,7 +12,7 @@ import { type ResultsSetup, resultsSetup } from "./results-setup.ts";
 let setup: ResultsSetup;
 let key: string;
 beforeAll(async () => {
-  setup = await resultsSetup();
+  setup = await resultsSetup({ sqs: true });
   Object.assign(process.env, setup.aws.env, { DATABASE__POSTGRES_URL: setup.databaseUrl, LOG_LEVEL: "error" });
   const options = { name: "test", scopes: ["read" as const], rateLimitRpm: 100_000, expiresAt: null };
   ({ key } = await createApiKey(setup.sql, options));

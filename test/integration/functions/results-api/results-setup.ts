@@ -9,7 +9,7 @@ import { ingestBatch } from "../../../../shared/crawl/ingest/ingest-batch.ts";
 import { FIELD_PRESETS, type ResultFields } from "../../../../shared/crawl/results/fields.ts";
 import { type ResultPage, readResultPages } from "../../../../shared/crawl/results/pages.ts";
 import { type FetchTask, fetchTaskSchema } from "../../../../shared/crawl/tasks/fetch-task.ts";
-import { crawlSetup } from "../../crawl/crawl-setup.ts";
+import { type CrawlSetupOptions, crawlSetup } from "../../crawl/crawl-setup.ts";
 
 /** What a server sends for a URL. */
 export interface Sent {
@@ -27,8 +27,8 @@ export type Server = (url: string) => Sent;
 
 export type ResultsSetup = Awaited<ReturnType<typeof resultsSetup>>;
 
-export async function resultsSetup() {
-  const setup = await crawlSetup();
+export async function resultsSetup(options?: CrawlSetupOptions) {
+  const setup = await crawlSetup(options);
   const { dependencies } = setup;
   const reader = { sql: setup.sql, objects: dependencies.objects, maxContentBytes: 1_000_000 };
   return {
