@@ -1,4 +1,18 @@
-import { defineConfig } from "vitest/config";
+import { defineConfig, type TestProjectInlineConfiguration } from "vitest/config";
+
+const integration: TestProjectInlineConfiguration["test"] = {
+  globalSetup: ["test/services/global-setup.ts"],
+  // a condition is waited for, however busy the machine is
+  expect: { poll: { timeout: 120_000, interval: 20 } },
+  testTimeout: 480_000,
+  hookTimeout: 240_000,
+};
+
+/** Tests of functions with their containers, which keep the environment that they began with: each file has its own process. */
+const CONTAINERS = [
+  ...["access", "cli", "functions", "local"].map((room) => `test/integration/${room}/**/*.test.ts`),
+  "test/integration/crawl/recovery/dead-letters.test.ts",
+];
 
 /** `npm test` runs all projects but the last one, which takes minutes by its nature: `npm run test:soak` runs that one alone. */
 export default defineConfig(({ mode }) => ({
@@ -9,7 +23,10 @@ export default defineConfig(({ mode }) => ({
       {
         test: {
           name: "unit",
-          include: ["test/unit/**/*.test.ts", "test/infra/**/*.test.ts"],
+          include: ["test/unit/**/*.test.ts", "test/{infra,layers}/**/*.test.ts"],
+          // files share what they import: none of them changes it
+          isolate: false,
+          unstubEnvs: true,
           expect: { poll: { timeout: 60_000 } },
           testTimeout: 120_000,
           hookTimeout: 120_000,
@@ -17,15 +34,14 @@ export default defineConfig(({ mode }) => ({
       },
       {
         test: {
+          ...integration,
           name: "integration",
           include: ["test/integration/**/*.test.ts"],
-          globalSetup: ["test/services/global-setup.ts"],
-          // a condition is waited for, however busy the machine is
-          expect: { poll: { timeout: 120_000, interval: 20 } },
-          testTimeout: 480_000,
-          hookTimeout: 240_000,
+          exclude: CONTAINERS,
+          isolate: false,
         },
       },
+      { test: { ...integration, name: "integration-containers", include: CONTAINERS } },
       {
         test: {
           name: "e2e",

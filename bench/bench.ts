@@ -1,4 +1,7 @@
-/** `npm run bench -- NAME [--data DIR] [options]`: runs one benchmark, prints its table, writes `bench/results/NAME.json`. */
+/**
+ * `npm run bench -- NAME [--data DIR] [options]`: runs one benchmark, prints its table, writes
+ * `bench/results/NAME.json`.
+ */
 import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parseArgs } from "node:util";

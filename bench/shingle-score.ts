@@ -1,6 +1,6 @@
 /**
- * The score of scrapinghub/article-extraction-benchmark (`evaluate.py`): counts of 4-word shingles, precision and recall
- * a page, averaged over pages; F1 is that of the two averages.
+ * The score of scrapinghub/article-extraction-benchmark (`evaluate.py`): counts of 4-word shingles, precision and
+ * recall a page, averaged over pages; F1 is that of the two averages.
  */
 
 export interface Scores {

@@ -1,4 +1,7 @@
-/** A corpus of made-up words whose frequencies follow Zipf's law, the same at every run: as hard for an index as prose is. */
+/**
+ * A corpus of made-up words whose frequencies follow Zipf's law, the same at every run: as hard for an index as prose
+ * is.
+ */
 import type { Sql } from "../shared/platform/database/database.ts";
 import { uuidv7 } from "../shared/platform/ids.ts";
 

@@ -1,7 +1,7 @@
 /**
- * `npm run check:arrows`: dependencies point one way. Lists every import that goes against the arrows of rooms.ts, every package
- * used where it does not belong, every way from the side with internet to the database, and every circle of files; exits with 1 if
- * there is one. With `--list` it prints the arrows that are really there, room by room.
+ * `npm run check:arrows`: dependencies point one way. Lists every import that goes against the arrows of rooms.ts,
+ * every package used where it does not belong, every way from the side with internet to the database, and every circle
+ * of files; exits with 1 if there is one. With `--list` it prints the arrows that are really there, room by room.
  */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -14,7 +14,10 @@ export interface Violation {
   message: string;
 }
 
-/** Everything that is wrong with these imports. Paths are relative to the repository, with forward slashes. */
+/**
+ * Finds everything that is wrong with these imports.
+ * @param imports paths are relative to the repository, with forward slashes
+ */
 export function findViolations(imports: readonly Import[]): Violation[] {
   return [...imports.flatMap(checkImport), ...checkReach(imports), ...checkCircles(imports)];
 }

@@ -1,6 +1,10 @@
-/** Circles of a directed graph: Tarjan's strongly connected components, SIAM J. Comput. 1(2), 1972. */
+/** Finds circles of a directed graph: Tarjan's strongly connected components, SIAM J. Comput. 1(2), 1972. */
 
-/** @returns each set of nodes that reach one another, in the order of a walk through it; a node on its own only if it points to itself */
+/**
+ * Finds the circles among the edges.
+ * @returns each set of nodes that reach one another, in the order of a walk through it; a node on its own only if it
+ * points to itself
+ */
 export function circles(edges: readonly (readonly [string, string])[]): string[][] {
   const targets = new Map<string, string[]>();
   for (const [from, to] of edges) targets.set(from, [...(targets.get(from) ?? []), to]);

@@ -1,6 +1,6 @@
 /**
- * The table of docs/guide/configuration.md, made from the settings in the code. `npm run check` does not write: a test compares.
- * After a change of the settings: `npx node checks/configuration-table.ts --write`.
+ * Makes the table of docs/guide/configuration.md from the settings in the code. `npm run check` does not write: a test
+ * compares. After a change of the settings: `npx node checks/configuration-table.ts --write`.
  */
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -16,7 +16,7 @@ export interface Setting {
 const BEGIN = "<!-- configuration table: made by checks/configuration-table.ts -->";
 const END = "<!-- end of the configuration table -->";
 
-/** A Markdown table with a row for each setting, in their order. */
+/** Makes a Markdown table with a row for each setting, in their order. */
 export function configurationTable(settings: readonly Setting[]): string {
   const rows = settings.map(
     ({ env, schema, about }) => `| \`${env}\` | ${defaultOf(schema)} | ${meaning(schema, about)} |`,
@@ -24,7 +24,11 @@ export function configurationTable(settings: readonly Setting[]): string {
   return ["| variable | default | meaning |", "|---|---|---|", ...rows].join("\n");
 }
 
-/** @returns the text with the table between its two markers replaced. @throws Error where the markers are missing */
+/**
+ * Puts the table into a text.
+ * @returns the text with the table between its two markers replaced
+ * @throws Error where the markers are missing
+ */
 export function withConfigurationTable(text: string, table: string): string {
   const begin = text.indexOf(BEGIN);
   const end = text.indexOf(END);

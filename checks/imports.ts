@@ -1,4 +1,6 @@
-/** Which file imports what, read with a TypeScript parser: static, dynamic and type imports, re-exports, module URLs. */
+/**
+ * Reads which file imports what with a TypeScript parser: static, dynamic and type imports, re-exports, module URLs.
+ */
 import { glob } from "node:fs/promises";
 import { posix } from "node:path";
 import { parseSync, Visitor } from "oxc-parser";
@@ -8,7 +10,7 @@ export type Import = { from: string; line: number } & (
   | { package: string; file?: undefined }
 );
 
-/** Every TypeScript and JavaScript file of the project, relative to `root`, with forward slashes. */
+/** Lists every TypeScript and JavaScript file of the project, relative to `root`, with forward slashes. */
 export async function sourceFiles(root: string): Promise<string[]> {
   const folders = "{shared,functions,infra,local,cli,demo,bench,test,checks}";
   const files: string[] = [];
@@ -19,7 +21,10 @@ export async function sourceFiles(root: string): Promise<string[]> {
   return files.sort();
 }
 
-/** @throws Error where the source does not parse */
+/**
+ * Reads the imports of one file.
+ * @throws Error where the source does not parse
+ */
 export function readImports(from: string, source: string): Import[] {
   const { program, errors } = parseSync(from, source);
   if (errors[0]) throw new Error(`${from}: ${errors[0].message}`);

@@ -1,5 +1,5 @@
 /**
- * The OpenAPI document, put together from the routes of every API function. A test compares; after a change of the API:
+ * Puts the OpenAPI document together from the routes of every API function. A test compares; after a change of the API:
  * `npx node checks/openapi.ts`.
  */
 import { writeFile } from "node:fs/promises";

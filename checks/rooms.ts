@@ -1,12 +1,16 @@
-/** The rooms of the source tree, and which of them each may import: the arrows that `npm run check:arrows` holds. */
+/**
+ * Declares the rooms of the source tree, and which of them each may import: the arrows that `npm run check:arrows`
+ * holds.
+ */
 
 const PLATFORM = ["shared/platform"];
 const TOPOLOGY = ["infra/topology.ts", "infra/topology"];
 const OUTSIDE = [...PLATFORM, "shared/access"];
 
 /**
- * Room → rooms that its files may import, themselves and their folders. A file belongs to the most exact room named here; a room
- * may always import itself and what lies below it; what is not named is not allowed, nor are circles of rooms.
+ * Room → rooms that its files may import, themselves and their folders. A file belongs to the most exact room named
+ * here; a room may always import itself and what lies below it; what is not named is not allowed, nor are circles of
+ * rooms.
  */
 export const ARROWS: Readonly<Record<string, readonly string[]>> = {
   "shared/platform": [],
@@ -136,22 +140,35 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
   // looks after all of them
   "shared/crawl/recovery": [...OUTSIDE, "shared/capture", "shared/knowledge", "shared/crawl"],
 
-  "functions/adapters/queue": PLATFORM,
+  "functions/adapters/middleware": PLATFORM,
+  "functions/adapters/queue": [...PLATFORM, "functions/adapters/middleware"],
+  "functions/adapters/invoked": ["functions/adapters/middleware"],
   "functions/adapters/api": ["shared"],
   "functions/adapters/crawling": ["functions/adapters/api", "shared"],
   functions: ["functions/adapters", "shared"],
 
-  infra: [],
+  // one folder for each Lambda layer
+  layers: [],
+  infra: ["layers"],
   "infra/topology.ts": ["infra/topology"],
   "infra/topology": [],
 
   "local/ports.ts": [],
   "local/lines.ts": [],
+  "local/compile-cache.js": [],
   "local/aws": [...TOPOLOGY, "local/ports.ts"],
   "local/postgres": ["local/ports.ts"],
   "local/usage": [...TOPOLOGY, "local/aws"],
   "local/scheduler": ["local/aws", "local/ports.ts", "local/gateway/http-body.ts"],
-  "local/lambda": [...TOPOLOGY, ...PLATFORM, "local/aws", "local/usage", "local/scheduler", "local/lines.ts"],
+  "local/lambda": [
+    ...TOPOLOGY,
+    ...PLATFORM,
+    "local/aws",
+    "local/usage",
+    "local/scheduler",
+    "local/lines.ts",
+    "local/compile-cache.js",
+  ],
   "local/metrics": ["shared", "local/aws", "local/usage", "local/lambda"],
   "local/gateway": [...TOPOLOGY, ...PLATFORM, "functions/adapters/api", "local/usage", "local/lambda", "local/metrics"],
   "local/gateway/http-body.ts": [],
@@ -160,11 +177,11 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
   demo: ["shared/platform", ...TOPOLOGY, "local", "cli"],
   checks: ["shared/platform", "functions", ...TOPOLOGY],
   bench: ["shared", "functions", ...TOPOLOGY, "local", "demo", "cli", "test/services"],
-  "test/services": ["shared", "functions", ...TOPOLOGY, "local", "demo", "test/sites", "test/fixtures"],
+  "test/services": ["shared", "functions", ...TOPOLOGY, "local", "demo", "cli", "test/sites", "test/fixtures"],
   "test/fixtures": ["local", "shared", ...TOPOLOGY],
   "test/sites": ["demo", "test/services/arrivals.ts"],
   "test/services/arrivals.ts": [],
-  test: ["shared", "functions", "infra", "local", "cli", "demo", "bench", "checks"],
+  test: ["shared", "functions", "infra", "layers", "local", "cli", "demo", "bench", "checks"],
 };
 
 /** Packages that belong to some rooms only. */

@@ -1,6 +1,6 @@
 /**
- * `npm run check:suppressions`: lists every place where a check was told to look away (lint and compiler comments, casts
- * through `unknown`), so that they are seen in each run. Exits with 1 for those that are never wanted: `as any`,
+ * `npm run check:suppressions`: lists every place where a check was told to look away (lint and compiler comments,
+ * casts through `unknown`), so that they are seen in each run. Exits with 1 for those that are never wanted: `as any`,
  * `@ts-ignore`, `@ts-nocheck`, a whole file without lint, a comment without its reason.
  */
 import { readFile } from "node:fs/promises";
@@ -22,6 +22,7 @@ const COMMENT =
 /** Letters of the shortest reason that can mean something. */
 const SHORTEST_REASON = 10;
 
+/** Finds the suppressions of one source file. */
 export function findSuppressions(file: string, source: string): Suppression[] {
   const { program, comments } = parseSync(file, source);
   const found: Suppression[] = [];
@@ -34,7 +35,7 @@ export function findSuppressions(file: string, source: string): Suppression[] {
     found.push({ file, line: lineOf(start), what, text: value.trim(), ...(fault === undefined ? {} : { fault }) });
   }
   new Visitor({
-    // a declared `any` needs a lint comment with its reason, which is judged above
+    // a declared `any` needs a lint comment with its reason, which is checked above
     TSAnyKeyword: (node) => found.push({ file, line: lineOf(node.start), what: "any", text: "any" }),
     TSAsExpression: (node) => {
       const inner = node.expression;

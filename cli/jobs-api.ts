@@ -1,4 +1,5 @@
-/** The answers of the jobs API that the commands read. */
+/** The responses of the jobs API that the commands read. */
+import type { ApiClient } from "./api-client.ts";
 
 export interface JobCounts {
   discovered: number;
@@ -43,5 +44,11 @@ export interface JobWithResults extends JobAnswer {
   results: Page<JobUrl>;
 }
 
-export const hasEnded = ({ status }: JobAnswer): boolean =>
+export const hasEnded = ({ status }: { status: string }): boolean =>
   status === "completed" || status === "failed" || status === "cancelled";
+
+/** The job as it is, without its results. */
+export async function readJob(api: ApiClient, jobId: string): Promise<JobAnswer> {
+  const { results: _, ...job } = await api<JobWithResults>("GET", `/api/v1/crawl/${jobId}?limit=1`);
+  return job;
+}

@@ -1,4 +1,7 @@
-/** What the output can show: width, colours, whether a line can be drawn again. Page text is made harmless before it is shown. */
+/**
+ * What the output can show: width, colours, whether a line can be drawn again. Page text is made harmless before it is
+ * shown.
+ */
 
 export interface Terminal {
   /** Columns to fill, at the most. */

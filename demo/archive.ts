@@ -1,4 +1,6 @@
-/** What the crawl left in the archive: its WARC files, read with the `warcio` package rather than with our own reader. */
+/**
+ * What the crawl left in the archive: its WARC files, read with the `warcio` package rather than with our own reader.
+ */
 import { GetObjectCommand, ListObjectsV2Command, type S3Client } from "@aws-sdk/client-s3";
 import { WARCParser } from "warcio";
 

@@ -1,9 +1,9 @@
 /** Crawls the demonstration's site through the HTTP API, as anybody would, and collects what the API says of it. */
-import { setTimeout as delay } from "node:timers/promises";
 import type { ApiClient } from "../cli/api-client.ts";
-import { hasEnded, type JobAnswer, type JobUrl, type JobWithResults } from "../cli/jobs-api.ts";
+import { hasEnded, type JobAnswer, type JobUrl, type JobWithResults, readJob } from "../cli/jobs-api.ts";
 import { createProgress } from "../cli/progress.ts";
 import type { Terminal } from "../cli/terminal.ts";
+import { lastOf, watchJob } from "../cli/watch-job.ts";
 import { DemoError } from "./demo-error.ts";
 
 /** The part of a result that the demonstration reads beside what the command line does. */
@@ -40,22 +40,21 @@ export async function crawlSite(api: ApiClient, terminal: Terminal, origin: stri
   let fetched: number | undefined;
   let last = { state: "", at: started };
   try {
-    for (;;) {
-      const job = await api<JobWithResults>("GET", `/api/v1/crawl/${job_id}?limit=1`);
-      progress.update([job]);
-      const elapsed = performance.now() - started;
-      if (job.status !== "pending" && job.status !== "running") fetched ??= elapsed;
-      if (hasEnded(job)) {
-        if (job.status !== "completed") throw jobFailed(job);
-        const fetching = (fetched ?? elapsed) / 1000;
-        const urls = await readUrls(api, job_id);
-        return { job, urls, seconds: { fetching, embedding: elapsed / 1000 - fetching } };
-      }
-      const state = JSON.stringify([job.status, job.counts]);
-      if (state !== last.state) last = { state, at: performance.now() };
-      if (performance.now() - last.at > PATIENCE_MS) throw stuck(job);
-      await delay(POLL_MS);
-    }
+    const job = await lastOf(
+      watchJob(() => readJob(api, job_id), hasEnded, POLL_MS),
+      (job) => {
+        progress.update([job]);
+        if (job.status !== "pending" && job.status !== "running") fetched ??= performance.now() - started;
+        const state = JSON.stringify([job.status, job.counts]);
+        if (state !== last.state) last = { state, at: performance.now() };
+        if (performance.now() - last.at > PATIENCE_MS) throw stuck(job);
+      },
+    );
+    if (job.status !== "completed") throw jobFailed(job);
+    const elapsed = performance.now() - started;
+    const fetching = (fetched ?? elapsed) / 1000;
+    const urls = await readUrls(api, job_id);
+    return { job, urls, seconds: { fetching, embedding: elapsed / 1000 - fetching } };
   } finally {
     progress.end();
   }

@@ -1,6 +1,7 @@
 /**
- * `npm run demo`: starts the system on this machine, serves the handbook in `demo/site`, crawls it through the HTTP API, and
- * asks it three questions. With `--exit` it stops afterwards; the exit code is 0 where everything held that it shows.
+ * `npm run demo`: starts the system on this machine, serves the handbook in `demo/site`, crawls it through the HTTP
+ * API, and asks it three questions. With `--exit` it stops afterwards; the exit code is 0 where everything held that it
+ * shows.
  */
 import { existsSync } from "node:fs";
 import { join, relative, resolve } from "node:path";

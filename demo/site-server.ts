@@ -1,7 +1,7 @@
 /**
- * Serves the handbook in `demo/site` on a loopback port, the way a small real site does: validators and conditional GET,
- * redirects, a robots.txt, a site map, 404. A page that begins with a doctype is served byte for byte; any other page is an
- * article that `layout.html` surrounds with the site's navigation and footer.
+ * Serves the handbook in `demo/site` on a loopback port, the way a small real site does: validators and conditional
+ * GET, redirects, a robots.txt, a site map, 404. A page that begins with a doctype is served byte for byte; any other
+ * page is an article that `layout.html` surrounds with the site's navigation and footer.
  */
 import { createHash } from "node:crypto";
 import { glob, readFile, stat } from "node:fs/promises";
@@ -44,7 +44,10 @@ const MEDIA_TYPES: Record<string, string> = {
   ".txt": "text/plain; charset=utf-8",
 };
 
-/** Listens on `port`, 0 for any free one. @throws the `listen` error, e.g. with code EADDRINUSE */
+/**
+ * Listens on `port`, 0 for any free one.
+ * @throws the `listen` error, e.g. with code EADDRINUSE
+ */
 export async function startSiteServer({ port = 0 }: { port?: number } = {}): Promise<SiteServer> {
   const requests: SiteRequest[] = [];
   let origin = "";

@@ -15,7 +15,10 @@ const API_PORT = 8787;
 /** The same each time where it is free, so that the second demonstration is a recrawl of the same site. */
 const SITE_PORT = 8788;
 
-/** @throws AlreadyRunning or UnusableHome where the state folder is in use or no use, DemoError with what to do about it otherwise */
+/**
+ * @throws AlreadyRunning or UnusableHome where the state folder is in use or no use, DemoError with what to do about it
+ * otherwise
+ */
 export async function startSystem(terminal: Terminal, home: string): Promise<System> {
   const sitePort = portFrom("DEMO_SITE_PORT") ?? SITE_PORT;
   const site = await onFreePort(sitePort, (port) => startSiteServer({ port }));

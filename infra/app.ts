@@ -2,7 +2,9 @@
 import { join } from "node:path";
 import { App, Tags, Validations } from "aws-cdk-lib";
 import { AwsSolutionsChecks } from "cdk-nag";
-import { type Bundle, buildChromiumLayer, bundleFunctions } from "./bundle.ts";
+import { CHROMIUM_LAYER } from "../layers/chromium/chromium-layer.ts";
+import { buildLayer } from "../layers/layer.ts";
+import { type Bundle, bundleFunctions } from "./bundle.ts";
 import { readSettings } from "./settings.ts";
 import { ApiStack } from "./stacks/api.ts";
 import { DataStack } from "./stacks/data.ts";
@@ -75,8 +77,8 @@ export function createStacks(app: App, bundles: ReadonlyMap<string, Bundle>, chr
 /** @param bundleDirectory where the bundles and the layer are written; emptied first */
 export async function createApp(app: App, bundleDirectory: string): Promise<Stacks> {
   const bundles = await bundleFunctions(bundleDirectory);
-  const chromiumLayer = join(bundleDirectory, "chromium-layer");
-  await buildChromiumLayer(chromiumLayer);
+  const chromiumLayer = join(bundleDirectory, "layers", CHROMIUM_LAYER.name);
+  await buildLayer(CHROMIUM_LAYER, chromiumLayer);
   const stacks = createStacks(app, bundles, chromiumLayer);
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app, { verbose: true }));
   return stacks;

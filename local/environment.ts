@@ -37,7 +37,7 @@ export function checkEnvironment(env: Environment): { config: Config; replaced: 
 const OWN_CREDENTIALS =
   /^AWS_(PROFILE|DEFAULT_PROFILE|SESSION_TOKEN|ACCESS_KEY_ID|SECRET_ACCESS_KEY|ROLE_ARN|WEB_IDENTITY_TOKEN_FILE|CONTAINER_CREDENTIALS.*)$/;
 /** Of whoever started us, and of no use inside a worker thread. */
-const OF_THE_PROCESS = /^(NODE_OPTIONS|NODE_V8_COVERAGE|VITEST.*|npm_.*|AWS_(DEFAULT_)?REGION)$/;
+const OF_THE_PROCESS = /^(MALLOC_ARENA_MAX|NODE_OPTIONS|NODE_V8_COVERAGE|VITEST.*|npm_.*|AWS_(DEFAULT_)?REGION)$/;
 
 /**
  * @param services what the embedded services say of themselves

@@ -9,6 +9,7 @@ import { restoredEnvironment } from "./environment.ts";
 import { AlreadyRunning, readCredentials, readRuntimeInfo } from "./home.ts";
 import { Container } from "./lambda/container.ts";
 import type { StreamSink } from "./lambda/invocation.ts";
+import { environmentOf, trustOf } from "./lambda/trust.ts";
 import { startRuntime } from "./runtime.ts";
 
 const home = process.env["STRANDLINE_HOME"] || ".strandline";
@@ -46,13 +47,13 @@ const { env, stop } = await services();
 try {
   const text = (await readFile(file, "utf8")).replaceAll("<api-key>", readCredentials(home)?.api_key ?? "");
   const container = new Container({
-    spec,
-    handler: join(import.meta.dirname, "..", "functions", spec.name, "handler.ts"),
-    env,
-    compileCache: undefined,
+    name: spec.name,
+    memoryMb: spec.memoryMb,
+    env: environmentOf(trustOf(spec, false), env),
     onLine: (_name, line) => process.stderr.write(`${line}\n`),
   });
-  const answer = await container.invoke(JSON.parse(text), streamToTerminal());
+  const handler = join(import.meta.dirname, "..", "functions", spec.name, "handler.ts");
+  const answer = await container.invoke({ spec, handler }, JSON.parse(text), streamToTerminal());
   await container.stop();
   if (answer !== undefined) process.stdout.write(`${JSON.stringify(answer, null, 2)}\n`);
 } catch (error) {

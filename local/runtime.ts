@@ -1,6 +1,8 @@
 /** Everything on one machine: the services, the handlers of a topology in worker threads, and what wakes them. */
 import { join, resolve } from "node:path";
 import type { FunctionSpec, Topology } from "../infra/topology/spec.ts";
+import { BUNDLED_DESCRIPTOR } from "../shared/knowledge/embedders/bundled-descriptor.ts";
+import { embedderDescriptor } from "../shared/knowledge/embedders/registry.ts";
 import { ensureAdminKey } from "./admin-key.ts";
 import type { LocalAws } from "./aws/emulators.ts";
 import { announcedEnvironment, checkEnvironment, type Environment, handlerEnvironment } from "./environment.ts";
@@ -9,9 +11,11 @@ import { answerOwnPage } from "./gateway/own-pages.ts";
 import { openWebSocketGateway, type WebSocketGateway } from "./gateway/websocket-gateway.ts";
 import { type Home, takeHome } from "./home.ts";
 import { asyncTrigger, startTicking } from "./lambda/async-events.ts";
+import { ContainerGroup } from "./lambda/container-group.ts";
 import { FunctionPool } from "./lambda/function-pool.ts";
 import type { StreamSink } from "./lambda/invocation.ts";
 import { type Poller, startPoller } from "./lambda/queue-poller.ts";
+import { environmentOf, type Trust, trustOf } from "./lambda/trust.ts";
 import { openLogSink } from "./log-sink.ts";
 import type { Family } from "./metrics/exposition.ts";
 import { openRuntimeMetrics, type RuntimeMetrics } from "./metrics/runtime-metrics.ts";
@@ -70,9 +74,6 @@ export interface Runtime {
   stop(): Promise<void>;
 }
 
-/** Keyed by the content of each file, so all runtimes share it; where it cannot be written, Node does without. */
-const COMPILE_CACHE = join(import.meta.dirname, "..", "node_modules", ".cache", "strandline");
-
 /** For events that run, before their containers are ended. Postgres gets the rest of the 5 s. */
 const GRACE_MS = 2_000;
 
@@ -101,6 +102,7 @@ class RunningRuntime implements Runtime {
   readonly #meter = createUsageMeter();
   readonly #log;
   readonly #metrics: RuntimeMetrics;
+  readonly #containers = new Map<Trust, ContainerGroup>();
   readonly #pools = new Map<string, FunctionPool>();
   readonly #pollers: Poller[] = [];
   #gateway: HttpGateway | undefined;
@@ -108,6 +110,8 @@ class RunningRuntime implements Runtime {
   #services: Services | undefined;
   #stopTicking: (() => void) | undefined;
   #stopping: Promise<void> | undefined;
+  /** Whether the embedding model runs in a container, and not on a server or not at all. */
+  #bundledModel = false;
   env: Record<string, string> = {};
   apiKey: string | undefined;
   apiKeyIsNew = false;
@@ -122,6 +126,7 @@ class RunningRuntime implements Runtime {
   }
 
   async start(env: Environment, { config, replaced }: ReturnType<typeof checkEnvironment>): Promise<void> {
+    this.#bundledModel = embedderDescriptor(config) === BUNDLED_DESCRIPTOR;
     // first, since a port that is taken is the most likely fault
     this.#gateway = await this.#openGateway();
     const services = await startServices({
@@ -208,6 +213,7 @@ class RunningRuntime implements Runtime {
     this.#stopTicking?.();
     for (const poller of this.#pollers) poller.stop();
     await Promise.all([...this.#pools.values()].map((pool) => pool.stop(GRACE_MS)));
+    await Promise.all([...this.#containers.values()].map((group) => group.stop()));
     this.#webSockets?.close();
     this.#gateway?.destroy();
     await this.#services?.stop();
@@ -258,12 +264,7 @@ class RunningRuntime implements Runtime {
           spec,
           size: this.#containersOf(spec),
           handler: join(directory, spec.name, "handler.ts"),
-          env: this.env,
-          compileCache: COMPILE_CACHE,
-          onLine: (name, line) => {
-            this.#log.line(name, line);
-            this.#metrics.line(line);
-          },
+          containers: this.#groupOf(this.#trustOf(spec)),
           onInvocation: (each, durationMs, fault) => {
             this.#meter.countInvocation(each, durationMs);
             this.#metrics.invocation(each.name, durationMs, fault);
@@ -271,6 +272,27 @@ class RunningRuntime implements Runtime {
         }),
       );
     }
+  }
+
+  #trustOf(spec: FunctionSpec): Trust {
+    return trustOf(spec, this.#bundledModel);
+  }
+
+  #groupOf(trust: Trust): ContainerGroup {
+    const known = this.#containers.get(trust);
+    if (known !== undefined) return known;
+    const members = this.#topology.functions.filter((spec) => this.#trustOf(spec) === trust);
+    const group = new ContainerGroup({
+      name: trust,
+      memoryMb: Math.max(...members.map(({ memoryMb }) => memoryMb)),
+      env: environmentOf(trust, this.env),
+      onLine: (name, line) => {
+        this.#log.line(name, line);
+        this.#metrics.line(line);
+      },
+    });
+    this.#containers.set(trust, group);
+    return group;
   }
 
   async #prepareKey(rateLimitRpm: number): Promise<void> {

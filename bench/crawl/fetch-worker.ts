@@ -1,4 +1,6 @@
-/** Runs the fetch handler alone on `PAGES` pages of `SITE` in tasks of 50, and prints the CPU of this process per page. */
+/**
+ * Runs the fetch handler alone on `PAGES` pages of `SITE` in tasks of 50, and prints the CPU of this process per page.
+ */
 
 import type { Context, SQSEvent } from "aws-lambda";
 import { handler } from "../../functions/fetch/handler.ts";

@@ -1,6 +1,7 @@
 /**
- * The site that the crawlers are measured on: `PAGES` pages of about 12.8 KB (1,900 words) with 30 links each, all reachable from
- * page 0. Runs as a process of its own, so that its time counts for nobody. Prints its port as one JSON line.
+ * The site that the crawlers are measured on: `PAGES` pages of about 12.8 KB (1,900 words) with 30 links each, all
+ * reachable from page 0. Runs as a process of its own, so that its time counts for nobody. Prints its port as one JSON
+ * line.
  */
 import { createServer } from "node:http";
 

@@ -1,6 +1,6 @@
 /**
- * The crawl, against Crawlee on the same pages in the same run. Crawlee parses and follows links; we also archive, extract,
- * chunk and index. The site's own time is nobody's. CPU is read from /proc, so this needs Linux.
+ * The crawl, against Crawlee on the same pages in the same run. Crawlee parses and follows links; we also archive,
+ * extract, chunk and index. The site's own time is nobody's. CPU is read from /proc, so this needs Linux.
  */
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";

@@ -1,6 +1,6 @@
 /**
- * Search runs through the local runtime, 20 at once: providers that take 800 ms each and a model that takes 1 s. Warm: the
- * question was rewritten before; cold: never.
+ * Search runs through the local runtime, 20 at once: providers that take 800 ms each and a model that takes 1 s. Warm:
+ * the question was rewritten before; cold: never.
  */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

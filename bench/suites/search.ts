@@ -1,6 +1,6 @@
 /**
- * Hybrid search at 100,000 chunks of 200 words, embedded store, without the time of the query's embedding. Queries have one
- * to six words, drawn as the corpus draws its own, so that very common ones are among them.
+ * Hybrid search at 100,000 chunks of 200 words, embedded store, without the time of the query's embedding. Queries have
+ * one to six words, drawn as the corpus draws its own, so that very common ones are among them.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

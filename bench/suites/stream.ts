@@ -1,6 +1,7 @@
 /**
- * Ten thousand stored pages, read as a stream by one who is slow: the server must neither hold them for him nor lose one. The
- * runtime is started anew before the reading, so that its memory is that of streams and not of the crawl. Reads /proc: Linux only.
+ * Ten thousand stored pages, read as a stream by one who is slow: the server must neither hold them for him nor lose
+ * one. The runtime is started anew before the reading, so that its memory is that of streams and not of the crawl.
+ * Reads /proc: Linux only.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -77,7 +78,10 @@ export const run: Benchmark = async ({ scale }) => {
   }
 };
 
-/** Reads all fields of all pages as NDJSON. @param pauseMs how long to read nothing after so many pages */
+/**
+ * Reads all fields of all pages as NDJSON.
+ * @param pauseMs how long to read nothing after so many pages
+ */
 async function readStream(
   instance: Instance,
   jobId: string,

@@ -1,10 +1,10 @@
 /** `crawl URL…`: starts jobs, and follows them with --watch. */
-import { setTimeout as delay } from "node:timers/promises";
 import type { ApiClient } from "../api-client.ts";
 import { EXIT } from "../exit.ts";
-import { hasEnded, type JobAnswer, type JobWithResults } from "../jobs-api.ts";
+import { hasEnded, type JobAnswer, readJob } from "../jobs-api.ts";
 import { createProgress, sumCounts } from "../progress.ts";
 import type { Terminal } from "../terminal.ts";
+import { lastOf, watchJob } from "../watch-job.ts";
 
 export interface CrawlOptions {
   depth?: number;
@@ -26,8 +26,6 @@ export interface CrawlOptions {
 interface Started {
   job_id: string;
 }
-
-const POLL_MS = 500;
 
 /** @returns the exit code: 1 where a watched job fails or is cancelled */
 export async function crawl(
@@ -76,28 +74,25 @@ function siteFields(options: CrawlOptions) {
   };
 }
 
-/** Follows jobs until all have ended. @param terminal where progress is shown */
+/**
+ * Follows jobs until all have ended.
+ * @param terminal where progress is shown
+ */
 async function watchJobs(
   api: ApiClient,
   jobIds: readonly string[],
   terminal: Terminal | undefined,
 ): Promise<JobAnswer[]> {
   const progress = terminal && createProgress(terminal);
+  const readAll = () => Promise.all(jobIds.map((id) => readJob(api, id)));
   try {
-    for (;;) {
-      const jobs = await Promise.all(jobIds.map((id) => readJob(api, id)));
-      progress?.update(jobs);
-      if (jobs.every(hasEnded)) return jobs;
-      await delay(POLL_MS);
-    }
+    return await lastOf(
+      watchJob(readAll, (jobs) => jobs.every(hasEnded)),
+      (jobs) => progress?.update(jobs),
+    );
   } finally {
     progress?.end();
   }
-}
-
-async function readJob(api: ApiClient, jobId: string): Promise<JobAnswer> {
-  const { results: _, ...job } = await api<JobWithResults>("GET", `/api/v1/crawl/${jobId}?limit=1`);
-  return job;
 }
 
 function summarize(terminal: Terminal, jobs: readonly JobAnswer[]): void {

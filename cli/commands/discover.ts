@@ -1,9 +1,9 @@
 /** `discover SITE`: the URLs that a site's sitemaps and feeds name, one a line. */
-import { setTimeout as delay } from "node:timers/promises";
 import type { ApiClient } from "../api-client.ts";
 import { CliError, EXIT } from "../exit.ts";
-import type { Page } from "../jobs-api.ts";
+import { hasEnded, type Page } from "../jobs-api.ts";
 import { harmless, type Terminal } from "../terminal.ts";
+import { lastOf, watchJob } from "../watch-job.ts";
 
 export interface DiscoverOptions {
   query?: string;
@@ -20,7 +20,6 @@ interface Discovery {
   results: Page<{ url: string }>;
 }
 
-const POLL_MS = 500;
 const URLS_PER_CALL = 1_000;
 
 /**
@@ -38,11 +37,7 @@ export async function discover(
   const wanted = { domain, score_query: query, pattern, max_urls: maxUrls };
   const { job_id } = await api<{ job_id: string }>("POST", "/api/v1/discover", wanted);
   const path = `/api/v1/discover/${job_id}?limit=${URLS_PER_CALL}`;
-  let answer = await api<Discovery>("GET", path);
-  while (answer.status === "pending" || answer.status === "running") {
-    await delay(POLL_MS);
-    answer = await api<Discovery>("GET", path);
-  }
+  let answer = await lastOf(watchJob(() => api<Discovery>("GET", path), hasEnded));
   if (answer.status === "failed") throw new CliError(answer.error ?? "The discovery failed", EXIT.failed);
   if (answer.results.items.length === 0) explainNothing(beside, answer, options);
   for (;;) {

@@ -4,7 +4,7 @@ import { constants } from "node:os";
 import { join } from "node:path";
 import { CliError, EXIT } from "../exit.ts";
 
-const PROGRAMS = { start: "local/start.ts", demo: "demo/demo.ts" } as const;
+const PROGRAMS = { start: "local/start.js", demo: "demo/demo.ts" } as const;
 
 /** @returns the program's exit code */
 export function runProgram(name: keyof typeof PROGRAMS, args: readonly string[]): Promise<number> {

@@ -49,8 +49,8 @@ const HIDDEN = "[hidden]";
 const CREDENTIAL = /auth|cookie|token|secret|passw|key|session|signature/i;
 
 /**
- * Who may write may send the headers to a server of their own, so that hiding them from such a caller would hide nothing; who
- * may only read gets no credential.
+ * Who may write may send the headers to a server of their own, so that hiding them from such a caller would hide
+ * nothing; who may only read gets no credential.
  */
 export function configJson(
   { id, name, settings, created_at, updated_at }: StoredConfig,

@@ -1,6 +1,6 @@
 /** What the crawl API needs, built once per container. */
 import { once } from "../../shared/platform/once.ts";
-import { createJobContainer, type JobContainer } from "../adapters/api/job-container.ts";
+import { createJobContainer, type JobContainer } from "../adapters/api/container.ts";
 
 export type CrawlApi = JobContainer;
 

@@ -10,7 +10,10 @@ import type { CrawlApi } from "./dependencies.ts";
 export const deadLetterSchema = z.object({
   id: z.uuid(),
   queue: z.string(),
-  /** waiting: sent again at `redrive_at`; sent: on its way; recovered: what it asked for is done; ended: its URLs ended as failed */
+  /**
+   * waiting: sent again at `redrive_at`; sent: on its way; recovered: what it asked for is done; ended: its URLs ended
+   * as failed
+   */
   state: z.enum(["waiting", "sent", "recovered", "ended"]),
   redrives: z.int(),
   redrive_at: z.iso.datetime().nullable(),

@@ -19,11 +19,11 @@ const dependencies = once(() => {
   };
 });
 
-export const handler = createQueueHandler(dependencies, () => ({
+export const handler = createQueueHandler(dependencies, {
   schema: z.string(),
   body: "text",
-  handle: async (body, { messageId, queue, receiveCount, attributes, log }) => {
+  handle: async (body, { messageId, queue, receiveCount, attributes, log }, container) => {
     const letter = { queue: queue.replace(/-dlq$/, ""), messageId, body, receiveCount, attributes };
-    await recordDeadLetter({ ...dependencies(), log }, letter);
+    await recordDeadLetter({ ...container, log }, letter);
   },
-}));
+});

@@ -2,7 +2,7 @@
 import { s3Client } from "../../shared/platform/aws/clients.ts";
 import { createObjectStore, type ObjectStore } from "../../shared/platform/aws/objects.ts";
 import { once } from "../../shared/platform/once.ts";
-import { createJobContainer, type JobContainer } from "../adapters/api/job-container.ts";
+import { createJobContainer, type JobContainer } from "../adapters/api/container.ts";
 
 export interface DiscoverApi extends JobContainer {
   objects: ObjectStore;

@@ -4,7 +4,7 @@ import { discoveryTaskSchema } from "../../shared/crawl/discovery/task.ts";
 import { createQueueHandler } from "../adapters/queue/consumer.ts";
 import { dependencies } from "./dependencies.ts";
 
-export const handler = createQueueHandler(dependencies, () => ({
+export const handler = createQueueHandler(dependencies, {
   schema: discoveryTaskSchema,
-  handle: async (task, delivery) => await discover(dependencies(), task, delivery),
-}));
+  handle: (task, delivery, container) => discover(container, task, delivery),
+});

@@ -11,10 +11,10 @@ const dependencies = once(() => {
   return { ...container, sql: configuredDatabase(container.config) };
 });
 
-export const handler = createQueueHandler(dependencies, () => ({
+export const handler = createQueueHandler(dependencies, {
   schema: discoveredSchema,
-  handle: async (message, { log }) => {
-    const changed = await takeDiscovered({ sql: dependencies().sql, log }, message);
+  handle: async (message, { log }, { sql }) => {
+    const changed = await takeDiscovered({ sql, log }, message);
     if (!changed) log.info("the discovery has gone on already", { job_id: message.jobId, event: message.event });
   },
-}));
+});

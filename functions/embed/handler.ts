@@ -5,10 +5,9 @@ import { embedChunks } from "../../shared/knowledge/embedding/embed-worker.ts";
 import { createQueueHandler } from "../adapters/queue/consumer.ts";
 import { dependencies } from "./dependencies.ts";
 
-export const handler = createQueueHandler(dependencies, () => ({
+export const handler = createQueueHandler(dependencies, {
   schema: embedTaskSchema,
-  handle: async (task, { log }) => {
-    const { sql, vectorSide } = dependencies();
+  handle: async (task, { log }, { sql, vectorSide }) => {
     await embedChunks({ sql, vectorSide: await vectorSide(), settleJob, log }, task);
   },
-}));
+});

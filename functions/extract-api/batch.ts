@@ -1,4 +1,6 @@
-/** Extracts the content of up to a hundred pages: a job fetches them, unless a recent capture does, and is waited for. */
+/**
+ * Extracts the content of up to a hundred pages: a job fetches them, unless a recent capture does, and is waited for.
+ */
 import { z } from "zod";
 import type { Caller } from "../../shared/access/authorize.ts";
 import { inspectUrl } from "../../shared/access/url-inspection.ts";

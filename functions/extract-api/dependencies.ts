@@ -1,7 +1,7 @@
 /** What the extraction API needs, built once per container. */
 import { once } from "../../shared/platform/once.ts";
-import { type AnsweringContainer, createAnsweringContainer } from "../adapters/api/answering-container.ts";
+import { createResultContainer, type ResultContainer } from "../adapters/api/container.ts";
 
-export type ExtractApi = AnsweringContainer;
+export type ExtractApi = ResultContainer;
 
-export const extractApi = once((): ExtractApi => createAnsweringContainer("extract-api"));
+export const extractApi = once((): ExtractApi => createResultContainer("extract-api"));

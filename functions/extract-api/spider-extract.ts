@@ -14,13 +14,15 @@ import { defineStreamRoute, StreamedAnswer } from "../adapters/api/stream-route.
 import { crawledPageSchema } from "../adapters/crawling/crawled-page.ts";
 import { cacheHandling, cacheOption, jobOptions, resolveOptions } from "../adapters/crawling/job-options.ts";
 import {
+  type CheckedSeeds,
+  checkSeeds,
+  crawlStatsSchema,
   DEFAULT_ANSWER_TIMEOUT_S,
   MAX_ANSWER_TIMEOUT_S,
   MAX_SEEDS,
   RESULT_MODES,
-} from "../adapters/crawling/spider-limits.ts";
-import { type CheckedSeeds, checkSeeds } from "../adapters/crawling/spider-seeds.ts";
-import { crawlStatsSchema, statsAnswer } from "../adapters/crawling/spider-stats.ts";
+  statsAnswer,
+} from "../adapters/crawling/spider.ts";
 import { waitOrCancel } from "../adapters/crawling/wait-or-cancel.ts";
 import { extractedSchema } from "./answers.ts";
 import type { ExtractApi } from "./dependencies.ts";

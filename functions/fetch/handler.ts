@@ -4,7 +4,7 @@ import { fetchTaskSchema } from "../../shared/crawl/tasks/fetch-task.ts";
 import { createQueueHandler } from "../adapters/queue/consumer.ts";
 import { dependencies } from "./dependencies.ts";
 
-export const handler = createQueueHandler(dependencies, () => ({
+export const handler = createQueueHandler(dependencies, {
   schema: fetchTaskSchema,
-  handle: async (task, delivery) => await runFetchTask(dependencies(), task, delivery),
-}));
+  handle: (task, delivery, container) => runFetchTask(container, task, delivery),
+});

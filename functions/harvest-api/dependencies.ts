@@ -6,7 +6,7 @@ import { openVectorSide } from "../../shared/knowledge/search/vector-side.ts";
 import { createRemoteCaller } from "../../shared/platform/aws/remote-call.ts";
 import { systemClock } from "../../shared/platform/clock.ts";
 import { once } from "../../shared/platform/once.ts";
-import { createJobContainer, type JobContainer } from "../adapters/api/job-container.ts";
+import { createJobContainer, type JobContainer } from "../adapters/api/container.ts";
 import { ownSearch } from "./own-search.ts";
 
 export interface HarvestApi extends JobContainer, Omit<HarvestDependencies, "log"> {}

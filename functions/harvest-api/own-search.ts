@@ -5,7 +5,10 @@ import { type SearchDependencies, search } from "../../shared/knowledge/search/s
 /** Hits that are looked at: several chunks of a page may be among them. */
 const DEPTH = 100;
 
-/** AND: every keyword must stand in the text, as a phrase; OR: the more of them the better. Days are those of the capture. */
+/**
+ * AND: every keyword must stand in the text, as a phrase; OR: the more of them the better. Days are those of the
+ * capture.
+ */
 export function ownSearch(dependencies: SearchDependencies) {
   return async (
     { keywords, boolean, filters }: ExpandedQuery,

@@ -4,11 +4,10 @@ import { answerRemoteCall, remoteCallSchema } from "../../shared/platform/aws/re
 import { createQueueHandler } from "../adapters/queue/consumer.ts";
 import { dependencies } from "./dependencies.ts";
 
-export const handler = createQueueHandler(dependencies, () => ({
+export const handler = createQueueHandler(dependencies, {
   schema: remoteCallSchema,
-  handle: async (request) => {
-    const { dynamo, clock, config, tools } = dependencies();
+  handle: async (request, _delivery, { dynamo, clock, config, tools }) => {
     const work = (request: unknown, remainingMs: number) => answerHarvestRequest(tools, request, remainingMs);
     await answerRemoteCall({ dynamo, clock }, config.stateTable, request, work, { once: true });
   },
-}));
+});

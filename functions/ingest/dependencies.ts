@@ -1,5 +1,5 @@
 /** What ingest works with, built once per container. */
-import type { IngestDependencies } from "../../shared/crawl/ingest/advance-job.ts";
+import type { IngestDependencies } from "../../shared/crawl/ingest/dependencies.ts";
 import { embedderDescriptor } from "../../shared/knowledge/embedders/registry.ts";
 import { s3Client } from "../../shared/platform/aws/clients.ts";
 import { createObjectStore } from "../../shared/platform/aws/objects.ts";

@@ -6,10 +6,10 @@ import { cachedTaskSchema, ingestFromCache } from "../../shared/crawl/ingest/ing
 import { createQueueHandler } from "../adapters/queue/consumer.ts";
 import { dependencies } from "./dependencies.ts";
 
-export const handler = createQueueHandler(dependencies, () => ({
+export const handler = createQueueHandler(dependencies, {
   schema: z.union([capturesMessageSchema, cachedTaskSchema]),
-  handle: async (message, { log }) => {
-    const ingest = { ...dependencies(), log };
+  handle: async (message, { log }, container) => {
+    const ingest = { ...container, log };
     await ("fromCache" in message ? ingestFromCache(ingest, message) : ingestBatch(ingest, message));
   },
-}));
+});

@@ -1,5 +1,8 @@
-/** Removes replaced generations with their vectors and expired results, refreshes the corpus statistics, ages the embedding cache. */
-import type { Context } from "aws-lambda";
+/**
+ * Removes replaced generations with their vectors and expired results, refreshes the corpus statistics, ages the
+ * embedding cache.
+ */
+import { z } from "zod";
 import { removeExpiredDiscoveries } from "../../shared/crawl/discovery/jobs.ts";
 import { ageCrawlCache } from "../../shared/crawl/frontier/crawl-cache.ts";
 import { removeExpiredResults } from "../../shared/crawl/results/retention.ts";
@@ -13,6 +16,7 @@ import { loadConfig } from "../../shared/platform/config.ts";
 import { configuredDatabase } from "../../shared/platform/database/database.ts";
 import { createLogger } from "../../shared/platform/observability/log.ts";
 import { onceMade } from "../../shared/platform/once.ts";
+import { createInvokedHandler } from "../adapters/invoked/handler.ts";
 
 const dependencies = onceMade(async () => {
   const config = loadConfig();
@@ -29,11 +33,13 @@ const dependencies = onceMade(async () => {
 /** Kept for the refresh of the statistics. */
 const RESERVE_MS = 60_000;
 
-export async function handler(_event: unknown, context: Pick<Context, "getRemainingTimeInMillis">): Promise<void> {
+export const handler = createInvokedHandler({ schema: z.unknown(), handle: maintain });
+
+async function maintain(_event: unknown, { remainingMs }: { remainingMs(): number }): Promise<void> {
   const { config, sql, flags, vectors, log } = await dependencies();
   // an idle system leaves the database alone, so that it may pause; the sweep keeps the marker until we were here
   if ((await flags.activeSince()) === undefined) return;
-  const hasTime = () => context.getRemainingTimeInMillis() > RESERVE_MS;
+  const hasTime = () => remainingMs() > RESERVE_MS;
   const documents = await removeUnseenDocuments(sql, vectors, hasTime);
   const embeddings = await ageEmbeddingCache(sql, hasTime);
   const results = await removeExpiredResults(sql, config.jobRetentionDays, hasTime);

@@ -1,7 +1,7 @@
 /**
- * Brings the database schema up to date: once per deployment, and at each local start. Asked with `{"first_admin_key": true}`
- * it also makes the first admin key and answers with it, since nobody could ask the API for one; who may invoke this
- * function is a matter of AWS's own permissions.
+ * Brings the database schema up to date: once per deployment, and at each local start. Asked with `{"first_admin_key":
+ * true}` it also makes the first admin key and answers with it, since nobody could ask the API for one; who may invoke
+ * this function is a matter of AWS's own permissions.
  */
 import { z } from "zod";
 import { createFirstAdminKey } from "../../shared/access/first-admin-key.ts";
@@ -9,11 +9,18 @@ import { loadConfig } from "../../shared/platform/config.ts";
 import { configuredDatabase } from "../../shared/platform/database/database.ts";
 import { migrate } from "../../shared/platform/database/migrations.ts";
 import { createLogger } from "../../shared/platform/observability/log.ts";
+import { createInvokedHandler } from "../adapters/invoked/handler.ts";
 
 const requestSchema = z.object({ first_admin_key: z.boolean().default(false) });
 
-export async function handler(event?: unknown): Promise<{ applied: string[]; admin_key?: string }> {
-  const request = requestSchema.parse(event ?? {});
+interface Migrated {
+  applied: string[];
+  admin_key?: string;
+}
+
+export const handler = createInvokedHandler({ schema: requestSchema, handle: migrateDatabase });
+
+async function migrateDatabase(request: z.output<typeof requestSchema>): Promise<Migrated> {
   const config = loadConfig();
   const sql = configuredDatabase(config, 1);
   try {

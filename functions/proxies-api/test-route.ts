@@ -1,4 +1,7 @@
-/** Has proxy servers tried by a function that has internet. The queue carries no password: the server waits in the state table. */
+/**
+ * Has proxy servers tried by a function that has internet. The queue carries no password: the server waits in the state
+ * table.
+ */
 import { z } from "zod";
 import { readProxyConfig } from "../../shared/crawl/administration/proxy-configs.ts";
 import { uuidv7 } from "../../shared/platform/ids.ts";

@@ -28,22 +28,21 @@ const dependencies = once(() => {
   };
 });
 
-export const handler = createQueueHandler(dependencies, () => ({
+export const handler = createQueueHandler(dependencies, {
   schema: remoteCallSchema,
-  handle: async (request) => {
-    const { config, guard, proxies, dynamo, clock } = dependencies();
+  handle: async (request, _delivery, { config, guard, proxies, dynamo, clock }) => {
     await answerRemoteCall({ dynamo, clock }, config.stateTable, request, async (request, remainingMs) => {
       const { proxyId, url, timeoutMs } = requestSchema.parse(request);
       const shared = await proxies.read(proxyId);
       if (shared === undefined) {
         throw new ApiError(404, `There is no proxy config ${proxyId}`, { code: "NOT_FOUND" });
       }
-      const trial = {
+      const probe = {
         url: new URL(url),
         userAgent: config.userAgent,
         timeoutMs: Math.max(1, Math.min(timeoutMs, remainingMs)),
       };
-      return await Promise.all(shared.servers.map((server) => tryProxy(guard, server, trial)));
+      return await Promise.all(shared.servers.map((server) => tryProxy(guard, server, probe)));
     });
   },
-}));
+});

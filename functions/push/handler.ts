@@ -3,7 +3,7 @@ import { pushEvent, pushMessageSchema } from "../../shared/notify/push-event.ts"
 import { createQueueHandler } from "../adapters/queue/consumer.ts";
 import { dependencies } from "./dependencies.ts";
 
-export const handler = createQueueHandler(dependencies, () => ({
+export const handler = createQueueHandler(dependencies, {
   schema: pushMessageSchema,
-  handle: (message, { log }) => pushEvent({ ...dependencies(), log }, message),
-}));
+  handle: (message, { log }, container) => pushEvent({ ...container, log }, message),
+});

@@ -6,13 +6,12 @@ import { answerRemoteCall, remoteCallSchema } from "../../shared/platform/aws/re
 import { createQueueHandler } from "../adapters/queue/consumer.ts";
 import { dependencies } from "./dependencies.ts";
 
-export const handler = createQueueHandler(dependencies, () => ({
+export const handler = createQueueHandler(dependencies, {
   schema: remoteCallSchema,
-  handle: async (call) => {
-    const { config, ...tools } = dependencies();
+  handle: async (call, _delivery, { config, ...tools }) => {
     const request = mediaRequestSchema.parse(call.request);
     const work = (_request: unknown, remainingMs: number) => answerMediaRequest(tools, request, remainingMs);
     // a site may see what scripts do
     await answerRemoteCall(tools, config.stateTable, call, work, { once: request.kind === "execute-js" });
   },
-}));
+});

@@ -4,7 +4,7 @@ import { renderTaskSchema } from "../../shared/crawl/tasks/render-task.ts";
 import { createQueueHandler } from "../adapters/queue/consumer.ts";
 import { dependencies } from "./dependencies.ts";
 
-export const handler = createQueueHandler(dependencies, () => ({
+export const handler = createQueueHandler(dependencies, {
   schema: renderTaskSchema,
-  handle: async (task, delivery) => await runRenderTask(dependencies(), task, delivery),
-}));
+  handle: (task, delivery, container) => runRenderTask(container, task, delivery),
+});

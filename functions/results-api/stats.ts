@@ -1,7 +1,7 @@
 /** The reference's JobStats. */
 import { z } from "zod";
 import { defineStreamRoute } from "../adapters/api/stream-route.ts";
-import { toMilliseconds } from "../adapters/crawling/spider-stats.ts";
+import { toMilliseconds } from "../adapters/crawling/spider.ts";
 import { requireCrawl } from "../adapters/crawling/stored-results.ts";
 import type { ResultsApi } from "./dependencies.ts";
 import { params } from "./requests.ts";

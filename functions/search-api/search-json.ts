@@ -22,7 +22,10 @@ export const searchBodySchema = z.strictObject({
 });
 type SearchBody = z.output<typeof searchBodySchema>;
 
-/** Fields of the reference that this server does not serve: asking for them is an error, so nobody takes their silence for an answer. */
+/**
+ * Fields of the reference that this server does not serve: asking for them is an error, so nobody takes their silence
+ * for an answer.
+ */
 const MISSING: { field: keyof SearchBody; code: string; message: string }[] = [
   {
     field: "use_reranker",

@@ -1,11 +1,12 @@
 /**
- * The WebSocket API: whoever connects listens to one job. The events come through the queues `progress` and `push`; this only
- * says who listens.
+ * The WebSocket API: whoever connects listens to one job. The events come through the queues `progress` and `push`;
+ * this only says who listens.
  */
 import { z } from "zod";
 import { readProgress } from "../../shared/notify/job-progress.ts";
 import { ApiError } from "../../shared/platform/errors.ts";
 import { toApiError } from "../adapters/api/errors.ts";
+import { createInvokedHandler } from "../adapters/invoked/handler.ts";
 import { type SocketApi, socketApi } from "./dependencies.ts";
 import {
   acceptedSubprotocol,
@@ -18,12 +19,13 @@ import {
 const PING = z.object({ type: z.literal("ping") });
 const PONG = { body: '{"type":"pong"}' };
 
-export async function handler(event: unknown): Promise<SocketAnswer> {
-  const parsed = socketEventSchema.parse(event);
-  const { routeKey, connectionId } = parsed.requestContext;
+export const handler = createInvokedHandler({ schema: socketEventSchema, handle: serveSocket });
+
+async function serveSocket(event: SocketEvent): Promise<SocketAnswer> {
+  const { routeKey, connectionId } = event.requestContext;
   const api = socketApi();
-  if (routeKey === "$connect") return await connect(api, parsed);
-  if (routeKey === "$default") return { statusCode: 200, ...(isPing(parsed.body) ? PONG : {}) };
+  if (routeKey === "$connect") return await connect(api, event);
+  if (routeKey === "$default") return { statusCode: 200, ...(isPing(event.body) ? PONG : {}) };
   await api.connections.forget(connectionId);
   return { statusCode: 200 };
 }

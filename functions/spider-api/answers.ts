@@ -1,13 +1,13 @@
 /** What the spider answers, by result mode. */
 import { z } from "zod";
 import { crawledPageSchema } from "../adapters/crawling/crawled-page.ts";
-import type { RefusedSeed } from "../adapters/crawling/spider-seeds.ts";
 import {
   crawlStatsSchema,
+  type RefusedSeed,
   refusedOf,
   refusedSeedsField,
   streamStatsSchema,
-} from "../adapters/crawling/spider-stats.ts";
+} from "../adapters/crawling/spider.ts";
 
 export const API_VERSION = "1.0";
 

@@ -3,16 +3,16 @@ import type { Caller } from "../../shared/access/authorize.ts";
 import { admitStoredJob } from "../../shared/crawl/jobs/quota.ts";
 import { type CrawlState, crawledDomains, discoveredUrls } from "../../shared/crawl/results/crawl-state.ts";
 import { type FieldSelection, type ResultFields, selectFields } from "../../shared/crawl/results/fields.ts";
-import { readResultPages } from "../../shared/crawl/results/pages.ts";
+import { type ResultPage, readResultPages } from "../../shared/crawl/results/pages.ts";
 import { waitForCrawl } from "../../shared/crawl/results/wait.ts";
 import { createJob, type NewJob } from "../../shared/crawl/submit/create-job.ts";
 import { sameDomainMode, scopeOfSeeds } from "../../shared/crawl/urls/scope-of-seeds.ts";
 import { ApiError } from "../../shared/platform/errors.ts";
+import { jsonChunks } from "../adapters/api/json-chunks.ts";
 import { Answer } from "../adapters/api/route.ts";
 import { defineStreamRoute, StreamedAnswer } from "../adapters/api/stream-route.ts";
 import { cacheHandling, resolveOptions } from "../adapters/crawling/job-options.ts";
-import { type CheckedSeeds, checkSeeds } from "../adapters/crawling/spider-seeds.ts";
-import { statsAnswer } from "../adapters/crawling/spider-stats.ts";
+import { type CheckedSeeds, checkSeeds, statsAnswer } from "../adapters/crawling/spider.ts";
 import { waitOrCancel } from "../adapters/crawling/wait-or-cancel.ts";
 import { API_VERSION, crawlAnswerSchema, recordSchema, storedAnswer, storedSchema } from "./answers.ts";
 import type { SpiderApi } from "./dependencies.ts";
@@ -76,7 +76,8 @@ export const crawl = defineStreamRoute(
     if (query.result_mode === "urls")
       return jsonAnswer(whole({ ...stats, ...(await discovered(dependencies, state)) }), headers);
     if (state.results > query.max_pages) throw tooLarge(state, query.max_pages);
-    return jsonAnswer(pagesJson(dependencies, state, stats, fields), headers);
+    const rest = { ...stats, api_version: API_VERSION };
+    return jsonAnswer(await jsonChunks("pages", pagesOf(dependencies, state, fields), async () => rest), headers);
   },
 );
 
@@ -173,19 +174,10 @@ async function* whole(answer: object): AsyncGenerator<string> {
   yield JSON.stringify(answer);
 }
 
-/** One page at a time, so that the answer may be of any size. */
-async function* pagesJson(
+async function* pagesOf(
   dependencies: SpiderApi,
   { id, results }: CrawlState,
-  stats: object,
   fields: ResultFields,
-): AsyncGenerator<string> {
-  const head = JSON.stringify({ ...stats, api_version: API_VERSION }).slice(0, -1);
-  yield `${head},"pages":[`;
-  let separator = "";
-  for await (const { page } of readResultPages(dependencies, id, { after: 0, limit: results }, fields)) {
-    yield separator + JSON.stringify(page);
-    separator = ",";
-  }
-  yield "]}";
+): AsyncGenerator<ResultPage["page"]> {
+  for await (const { page } of readResultPages(dependencies, id, { after: 0, limit: results }, fields)) yield page;
 }

@@ -1,7 +1,7 @@
 /** What the spider's API needs, built once per container. */
 import { once } from "../../shared/platform/once.ts";
-import { type AnsweringContainer, createAnsweringContainer } from "../adapters/api/answering-container.ts";
+import { createResultContainer, type ResultContainer } from "../adapters/api/container.ts";
 
-export type SpiderApi = AnsweringContainer;
+export type SpiderApi = ResultContainer;
 
-export const spiderApi = once((): SpiderApi => createAnsweringContainer("spider-api"));
+export const spiderApi = once((): SpiderApi => createResultContainer("spider-api"));

@@ -9,7 +9,7 @@ import {
   MAX_ANSWER_TIMEOUT_S,
   MAX_SEEDS,
   RESULT_MODES,
-} from "../adapters/crawling/spider-limits.ts";
+} from "../adapters/crawling/spider.ts";
 
 /** Modes whose answer comes once the crawl has ended. */
 const ANSWER_MODES: readonly string[] = ["stats", "urls", "pages"];
@@ -69,7 +69,10 @@ export type CrawlBody = z.output<typeof crawlBodySchema>;
 
 export const strategyOf = (name: StrategyName): Strategy => STRATEGY_NAMES[name];
 
-/** Seconds, or null for no limit. @throws RangeError with what to do where an answer cannot wait for so long */
+/**
+ * Seconds, or null for no limit.
+ * @throws RangeError with what to do where an answer cannot wait for so long
+ */
 export function timeoutOf({ result_mode }: CrawlQuery, { timeout_seconds }: CrawlBody): number | null {
   if (!ANSWER_MODES.includes(result_mode)) return timeout_seconds ?? null;
   const timeout = timeout_seconds ?? DEFAULT_ANSWER_TIMEOUT_S;

@@ -1,9 +1,9 @@
 /** The items of a result stream as records on the wire: NDJSON, or server-sent events. */
 import type { StreamItem } from "../../shared/crawl/results/stream.ts";
 import { ApiError } from "../../shared/platform/errors.ts";
+import { SSE_PING, serverSentEvent } from "../../shared/platform/server-sent-events.ts";
 import { preferredType } from "../adapters/api/accept.ts";
-import type { RefusedSeed } from "../adapters/crawling/spider-seeds.ts";
-import { streamStats } from "../adapters/crawling/spider-stats.ts";
+import { type RefusedSeed, streamStats } from "../adapters/crawling/spider.ts";
 
 const STREAM_TYPES = ["application/x-ndjson", "text/event-stream"] as const;
 export type StreamType = (typeof STREAM_TYPES)[number];
@@ -22,10 +22,11 @@ export function streamTypeFor(accept: string | undefined): StreamType {
 export const END_OF_STREAM = "end";
 
 /**
- * What is sent where nothing happens, so that nobody in between takes the connection for dead. In NDJSON it is a blank before
- * the next record, where JSON allows white space: a line of its own, even an empty one, would be no JSON for a strict reader.
+ * What is sent where nothing happens, so that nobody in between takes the connection for dead. In NDJSON it is a blank
+ * before the next record, where JSON allows white space: a line of its own, even an empty one, would be no JSON for a
+ * strict reader.
  */
-const KEEP_ALIVE: Record<StreamType, string> = { "application/x-ndjson": " ", "text/event-stream": ": ping\n\n" };
+const KEEP_ALIVE: Record<StreamType, string> = { "application/x-ndjson": " ", "text/event-stream": SSE_PING };
 
 /** @param refused seeds that the stats tell of */
 export function encodeItem(item: StreamItem, type: StreamType, refused: readonly RefusedSeed[] = []): string {
@@ -33,7 +34,7 @@ export function encodeItem(item: StreamItem, type: StreamType, refused: readonly
   const record = onOneLine(JSON.stringify({ type: item.type, data: dataOf(item, refused) }));
   if (type === "application/x-ndjson") return `${record}\n`;
   const id = item.type === "page" ? item.cursor : item.type === "stats" ? END_OF_STREAM : undefined;
-  return `${id === undefined ? "" : `id: ${id}\n`}data: ${record}\n\n`;
+  return serverSentEvent({ id, data: record });
 }
 
 /** JSON lets these stand as they are; yet some readers of lines, such as Python's `splitlines`, end a line there. */

@@ -3,7 +3,7 @@
 import { type ResultStreamOptions, streamResults } from "../../shared/crawl/results/stream.ts";
 import { cancelJob } from "../../shared/crawl/submit/cancel-job.ts";
 import { StreamedAnswer } from "../adapters/api/stream-route.ts";
-import type { RefusedSeed } from "../adapters/crawling/spider-seeds.ts";
+import type { RefusedSeed } from "../adapters/crawling/spider.ts";
 import type { SpiderApi } from "./dependencies.ts";
 import { encodeItem, type StreamType } from "./stream-encoding.ts";
 

@@ -1,8 +1,8 @@
 /** Each minute: sends again what a lapsed lease or an old pending row still asks for. */
-import type { Context } from "aws-lambda";
+import { z } from "zod";
 import { repairDomains } from "../../shared/crawl/administration/domain-settings.ts";
 import { createHostStates } from "../../shared/crawl/politeness/host-state.ts";
-import { type Swept, sweep } from "../../shared/crawl/recovery/sweep.ts";
+import { sweep } from "../../shared/crawl/recovery/sweep.ts";
 import { createJobFlags } from "../../shared/crawl/tasks/job-flags.ts";
 import { createSubscriptions } from "../../shared/notify/subscriptions.ts";
 import { wakeStalledSubscriptions } from "../../shared/notify/update-loop.ts";
@@ -14,6 +14,7 @@ import { loadConfig } from "../../shared/platform/config.ts";
 import { configuredDatabase } from "../../shared/platform/database/database.ts";
 import { createLogger } from "../../shared/platform/observability/log.ts";
 import { once } from "../../shared/platform/once.ts";
+import { createInvokedHandler } from "../adapters/invoked/handler.ts";
 
 const dependencies = once(() => {
   const config = loadConfig();
@@ -30,12 +31,15 @@ const dependencies = once(() => {
   };
 });
 
-export async function handler(_event: unknown, context: Pick<Context, "getRemainingTimeInMillis">): Promise<Swept> {
-  await wakeStalledSubscriptions(dependencies());
-  const swept = await sweep(dependencies(), Date.now(), () => context.getRemainingTimeInMillis());
-  if (swept.awake) await repairDomains(dependencies());
-  // whoever watches the function's errors is to see it
-  if (swept.failedSteps.length > 0)
-    throw new Error(`The sweep could not do all its steps: ${swept.failedSteps.join(", ")}`);
-  return swept;
-}
+export const handler = createInvokedHandler({
+  schema: z.unknown(),
+  handle: async (_event, { remainingMs }) => {
+    await wakeStalledSubscriptions(dependencies());
+    const swept = await sweep(dependencies(), Date.now(), remainingMs);
+    if (swept.awake) await repairDomains(dependencies());
+    // whoever watches the function's errors is to see it
+    if (swept.failedSteps.length > 0)
+      throw new Error(`The sweep could not do all its steps: ${swept.failedSteps.join(", ")}`);
+    return swept;
+  },
+});

@@ -11,7 +11,7 @@ export class WorkDashboard extends Construct {
   constructor(scope: Construct, id: string, settings: Settings) {
     super(scope, id);
     const { metric, search } = readers(metricsNamespace(settings));
-    const pages = (outcome: string) => metric("ingest", `capturedPages${outcome}`, "Sum", outcome);
+    const pages = (outcome: string) => metric("ingest", `pages_${outcome}`, "Sum", outcome);
     const graph = (title: string, left: IMetric[]) => new GraphWidget({ title, left, width: HALF });
     const times = (component: string, name: string) =>
       ["p50", "p95"].map((statistic) => metric(component, name, statistic, `${name} ${statistic}`));
@@ -22,7 +22,7 @@ export class WorkDashboard extends Construct {
       period: PERIOD,
     });
     const trouble = ["timeout", "connect", "dns", "http_5xx", "rate_limited", "robots"].map((outcome) =>
-      metric("fetch", `capturedPages${outcome}`, "Sum", outcome),
+      metric("fetch", `pages_${outcome}`, "Sum", outcome),
     );
     new Dashboard(this, "Dashboard", {
       dashboardName: `${settings.name}-work`,

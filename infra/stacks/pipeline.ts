@@ -7,6 +7,7 @@ import { LambdaInvoke } from "aws-cdk-lib/aws-scheduler-targets";
 import { Queue, QueueEncryption } from "aws-cdk-lib/aws-sqs";
 import { Trigger } from "aws-cdk-lib/triggers";
 import type { Construct } from "constructs";
+import { CHROMIUM_LAYER } from "../../layers/chromium/chromium-layer.ts";
 import { acknowledge } from "../acknowledge.ts";
 import { listenToQueues } from "../constructs/queue-triggers.ts";
 import { StrandlineFunction, type Surroundings } from "../constructs/strandline-function.ts";
@@ -32,9 +33,9 @@ export class PipelineStack extends Stack {
     this.createQueues(surroundings.settings.name);
     const specs = TOPOLOGY.functions.filter((spec) => spec.routes === undefined && !servesSockets(spec));
     const chromium = new LayerVersion(this, "Chromium", {
-      description: "Chromium, packed, and what speaks to it",
+      description: CHROMIUM_LAYER.about,
       code: Code.fromAsset(chromiumLayer),
-      compatibleArchitectures: [Architecture.X86_64],
+      compatibleArchitectures: [Architecture.custom(CHROMIUM_LAYER.architecture)],
       compatibleRuntimes: [Runtime.NODEJS_24_X],
     });
     for (const spec of specs)

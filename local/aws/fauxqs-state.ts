@@ -2,44 +2,20 @@
 import { createHash, randomUUID } from "node:crypto";
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
-// the package exports its front door only
-import { PersistenceManager } from "../../node_modules/fauxqs/dist/persistence.js";
-import { FileS3Persistence } from "../../node_modules/fauxqs/dist/s3/fileS3Persistence.js";
+import { FileS3Persistence, PatchedMessages } from "./fauxqs-patch.ts";
 
 type S3Object = Parameters<FileS3Persistence["upsertObject"]>[1];
 
 /** Messages and queues, in SQLite. */
-export class DurableMessages extends PersistenceManager {
-  readonly #database: DatabaseSync;
-  readonly #makeReady;
-
+export class DurableMessages extends PatchedMessages {
   constructor(directory: string) {
-    super(directory);
-    this.#database = new DatabaseSync(join(directory, "fauxqs.db"));
+    super(directory, join(directory, "fauxqs.db"));
     // the runtime is the only consumer: what it held when it ended is due at once, not after a visibility timeout; and a
     // delivery that was cut off with it says nothing of the message: a few kills must not make a dead letter of it
-    this.#database.exec(`
+    this.database.exec(`
       update sqs_messages set receipt_handle = null, visibility_deadline = null,
         approximate_receive_count = min(approximate_receive_count, 1)
       where receipt_handle is not null`);
-    this.#makeReady = this.#database.prepare(
-      "update sqs_messages set receipt_handle = null, visibility_deadline = null where message_id = ?",
-    );
-    for (const database of [this.#database, (this as unknown as { db: DatabaseSync }).db]) {
-      // cannot corrupt in WAL mode and survives a kill; only a crash of the machine can lose the last messages
-      database.exec("pragma synchronous = normal; pragma busy_timeout = 5000");
-    }
-  }
-
-  /** fauxqs sets the receive count to null here, which its own schema refuses: the message would be lost until a restart. */
-  override updateMessageReady(messageId: string): void {
-    this.#makeReady.run(messageId);
-  }
-
-  override close(): void {
-    this.#database.close();
-    super.close();
   }
 }
 

@@ -4,14 +4,10 @@
  */
 import { join } from "node:path";
 import { buildApp } from "fauxqs";
-// the package exports its front door only
-import { S3Store } from "../../node_modules/fauxqs/dist/s3/s3Store.js";
-import { SnsStore } from "../../node_modules/fauxqs/dist/sns/snsStore.js";
-import { SqsStore } from "../../node_modules/fauxqs/dist/sqs/sqsStore.js";
+import { type FauxqsApp, S3Store, SnsStore, SqsStore, takeObjectsUpTo } from "./fauxqs-patch.ts";
 import { DurableMessages, DurableObjects } from "./fauxqs-state.ts";
 
-export type FauxqsApp = ReturnType<typeof buildApp>;
-export { type S3Store, SqsStore };
+export { type FauxqsApp, type S3Store, SqsStore };
 
 export interface Fauxqs {
   /** For hooks, which must be added before `listen`. */
@@ -36,10 +32,7 @@ export function createFauxqs(directory: string | undefined, region: string): Fau
   const persistence = directory === undefined ? undefined : attachPersistence(directory, queues, buckets, topics);
   const stores = { sqsStore: queues, snsStore: topics, s3Store: buckets };
   const app = buildApp({ logger: false, defaultRegion: region, stores });
-  app.removeContentTypeParser("*");
-  app.addContentTypeParser("*", { parseAs: "buffer", bodyLimit: LARGEST_OBJECT_BYTES }, (_request, body, done) => {
-    done(null, body);
-  });
+  takeObjectsUpTo(LARGEST_OBJECT_BYTES, app);
   return {
     app,
     queues,

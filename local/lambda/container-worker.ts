@@ -1,12 +1,12 @@
 /**
- * The inside of a container: a worker thread that loads one handler and gives it one event at a time, with the context and the
+ * The inside of a container: a worker thread that loads handlers and gives them one event at a time, with the context and the
  * `awslambda` global of the Lambda Node runtime.
  */
 import { Writable } from "node:stream";
 import { pathToFileURL } from "node:url";
-import { parentPort, workerData } from "node:worker_threads";
+import { parentPort } from "node:worker_threads";
 import { shutdown } from "../../shared/platform/shutdown.ts";
-import type { ContainerData, FromWorker, HandlerError, InvokeMessage, StreamHead, ToWorker } from "./invocation.ts";
+import type { FromWorker, HandlerError, InvokeMessage, LoadMessage, StreamHead, ToWorker } from "./invocation.ts";
 
 type Context = ReturnType<typeof createContext>;
 type BufferedHandler = (event: unknown, context: Context) => unknown;
@@ -18,7 +18,13 @@ const CHUNK_BYTES = 64 * 1024;
 
 if (parentPort === null) throw new Error("This file is the body of a worker thread");
 const port = parentPort;
-const { handler: file, functionName, memoryMb } = workerData as ContainerData;
+
+interface Loaded {
+  handler: BufferedHandler | StreamingHandler;
+  memoryMb: number;
+}
+
+const functions = new Map<string, Loaded>();
 
 const post = (message: FromWorker): void => port.postMessage(message);
 let current: AnswerStream | undefined;
@@ -81,13 +87,13 @@ const awslambda = {
 };
 Object.assign(globalThis, { awslambda });
 
-function createContext({ requestId, deadline }: InvokeMessage) {
+function createContext({ functionName, requestId, deadline }: InvokeMessage) {
   return {
     callbackWaitsForEmptyEventLoop: false,
     functionName,
     functionVersion: "$LATEST",
     invokedFunctionArn: `arn:aws:lambda:us-east-1:000000000000:function:${functionName}`,
-    memoryLimitInMB: String(memoryMb),
+    memoryLimitInMB: String(functions.get(functionName)?.memoryMb),
     awsRequestId: requestId,
     logGroupName: `/aws/lambda/${functionName}`,
     logStreamName: "local",
@@ -95,8 +101,19 @@ function createContext({ requestId, deadline }: InvokeMessage) {
   };
 }
 
-async function run(handler: BufferedHandler | StreamingHandler, message: InvokeMessage): Promise<void> {
+/** What Lambda sets for each function, in the environment that the functions of a thread share. */
+function becomeFunction(name: string, memoryMb: number): void {
+  process.env["AWS_LAMBDA_FUNCTION_NAME"] = name;
+  process.env["AWS_LAMBDA_FUNCTION_MEMORY_SIZE"] = String(memoryMb);
+}
+
+async function run(message: InvokeMessage): Promise<void> {
   try {
+    const { functionName } = message;
+    const loaded = functions.get(functionName);
+    if (loaded === undefined) throw new Error(`${functionName} is not loaded`);
+    const { handler, memoryMb } = loaded;
+    becomeFunction(functionName, memoryMb);
     if (STREAMING in handler) await runStreaming(handler as StreamingHandler, message);
     else answer(await (handler as BufferedHandler)(message.event, createContext(message)));
   } catch (error) {
@@ -132,21 +149,36 @@ function describe(error: unknown): HandlerError {
   return { errorType: error.name, errorMessage: error.message, trace: error.stack ?? "" };
 }
 
-async function loadHandler(): Promise<BufferedHandler | StreamingHandler | HandlerError> {
+/** @returns what kept the handler from being loaded */
+async function load({ functionName, file, memoryMb }: LoadMessage): Promise<HandlerError | undefined> {
+  becomeFunction(functionName, memoryMb);
   try {
     const { handler } = (await import(pathToFileURL(file).href)) as { handler?: unknown };
-    if (typeof handler === "function") return handler as BufferedHandler;
-    return { errorType: "Runtime.HandlerNotFound", errorMessage: `${file} exports no function "handler"`, trace: "" };
+    if (typeof handler !== "function") {
+      return { errorType: "Runtime.HandlerNotFound", errorMessage: `${file} exports no function "handler"`, trace: "" };
+    }
+    functions.set(functionName, { handler: handler as Loaded["handler"], memoryMb });
+    return undefined;
   } catch (error) {
     return describe(error);
   }
 }
 
-const loaded = await loadHandler();
 port.on("message", (message: ToWorker) => {
-  if (message.type === "drained") current?.drained();
-  else if (message.type === "disconnected") current?.destroy();
-  else if (message.type === "close") void shutdown().then(() => post({ type: "closed" }));
-  else if (typeof loaded === "function") void run(loaded, message);
+  switch (message.type) {
+    case "load":
+      void load(message).then((error) => post(error === undefined ? { type: "loaded" } : { type: "loaded", error }));
+      return;
+    case "invoke":
+      void run(message);
+      return;
+    case "drained":
+      current?.drained();
+      return;
+    case "disconnected":
+      current?.destroy();
+      return;
+    case "close":
+      void shutdown().then(() => post({ type: "closed" }));
+  }
 });
-post(typeof loaded === "function" ? { type: "ready" } : { type: "failed", error: loaded });

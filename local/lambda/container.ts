@@ -1,11 +1,10 @@
-/** A warm container: one worker thread that handles one event at a time. */
+/** A warm container: one worker thread that handles one event at a time, of any function of one trust. */
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { type ResourceLimits, Worker } from "node:worker_threads";
 import type { FunctionSpec } from "../../infra/topology/spec.ts";
 import { readLines } from "../lines.ts";
 import {
-  type ContainerData,
   type FromWorker,
   type HandlerError,
   InvocationError,
@@ -15,19 +14,26 @@ import {
 } from "./invocation.ts";
 
 export interface ContainerOptions {
-  spec: FunctionSpec;
-  /** File of the handler. */
-  handler: string;
+  /** Name of the thread. */
+  name: string;
+  /** Of the largest function that it may host. */
+  memoryMb: number;
   env: Record<string, string>;
-  compileCache: string | undefined;
-  /** Each line that the handler writes to its standard output or standard error. */
+  /** Each line that a handler writes to its standard output or standard error. */
   onLine: (functionName: string, line: string) => void;
 }
 
+export interface HostedFunction {
+  spec: FunctionSpec;
+  /** File of the handler. */
+  handler: string;
+}
+
+type Outcome = { value: unknown } | { fault: InvocationFault; message: string; cause?: unknown };
+
 interface Running {
-  requestId: string;
   sink: StreamSink | undefined;
-  settle(outcome: { value: unknown } | { fault: InvocationFault; message: string; cause?: unknown }): void;
+  settle(outcome: Outcome): void;
 }
 
 /** Loading a handler is not part of its timeout, on Lambda neither. */
@@ -41,71 +47,71 @@ const CLOSE_TIMEOUT_MS = 2_000;
  */
 const heapLimits = (memoryMb: number): ResourceLimits => ({
   maxOldGenerationSizeMb: Math.max(256, memoryMb / 2),
-  maxYoungGenerationSizeMb: memoryMb >= 1024 ? 48 : 24,
+  maxYoungGenerationSizeMb: Number(process.env["STR_YOUNG"] ?? 12),
 });
 
 export class Container {
-  readonly #spec: FunctionSpec;
   readonly #worker: Worker;
-  readonly #ready: Promise<void>;
+  readonly #loaded = new Set<string>();
+  #current = "";
+  #hasBrowser = false;
   #running: Running | undefined;
   #dead: string | undefined;
-  #loaded = false;
-  #loadError: HandlerError | undefined;
+  #broken = false;
+  #onLoaded: ((error?: HandlerError) => void) | undefined;
 
-  constructor({ spec, handler, env, compileCache, onLine }: ContainerOptions) {
-    this.#spec = spec;
-    const data: ContainerData = { handler, functionName: spec.name, memoryMb: spec.memoryMb, compileCache };
+  constructor({ name, memoryMb, env, onLine }: ContainerOptions) {
     this.#worker = new Worker(join(import.meta.dirname, "container-entry.js"), {
-      workerData: data,
-      env: { ...env, AWS_LAMBDA_FUNCTION_NAME: spec.name, AWS_LAMBDA_FUNCTION_MEMORY_SIZE: String(spec.memoryMb) },
+      env,
       // none of the flags of whoever started us: a test runner's would load the test runner
       execArgv: ["--no-warnings=ExperimentalWarning"],
-      resourceLimits: heapLimits(spec.memoryMb),
-      name: spec.name,
+      resourceLimits: heapLimits(memoryMb),
+      name,
       stdout: true,
       stderr: true,
     });
     for (const output of [this.#worker.stdout, this.#worker.stderr]) {
-      readLines(output, (line) => onLine(spec.name, line));
+      readLines(output, (line) => onLine(this.#current, line));
     }
     this.#worker.on("message", (message: FromWorker) => this.#receive(message));
     this.#worker.on("error", (error) => this.#die(error instanceof Error ? error.message : String(error), error));
     this.#worker.on("exit", (code) => this.#die(`the container ended with code ${code}`));
-    this.#ready = new Promise((resolve) => {
-      this.#worker.once("message", () => resolve());
-      this.#worker.once("exit", () => resolve());
-      setTimeout(() => this.#overslept(resolve), LOAD_TIMEOUT_MS).unref();
-    });
   }
 
-  /** False once the thread is gone or its handler could not be loaded. */
+  /** False once the thread is gone or a handler could not be loaded. */
   get usable(): boolean {
-    return this.#dead === undefined && this.#loadError === undefined;
+    return this.#dead === undefined && !this.#broken;
+  }
+
+  /** Whether a function's handler is loaded. */
+  hosts(functionName: string): boolean {
+    return this.#loaded.has(functionName);
   }
 
   /**
-   * Gives the handler one event. Only one may run at a time.
+   * Gives a function's handler one event. Only one may run at a time.
    * @param sink where a streamed answer goes; without one it is an error to stream
    * @returns the handler's answer, or undefined where it was streamed
    * @throws InvocationError; after a timeout or a crash this container is not usable any more
    */
-  async invoke(event: unknown, sink?: StreamSink): Promise<unknown> {
+  async invoke({ spec, handler }: HostedFunction, event: unknown, sink?: StreamSink): Promise<unknown> {
     const requestId = randomUUID();
-    const about = { functionName: this.#spec.name, requestId };
-    await this.#ready;
-    if (this.#loadError) {
-      const { errorType, errorMessage, trace } = this.#loadError;
-      throw new InvocationError("error", `${errorType}: ${errorMessage}`, { ...about, cause: trace });
+    const about = { functionName: spec.name, requestId };
+    this.#current = spec.name;
+    if (!this.#loaded.has(spec.name)) {
+      const loadError = await this.#load({ spec, handler });
+      if (loadError) {
+        const { errorType, errorMessage, trace } = loadError;
+        throw new InvocationError("error", `${errorType}: ${errorMessage}`, { ...about, cause: trace });
+      }
     }
     if (this.#dead !== undefined) throw new InvocationError("crash", this.#dead, about);
-    const deadline = Date.now() + this.#spec.timeoutS * 1000;
+    const deadline = Date.now() + spec.timeoutS * 1000;
     const disconnected = () => this.#send({ type: "disconnected" });
     let timer: NodeJS.Timeout | undefined;
     try {
       return await new Promise((resolve, reject) => {
         this.#running = {
-          requestId,
           sink,
           settle(outcome) {
             if ("value" in outcome) resolve(outcome.value);
@@ -113,11 +119,11 @@ export class Container {
           },
         };
         timer = setTimeout(() => {
-          this.#settle({ fault: "timeout", message: `Task timed out after ${this.#spec.timeoutS} seconds` });
+          this.#settle({ fault: "timeout", message: `Task timed out after ${spec.timeoutS} seconds` });
           void this.stop();
-        }, this.#spec.timeoutS * 1000);
+        }, spec.timeoutS * 1000);
         sink?.closed.addEventListener("abort", disconnected);
-        this.#send({ type: "invoke", requestId, event, deadline });
+        this.#send({ type: "invoke", functionName: spec.name, requestId, event, deadline });
         // it may have left while it waited for this container
         if (sink?.closed.aborted) disconnected();
       });
@@ -127,12 +133,35 @@ export class Container {
     }
   }
 
+  /** @returns what kept the handler from being loaded; where the thread ended, `dead` says it */
+  async #load({ spec, handler: file }: HostedFunction): Promise<HandlerError | undefined> {
+    if (this.#dead !== undefined) return undefined;
+    const { name: functionName, memoryMb } = spec;
+    let timer: NodeJS.Timeout | undefined;
+    const error = await new Promise<HandlerError | undefined>((resolve) => {
+      this.#onLoaded = resolve;
+      timer = setTimeout(() => {
+        void this.stop(`the handler was not loaded within ${LOAD_TIMEOUT_MS / 1000} s`);
+      }, LOAD_TIMEOUT_MS);
+      this.#send({ type: "load", functionName, file, memoryMb });
+    });
+    clearTimeout(timer);
+    this.#onLoaded = undefined;
+    if (error !== undefined) this.#broken = true;
+    else if (this.#dead === undefined) {
+      this.#loaded.add(functionName);
+      this.#hasBrowser ||= spec.browser === true;
+    }
+    return error;
+  }
+
   /** Ends the thread, and with it what it is doing. */
   async stop(reason = "the container was stopped"): Promise<void> {
     this.#dead ??= reason;
     this.#settle({ fault: "stopped", message: "The runtime stopped" });
+    this.#onLoaded?.();
     // a browser ends with its thread in any case, but as a zombie of this process
-    if (this.#spec.browser && this.#loaded) await this.#closeDown();
+    if (this.#hasBrowser) await this.#closeDown();
     await this.#worker.terminate();
   }
 
@@ -156,18 +185,18 @@ export class Container {
   }
 
   #receive(message: FromWorker): void {
-    this.#loaded = true;
     switch (message.type) {
-      case "ready":
       case "closed":
+        return;
+      case "loaded":
+        this.#onLoaded?.(message.error);
         return;
       case "answer":
         this.#settle({ value: message.value });
         return;
       case "failed": {
         const { errorType, errorMessage, trace } = message.error;
-        if (this.#running === undefined) this.#loadError = message.error;
-        else this.#settle({ fault: "error", message: `${errorType}: ${errorMessage}`, cause: trace });
+        this.#settle({ fault: "error", message: `${errorType}: ${errorMessage}`, cause: trace });
         return;
       }
       case "head":
@@ -195,13 +224,7 @@ export class Container {
     this.#send({ type: sink.closed.aborted ? "disconnected" : "drained" });
   }
 
-  #overslept(give: () => void): void {
-    if (this.#loaded) return;
-    void this.stop(`the handler was not loaded within ${LOAD_TIMEOUT_MS / 1000} s`);
-    give();
-  }
-
-  #settle(outcome: Parameters<Running["settle"]>[0]): void {
+  #settle(outcome: Outcome): void {
     const running = this.#running;
     this.#running = undefined;
     running?.settle(outcome);
@@ -210,5 +233,6 @@ export class Container {
   #die(reason: string, cause?: unknown): void {
     this.#dead ??= reason;
     this.#settle({ fault: "crash", message: reason, cause });
+    this.#onLoaded?.();
   }
 }

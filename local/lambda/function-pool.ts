@@ -1,17 +1,17 @@
-/** The containers of one function: started when an event needs one, kept warm, never more than its limit. */
+/** The events of one function: as many at once as it may have containers, the others wait. */
 import type { FunctionSpec } from "../../infra/topology/spec.ts";
-import { Container, type ContainerOptions } from "./container.ts";
+import type { HostedFunction } from "./container.ts";
+import type { ContainerGroup } from "./container-group.ts";
 import { InvocationError, type InvocationFault, type StreamSink } from "./invocation.ts";
 
-export interface PoolOptions extends ContainerOptions {
+export interface PoolOptions extends HostedFunction {
   /** Containers at once. */
   size: number;
+  /** Where the containers come from. */
+  containers: ContainerGroup;
   /** Told of each event that ended, with its duration in ms, and what kept it from an answer. */
   onInvocation: (spec: FunctionSpec, durationMs: number, fault: InvocationFault | undefined) => void;
 }
-
-/** Shorter than Lambda keeps an idle container: on one machine its memory and its database connection are missed elsewhere. */
-const KEEP_WARM_MS = 3 * 60_000;
 
 /** The right to run one event. */
 export interface Slot {
@@ -25,14 +25,11 @@ export class FunctionPool {
   readonly spec: FunctionSpec;
   readonly size: number;
   readonly #options: PoolOptions;
-  readonly #warm: { container: Container; since: number }[] = [];
-  readonly #all = new Set<Container>();
   readonly #waiting: (() => void)[] = [];
   readonly #runs = new Set<Promise<unknown>>();
   readonly #onFree: (() => void)[] = [];
   #free: number;
   #stopped = false;
-  #cooling: NodeJS.Timeout | undefined;
 
   constructor(options: PoolOptions) {
     this.spec = options.spec;
@@ -46,9 +43,9 @@ export class FunctionPool {
     return this.#runs.size;
   }
 
-  /** Containers without an event. */
+  /** Containers without an event that have its handler loaded. */
   get warm(): number {
-    return this.#warm.length;
+    return this.#options.containers.idleWith(this.spec.name);
   }
 
   /** Calls back whenever a slot comes free that nobody waits for. */
@@ -95,10 +92,9 @@ export class FunctionPool {
     });
   }
 
-  /** Takes no more events and waits, `graceMs` at the most, for those that run. */
+  /** Takes no more events and waits, `graceMs` at the most, for those that run; their containers are their group's to end. */
   async stop(graceMs: number): Promise<void> {
     this.#stopped = true;
-    clearTimeout(this.#cooling);
     for (const wake of this.#waiting.splice(0)) wake();
     let timer: NodeJS.Timeout | undefined;
     const patience = new Promise<void>((resolve) => {
@@ -106,7 +102,6 @@ export class FunctionPool {
     });
     await Promise.race([Promise.allSettled(this.#runs), patience]);
     clearTimeout(timer);
-    await Promise.all([...this.#all].map((container) => container.stop()));
   }
 
   #slot(): Slot {
@@ -135,50 +130,17 @@ export class FunctionPool {
   }
 
   async #run(event: unknown, sink: StreamSink | undefined): Promise<unknown> {
-    const container = this.#warm.pop()?.container ?? this.#start();
+    const { containers, onInvocation } = this.#options;
     const start = performance.now();
     let fault: InvocationFault | undefined;
     try {
-      return await container.invoke(event, sink);
+      return await containers.invoke(this.#options, event, sink);
     } catch (error) {
       fault = error instanceof InvocationError ? error.fault : "error";
       throw error;
     } finally {
-      this.#options.onInvocation(this.spec, performance.now() - start, fault);
-      this.#keep(container);
+      onInvocation(this.spec, performance.now() - start, fault);
     }
-  }
-
-  #start(): Container {
-    const container = new Container(this.#options);
-    this.#all.add(container);
-    return container;
-  }
-
-  #keep(container: Container): void {
-    // what runs once per start needs no thread afterwards
-    if (container.usable && !this.#stopped && !this.spec.atDeploy) {
-      this.#warm.push({ container, since: Date.now() });
-      this.#cooling ??= this.#coolLater();
-    } else {
-      this.#discard(container);
-    }
-  }
-
-  #coolLater(): NodeJS.Timeout {
-    return setTimeout(() => {
-      const oldest = Date.now() - KEEP_WARM_MS;
-      while (this.#warm[0] && this.#warm[0].since <= oldest) {
-        const cold = this.#warm.shift();
-        if (cold) this.#discard(cold.container);
-      }
-      this.#cooling = this.#warm.length > 0 ? this.#coolLater() : undefined;
-    }, KEEP_WARM_MS).unref();
-  }
-
-  #discard(container: Container): void {
-    this.#all.delete(container);
-    void container.stop();
   }
 
   #busyError(): InvocationError {

@@ -2,13 +2,24 @@
 
 export interface InvokeMessage {
   type: "invoke";
+  functionName: string;
   requestId: string;
   event: unknown;
   /** Unix time in ms at which the function's time is up. */
   deadline: number;
 }
 
+export interface LoadMessage {
+  type: "load";
+  functionName: string;
+  /** File of the handler. */
+  file: string;
+  memoryMb: number;
+}
+
 export type ToWorker =
+  /** Comes before the first event of a function, and is answered by `loaded`. */
+  | LoadMessage
   | InvokeMessage
   /** The client of a streamed answer is ready for more. */
   | { type: "drained" }
@@ -30,7 +41,8 @@ export interface HandlerError {
 }
 
 export type FromWorker =
-  | { type: "ready" }
+  /** `error` says why not. */
+  | { type: "loaded"; error?: HandlerError }
   | { type: "failed"; error: HandlerError }
   | { type: "answer"; value: unknown }
   | { type: "head"; head: StreamHead }
@@ -38,15 +50,6 @@ export type FromWorker =
   | { type: "chunk"; bytes: Uint8Array }
   | { type: "end" }
   | { type: "closed" };
-
-export interface ContainerData {
-  /** File of the handler. */
-  handler: string;
-  functionName: string;
-  memoryMb: number;
-  /** Folder of compiled code shared by all containers. */
-  compileCache: string | undefined;
-}
 
 /** Where a streamed answer goes. */
 export interface StreamSink {

@@ -1,4 +1,4 @@
-/** `ACCESS__ALLOW_HOSTS`: private hosts that may be fetched all the same. */
+/** Matches hosts against `ACCESS__ALLOW_HOSTS`: private hosts that may be fetched all the same. */
 import { parseAllowedHost } from "../platform/allowed-host.ts";
 
 export interface AllowedHosts {
@@ -7,6 +7,7 @@ export interface AllowedHosts {
 }
 
 /**
+ * Parses the list of hosts.
  * @param entries see `parseAllowedHost`
  * @throws Error naming the first entry that is none
  */

@@ -1,6 +1,6 @@
 /**
- * API keys: made, listed and revoked. Only the SHA-256 of a key is stored. A key holds 256 random bits, so nothing slower
- * than one hash is needed to keep it from being guessed back.
+ * Makes, lists and revokes API keys. Only the SHA-256 of a key is stored. A key holds 256 random bits, so nothing
+ * slower than one hash is needed to keep it from being guessed back.
  */
 import { randomBytes } from "node:crypto";
 import type { Queryable, Sql } from "../platform/database/database.ts";
@@ -38,7 +38,10 @@ const KEY_MARKER = "sl_";
 const KEY_BYTES = 32;
 const PREFIX_LENGTH = KEY_MARKER.length + 6;
 
-/** @returns the key itself too, which is shown this once and stored nowhere */
+/**
+ * Makes an API key and stores its hash.
+ * @returns the key itself too, which is shown this once and stored nowhere
+ */
 export async function createApiKey(sql: Queryable, wanted: NewApiKey): Promise<ApiKey & { key: string }> {
   const key = KEY_MARKER + randomBytes(KEY_BYTES).toString("base64url");
   const [row] = await sql<ApiKey[]>`
@@ -49,7 +52,10 @@ export async function createApiKey(sql: Queryable, wanted: NewApiKey): Promise<A
   return { ...(row as ApiKey), key };
 }
 
-/** Newest first, revoked ones included. @param page `after`: the id of the last key of the page before */
+/**
+ * Lists API keys, newest first, revoked ones included.
+ * @param page `after`: the id of the last key of the page before
+ */
 export async function listApiKeys(sql: Queryable, page: { limit: number; after?: string }): Promise<ApiKey[]> {
   return await sql<ApiKey[]>`
     select ${columns(sql)} from api_keys
@@ -57,7 +63,7 @@ export async function listApiKeys(sql: Queryable, page: { limit: number; after?:
     order by id desc limit ${page.limit}`;
 }
 
-/** The key with this hash, in whatever state, with its hash. */
+/** Finds the key with this hash, in whatever state, with its hash. */
 export async function findApiKey(sql: Queryable, hash: Buffer): Promise<(ApiKey & { keyHash: Buffer }) | undefined> {
   const [row] = await sql<(ApiKey & { keyHash: Buffer })[]>`
     select ${columns(sql)}, key_hash as "keyHash" from api_keys where key_hash = ${hash}`;

@@ -1,6 +1,6 @@
 /**
- * Who may do what: a presented key becomes a caller, or an error that tells nothing about the keys there are. Every refusal
- * takes the same path: one hash, one lookup, one comparison in constant time.
+ * Decides who may do what: a presented key becomes a caller, or an error that tells nothing about the keys there are.
+ * Every refusal takes the same path: one hash, one lookup, one comparison in constant time.
  */
 import { timingSafeEqual } from "node:crypto";
 import type { Queryable } from "../platform/database/database.ts";
@@ -32,6 +32,7 @@ interface GateOptions {
 /** Longer than any key; more is not worth a hash. */
 const MAX_KEY_LENGTH = 256;
 
+/** Makes the gate that every request of an API passes. */
 export function createGate({ sql, limiter, now = Date.now }: GateOptions): Gate {
   return {
     async admit(presented, scope) {
@@ -62,12 +63,12 @@ export function createGate({ sql, limiter, now = Date.now }: GateOptions): Gate 
   };
 }
 
-/** Admin includes write, and write includes read. */
+/** Whether one scope includes another: admin includes write, and write includes read. */
 export function includesScope(held: readonly AccessScope[], required: AccessScope): boolean {
   return held.some((scope) => SCOPES.indexOf(scope) >= SCOPES.indexOf(required));
 }
 
-/** `X-RateLimit-Reset` is in seconds since the epoch. */
+/** Makes the headers that tell a caller of its limit. `X-RateLimit-Reset` is in seconds since the epoch. */
 export function rateLimitHeaders(rate: RateLimitState): Record<string, string> {
   return {
     "x-ratelimit-limit": String(rate.limit),

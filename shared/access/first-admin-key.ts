@@ -1,9 +1,10 @@
-/** The key that makes all other keys. */
+/** Makes the key that makes all other keys. */
 import type { Sql } from "../platform/database/database.ts";
 import { PermanentError } from "../platform/errors.ts";
 import { createApiKey } from "./api-keys.ts";
 
 /**
+ * Makes an admin key where there is no key yet.
  * @param rateLimitRpm requests a minute
  * @returns the key, which is shown this once and stored nowhere
  * @throws PermanentError ADMIN_KEY_EXISTS where any key was ever made: an admin key makes the next one

@@ -1,4 +1,4 @@
-/** A proxy server as it is configured: where it listens, and who we are to it. */
+/** Parses a proxy server as it is configured: where it listens, and who we are to it. */
 import { bareHost } from "../platform/allowed-host.ts";
 
 export interface ProxyServer {
@@ -18,7 +18,10 @@ export interface ProxyAddress {
 
 const PROXY_URL = /^(?<scheme>https?|socks5h?):\/\/(?<host>\[[0-9a-f:.]+\]|[^/?#@:[\]\s]+):(?<port>\d{1,5})\/?$/i;
 
-/** @returns undefined where it is no URL of a proxy: scheme, host and port, and nothing else */
+/**
+ * Parses the URL of a proxy.
+ * @returns undefined where it is none: scheme, host and port, and nothing else
+ */
 export function parseProxyUrl(url: string): ProxyAddress | undefined {
   const match = PROXY_URL.exec(url)?.groups;
   const port = Number(match?.["port"]);
@@ -29,7 +32,9 @@ export function parseProxyUrl(url: string): ProxyAddress | undefined {
   return { scheme: match["scheme"]?.toLowerCase() as ProxyAddress["scheme"], hostname: bareHost(host), port };
 }
 
-/** The URL in one form, so that two ways to write it are the same server. It holds nothing private. */
+/**
+ * Writes the URL of a proxy in one form, so that two ways to write it are the same server. It holds nothing private.
+ */
 export function proxyUrl({ scheme, hostname, port }: ProxyAddress): string {
   return `${scheme}://${hostname.includes(":") ? `[${hostname}]` : hostname}:${port}`;
 }

@@ -1,7 +1,7 @@
 /**
- * A connection through a proxy: HTTP CONNECT (RFC 9110 section 9.3.6) or SOCKS5 (RFC 1928) with user name and password
- * (RFC 1929). The proxy is asked for an address that was checked here, never for a name, so that it cannot be led elsewhere.
- * What goes wrong says whose fault it is. Credentials are in no message.
+ * Opens a connection through a proxy: HTTP CONNECT (RFC 9110 section 9.3.6) or SOCKS5 (RFC 1928) with user name and
+ * password (RFC 1929). The proxy is asked for an address that was checked here, never for a name, so that it cannot be
+ * led elsewhere. What goes wrong says whose fault it is. Credentials are in no message.
  */
 import { isIPv4, isIPv6, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
@@ -19,6 +19,7 @@ export type ProxyFaultCode =
   /** The proxy works, but did not reach the target. */
   | "TARGET_UNREACHABLE";
 
+/** What went wrong at the proxy, or behind it. */
 export class ProxyFault extends Error {
   readonly code: ProxyFaultCode;
 
@@ -36,7 +37,11 @@ export interface TunnelOptions {
   timeoutMs: number;
 }
 
-/** @param address IPv4 or IPv6, without brackets @throws ProxyFault */
+/**
+ * Opens a tunnel to the target.
+ * @param address IPv4 or IPv6, without brackets
+ * @throws ProxyFault
+ */
 export async function openTunnel(
   server: ProxyServer,
   target: { address: string; port: number },
@@ -112,7 +117,10 @@ interface Reader {
   /** The next bytes up to and including `end`. */
   through(end: string, most: number): Promise<Buffer>;
   exactly(bytes: number): Promise<Buffer>;
-  /** Leaves the socket to whoever uses the tunnel. @throws ProxyFault where there is more than the handshake */
+  /**
+   * Leaves the socket to whoever uses the tunnel.
+   * @throws ProxyFault where there is more than the handshake
+   */
   finish(): void;
 }
 

@@ -1,6 +1,7 @@
 /**
  * Keeps every outgoing request away from what is not public: private networks, this machine, cloud metadata. Names are
- * resolved here and the connection goes to the very addresses that were checked, so a name cannot be rebound in between.
+ * resolved here and the connection goes to the very addresses that were checked, so a name cannot be rebound in
+ * between.
  */
 import { lookup as systemLookup } from "node:dns";
 import { connect as connectTcp, isIP, type LookupFunction, type Socket } from "node:net";
@@ -19,12 +20,13 @@ export interface UrlGuard extends Pick<UrlInspector, "inspect"> {
   /** An HTTP client that connects only where the guard allows. Timeouts and limits come from `options`. */
   dispatcher(options?: DispatcherOptions): Agent;
   /**
-   * As `dispatcher`, through a proxy. The guard holds for the proxy's own address and for the target's: the proxy is asked for
-   * an address that was checked, while TLS goes by the name. Errors of the proxy are `ProxyFault`.
+   * As `dispatcher`, through a proxy. The guard holds for the proxy's own address and for the target's: the proxy is
+   * asked for an address that was checked, while TLS goes by the name. Errors of the proxy are `ProxyFault`.
    */
   proxyDispatcher(server: ProxyServer, options?: DispatcherOptions): Agent;
   /**
-   * A TCP connection, for whoever speaks another protocol than HTTP over it. The caller listens for `connect` and `error`.
+   * A TCP connection, for whoever speaks another protocol than HTTP over it. The caller listens for `connect` and
+   * `error`.
    * @throws UrlRefusedError where that can be told without a lookup
    */
   connect(hostname: string, port: number): Socket;
@@ -47,7 +49,14 @@ interface GuardOptions {
   lookup?: LookupFunction;
 }
 
-/** @throws Error where an entry of `allowHosts` is malformed */
+/**
+ * Builds the guard that every outgoing request passes.
+ * @throws Error where an entry of `allowHosts` is malformed
+ * @example
+ * const guard = createUrlGuard({ allowHosts: ["127.0.0.1:3000"] });
+ * guard.inspect("http://127.0.0.1:3000/").pathname // => "/"
+ * guard.inspect("http://169.254.169.254/latest/meta-data/") // => throws UrlRefusedError
+ */
 export function createUrlGuard({ allowHosts, lookup = systemLookup }: GuardOptions): UrlGuard {
   const { inspect, checkHost } = createUrlInspector(allowHosts);
   const lookupFor = (hostname: string, port: number): LookupFunction =>
@@ -125,7 +134,9 @@ function firstAddress(lookup: LookupFunction, host: string): Promise<string> {
   });
 }
 
-/** A lookup that fails unless every address of the name is public: one private address among public ones is an attack. */
+/**
+ * A lookup that fails unless every address of the name is public: one private address among public ones is an attack.
+ */
 function publicOnly(lookup: LookupFunction): LookupFunction {
   return (hostname, options, callback) => {
     lookup(hostname, options, (error, address, family) => {

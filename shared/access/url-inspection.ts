@@ -1,6 +1,6 @@
 /**
- * What can be told of a URL without a lookup: whether it is one that may be fetched at all. Apart from the guard that
- * connects, so that an API that only judges URLs carries no HTTP client.
+ * Inspects a URL without a lookup: whether it is one that may be fetched at all. Apart from the guard that
+ * connects, so that an API that only checks URLs carries no HTTP client.
  */
 import { isIP } from "node:net";
 import { bareHost } from "../platform/allowed-host.ts";
@@ -11,7 +11,10 @@ import { nonPublicReason } from "./public-address.ts";
 /** The reference's limit, in UTF-16 code units. */
 export const MAX_URL_LENGTH = 2048;
 
-/** A URL that is not fetched: `URL_INVALID` where it is no absolute http(s) URL, `URL_BLOCKED` where its target is forbidden. */
+/**
+ * A URL that is not fetched: `URL_INVALID` where it is no absolute http(s) URL, `URL_BLOCKED` where its target is
+ * forbidden.
+ */
 export class UrlRefusedError extends PermanentError {
   declare readonly code: "URL_INVALID" | "URL_BLOCKED";
 
@@ -33,7 +36,10 @@ export interface UrlInspector {
   checkHost(hostname: string, port: number): "allowed" | "public";
 }
 
-/** The URL, parsed, or why it is refused. */
+/**
+ * Inspects a URL.
+ * @returns the URL, parsed, or why it is refused
+ */
 export function inspectUrl(inspector: Pick<UrlInspector, "inspect">, url: string): URL | UrlRefusedError {
   try {
     return inspector.inspect(url);
@@ -55,6 +61,7 @@ const METADATA_NAMES = new Set([
 ]);
 
 /**
+ * Makes the inspector of URLs.
  * @param allowHosts `ACCESS__ALLOW_HOSTS`, see `parseAllowedHosts`
  * @throws Error where an entry is malformed
  */
@@ -100,6 +107,7 @@ function blockedReason(host: string): string | undefined {
   return undefined;
 }
 
+/** The port of a URL: its own, or the scheme's default. */
 export function portOf(protocol: string, port: string): number {
   return port === "" ? (protocol === "https:" ? 443 : 80) : Number(port);
 }

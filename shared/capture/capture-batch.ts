@@ -1,6 +1,6 @@
 /**
- * Claim check: fetch writes its captures to S3 as Zstandard-compressed JSON and sends the key, since a queue message holds
- * at most 1 MB.
+ * Claim check: fetch writes its captures to S3 as Zstandard-compressed JSON and sends the key, since a queue message
+ * holds at most 1 MB.
  */
 import { promisify } from "node:util";
 import { constants, zstdCompress, zstdDecompress } from "node:zlib";
@@ -34,7 +34,10 @@ export async function writeCaptureBatch(
   return await writeClaimCheck(objects, jobId, captures);
 }
 
-/** @throws RetryableError where the batch is missing: it was there, and may be put back; PermanentError where it is not what it should be */
+/**
+ * @throws RetryableError where the batch is missing: it was there, and may be put back; PermanentError where it is
+ *   not what it should be
+ */
 export async function readCaptureBatch(objects: ObjectStore, key: string): Promise<Capture[]> {
   return await readClaimCheck(objects, key, z.array(captureSchema));
 }

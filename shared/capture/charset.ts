@@ -1,6 +1,6 @@
 /**
  * The encoding of a text, by the order of the WHATWG sniffing algorithm: byte order mark, transport, the document's own
- * declaration, then detection. A label that nobody knows, or that the bytes contradict, is passed over: never fatal.
+ * declaration, then detection. A label that nobody knows, or that the bytes contradict, is skipped: never fatal.
  */
 import { isAscii, isUtf8 } from "node:buffer";
 import sniffHtmlEncoding from "html-encoding-sniffer";
@@ -20,6 +20,8 @@ const UNDECLARED = "x-undeclared";
  * @param body without content coding
  * @param label the charset parameter of Content-Type
  * @param kind which declarations inside the body count
+ * @example
+ * decodeText(Buffer.from("<meta charset=iso-8859-15>\xa4", "latin1"), undefined, "html").text.at(-1) // => "€"
  */
 export function decodeText(body: Uint8Array, label: string | undefined, kind: "html" | "xml" | "plain"): DecodedText {
   const charset = charsetOf(body, label, kind);
@@ -49,7 +51,10 @@ function charsetOf(body: Uint8Array, label: string | undefined, kind: "html" | "
   return declared ?? declaredInside(body, kind) ?? detectEncoding(body, kind);
 }
 
-/** Servers say Latin-1 of whatever they do not know; of a text in it, UTF-8 that says so itself would not come out by chance. */
+/**
+ * Servers say Latin-1 of whatever they do not know; of a text in it, UTF-8 that says so itself would not come out by
+ * chance.
+ */
 function isLatinByHabit(transport: string, body: Uint8Array, kind: "html" | "xml" | "plain"): boolean {
   return ONE_BYTE.test(transport) && isUtf8(body) && !isAscii(body) && declaredInside(body, kind) === "UTF-8";
 }
@@ -105,8 +110,8 @@ function utf32Mark(body: Uint8Array): string | undefined {
 }
 
 /**
- * UTF-16 of mostly Latin text, with or without a mark: every other byte is NUL, as in no text of another encoding, whatever a
- * label says. It would pass for UTF-8, since NUL is a character there.
+ * UTF-16 of mostly Latin text, with or without a mark: every other byte is NUL, as in no text of another encoding,
+ * whatever a label says. It would pass for UTF-8, since NUL is a character there.
  */
 function utf16Pattern(sample: Uint8Array): string | undefined {
   let even = 0;

@@ -37,8 +37,8 @@ function analysed(sample: Uint8Array): string | undefined {
 }
 
 /**
- * The words of another script than Latin, without what stands in English beside them: menus and names would outweigh them in a
- * page of few words. Undefined where the words are Latin, whose accents tell less than all of the text.
+ * The words of another script than Latin, without what stands in English beside them: menus and names would outweigh
+ * them in a page of few words. Undefined where the words are Latin, whose accents say less than all of the text.
  */
 function foreignWords(text: Uint8Array): Uint8Array | undefined {
   const words = Buffer.from(text)
@@ -52,7 +52,10 @@ function foreignWords(text: Uint8Array): Uint8Array | undefined {
 /** Of bytes beyond ASCII in words of another script. */
 const LEAST_SHARE = 0.6;
 
-/** Its letters are of no language, and would drown those of the text. No text in any of these encodings holds `<` or `>` as a part. */
+/**
+ * Its letters are of no language, and would drown those of the text. No text in any of these encodings holds `<` or `>`
+ * as a part.
+ */
 function withoutMarkup(sample: Uint8Array): Uint8Array {
   const text = Buffer.from(sample)
     .toString("latin1")

@@ -2,8 +2,8 @@
 import { createHash, hash } from "node:crypto";
 
 /**
- * `sha256:` and 64 hex digits over the parts in order. Hex, as warcio.js writes it and as readers that verify digests accept
- * by length, and the same text as `Capture.payloadDigest`, so that the two compare without conversion.
+ * `sha256:` and 64 hex digits over the parts in order. Hex, as warcio.js writes it and as readers that verify digests
+ * accept by length, and the same text as `Capture.payloadDigest`, so that the two compare without conversion.
  */
 export function labelledDigest(...parts: readonly Uint8Array[]): string {
   const [only, ...others] = parts;

@@ -40,7 +40,8 @@ export async function readWarcRecord(
 }
 
 /**
- * As `readWarcRecord`, but no more than `maxBytes` of the record, so that a long one takes no more memory than asked for.
+ * As `readWarcRecord`, but no more than `maxBytes` of the record, so that a long one takes no more memory than asked
+ * for.
  * @throws PermanentError as `readWarcRecord` does
  */
 export async function readWarcStart(
@@ -84,7 +85,10 @@ async function gunzipStart(member: Uint8Array, maxBytes: number, partial: boolea
   return { record: Buffer.concat(chunks).subarray(0, maxBytes), cut: partial || length > maxBytes };
 }
 
-/** @param where names the record in error messages; @param cut whether the record was not read to its end */
+/**
+ * @param where names the record in error messages
+ * @param cut whether the record was not read to its end
+ */
 export function parseWarcRecord(record: Buffer, where: string, cut = false): WarcRecordContents {
   const [head, rest] = splitHead(record);
   const [version, ...lines] = head.toString("utf8").split("\r\n");

@@ -1,6 +1,6 @@
 /**
- * A WARC file in the making, kept in memory until it is put as one object. A task writes one segment per flush, since an S3
- * object cannot be appended to: see docs/decisions/0008-warc-segments.md.
+ * A WARC file in the making, kept in memory until it is put as one object. A task writes one segment per flush, since
+ * an S3 object cannot be appended to: see docs/decisions/0008-warc-segments.md.
  */
 import type { WarcPointer } from "./capture.ts";
 import { newRecordId, warcinfoRecord } from "./warc-record.ts";
@@ -15,7 +15,10 @@ export interface WarcSegment {
   readonly key: string;
   /** Compressed bytes so far. */
   readonly bytes: number;
-  /** Adds records that belong together, in order. @returns where each lies */
+  /**
+   * Adds records that belong together, in order.
+   * @returns where each lies
+   */
   append(records: readonly WarcMember[]): WarcPointer[];
   /** The whole file. */
   contents(): Buffer;

@@ -1,4 +1,5 @@
-/** One HTML page → what the rest of the system knows of it. */
+/** Extracts from one HTML page what the rest of the system knows of it. */
+import { storable } from "../platform/text.ts";
 import { anchorTexts } from "./content/anchors.ts";
 import { plainTextParts, renderText } from "./content/content-text.ts";
 import { findMainContent } from "./content/main-content.ts";
@@ -22,9 +23,11 @@ export interface PageContext {
 }
 
 /**
- * Never throws on bad markup: time and memory are linear in `html.length`, whatever the nesting.
- *
- * @example extractPage("<title>A</title><p>Text", { url: "https://example.org/" }).text // "Text"
+ * Extracts text, Markdown, links and metadata of a page. It never throws on bad markup: time and memory are linear in
+ * `html.length`, whatever the nesting.
+ * @example
+ * const page = extractPage("<title>A</title><h1>B</h1><p>See <a href=c>c</a>.", { url: "https://example.org/" });
+ * [page.title, page.text, page.links] // => ["A", "B\n\nSee c.", ["https://example.org/c"]]
  */
 export function extractPage(html: string, context: PageContext): Extraction {
   const page = parsePage(storable(html));
@@ -49,17 +52,19 @@ export function extractPage(html: string, context: PageContext): Extraction {
 }
 
 /**
- * The main content as HTML that is safe to show: without scripts, styles and attributes other than those of links, images and
- * tables, with absolute URLs.
- *
- * @example extractMainHtml("<nav>…</nav><main><p onclick=x>Text", "https://example.org/") // "<p>Text</p>"
+ * Extracts the main content as HTML that is safe to show: without scripts, styles and attributes other than those of
+ * links, images and tables, with absolute URLs.
+ * @example
+ * extractMainHtml("<nav>…</nav><main><p onclick=x>Text", "https://example.org/") // => "<p>Text</p>"
  */
 export function extractMainHtml(html: string, url: string): string {
   const page = parsePage(storable(html));
   return renderHtml(findMainContent(page).roots, baseUrl(page, url));
 }
 
-/** For text/plain, and for XML once its tags are gone. The first line serves as title if it is short enough to be one. */
+/**
+ * For text/plain, and for XML once its tags are gone. The first line serves as title if it is short enough to be one.
+ */
 export function extractPlainText(text: string): Extraction {
   const parts = plainTextParts(storable(text));
   const firstLine = parts.text.slice(0, 201).split("\n", 1)[0] ?? "";
@@ -75,10 +80,4 @@ export function extractPlainText(text: string): Extraction {
     blocks: parts.blocks,
     robots: { noindex: false, nofollow: false },
   };
-}
-
-/** PostgreSQL stores no NUL, and JSON no lone surrogate. */
-function storable(text: string): string {
-  const wellFormed = text.isWellFormed() ? text : text.toWellFormed();
-  return wellFormed.includes("\0") ? wellFormed.replaceAll("\0", "\ufffd") : wellFormed;
 }

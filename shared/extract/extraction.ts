@@ -15,7 +15,10 @@ export interface Section {
   heading: string | null;
   /** 0 for the part before any heading, else 1 to 6. */
   level: number;
-  /** Character range (UTF-16 code units) of the section's own content in `Extraction.text`, heading included, children not. */
+  /**
+   * Character range (UTF-16 code units) of the section's own content in `Extraction.text`, heading included, children
+   * not.
+   */
   start: number;
   end: number;
   /** Index of the parent in `Extraction.sections`, or null at the top. Parents come before their children. */

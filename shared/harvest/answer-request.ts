@@ -3,9 +3,9 @@ import type { Agent } from "undici";
 import type { z } from "zod";
 import type { Clock } from "../platform/clock.ts";
 import { ApiError, RetryableError } from "../platform/errors.ts";
+import { CallFailed, callJson } from "../platform/json-client.ts";
 import type { Logger } from "../platform/observability/log.ts";
 import { expandPlaceholders } from "./expansion.ts";
-import { CallFailed, callApi } from "./http.ts";
 import { askModel, LlmFailed } from "./llm/rewriter.ts";
 import { failedRun, type ProviderRun, runProvider } from "./provider-run.ts";
 import { REMOTE_PROVIDERS } from "./providers/registry.ts";
@@ -133,12 +133,7 @@ const PROBE_TIMEOUT_MS = 3000;
 /** Whether the name resolves and something answers there, whatever it answers. */
 async function probe({ client }: RequestTools, url: string): Promise<z.infer<typeof probeAnswerSchema>> {
   try {
-    const { status } = await callApi(client, {
-      method: "GET",
-      url: new URL("/", url),
-      headers: {},
-      timeoutMs: PROBE_TIMEOUT_MS,
-    });
+    const { status } = await callJson({ client, method: "GET", url: new URL("/", url), timeoutMs: PROBE_TIMEOUT_MS });
     return { ok: true, detail: `answered ${status}` };
   } catch (error) {
     if (error instanceof CallFailed) return { ok: false, detail: error.reason };

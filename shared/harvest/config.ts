@@ -1,4 +1,6 @@
-/** The harvester's configuration file: YAML as the reference has it. Keys stay in the environment or in Secrets Manager. */
+/**
+ * The harvester's configuration file: YAML as the reference has it. Keys stay in the environment or in Secrets Manager.
+ */
 import { readFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { parse } from "yaml";
@@ -111,7 +113,10 @@ function* missingAddresses({ search = {}, llm = {} }: z.infer<typeof partlySchem
   }
 }
 
-/** The variables that the reference names, for the provider's own address: another one gets a key only where the file says so. */
+/**
+ * The variables that the reference names, for the provider's own address: another one gets a key only where the file
+ * says so.
+ */
 const KEY_VARIABLES = {
   serper: "SERPER_KEY",
   google: "GOOGLE_API_KEY",
@@ -157,7 +162,10 @@ export class HarvestConfigError extends Error {
   }
 }
 
-/** Reads both files anew, so that a prompt can be exchanged while the system runs. @throws HarvestConfigError with every fault */
+/**
+ * Reads both files anew, so that a prompt can be exchanged while the system runs.
+ * @throws HarvestConfigError with every fault
+ */
 export async function loadHarvestConfig(file: string): Promise<LoadedConfig> {
   const raw = await parseYaml(file);
   const parsed = configSchema.safeParse(raw);

@@ -43,8 +43,8 @@ export function mergeUrls(found: readonly ProviderUrls[]): MergedUrl[] {
 }
 
 /**
- * The key of a crawl, with escapes as RFC 3986 section 6.2.2 has them and without the final dot of an absolute name: a crawl asks
- * for URLs as pages write them, a search engine writes them as it likes.
+ * The key of a crawl, with escapes as RFC 3986 section 6.2.2 has them and without the final dot of an absolute name: a
+ * crawl asks for URLs as pages write them, a search engine writes them as it likes.
  */
 function pageKey(url: string): string {
   const parsed = new URL(

@@ -17,7 +17,10 @@ export interface ProviderKeysOptions {
 const KEEP_MS = 300_000;
 const secretSchema = z.record(z.string(), z.string());
 
-/** Without white space around it, e.g. the line's end of a file. @returns the key of that name, undefined where there is none; throws RetryableError KEYS_UNREADABLE */
+/**
+ * Without white space around it, e.g. the line's end of a file.
+ * @returns the key of that name, undefined where there is none; throws RetryableError KEYS_UNREADABLE
+ */
 export function createProviderKeys({
   env,
   secretArn,

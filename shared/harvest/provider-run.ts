@@ -1,10 +1,13 @@
-/** One provider asked for one query: pages until there is enough, retries where it is busy, all within the run's deadline. */
+/**
+ * One provider asked for one query: pages until there is enough, retries where it is busy, all within the run's
+ * deadline.
+ */
 import type { Agent } from "undici";
 import { z } from "zod";
 import { retryAfterMs } from "../crawl/http/retry-after.ts";
 import type { Clock } from "../platform/clock.ts";
+import { CallFailed, callJson, type JsonReply, type JsonRequest, jsonIfAny, jsonOf } from "../platform/json-client.ts";
 import type { ExpandedQuery } from "./expansion.ts";
-import { type ApiReply, CallFailed, callApi, jsonOf } from "./http.ts";
 import type { ProviderAccess, ProviderDialect } from "./providers/dialect.ts";
 import { QueryTooLong } from "./query-text.ts";
 
@@ -53,6 +56,8 @@ const LEAST_MS = 50;
 const FIRST_BACKOFF_MS = 150;
 /** Requests for one page: each is paid for. */
 const MAX_TRIES = 4;
+/** Of an answer: a hundred results take a tenth of it. */
+export const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 /** Longest URL that a crawl takes, in characters. */
 const MAX_URL_LENGTH = 2048;
 
@@ -102,43 +107,43 @@ export async function runProvider(
   return run;
 }
 
-/** @returns an answer with status 200 @throws CallFailed */
+const timedOut = (cause?: unknown) => new CallFailed("timeout", "timeout", cause);
+
+/**
+ * @returns an answer with status 200
+ * @throws CallFailed
+ */
 async function askWithRetries(
-  call: () => Omit<Parameters<typeof callApi>[1], "timeoutMs">,
+  call: () => JsonRequest,
   dialect: ProviderDialect,
   { client, clock, random, deadline, timeoutMs }: RunOptions,
   onRequest: () => void,
-): Promise<ApiReply> {
+): Promise<JsonReply> {
   for (let attempt = 0; ; attempt += 1) {
     const left = deadline - clock.now();
-    if (left < LEAST_MS) throw new CallFailed("timeout");
+    if (left < LEAST_MS) throw timedOut();
     onRequest();
-    const reply = await callApi(client, { ...call(), timeoutMs: Math.min(left, timeoutMs) }).catch((error: unknown) => {
-      throw error instanceof CallFailed && error.reason.startsWith("timeout")
-        ? new CallFailed("timeout", error)
-        : error;
+    const limits = { client, timeoutMs: Math.min(left, timeoutMs), maxBytes: MAX_ANSWER_BYTES };
+    const reply = await callJson({ ...call(), ...limits }).catch((error: unknown) => {
+      throw error instanceof CallFailed && error.fault === "timeout" ? timedOut(error) : error;
     });
     if (reply.status === 200) return reply;
     const said = described(dialect, reply);
-    if ((reply.status !== 429 && reply.status < 500) || attempt + 1 === MAX_TRIES) throw new CallFailed(said);
+    if ((reply.status !== 429 && reply.status < 500) || attempt + 1 === MAX_TRIES)
+      throw new CallFailed("unreachable", said);
     const backoff = FIRST_BACKOFF_MS * 2 ** attempt * (0.5 + random() / 2);
     const wait = Math.max(backoff, retryAfterMs(reply.headers["retry-after"], clock.now()) ?? 0);
     // what could not be answered any more is not asked
-    if (clock.now() + wait + LEAST_MS > deadline) throw new CallFailed(said);
+    if (clock.now() + wait + LEAST_MS > deadline) throw new CallFailed("unreachable", said);
     await clock.sleep(wait);
   }
 }
 
 /** `quota`, `403`, `400 auth`: the status, unless the word says it all. */
-function described({ refusal }: ProviderDialect, { status, body }: ApiReply): string {
-  let answer: unknown;
-  try {
-    answer = JSON.parse(body);
-  } catch {
-    answer = undefined;
-  }
+function described({ refusal }: ProviderDialect, reply: JsonReply): string {
+  const { status } = reply;
   if (status >= 300 && status < 400) return `${status} redirect: name the final address as endpoint`;
-  const word = refusal?.(status, answer);
+  const word = refusal?.(status, jsonIfAny(reply));
   if (word === "quota") return word;
   const saysItself = word === undefined || (word === "auth" && (status === 401 || status === 403));
   return saysItself ? String(status) : `${status} ${word}`;

@@ -1,6 +1,6 @@
 /**
- * The provider-neutral query: the one thing that the language model writes. What does not fit is refused with its reason;
- * nothing is mended or guessed.
+ * The provider-neutral query: the one thing that the language model writes. What does not fit is refused with its
+ * reason; nothing is mended or guessed.
  */
 import { domainToASCII } from "node:url";
 import { z } from "zod";
@@ -37,7 +37,9 @@ const site = z
   .transform((text) => (/^[\0-\x7f]*$/.test(text) ? text.toLowerCase() : asciiName(text)))
   .pipe(z.string().max(MAX_SITE_LENGTH).regex(SITE, "not a domain or a suffix"));
 
-/** `domainToASCII` reads a URL's host: it would drop a path or a tab and make an address of a number, without a word. */
+/**
+ * `domainToASCII` reads a URL's host: it would drop a path or a tab and make an address of a number, without a word.
+ */
 function asciiName(text: string): string {
   const name = /^[a-z0-9.\-\u0080-\u{10ffff}]*$/iu.test(text) ? domainToASCII(text) : "";
   return /^[\d.]*$/.test(name) ? "" : name;
@@ -80,8 +82,8 @@ const MAX_FAULTS = 5;
 
 /**
  * The answer of a language model as a query.
- * @throws InvalidQuery that says what is wrong: no JSON (code fences included), an unknown or repeated field, a placeholder or
- * brace that does not belong, a limit
+ * @throws InvalidQuery that says what is wrong: no JSON (code fences included), an unknown or repeated field, a
+ * placeholder or brace that does not belong, a limit
  */
 export function parseNeutralQuery(text: string): NeutralQuery {
   try {
@@ -91,7 +93,10 @@ export function parseNeutralQuery(text: string): NeutralQuery {
   }
 }
 
-/** As `parseNeutralQuery`, for a value that is not deep. @throws InvalidQuery */
+/**
+ * As `parseNeutralQuery`, for a value that is not deep.
+ * @throws InvalidQuery
+ */
 export function checkNeutralQuery(value: unknown): NeutralQuery {
   for (const text of stringsIn(value)) {
     const unknown = [...text.matchAll(/\{[^{}]*\}/g)].map(([each]) => each).find((each) => !isPlaceholder(each));

@@ -1,6 +1,6 @@
 /**
- * What the private side asks of the side with internet: that a model rewrites a question, that providers are searched, and
- * whether names resolve. Keys are named, never sent.
+ * What the private side asks of the side with internet: that a model rewrites a question, that providers are searched,
+ * and whether names resolve. Keys are named, never sent.
  */
 import { z } from "zod";
 import { LLM_PROVIDERS } from "./llm/dialect.ts";

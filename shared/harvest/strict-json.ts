@@ -1,4 +1,6 @@
-/** JSON that a language model wrote, read without leniency: what two readers could understand in two ways is refused. */
+/**
+ * JSON that a language model wrote, read without leniency: what two readers could understand in two ways is refused.
+ */
 
 /** Far beyond any query, in characters. */
 export const MAX_LENGTH = 32 * 1024;

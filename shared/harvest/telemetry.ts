@@ -27,8 +27,8 @@ export const FAILURES = metricSet("harvest", ["reason"], {
 });
 
 /**
- * One line for each provider, of failed runs too: a success rate without them would be none. What it was asked holds the
- * question's words, so it is told at level `debug` alone.
+ * One line for each provider, of failed runs too: a success rate without them would be none. What it was asked holds
+ * the question's words, so it is told at level `debug` alone.
  * @param runId undefined where nothing was stored
  */
 export function recordProviders(

@@ -1,18 +1,12 @@
 /**
- * The WebSocket connections that listen to a job, kept in the state table: an item each, and their names in a set of the job
- * and in a set of the API key, so that both are bounded. All go within minutes of the time at which API Gateway ends them.
+ * The WebSocket connections that listen to a job, kept in the state table: an item each, and their names in a set of
+ * the job and in a set of the API key, so that both are bounded. All go within minutes of the time at which API Gateway
+ * ends them.
  */
-import {
-  DeleteCommand,
-  type DynamoDBDocumentClient,
-  GetCommand,
-  PutCommand,
-  UpdateCommand,
-} from "@aws-sdk/lib-dynamodb";
-import { expiresAt, isConditionFailure } from "../platform/aws/state-table.ts";
+import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
+import { createStateTable, expiresAt } from "../platform/aws/state-table.ts";
 import type { Clock } from "../platform/clock.ts";
 import { ApiError } from "../platform/errors.ts";
-import { uuidv7 } from "../platform/ids.ts";
 import { LISTENER_LIFETIME_S, type Listener, listenerName, parseListener } from "./listener.ts";
 import type { Subscriptions } from "./subscriptions.ts";
 
@@ -35,7 +29,10 @@ export interface Connections {
    * @returns "taken" where it was given before, "missing" where the connection is forgotten
    */
   takeTerminalEvent(connectionId: string): Promise<"given" | "taken" | "missing">;
-  /** Gives it back: the event has not left. @returns how often that happened */
+  /**
+   * Gives it back: the event has not left.
+   * @returns how often that happened
+   */
   returnTerminalEvent(connectionId: string): Promise<number>;
 }
 
@@ -43,106 +40,68 @@ export function createConnections(
   { dynamo, clock, subscriptions }: { dynamo: DynamoDBDocumentClient; clock: Clock; subscriptions: Subscriptions },
   TableName: string,
 ): Connections {
-  const update = (pk: string, expressions: Omit<UpdateCommand["input"], "TableName" | "Key">) =>
-    dynamo.send(new UpdateCommand({ TableName, Key: { pk }, ...expressions }));
+  const table = createStateTable(dynamo, TableName);
 
-  const joinKey = async (keyId: string, listener: Listener): Promise<void> => {
+  const joinKey = async (keyId: string, listener: Listener): Promise<boolean> => {
+    const name = listenerName(listener);
     const join = () =>
-      update(keySet(keyId), {
-        UpdateExpression: "ADD connections :one SET expires_at = :expires",
-        ConditionExpression: "attribute_not_exists(connections) OR size(connections) < :most",
-        ExpressionAttributeValues: {
-          ":one": new Set([listenerName(listener)]),
-          ":expires": listener.expiresAt,
-          ":most": MOST_PER_KEY,
-        },
+      table.update(keySet(keyId), {
+        set: { expires_at: listener.expiresAt },
+        add: { connections: new Set([name]) },
+        when: "attribute_not_exists(connections) OR size(connections) < :most OR contains(connections, :name)",
+        values: { most: MOST_PER_KEY, name },
       });
-    try {
-      await join();
-    } catch (error) {
-      if (!isConditionFailure(error)) throw error;
-      // those that were not seen to leave
-      if (!(await dropExpired(keyId))) throw tooMany(`This API key has ${MOST_PER_KEY} connections already`);
-      await orTooMany(join(), `This API key has ${MOST_PER_KEY} connections already`);
-    }
+    if ((await join()) !== undefined) return true;
+    // those that were not seen to leave
+    return (await dropExpired(keyId)) && (await join()) !== undefined;
   };
 
   const dropExpired = async (keyId: string): Promise<boolean> => {
-    const { Item } = await dynamo.send(new GetCommand({ TableName, Key: { pk: keySet(keyId) }, ConsistentRead: true }));
-    const names = [...((Item?.["connections"] as Set<string> | undefined) ?? [])];
+    const item = await table.read(keySet(keyId));
+    const names = [...((item?.["connections"] as Set<string> | undefined) ?? [])];
     const expired = names.filter((name) => parseListener(name).expiresAt < clock.now() / 1000);
     if (expired.length > 0) await leaveKey(keyId, expired);
     return expired.length > 0;
   };
 
-  const leaveKey = async (keyId: string, names: readonly string[]): Promise<void> => {
-    try {
-      await update(keySet(keyId), {
-        UpdateExpression: "DELETE connections :names",
-        ConditionExpression: "attribute_exists(pk)",
-        ExpressionAttributeValues: { ":names": new Set(names) },
-      });
-    } catch (error) {
-      if (!isConditionFailure(error)) throw error;
-    }
-  };
+  const leaveKey = (keyId: string, names: readonly string[]) =>
+    table.update(keySet(keyId), { drop: { connections: new Set(names) }, when: "attribute_exists(pk)" });
 
   const connections: Connections = {
     async open({ connectionId, jobId, keyId }) {
       const expires_at = expiresAt(clock.now(), LISTENER_LIFETIME_S);
       const listener = { connectionId, expiresAt: expires_at };
-      const item = { job_id: jobId, key_id: keyId, expires_at };
-      await dynamo.send(new PutCommand({ TableName, Item: { pk: connectionKey(connectionId), ...item } }));
+      await table.put(connectionKey(connectionId), { job_id: jobId, key_id: keyId, expires_at });
       try {
-        await joinKey(keyId, listener);
-        await orTooMany(subscriptions.join(jobId, listener), "This job has as many listeners as it may have");
+        if (!(await joinKey(keyId, listener))) throw tooMany(`This API key has ${MOST_PER_KEY} connections already`);
+        if (!(await subscriptions.join(jobId, listener))) {
+          throw tooMany("This job has as many listeners as it may have");
+        }
       } catch (error) {
         await connections.forget(connectionId);
         throw error;
       }
     },
     async forget(connectionId) {
-      const Key = { pk: connectionKey(connectionId) };
-      const { Item } = await dynamo.send(new GetCommand({ TableName, Key, ConsistentRead: true }));
-      if (Item === undefined) return;
-      const listener = { connectionId, expiresAt: Number(Item["expires_at"]) };
+      const item = await table.read(connectionKey(connectionId));
+      if (item === undefined) return;
+      const listener = { connectionId, expiresAt: Number(item["expires_at"]) };
       await Promise.all([
-        subscriptions.leave(String(Item["job_id"]), [listener]),
-        leaveKey(String(Item["key_id"]), [listenerName(listener)]),
+        subscriptions.leave(String(item["job_id"]), [listener]),
+        leaveKey(String(item["key_id"]), [listenerName(listener)]),
       ]);
-      await dynamo.send(new DeleteCommand({ TableName, Key }));
+      await table.remove(connectionKey(connectionId));
     },
     async takeTerminalEvent(connectionId) {
-      const by = uuidv7();
-      try {
-        await update(connectionKey(connectionId), {
-          UpdateExpression: "SET last_word = :by",
-          ConditionExpression: "attribute_exists(pk) AND attribute_not_exists(last_word)",
-          ExpressionAttributeValues: { ":by": by },
-        });
-        return "given";
-      } catch (error) {
-        if (!isConditionFailure(error)) throw error;
-        const Key = { pk: connectionKey(connectionId) };
-        const { Item } = await dynamo.send(new GetCommand({ TableName, Key, ConsistentRead: true }));
-        if (Item === undefined) return "missing";
-        // a write whose answer is lost is tried again by the SDK, and meets itself
-        return Item["last_word"] === by ? "given" : "taken";
-      }
+      const when = "attribute_exists(pk) AND attribute_not_exists(terminal_event_by)";
+      const { taken, item } = await table.takeOnce(connectionKey(connectionId), "terminal_event_by", { when });
+      if (taken) return "given";
+      return item === undefined ? "missing" : "taken";
     },
     async returnTerminalEvent(connectionId) {
-      try {
-        const { Attributes } = await update(connectionKey(connectionId), {
-          UpdateExpression: "REMOVE last_word ADD refusals :one",
-          ConditionExpression: "attribute_exists(pk)",
-          ExpressionAttributeValues: { ":one": 1 },
-          ReturnValues: "UPDATED_NEW",
-        });
-        return Number(Attributes?.["refusals"]);
-      } catch (error) {
-        if (isConditionFailure(error)) return Number.POSITIVE_INFINITY;
-        throw error;
-      }
+      const change = { set: { terminal_event_by: undefined }, add: { refusals: 1 }, when: "attribute_exists(pk)" };
+      const item = await table.update(connectionKey(connectionId), change);
+      return item === undefined ? Number.POSITIVE_INFINITY : Number(item["refusals"]);
     },
   };
   return connections;
@@ -153,11 +112,3 @@ const keySet = (keyId: string) => `sockets#${keyId}`;
 
 const tooMany = (message: string) =>
   new ApiError(429, `${message}: close one first`, { code: "TOO_MANY_CONNECTIONS", headers: { "retry-after": "60" } });
-
-async function orTooMany(write: Promise<unknown>, message: string): Promise<void> {
-  try {
-    await write;
-  } catch (error) {
-    throw isConditionFailure(error) ? tooMany(message) : error;
-  }
-}

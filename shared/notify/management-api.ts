@@ -11,7 +11,8 @@ const ANSWER_TIMEOUT_MS = 3_000;
 
 export function createSockets(): Sockets {
   const client = createClient(2, true);
-  // a connection that was kept open may have been closed by the other side: then nobody knows whether the event has left
+  // a connection that was kept open may have been closed by the other side: then nobody knows whether the event has
+  // left
   const onceClient = createClient(1, false);
   return {
     async post(ConnectionId, body, delivery) {

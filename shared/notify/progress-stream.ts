@@ -1,6 +1,7 @@
-/** The progress of a job as server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html). */
+/** The progress of a job as server-sent events. */
 import type { Clock } from "../platform/clock.ts";
 import type { Logger } from "../platform/observability/log.ts";
+import { SSE_PING, serverSentEvent, sseRetry } from "../platform/server-sent-events.ts";
 import { isTransientError } from "../platform/transient-errors.ts";
 import { deletedJob, hasEnded, type ProgressEvent } from "./job-progress.ts";
 
@@ -26,22 +27,23 @@ const PING_MS = 15_000;
 const RETRY_MS = 2_000;
 
 /**
- * An event when something has changed since the one before, and the last one when the job has ended. While the database does
- * not answer, pings go on.
+ * An event when something has changed since the one before, and the last one when the job has ended. While the database
+ * does not answer, pings go on.
  */
 export async function* progressEvents(stream: ProgressStream): AsyncGenerator<string> {
   const { clock, signal } = stream;
-  let told = stream.lastEventId;
+  let sentId = stream.lastEventId;
   let event: ProgressEvent | undefined = stream.first;
   let lastSent = clock.now();
-  yield `retry: ${RETRY_MS}\n\n`;
+  yield sseRetry(RETRY_MS);
   while (!signal.aborted) {
-    if (event !== undefined && event.id !== told) {
-      yield frame(event);
-      told = event.id;
+    if (event !== undefined && event.id !== sentId) {
+      const { type, id, data } = event;
+      yield serverSentEvent({ type, id, data: JSON.stringify(data) });
+      sentId = event.id;
       lastSent = clock.now();
     } else if (clock.now() - lastSent >= PING_MS) {
-      yield ": ping\n\n";
+      yield SSE_PING;
       lastSent = clock.now();
     }
     if ((event !== undefined && hasEnded(event)) || stream.isTimeUp()) return;
@@ -49,9 +51,6 @@ export async function* progressEvents(stream: ProgressStream): AsyncGenerator<st
     event = await readAgain(stream);
   }
 }
-
-const frame = ({ type, id, data }: ProgressEvent): string =>
-  `event: ${type}\nid: ${id}\ndata: ${JSON.stringify(data)}\n\n`;
 
 async function slept({ clock, signal }: ProgressStream): Promise<boolean> {
   try {

@@ -1,8 +1,10 @@
 /**
- * An event on its way to connections. Deliveries of one job run one at a time and in the order of their numbers, so a progress
- * event never follows the last one; and each connection gets the last one once, since the right to send it is given once.
+ * An event on its way to connections. Deliveries of one job run one at a time and in the order of their numbers, so a
+ * progress event never follows the last one; and each connection gets the last one once, since the right to send it is
+ * given once.
  */
 import { z } from "zod";
+import { atOnce } from "../platform/at-once.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Logger } from "../platform/observability/log.ts";
 import type { Connections } from "./connections.ts";
@@ -25,7 +27,7 @@ export type PushMessage = z.infer<typeof pushMessageSchema>;
 /** The management API of WebSocket connections. */
 export interface Sockets {
   /**
-   * @param delivery whether it may be tried again after a fault that tells nothing of what has left
+   * @param delivery whether it may be tried again after a fault that does not say what has left
    * @returns "refused" where the connection takes nothing at the moment; other faults are thrown
    */
   post(
@@ -56,7 +58,9 @@ const MOST_REFUSALS = 15;
 
 type Outcome = "delivered" | "refused" | "left";
 
-/** Never fails for a single connection: the watch sees who was not told, and tells them at its next turn. */
+/**
+ * Never fails for a single connection: the update loop sees who was not notified, and includes them in its next round.
+ */
 export async function pushEvent(dependencies: PushDependencies, message: PushMessage): Promise<void> {
   const { subscriptions, clock, log } = dependencies;
   const { jobId, seq, eventId } = message;
@@ -67,13 +71,10 @@ export async function pushEvent(dependencies: PushDependencies, message: PushMes
   // a message that was made while the one before was on its way may say the same
   const isKnown = message.kind === "progress" && subscription.sent === eventId;
   const waiting = message.to.filter((name) => !(isKnown && subscription.notified.has(name))).map(parseListener);
-  const worker = async () => {
-    for (let each = waiting.shift(); each !== undefined; each = waiting.shift()) {
-      const result = clock.now() < deadline ? await deliver(dependencies, message, each) : "refused";
-      if (result !== "left") outcome[result].push(each);
-    }
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  await atOnce(AT_ONCE, waiting, async (each) => {
+    const result = clock.now() < deadline ? await deliver(dependencies, message, each) : "refused";
+    if (result !== "left") outcome[result].push(each);
+  });
   await subscriptions.endPush(jobId, seq, { sent: eventId, ...outcome } satisfies PushOutcome);
   if (outcome.refused.length > 0) log.info("connections did not take an event", { refused: outcome.refused.length });
 }
@@ -93,12 +94,15 @@ async function say(dependencies: PushDependencies, { jobId, body }: PushMessage,
   if (result === "sent") return "delivered";
   if (result === "refused" || ageMs(listener, clock.now()) < UNOPENED_MS) return "refused";
   await connections.forget(listener.connectionId);
-  // where the connection is forgotten, only the watch remembers it
+  // where the connection is forgotten, only the subscription remembers it
   await subscriptions.leave(jobId, [listener]);
   return "left";
 }
 
-/** A fault after which nobody knows whether the event has left keeps the right to send it: then the connection is only closed. */
+/**
+ * A fault after which nobody knows whether the event has left keeps the right to send it: then the connection is only
+ * closed.
+ */
 async function sendTerminalEvent(
   dependencies: PushDependencies,
   { jobId, body }: PushMessage,
@@ -116,7 +120,7 @@ async function sendTerminalEvent(
   }
   await sockets.close(connectionId);
   await connections.forget(connectionId);
-  // where the connection is forgotten, only the watch remembers it
+  // where the connection is forgotten, only the subscription remembers it
   await subscriptions.leave(jobId, [listener]);
   return "left";
 }

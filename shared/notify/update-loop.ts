@@ -1,9 +1,10 @@
 /**
- * The watch over a job that somebody listens to: a message that sends itself again each second. Each turn compares the job
- * with what its listeners were told last and hands the difference to `push`, so a message that is lost on the way costs a
- * second, and nothing is read while nobody listens.
+ * The update loop of a job that somebody listens to: a message that sends itself again each second. Each round compares
+ * the job with the event that its listeners had last and hands the difference to `push`, so a message that is lost on
+ * the way costs a second, and nothing is read while nobody listens.
  */
 import { z } from "zod";
+import { atOnce } from "../platform/at-once.ts";
 import type { QueueSender } from "../platform/aws/queues.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Sql } from "../platform/database/database.ts";
@@ -15,7 +16,7 @@ import type { Subscription, Subscriptions } from "./subscriptions.ts";
 
 export const updateMessageSchema = z.strictObject({
   jobId: z.uuid(),
-  /** Left out: somebody came, or the watch seems to have stopped. Then it goes on, unless it does so anyway. */
+  /** Left out: somebody came, or the loop seems to have stopped. Then it goes on, unless it does so anyway. */
   round: z.int().optional(),
 });
 type UpdateMessage = z.infer<typeof updateMessageSchema>;
@@ -27,14 +28,17 @@ export interface UpdateDependencies {
   clock: Clock;
 }
 
-/** A turn as late as this was lost, or its message was. */
+/** A round as late as this was lost, or its message was. */
 const STALE_MS = 5_000;
-const TURN_S = 1;
-/** Something is sent as often as this, or API Gateway ends the connection after ten minutes; and so those who left are seen. */
+const ROUND_S = 1;
+/**
+ * Something is sent as often as this, or API Gateway ends the connection after ten minutes; and so those who left are
+ * seen.
+ */
 const LONGEST_SILENCE_MS = 60_000;
 const PING = '{"type":"ping"}';
 
-/** Idempotent: a message that comes twice, or after its turn, does nothing. */
+/** Idempotent: a message that comes twice, or after its round, does nothing. */
 export async function takeRound(dependencies: UpdateDependencies, message: UpdateMessage): Promise<void> {
   const { sql, queues, subscriptions, clock } = dependencies;
   const { jobId } = message;
@@ -45,13 +49,13 @@ export async function takeRound(dependencies: UpdateDependencies, message: Updat
   await subscriptions.leave(jobId, gone);
   if (present.length === 0 && (await subscriptions.end(jobId))) return;
   const event = (await readProgress(sql, jobId)) ?? deletedJob(jobId);
-  // after the job was read: whoever takes the next turn sees it as it is now, or as it is later
+  // after the job was read: whoever takes the next round sees it as it is now, or as it is later
   const round = await subscriptions.takeRound(subscription);
   if (round === undefined) return;
   const push = pushFor(subscription, present, event, clock.now());
   try {
     if (push !== undefined) await queues.send("push", { jobId, seq: round, ...push } satisfies PushMessage);
-    await queues.send("progress", { jobId, round } satisfies UpdateMessage, TURN_S);
+    await queues.send("progress", { jobId, round } satisfies UpdateMessage, ROUND_S);
   } catch (error) {
     await subscriptions.loseRound(jobId, round);
     throw error;
@@ -67,7 +71,7 @@ function apart({ listeners }: Subscription, now: number): { present: Listener[];
   return { present: listeners.filter((each) => !isGone(each)), gone: listeners.filter(isGone) };
 }
 
-/** What must be told to whom; undefined where all know all. */
+/** What must be sent to whom; undefined where all have had everything. */
 function pushFor(
   subscription: Subscription,
   present: readonly Listener[],
@@ -77,30 +81,31 @@ function pushFor(
   const { type, id, data } = event;
   const everybody = present.map(listenerName);
   if (everybody.length === 0) return undefined;
-  const told = { eventId: id, body: JSON.stringify({ type, data }) };
+  const update = { eventId: id, body: JSON.stringify({ type, data }) };
   // who has had the last event leaves, so whoever is here has not
-  if (hasEnded(event)) return { ...told, kind: "last", to: everybody };
-  if (subscription.sent !== id) return { ...told, kind: "progress", to: everybody };
+  if (hasEnded(event)) return { ...update, kind: "last", to: everybody };
+  if (subscription.sent !== id) return { ...update, kind: "progress", to: everybody };
   const newcomers = everybody.filter((name) => !subscription.notified.has(name));
-  if (newcomers.length > 0) return { ...told, kind: "progress", to: newcomers };
+  if (newcomers.length > 0) return { ...update, kind: "progress", to: newcomers };
   if (now - subscription.sentAt < LONGEST_SILENCE_MS) return undefined;
-  return { ...told, kind: "ping", body: PING, to: everybody };
+  return { ...update, kind: "ping", body: PING, to: everybody };
 }
 
-/** Looks at a time. */
+/** Subscriptions that are read at a time. */
 const AT_ONCE = 25;
 
-/** Watches whose messages are lost go on. Reads one item where nobody listens, and no database. Never fails: it comes again. */
+/**
+ * Wakes the loops whose messages are lost. Reads one item where nobody listens, and no database. Never fails: it comes
+ * again.
+ */
 export async function wakeStalledSubscriptions(
   dependencies: Omit<UpdateDependencies, "sql"> & { log: Logger },
 ): Promise<void> {
   try {
     const jobs = await dependencies.subscriptions.jobs();
-    for (let start = 0; start < jobs.length; start += AT_ONCE) {
-      await Promise.all(jobs.slice(start, start + AT_ONCE).map((jobId) => wakeIfStalled(dependencies, jobId)));
-    }
+    await atOnce(AT_ONCE, jobs, (jobId) => wakeIfStalled(dependencies, jobId));
   } catch (error) {
-    dependencies.log.error("stalled watches could not be woken: the next sweep tries again", { error });
+    dependencies.log.error("stalled update loops could not be woken: the next sweep tries again", { error });
   }
 }
 
@@ -110,6 +115,6 @@ async function wakeIfStalled(
 ): Promise<void> {
   const subscription = await subscriptions.read(jobId);
   if (subscription !== undefined && subscription.roundAt >= clock.now() - STALE_MS) return;
-  log.warn("a watch had stopped: it goes on", { job_id: jobId });
+  log.warn("an update loop had stopped: it goes on", { job_id: jobId });
   await queues.send("progress", { jobId } satisfies UpdateMessage);
 }

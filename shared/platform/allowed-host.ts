@@ -1,4 +1,7 @@
-/** One entry of `ACCESS__ALLOW_HOSTS`. Its syntax is part of the configuration, so that a bad entry stops the start. */
+/**
+ * Parses one entry of `ACCESS__ALLOW_HOSTS`. Its syntax is part of the configuration, so that a bad entry stops the
+ * start.
+ */
 
 export interface AllowedHost {
   /** Lower case, without brackets or trailing dot; a suffix starts with a dot. */
@@ -10,8 +13,9 @@ export interface AllowedHost {
 const ENTRY = /^(?<name>\[[0-9a-f:.]+\]|(?:\*\.)?[a-z0-9_-]+(?:\.[a-z0-9_-]+)*)\.?(?::(?<port>\d{1,5}))?$/;
 
 /**
- * @param text `host`, `*.suffix` (names below the suffix, not itself) or `[ipv6]`, each with an optional `:port`; without a
- *   port, any port
+ * Parses an entry.
+ * @param text `host`, `*.suffix` (names below the suffix, not itself) or `[ipv6]`, each with an optional `:port`;
+ * without a port, any port
  * @returns undefined where it is none of these
  */
 export function parseAllowedHost(text: string): AllowedHost | undefined {

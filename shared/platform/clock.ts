@@ -1,6 +1,6 @@
+/** Passes time as an argument, so that what waits is tested without waiting. */
 import { setTimeout as delay } from "node:timers/promises";
 
-/** Time as an argument, so that what waits is tested without waiting. */
 export interface Clock {
   /** Milliseconds since the Unix epoch. */
   now(): number;

@@ -1,6 +1,6 @@
 /**
- * Every setting in one table: field, environment name, type and default. Anything unknown or malformed stops the start, with
- * all problems listed at once.
+ * Every setting in one table: field, environment name, type and default. Anything unknown or malformed stops the start,
+ * with all problems listed at once.
  */
 import { z } from "zod";
 import { parseAllowedHost } from "./allowed-host.ts";
@@ -101,7 +101,8 @@ export const CONFIG_FIELDS = {
         }),
       ),
     ),
-    "Private hosts that may be fetched all the same: host or *.suffix, each with an optional :port, separated by commas",
+    "Private hosts that may be fetched all the same: host or *.suffix, each with an optional :port, separated by " +
+      "commas",
   ),
   defaultRps: field(
     "RATE_LIMIT__DEFAULT_RPS",
@@ -199,7 +200,13 @@ export const CONFIG_FIELDS = {
 type Fields = typeof CONFIG_FIELDS;
 export type Config = { readonly [K in keyof Fields]: Fields[K] extends Field<infer T> ? T : never };
 
-/** Read the settings from the environment. @throws Error that lists every unknown or malformed setting */
+/**
+ * Reads the settings from the environment.
+ * @throws Error that lists every unknown or malformed setting
+ * @example
+ * loadConfig({ RATE_LIMIT__DEFAULT_RPS: "2" }).defaultRps // => 2
+ * loadConfig({ RATE_LIMIT__DEFAULT_RPS: "fast", FETCH__NO_SUCH: "1" }) // => throws Error
+ */
 export function loadConfig(env: Record<string, string | undefined> = process.env): Config {
   const problems: string[] = [];
   const known = new Set(Object.values(CONFIG_FIELDS).map((each) => each.env));

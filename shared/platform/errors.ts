@@ -19,7 +19,7 @@ abstract class StrandlineError extends Error {
   }
 }
 
-/** A passing fault: the same work may succeed later. The queue delivers it again. */
+/** A transient error: the same work may succeed later. The queue delivers it again. */
 export class RetryableError extends StrandlineError {}
 
 /** The same work can never succeed: it is not tried again. */
@@ -36,7 +36,7 @@ export class ThrottledError extends RetryableError {
   }
 }
 
-/** An API answer other than success. `details` is shown to the caller, so it must hold nothing private. */
+/** An API response other than success. `details` is shown to the caller, so it must hold nothing private. */
 export class ApiError extends StrandlineError {
   readonly status: number;
   readonly details: Record<string, unknown> | undefined;

@@ -1,4 +1,6 @@
-/** The result of `make`, made at the first call and kept: what a container builds once. */
+/** Builds what a container builds once. */
+
+/** Calls `make` at the first call and keeps its result. */
 export function once<T>(make: () => T): () => T {
   let made: { value: T } | undefined;
   return () => {

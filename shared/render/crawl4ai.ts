@@ -1,10 +1,24 @@
 /**
- * Crawl4AI's server as renderer: `POST /crawl {urls, browser_config, crawler_config}` answers `{success, results}` with one
- * result per URL; 429 and 5xx mean that it is overloaded or broken. It asks the site for the page itself.
+ * Crawl4AI's server as renderer: `POST /crawl {urls, browser_config, crawler_config}` answers `{success, results}` with
+ * one result per URL; 429 and 5xx mean that it is overloaded or broken. It asks the site for the page itself.
  * https://docs.crawl4ai.com/core/self-hosting/
  */
 import { z } from "zod";
-import { type FetchedDocument, RenderError, type RenderedPage, type Renderer } from "./renderer.ts";
+import {
+  CallFailed,
+  type CallFault,
+  callJson,
+  type JsonCall,
+  type JsonReply,
+  jsonIfAny,
+} from "../platform/json-client.ts";
+import {
+  type FetchedDocument,
+  RenderError,
+  type RenderErrorCode,
+  type RenderedPage,
+  type Renderer,
+} from "./renderer.ts";
 
 export interface Crawl4AiOptions {
   url: string;
@@ -34,7 +48,7 @@ const OVERHEAD_MS = 5_000;
 const LONGEST_REASON = 500;
 
 export function createCrawl4AiRenderer({ url, timeoutMs: ownTimeoutMs, userAgent }: Crawl4AiOptions): Renderer {
-  const endpoint = `${url.replace(/\/+$/, "")}/crawl`;
+  const endpoint = new URL(`${url.replace(/\/+$/, "")}/crawl`);
   return {
     name: "crawl4ai",
     asksAgain: true,
@@ -52,57 +66,42 @@ export function createCrawl4AiRenderer({ url, timeoutMs: ownTimeoutMs, userAgent
           },
         },
       };
-      const { status, text } = await ask(endpoint, request, limit, signal);
-      if (status !== 200) throw refusal(status, text);
-      return pageOf(text, document, waitFor);
+      const limits = { timeoutMs: limit, maxBytes: LARGEST_ANSWER, signal };
+      const reply = await ask({ method: "POST", url: endpoint, body: request, ...limits });
+      if (reply.status !== 200) throw refusal(reply);
+      return pageOf(reply, document, waitFor);
     },
   };
 }
 
-async function ask(
-  endpoint: string,
-  request: unknown,
-  timeoutMs: number,
-  signal: AbortSignal | undefined,
-): Promise<{ status: number; text: string }> {
-  const late = AbortSignal.timeout(timeoutMs);
+async function ask(call: JsonCall): Promise<JsonReply> {
   try {
-    const response = await fetch(endpoint, {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify(request),
-      redirect: "error",
-      signal: signal === undefined ? late : AbortSignal.any([late, signal]),
-    });
-    return { status: response.status, text: await readBounded(response) };
-  } catch (error) {
-    if (error instanceof RenderError) throw error;
-    if (signal?.aborted)
-      throw new RenderError("RENDER_STOPPED", "Nobody waits for the page any more", { cause: error });
-    if (late.aborted) throw new RenderError("RENDER_TIMEOUT", `Crawl4AI did not answer within ${timeoutMs} ms`);
-    throw new RenderError("RENDERER_UNAVAILABLE", "Crawl4AI cannot be reached", { cause: error });
+    return await callJson(call);
+  } catch (cause) {
+    if (!(cause instanceof CallFailed)) throw cause;
+    const [code, message] = FAULTS[cause.fault];
+    throw new RenderError(code, message, { cause });
   }
 }
 
-async function readBounded(response: Response): Promise<string> {
-  const pieces: Uint8Array[] = [];
-  let size = 0;
-  for await (const piece of response.body ?? []) {
-    size += piece.length;
-    if (size > LARGEST_ANSWER)
-      throw new RenderError("RENDER_TOO_LARGE", `Crawl4AI's answer is over ${LARGEST_ANSWER} bytes`);
-    pieces.push(piece);
-  }
-  return Buffer.concat(pieces).toString("utf8");
+const UNREACHABLE = ["RENDERER_UNAVAILABLE", "Crawl4AI cannot be reached"] as const;
+const FAULTS: Record<CallFault, readonly [RenderErrorCode, string]> = {
+  timeout: ["RENDER_TIMEOUT", "Crawl4AI did not answer in time"],
+  stopped: ["RENDER_STOPPED", "Nobody waits for the page any more"],
+  "too large": ["RENDER_TOO_LARGE", `Crawl4AI's answer is over ${LARGEST_ANSWER} bytes`],
+  unreachable: UNREACHABLE,
+  lost: UNREACHABLE,
+  unreadable: UNREACHABLE,
+};
+
+function refusal({ status, body }: JsonReply): RenderError {
+  const why = `Crawl4AI answered ${status}: ${body.slice(0, LONGEST_REASON)}`;
+  const mayPass = status === 429 || status >= 500 || (status >= 300 && status < 400);
+  return new RenderError(mayPass ? "RENDERER_UNAVAILABLE" : "RENDER_FAILED", why);
 }
 
-function refusal(status: number, text: string): RenderError {
-  const why = `Crawl4AI answered ${status}: ${text.slice(0, LONGEST_REASON)}`;
-  return new RenderError(status === 429 || status >= 500 ? "RENDERER_UNAVAILABLE" : "RENDER_FAILED", why);
-}
-
-function pageOf(text: string, document: FetchedDocument, waitFor: string | undefined): RenderedPage {
-  const parsed = answerSchema.safeParse(parseJson(text));
+function pageOf(reply: JsonReply, document: FetchedDocument, waitFor: string | undefined): RenderedPage {
+  const parsed = answerSchema.safeParse(jsonIfAny(reply));
   const [result] = parsed.data?.results ?? [];
   if (result === undefined)
     throw new RenderError("RENDER_FAILED", "Crawl4AI's answer is not what its documentation says");
@@ -121,15 +120,6 @@ function pageOf(text: string, document: FetchedDocument, waitFor: string | undef
     return { html: document.text, navigations: [finalUrl], shortcoming: null };
   }
   return { html, navigations: [], shortcoming: null };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    // told as what it is: not the documented answer
-    return undefined;
-  }
 }
 
 function isElsewhere(a: string, b: string): boolean {

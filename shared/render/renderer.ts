@@ -66,6 +66,7 @@ const RENDER_ERROR_CODES = {
 } as const;
 export type RenderErrorCode = keyof typeof RENDER_ERROR_CODES;
 
+/** Why a page was not rendered, with a code of the error list. */
 export class RenderError extends Error {
   readonly code: RenderErrorCode;
   readonly retryable: boolean;

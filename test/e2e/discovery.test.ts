@@ -1,5 +1,6 @@
-import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { hasEnded } from "../../cli/jobs-api.ts";
+import { lastOf, watchJob } from "../../cli/watch-job.ts";
 import { type Instance, startInstance } from "../services/instance.ts";
 import { commonCrawlDouble } from "../sites/common-crawl.ts";
 import { type LargeSite, startLargeSite } from "../sites/large-site.ts";
@@ -33,11 +34,7 @@ const start = async (body: object): Promise<string> =>
   (await instance.call<{ job_id: string }>("POST", "/api/v1/discover", body)).job_id;
 
 async function ended(id: string): Promise<Discovery> {
-  for (;;) {
-    const job = await instance.call<Discovery>("GET", `/api/v1/discover/${id}?limit=1000`);
-    if (job.status === "completed" || job.status === "failed") return job;
-    await delay(100);
-  }
+  return await lastOf(watchJob(() => instance.call("GET", `/api/v1/discover/${id}?limit=1000`), hasEnded, 100));
 }
 
 test("the pages of a large site are found in its sitemaps, its feeds and Common Crawl, each once", async () => {

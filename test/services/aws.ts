@@ -1,6 +1,6 @@
 /** AWS resources of a test's own in the shared services. */
 import { randomUUID } from "node:crypto";
-import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { DescribeTableCommand, DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { DeleteObjectCommand, S3Client } from "@aws-sdk/client-s3";
 import { DeleteQueueCommand, ReceiveMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
@@ -8,7 +8,9 @@ import { inject } from "vitest";
 import { deadLetterQueue, type Topology } from "../../infra/topology/spec.ts";
 import { TOPOLOGY } from "../../infra/topology.ts";
 import { createResources } from "../../local/aws/resources.ts";
+import { createQueueSender, type QueueSender } from "../../shared/platform/aws/queues.ts";
 import { whenTestEnds } from "./database.ts";
+import { type MemoryQueues, memoryQueues } from "./memory-queues.ts";
 
 export interface TestAws extends AsyncDisposable {
   sqs: SQSClient;
@@ -21,11 +23,23 @@ export interface TestAws extends AsyncDisposable {
   queueUrlPrefix: string;
   /** For handlers and for `loadConfig`: endpoints, dummy credentials, and the names above. */
   env: Record<string, string>;
+  queues: QueueSender;
+  /** Epoch ms by the clock of the queues. */
+  now(): number;
   /** Takes (and thereby hides) up to ten messages of a queue, parsed from JSON. Waits up to `waitS` seconds for the first. */
   receive(queue: string, waitS?: number): Promise<unknown[]>;
   /** As a lifecycle rule of the bucket would. */
   removeObject(key: string): Promise<void>;
   close(): Promise<void>;
+}
+
+/** Queues of its own in memory, instead of the topology's. */
+export type MemoryAws = TestAws & { queues: MemoryQueues };
+
+export async function testAwsWithoutSqs(): Promise<MemoryAws> {
+  const aws = await testAws({ topology: { ...TOPOLOGY, queues: [] } });
+  const queues = memoryQueues();
+  return { ...aws, queues, receive: queues.receive, now: queues.now };
 }
 
 /**
@@ -52,6 +66,7 @@ export async function testAws({ topology = TOPOLOGY }: { topology?: Topology } =
   const stateTable = `state-${id}`;
   const queuePrefix = `t${id}-`;
   await createResources({ sqs, s3, dynamo }, topology, { bucket, stateTable, queuePrefix });
+  await untilActive(dynamo, stateTable);
   const queueUrlPrefix = (shared["QUEUES__URL_PREFIX"] ?? "") + queuePrefix;
   let closed = false;
   const close = async () => {
@@ -69,6 +84,8 @@ export async function testAws({ topology = TOPOLOGY }: { topology?: Topology } =
     bucket,
     stateTable,
     queueUrlPrefix,
+    queues: createQueueSender(sqs, queueUrlPrefix),
+    now: Date.now,
     env: { ...shared, STORAGE__BUCKET: bucket, STATE__TABLE: stateTable, QUEUES__URL_PREFIX: queueUrlPrefix },
     async receive(queue, waitS = 0) {
       const { Messages = [] } = await sqs.send(
@@ -86,4 +103,10 @@ export async function testAws({ topology = TOPOLOGY }: { topology?: Topology } =
     close,
     [Symbol.asyncDispose]: close,
   };
+}
+
+/** A table that has just been made is not there for a moment. */
+async function untilActive(dynamo: DynamoDBDocumentClient, TableName: string): Promise<void> {
+  let status: string | undefined;
+  while (status !== "ACTIVE") status = (await dynamo.send(new DescribeTableCommand({ TableName }))).Table?.TableStatus;
 }

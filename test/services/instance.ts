@@ -4,6 +4,8 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { hasEnded } from "../../cli/jobs-api.ts";
+import { lastOf, watchJob } from "../../cli/watch-job.ts";
 import { type Child, startNode } from "./processes.ts";
 
 export interface JobAnswer {
@@ -44,12 +46,11 @@ export interface InstanceOptions {
   port?: number;
 }
 
-const START = join(import.meta.dirname, "../../local/start.ts");
+const START = join(import.meta.dirname, "../../local/start.js");
 const START_TIMEOUT_MS = 180_000;
 /** Only against waiting for ever: how long a job takes is up to the machine. */
 const JOB_TIMEOUT_MS = 300_000;
 const POLL_MS = 100;
-const ENDED = ["completed", "failed", "cancelled"];
 
 export async function startInstance(options: InstanceOptions = {}): Promise<Instance> {
   const home = options.home ?? (await mkdtemp(join(tmpdir(), "strandline instance ")));
@@ -101,15 +102,13 @@ export async function connectInstance(home: string): Promise<RunningInstance> {
     call,
     async waitForJob(jobId, timeoutMs = JOB_TIMEOUT_MS, pollMs = POLL_MS) {
       const deadline = Date.now() + timeoutMs;
-      for (;;) {
-        const job = await call<JobAnswer>("GET", `/api/v1/crawl/${jobId}?limit=1`);
-        if (ENDED.includes(job.status)) {
-          if (job.status !== "completed") throw new Error(`the job ended as ${job.status}: ${JSON.stringify(job)}`);
-          return job;
-        }
-        if (Date.now() > deadline) throw new Error(`the job has not ended in ${timeoutMs} ms: ${JSON.stringify(job)}`);
-        await delay(pollMs);
-      }
+      const read = () => call<JobAnswer>("GET", `/api/v1/crawl/${jobId}?limit=1`);
+      const job = await lastOf(watchJob(read, hasEnded, pollMs), (job) => {
+        if (hasEnded(job) || Date.now() <= deadline) return;
+        throw new Error(`the job has not ended in ${timeoutMs} ms: ${JSON.stringify(job)}`);
+      });
+      if (job.status !== "completed") throw new Error(`the job ended as ${job.status}: ${JSON.stringify(job)}`);
+      return job;
     },
   };
 }

@@ -8,8 +8,8 @@ interface Range {
 }
 
 /**
- * Of the offered media types the one that an `Accept` header likes best; of equals the first. Without a header that is the
- * first of them. What is no media range in the header counts for nothing.
+ * Of the offered media types the one that an `Accept` header likes best; of equals the first. Without a header that is
+ * the first of them. What is no media range in the header counts for nothing.
  * @param offered lower case, without parameters
  * @returns undefined where none is acceptable
  */

@@ -1,6 +1,6 @@
 /**
- * The one way to serve routes. A request is authenticated, counted against its key's limit and validated, in this order,
- * before a route sees it; what the route throws becomes an error answer.
+ * The one way to serve routes. A request is authenticated, counted against its key's limit and validated, in this
+ * order, before a route sees it; what the route throws becomes an error answer.
  *
  * @example
  * export const api = createApi("things-api", [readThing], dependencies);
@@ -15,7 +15,15 @@ import { ApiError } from "../../../shared/platform/errors.ts";
 import { uuidv7 } from "../../../shared/platform/ids.ts";
 import { createLogger, type Logger } from "../../../shared/platform/observability/log.ts";
 import { once } from "../../../shared/platform/once.ts";
-import { holdsTooManyValues, MAX_BODY_VALUES } from "./body-size.ts";
+import {
+  admitNoBody,
+  holdsTooManyValues,
+  MAX_BODY_BYTES,
+  MAX_BODY_VALUES,
+  mayHaveNoBody,
+  refuseLargeBody,
+  unstorablePaths,
+} from "./body.ts";
 import {
   type ErrorShape,
   errorResponse,
@@ -26,11 +34,9 @@ import {
   validationError,
 } from "./errors.ts";
 import { createLambdaHandler, type LambdaHandler } from "./lambda.ts";
-import { admitNoBody, mayHaveNoBody } from "./no-body.ts";
 import { observed } from "./observed-stream.ts";
 import { presentedKey } from "./presented-key.ts";
 import { Answer, type ApiDependencies, type DefinedRoute, type HttpMethod } from "./route.ts";
-import { unstorablePaths } from "./storable-text.ts";
 import { StreamedAnswer, type StreamRequest } from "./stream-route.ts";
 
 export interface Api {
@@ -42,9 +48,6 @@ export interface Api {
 }
 
 export type OpenApiDocument = ReturnType<OpenAPIHono["getOpenAPI31Document"]>;
-
-/** Lambda's own limit of a request; more goes through a presigned upload. */
-export const MAX_BODY_BYTES = 6 * 1024 * 1024;
 
 export interface ApiOptions {
   /** `crawl` where not given. */
@@ -69,7 +72,7 @@ export function createApi<Dependencies extends ApiDependencies>(
   return {
     name,
     routes: routes.map(({ spec: { method, path } }) => ({ method, path })),
-    handler: createLambdaHandler(name, app, options.errors),
+    handler: createLambdaHandler({ name, app, errors: options.errors }),
     openApi: () => openApiOf(app()),
   };
 }
@@ -110,7 +113,7 @@ export function buildApp<Dependencies extends ApiDependencies>(
       code: c.get("errorCode"),
     });
   });
-  app.use(bodyLimit({ maxSize: MAX_BODY_BYTES, onError: refuseBody }));
+  app.use(bodyLimit({ maxSize: MAX_BODY_BYTES, onError: refuseLargeBody }));
   app.onError((error, c) => {
     const answer = toApiError(error);
     if (answer.status >= 500) c.get("log").error("request failed", { code: answer.code, error });
@@ -208,13 +211,6 @@ function responsesOf(
     ...(accepted && { 202: { description: "Taken", content: json(accepted) } }),
     default: { description: "An error", content: json(ERROR_SCHEMAS[shape]) },
   };
-}
-
-function refuseBody(): never {
-  throw new ApiError(413, `The request body is over the limit of ${MAX_BODY_BYTES} bytes (6 MB)`, {
-    code: "PAYLOAD_TOO_LARGE",
-    details: { limit_bytes: MAX_BODY_BYTES },
-  });
 }
 
 const errorContext = { details: z.record(z.string(), z.unknown()).optional(), request_id: z.string() };

@@ -1,8 +1,18 @@
-/** What every API function builds once per container. */
+/**
+ * What API functions build once per container: for any API, for one that takes jobs, and for one that answers with
+ * results.
+ */
 import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import { createGate } from "../../../shared/access/authorize.ts";
 import { createRateLimiter } from "../../../shared/access/rate-limit.ts";
-import { dynamoClient } from "../../../shared/platform/aws/clients.ts";
+import { createUrlInspector, type UrlInspector } from "../../../shared/access/url-inspection.ts";
+import type { JobDependencies } from "../../../shared/crawl/jobs/dependencies.ts";
+import type { ResultReader } from "../../../shared/crawl/results/pages.ts";
+import { createJobFlags } from "../../../shared/crawl/tasks/job-flags.ts";
+import { dynamoClient, s3Client, sqsClient } from "../../../shared/platform/aws/clients.ts";
+import { createObjectStore } from "../../../shared/platform/aws/objects.ts";
+import { createQueueSender } from "../../../shared/platform/aws/queues.ts";
+import { type Clock, systemClock } from "../../../shared/platform/clock.ts";
 import { type Config, loadConfig } from "../../../shared/platform/config.ts";
 import { configuredDatabase, type Sql } from "../../../shared/platform/database/database.ts";
 import { createLogger } from "../../../shared/platform/observability/log.ts";
@@ -25,5 +35,38 @@ export function createApiContainer(name: string): ApiContainer {
     dynamo,
     log: createLogger({ function: name }, config.logLevel),
     gate: createGate({ sql, limiter: createRateLimiter(dynamo, config.stateTable) }),
+  };
+}
+
+export interface JobContainer extends ApiContainer, Pick<JobDependencies, "queues" | "flags"> {
+  /** Checks the URLs of requests. */
+  inspector: UrlInspector;
+}
+
+/** @param name the function's, for its log lines */
+export function createJobContainer(name: string): JobContainer {
+  const container = createApiContainer(name);
+  const { config, dynamo } = container;
+  return {
+    ...container,
+    queues: createQueueSender(sqsClient(), config.queueUrlPrefix),
+    flags: createJobFlags(dynamo, config.stateTable),
+    inspector: createUrlInspector(config.allowHosts),
+  };
+}
+
+export interface ResultContainer extends JobContainer, ResultReader {
+  clock: Clock;
+}
+
+/** @param name the function's, for its log lines */
+export function createResultContainer(name: string): ResultContainer {
+  const container = createJobContainer(name);
+  const { bucket, spiderMaxContentBytes } = container.config;
+  return {
+    ...container,
+    objects: createObjectStore(s3Client(), bucket),
+    maxContentBytes: spiderMaxContentBytes,
+    clock: systemClock,
   };
 }

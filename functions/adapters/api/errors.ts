@@ -6,9 +6,9 @@ import { ApiError, PermanentError, RetryableError, ThrottledError } from "../../
 import { isBusyAws, isUnreachable } from "../../../shared/platform/transient-errors.ts";
 
 /**
- * Each family of the API has a shape of its own. `crawl`: `{error, code, details?, request_id}`; `spider`, for `/spider`,
- * `/jobs` and `/extract`: `{error, error_code, message, details?, request_id}`, where `error` is the code as a name;
- * `harvest`: `{error, details}`, both texts.
+ * Each family of the API has a shape of its own. `crawl`: `{error, code, details?, request_id}`; `spider`, for
+ * `/spider`, `/jobs` and `/extract`: `{error, error_code, message, details?, request_id}`, where `error` is the code as
+ * a name; `harvest`: `{error, details}`, both texts.
  */
 export type ErrorShape = "crawl" | "spider" | "harvest";
 
@@ -112,7 +112,9 @@ export function validationError(error: z.core.$ZodError, target: string): ApiErr
   });
 }
 
-/** 400 where a body holds more values than any request needs: judging each of some millions would exhaust the container. */
+/**
+ * 400 where a body holds more values than any request needs: judging each of some millions would exhaust the container.
+ */
 export function tooManyValuesError(limit: number): ApiError {
   const message = `The request body holds more than ${limit} values: split it into several requests`;
   const faults: Fault[] = [{ in: "body", path: "", message }];

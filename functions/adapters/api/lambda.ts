@@ -1,42 +1,49 @@
-/** API Gateway proxy events in, proxy results out. */
+/**
+ * API Gateway proxy events in, responses out: the one way from an event to the routes, whether the response is streamed
+ * or not.
+ */
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from "aws-lambda";
-import type { Env, Hono } from "hono";
-import { handle } from "hono/aws-lambda";
 import { ApiError } from "../../../shared/platform/errors.ts";
 import { uuidv7 } from "../../../shared/platform/ids.ts";
 import { createLogger } from "../../../shared/platform/observability/log.ts";
-import { once } from "../../../shared/platform/once.ts";
 import { type ErrorShape, errorResponse, toApiError } from "./errors.ts";
+import { requestOf } from "./request.ts";
 
 export type LambdaHandler = (event: APIGatewayProxyEvent, context: Context) => Promise<APIGatewayProxyResult>;
 
-/** @param app built at the first request */
-export function createLambdaHandler<E extends Env>(
-  name: string,
-  app: () => Hono<E>,
-  shape?: ErrorShape,
-): LambdaHandler {
-  const serve = once(() => handle(app()) as (event: unknown, context: Context) => Promise<APIGatewayProxyResult>);
-  return async (event, context) => {
-    // a Request with these methods may not hold a body; whatever was sent along has no meaning
-    const bodiless = event.httpMethod === "GET" || event.httpMethod === "HEAD";
-    try {
-      const result = await serve()(bodiless ? { ...event, body: null } : event, context);
-      // an event that makes no valid Request, e.g. for a header name with a space, never reaches the routes
-      if (result.statusCode !== 400 || result.body !== "Invalid request") return result;
-      return errorResult(event, invalidRequest(), shape);
-    } catch (error) {
-      // the router lets through what is thrown and is no Error
-      createLogger({ function: name }).error("request failed", { request_id: event.requestContext?.requestId, error });
-      return errorResult(event, toApiError(error), shape);
-    }
+export interface ServedApp {
+  /** The function's, for its log lines. */
+  name: string;
+  /** Built at the first request. */
+  app(): { fetch(request: Request, bindings: object): Response | Promise<Response> };
+  errors: ErrorShape | undefined;
+}
+
+export function createLambdaHandler(served: ServedApp): LambdaHandler {
+  return async (event) => {
+    const response = await respond(served, event, {});
+    const headers = Object.fromEntries(response.headers);
+    return { statusCode: response.status, headers, body: await response.text() };
   };
 }
 
-export const invalidRequest = (): ApiError =>
-  new ApiError(400, "The request is not valid HTTP", { code: "BAD_REQUEST" });
-
-function errorResult(event: APIGatewayProxyEvent, error: ApiError, shape?: ErrorShape): APIGatewayProxyResult {
-  const body = JSON.stringify(errorResponse(error, event.requestContext?.requestId ?? uuidv7(), shape));
-  return { statusCode: error.status, headers: { "content-type": "application/json" }, body };
+/** @param bindings what the routes find beside the event. Never rejects: what goes wrong is an error response. */
+export async function respond(
+  { name, app, errors }: ServedApp,
+  event: APIGatewayProxyEvent,
+  bindings: object,
+): Promise<Response> {
+  const failed = (error: ApiError) => {
+    const body = errorResponse(error, event.requestContext?.requestId ?? uuidv7(), errors);
+    return Response.json(body, { status: error.status, headers: error.headers });
+  };
+  try {
+    const request = requestOf(event);
+    if (request !== undefined) return await app().fetch(request, { event, ...bindings });
+    return failed(new ApiError(400, "The request is not valid HTTP", { code: "BAD_REQUEST" }));
+  } catch (error) {
+    // the router lets through what is thrown and is no Error
+    createLogger({ function: name }).error("request failed", { request_id: event.requestContext?.requestId, error });
+    return failed(toApiError(error));
+  }
 }

@@ -1,18 +1,13 @@
 /**
- * As `createApi`, for routes that may stream their answer. The handler is a streaming one as a whole, so each of its routes
- * has `streaming: true` in the topology.
+ * As `createApi`, for routes that may stream their answer. The handler is a streaming one as a whole, so each of its
+ * routes has `streaming: true` in the topology.
  */
 import { once as onceEmitted } from "node:events";
 import type { Writable } from "node:stream";
 import type { APIGatewayProxyEvent, StreamifyHandler } from "aws-lambda";
-import type { ApiError } from "../../../shared/platform/errors.ts";
-import { uuidv7 } from "../../../shared/platform/ids.ts";
-import { createLogger } from "../../../shared/platform/observability/log.ts";
 import { once } from "../../../shared/platform/once.ts";
 import { type Api, type ApiOptions, buildApp, openApiOf } from "./api.ts";
-import { type ErrorShape, errorResponse, toApiError } from "./errors.ts";
-import { invalidRequest } from "./lambda.ts";
-import { requestOf } from "./request.ts";
+import { respond } from "./lambda.ts";
 import type { ApiDependencies, DefinedRoute } from "./route.ts";
 
 export type StreamHandler = StreamifyHandler<APIGatewayProxyEvent, void>;
@@ -29,6 +24,7 @@ export function createStreamApi<Dependencies extends ApiDependencies>(
   options: ApiOptions = {},
 ): StreamApi {
   const app = once(() => buildApp(name, routes, dependencies, options));
+  const served = { name, app, errors: options.errors };
   const handler: StreamHandler = async (event, raw, context) => {
     const gone = new AbortController();
     raw.once("close", () => {
@@ -36,13 +32,7 @@ export function createStreamApi<Dependencies extends ApiDependencies>(
     });
     raw.on("error", (error) => gone.abort(error));
     const remainingMs = () => context.getRemainingTimeInMillis();
-    const response = await respond(event, options.errors, async (request) =>
-      app().fetch(request, { event, signal: gone.signal, remainingMs }),
-    ).catch((error: unknown) => {
-      // the router lets through what is thrown and is no Error
-      createLogger({ function: name }).error("request failed", { request_id: event.requestContext?.requestId, error });
-      return errorAnswer(event, toApiError(error), options.errors);
-    });
+    const response = await respond(served, event, { signal: gone.signal, remainingMs });
     await send(response, raw, gone.signal);
   };
   return {
@@ -55,23 +45,9 @@ export function createStreamApi<Dependencies extends ApiDependencies>(
   };
 }
 
-async function respond(
-  event: APIGatewayProxyEvent,
-  shape: ErrorShape | undefined,
-  serve: (request: Request) => Promise<Response>,
-): Promise<Response> {
-  const request = requestOf(event);
-  return request === undefined ? errorAnswer(event, invalidRequest(), shape) : await serve(request);
-}
-
-function errorAnswer(event: APIGatewayProxyEvent, error: ApiError, shape: ErrorShape | undefined): Response {
-  const body = errorResponse(error, event.requestContext?.requestId ?? uuidv7(), shape);
-  return Response.json(body, { status: error.status, headers: error.headers });
-}
-
 /**
- * Each chunk is asked for once the client has room for it. Returns when all is sent, or the client has left and the chunks
- * have ended: a container may be frozen afterwards.
+ * Each chunk is asked for once the client has room for it. Returns when all is sent, or the client has left and the
+ * chunks have ended: a container may be frozen afterwards.
  * @throws what the chunks throw
  */
 async function send(response: Response, raw: Writable, gone: AbortSignal): Promise<void> {

@@ -1,6 +1,6 @@
 /**
- * Routes whose answer may be a stream. What `run` throws becomes an error answer; what the chunks throw comes too late for
- * that and cuts the connection, so that nobody takes the answer for whole.
+ * Routes whose answer may be a stream. What `run` throws becomes an error answer; what the chunks throw comes too late
+ * for that and cuts the connection, so that nobody takes the answer for whole.
  *
  * @example
  * const readLog = defineStreamRoute(
@@ -48,8 +48,8 @@ export class StreamedAnswer {
 }
 
 /**
- * @param spec `answer` and `status` are those of a plain answer, `z.never()` where there is none; `streams` says what each
- * record of a stream is
+ * @param spec `answer` and `status` are those of a plain answer, `z.never()` where there is none; `streams` says what
+ * each record of a stream is
  */
 export function defineStreamRoute<
   Dependencies,

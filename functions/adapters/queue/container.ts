@@ -4,7 +4,7 @@ import { sqsClient } from "../../../shared/platform/aws/clients.ts";
 import { createQueueSender } from "../../../shared/platform/aws/queues.ts";
 import { type Config, loadConfig } from "../../../shared/platform/config.ts";
 import { createLogger } from "../../../shared/platform/observability/log.ts";
-import type { ConsumerDependencies } from "./consumer.ts";
+import type { ConsumerDependencies } from "./delivery.ts";
 
 export interface QueueContainer extends ConsumerDependencies {
   config: Config;

@@ -1,4 +1,6 @@
-/** The URLs of a discovery: judged, each once, the best of them where they are scored. Memory is bounded by `maxUrls`. */
+/**
+ * The URLs of a discovery: checked, each once, the best of them where they are scored. Memory is bounded by `maxUrls`.
+ */
 import { inspectUrl, type UrlInspector, UrlRefusedError } from "../../access/url-inspection.ts";
 import { normalizeUrl } from "../urls/normalize-url.ts";
 import { compilePatterns } from "../urls/patterns.ts";

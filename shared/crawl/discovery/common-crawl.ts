@@ -1,7 +1,7 @@
 /**
  * Common Crawl's index server: which pages of a site its newest crawl has. Answers as pywb documents them
- * (https://pywb.readthedocs.io/en/latest/manual/cdxserver_api.html): JSON lines by pages, 404 where there are no captures,
- * 503 or 429 where one asks too fast.
+ * (https://pywb.readthedocs.io/en/latest/manual/cdxserver_api.html): JSON lines by pages, 404 where there are no
+ * captures, 503 or 429 where one asks too fast.
  */
 import { z } from "zod";
 import { type HttpResponse, headerValue } from "../http/exchange.ts";

@@ -1,12 +1,12 @@
 /**
- * Works through one discovery job and tells the database side what came of it. It always ends: what goes wrong with a source or
- * a file becomes a note, and when the time is up it delivers what it has.
+ * Works through one discovery job and reports to the database side what came of it. It always ends: what goes wrong
+ * with a source or a file becomes a note, and when the time is up it delivers what it has.
  */
 
 import type { ObjectStore } from "../../platform/aws/objects.ts";
 import type { QueueSender } from "../../platform/aws/queues.ts";
 import type { Logger } from "../../platform/observability/log.ts";
-import { retryTransient } from "../../platform/patience.ts";
+import { retryTransient } from "../../platform/transient-errors.ts";
 import { createCollector } from "./collector.ts";
 import { COMMON_CRAWL_RPS, createCommonCrawl } from "./common-crawl.ts";
 import { createFetcher, type FetcherDependencies, TimeUp } from "./fetcher.ts";
@@ -69,7 +69,7 @@ export async function discover(
   }
   const failed = urls.length === 0 && faults.length === task.sources.length;
   const resultKey =
-    urls.length === 0 ? null : await retryTransient(clock, end, () => writeDiscovery(objects, jobId, urls));
+    urls.length === 0 ? null : await retryTransient(clock, { until: end }, () => writeDiscovery(objects, jobId, urls));
   const message: Discovered = {
     event: "ended",
     jobId,
@@ -78,6 +78,6 @@ export async function discover(
     resultKey,
     notes: notes.all(),
   };
-  await retryTransient(clock, end, () => queues.send(DISCOVERED_QUEUE, message));
+  await retryTransient(clock, { until: end }, () => queues.send(DISCOVERED_QUEUE, message));
   log.info("discovered", { job_id: jobId, urls: urls.length, notes: message.notes.length, failed });
 }

@@ -4,7 +4,7 @@ import { type UrlGuard, UrlRefusedError } from "../../access/url-guard.ts";
 import type { CaptureError } from "../../capture/capture.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { BodyBudget, Exchange, ExchangeLimits, HttpResponse } from "../http/exchange.ts";
-import { isRedirect, redirectTarget } from "../http/redirects.ts";
+import { followRedirects, isRedirect, type Reply } from "../http/redirects.ts";
 import { RequestRefused } from "../http/request-refused.ts";
 import { CircuitOpen } from "../politeness/host-permit.ts";
 import type { HostStates } from "../politeness/host-state.ts";
@@ -44,7 +44,7 @@ export interface GetOptions {
   accept: string;
   /** `obey`: robots.txt decides; `invited`: the host's own robots.txt named the URL; `api`: it is made for programs. */
   robots: "obey" | "invited" | "api";
-  /** Tries where the fault may pass. */
+  /** Tries where the fault is transient. */
   tries?: number;
 }
 
@@ -54,7 +54,10 @@ export type Fetched =
   | { url: URL; status: number; fault: Pick<CaptureError, "code" | "message"> };
 
 export interface Fetcher {
-  /** Follows redirects. @throws TimeUp */
+  /**
+   * Follows redirects.
+   * @throws TimeUp
+   */
   get(url: URL, options: GetOptions): Promise<Fetched>;
   /** @throws TimeUp */
   robotsOf(root: URL): Promise<RobotsRules | CaptureError>;
@@ -100,7 +103,7 @@ export function createFetcher(dependencies: FetcherDependencies, { signal, deadl
 
   /** @throws RequestRefused, TimeUp */
   const ask = async (url: URL, headers: readonly [string, string][], limits: ExchangeLimits): Promise<Exchange> => {
-    const patienceEnds = clock.now() + LONGEST_WAIT_MS;
+    const latest = clock.now() + LONGEST_WAIT_MS;
     for (;;) {
       const left = deadline - clock.now();
       if (signal.aborted || left <= 0) throw new TimeUp();
@@ -111,7 +114,7 @@ export function createFetcher(dependencies: FetcherDependencies, { signal, deadl
         if (signal.aborted) throw new TimeUp();
         if (error instanceof CircuitOpen) throw new RequestRefused("CIRCUIT_OPEN", error.message);
         if (!(error instanceof SlotTooFar)) throw error;
-        if (clock.now() + error.waitMs > patienceEnds) {
+        if (clock.now() + error.waitMs > latest) {
           throw new RequestRefused("RATE_LIMITED", `${url.host} has no free slot for the next ${error.waitMs} ms`);
         }
         // a job of pages has reserved what is nearer
@@ -135,43 +138,44 @@ export function createFetcher(dependencies: FetcherDependencies, { signal, deadl
     start: URL,
     { accept, robots: rule }: GetOptions,
   ): Promise<Fetched & { retryable?: boolean }> => {
-    let url = start;
-    const ended = (fault: CaptureError, status = 0) => ({ url, status, fault, retryable: fault.retryable });
-    for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects += 1) {
+    const headers: [string, string][] = [
+      ["user-agent", settings.userAgent],
+      ["accept", accept],
+      ["accept-encoding", "gzip, deflate, br, zstd"],
+    ];
+    const final = ({ code, message }: Pick<CaptureError, "code" | "message">): Reply => ({
+      response: null,
+      fault: { code, message, retryable: false },
+    });
+    const request = async (next: URL): Promise<Reply> => {
       try {
-        url = guard.inspect(url.href);
-        url.hash = "";
+        const url = guard.inspect(next.href);
         const invited = rule === "invited" && url.origin === start.origin;
         const denied = rule === "api" || invited ? null : await robots.faultOf(url);
-        if (denied !== null) return ended({ ...denied, retryable: false });
-        const headers: [string, string][] = [
-          ["user-agent", settings.userAgent],
-          ["accept", accept],
-          ["accept-encoding", "gzip, deflate, br, zstd"],
-        ];
-        const { response, fault } = await ask(url, headers, { timeoutMs: TIMEOUT_MS, maxBodyBytes: MAX_LIST_BYTES });
-        if (response === null) return ended(fault ?? { code: "CONNECT_FAILED", message: "No answer", retryable: true });
-        const { status } = response;
-        if (isRedirect(status)) {
-          const target = redirectTarget(url, response.headers);
-          if (!(target instanceof URL)) return ended(target, status);
-          url = target;
-          continue;
-        }
-        // what came before a fault counts, where it is the body of a list
-        if (status >= 200 && status <= 299 && (fault === null || response.body.length > 0))
-          return { url, response, fault: null };
-        if (fault !== null) return ended(fault, status);
-        const message = `The server answered ${status}`;
-        return ended({ code: `HTTP_${status}`, message, retryable: status >= 500 || status === 429 }, status);
+        if (denied !== null) return final(denied);
+        const reply = await ask(url, headers, { timeoutMs: TIMEOUT_MS, maxBodyBytes: MAX_LIST_BYTES });
+        // the body of a redirect is not wanted
+        return reply.response !== null && isRedirect(reply.response.status) ? { ...reply, fault: null } : reply;
       } catch (error) {
-        if (error instanceof UrlRefusedError)
-          return ended({ code: error.code, message: error.message, retryable: false });
-        if (error instanceof RequestRefused) return ended({ ...error.fault, retryable: false });
+        if (error instanceof UrlRefusedError) return final(error);
+        if (error instanceof RequestRefused) return final(error.fault);
         throw error;
       }
+    };
+    const first = new URL(start);
+    first.hash = "";
+    const { url, response, fault, strayed } = await followRedirects(first, MAX_REDIRECTS, request);
+    const status = response?.status ?? 0;
+    const ended = (error: CaptureError) => ({ url, status, fault: error, retryable: error.retryable });
+    if (strayed && fault !== null) return ended(fault);
+    if (response === null) return ended(fault ?? { code: "CONNECT_FAILED", message: "No answer", retryable: true });
+    // what came before a fault counts, where it is the body of a list
+    if (status >= 200 && status <= 299 && (fault === null || response.body.length > 0)) {
+      return { url, response, fault: null };
     }
-    return ended({ code: "TOO_MANY_REDIRECTS", message: `More than ${MAX_REDIRECTS} redirects`, retryable: false });
+    if (fault !== null) return ended(fault);
+    const message = `The server answered ${status}`;
+    return ended({ code: `HTTP_${status}`, message, retryable: status >= 500 || status === 429 });
   };
 
   return {

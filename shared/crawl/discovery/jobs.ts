@@ -1,10 +1,14 @@
-/** Discovery jobs: taken, shown, ended exactly once. The row is the truth; messages only say that there is something to do. */
+/**
+ * Discovery jobs: taken, shown, ended exactly once. The row is the truth; messages only say that there is something to
+ * do.
+ */
 
 import type { QueueSender } from "../../platform/aws/queues.ts";
 import type { Sql } from "../../platform/database/database.ts";
 import { rowsOf } from "../../platform/database/rows.ts";
 import { uuidv7 } from "../../platform/ids.ts";
 import type { Logger } from "../../platform/observability/log.ts";
+import { storable } from "../../platform/text.ts";
 import { recordJobEnded } from "../jobs/metrics.ts";
 import type { JobFlags } from "../tasks/job-flags.ts";
 import { keywordsOf } from "../urls/relevance.ts";
@@ -97,7 +101,11 @@ interface Noting {
   log: Logger;
 }
 
-/** What the worker tells. Idempotent: the first end counts. @returns whether this changed the row */
+/**
+ * Records what the worker reports. Idempotent: the first end counts.
+ *
+ * @returns whether this changed the row
+ */
 export async function takeDiscovered({ sql, log }: Noting, message: Discovered): Promise<boolean> {
   if (message.event === "started") {
     const { count } =
@@ -108,14 +116,17 @@ export async function takeDiscovered({ sql, log }: Noting, message: Discovered):
   const status = error === null ? "completed" : "failed";
   const [ended] = await sql<{ seconds: number }[]>`
     update discovery_jobs
-    set status = ${status}, error = ${error === null ? null : error.toWellFormed().replaceAll("\0", "\uFFFD")}, urls_found = ${urlsFound},
+    set status = ${status}, error = ${error && storable(error)}, urls_found = ${urlsFound},
       result_key = ${resultKey}, notes = ${rowsOf(notes)}::text::jsonb, completed_at = now()
     where id = ${jobId} and status in ('pending', 'running')
     returning extract(epoch from completed_at - created_at)::float8 as seconds`;
   return recordEnded(log, jobId, status, ended);
 }
 
-/** Ends a job whose worker will not answer. @returns whether it was open */
+/**
+ * Ends a job whose worker will not answer.
+ * @returns whether it was open
+ */
 export async function failDiscovery({ sql, log }: Noting, jobId: string, error: string): Promise<boolean> {
   const [ended] = await sql<{ seconds: number }[]>`
     update discovery_jobs set status = 'failed', error = ${error}, completed_at = now()
@@ -136,7 +147,7 @@ function recordEnded(
   return true;
 }
 
-/** What the worker told was lost: the next sweep asks it again, as often as it asks any. */
+/** The worker's report was lost: the next sweep asks for it again, as often as it asks any. */
 export async function releaseDiscovery(sql: Sql, jobId: string): Promise<void> {
   await sql`update discovery_jobs set sent_at = null where id = ${jobId} and status in ('pending', 'running')`;
 }
@@ -145,7 +156,10 @@ export async function releaseDiscovery(sql: Sql, jobId: string): Promise<void> {
 const KEPT_DAYS = 30;
 const MOST_REMOVED = 5_000;
 
-/** Removes jobs whose URLs have expired; what is left is for the next time. @returns how many went */
+/**
+ * Removes jobs whose URLs have expired; what is left is for the next time.
+ * @returns how many went
+ */
 export async function removeExpiredDiscoveries(sql: Sql): Promise<number> {
   const { count } = await sql`
     delete from discovery_jobs where id in (

@@ -1,6 +1,6 @@
 /**
- * Reads what lists pages for machines: sitemaps and their indexes, text sitemaps, RSS 0.9 to 2.0, Atom. Text comes in pieces cut
- * anywhere, and nothing is kept but the entry at hand, so memory does not grow with the list.
+ * Reads what lists pages for machines: sitemaps and their indexes, text sitemaps, RSS 0.9 to 2.0, Atom. Text comes in
+ * pieces cut anywhere, and nothing is kept but the entry at hand, so memory does not grow with the list.
  */
 import { Parser } from "htmlparser2";
 import { feedDate, w3cDatetime } from "./list-dates.ts";
@@ -13,8 +13,8 @@ import { createXmlScopes } from "./xml-scopes.ts";
 export function createListParser(sink: ListSink, document?: URL): ListParser {
   let reader: ListParser | undefined;
   return {
-    get over() {
-      return reader?.over ?? false;
+    get done() {
+      return reader?.done ?? false;
     },
     write(text) {
       if (reader === undefined) {
@@ -22,7 +22,7 @@ export function createListParser(sink: ListSink, document?: URL): ListParser {
         if (start === "") return;
         reader = start.startsWith("<") ? xmlReader(sink, document) : lineReader(sink);
         reader.write(start);
-      } else if (!reader.over) reader.write(text);
+      } else if (!reader.done) reader.write(text);
     },
     end: (cut) => reader?.end(cut) ?? { kind: "empty", root: undefined, complete: !cut },
   };
@@ -64,7 +64,7 @@ function xmlReader(sink: ListSink, document: URL | undefined): ListParser {
   let kind: ListKind = "unknown";
   let root: string | undefined;
   let complete = false;
-  let over = false;
+  let done = false;
   let ending = false;
   const open: string[] = [];
   let entry: OpenEntry | undefined;
@@ -83,15 +83,15 @@ function xmlReader(sink: ListSink, document: URL | undefined): ListParser {
   const parser = new Parser(
     {
       onopentag(qualified, attributes) {
-        if (over) return;
+        if (done) return;
         const { name, namespace, base } = scopes.enter(qualified, attributes);
         if (root === undefined) {
           root = name;
           kind = ROOTS.get(name) ?? "unknown";
-          over = kind === "unknown" || kind === "html";
+          done = kind === "unknown" || kind === "html";
         }
         if (open.length >= DEEPEST) {
-          over = true;
+          done = true;
           return;
         }
         const within = entry !== undefined && open.length === entry.depth + 1 ? entry : undefined;
@@ -111,7 +111,7 @@ function xmlReader(sink: ListSink, document: URL | undefined): ListParser {
         if (field !== undefined && field.text.length <= LONGEST_FIELD) field.text += text;
       },
       onclosetag(_name, implied) {
-        if (over) return;
+        if (done) return;
         open.pop();
         scopes.leave();
         if (entry !== undefined && open.length === entry.depth + 1 && field !== undefined) {
@@ -126,21 +126,21 @@ function xmlReader(sink: ListSink, document: URL | undefined): ListParser {
         if (open.length === 0) {
           // a root without content closes itself
           complete = !(implied && ending);
-          over = true;
+          done = true;
         }
       },
     },
     { xmlMode: true },
   );
   return {
-    get over() {
-      return over;
+    get done() {
+      return done;
     },
     write: (text) => parser.write(prolog.write(text)),
     end() {
-      if (!over) parser.write(prolog.end());
+      if (!done) parser.write(prolog.end());
       ending = true;
-      if (!over) parser.end();
+      if (!done) parser.end();
       return { kind, root, complete };
     },
   };

@@ -11,7 +11,7 @@ import { ListCut, unpacked } from "./unpack.ts";
 export const MAX_LIST_BYTES = 50 * 1024 * 1024;
 
 export interface ReadList extends ParsedList {
-  /** Why it ends before its end; null where it does not, as far as can be told. */
+  /** Why it ends before its end; null where it does not, as far as is known. */
   cut: { code: ListCut["code"]; message: string } | null;
 }
 
@@ -35,7 +35,7 @@ export async function readList(
       charset,
     )) {
       parser.write(text);
-      if (parser.over || enough()) break;
+      if (parser.done || enough()) break;
     }
   } catch (error) {
     if (!(error instanceof ListCut)) throw error;

@@ -1,4 +1,7 @@
-/** Bytes of a list to text, piece by piece: by byte order mark, zero bytes, the header's charset, the XML declaration; else UTF-8. */
+/**
+ * Bytes of a list to text, piece by piece: by byte order mark, zero bytes, the header's charset, the XML declaration;
+ * else UTF-8.
+ */
 
 /** Enough for any XML declaration. */
 const SNIFF_BYTES = 256;

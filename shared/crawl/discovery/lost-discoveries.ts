@@ -37,9 +37,13 @@ export async function resumeDiscoveries(
   return done;
 }
 
-/** For a start at which no worker is left: the next sweep sends them all. @returns how many are open */
+/**
+ * For a start at which no worker is left: the next sweep sends them all.
+ * @returns how many are open
+ */
 export async function freeInterruptedDiscoveries(sql: Sql): Promise<number> {
   const { count } = await sql`
-    update discovery_jobs set sent_at = null, sends = least(sends, ${MAX_SENDS - 1}) where status in ('pending', 'running')`;
+    update discovery_jobs set sent_at = null, sends = least(sends, ${MAX_SENDS - 1})
+    where status in ('pending', 'running')`;
   return count;
 }

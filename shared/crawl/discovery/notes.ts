@@ -1,4 +1,4 @@
-/** What a discovery tells of its sources beside the URLs: one note for each source and cause. */
+/** What a discovery reports of its sources beside the URLs: one note for each source and cause. */
 import type { DiscoveryNote } from "./task.ts";
 
 /** Together they travel in a queue message. */

@@ -24,7 +24,7 @@ export interface ListParser {
   /** @param cut the text ends before its end: a last line is not trusted */
   end(cut: boolean): ParsedList;
   /** There is nothing to be had from the rest. */
-  readonly over: boolean;
+  readonly done: boolean;
 }
 
 export interface ParsedList {

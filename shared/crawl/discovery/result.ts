@@ -1,4 +1,7 @@
-/** Claim check: the worker leaves what it found in S3, as Zstandard-compressed JSON lines, and the API reads pages of it. */
+/**
+ * Claim check: the worker leaves what it found in S3, as Zstandard-compressed JSON lines, and the API reads pages of
+ * it.
+ */
 import { promisify } from "node:util";
 import { zstdCompress, zstdDecompress } from "node:zlib";
 import { z } from "zod";

@@ -13,12 +13,12 @@ const FEED_TYPE = /^application\/(rss|atom|rdf)\+xml$/i;
 /** @returns absolute URLs in document order, each once */
 export async function linkedLists({ body, headers }: HttpResponse, base: URL): Promise<URL[]> {
   const found = new Map<string, URL>();
-  let over = false;
+  let done = false;
   let from = base;
   const parser = new Parser({
     onopentag(name, { rel = "", type = "", href }) {
-      if (name === "body") over = true;
-      if (href === undefined || over) return;
+      if (name === "body") done = true;
+      if (href === undefined || done) return;
       if (name === "base") from = URL.parse(href, base.href) ?? base;
       if (name !== "link") return;
       const rels = rel.toLowerCase().split(/\s+/);
@@ -32,7 +32,7 @@ export async function linkedLists({ body, headers }: HttpResponse, base: URL): P
   try {
     for await (const text of decoded(unpacked(body, coding, MAX_HEAD_BYTES), charset)) {
       parser.write(text);
-      if (over) break;
+      if (done) break;
     }
   } catch (error) {
     // what was read of the head counts

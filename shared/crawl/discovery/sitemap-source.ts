@@ -1,6 +1,6 @@
 /**
- * Sitemaps and feeds: those that robots.txt names, those at the usual places, those that the home page links to, and what the
- * indexes among them name.
+ * Sitemaps and feeds: those that robots.txt names, those at the usual places, those that the home page links to, and
+ * what the indexes among them name.
  */
 
 import type { RobotsRules } from "../robots/rules.ts";

@@ -10,7 +10,7 @@ export function lineReader(sink: ListSink): ListParser {
   let rest = "";
   let urls = 0;
   let others = 0;
-  /** The line is too long, and what is left of it is passed over. */
+  /** The line is too long, and what is left of it is skipped. */
   let skipping = false;
   const take = (line: string): void => {
     const text = line.trim();
@@ -20,7 +20,7 @@ export function lineReader(sink: ListSink): ListParser {
     if (urls > 0) sink.page({ url: text, base: undefined, lastmod: null, badLastmod: false, title: null }, "text");
   };
   return {
-    get over() {
+    get done() {
       return urls === 0 && others >= MOST_LEADING_LINES;
     },
     write(text) {

@@ -1,6 +1,6 @@
 /**
- * The bytes of a list without its codings, piece by piece: Content-Encoding first, then gzip by its own first bytes, however
- * often it is packed. Names and media types are not asked: sites send `.xml.gz` unpacked and `.xml` packed.
+ * The bytes of a list without its codings, piece by piece: Content-Encoding first, then gzip by its own first bytes,
+ * however often it is packed. Names and media types are not asked: sites send `.xml.gz` unpacked and `.xml` packed.
  */
 import type { Transform } from "node:stream";
 import { Readable } from "node:stream";
@@ -58,7 +58,10 @@ export async function* unpacked(
   yield* withoutGzip(bytes, MAX_LAYERS, maxBytes);
 }
 
-/** A header may lie, so gzip is believed by its bytes only; "deflate" is zlib's format or the bare one (RFC 9110 section 8.4.1.2). */
+/**
+ * A header may lie, so gzip is believed by its bytes only; "deflate" is zlib's format or the bare one (RFC 9110 section
+ * 8.4.1.2).
+ */
 async function* undone(bytes: Bytes, coding: string, maxBytes: number): AsyncGenerator<Uint8Array> {
   const [start, whole] = await peek(bytes, 2);
   if (start.length === 0) return;

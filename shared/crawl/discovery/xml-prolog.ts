@@ -1,6 +1,6 @@
 /**
- * An XML document without its document type declaration, in pieces. What that declares is never expanded, so nothing of it is
- * wanted; and what stands in the values of its entities must not be taken for the document.
+ * An XML document without its document type declaration, in pieces. What that declares is never expanded, so nothing of
+ * it is wanted; and what stands in the values of its entities must not be taken for the document.
  */
 export interface XmlProlog {
   /** @returns what may be parsed; "" while the declaration goes on */
@@ -14,14 +14,14 @@ const LONGEST_PROLOG = 256 * 1024;
 
 export function createXmlProlog(): XmlProlog {
   let held = "";
-  let over = false;
+  let done = false;
   return {
     write(text) {
-      if (over) return text;
+      if (done) return text;
       held += text;
       const rest = withoutDoctype(held);
       if (rest === undefined && held.length <= LONGEST_PROLOG) return "";
-      over = true;
+      done = true;
       const whole = rest ?? held;
       held = "";
       return whole;

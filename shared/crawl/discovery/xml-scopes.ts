@@ -1,4 +1,7 @@
-/** What elements of an XML document inherit from those that they are in: the namespaces of prefixes, and the base of relative URLs. */
+/**
+ * What elements of an XML document inherit from those that they are in: the namespaces of prefixes, and the base of
+ * relative URLs.
+ */
 
 export interface XmlScopes {
   /** To be called for each start tag; its name in lower case, the namespace, and the base that `xml:base` gives it. */

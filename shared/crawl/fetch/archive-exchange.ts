@@ -12,7 +12,7 @@ import { type Exchange, type HttpResponse, requestTarget } from "../http/exchang
 import type { PriorCapture } from "../tasks/fetch-task.ts";
 
 export interface ArchivedExchange {
-  /** `request` and then `response` or `revisit`; empty where no answer came. */
+  /** `request` and then `response` or `revisit`; empty where no response came. */
   members: WarcMember[];
   /** Of the response or revisit. */
   recordId: string | null;
@@ -23,8 +23,8 @@ export interface ArchivedExchange {
 }
 
 /**
- * A 304, or the same payload as the prior capture's, becomes a revisit of that. A request without an answer is not archived:
- * the capture tells of it.
+ * A 304, or the same payload as the prior capture's, becomes a revisit of that. A request without a response is not
+ * archived: the capture says so.
  */
 export async function archiveExchange(
   { url, requestHeaders, startedAt, response }: Exchange,
@@ -37,7 +37,7 @@ export async function archiveExchange(
   const message = { startLine, headers: response.headers, body: response.body };
   const digest = labelledDigest(response.body);
   const profile = prior === null ? null : revisitProfile(response, digest, prior);
-  const member = await answerRecord();
+  const member = await responseOrRevisit();
 
   const requestId = newRecordId();
   const request = await requestRecord(
@@ -54,7 +54,7 @@ export async function archiveExchange(
     revisit: profile !== null,
   };
 
-  function answerRecord(): Promise<Buffer> {
+  function responseOrRevisit(): Promise<Buffer> {
     if (prior === null || profile === null) return responseRecord(message, digest, options);
     const of = { url: prior.url, date: prior.fetchedAt, recordId: prior.recordId, payloadDigest: prior.payloadDigest };
     return revisitRecord(message, { profile, ...of }, options);

@@ -1,6 +1,6 @@
 /**
- * Where a task's captures leave: the WARC segment is put, then the batch that points into it, then the message, then progress
- * is recorded. A worker that dies between two of these repeats work but loses none.
+ * Where a task's captures leave: the WARC segment is put, then the batch that points into it, then the message, then
+ * progress is recorded. A worker that dies between two of these repeats work but loses none.
  */
 import type { Capture } from "../../capture/capture.ts";
 import { writeCaptureBatch } from "../../capture/capture-batch.ts";
@@ -8,7 +8,7 @@ import { createWarcSegment, type WarcMember, type WarcSegment, warcSegmentKey } 
 import type { ObjectStore } from "../../platform/aws/objects.ts";
 import type { QueueSender } from "../../platform/aws/queues.ts";
 import type { Clock } from "../../platform/clock.ts";
-import { retryTransient } from "../../platform/patience.ts";
+import { retryTransient } from "../../platform/transient-errors.ts";
 import type { FetchTask } from "../tasks/fetch-task.ts";
 import type { RenderRequest } from "../tasks/render-task.ts";
 import { sendToRender } from "../tasks/render-task.ts";
@@ -24,7 +24,10 @@ export interface CaptureWriter {
   ): Promise<void>;
   /** Records that belong to no capture, such as those of robots.txt. */
   archive(members: readonly WarcMember[]): void;
-  /** Sends whatever is there. @returns false where the lease was lost */
+  /**
+   * Sends whatever is there.
+   * @returns false where the lease was lost
+   */
   flush(): Promise<boolean>;
   /** No more flushes by time. */
   close(): void;
@@ -48,7 +51,9 @@ const FLUSH_CAPTURES = 25;
 const FLUSH_AFTER_MS = 1000;
 /** Of compressed WARC: bounds the worker's memory. */
 const FLUSH_WARC_BYTES = 16 * 1024 * 1024;
-/** UTF-16 code units: bounds a batch, four of which ingest holds at a time, as JSON and as values, in a heap of 512 MB. */
+/**
+ * UTF-16 code units: bounds a batch, four of which ingest holds at a time, as JSON and as values, in a heap of 512 MB.
+ */
 const FLUSH_TEXT_CHARS = 4 * 1024 * 1024;
 /** What is given up has to be asked of its sites once more, so a service that is down is waited for this long. */
 const PATIENCE_MS = 30_000;
@@ -79,18 +84,18 @@ export function createCaptureWriter(options: CaptureWriterOptions): CaptureWrite
     const [file, all] = [segment, pending];
     [segment, pending, textChars] = [undefined, [], 0];
     const until = Math.min(options.deadline, clock.now() + PATIENCE_MS);
-    if (file) await retryTransient(clock, until, () => objects.put(file.key, file.contents(), "application/warc"));
+    if (file) await retryTransient(clock, { until }, () => objects.put(file.key, file.contents(), "application/warc"));
     if (all.length === 0) return true;
     const batch = all.filter(({ rendering }) => rendering === null).map(({ capture }) => capture);
     if (batch.length > 0) {
-      const batchKey = await retryTransient(clock, until, () => writeCaptureBatch(objects, jobId, batch));
-      await retryTransient(clock, until, () => queues.send("captures", { jobId, taskId, batchKey }));
+      const batchKey = await retryTransient(clock, { until }, () => writeCaptureBatch(objects, jobId, batch));
+      await retryTransient(clock, { until }, () => queues.send("captures", { jobId, taskId, batchKey }));
     }
     for (const { capture, rendering } of all) {
       if (rendering === null) continue;
-      await retryTransient(clock, until, () => sendToRender({ objects, queues }, task, capture, rendering));
+      await retryTransient(clock, { until }, () => sendToRender({ objects, queues }, task, capture, rendering));
     }
-    return await retryTransient(clock, until, () => lease.record(all.map(({ capture }) => capture.urlHash)));
+    return await retryTransient(clock, { until }, () => lease.record(all.map(({ capture }) => capture.urlHash)));
   };
 
   /** One at a time, in order. */

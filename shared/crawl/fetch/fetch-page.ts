@@ -6,7 +6,7 @@ import { type Exchange, type ExchangeLimits, headerValue } from "../http/exchang
 import { fault } from "../http/faults.ts";
 import { parseMediaType } from "../http/media-type.ts";
 import { readPageContent } from "../http/read-page.ts";
-import { isRedirect, redirectTarget } from "../http/redirects.ts";
+import { followRedirects, type Reply } from "../http/redirects.ts";
 import { RequestRefused } from "../http/request-refused.ts";
 import { type CrawlConfig, OWN_HEADERS } from "../settings/crawl-config.ts";
 import type { FetchTask, PriorCapture } from "../tasks/fetch-task.ts";
@@ -56,7 +56,6 @@ export async function fetchPage(target: TaskUrl, context: PageContext): Promise<
   const maxBytes = Math.floor(config.max_page_size_mb * 1024 * 1024);
   const capture = blankCapture(target, context.now());
   const members: WarcMember[] = [];
-  const seen = new Set<string>();
   let recordId: string | null = null;
   let remainingMs = config.page_timeout_ms;
   let rendering: RenderRequest | null = null;
@@ -67,57 +66,50 @@ export async function fetchPage(target: TaskUrl, context: PageContext): Promise<
     rendering,
   });
 
-  let next = target.url;
-  for (;;) {
-    const checked = await check(next, capture.redirects.length > 0, context);
-    if (!(checked instanceof URL)) return ended(checked);
-    const url = checked;
+  const ask = async (next: URL): Promise<Reply> => {
+    const url = await check(next.href, capture.redirects.length > 0, context);
+    if (!(url instanceof URL)) return { response: null, fault: url };
     capture.finalUrl = url.href;
-    seen.add(url.href);
     const prior = priorOf(target.prior, url);
-    let answer: Exchange;
+    let exchange: Exchange;
     try {
       const limits = { timeoutMs: remainingMs, maxBodyBytes: maxBytes };
-      answer = await context.get(url, requestHeaders(url, prior, context), limits);
+      exchange = await context.get(url, requestHeaders(url, prior, context), limits);
     } catch (error) {
-      if (error instanceof RequestRefused) return ended(error.fault);
+      if (error instanceof RequestRefused) return { response: null, fault: error.fault };
       throw error;
     }
-    const archived = await archiveExchange(answer, prior);
+    const archived = await archiveExchange(exchange, prior);
     members.push(...archived.members);
     recordId = archived.recordId ?? recordId;
-    remainingMs = Math.max(1, remainingMs - answer.durationMs);
-    observe(capture, answer, archived.payloadDigest);
+    remainingMs = Math.max(1, remainingMs - exchange.durationMs);
+    observe(capture, exchange, archived.payloadDigest);
     capture.revisitOf = archived.revisit ? (prior?.captureId ?? null) : null;
+    return exchange;
+  };
+  const start = new URL(target.url);
+  start.hash = "";
+  const last = await followRedirects(start, config.max_redirects, ask, (url, status, location) => {
+    capture.redirects.push({ url: url.href, status });
+    capture.finalUrl = location.href;
+  });
 
-    const { response } = answer;
-    if (response === null || answer.fault !== null) return ended(answer.fault);
-    if (isRedirect(response.status)) {
-      const location = redirectTarget(url, response.headers);
-      if (!(location instanceof URL)) return ended(location);
-      capture.redirects.push({ url: url.href, status: response.status });
-      capture.finalUrl = location.href;
-      if (seen.has(location.href)) return ended(fault("REDIRECT_LOOP", `The redirects lead back to ${location.href}`));
-      if (capture.redirects.length > config.max_redirects) {
-        return ended(fault("TOO_MANY_REDIRECTS", `More than ${config.max_redirects} redirects`));
-      }
-      next = location.href;
-      continue;
-    }
-    if (response.status === 304 && prior !== null && isConditional(prior)) {
-      capture.notModified = true;
-      capture.payloadDigest = prior.payloadDigest;
-      return ended(null);
-    }
-    if (response.status < 200 || response.status > 299) return ended(statusFault(response.status));
-    const { error, html, ...content } = await readPageContent(response, url.href, maxBytes, context);
-    Object.assign(capture, content);
-    if (html !== null && content.extraction !== null) {
-      const reason = renderReason(config.render, html, content.extraction);
-      if (reason !== null) rendering = { reason, html };
-    }
-    return ended(error);
+  const { url, response } = last;
+  if (response === null || last.fault !== null) return ended(last.fault);
+  const prior = priorOf(target.prior, url);
+  if (response.status === 304 && prior !== null && isConditional(prior)) {
+    capture.notModified = true;
+    capture.payloadDigest = prior.payloadDigest;
+    return ended(null);
   }
+  if (response.status < 200 || response.status > 299) return ended(statusFault(response.status));
+  const { error, html, ...content } = await readPageContent(response, url.href, maxBytes, context);
+  Object.assign(capture, content);
+  if (html !== null && content.extraction !== null) {
+    const reason = renderReason(config.render, html, content.extraction);
+    if (reason !== null) rendering = { reason, html };
+  }
+  return ended(error);
 }
 
 function blankCapture(target: TaskUrl, now: number): Capture {

@@ -1,4 +1,4 @@
-/** What one delivery of a fetch task did, told in one line: a few additions a page. */
+/** Counts what one delivery of a fetch task did, for one line of the log: a few additions a page. */
 import type { Capture, CaptureErrorCode } from "../../capture/capture.ts";
 import type { Logger } from "../../platform/observability/log.ts";
 import { counter, counterBy, histogram, metricSet, SECONDS } from "../../platform/observability/metrics.ts";
@@ -74,20 +74,23 @@ export const FETCH = metricSet("fetch", [], {
 });
 
 export interface FetchRecord {
-  /** @param attempt tries before this one @param rendered whether a browser goes on with it */
+  /**
+   * @param attempt tries before this one
+   * @param rendered whether a browser goes on with it
+   */
   page(capture: Capture, attempt: number, rendered: boolean): void;
   deferred(delayMs: number): void;
-  /** Nothing where nothing was done. */
-  tell(log: Logger, now: number): void;
+  /** Writes the line, unless nothing was done. */
+  write(log: Logger, now: number): void;
 }
 
 export function createFetchRecord(): FetchRecord {
   const pages: Partial<Record<PageOutcome, number>> = {};
   const page_seconds: number[] = [];
-  let [payload_bytes, retries, rendering, deferrals, deferred_seconds, told] = [0, 0, 0, 0, 0, false];
+  let [payload_bytes, retries, rendering, deferrals, deferred_seconds, used] = [0, 0, 0, 0, 0, false];
   return {
     page({ error, notModified, fetchTimeMs, payloadBytes, status }, attempt, rendered) {
-      told = true;
+      used = true;
       const outcome = error !== null ? errorClassOf(error.code) : notModified ? "not_modified" : "fetched";
       pages[outcome] = (pages[outcome] ?? 0) + 1;
       // no request was made for the others
@@ -97,12 +100,12 @@ export function createFetchRecord(): FetchRecord {
       if (rendered) rendering += 1;
     },
     deferred(delayMs) {
-      told = true;
+      used = true;
       deferrals += 1;
       deferred_seconds += delayMs / 1000;
     },
-    tell(log, now) {
-      if (!told) return;
+    write(log, now) {
+      if (!used) return;
       const values = { pages, page_seconds, payload_bytes, retries, rendering, deferrals, deferred_seconds };
       log.measure("task worked on", FETCH.fields({}, values, now));
     },

@@ -1,10 +1,10 @@
 /**
- * Whether a page must be opened in a browser to be read, told from its HTML alone. Nearly free: one pass over the tags, and the
- * main content that has been extracted anyway.
+ * Whether a page must be opened in a browser to be read, decided from its HTML alone. Nearly free: one pass over the
+ * tags, and the main content that has been extracted anyway.
  *
  * A page that has its text is never rendered, whatever else it holds: server-side rendering with hydration has both an
- * application's root and the text. Nor is a page that says little but says it: what is looked for is a place that waits to be
- * filled.
+ * application's root and the text. Nor is a page that says little but says it: what is looked for is a place that waits
+ * to be filled.
  */
 import type { Extraction } from "../../extract/extraction.ts";
 import { onlyLoads } from "../../render/chromium/placeholder.ts";
@@ -13,7 +13,10 @@ import { type RenderSignals, renderSignals } from "./render-signals.ts";
 
 /** Characters of main content from which on a page has its text: a paragraph and its heading. */
 const ENOUGH_TEXT = 500;
-/** Where the page itself says that it needs scripts, or where its application's root is empty, this much may be a cookie notice. */
+/**
+ * Where the page itself says that it needs scripts, or where its application's root is empty, this much may be a cookie
+ * notice.
+ */
 const ENOUGH_TEXT_OF_A_SHELL = 1_500;
 /** Where nothing in it waits to be filled, this much is a page that has little to say. */
 const ENOUGH_TEXT_OF_A_SMALL_PAGE = 100;
@@ -22,7 +25,7 @@ const ENOUGH_TEXT_BESIDE_A_SLOT = 200;
 /** Text to markup of pages that are all markup: below it, a long page with hardly any text is an application. */
 const SHELL_SHARE = 0.01;
 const LONG_MARKUP = 20_000;
-/** Only so much of a page is searched for signs; shells are small. */
+/** Only so much of a page is searched for signals; shells are small. */
 const SEARCHED_CHARS = 300_000;
 /** A page that stays longer than this is there to be read. Seconds. */
 const SHORT_STAY_S = 10;

@@ -1,4 +1,7 @@
-/** What the HTML of a page shows of how it is made: one pass over its tags, no tree, and memory that does not grow with it. */
+/**
+ * What the HTML of a page shows of how it is made: one pass over its tags, no tree, and memory that does not grow with
+ * it.
+ */
 import { Parser } from "htmlparser2";
 
 export interface RenderSignals {

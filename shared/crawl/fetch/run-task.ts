@@ -1,6 +1,6 @@
 /**
- * Works through one fetch task: every URL ends as exactly one capture, now or in a later delivery of the same task. Waiting
- * never counts as a failed delivery: a task that must wait is sent again with a delay.
+ * Works through one fetch task: every URL ends as exactly one capture, now or in a later delivery of the same task.
+ * Waiting never counts as a failed delivery: a task that must wait is sent again with a delay.
  */
 import { uuidv7 } from "../../platform/ids.ts";
 import type { Logger } from "../../platform/observability/log.ts";
@@ -25,14 +25,14 @@ export async function runFetchTask(
   if (taken.outcome === "completed") return log.info("task is completed: this delivery is a duplicate");
   if (taken.outcome === "busy") {
     if (delivery.receiveCount === 1) return log.info("task is in other hands: this delivery is a duplicate");
-    // the holder may have died: look again when its lease ends
+    // the holder may have died: the task is tried again when its lease ends
     return await sendAgain(dependencies, task, taken.remainingMs);
   }
-  const tally = createFetchRecord();
+  const record = createFetchRecord();
   try {
-    await workWithLease(dependencies, task, taken.lease, { ...delivery, log }, tally);
+    await workWithLease(dependencies, task, taken.lease, { ...delivery, log }, record);
   } finally {
-    tally.tell(log, dependencies.clock.now());
+    record.write(log, dependencies.clock.now());
   }
 }
 
@@ -41,12 +41,12 @@ async function workWithLease(
   task: FetchTask,
   lease: TaskLease,
   delivery: TaskDelivery,
-  tally: FetchRecord,
+  record: FetchRecord,
 ): Promise<void> {
   const { log } = delivery;
   let outcome: WorkOutcome;
   try {
-    outcome = await workThrough(dependencies, task, lease, delivery, tally);
+    outcome = await workThrough(dependencies, task, lease, delivery, record);
   } catch (error) {
     await release(lease, log);
     throw error;
@@ -57,7 +57,7 @@ async function workWithLease(
     const delayMs = Math.max(MIN_DELAY_MS, Math.min(MAX_DELAY_MS, leftMs, outcome.waitMs));
     log.info("task goes on later", { delay_ms: delayMs, done: lease.done, urls: task.urls.length });
     if (!(await lease.defer(delayMs))) return;
-    tally.deferred(delayMs);
+    record.deferred(delayMs);
     // who cancels later finds the deferral, and wakes the task
     const cancelled = await dependencies.flags.isCancelled(task.jobId);
     await sendAgain(dependencies, task, cancelled ? MIN_DELAY_MS : delayMs);

@@ -2,10 +2,10 @@
 
 import { uuidTime } from "../../platform/ids.ts";
 import { RequestRefused } from "../http/request-refused.ts";
-import type { FreshnessCheck } from "../politeness/freshness.ts";
 import { CircuitOpen } from "../politeness/host-permit.ts";
 import { createPoliteClient, type PoliteClient } from "../politeness/polite-client.ts";
 import { SlotTooFar } from "../politeness/slot-queue.ts";
+import type { FreshnessCheck } from "../politeness/stop-poll.ts";
 import type { FetchTask } from "../tasks/fetch-task.ts";
 import { hostOf } from "../urls/normalize-url.ts";
 import type { FetchDependencies } from "./dependencies.ts";

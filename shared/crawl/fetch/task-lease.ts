@@ -1,15 +1,16 @@
 /**
- * Who works on a fetch task, and how far it got, in one DynamoDB item per task. SQS delivers at least once; the lease makes
- * sure that one delivery works at a time, and progress that the next one goes on where it ended.
+ * Who works on a fetch task, and how far it got, in one DynamoDB item per task. SQS delivers at least once; the lease
+ * makes sure that one delivery works at a time, and progress that the next one goes on where it ended.
  */
-import { type DynamoDBDocumentClient, GetCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import { z } from "zod";
-import { expiresAt, isConditionFailure } from "../../platform/aws/state-table.ts";
+import { type Change, createStateTable, expiresAt, type StateItem } from "../../platform/aws/state-table.ts";
 
 export const LEASE_MS = 30_000;
 const TASK_TTL_S = 7 * 24 * 3600;
 /** A delayed message may come this much early by our clock; it must not find its own deferral still standing. */
 const DEFERRAL_SLACK_MS = 900;
+const HELD = "#owner = :holder";
 
 const taskItemSchema = z.object({
   lease_until: z.number().default(0),
@@ -29,8 +30,8 @@ export type LeaseOutcome =
 export interface TaskLease {
   readonly take: number;
   /**
-   * Whether the URL's capture was sent. By hash and not by place: a task that is sent again after its lease has lapsed holds
-   * only the URLs that are still owed.
+   * Whether the URL's capture was sent. By hash and not by place: a task that is sent again after its lease has lapsed
+   * holds only the URLs that are still outstanding.
    */
   isDone(urlHash: string): boolean;
   /** How many are. */
@@ -39,7 +40,10 @@ export interface TaskLease {
   readonly until: number;
   /** @returns false where the lease was lost: stop */
   renew(): Promise<boolean>;
-  /** Adds to what is done, and renews. @returns false where the lease was lost */
+  /**
+   * Adds to what is done, and renews.
+   * @returns false where the lease was lost
+   */
   record(urlHashes: readonly string[]): Promise<boolean>;
   complete(): Promise<boolean>;
   /** Gives the task up until about `delayMs` from now: an earlier first delivery is a duplicate. */
@@ -61,75 +65,46 @@ export function createTaskLeases(
   TableName: string,
   now: () => number = Date.now,
 ): TaskLeases {
-  const write = async (
-    taskId: string,
-    UpdateExpression: string,
-    ConditionExpression: string,
-    values: Record<string, unknown>,
-  ): Promise<z.infer<typeof taskItemSchema> | undefined> => {
-    try {
-      const { Attributes } = await dynamo.send(
-        new UpdateCommand({
-          TableName,
-          Key: { pk: `task#${taskId}` },
-          UpdateExpression,
-          ConditionExpression,
-          ExpressionAttributeNames: { "#owner": "owner" },
-          ExpressionAttributeValues: values,
-          ReturnValues: "ALL_NEW",
-        }),
-      );
-      return taskItemSchema.parse(Attributes ?? {});
-    } catch (error) {
-      if (isConditionFailure(error)) return undefined;
-      throw error;
-    }
-  };
+  const table = createStateTable(dynamo, TableName);
+  const keyOf = (taskId: string): string => `task#${taskId}`;
 
   return {
     async take(taskId, owner, when = "in-time") {
       const early = when === "early" ? " OR attribute_not_exists(#owner)" : "";
-      const item = await write(
-        taskId,
-        "SET #owner = :owner, lease_until = :until, expires_at = :expiry, takes = if_not_exists(takes, :zero) + :one",
-        `attribute_not_exists(completed) AND (attribute_not_exists(lease_until) OR lease_until <= :now${early})`,
-        {
-          ":owner": owner,
-          ":until": now() + LEASE_MS,
-          ":now": now(),
-          ":expiry": expiresAt(now(), TASK_TTL_S),
-          ":zero": 0,
-          ":one": 1,
-        },
-      );
-      if (item !== undefined) return { outcome: "taken", lease: heldLease(taskId, owner, item) };
-      const { Item } = await dynamo.send(
-        new GetCommand({ TableName, Key: { pk: `task#${taskId}` }, ConsistentRead: true }),
-      );
-      const seen = taskItemSchema.parse(Item ?? {});
+      const change: Change = {
+        set: { lease_until: now() + LEASE_MS, expires_at: expiresAt(now(), TASK_TTL_S) },
+        add: { takes: 1 },
+        when: `attribute_not_exists(completed) AND (attribute_not_exists(lease_until) OR lease_until <= :now${early})`,
+        values: { now: now() },
+      };
+      const { taken, item } = await table.takeOnce(keyOf(taskId), "owner", change, owner);
+      if (taken) return { outcome: "taken", lease: heldLease(taskId, owner, item) };
+      const seen = taskItemSchema.parse(item ?? {});
       if (seen.completed) return { outcome: "completed" };
-      // a write whose answer is lost is tried again by the SDK, and meets itself
-      if (Item?.["owner"] === owner) return { outcome: "taken", lease: heldLease(taskId, owner, seen) };
-      const deferred = Item?.["owner"] === undefined;
+      const deferred = item?.["owner"] === undefined;
       return { outcome: "busy", remainingMs: Math.max(0, seen.lease_until - now()), deferred };
     },
     async free(taskId) {
-      await write(taskId, "SET lease_until = :zero REMOVE #owner", "attribute_exists(#owner)", { ":zero": 0 });
+      const change = { set: { lease_until: 0, owner: undefined }, when: "attribute_exists(#owner)" };
+      await table.update(keyOf(taskId), change);
     },
   };
 
-  function heldLease(taskId: string, owner: string, item: z.infer<typeof taskItemSchema>): TaskLease {
-    const { takes: take } = item;
-    const done = new Set(item.done);
+  function heldLease(taskId: string, owner: string, item: StateItem): TaskLease {
+    const { takes: take, done: sent, lease_until } = taskItemSchema.parse(item);
+    const done = new Set(sent);
     // as it was written: the answer may have taken its time
-    let until = item.lease_until;
-    const change = async (expression: string, values: Record<string, unknown>): Promise<boolean> =>
-      (await write(taskId, expression, "#owner = :owner", { ":owner": owner, ...values })) !== undefined;
-    const held = async (expression: string, values: Record<string, unknown>): Promise<boolean> => {
+    let until = lease_until;
+    const held = async (set: StateItem): Promise<boolean> => {
       const next = now() + LEASE_MS;
-      const kept = await change(`SET lease_until = :until${expression}`, { ":until": next, ...values });
+      const change = { set: { lease_until: next, ...set }, when: HELD, values: { holder: owner } };
+      const kept = (await table.update(keyOf(taskId), change)) !== undefined;
       if (kept) until = next;
       return kept;
+    };
+    const release = async (set: StateItem): Promise<boolean> => {
+      const change = { set: { ...set, owner: undefined }, when: HELD, values: { holder: owner } };
+      return (await table.takeOnce(keyOf(taskId), "released_by", change, owner)).taken;
     };
     return {
       take,
@@ -140,14 +115,13 @@ export function createTaskLeases(
       get until() {
         return until;
       },
-      renew: () => held("", {}),
+      renew: () => held({}),
       record(urlHashes) {
         for (const urlHash of urlHashes) done.add(shortKey(urlHash));
-        return held(", done = :done", { ":done": [...done] });
+        return held({ done: [...done] });
       },
-      complete: () => change("SET completed = :true REMOVE #owner", { ":true": true }),
-      defer: (delayMs) =>
-        change("SET lease_until = :until REMOVE #owner", { ":until": now() + delayMs - DEFERRAL_SLACK_MS }),
+      complete: () => release({ completed: true }),
+      defer: (delayMs) => release({ lease_until: now() + delayMs - DEFERRAL_SLACK_MS }),
     };
   }
 }

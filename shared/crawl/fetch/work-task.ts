@@ -1,7 +1,9 @@
 /** The work of one delivery of a fetch task: a few workers over its URLs, each of which ends as exactly one capture. */
 import type { CaptureError } from "../../capture/capture.ts";
+import { atOnce } from "../../platform/at-once.ts";
 import { fault } from "../http/faults.ts";
 import { SlotTooFar } from "../politeness/slot-queue.ts";
+import type { StopPoll } from "../politeness/stop-poll.ts";
 import { createRobotsGate } from "../robots/gate.ts";
 import type { FetchTask } from "../tasks/fetch-task.ts";
 import { hostOf } from "../urls/normalize-url.ts";
@@ -10,10 +12,10 @@ import { type CaptureWriter, createCaptureWriter } from "./capture-writer.ts";
 import type { FetchDependencies, TaskDelivery, WorkOutcome } from "./dependencies.ts";
 import { capturedWithout, check, fetchPage, type PageContext, type TaskUrl } from "./fetch-page.ts";
 import type { FetchRecord } from "./metrics.ts";
-import { createStopPoll } from "./stop-poll.ts";
 import { createTaskStop, isInfrastructureFault, type StopReason, type TaskStop } from "./stop-reason.ts";
 import { createTaskHosts, type TaskHosts } from "./task-hosts.ts";
 import type { TaskLease } from "./task-lease.ts";
+import { createTaskStopPoll } from "./task-stop-poll.ts";
 
 /** Kept free at the end of the function's time, beyond the longest page. */
 const CLOSING_MS = 15_000;
@@ -30,7 +32,7 @@ export async function workThrough(
   task: FetchTask,
   lease: TaskLease,
   { remainingMs, log }: TaskDelivery,
-  tally: FetchRecord,
+  record: FetchRecord,
 ): Promise<WorkOutcome> {
   const { clock, settings } = dependencies;
   const stop = createTaskStop();
@@ -39,7 +41,7 @@ export async function workThrough(
   const writer = openWriter(dependencies, task, lease, stop, deadline);
   let queue: TaskUrl[] = [];
   const queued = (): number => queue.length;
-  const poll = createStopPoll(dependencies, task, lease, stop);
+  const poll: StopPoll = createTaskStopPoll(dependencies, task, lease, stop, () => hosts.refresh());
   const hosts = createTaskHosts({ dependencies, task, signal: stop.signal, deadline, queued, freshness: poll });
   const context = pageContext(dependencies, task, hosts, writer);
   const ended = new Set(task.urls.map(({ urlHash }) => urlHash).filter((urlHash) => lease.isDone(urlHash)));
@@ -47,7 +49,7 @@ export async function workThrough(
   const endWithout = async (url: TaskUrl, error: CaptureError): Promise<void> => {
     ended.add(url.urlHash);
     const capture = capturedWithout(url, error, clock.now());
-    tally.page(capture, url.attempt, false);
+    record.page(capture, url.attempt, false);
     await writer.add(capture, [], null);
   };
 
@@ -78,27 +80,25 @@ export async function workThrough(
     queue = wanted;
   };
 
-  const worker = async (): Promise<void> => {
-    while (!stop.signal.aborted) {
-      const next = queue.shift();
-      if (next === undefined) return;
-      if (clock.now() >= deadline) return stop.stopFor({ kind: "later", waitMs: 0 });
-      await guarded(next, async () => {
-        const { capture, members, recordId, rendering } = await fetchPage(next, context);
-        ended.add(next.urlHash);
-        tally.page(capture, next.attempt, rendering !== null);
-        await writer.add(capture, members, recordId, rendering);
-      });
-    }
+  const untilStopped = function* (): Generator<TaskUrl> {
+    for (let next = queue.shift(); next !== undefined && !stop.signal.aborted; next = queue.shift()) yield next;
+  };
+
+  const work = async (url: TaskUrl): Promise<void> => {
+    if (clock.now() >= deadline) return stop.stopFor({ kind: "later", waitMs: 0 });
+    await guarded(url, async () => {
+      const { capture, members, recordId, rendering } = await fetchPage(url, context);
+      ended.add(url.urlHash);
+      record.page(capture, url.attempt, rendering !== null);
+      await writer.add(capture, members, recordId, rendering);
+    });
   };
 
   try {
-    await poll.look();
-    poll.start(hosts.refresh);
+    await poll.ensureRecent();
+    poll.start((error) => stop.stopFor({ kind: "failed", error }));
     await sortOut();
-    await Promise.all(
-      Array.from({ length: Math.min(settings.concurrency, task.concurrency ?? settings.concurrency) }, worker),
-    );
+    await atOnce(Math.min(settings.concurrency, task.concurrency ?? settings.concurrency), untilStopped(), work);
   } finally {
     await poll.stop();
     writer.close();

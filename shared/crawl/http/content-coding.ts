@@ -14,7 +14,8 @@ const MAX_CODINGS = 3;
 type Coding = "gzip" | "deflate" | "br" | "zstd";
 
 /**
- * A coding that nobody knows, and gzip or zstd that the bytes show to be a lie, are passed over: the body is taken as it is.
+ * A coding that nobody knows, and gzip or zstd that the bytes show to be a lie, are skipped: the body is taken as it
+ * is.
  * @param contentEncoding value of the header, several codings separated by commas in the order they were applied
  * @param cut the body ends before its end: what can be decoded of it is
  */

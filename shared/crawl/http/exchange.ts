@@ -1,6 +1,6 @@
 /**
- * One HTTP request and what came back, as bytes. Nothing is thrown for what a server does: a fault stands beside whatever
- * arrived before it, since that is archived too.
+ * One HTTP request and what came back, as bytes. Nothing is thrown for what a server does: a fault stands beside
+ * whatever arrived before it, since that is archived too.
  */
 import type { Agent, Dispatcher } from "undici";
 import type { CaptureError } from "../../capture/capture.ts";
@@ -38,16 +38,23 @@ export interface ExchangeLimits {
 
 /** Holds back large bodies, so that a few of them do not fill the memory: see `createBodyBudget`. */
 export interface BodyBudget {
-  /** Runs `resume` when there is room for one more large body. @returns called when that body is done */
+  /**
+   * Runs `resume` when there is room for one more large body.
+   * @returns called when that body is done
+   */
   enter(resume: () => void): () => void;
 }
 
 /** The moment at which a request is written, which may be long after it was handed over: connections take time. */
 export interface Departure {
-  /** Right before. @throws what keeps the request from leaving: it is not sent then, and its connection is kept for others */
+  /**
+   * Called right before.
+   *
+   * @throws what keeps the request from leaving: it is not sent then, and its connection is kept for others
+   */
   begin(): void;
   /** The request is written, or given up; not called where `begin` threw. */
-  over(): void;
+  end(): void;
 }
 
 /** A body up to this size needs no leave. */
@@ -78,7 +85,7 @@ export function exchange(
 
     const settle = (error: CaptureError | null, truncated: Truncation | null): void => {
       if (phase === "done") return;
-      if (phase === "connecting") departure.over();
+      if (phase === "connecting") departure.end();
       phase = "done";
       clearTimeout(timer);
       leave?.();
@@ -111,8 +118,8 @@ export function exchange(
         }
         phase = "sent";
         startedAt = Date.now();
-        // once undici has written it, which it does in the same turn
-        queueMicrotask(departure.over);
+        // once undici has written it, which it does in the same tick
+        queueMicrotask(departure.end);
       },
       onResponseStart(started, status, _headers, statusText = "") {
         if (status < 200 || phase === "done") return;
@@ -201,7 +208,10 @@ export function createBodyBudget(slots: number): BodyBudget {
   };
 }
 
-/** First value of a header, or undefined. @param name lower case */
+/**
+ * First value of a header, or undefined.
+ * @param name lower case
+ */
 export function headerValue(headers: readonly [string, string][], name: string): string | undefined {
   return headers.find(([each]) => each.toLowerCase() === name)?.[1];
 }

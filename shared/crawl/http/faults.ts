@@ -3,7 +3,7 @@ import { ProxyFault } from "../../access/proxy-tunnel.ts";
 import { UrlRefusedError } from "../../access/url-inspection.ts";
 import type { CaptureError, CaptureErrorCode } from "../../capture/capture.ts";
 
-/** Faults that may pass by themselves: the URL is tried again. */
+/** Transient faults: the URL is tried again. */
 const RETRYABLE = new Set<CaptureErrorCode>([
   "CONNECT_FAILED",
   "CONNECT_TIMEOUT",

@@ -14,7 +14,10 @@ export interface PageContent extends Pick<Capture, "mimeType" | "charset" | "ext
   html: string | null;
 }
 
-/** Longest text that is extracted, in UTF-16 code units: thirty long articles. It takes 2 s of CPU where it is all one run. */
+/**
+ * Longest text that is extracted, in UTF-16 code units: thirty long articles. It takes 2 s of CPU where it is all one
+ * run.
+ */
 const MAX_EXTRACTED_CHARS = 5_000_000;
 /** Tags that are read, each up to two nodes of a tree: a million elements take 1 GB, all that the function has. */
 const MAX_EXTRACTED_TAGS = 400_000;

@@ -1,9 +1,43 @@
-/** Redirects, followed by hand: each target is judged anew. */
+/** Redirects, followed by hand: each target is checked anew. */
 import type { CaptureError } from "../../capture/capture.ts";
-import { type HttpResponse, headerValue } from "./exchange.ts";
+import { type Exchange, type HttpResponse, headerValue } from "./exchange.ts";
 import { fault } from "./faults.ts";
 
 const REDIRECT_STATUS = new Set([301, 302, 303, 307, 308]);
+
+/** What came of asking for one URL. */
+export type Reply = Pick<Exchange, "response" | "fault">;
+
+/**
+ * Asks for a URL and then for whatever its redirects lead to.
+ *
+ * @param most redirects
+ * @param onRedirect called for each redirect that names a target, whether it is followed or not
+ * @returns the last reply and the URL it is of; `strayed` where its fault is that of a redirect
+ */
+export async function followRedirects(
+  start: URL,
+  most: number,
+  ask: (url: URL) => Promise<Reply>,
+  onRedirect: (from: URL, status: number, target: URL) => void = () => undefined,
+): Promise<Reply & { url: URL; strayed: boolean }> {
+  const seen = new Set<string>();
+  let url = start;
+  for (;;) {
+    const { response, fault: failure } = await ask(url);
+    if (response === null || failure !== null || !isRedirect(response.status)) {
+      return { url, response, fault: failure, strayed: false };
+    }
+    seen.add(url.href);
+    const strayed = (error: CaptureError) => ({ url, response, fault: error, strayed: true });
+    const target = redirectTarget(url, response.headers);
+    if (!(target instanceof URL)) return strayed(target);
+    onRedirect(url, response.status, target);
+    if (seen.has(target.href)) return strayed(fault("REDIRECT_LOOP", `The redirects lead back to ${target.href}`));
+    if (seen.size > most) return strayed(fault("TOO_MANY_REDIRECTS", `More than ${most} redirects`));
+    url = target;
+  }
+}
 
 export const isRedirect = (status: number): boolean => REDIRECT_STATUS.has(status);
 

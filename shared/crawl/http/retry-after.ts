@@ -3,12 +3,15 @@
 /** The longest that a site is left alone for one answer, in ms: as long as SQS can hold a message back. */
 export const MAX_RETRY_AFTER_MS = 900_000;
 
-/** A `Date` that is further from our time tells nothing: an old copy, or a clock that was never set. */
+/** A `Date` that is further from our time means nothing: it is an old copy, or a clock that was never set. */
 const MOST_SKEW_MS = 24 * 3600 * 1000;
 
 /**
  * @param servedAt the answer's `Date`: a date to come back at is by the clock of the same server
  * @returns ms from `now`, between 0 and `MAX_RETRY_AFTER_MS`; undefined where the value is neither seconds nor a date
+ * @example
+ * retryAfterMs("120", 0) // => 120_000
+ * retryAfterMs("Thu, 01 Jan 1970 00:00:10 GMT", 4_000) // => 6_000
  */
 export function retryAfterMs(value: string | undefined, now: number, servedAt?: string): number | undefined {
   if (value === undefined) return undefined;
@@ -22,7 +25,10 @@ function timeAt(servedAt: string | undefined, now: number): number {
   return Math.abs(time - now) <= MOST_SKEW_MS ? time : now;
 }
 
-/** HTTP dates name a month; `Date.parse` alone would also take "-5" for a year. That of asctime names no zone, and means GMT. */
+/**
+ * HTTP dates name a month; `Date.parse` alone would also take "-5" for a year. That of asctime names no zone, and means
+ * GMT.
+ */
 function httpDate(text: string): number {
   if (!/\b[A-Z][a-z]{2}\b/.test(text)) return Number.NaN;
   return Date.parse(/ \d{4}$/.test(text) ? `${text} GMT` : text);

@@ -39,7 +39,9 @@ const LISTS: Record<string, string> = {
   feed: "an Atom feed",
 };
 
-/** What a document is that lists pages for machines instead of being one, by its root element; undefined for all others. */
+/**
+ * What a document is that lists pages for machines instead of being one, by its root element; undefined for all others.
+ */
 export function listOfPages(markup: string): string | undefined {
   const root = rootOf(markup);
   return root !== undefined && Object.hasOwn(LISTS, root) ? LISTS[root] : undefined;

@@ -1,4 +1,4 @@
-/** What the pages of a batch lead to, as URLs of the job's frontier: within its scope, its depth and its bounds. */
+/** Adds what the pages of a batch link to to the job's frontier: within its scope, its depth and its bounds. */
 import type { Extraction } from "../../extract/extraction.ts";
 import type { Transaction } from "../../platform/database/database.ts";
 import { addUrls, type ClaimedUrl, knowsAll, type NewUrl } from "../frontier/frontier.ts";
@@ -29,18 +29,18 @@ const FRONTIER_FACTOR = 100;
 export interface Gained {
   /** Hosts that gained a URL. */
   hosts: ReadonlySet<string>;
-  /** Links that lead to nothing further once this has committed; see settled-links.ts. */
-  settled: readonly string[];
+  /** Links that lead to nothing further once this has committed; see seen-links.ts. */
+  seenLinks: readonly string[];
 }
 
-export const NOTHING_GAINED: Gained = { hosts: new Set(), settled: [] };
+export const NOTHING_GAINED: Gained = { hosts: new Set(), seenLinks: [] };
 
 /** Adds what the pages link to, and notes where a limit cuts something off. The caller holds the job's row. */
-export async function followLinks(tx: Transaction, job: JobRow, capturedPages: readonly Followed[]): Promise<Gained> {
+export async function followLinks(tx: Transaction, job: JobRow, captured: readonly Followed[]): Promise<Gained> {
   if (job.kind !== "site") return NOTHING_GAINED;
   const { max_depth, max_pages } = job.settings;
-  const crawled = capturedPages.filter(({ outcome }) => outcome.state === "crawled");
-  const pages = [...crawled, ...capturedPages.filter((captured) => leadsBack(job, captured))];
+  const crawled = captured.filter(({ outcome }) => outcome.state === "crawled");
+  const pages = [...crawled, ...captured.flatMap((page) => ledBack(job, page))];
   const became = new Map<string, string | null>();
   const found = linkedUrls(
     pages.map(({ finalUrl, url, links }) => ({ url: finalUrl, depth: url.depth, links })),
@@ -60,8 +60,8 @@ export async function followLinks(tx: Transaction, job: JobRow, capturedPages: r
   const beyond = found.filter(({ depth }) => depth > max_depth);
   await noteCut(tx, job, beyond, "max_depth");
   const inFrontier = new Set(added.map(({ url }) => url));
-  const settled = [...became].filter(([, url]) => url === null || inFrontier.has(url)).map(([link]) => link);
-  return { hosts, settled };
+  const seen = [...became].filter(([, url]) => url === null || inFrontier.has(url)).map(([link]) => link);
+  return { hosts, seenLinks: seen };
 }
 
 async function noteCut(
@@ -75,13 +75,13 @@ async function noteCut(
   if (!(await knowsAll(tx, job.id, hashes))) await noteLimit(tx, job, limit);
 }
 
-/** @param became is told of each link what URL it is; stays empty where links have to be looked at again */
+/** @param became gets the URL of each link; stays empty where links have to be looked at again */
 function rulesOf(job: JobRow, pages: readonly Followed[], became: Map<string, string | null>): LinkRules {
   const { strategy, scope, keywords, score_threshold, config } = job.settings;
   const rules = { scope: scopeCheckOf(job.id, scope), key: keyRules(config) };
   // breadth first alone, what is found again is never nearer or worth more than it was
   if (strategy === "bfs") {
-    return { ...rules, settled: seenLinks(job.id), note: (link, url) => void became.set(link, url) };
+    return { ...rules, seen: seenLinks(job.id), note: (link, url) => void became.set(link, url) };
   }
   if (strategy === "dfs") return rules;
   const scorer = linkScorer(keywords);
@@ -102,12 +102,11 @@ function rulesOf(job: JobRow, pages: readonly Followed[], became: Map<string, st
  * A task of a job with very many roots knows those of its own host only: what redirects to another one comes back as out of
  * scope although it is not. Its target counts as a link.
  */
-function leadsBack(job: JobRow, captured: Followed): boolean {
+function ledBack(job: JobRow, captured: Followed): Followed[] {
   const { outcome, url, finalUrl } = captured;
-  if (outcome.errorCode !== "OUT_OF_SCOPE" || finalUrl === url.url) return false;
-  if (!scopeCheckOf(job.id, job.settings.scope).admits(new URL(finalUrl))) return false;
-  captured.links = [finalUrl];
-  return true;
+  if (outcome.errorCode !== "OUT_OF_SCOPE" || finalUrl === url.url) return [];
+  if (!scopeCheckOf(job.id, job.settings.scope).admits(new URL(finalUrl))) return [];
+  return [{ ...captured, links: [finalUrl] }];
 }
 
 const datedPages = (crawled: readonly Followed[]) =>

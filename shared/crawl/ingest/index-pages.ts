@@ -1,5 +1,4 @@
-/** The captured pages of a batch as documents of the job's generation. */
-import type { Capture } from "../../capture/capture.ts";
+/** Makes documents of the job's generation from captured pages. */
 import {
   chunkLimits,
   documentOf,
@@ -7,68 +6,32 @@ import {
   type IndexTarget,
   insertDocuments,
   isIndexable,
+  NOTHING_INDEXED,
 } from "../../knowledge/documents/documents.ts";
-import { type CarriedOver, carryOver, findActiveDocuments } from "../../knowledge/embedding/carry-over.ts";
+import { carryOver, findActiveDocuments } from "../../knowledge/embedding/carry-over.ts";
 import type { Transaction } from "../../platform/database/database.ts";
 import type { JobRow } from "../jobs/lifecycle.ts";
-import type { Ended } from "./advance-job.ts";
+import type { CapturedPage } from "./captured-page.ts";
 import { outcomeOf } from "./outcomes.ts";
 
-/** A capture together with its frontier row and what follows for it. */
-export interface CapturedPage extends Ended {
-  capture: Capture;
-  /** Hash of the normalised final URL: the document's key. */
-  finalHash: string;
-}
-
 /**
- * Writes the documents of the pages, and copies those of pages that are unmodified; none where the job is not to be indexed.
- * An arrival that turns out to need another try gets that outcome here.
- * @param maxTokens what the embedder reads; null where there is none
+ * Looks up the documents of unmodified pages. A page has the links of its document; where there is none it needs another try.
  */
-export async function indexPages(
+export async function carryUnmodified(
   tx: Transaction,
   job: JobRow,
-  capturedPages: readonly CapturedPage[],
-  maxTokens: number | null,
-): Promise<IndexedPages> {
-  const target: IndexTarget = {
-    jobId: job.id,
-    generationId: job.generationId,
-    collectionId: job.collectionId,
-    tags: job.settings.tags,
-    wantsVectors: maxTokens !== null,
-  };
-  const { config, index } = job.settings;
-  const limits = chunkLimits(config, maxTokens);
-  const crawled = capturedPages.filter(({ outcome }) => outcome.state === "crawled");
-  const documents = crawled.flatMap(({ capture, captureId, finalUrl, finalHash, url }) => {
-    const { extraction } = capture;
-    if (!index || capture.notModified || extraction === null || !isIndexable(extraction, config.languages)) return [];
-    const page = { capture: { ...capture, extraction }, captureId, url: finalUrl, urlHash: finalHash };
-    return [documentOf({ ...page, parentUrl: url.discoveredFrom }, limits)];
+  pages: readonly CapturedPage[],
+): Promise<CapturedPage[]> {
+  const isUnmodified = ({ capture, outcome }: CapturedPage) => outcome.state === "crawled" && capture.notModified;
+  const hashes = pages.filter(isUnmodified).map(({ finalHash }) => finalHash);
+  const active = await findActiveDocuments(tx, job.collectionId, hashes);
+  return pages.map((page) => {
+    if (!isUnmodified(page)) return page;
+    const unmodified = active.get(page.finalHash);
+    return unmodified === undefined
+      ? { ...page, outcome: outcomeOf({ ...page.capture, error: NOTHING_TO_CARRY_OVER }, page.url.attempt) }
+      : { ...page, unmodified, links: unmodified.links };
   });
-  const unmodified = crawled.filter(({ capture }) => capture.notModified);
-  const active = await findActiveDocuments(
-    tx,
-    job.collectionId,
-    unmodified.map(({ finalHash }) => finalHash),
-  );
-  const carried = unmodified.flatMap((captured): CarriedOver[] => {
-    const document = active.get(captured.finalHash);
-    if (document === undefined) {
-      captured.outcome = outcomeOf({ ...captured.capture, error: NOTHING_TO_CARRY_OVER }, captured.url.attempt);
-      return [];
-    }
-    captured.links = document.links;
-    return [{ document, parentUrl: captured.url.discoveredFrom, crawledAt: captured.capture.fetchedAt }];
-  });
-  if (!index) return { documents: 0, chunkIds: [] };
-  const [written, copied] = [await insertDocuments(tx, target, documents), await carryOver(tx, target, carried)];
-  return {
-    documents: written.documents + copied.documents,
-    chunkIds: [...written.chunkIds, ...copied.chunkIds],
-  };
 }
 
 /** The document was removed since the claim, or the server answers 304 to a request without conditions: ask again. */
@@ -77,3 +40,42 @@ const NOTHING_TO_CARRY_OVER = {
   message: "The server says that the page is unmodified, but no document of it is known",
   retryable: true,
 };
+
+/**
+ * Writes the documents of the pages, and copies those of unmodified ones; none where the job is cancelled or not to be indexed.
+ * @param maxTokens what the embedder reads; null where there is none
+ */
+export async function indexPages(
+  tx: Transaction,
+  job: JobRow,
+  pages: readonly CapturedPage[],
+  maxTokens: number | null,
+): Promise<IndexedPages> {
+  if (job.cancelRequested || !job.settings.index) return NOTHING_INDEXED;
+  const target = indexTarget(job, maxTokens !== null);
+  const { config } = job.settings;
+  const limits = chunkLimits(config, maxTokens);
+  const documents = pages.flatMap(({ capture, captureId, finalUrl, finalHash, outcome, url }) => {
+    const { extraction } = capture;
+    if (outcome.state !== "crawled" || capture.notModified || extraction === null) return [];
+    if (!isIndexable(extraction, config.languages)) return [];
+    const page = { capture: { ...capture, extraction }, captureId, url: finalUrl, urlHash: finalHash };
+    return [documentOf({ ...page, parentUrl: url.discoveredFrom }, limits)];
+  });
+  const carried = pages.flatMap(({ unmodified, url, capture }) =>
+    unmodified === undefined
+      ? []
+      : [{ document: unmodified, parentUrl: url.discoveredFrom, crawledAt: capture.fetchedAt }],
+  );
+  const written = await insertDocuments(tx, target, documents);
+  const copied = await carryOver(tx, target, carried);
+  return {
+    documents: written.documents + copied.documents,
+    chunkIds: [...written.chunkIds, ...copied.chunkIds],
+  };
+}
+
+export function indexTarget(job: JobRow, wantsVectors: boolean): IndexTarget {
+  const { id: jobId, generationId, collectionId, settings } = job;
+  return { jobId, generationId, collectionId, tags: settings.tags, wantsVectors };
+}

@@ -9,29 +9,22 @@ import { rowsOf } from "../../platform/database/rows.ts";
 import { readTask } from "../frontier/claim-lease.ts";
 import { findReusable, type Reusable } from "../frontier/crawl-cache.ts";
 import { type ClaimedUrl, lockTask } from "../frontier/frontier.ts";
-import { claimSkipped } from "../frontier/give-up.ts";
 import { peekJob } from "../jobs/lifecycle.ts";
-import {
-  advanceJob,
-  type Ended,
-  type IngestDependencies,
-  type Ingested,
-  NOTHING,
-  recordIngested,
-  sendFollowUps,
-} from "./advance-job.ts";
+import { advanceJob, type EndedPage } from "./advance-job.ts";
+import type { IngestDependencies } from "./dependencies.ts";
+import { indexTarget } from "./index-pages.ts";
+import { ANSWERED_BEFORE, type Ingested, passedOn, recordIngested, sendFollowUps } from "./ingested.ts";
 
 /** Message of the `captures` queue: the URLs of the task are looked up in the crawl cache. */
 export const cachedTaskSchema = z.strictObject({ jobId: z.uuid(), taskId: z.uuid(), fromCache: z.literal(true) });
 export type CachedTask = z.infer<typeof cachedTaskSchema>;
 
-/** Idempotent: what the task does not owe any more is left alone. */
+/** Idempotent: URLs that the task is not responsible for any more are left alone. */
 export async function ingestFromCache(dependencies: IngestDependencies, { jobId, taskId }: CachedTask): Promise<void> {
   const started = performance.now();
   const ingested = await inTransaction(dependencies.sql, (tx) => reuseCaptures(tx, dependencies, jobId, taskId));
   recordIngested(dependencies.log, jobId, ingested, started, { task_id: taskId });
   await sendFollowUps(dependencies, jobId, ingested);
-  if (ingested === NOTHING) await claimSkipped(dependencies, jobId);
 }
 
 async function reuseCaptures(
@@ -41,7 +34,7 @@ async function reuseCaptures(
   taskId: string,
 ): Promise<Ingested> {
   const [job, outstanding] = await Promise.all([peekJob(tx, jobId), lockTask(tx, jobId, taskId)]);
-  if (job === undefined || outstanding.length === 0) return NOTHING;
+  if (job === undefined || outstanding.length === 0) return ANSWERED_BEFORE;
   const found = await findReusable(
     tx,
     job,
@@ -49,22 +42,15 @@ async function reuseCaptures(
   );
   if (found.length === 0) {
     const task = await readTask(tx, job, taskId);
-    return { ...NOTHING, tasks: task === undefined ? [] : [task] };
+    return passedOn(task === undefined ? [] : [task]);
   }
   const urls = new Map(outstanding.map((url) => [url.urlHash, url]));
   const reused = found.map((each) => ({ ...each, url: urls.get(each.urlHash) as ClaimedUrl }));
   const ids = await repeatCaptures(tx, jobId, reused);
   const carried = job.cancelRequested || !job.settings.index ? [] : reused.flatMap(carriedOver);
-  const target = {
-    jobId,
-    generationId: job.generationId,
-    collectionId: job.collectionId,
-    tags: job.settings.tags,
-    wantsVectors: embedding !== null,
-  };
-  const indexed = await carryOver(tx, target, carried);
-  const capturedPages = reused.map(
-    ({ urlHash, url, finalUrl, document }): Ended => ({
+  const indexed = await carryOver(tx, indexTarget(job, embedding !== null), carried);
+  const pages = reused.map(
+    ({ urlHash, url, finalUrl, document }): EndedPage => ({
       url,
       captureId: ids.get(urlHash) as number,
       outcome: { state: "crawled", errorCode: null, waitMs: 0, givesBudgetBack: false },
@@ -74,16 +60,7 @@ async function reuseCaptures(
       reused: true,
     }),
   );
-  const claimed = capturedPages.map(({ url }) => url);
-  const advanced = await advanceJob(tx, {
-    job,
-    taskId,
-    claimed,
-    capturedPages,
-    indexed,
-    embeds: embedding !== null,
-    log,
-  });
+  const advanced = await advanceJob(tx, { job, taskId, pages, indexed, embeds: embedding !== null, log });
   const rest = await readTask(tx, job, taskId);
   return { ...advanced, tasks: rest === undefined ? advanced.tasks : [rest, ...advanced.tasks] };
 }

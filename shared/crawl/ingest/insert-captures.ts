@@ -1,24 +1,17 @@
-/** Captures as rows: every observation of a URL, those without an answer included. */
+/** Writes captures as rows: every observation of a URL, those without an answer included. */
 import type { Capture } from "../../capture/capture.ts";
 import type { Transaction } from "../../platform/database/database.ts";
 import { rowsOf } from "../../platform/database/rows.ts";
+import type { KeyedPage, StoredPage } from "./captured-page.ts";
 
-export interface PlacedCapture {
-  capture: Capture;
-  /** Its position in the batch object. */
-  index: number;
-  /** SHA-256 of the normalised final URL, hex. */
-  finalHash: string;
-}
-
-/** @returns the ids of the rows, by URL hash */
+/** @returns the pages with the ids of their rows */
 export async function insertCaptures(
   tx: Transaction,
   jobId: string,
   batchKey: string,
-  placed: readonly PlacedCapture[],
-): Promise<Map<string, number>> {
-  const rows = placed.map(({ capture, index, finalHash }) => ({
+  pages: readonly KeyedPage[],
+): Promise<StoredPage[]> {
+  const rows = pages.map(({ capture, index, finalHash }) => ({
     url: capture.url,
     hash: capture.urlHash,
     final_url: capture.finalUrl,
@@ -67,7 +60,8 @@ export async function insertCaptures(
       error_retryable boolean, warc_key text, warc_offset bigint, warc_length bigint, warc_record_id uuid,
       revisit_of bigint, rendered jsonb, batch_index int)
     returning id, encode(url_hash, 'hex') as hash`;
-  return new Map(inserted.map((row) => [row.hash, row.id]));
+  const ids = new Map(inserted.map(({ hash, id }) => [hash, id]));
+  return pages.map((page) => ({ ...page, captureId: ids.get(page.capture.urlHash) as number }));
 }
 
 function headerOf(capture: Capture, name: string): string | null {

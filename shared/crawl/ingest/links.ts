@@ -1,4 +1,4 @@
-/** The links of captured pages that a job may follow. */
+/** Finds the links of captured pages that a job may follow. */
 import type { NewUrl } from "../frontier/frontier.ts";
 import type { ScopeCheck } from "../urls/exact-scope.ts";
 import { type KeyRules, normalized, urlHash } from "../urls/normalize-url.ts";
@@ -20,21 +20,21 @@ export interface LinkRules {
   /** 0 to 1. Links below `threshold` are not followed, unless another page or anchor gives them more. */
   score?: { of(url: URL, page: number, position: number): number; threshold: number };
   /** Links to leave out, as they are on the pages. Not together with `score`. */
-  settled?: ReadonlySet<string> | undefined;
-  /** Is told what each link became; null: none that is followed. Not together with `score`. */
+  seen?: ReadonlySet<string> | undefined;
+  /** Called with what each link became; null: none that is followed. Not together with `score`. */
   note?(link: string, url: string | null): void;
 }
 
 /** In order of pages and links, each URL once, at the least depth and with the best score that the pages give it. */
 export function linkedUrls(pages: readonly LinkingPage[], rules: LinkRules): NewUrl[] {
-  const { scope, key, score, settled } = rules;
+  const { scope, key, score } = rules;
   const found = new Map<string, NewUrl>();
   const seen = new Set<string>();
   const byDepth = pages.map((page, index) => ({ page, index })).sort((a, b) => a.page.depth - b.page.depth);
   for (const { page, index } of byDepth) {
     for (const [position, link] of page.links.entries()) {
       // what a link is worth is a matter of the page and the anchor, too
-      if (score === undefined && (seen.has(link) || settled?.has(link))) continue;
+      if (score === undefined && (seen.has(link) || rules.seen?.has(link))) continue;
       seen.add(link);
       const url = followable(link, key);
       const known = url === null ? undefined : found.get(url.href);

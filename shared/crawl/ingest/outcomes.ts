@@ -17,7 +17,14 @@ export interface Outcome {
 
 type Observed = Pick<Capture, "status" | "redirects" | "error">;
 
-/** @param attempt tries before this one */
+/**
+ * Says what becomes of a URL: it is done, failed, skipped, or tried again.
+ * @param attempt tries before this one
+ * @example
+ * const error = { code: "HTTP_503", message: "overloaded", retryable: true };
+ * outcomeOf({ status: 503, redirects: [], error }, 0).state // => "pending"
+ * outcomeOf({ status: 503, redirects: [], error }, MAX_ATTEMPTS - 1).state // => "failed"
+ */
 export function outcomeOf({ status, redirects, error }: Observed, attempt: number): Outcome {
   if (error === null) return { state: "crawled", errorCode: null, waitMs: 0, givesBudgetBack: false };
   const { code, retryable, retryAfterMs = 0 } = error;

@@ -1,3 +1,4 @@
+/** Grants permits to ask a host: not while it is blocked, and one at a time while its circuit is half-open. */
 import type { Clock } from "../../platform/clock.ts";
 import { type Exchange, headerValue } from "../http/exchange.ts";
 import { RequestRefused } from "../http/request-refused.ts";
@@ -18,29 +19,39 @@ export class CircuitOpen extends Error {
 
 /** Leave to make one request. */
 export interface Permit {
-  /** To be asked right before the request leaves, which may be long after. @throws as `pass` does */
+  /**
+   * Must be called right before the request leaves, which may be long after the permit was granted.
+   *
+   * @throws as `acquire` does
+   */
   confirm(): void;
-  /** To be called once the request is over. @param answered it was made, and `learnFrom` was told */
-  over(answered: boolean): Promise<void>;
+  /**
+   * Must be called once the request has ended.
+   *
+   * @param answered it was made, and `learnFrom` has its exchange
+   */
+  release(answered: boolean): Promise<void>;
 }
 
 export interface HostPermits {
   /**
-   * Lets a request pass where the host is not blocked and its circuit is closed, or half-open and the request its one probe.
+   * Grants a permit where the host is not blocked and its circuit is closed, or half-open and the request its one
+   * probe.
+   *
    * @param longestMs that the request may take
    * @throws RequestRefused, CircuitOpen
    */
-  pass(longestMs: number): Promise<Permit>;
+  acquire(longestMs: number): Promise<Permit>;
   /** Holds the host back, counts failures, closes the circuit. */
   learnFrom(exchange: Exchange): Promise<void>;
 }
 
 /**
- * Openings of a circuit that a job waits through. What still waits when it opens once more ends, so that a host that stays
- * down costs a job bounded time.
+ * Openings of a circuit that a job waits through. What still waits when it opens once more ends, so that a host that
+ * stays down costs a job bounded time.
  */
 const OPENINGS_WAITED = 3;
-/** What a 429 without Retry-After, or with one that is over, asks for, in ms. */
+/** What a 429 without Retry-After, or with one in the past, asks for, in ms. */
 const DEFAULT_HOLD_MS = 5000;
 /** Until it is asked again what came of another worker's probe, in ms. */
 const PROBE_PAUSE_MS = 5000;
@@ -69,7 +80,7 @@ export function createHostPermits(host: KnownHost, states: HostStates, clock: Cl
     const lease = until;
     return {
       confirm: () => refuseBlocked(host.seen),
-      async over(answered) {
+      async release(answered) {
         try {
           if (!answered) await states.dropProbe(host.name, lease);
         } finally {
@@ -103,7 +114,7 @@ export function createHostPermits(host: KnownHost, states: HostStates, clock: Cl
       refuseBlocked(host.seen);
       if (host.seen !== undefined && circuitOf(host.seen, clock.now()) !== "closed") refuse(host.seen);
     },
-    over: async () => undefined,
+    release: async () => undefined,
   };
 
   /** @returns ms to stay away, where the answer asks for it */
@@ -111,13 +122,13 @@ export function createHostPermits(host: KnownHost, states: HostStates, clock: Cl
     if (response?.status !== 429 && response?.status !== 503) return undefined;
     const { headers } = response;
     const asked = retryAfterMs(headerValue(headers, "retry-after"), clock.now(), headerValue(headers, "date"));
-    // a time that is over asks for nothing
+    // a time in the past asks for nothing
     if (asked) return asked;
     return response.status === 429 ? DEFAULT_HOLD_MS : undefined;
   };
 
   return {
-    async pass(longestMs) {
+    async acquire(longestMs) {
       for (;;) {
         const seen = await host.current();
         refuseBlocked(seen);

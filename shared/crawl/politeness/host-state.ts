@@ -1,10 +1,10 @@
 /**
- * What all tasks must agree on about a host, in one DynamoDB item: the next free slot, how long it asked to be left alone,
- * whether it is blocked, and its circuit breaker.
+ * What all tasks must agree on about a host, in one DynamoDB item: the next free slot, how long it asked to be left
+ * alone, whether it is blocked, and its circuit breaker.
  */
-import { type DynamoDBDocumentClient, GetCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import { z } from "zod";
-import { expiresAt, isConditionFailure } from "../../platform/aws/state-table.ts";
+import { type Condition, createStateTable, expiresAt, type StateItem } from "../../platform/aws/state-table.ts";
 
 const hostItemSchema = z.object({
   /** Epoch ms of the next free slot. */
@@ -69,7 +69,10 @@ export interface HostStates {
     when: { notBefore: number; maxWaitMs: number; intervalMs: number },
     seen?: HostState,
   ): Promise<{ firstAt: number; taken: boolean; state: HostState }>;
-  /** Gives back what is reserved, for when nobody is left who would use it: the next slot is one interval, or a second, away. */
+  /**
+   * Gives back what is reserved, for when nobody is left who would use it: the next slot is one interval, or a second,
+   * away.
+   */
   freeSlots(host: string): Promise<void>;
   /** Leaves the host alone until then; never shortens an earlier request. */
   hold(host: string, untilMs: number): Promise<void>;
@@ -83,7 +86,10 @@ export interface HostStates {
    * @returns until when (epoch ms); undefined where another has it
    */
   takeProbe(host: string, seen: HostState, leaseMs: number): Promise<number | undefined>;
-  /** Gives the probe back that was not made after all. @param until as `takeProbe` gave it */
+  /**
+   * Gives the probe back that was not made after all.
+   * @param until as `takeProbe` gave it
+   */
   dropProbe(host: string, until: number): Promise<void>;
   /**
    * Writes the domain's settings for all workers to see.
@@ -104,7 +110,7 @@ export function circuitOpenUntil({ opened_at, circuit_timeout_s }: HostState): n
   return opened_at + circuit_timeout_s * 1000;
 }
 
-/** @param onOpened told of each opening of a circuit, by the one whose failure opened it */
+/** @param onOpened called for each opening of a circuit, by the one whose failure opened it */
 export function createHostStates(
   dynamo: DynamoDBDocumentClient,
   TableName: string,
@@ -112,7 +118,7 @@ export function createHostStates(
   circuit: CircuitLimits = DEFAULT_CIRCUIT,
   onOpened: (host: string) => void = () => {},
 ): HostStates {
-  const stateOf = (item: Record<string, unknown> | undefined): HostState => {
+  const stateOf = (item: StateItem | undefined): HostState => {
     const own = hostItemSchema.parse(item ?? {});
     return {
       ...own,
@@ -120,34 +126,10 @@ export function createHostStates(
       circuit_timeout_s: own.circuit_timeout_s ?? circuit.timeoutS,
     };
   };
-  const keyOf = (host: string) => ({ pk: `host#${host}` });
-  const update = (
-    host: string,
-    UpdateExpression: string,
-    values: Record<string, unknown>,
-    ConditionExpression?: string,
-  ): UpdateCommand =>
-    new UpdateCommand({
-      TableName,
-      Key: keyOf(host),
-      UpdateExpression,
-      ExpressionAttributeValues: values,
-      ...(ConditionExpression === undefined ? {} : { ConditionExpression }),
-      ReturnValues: "ALL_NEW",
-    });
-  const attempt = async (command: UpdateCommand): Promise<Record<string, unknown> | undefined> => {
-    try {
-      return (await dynamo.send(command)).Attributes ?? {};
-    } catch (error) {
-      if (isConditionFailure(error)) return undefined;
-      throw error;
-    }
-  };
+  const table = createStateTable(dynamo, TableName);
+  const keyOf = (host: string): string => `host#${host}`;
   const states: HostStates = {
-    async read(host) {
-      const { Item } = await dynamo.send(new GetCommand({ TableName, Key: keyOf(host), ConsistentRead: true }));
-      return stateOf(Item);
-    },
+    read: async (host) => stateOf(await table.read(keyOf(host))),
     async reserve(host, durationMs, { notBefore, maxWaitMs, intervalMs }, seen) {
       let state = seen ?? (await states.read(host));
       for (;;) {
@@ -156,110 +138,76 @@ export function createHostStates(
         if (firstAt - now() > maxWaitMs) return { firstAt, taken: false, state };
         // a domain's settings outlive its traffic: only an item without any expires
         const expires = settings_revision === 0 && rate_limit_rps === undefined && !blocked;
-        const taken = await attempt(
-          update(
-            host,
-            `SET next_at = :next, interval_ms = :interval${expires ? ", expires_at = :expiry" : " REMOVE expires_at"}`,
-            {
-              ":next": firstAt + durationMs,
-              ":interval": Math.ceil(intervalMs),
-              ":next_at": next_at,
-              ":hold_until": hold_until,
-              ":settings_revision": settings_revision,
-              ...(expires ? { ":expiry": expiresAt(now(), HOST_TTL_S) } : {}),
-            },
-            // settings that came meanwhile must neither be overlooked nor expire
-            [
-              unchanged("next_at", next_at),
-              unchanged("hold_until", hold_until),
-              unchanged("settings_revision", settings_revision),
-            ].join(" AND "),
-          ),
-        );
-        if (taken !== undefined) return { firstAt, taken: true, state: stateOf(taken) };
-        state = await states.read(host);
+        const { taken, item } = await table.takeOnce(keyOf(host), "reserved_by", {
+          set: {
+            next_at: firstAt + durationMs,
+            interval_ms: Math.ceil(intervalMs),
+            expires_at: expires ? expiresAt(now(), HOST_TTL_S) : undefined,
+          },
+          // settings that came meanwhile must neither be overlooked nor expire
+          ...unchanged({ next_at, hold_until, settings_revision }),
+        });
+        state = stateOf(item);
+        if (taken) return { firstAt, taken, state };
       }
     },
     async freeSlots(host) {
       const { next_at, interval_ms } = await states.read(host);
       const next = now() + Math.max(SHORTEST_REST_MS, interval_ms);
-      if (next_at <= next) return;
-      await attempt(update(host, "SET next_at = :next", { ":next": next, ":next_at": next_at }, "next_at = :next_at"));
+      if (next_at > next) await table.update(keyOf(host), { set: { next_at: next }, ...unchanged({ next_at }) });
     },
     async hold(host, untilMs) {
-      await attempt(
-        update(
-          host,
-          "SET hold_until = :until",
-          { ":until": untilMs },
-          "attribute_not_exists(hold_until) OR hold_until < :until",
-        ),
-      );
+      const when = "attribute_not_exists(hold_until) OR hold_until < :hold_until";
+      await table.update(keyOf(host), { set: { hold_until: untilMs }, when });
     },
     async recordFailure(host) {
-      const counted = await attempt(
-        update(host, "SET failures = if_not_exists(failures, :zero) + :one", { ":zero": 0, ":one": 1 }),
-      );
-      const state = stateOf(counted);
+      const state = stateOf(await table.update(keyOf(host), { add: { failures: 1 } }));
+      const { opened_at, down_since, openings } = state;
       if (state.failures < state.circuit_threshold || circuitOf(state, now()) === "open") return state;
-      const opened = await attempt(
-        update(
-          host,
-          "SET opened_at = :now, probe_until = :zero, openings = :openings, down_since = :down_since",
-          {
-            ":now": now(),
-            ":zero": 0,
-            ":openings": state.openings + 1,
-            ":down_since": state.down_since === 0 ? now() : state.down_since,
-            ":opened_at": state.opened_at,
-          },
-          unchanged("opened_at", state.opened_at),
-        ),
-      );
-      if (opened === undefined) return states.read(host);
-      onOpened(host);
-      return stateOf(opened);
+      const { taken, item } = await table.takeOnce(keyOf(host), "opened_by", {
+        set: {
+          opened_at: now(),
+          probe_until: 0,
+          openings: openings + 1,
+          down_since: down_since === 0 ? now() : down_since,
+        },
+        ...unchanged({ opened_at }),
+      });
+      if (taken) onOpened(host);
+      return stateOf(item);
     },
     async recordSuccess(host) {
-      const closed =
-        "SET failures = :zero, opened_at = :zero, probe_until = :zero, openings = :zero, down_since = :zero";
+      const set = { failures: 0, opened_at: 0, probe_until: 0, openings: 0, down_since: 0 };
       // where nothing is known of the host there is nothing to close
-      return stateOf(await attempt(update(host, closed, { ":zero": 0 }, "attribute_exists(pk)")));
+      return stateOf(await table.update(keyOf(host), { set, when: "attribute_exists(pk)" }));
     },
     async takeProbe(host, seen, leaseMs) {
       const until = now() + leaseMs;
-      const taken = await attempt(
-        update(
-          host,
-          "SET probe_until = :until",
-          { ":until": until, ":opened": seen.opened_at, ":now": now() },
-          "opened_at = :opened AND (attribute_not_exists(probe_until) OR probe_until < :now)",
-        ),
-      );
-      return taken === undefined ? undefined : until;
+      const { taken } = await table.takeOnce(keyOf(host), "probe_by", {
+        set: { probe_until: until },
+        when: "opened_at = :opened AND (attribute_not_exists(probe_until) OR probe_until < :now)",
+        values: { opened: seen.opened_at, now: now() },
+      });
+      return taken ? until : undefined;
     },
     async dropProbe(host, until) {
-      const values = { ":zero": 0, ":until": until };
-      await attempt(update(host, "SET probe_until = :zero", values, "probe_until = :until"));
+      await table.update(keyOf(host), { set: { probe_until: 0 }, ...unchanged({ probe_until: until }) });
     },
     async applySettings(host, settings, revision) {
-      const values = { ...settings, settings_revision: revision };
-      const given = Object.entries(values).filter(([, value]) => value !== undefined);
-      const gone = Object.keys(values).filter((name) => !given.some(([each]) => each === name));
-      await attempt(
-        update(
-          host,
-          `SET ${given.map(([name]) => `${name} = :${name}`).join(", ")} REMOVE ${[...gone, "expires_at"].join(", ")}`,
-          Object.fromEntries(given.map(([name, value]) => [`:${name}`, value])),
-          "attribute_not_exists(settings_revision) OR settings_revision <= :settings_revision",
-        ),
-      );
+      await table.update(keyOf(host), {
+        set: { ...settings, settings_revision: revision, expires_at: undefined },
+        when: "attribute_not_exists(settings_revision) OR settings_revision <= :settings_revision",
+      });
     },
   };
   return states;
 }
 
-/** A condition on the value `:name`; an attribute that is not there counts as 0. */
-function unchanged(name: string, seen: number): string {
-  return seen === 0 ? `(attribute_not_exists(${name}) OR ${name} = :${name})` : `${name} = :${name}`;
+/** The condition that the attributes are as they were seen; one that is not there counts as 0. */
+function unchanged(seen: Readonly<Record<string, number>>): Condition {
+  const terms = Object.entries(seen).map(([name, value]) =>
+    value === 0 ? `(attribute_not_exists(${name}) OR ${name} = :seen_${name})` : `${name} = :seen_${name}`,
+  );
+  const values = Object.fromEntries(Object.entries(seen).map(([name, value]) => [`seen_${name}`, value]));
+  return { when: terms.join(" AND "), values };
 }

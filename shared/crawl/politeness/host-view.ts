@@ -1,4 +1,4 @@
-/** What one task knows of a host: read once, then kept as the task's own writes and its watch tell. */
+/** What one task knows of a host: read once, then kept up to date by the task's own writes and its stop poll. */
 import type { HostState, HostStates } from "./host-state.ts";
 
 export interface KnownHost {

@@ -3,6 +3,10 @@
 /**
  * The slowest of what the job asks for, what the domain's setting allows and what its robots.txt wants. Rates above one are
  * rounded down to whole requests: 2.5 a second would mean three in some second.
+ * @param crawlDelayMs `Crawl-delay` of the host's robots.txt
+ * @example
+ * paceOf(2.5, undefined, undefined) // => { burst: 2, windowMs: 1000, intervalMs: 525, graceMs: 50 }
+ * paceOf(10, 5, 4000).windowMs // => 4000
  */
 export function paceOf(jobRps: number, domainRps: number | undefined, crawlDelayMs: number | undefined): Pace {
   const rps = Math.min(jobRps, domainRps ?? Number.POSITIVE_INFINITY);
@@ -25,8 +29,9 @@ export interface Pace {
 }
 
 /**
- * How late a slot may be used, in ms. Slots stand further apart by the same amount per second, so that whatever is sent that
- * late, by whichever worker, no second sees more than the rate: n slots in 1000 + JITTER_MS make at most n in any second.
+ * How late a slot may be used, in ms. Slots stand further apart by the same amount per second, so that whatever is sent
+ * that late, by whichever worker, no second sees more than the rate: n slots in 1000 + JITTER_MS make at most n in any
+ * second.
  */
 const JITTER_MS = 50;
 
@@ -45,8 +50,8 @@ const GAP_MS = 200;
 const COLD_GAP_MS = 250;
 
 /**
- * Time to reserve for `count` requests, in ms. Behind their slots it leaves a gap, since they may leave late, while the first of
- * the next worker are on time.
+ * Time to reserve for `count` requests, in ms. Behind their slots it leaves a gap, since they may leave late, while the
+ * first of the next worker are on time.
  * @param cold there is no connection to the host yet, so the first request certainly leaves late
  */
 export function reservedMs(count: number, pace: Pace, cold: boolean): number {
@@ -60,8 +65,8 @@ function gapMs(count: number, { intervalMs, graceMs }: Pace, cold: boolean): num
 }
 
 /**
- * How late a request may leave, in ms after its slot, so that it and the first ones of the next worker keep to the pace: the
- * gap, and what slots stand further apart than they must.
+ * How late a request may leave, in ms after its slot, so that it and the first ones of the next worker keep to the
+ * pace: the gap, and what slots stand further apart than they must.
  */
 export function longestDelayMs(count: number, pace: Pace, cold: boolean): number {
   return pace.burst * pace.intervalMs - pace.windowMs + gapMs(count, pace, cold);

@@ -1,57 +1,61 @@
-/** How fast a host may be asked: the arithmetic of its slots, and the pacing of what one task really sends. */
+/** Paces what one task really sends to one host. */
 import type { Clock } from "../../platform/clock.ts";
 import type { Pace } from "./pace.ts";
 
 /**
- * Holds what one task sends to one host to its pace, by the times at which requests really left: by slots alone, a request
- * delayed by a slow connection and the one after it would arrive together.
+ * Goes by the times at which requests really left: by slots alone, a request that a slow connection delays and the one
+ * after it would arrive together.
  */
 export interface Pacer {
-  /** Waits until a request may leave. */
-  turn(pace: Pace, signal: AbortSignal): Promise<Departing>;
+  /**
+   * Waits until a request may leave.
+   *
+   * @throws the signal's reason
+   */
+  admit(pace: Pace, signal: AbortSignal): Promise<Admission>;
 }
 
-/** Tells the pacer what became of a request that had its turn. */
-export interface Departing {
-  left(): void;
-  /** It was not sent after all. */
-  stayed(): void;
+/** By which the pacer learns what became of a request that it admitted. */
+export interface Admission {
+  sent(): void;
+  /** The request was not sent after all. */
+  withdrawn(): void;
 }
 
 export function createPacer(clock: Clock): Pacer {
-  /** Epoch ms of past requests, oldest first; undefined where one has its turn but has not left yet. */
-  const sent: { at: number | undefined }[] = [];
+  /** Epoch ms of past requests, oldest first; undefined where one is admitted but has not left yet. */
+  const requests: { at: number | undefined }[] = [];
   let departure = Promise.withResolvers<void>();
   return {
-    async turn(pace, signal) {
+    async admit(pace, signal) {
       for (;;) {
         signal.throwIfAborted();
-        const gate = sent.at(-pace.burst);
-        if (gate === undefined) break;
-        if (gate.at === undefined) {
+        const before = requests.at(-pace.burst);
+        if (before === undefined) break;
+        if (before.at === undefined) {
           await untilAborted(departure.promise, signal);
           continue;
         }
-        const wait = gate.at + pace.windowMs - clock.now();
+        const wait = before.at + pace.windowMs - clock.now();
         if (wait <= 0) break;
         await clock.sleep(Math.ceil(wait), signal);
       }
       const entry: { at: number | undefined } = { at: undefined };
-      sent.push(entry);
-      if (sent.length > 2 * pace.burst + 100) sent.splice(0, sent.length - pace.burst);
-      const over = (): void => {
+      requests.push(entry);
+      if (requests.length > 2 * pace.burst + 100) requests.splice(0, requests.length - pace.burst);
+      const settle = (): void => {
         departure.resolve();
         departure = Promise.withResolvers<void>();
       };
       return {
-        left() {
+        sent() {
           entry.at ??= clock.now();
-          over();
+          settle();
         },
-        stayed() {
-          const place = sent.indexOf(entry);
-          if (place >= 0) sent.splice(place, 1);
-          over();
+        withdrawn() {
+          const place = requests.indexOf(entry);
+          if (place >= 0) requests.splice(place, 1);
+          settle();
         },
       };
     },

@@ -1,6 +1,6 @@
 /**
- * Requests of one task to one host, each at a slot of its own, none where the host is blocked, asked for silence or has its
- * circuit open.
+ * Requests of one task to one host, each at a slot of its own, none where the host is blocked, asked for silence or has
+ * its circuit open.
  */
 import type { Clock } from "../../platform/clock.ts";
 import { type BodyBudget, type Exchange, type ExchangeLimits, exchange } from "../http/exchange.ts";
@@ -10,7 +10,7 @@ import type { HostStates } from "./host-state.ts";
 import { createKnownHost } from "./host-view.ts";
 import { paceOf } from "./pace.ts";
 import { createPacer } from "./pacer.ts";
-import { createSlotQueue, type SlotQueueOptions, type Turn } from "./slot-queue.ts";
+import { createSlotQueue, type SlotQueueOptions, type TakenSlot } from "./slot-queue.ts";
 
 export interface PoliteClient {
   /** Reads again what the other workers know of the host. */
@@ -18,8 +18,8 @@ export interface PoliteClient {
   /** What robots.txt asks for; the longest delay heard of counts. */
   slowTo(crawlDelayMs: number): void;
   /**
-   * @throws RequestRefused where the host may not be asked, CircuitOpen and SlotTooFar where not now, the signal's reason where
-   *   stopped
+   * @throws RequestRefused where the host may not be asked, CircuitOpen and SlotTooFar where not now, the signal's
+   *   reason where stopped
    */
   get(url: URL, headers: readonly [string, string][], limits: ExchangeLimits): Promise<Exchange>;
 }
@@ -42,13 +42,13 @@ class SlotMissed extends Error {
   override readonly name = "SlotMissed";
 }
 
-/** Ways out that one request tries. */
+/** Proxy routes that one request tries. */
 const MOST_ROUTES = 5;
 
 export function createPoliteClient(options: PoliteClientOptions): PoliteClient {
   const { states, clock, signal, egress, budget } = options;
   const host = createKnownHost(options.host, states);
-  const gate = createHostPermits(host, states, clock, options.waitingSince);
+  const permits = createHostPermits(host, states, clock, options.waitingSince);
   const pacer = createPacer(clock);
   let crawlDelayMs = 0;
   let connected = (): boolean => false;
@@ -60,10 +60,12 @@ export function createPoliteClient(options: PoliteClientOptions): PoliteClient {
   });
 
   /**
-   * The last word, right before a request is written: since its turn came it may have waited for others, and for a connection.
+   * Checks, right before a request is written, that it may still leave: since it took its slot it may have waited for
+   * others, and for a connection.
+   *
    * @param mayBeLate a connection that always takes so long must not keep a page from being asked for
    */
-  const mayLeave = ({ latest }: Turn, permit: Permit, mayBeLate: boolean): void => {
+  const mayLeave = ({ latest }: TakenSlot, permit: Permit, mayBeLate: boolean): void => {
     signal.throwIfAborted();
     permit.confirm();
     const now = clock.now();
@@ -80,42 +82,42 @@ export function createPoliteClient(options: PoliteClientOptions): PoliteClient {
       slots.drop();
     },
     async get(url, headers, limits) {
-      const permit = await gate.pass(limits.timeoutMs);
+      const permit = await permits.acquire(limits.timeoutMs);
       let answered = false;
       try {
         let routes = 0;
         /** The last try came too late because its connection had to be made. */
         let slowlyConnected = false;
         for (;;) {
-          const { client, over } = await egress.route();
+          const { client, report } = await egress.chooseRoute();
           connected = () => Boolean(client.stats[url.origin]?.connected);
-          const turn = await slots.take();
-          const departing = await pacer.turn(turn.pace, signal);
+          const slot = await slots.take();
+          const admission = await pacer.admit(slot.pace, signal);
           const cold = !connected();
           const mayBeLate = cold && slowlyConnected;
-          let answer: Exchange;
+          let made: Exchange;
           try {
-            const begin = (): void => mayLeave(turn, permit, mayBeLate);
-            answer = await exchange(client, url, headers, limits, budget, { begin, over: departing.left });
+            const begin = (): void => mayLeave(slot, permit, mayBeLate);
+            made = await exchange(client, url, headers, limits, budget, { begin, end: admission.sent });
           } catch (error) {
-            departing.stayed();
+            admission.withdrawn();
             if (!(error instanceof SlotMissed)) throw error;
             slowlyConnected = cold;
             continue;
           }
           routes += 1;
-          const elsewhere = await over(answer);
-          if (answer.fault?.code === "PROXY_UNAVAILABLE") {
+          const elsewhere = await report(made);
+          if (made.fault?.code === "PROXY_UNAVAILABLE") {
             // that says nothing of the host
             if (elsewhere && routes < MOST_ROUTES) continue;
-            return answer;
+            return made;
           }
-          await gate.learnFrom(answer);
+          await permits.learnFrom(made);
           answered = true;
-          return answer;
+          return made;
         }
       } finally {
-        await permit.over(answered);
+        await permit.release(answered);
       }
     },
   };

@@ -1,9 +1,9 @@
 /** The slots that one task has reserved of a host, taken one by one as their time comes. */
 import type { Clock } from "../../platform/clock.ts";
-import type { FreshnessCheck } from "./freshness.ts";
 import type { HostState, HostStates } from "./host-state.ts";
 import type { KnownHost } from "./host-view.ts";
 import { longestDelayMs, type Pace, reservedMs } from "./pace.ts";
+import type { FreshnessCheck } from "./stop-poll.ts";
 
 /** The next slot is too far away to wait for: the task goes on later. */
 export class SlotTooFar extends Error {
@@ -16,16 +16,20 @@ export class SlotTooFar extends Error {
   }
 }
 
-/** What a slot allows. */
-export interface Turn {
+/** A slot, taken for one request. */
+export interface TakenSlot {
   pace: Pace;
   /** Epoch ms after which a request would come too close to those of the next worker. */
   latest: number;
 }
 
 export interface SlotQueue {
-  /** Waits for the next slot. @throws SlotTooFar, or the signal's reason */
-  take(): Promise<Turn>;
+  /**
+   * Waits for the next slot.
+   *
+   * @throws SlotTooFar, or the signal's reason
+   */
+  take(): Promise<TakenSlot>;
   /** Forgets the slots that are left, as when the pace has changed. */
   drop(): void;
 }
@@ -51,18 +55,20 @@ export interface SlotQueueOptions {
 interface Slot {
   /** Epoch ms. */
   at: number;
-  /** As a turn's. */
+  /** As of a taken slot. */
   latest: number;
-  /** Others may have had the host until this slot: what they heard of it is read first. */
+  /** Others may have had the host until this slot: what they learnt of it is read first. */
   afterOthers: boolean;
 }
 
-/** Slots further ahead are not reserved: a worker that sleeps between two of them is paid for, a delayed message is not. */
+/**
+ * Slots further ahead are not reserved: a worker that sleeps between two of them is paid for, a delayed message is not.
+ */
 const HORIZON_MS = 60_000;
 /** Between the reservation and the first slot, in ms; doubled whenever the answer came too late for every slot. */
 const FIRST_LEAD_MS = 5;
 const LONGEST_LEAD_MS = 2000;
-/** Before a slot that comes after others', in ms: long enough to read what they heard, and no longer. */
+/** Before a slot that comes after others', in ms: long enough to read what they learnt, and no longer. */
 const READ_AHEAD_MS = 50;
 
 export function createSlotQueue(options: SlotQueueOptions): SlotQueue {
@@ -102,7 +108,7 @@ export function createSlotQueue(options: SlotQueueOptions): SlotQueue {
     if (at > clock.now()) await clock.sleep(at - clock.now(), signal);
   };
 
-  const next = async (): Promise<Turn> => {
+  const next = async (): Promise<TakenSlot> => {
     for (;;) {
       signal.throwIfAborted();
       const slot = slots.shift();
@@ -120,8 +126,8 @@ export function createSlotQueue(options: SlotQueueOptions): SlotQueue {
         await host.refresh();
       }
       await sleepUntil(slot.at);
-      await options.freshness?.look();
-      // missed, or the host was told to be left alone meanwhile
+      await options.freshness?.ensureRecent();
+      // missed, or the host asked for silence meanwhile
       if (clock.now() > slot.at + pace.graceMs || heldAt(slot.at)) continue;
       used = true;
       return { pace, latest: slot.latest };

@@ -18,7 +18,10 @@ export interface ProxyProbe {
 
 const MOST_BODY_BYTES = 64 * 1024;
 
-/** Any answer of the site is a success of the proxy. @param timeoutMs for all of it */
+/**
+ * Any answer of the site is a success of the proxy.
+ * @param timeoutMs for all of it
+ */
 export async function tryProxy(
   guard: UrlGuard,
   server: ProxyServer,
@@ -36,7 +39,7 @@ export async function tryProxy(
     });
     const answer = await exchange(client, url, headers, limits, createBodyBudget(1), {
       begin: () => undefined,
-      over: () => undefined,
+      end: () => undefined,
     });
     const known = fault instanceof ProxyFault ? fault.code : answer.fault?.code;
     const success = answer.response !== null;

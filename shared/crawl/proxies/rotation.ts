@@ -22,7 +22,7 @@ export function pauseAfter(failures: number): number {
 
 /**
  * Servers that failed lately come last, the one that has rested longest before the others: better asked than none.
- * @param turn tasks before this one, for `round_robin`
+ * @param rotationIndex tasks before this one, for `round_robin`
  * @param tried indexes that are out of the question
  * @param random 0 to 1
  * @returns an index, or undefined where all were tried

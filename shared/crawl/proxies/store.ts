@@ -1,19 +1,14 @@
 /**
- * Proxy configs as fetch knows them, since it has no database: written through to the state table, which is encrypted at rest,
- * by whoever changes them. And what its workers tell each other of the servers, in an item per config and hour, so that one
- * write for each task is small and counts start anew.
+ * Proxy configs as fetch knows them, since it has no database: written through to the state table, which is encrypted
+ * at rest, by whoever changes them. And what its workers share about the servers, in an item per config and hour, so
+ * that one write for each task is small and counts start anew.
  */
 import { createHash } from "node:crypto";
-import {
-  DeleteCommand,
-  type DynamoDBDocumentClient,
-  GetCommand,
-  PutCommand,
-  UpdateCommand,
-} from "@aws-sdk/lib-dynamodb";
+import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
+import { LRUCache } from "lru-cache";
 import { z } from "zod";
 import type { ProxyServer } from "../../access/proxy-server.ts";
-import { expiresAt } from "../../platform/aws/state-table.ts";
+import { type Change, createStateTable, expiresAt, type StateItem } from "../../platform/aws/state-table.ts";
 import { pauseAfter, ROTATION_STRATEGIES, type ServerUse } from "./rotation.ts";
 
 const configSchema = z.strictObject({
@@ -26,15 +21,24 @@ const configSchema = z.strictObject({
 export type SharedProxyConfig = z.infer<typeof configSchema>;
 
 export interface ProxyStates {
-  /** What a change in the database is followed by. @param forS how long it is there, in seconds; for good where not given */
+  /**
+   * What a change in the database is followed by.
+   * @param forS how long it is there, in seconds; for good where not given
+   */
   share(proxyId: string, config: SharedProxyConfig, forS?: number): Promise<void>;
   forget(proxyId: string): Promise<void>;
   /** Kept for `keepMs`. undefined: there is none. */
   read(proxyId: string): Promise<SharedProxyConfig | undefined>;
-  /** Counts one task. @returns how many there were before it in this hour, and what is known of each server */
+  /**
+   * Counts one task.
+   * @returns how many there were before it in this hour, and what is known of each server
+   */
   takeRotation(proxyId: string, servers: readonly ProxyServer[]): Promise<{ rotationIndex: number; uses: ServerUse[] }>;
   countUse(proxyId: string, server: ProxyServer): Promise<void>;
-  /** The server failed: it is avoided for a while, longer each time. @param failures in a row, this one included */
+  /**
+   * The server failed: it is avoided for a while, longer each time.
+   * @param failures in a row, this one included
+   */
   reportFailure(proxyId: string, server: ProxyServer, failures: number): Promise<void>;
   /** Only worth a call where failures were seen. */
   reportSuccess(proxyId: string, server: ProxyServer): Promise<void>;
@@ -52,84 +56,51 @@ export function createProxyStates(
   now: () => number = Date.now,
   keepMs = KEEP_MS,
 ): ProxyStates {
-  const known = new Map<string, { config: SharedProxyConfig | undefined; at: number }>();
-  const configKey = (proxyId: string) => ({ pk: `proxy#${proxyId}` });
-  const useKey = (proxyId: string) => ({ pk: `proxy-use#${proxyId}#${Math.floor(now() / HOUR_MS)}` });
-  const updateUse = async (
-    proxyId: string,
-    UpdateExpression: string,
-    names: Record<string, string>,
-    values: Record<string, number>,
-  ): Promise<Record<string, unknown>> => {
-    const { Attributes = {} } = await dynamo.send(
-      new UpdateCommand({
-        TableName,
-        Key: useKey(proxyId),
-        UpdateExpression,
-        ExpressionAttributeNames: { ...names, "#expiry": "expires_at" },
-        ExpressionAttributeValues: { ...values, ":expiry": expiresAt(now(), USE_TTL_S) },
-        ReturnValues: "ALL_NEW",
-      }),
-    );
-    return Attributes;
+  const known = new LRUCache<string, { config: SharedProxyConfig | undefined; at: number }>({ max: MOST_KEPT });
+  const table = createStateTable(dynamo, TableName);
+  const configKey = (proxyId: string): string => `proxy#${proxyId}`;
+  const updateUse = async (proxyId: string, { set, add = {} }: Change): Promise<StateItem> => {
+    const pk = `proxy-use#${proxyId}#${Math.floor(now() / HOUR_MS)}`;
+    return (await table.update(pk, { set: { ...set, expires_at: expiresAt(now(), USE_TTL_S) }, add })) ?? {};
   };
 
   return {
     async share(proxyId, config, forS) {
       known.delete(proxyId);
       const expires_at = forS === undefined ? undefined : expiresAt(now(), forS);
-      const Item = { ...configKey(proxyId), config: JSON.stringify(configSchema.parse(config)), expires_at };
-      await dynamo.send(new PutCommand({ TableName, Item }));
+      await table.put(configKey(proxyId), { config: JSON.stringify(configSchema.parse(config)), expires_at });
     },
     async forget(proxyId) {
       known.delete(proxyId);
-      await dynamo.send(new DeleteCommand({ TableName, Key: configKey(proxyId) }));
+      await table.remove(configKey(proxyId));
     },
     async read(proxyId) {
       const held = known.get(proxyId);
       if (held !== undefined && now() - held.at < keepMs) return held.config;
-      const { Item } = await dynamo.send(new GetCommand({ TableName, Key: configKey(proxyId), ConsistentRead: true }));
-      const config = Item === undefined ? undefined : configSchema.parse(JSON.parse(String(Item["config"])));
-      known.delete(proxyId);
-      const [oldest] = known.keys();
-      if (known.size >= MOST_KEPT && oldest !== undefined) known.delete(oldest);
+      const item = await table.read(configKey(proxyId));
+      const config = item && configSchema.parse(JSON.parse(String(item["config"])));
       known.set(proxyId, { config, at: now() });
       return config;
     },
     async takeRotation(proxyId, servers) {
-      const item = await updateUse(proxyId, "ADD #turn :one SET #expiry = :expiry", { "#turn": "turn" }, { ":one": 1 });
+      const item = await updateUse(proxyId, { add: { tasks: 1 } });
       const number = (name: string): number => (typeof item[name] === "number" ? item[name] : 0);
       const uses = servers.map((server) => {
         const key = serverKey(server);
         return { uses: number(`u_${key}`), failures: number(`f_${key}`), downUntil: number(`d_${key}`) };
       });
-      return { rotationIndex: number("turn") - 1, uses };
+      return { rotationIndex: number("tasks") - 1, uses };
     },
     async countUse(proxyId, server) {
-      await updateUse(
-        proxyId,
-        "ADD #uses :one SET #expiry = :expiry",
-        { "#uses": `u_${serverKey(server)}` },
-        { ":one": 1 },
-      );
+      await updateUse(proxyId, { add: { [`u_${serverKey(server)}`]: 1 } });
     },
     async reportFailure(proxyId, server, failures) {
       const key = serverKey(server);
-      await updateUse(
-        proxyId,
-        "SET #failures = :failures, #down = :down, #expiry = :expiry",
-        { "#failures": `f_${key}`, "#down": `d_${key}` },
-        { ":failures": failures, ":down": now() + pauseAfter(failures) },
-      );
+      await updateUse(proxyId, { set: { [`f_${key}`]: failures, [`d_${key}`]: now() + pauseAfter(failures) } });
     },
     async reportSuccess(proxyId, server) {
       const key = serverKey(server);
-      await updateUse(
-        proxyId,
-        "REMOVE #failures, #down SET #expiry = :expiry",
-        { "#failures": `f_${key}`, "#down": `d_${key}` },
-        {},
-      );
+      await updateUse(proxyId, { set: { [`f_${key}`]: undefined, [`d_${key}`]: undefined } });
     },
   };
 }

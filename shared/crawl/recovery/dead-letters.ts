@@ -4,12 +4,14 @@
  */
 import { z } from "zod";
 import { readCaptureBatch } from "../../capture/capture-batch.ts";
+import { giveUpRefusedChunks } from "../../knowledge/embedding/outstanding-chunks.ts";
 import type { ObjectStore } from "../../platform/aws/objects.ts";
 import { PERMANENT_FAULT } from "../../platform/aws/queues.ts";
 import { systemClock } from "../../platform/clock.ts";
 import { inTransaction, type Transaction } from "../../platform/database/database.ts";
 import { PermanentError, RetryableError } from "../../platform/errors.ts";
 import { uuidv7 } from "../../platform/ids.ts";
+import { storable } from "../../platform/text.ts";
 import { failDiscovery, releaseDiscovery } from "../discovery/jobs.ts";
 import { DISCOVER_QUEUE, DISCOVERED_QUEUE } from "../discovery/task.ts";
 import { endLostUrls } from "../frontier/give-up.ts";
@@ -158,14 +160,11 @@ async function stateOf(
 
 const DEAD_DISCOVERY = "DEAD_LETTERED: the discovery failed at every delivery";
 
-/** PostgreSQL takes neither NUL nor half a surrogate pair. */
-const storable = (text: string): string => text.toWellFormed().replaceAll("\0", "\uFFFD");
-
 /** Ends what the message asked for. Idempotent. @returns how many URLs ended */
 export async function endItsWork(dependencies: LostWorkDependencies, queue: string, trace: Trace): Promise<number> {
   if (queue === DISCOVER_QUEUE) await failDiscovery(dependencies, trace.jobId, DEAD_DISCOVERY);
   if (queue === DISCOVERED_QUEUE) await releaseDiscovery(dependencies.sql, trace.jobId);
-  if (queue === "embed") await giveUpRefusedChunks(dependencies, trace.jobId);
+  if (queue === "embed") await giveUpRefusedChunks({ ...dependencies, settleJob }, trace.jobId);
   if (queue === "embed" || !trace.taskId) return 0;
   if (queue === RENDER_QUEUE && (await deliveredUnrendered(dependencies, trace))) return 0;
   const hashes = await lostUrls(dependencies, queue, trace);
@@ -211,20 +210,4 @@ async function readableUrls({ objects }: LostWorkDependencies, { batchKey }: Tra
     if (isUnreadable(error)) return null;
     throw error;
   }
-}
-
-/** Refusals of a text by the embedder; a store or an embedder that is down counts none. */
-const MOST_REFUSALS = 5;
-
-/** Chunks that were refused too often are given up: keyword search still finds them. The others wait for the sweep. */
-async function giveUpRefusedChunks({ sql, log }: LostWorkDependencies, jobId: string): Promise<void> {
-  await inTransaction(sql, async (tx) => {
-    const { count } = await tx`
-      update embeddings e set state = 'failed' from chunks c, documents d, jobs j
-      where j.id = ${jobId} and d.generation_id = j.generation_id and c.document_id = d.id and e.chunk_id = c.id
-        and e.state = 'pending' and e.attempts >= ${MOST_REFUSALS}`;
-    if (count === 0) return;
-    await tx`update jobs set unembedded_chunks = unembedded_chunks - ${count}, updated_at = now() where id = ${jobId}`;
-    await settleJob(tx, jobId, log);
-  });
 }

@@ -2,6 +2,8 @@
  * For a start at which no worker of the one before is left: what they held is free at once, instead of when their leases end,
  * so that jobs go on within seconds.
  */
+
+import { atOnce } from "../../platform/at-once.ts";
 import type { Sql } from "../../platform/database/database.ts";
 import { freeInterruptedDiscoveries } from "../discovery/lost-discoveries.ts";
 import type { TaskLeases } from "../fetch/task-lease.ts";
@@ -38,19 +40,11 @@ export async function freeInterruptedWork(
   await flags.markActive();
   const claimed = await sql<{ taskId: string; host: string }[]>`
     select distinct task_id as "taskId", host from frontier where state = 'claimed'`;
-  await inTurns(
-    claimed.map(({ taskId }) => taskId),
-    (taskId) => leases.free(taskId),
-  );
-  await inTurns([...new Set(claimed.map(({ host }) => host))], (host) => hosts.freeSlots(host));
-  const lost = claimed.map(({ taskId }) => taskId).filter((taskId) => !waiting.has(taskId));
+  const tasks = claimed.map(({ taskId }) => taskId);
+  await atOnce(AT_ONCE, tasks, (taskId) => leases.free(taskId));
+  await atOnce(AT_ONCE, new Set(claimed.map(({ host }) => host)), (host) => hosts.freeSlots(host));
+  const lost = tasks.filter((taskId) => !waiting.has(taskId));
   await sql`update frontier set lease_until = now() where state = 'claimed' and task_id in (
     select unnest(${lost}::text[])::uuid)`;
   return { tasks: claimed.length, lost: lost.length };
-}
-
-async function inTurns(items: readonly string[], work: (item: string) => Promise<void>): Promise<void> {
-  for (let start = 0; start < items.length; start += AT_ONCE) {
-    await Promise.all(items.slice(start, start + AT_ONCE).map(work));
-  }
 }

@@ -2,13 +2,14 @@
  * The sweep: rows are the truth and messages are hints, so what a lost message asked for is found in the rows and asked for
  * again. A marker says whether any job is unfinished; without it the database is left alone, and may pause.
  */
+import { sendEmbedTasks } from "../../knowledge/embedding/embed-task.ts";
+import { outstandingChunks } from "../../knowledge/embedding/outstanding-chunks.ts";
 import { inTransaction } from "../../platform/database/database.ts";
 import { resumeDiscoveries } from "../discovery/lost-discoveries.ts";
 import { dispatch } from "../frontier/build-task.ts";
 import { MAX_SENDS, renewTask } from "../frontier/claim-lease.ts";
 import { endLateJob, lateJobs } from "../frontier/deadline.ts";
 import { endLostUrls, giveUpTask, resumeJob } from "../frontier/give-up.ts";
-import { sendEmbedTasks } from "../ingest/advance-job.ts";
 import type { JobDependencies } from "../jobs/dependencies.ts";
 import { lockJob, peekJob, settleJob } from "../jobs/lifecycle.ts";
 import { hasNoListener, jobsWithoutListener } from "../results/listeners.ts";
@@ -26,8 +27,6 @@ import {
 
 /** Longest that a job takes from setting the marker to its commit. */
 const MARKER_GRACE_MS = 120_000;
-/** Chunks of one job that are sent again at once. */
-const MOST_CHUNKS = 1024;
 
 export interface Swept {
   /** False where the marker says that no job is unfinished. */
@@ -184,18 +183,15 @@ async function resendChunks(dependencies: JobDependencies, jobId: string): Promi
   const chunkIds = await inTransaction(dependencies.sql, async (tx) => {
     const job = await lockJob(tx, jobId);
     if (job === undefined) return [];
-    const pending = await tx<{ id: string }[]>`
-      select c.id from documents d join chunks c on c.document_id = d.id join embeddings e on e.chunk_id = c.id
-      where d.generation_id = ${job.generationId} and e.state = 'pending'
-      order by c.id limit ${MOST_CHUNKS}`;
+    const outstanding = await outstandingChunks(tx, job.generationId);
     await tx`update jobs set updated_at = now() where id = ${jobId}`;
-    if (pending.length === 0) {
+    if (outstanding.length === 0) {
       // chunks may go with their documents, while they wait
       dependencies.log.warn("no chunk of the job waits for its vector any more", { job_id: jobId });
       await tx`update jobs set unembedded_chunks = 0 where id = ${jobId}`;
       await settleJob(tx, jobId, dependencies.log);
     }
-    return pending.map((chunk) => chunk.id);
+    return outstanding;
   });
   if (chunkIds.length > 0) await sendEmbedTasks(dependencies, jobId, chunkIds);
   return chunkIds.length;

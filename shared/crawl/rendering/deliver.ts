@@ -4,7 +4,7 @@ import { writeCaptureBatch } from "../../capture/capture-batch.ts";
 import type { ObjectStore } from "../../platform/aws/objects.ts";
 import type { QueueSender } from "../../platform/aws/queues.ts";
 import type { Clock } from "../../platform/clock.ts";
-import { retryTransient } from "../../platform/patience.ts";
+import { retryTransient } from "../../platform/transient-errors.ts";
 import { type RenderClaim, type RenderTask, readRenderClaim } from "../tasks/render-task.ts";
 
 interface DeliveryDependencies {
@@ -21,8 +21,8 @@ export async function deliverRendered(
   capture: Capture,
 ): Promise<void> {
   const until = clock.now() + PATIENCE_MS;
-  const batchKey = await retryTransient(clock, until, () => writeCaptureBatch(objects, jobId, [capture]));
-  await retryTransient(clock, until, () => queues.send("captures", { jobId, taskId, batchKey }));
+  const batchKey = await retryTransient(clock, { until }, () => writeCaptureBatch(objects, jobId, [capture]));
+  await retryTransient(clock, { until }, () => queues.send("captures", { jobId, taskId, batchKey }));
 }
 
 /**

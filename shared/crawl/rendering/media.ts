@@ -1,6 +1,6 @@
 /**
- * Opens one page for the media API: asked for like any page of a crawl, so the URL guard, robots.txt, blocked domains and the
- * pace of the host hold, and then in the browser, which gets the answer instead of asking again.
+ * Opens one page for the media API: asked for like any page of a crawl, so the URL guard, robots.txt, blocked domains
+ * and the pace of the host hold, and then in the browser, which gets the answer instead of asking again.
  */
 import type { CaptureError } from "../../capture/capture.ts";
 import type { ObjectStore } from "../../platform/aws/objects.ts";
@@ -22,12 +22,17 @@ export interface MediaDependencies extends OnePageDependencies {
 
 /** Kept at the end of the time for the artefact and the answer. */
 const CLOSING_MS = 2_500;
-/** Before the end of the time, so that who waits for a selector in vain is told so, and not only that the time is up. */
-const TELLING_MS = 1_000;
+/**
+ * Before the end of the time, so that the answer to who waits for a selector in vain says so, and not only that the time is up.
+ */
+const ANSWERING_MS = 1_000;
 /** Of what is left, the most that loading may take beside the waiting that was asked for. */
 const SETTLE_MS = 8_000;
 
-/** @param remainingMs until nobody waits for the answer @throws ApiError */
+/**
+ * @param remainingMs until nobody waits for the answer
+ * @throws ApiError
+ */
 export async function answerMediaRequest(
   dependencies: MediaDependencies,
   request: MediaRequest,
@@ -58,7 +63,7 @@ async function answer(
 ): Promise<MediaAnswer> {
   const complete = await page.loaded(Math.min(deadline, Date.now() + SETTLE_MS));
   if (request.waitFor !== null) {
-    const missing = await waitForSelector(page, request.waitFor, deadline - 1000 * request.waitSeconds - TELLING_MS);
+    const missing = await waitForSelector(page, request.waitFor, deadline - 1000 * request.waitSeconds - ANSWERING_MS);
     if (missing !== null) throw missing;
   }
   const wait = Math.min(1000 * request.waitSeconds, deadline - Date.now());

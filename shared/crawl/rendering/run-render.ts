@@ -1,6 +1,7 @@
 /**
- * Renders one captured page and delivers its capture: with the DOM archived next to the response and its text taken from there,
- * or as it was fetched, where rendering fails or nobody needs it any more. Either way exactly one capture arrives.
+ * Renders one captured page and delivers its capture: with the DOM archived next to the response and its text taken
+ * from there, or as it was fetched, where rendering fails or nobody needs it any more. Either way exactly one capture
+ * arrives.
  */
 import type { Capture, CaptureError } from "../../capture/capture.ts";
 import { conversionRecord, newRecordId } from "../../capture/warc-record.ts";
@@ -10,7 +11,7 @@ import type { QueueSender } from "../../platform/aws/queues.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { PermanentError, RetryableError } from "../../platform/errors.ts";
 import type { Logger } from "../../platform/observability/log.ts";
-import { retryTransient } from "../../platform/patience.ts";
+import { retryTransient } from "../../platform/transient-errors.ts";
 import { RenderError, type RenderedPage, type Renderer } from "../../render/renderer.ts";
 import { isInfrastructureFault } from "../fetch/stop-reason.ts";
 import type { HttpResponse } from "../http/exchange.ts";
@@ -22,7 +23,7 @@ import type { JobFlags } from "../tasks/job-flags.ts";
 import { type RenderClaim, type RenderTask, readRenderClaim } from "../tasks/render-task.ts";
 import { deliverRendered, renderingOf } from "./deliver.ts";
 import { RENDER } from "./metrics.ts";
-import { createRenderStopPoll } from "./stop-poll.ts";
+import { createPageStopPoll } from "./page-stop-poll.ts";
 import { renderThrough } from "./through-proxy.ts";
 
 export interface RenderDependencies {
@@ -43,13 +44,16 @@ export interface RenderDelivery {
   log: Logger;
 }
 
-/** Tries of a page whose fault may pass. */
+/** Tries of a page whose fault is transient. */
 const MAX_TRIES = 3;
 /** Kept free at the end of the function's time, to deliver the capture. */
 const CLOSING_MS = 15_000;
 const PATIENCE_MS = 30_000;
 
-/** @throws where S3, SQS or DynamoDB fail, and where the page is to be tried again: the message is delivered again then */
+/**
+ * @throws where S3, SQS or DynamoDB fail, and where the page is to be tried again: the message is delivered again
+ *   then
+ */
 export async function runRenderTask(
   dependencies: RenderDependencies,
   task: RenderTask,
@@ -61,9 +65,9 @@ export async function runRenderTask(
   const without = async (error: CaptureError, outcome: "failed" | "unwanted", seconds: number[]): Promise<void> => {
     log.warn("a page is delivered as it was fetched", { code: error.code, reason: claim.reason });
     await deliverRendered(dependencies, task, { ...claim.capture, rendered: renderingOf(claim, error) });
-    tell("page not rendered", outcome, seconds, { code: error.code });
+    measure("page not rendered", outcome, seconds, { code: error.code });
   };
-  const tell = (
+  const measure = (
     message: string,
     outcome: "rendered" | "incomplete" | "failed" | "unwanted",
     page_seconds: number[],
@@ -73,11 +77,11 @@ export async function runRenderTask(
     log.measure(message, { ...about, reason: claim.reason, ...RENDER.fields({}, values, clock.now()) });
   };
 
-  const poll = createRenderStopPoll(dependencies, task, claim);
-  let unwanted = await poll.look();
+  const poll = createPageStopPoll(dependencies, task, claim);
+  let unwanted = await poll.reason();
   if (unwanted === null && renderer.asksAgain) {
     await waitForSlot(dependencies, claim);
-    unwanted = await poll.look();
+    unwanted = await poll.reason();
   }
   if (unwanted !== null) return await without(unwanted, "unwanted", []);
   const started = clock.now();
@@ -106,7 +110,7 @@ export async function runRenderTask(
   const seconds = elapsed();
   const capture = await withDom(dependencies, task, claim, page, receiveCount);
   await deliverRendered(dependencies, task, capture);
-  tell("page rendered", capture.rendered?.error ? "incomplete" : "rendered", seconds, {
+  measure("page rendered", capture.rendered?.error ? "incomplete" : "rendered", seconds, {
     code: capture.rendered?.error?.code,
     chars_before: claim.capture.extraction?.text.length,
     chars: capture.extraction?.text.length,
@@ -130,7 +134,9 @@ async function withDom(
   const of = { recordId: capture.warc?.recordId ?? null, mimeType: "text/html; charset=utf-8" };
   const member = await conversionRecord(dom, of, { url: capture.finalUrl, date: now, recordId });
   const [warc = null] = segment.append([{ recordId, member }]);
-  await retryTransient(clock, now + PATIENCE_MS, () => objects.put(key, segment.contents(), "application/warc"));
+  await retryTransient(clock, { until: now + PATIENCE_MS }, () =>
+    objects.put(key, segment.contents(), "application/warc"),
+  );
 
   const content = await readPageContent(domResponse(capture, dom), capture.finalUrl, dom.length + 1);
   const shortcoming = shortcomingOf(page, content, capture);
@@ -147,7 +153,7 @@ async function withDom(
   };
 }
 
-/** The DOM tells less than the response did. */
+/** Codes of a DOM that says less than the response did. */
 const KEEPS_OWN_TEXT = new Set(["RENDER_FAILED", "RENDER_NAVIGATED", "RENDER_EMPTY"]);
 
 function shortcomingOf(

@@ -1,5 +1,7 @@
-/** Renders a page through the proxy config of its job: over one server for all it loads, and anew over another where that fails. */
-
+/**
+ * Renders a page through the proxy config of its job: over one server for all it loads, and anew over another where
+ * that fails.
+ */
 import type { Capture } from "../../capture/capture.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { FetchedDocument } from "../../render/renderer.ts";
@@ -9,10 +11,14 @@ import { RequestRefused } from "../http/request-refused.ts";
 import type { Egress } from "../proxies/egress.ts";
 import type { RenderClaim } from "../tasks/render-task.ts";
 
-/** Ways out that one page tries. */
+/** Proxy routes that one page tries. */
 const MOST_ROUTES = 5;
 
-/** Without a proxy config the page goes out directly, with one never. @throws RenderError */
+/**
+ * Loads the page directly where its job has no proxy config, and never directly where it has one.
+ *
+ * @throws RenderError
+ */
 export async function renderThrough(
   { renderer, egress, clock }: { renderer: Renderer; egress: Egress; clock: Clock },
   claim: RenderClaim,
@@ -31,20 +37,20 @@ export async function renderThrough(
   const deadline = clock.now() + options.timeoutMs;
   const ownEgress = egress.forTask(proxy_id);
   for (let tries = 1; ; tries++) {
-    const { server, over } = await ownEgress.route().catch((error: unknown): never => {
+    const { server, report } = await ownEgress.chooseRoute().catch((error: unknown): never => {
       if (!(error instanceof RequestRefused)) throw error;
       throw new RenderError("PROXY_UNAVAILABLE", error.message, { cause: error });
     });
-    // no page may pass a proxy that it was to go through
+    // no page may leave around a proxy that it was to go through
     if (server === undefined) throw new RenderError("PROXY_UNAVAILABLE", "The job's proxy has no server");
     const timeoutMs = Math.max(1000, deadline - clock.now());
     try {
       const page = await renderer.render(document, { ...options, timeoutMs, through: server });
-      await over({ fault: null });
+      await report({ fault: null });
       return page;
     } catch (error) {
       if (!(error instanceof RenderError) || error.code !== "PROXY_UNAVAILABLE") throw error;
-      const elsewhere = await over({ fault: fault("PROXY_UNAVAILABLE", error.message) });
+      const elsewhere = await report({ fault: fault("PROXY_UNAVAILABLE", error.message) });
       if (!elsewhere || tries >= MOST_ROUTES || clock.now() >= deadline || options.signal?.aborted) throw error;
     }
   }

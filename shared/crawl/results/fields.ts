@@ -56,8 +56,9 @@ export interface FieldSelection {
  * With `include` exactly those fields and the core ones, whatever `exclude` says; with `exclude` alone all fields but those;
  * with neither the preset. Case and blanks around names do not matter.
  *
- * @example selectFields({ include: "title, links" }, "light") // url, depth, status_code, title, links
  * @throws UnknownFieldError for the first name that is no field, in either list
+ * @example
+ * [...selectFields({ include: "title, links" }, "light")] // => ["url", "depth", "status_code", "title", "links"]
  */
 export function selectFields({ include, exclude }: FieldSelection, preset: FieldPreset): ResultFields {
   const included = include === undefined ? undefined : fieldsOf("include", include);

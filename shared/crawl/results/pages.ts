@@ -3,13 +3,14 @@
  * cursor has missed nothing before it, however much of the job is still under way.
  */
 
+import { atOnce } from "../../platform/at-once.ts";
 import type { ObjectStore } from "../../platform/aws/objects.ts";
 import type { Sql } from "../../platform/database/database.ts";
 import { cutText } from "../../platform/text.ts";
 import { type ArchivedContent, isMissingFromArchive, readArchivedContent } from "./archived-content.ts";
 import { RESULT_FIELDS, type ResultField, type ResultFields } from "./fields.ts";
 import { type ResultCapture, type ResultRow, readResultRows } from "./rows.ts";
-import { atOnce, createTextReader, type PageText } from "./texts.ts";
+import { createTextReader, type PageText } from "./texts.ts";
 
 /** The reference's CrawledPage. What is null there is left out, and so is what was not asked for. */
 export interface CrawledPage {

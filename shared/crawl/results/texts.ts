@@ -6,6 +6,7 @@ import { z } from "zod";
 import type { Capture } from "../../capture/capture.ts";
 import { readCaptureBatch } from "../../capture/capture-batch.ts";
 import type { Extraction } from "../../extract/extraction.ts";
+import { atOnce } from "../../platform/at-once.ts";
 import type { ObjectStore } from "../../platform/aws/objects.ts";
 import { RetryableError } from "../../platform/errors.ts";
 import { type PageContent, readPageContent } from "../http/read-page.ts";
@@ -155,17 +156,4 @@ function createBatchReader(objects: ObjectStore): BatchReader {
       }
     },
   };
-}
-
-/** Does the work for each item, `many` at a time. The first fault ends it. */
-export async function atOnce<Item>(
-  many: number,
-  items: readonly Item[],
-  work: (item: Item) => Promise<void>,
-): Promise<void> {
-  let next = 0;
-  const worker = async () => {
-    while (next < items.length) await work(items[next++] as Item);
-  };
-  await Promise.all(Array.from({ length: Math.min(many, items.length) }, worker));
 }

@@ -2,7 +2,7 @@
 import type { Clock } from "../../platform/clock.ts";
 import type { Sql } from "../../platform/database/database.ts";
 import type { Logger } from "../../platform/observability/log.ts";
-import { retryTransient } from "../../platform/patience.ts";
+import { retryTransient } from "../../platform/transient-errors.ts";
 import { endLateJob } from "../frontier/deadline.ts";
 import { type CrawlState, readCrawlState } from "./crawl-state.ts";
 import { keepListened, LISTENER_INTERVAL_MS } from "./listeners.ts";
@@ -25,7 +25,8 @@ export async function waitForCrawl(
   jobId: string,
   signal: AbortSignal,
 ): Promise<CrawlState> {
-  const patient = async <T>(work: () => Promise<T>) => await retryTransient(clock, clock.now() + PATIENCE_MS, work);
+  const patient = async <T>(work: () => Promise<T>) =>
+    await retryTransient(clock, { until: clock.now() + PATIENCE_MS }, work);
   let listenedAt = clock.now();
   for (let pause = FIRST_LOOK_MS; ; pause = Math.min(LONGEST_PAUSE_MS, pause * 1.3)) {
     const state = await patient(() => requireState(sql, jobId));

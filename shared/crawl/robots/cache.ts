@@ -1,17 +1,19 @@
 /**
- * robots.txt rules by origin, for a day: in the container's memory, and in the state table for the others. An item of its own
- * and not part of the host's, since that one is written at every reservation and DynamoDB bills a write by the item's size.
+ * robots.txt rules by origin, for a day: in the container's memory, and in the state table for the others. An item of
+ * its own and not part of the host's, since that one is written at every reservation and DynamoDB bills a write by the
+ * item's size.
  */
 import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
-import { DeleteCommand, type DynamoDBDocumentClient, GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
+import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
+import { LRUCache } from "lru-cache";
 import { z } from "zod";
-import { expiresAt } from "../../platform/aws/state-table.ts";
+import { createStateTable, expiresAt } from "../../platform/aws/state-table.ts";
 import type { RobotsRules } from "./rules.ts";
 
 export const ROBOTS_TTL_MS = 24 * 3600 * 1000;
-/** Rules in memory are looked up again after this, since they may have been cleared. */
+/** Rules in memory are read again after this, since they may have been cleared. */
 const MEMORY_MS = 300_000;
-/** Origins kept in memory; the one that was used longest ago goes first. */
+/** Origins kept in memory. */
 const MEMORY_ORIGINS = 1000;
 /** Below DynamoDB's limit of 400 KB an item; larger rules stay in memory only. */
 const MAX_ITEM_BYTES = 350_000;
@@ -36,12 +38,13 @@ export function createRobotsCache(
   TableName: string,
   now: () => number = Date.now,
 ): RobotsCache {
-  const memory = new Map<string, { rules: RobotsRules; fetchedAt: number; readAt: number }>();
+  const table = createStateTable(dynamo, TableName);
+  const keyOf = (origin: string): string => `robots#${origin}`;
+  const memory = new LRUCache<string, { rules: RobotsRules; fetchedAt: number; readAt: number }>({
+    max: MEMORY_ORIGINS,
+  });
   const remember = (origin: string, rules: RobotsRules, fetchedAt: number): void => {
-    memory.delete(origin);
     memory.set(origin, { rules, fetchedAt, readAt: now() });
-    const [oldest] = memory.keys();
-    if (memory.size > MEMORY_ORIGINS && oldest !== undefined) memory.delete(oldest);
   };
   const fresh = (fetchedAt: number): boolean => now() - fetchedAt < ROBOTS_TTL_MS;
 
@@ -49,8 +52,7 @@ export function createRobotsCache(
     async get(origin) {
       const held = memory.get(origin);
       if (held && fresh(held.fetchedAt) && now() - held.readAt < MEMORY_MS) return held.rules;
-      const { Item } = await dynamo.send(new GetCommand({ TableName, Key: { pk: `robots#${origin}` } }));
-      const item = itemSchema.safeParse(Item);
+      const item = itemSchema.safeParse(await table.read(keyOf(origin), false));
       if (!item.success || !fresh(item.data.fetched_at)) return undefined;
       const json = zstdDecompressSync(item.data.rules_zst, { maxOutputLength: MAX_JSON_BYTES });
       const rules = rulesSchema.parse(JSON.parse(json.toString("utf8")));
@@ -63,12 +65,11 @@ export function createRobotsCache(
       const rules_zst = zstdCompressSync(JSON.stringify(rules));
       if (rules_zst.length > MAX_ITEM_BYTES) return;
       const expires_at = expiresAt(fetchedAt, ROBOTS_TTL_MS / 1000);
-      const Item = { pk: `robots#${origin}`, rules_zst, fetched_at: fetchedAt, expires_at };
-      await dynamo.send(new PutCommand({ TableName, Item }));
+      await table.put(keyOf(origin), { rules_zst, fetched_at: fetchedAt, expires_at });
     },
     async forget(origin) {
       memory.delete(origin);
-      await dynamo.send(new DeleteCommand({ TableName, Key: { pk: `robots#${origin}` } }));
+      await table.remove(keyOf(origin));
     },
   };
 }

@@ -1,18 +1,27 @@
-/** What robots.txt lets one task fetch. Fetched once per origin: with the site's own scheme and port, politely, archived. */
+/**
+ * What robots.txt lets one task fetch. Fetched once per origin: with the site's own scheme and port, politely,
+ * archived.
+ */
 import { type UrlGuard, UrlRefusedError } from "../../access/url-guard.ts";
 import type { CaptureError } from "../../capture/capture.ts";
 import { decodeContent } from "../http/content-coding.ts";
 import { type Exchange, type ExchangeLimits, headerValue } from "../http/exchange.ts";
 import { fault } from "../http/faults.ts";
-import { isRedirect, redirectTarget } from "../http/redirects.ts";
+import { followRedirects, type Reply } from "../http/redirects.ts";
 import { RequestRefused } from "../http/request-refused.ts";
 import type { RobotsCache } from "./cache.ts";
 import { ALLOW_ALL, isAllowed, parseRobots, ROBOTS_MAX_BYTES, type RobotsRules } from "./rules.ts";
 
 export interface RobotsGate {
-  /** The rules of the URL's origin, or why they cannot be had. @throws as `faultOf` */
+  /**
+   * The rules of the URL's origin, or why they cannot be had.
+   * @throws as `faultOf`
+   */
   rulesOf(url: URL): Promise<RobotsRules | CaptureError>;
-  /** Why the URL may not be fetched, or null. @throws what `get` throws where the task must stop */
+  /**
+   * Why the URL may not be fetched, or null.
+   * @throws what `get` throws where the task must stop
+   */
   faultOf(url: URL): Promise<CaptureError | null>;
 }
 
@@ -78,35 +87,22 @@ export function createRobotsGate(options: RobotsGateOptions): RobotsGate {
 async function fetchRobots(start: URL, options: RobotsGateOptions): Promise<RobotsRules | CaptureError> {
   const unreachable = (why: string): CaptureError =>
     fault("ROBOTS_UNREACHABLE", `robots.txt of ${start.origin} cannot be fetched: ${why}`);
-  let url = start;
-  for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects += 1) {
-    let answer: Exchange;
-    try {
-      options.guard.inspect(url.href);
-      const limits = { timeoutMs: TIMEOUT_MS, maxBodyBytes: ROBOTS_MAX_BYTES + 1 };
-      answer = await options.get(
-        url,
-        [
-          ["user-agent", options.userAgent],
-          ["accept-encoding", "gzip, deflate, br"],
-        ],
-        limits,
-      );
-    } catch (error) {
-      if (error instanceof UrlRefusedError) return ALLOW_ALL;
-      if (error instanceof RequestRefused) return error.fault;
-      throw error;
-    }
-    await options.archive(answer);
-    const { response } = answer;
-    if (answer.fault?.code === "PROXY_UNAVAILABLE") return answer.fault;
-    if (response === null || answer.fault !== null) return unreachable(answer.fault?.message ?? "no answer");
-    if (isRedirect(response.status)) {
-      const target = redirectTarget(url, response.headers);
-      if (!(target instanceof URL)) return ALLOW_ALL;
-      url = target;
-      continue;
-    }
+  const headers: [string, string][] = [
+    ["user-agent", options.userAgent],
+    ["accept-encoding", "gzip, deflate, br"],
+  ];
+  const ask = async (url: URL): Promise<Reply> => {
+    options.guard.inspect(url.href);
+    const limits = { timeoutMs: TIMEOUT_MS, maxBodyBytes: ROBOTS_MAX_BYTES + 1 };
+    const exchange = await options.get(url, headers, limits);
+    await options.archive(exchange);
+    return exchange;
+  };
+  try {
+    const { response, fault: failure, strayed } = await followRedirects(start, MAX_REDIRECTS, ask);
+    if (strayed) return ALLOW_ALL;
+    if (failure?.code === "PROXY_UNAVAILABLE") return failure;
+    if (response === null || failure !== null) return unreachable(failure?.message ?? "no answer");
     if (response.status >= 500) return unreachable(`the server answered ${response.status}`);
     if (response.status === 429) return ALLOW_FOR_NOW;
     if (response.status < 200 || response.status > 299) return ALLOW_ALL;
@@ -114,6 +110,9 @@ async function fetchRobots(start: URL, options: RobotsGateOptions): Promise<Robo
     const cut = response.truncated !== null;
     const decoded = await decodeContent(response.body, coding, ROBOTS_MAX_BYTES + 1, cut);
     return "failed" in decoded ? unreachable(decoded.failed) : parseRobots(decoded.bytes);
+  } catch (error) {
+    if (error instanceof UrlRefusedError) return ALLOW_ALL;
+    if (error instanceof RequestRefused) return error.fault;
+    throw error;
   }
-  return ALLOW_ALL;
 }

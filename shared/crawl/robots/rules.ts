@@ -20,7 +20,14 @@ interface Group extends Omit<RobotsRules, "sitemaps"> {
   agents: string[];
 }
 
-/** @param token product token; groups for it are merged, and where there is none those for `*` */
+/**
+ * Reads a robots.txt for one crawler.
+ * @param token product token; groups for it are merged, and where there is none those for `*`
+ * @example
+ * const robots = parseRobots(Buffer.from("User-agent: *\nCrawl-delay: 2\nDisallow: /drafts/\nSitemap: /map.xml"));
+ * robots.rules // => [{ allow: false, pattern: "/drafts/" }]
+ * [robots.crawlDelayMs, robots.sitemaps] // => [2000, ["/map.xml"]]
+ */
 export function parseRobots(body: Uint8Array, token: string = ROBOTS_PRODUCT_TOKEN): RobotsRules {
   const text = new TextDecoder(encodingOf(body)).decode(body.subarray(0, ROBOTS_MAX_BYTES));
   const lines = text.split(/\r\n|\r|\n/);
@@ -73,7 +80,9 @@ function encodingOf(body: Uint8Array): "utf-8" | "utf-16le" | "utf-16be" {
   return a === 0xfe && b === 0xff && c === 0 ? "utf-16be" : "utf-8";
 }
 
-/** Name in lower case and value of a line, without its comment. No regular expression: a line may be 500 KiB of spaces. */
+/**
+ * Name in lower case and value of a line, without its comment. No regular expression: a line may be 500 KiB of spaces.
+ */
 function fieldOf(line: string): [string, string] {
   const comment = line.indexOf("#");
   const text = comment < 0 ? line : line.slice(0, comment);
@@ -97,6 +106,13 @@ function agentOf(value: string): string {
   return value.startsWith("*") ? "*" : (/^[A-Za-z_-]+/.exec(value)?.[0] ?? "").toLowerCase();
 }
 
+/**
+ * Whether the rules let the crawler fetch the URL: the longest pattern that matches decides (section 2.2.2).
+ * @example
+ * const robots = parseRobots(Buffer.from("User-agent: *\nDisallow: /a\nAllow: /a/open$"));
+ * isAllowed(robots, new URL("https://example.org/a/open")) // => true
+ * isAllowed(robots, new URL("https://example.org/a/open/door")) // => false
+ */
 export function isAllowed({ rules }: RobotsRules, url: URL): boolean {
   if (rules.length === 0 || url.pathname === "/robots.txt") return true;
   const path = normalizePath(url.pathname + url.search);
@@ -104,8 +120,8 @@ export function isAllowed({ rules }: RobotsRules, url: URL): boolean {
 }
 
 /**
- * One spelling per path (section 2.2.2): non-ASCII is percent-encoded, unreserved characters are not, hex digits are upper case.
- * `*` and `$` are encoded, since they are wildcards in patterns.
+ * One spelling per path (section 2.2.2): non-ASCII is percent-encoded, unreserved characters are not, hex digits are
+ * upper case. `*` and `$` are encoded, since they are wildcards in patterns.
  */
 export function normalizePath(path: string): string {
   return normalizeEscapes(path).replaceAll("*", "%2A").replaceAll("$", "%24");

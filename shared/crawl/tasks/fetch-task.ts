@@ -1,4 +1,6 @@
-/** The message of the fetch queues: up to 50 URLs of one host, and all that fetch must know, since it has no database. */
+/**
+ * The message of the fetch queues: up to 50 URLs of one host, and all that fetch must know, since it has no database.
+ */
 import { z } from "zod";
 import { crawlConfigSchema } from "../settings/crawl-config.ts";
 import { PRIORITIES, type Priority } from "../settings/job-settings.ts";

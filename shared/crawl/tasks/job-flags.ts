@@ -2,8 +2,8 @@
  * What fetch must know of a job while it has no database: whether it was cancelled. And what the sweep asks before it
  * wakes the database: whether any job is unfinished.
  */
-import { DeleteCommand, type DynamoDBDocumentClient, GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
-import { expiresAt, isConditionFailure } from "../../platform/aws/state-table.ts";
+import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
+import { createStateTable, expiresAt } from "../../platform/aws/state-table.ts";
 
 export interface JobFlags {
   markCancelled(jobId: string): Promise<void>;
@@ -19,44 +19,27 @@ export interface JobFlags {
 /** A cancelled job's tasks are gone long before. */
 const CANCEL_FLAG_TTL_S = 7 * 24 * 3600;
 
-const jobKey = (jobId: string) => ({ pk: `job#${jobId}` });
-const ACTIVE_KEY = { pk: "marker#active" };
+const jobKey = (jobId: string): string => `job#${jobId}`;
+const ACTIVE_KEY = "marker#active";
 
 export function createJobFlags(
   dynamo: DynamoDBDocumentClient,
   TableName: string,
   now: () => number = Date.now,
 ): JobFlags {
+  const table = createStateTable(dynamo, TableName);
   return {
-    async markCancelled(jobId) {
-      const expires_at = expiresAt(now(), CANCEL_FLAG_TTL_S);
-      await dynamo.send(new PutCommand({ TableName, Item: { ...jobKey(jobId), cancelled: true, expires_at } }));
-    },
-    async isCancelled(jobId) {
-      const { Item } = await dynamo.send(new GetCommand({ TableName, Key: jobKey(jobId), ConsistentRead: true }));
-      return Item?.["cancelled"] === true;
-    },
-    async markActive() {
-      await dynamo.send(new PutCommand({ TableName, Item: { ...ACTIVE_KEY, since: now() } }));
-    },
+    markCancelled: (jobId) =>
+      table.put(jobKey(jobId), { cancelled: true, expires_at: expiresAt(now(), CANCEL_FLAG_TTL_S) }),
+    isCancelled: async (jobId) => (await table.read(jobKey(jobId)))?.["cancelled"] === true,
+    markActive: () => table.put(ACTIVE_KEY, { since: now() }),
     async activeSince() {
-      const { Item } = await dynamo.send(new GetCommand({ TableName, Key: ACTIVE_KEY, ConsistentRead: true }));
-      return typeof Item?.["since"] === "number" ? Item["since"] : undefined;
+      const since = (await table.read(ACTIVE_KEY))?.["since"];
+      return typeof since === "number" ? since : undefined;
     },
     async clearActive(seen) {
-      try {
-        await dynamo.send(
-          new DeleteCommand({
-            TableName,
-            Key: ACTIVE_KEY,
-            ConditionExpression: "since = :seen",
-            ExpressionAttributeValues: { ":seen": seen },
-          }),
-        );
-      } catch (error) {
-        // a job started meanwhile: the marker is its own
-        if (!isConditionFailure(error)) throw error;
-      }
+      // where a job started meanwhile the marker is its own
+      await table.remove(ACTIVE_KEY, { when: "since = :seen", values: { seen } });
     },
   };
 }

@@ -1,4 +1,4 @@
-/** What the media API asks of the function with the browser, and what it is told. */
+/** Messages of the media API to the function with the browser, and its answers. */
 import { z } from "zod";
 
 export const MEDIA_QUEUE = "media";

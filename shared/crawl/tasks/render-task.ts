@@ -1,6 +1,7 @@
 /**
- * The message of the `render` queue: one page that fetch has captured, to be opened in a browser. Its URL stays claimed by the
- * fetch task until the capture arrives, with what the browser made of it or without, so nothing is counted twice or lost.
+ * The message of the `render` queue: one page that fetch has captured, to be opened in a browser. Its URL stays claimed
+ * by the fetch task until the capture arrives, with what the browser made of it or without, so nothing is counted twice
+ * or lost.
  */
 import { z } from "zod";
 import { type Capture, captureSchema } from "../../capture/capture.ts";

@@ -1,4 +1,5 @@
 /** Which URLs belong to a job, exactly: with the public suffix list and the job's patterns. */
+import { LRUCache } from "lru-cache";
 import { getDomain } from "tldts";
 import { compilePatterns } from "./patterns.ts";
 import type { Scope } from "./scope.ts";
@@ -39,17 +40,14 @@ export function createScopeCheck(scope: Scope): ScopeCheck {
   };
 }
 
-/** Judges that a container keeps: a job's scope never changes, and compiling its patterns costs as much as a page. */
-const KEPT_JUDGES = 32;
-const scopeChecks = new Map<string, ScopeCheck>();
+/** By job. A job's scope never changes, and compiling its patterns costs as much as a page. */
+const scopeChecks = new LRUCache<string, ScopeCheck>({ max: 32 });
 
-/** The judge of a job's scope; made once per container. */
+/** The check of a job's scope, made once per container. */
 export function scopeCheckOf(jobId: string, scope: Scope): ScopeCheck {
   const known = scopeChecks.get(jobId);
   if (known !== undefined) return known;
   const check = createScopeCheck(scope);
-  const [oldest] = scopeChecks.keys();
-  if (scopeChecks.size >= KEPT_JUDGES && oldest !== undefined) scopeChecks.delete(oldest);
   scopeChecks.set(jobId, check);
   return check;
 }

@@ -16,7 +16,9 @@ const TRACKING_PARAMETERS = new RegExp(
 
 /** Parameters that hold a visitor's session and nothing else. */
 const SESSION_PARAMETERS = /^(phpsessid|jsessionid|aspsessionid[a-z]*|asp\.net_sessionid|oscsid|zenid|cfid|cftoken)$/i;
-/** Parameters that hold a session where their value looks like one: elsewhere `sid` is a story, and `session_id` a talk. */
+/**
+ * Parameters that hold a session where their value looks like one: elsewhere `sid` is a story, and `session_id` a talk.
+ */
 const LIKELY_SESSION_PARAMETERS = /^(sid|s|sess|sessid|sess_id|session|sessionid|session_id)$/i;
 const SESSION_VALUE = /^(?=.*\d)[0-9a-z]{16,}$/i;
 /** `;jsessionid=…` of Java servers, and `/(S(…))/` of ASP.NET without cookies. */
@@ -46,10 +48,12 @@ export function keyRules({
 }
 
 /**
- * WHATWG serialisation without fragment and without the question mark of an empty query, which no request sends; the default
- * port is dropped by the parser; query order and encoding are kept; known tracking parameters, session ids and what the job's
- * config ignores are removed.
+ * WHATWG serialisation without fragment and without the question mark of an empty query, which no request sends; the
+ * default port is dropped by the parser; query order and encoding are kept; known tracking parameters, session ids and
+ * what the job's config ignores are removed.
  * @throws TypeError where `url` is not an absolute URL
+ * @example
+ * normalizeUrl("HTTPS://Example.org:443/a?b=2&utm_source=mail&a=1#top") // => "https://example.org/a?b=2&a=1"
  */
 export function normalizeUrl(url: string | URL, rules: KeyRules = DEFAULT_RULES): string {
   return normalized(new URL(url), rules).href;
@@ -89,8 +93,8 @@ export function urlHash(normalizedUrl: string): string {
 }
 
 /**
- * Lower-case host with its port where that is not the default: the unit of politeness. Without the final dot of an absolute
- * name, by which a page could lead around the block of its host.
+ * Lower-case host with its port where that is not the default: the unit of politeness. Without the final dot of an
+ * absolute name, by which a page could lead around the block of its host.
  */
 export function hostOf(url: string | URL): string {
   return new URL(url).host.replace(/\.(?=:|$)/, "");

@@ -1,15 +1,18 @@
 /**
- * Patterns of URLs, in RE2 syntax: found in time linear in the URL, whatever the pattern. At worst a character of a URL costs
- * some 20 ns for each instruction of the patterns; their number of instructions is bounded for that reason.
+ * Patterns of URLs, in RE2 syntax: found in time linear in the URL, whatever the pattern. At worst a character of a URL
+ * costs some 20 ns for each instruction of the patterns; their number of instructions is bounded for that reason.
  */
 import { RE2JS, RE2JSException } from "re2js";
 
 export const MAX_PATTERNS = 50;
 /** Of one pattern, in characters. */
 export const MAX_PATTERN_LENGTH = 500;
-/** Instructions of a compiled pattern: what a character of a URL costs at the most. RE2 itself allows a thousand repeats. */
+/**
+ * Instructions of a compiled pattern: what a character of a URL costs at the most. RE2 itself allows a thousand
+ * repeats.
+ */
 const MAX_PROGRAM_SIZE = 1_000;
-/** Of all patterns of a list: a page with hundreds of long links is judged within the time of one message. */
+/** Of all patterns of a list: a page with hundreds of long links is checked within the time of one message. */
 const MAX_TOTAL_SIZE = 1_500;
 
 /** What is wrong with the pattern, or null. */
@@ -18,7 +21,9 @@ export function patternFault(pattern: string): string | null {
   return typeof size === "string" ? size : sizeFault(size);
 }
 
-/** What is wrong with the patterns of a list, each with its place; the first that is too much for the list is the last. */
+/**
+ * What is wrong with the patterns of a list, each with its place; the first that is too much for the list is the last.
+ */
 export function patternFaults(patterns: readonly string[]): { index: number; fault: string }[] {
   const faults: { index: number; fault: string }[] = [];
   let total = 0;
@@ -57,6 +62,7 @@ function sizeOf(pattern: string): number | string {
  */
 export function compilePatterns(patterns: readonly string[]): (text: string) => boolean {
   const compiled = patterns.map((pattern) => RE2JS.compile(pattern));
-  // `test` would build an automaton, which for some patterns has a state for every character: megabytes and five times the time
+  // `test` would build an automaton, which for some patterns has a state for every character: megabytes and five times
+  // the time
   return (text) => compiled.some((each) => each.matcher(text).find());
 }

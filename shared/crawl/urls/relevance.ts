@@ -1,10 +1,10 @@
 /**
- * How much a URL, a title or the text of a link has to do with some keywords, from 0 to 1. It needs no statistics, so that a
- * page can be judged before anybody has fetched it.
+ * How much a URL, a title or the text of a link has to do with some keywords, from 0 to 1. It needs no statistics, so
+ * that a page can be scored before anybody has fetched it.
  *
- * For a keyword k: found(k) = 1 − ∏ over the fields f of (1 − weight(f) · match(k, f)). `match` is 1 where f holds the word,
- * 0.75 where one of its words begins with k or k with it (four letters or more: price, prices), else 0. So every field that
- * speaks of a keyword adds to what the others say. The score is the mean of found(k) over all keywords.
+ * For a keyword k: found(k) = 1 − ∏ over the fields f of (1 − weight(f) · match(k, f)). `match` is 1 where f holds the
+ * word, 0.75 where one of its words begins with k or k with it (four letters or more: price, prices), else 0. So every
+ * field that speaks of a keyword adds to what the others say. The score is the mean of found(k) over all keywords.
  */
 
 /** A text that speaks of a page. */
@@ -94,15 +94,21 @@ function readable(encoded: string): string {
 }
 
 /**
- * Share of its page's relevance that a link inherits before it is fetched, as in the shark-search of Hersovici et al. (1998):
- * score = own + (1 − own) · 0.2 · parent.
+ * Share of its page's relevance that a link inherits before it is fetched, as in the shark-search of Hersovici et al.
+ * (1998): score = own + (1 − own) · 0.2 · parent.
  */
 const INHERITED = 0.2;
 
 export interface LinkScorer {
-  /** What a page that links to others says of the keywords, 0 to 1. @param text its beginning is enough */
+  /**
+   * What a page that links to others says of the keywords, 0 to 1.
+   * @param text its beginning is enough
+   */
   page(title: string | null, text: string): number;
-  /** @param anchor empty where the link has no text @param parent as `page` gives it */
+  /**
+   * @param anchor empty where the link has no text
+   * @param parent as `page` gives it
+   */
   link(url: URL, anchor: string, parent: number): number;
 }
 

@@ -11,7 +11,7 @@ const patternText = z.string().min(1).max(MAX_PATTERN_LENGTH, { abort: true });
 /** A pattern as requests carry it. */
 export const urlPatternSchema = patternText.superRefine((pattern, context) => {
   const fault = patternFault(pattern);
-  if (fault !== null) context.addIssue({ code: "custom", message: told(pattern, fault) });
+  if (fault !== null) context.addIssue({ code: "custom", message: faultMessage(pattern, fault) });
 });
 
 /** A pattern that is not of RE2's syntax, or too much for the list, is a fault of the very element. */
@@ -20,17 +20,17 @@ export const urlPatternsSchema = z
   .max(MAX_PATTERNS, { abort: true })
   .superRefine((patterns, context) => {
     for (const { index, fault } of patternFaults(patterns)) {
-      context.addIssue({ code: "custom", path: [index], message: told(patterns[index], fault) });
+      context.addIssue({ code: "custom", path: [index], message: faultMessage(patterns[index], fault) });
     }
   })
   .default([]);
 
-const told = (pattern: string | undefined, fault: string): string => `the pattern "${pattern}": ${fault}`;
+const faultMessage = (pattern: string | undefined, fault: string): string => `the pattern "${pattern}": ${fault}`;
 
 export interface ScopeRequest {
   /** What the seeds stand for: themselves and wherever they lead, their hosts, registrable domains, or paths. */
   mode: Scope["mode"];
-  /** RE2 syntax, judged by `urlPatternsSchema` or by this function. */
+  /** RE2 syntax, checked by `urlPatternsSchema` or by this function. */
   include?: readonly string[];
   exclude?: readonly string[];
 }
@@ -64,7 +64,7 @@ function checkPatterns(field: string, patterns: readonly string[]): void {
   const [first] = patternFaults(patterns);
   if (first === undefined) return;
   const path = `${field}[${first.index}]`;
-  const message = told(patterns[first.index], first.fault);
+  const message = faultMessage(patterns[first.index], first.fault);
   throw new ApiError(400, `${path}: ${message}`, {
     code: "VALIDATION_ERROR",
     details: { faults: [{ in: "body", path, message }] },

@@ -1,12 +1,13 @@
 /**
- * Which URLs belong to a job, as far as fetch judges it: by host and path. The public suffix list and the patterns, which
- * would not fit its bundle, are the business of ingest (scope-judge.ts), which judges what comes in once more.
+ * Which URLs belong to a job, as far as fetch checks it: by host and path. The public suffix list and the patterns,
+ * which would not fit its bundle, are the business of ingest (exact-scope.ts), which checks what comes in once more.
  */
 import { z } from "zod";
 
 /**
- * What may be fetched for a job. `any`: the given URLs, wherever they redirect, and whatever they link to; `host`: only these
- * hosts (with port); `domain`: these registrable domains with all their hosts; `prefix`: these paths and what lies below them.
+ * What may be fetched for a job. `any`: the given URLs, wherever they redirect, and whatever they link to; `host`: only
+ * these hosts (with port); `domain`: these registrable domains with all their hosts; `prefix`: these paths and what
+ * lies below them.
  */
 export const scopeSchema = z.strictObject({
   mode: z.enum(["any", "host", "domain", "prefix"]),
@@ -28,8 +29,9 @@ export function hostScope(...hosts: string[]): Scope {
 }
 
 /**
- * Whether a URL is within the roots. For `domain` this holds of every host below a root, so that it may let through one that
- * has a registrable domain of its own (`bucket.s3.example.com` below `example.com`, where `s3.example.com` is a public suffix).
+ * Whether a URL is within the roots. For `domain` this holds of every host below a root, so that it may let through one
+ * that has a registrable domain of its own (`bucket.s3.example.com` below `example.com`, where `s3.example.com` is a
+ * public suffix).
  */
 export function inScope(url: URL, { mode, roots }: Pick<Scope, "mode" | "roots">): boolean {
   switch (mode) {

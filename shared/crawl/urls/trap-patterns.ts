@@ -14,8 +14,8 @@ export const MAX_PARAMETERS = 20;
 const MAX_PERIOD = 8;
 
 /**
- * `TRAP_PATH`: segments, or sequences of them, that repeat, or more of them than any honest path has; `TRAP_QUERY`: more
- * parameters than anyone means. null: nothing of the kind.
+ * `TRAP_PATH`: segments, or sequences of them, that repeat, or more of them than any honest path has; `TRAP_QUERY`:
+ * more parameters than anyone means. null: nothing of the kind.
  */
 export function urlTrap(url: URL): "TRAP_PATH" | "TRAP_QUERY" | null {
   const segments = url.pathname.split("/").filter((segment) => segment !== "");
@@ -62,15 +62,17 @@ export function queryShape(url: URL): { path: string; names: string; parameters:
   return { path: url.host + url.pathname, names: names.toSorted().join("&"), parameters: names.length };
 }
 
-/** Years beyond 9999, too: a calendar without end gets there. Without hyphens only whole dates: six digits are a number. */
+/**
+ * Years beyond 9999, too: a calendar without end gets there. Without hyphens only whole dates: six digits are a number.
+ */
 const WHOLE_DATE = String.raw`\d{4,5}-\d{2}(?:-\d{2})?|\d{4}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])`;
 const PATH_DATE = new RegExp(String.raw`/(?:\d{4,5}/\d{1,2}(?:/\d{1,2})?|${WHOLE_DATE})(/?(?:index\.\w+)?)$`);
 const DATE_VALUE = new RegExp(`^(?:${WHOLE_DATE})$`);
 const DATE_NAME = /^(?:year|yr|month|mon|day|date|jahr|monat|tag|annee|mois|jour|y|m|d)$/i;
 
 /**
- * A URL that names a page by nothing but a date, with the date left out: `/calendar/2024/05/` and `?date=2024-05-01` are of one
- * template with all their like, `/2024/05/01/a-story` is of none. null where there is no date.
+ * A URL that names a page by nothing but a date, with the date left out: `/calendar/2024/05/` and `?date=2024-05-01`
+ * are of one template with all their like, `/2024/05/01/a-story` is of none. null where there is no date.
  */
 export function dateTemplate(url: URL): string | null {
   const path = url.pathname.replace(PATH_DATE, (date: string, rest: string) => {
@@ -92,8 +94,8 @@ export function dateTemplate(url: URL): string | null {
 const READ_TEXT = 20_000;
 
 /**
- * A text without what tells one day from another: numbers, and the names of months and days in its language.
- * Languages that do not part their words keep some of the names, so that their calendars have a few texts instead of one.
+ * A text without what tells one day from another: numbers, and the names of months and days in its language. Languages
+ * that do not part their words keep some of the names, so that their calendars have a few texts instead of one.
  * @param language ISO 639-1; any other counts as English
  */
 export function undatedText(text: string, language: string): string {

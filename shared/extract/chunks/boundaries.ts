@@ -1,4 +1,4 @@
-/** Where a text may be cut: its token pieces, and how good a cut after each of them is. */
+/** Finds where a text may be cut: its token pieces, and how good a cut after each of them is. */
 import type { Extraction } from "../extraction.ts";
 import { visitPieces } from "./tokens.ts";
 
@@ -29,7 +29,10 @@ export interface Boundaries {
   flowsOn(piece: number): boolean;
 }
 
-/** `size` in tokens decides which code blocks and rows are worth keeping whole. */
+/**
+ * Rates every place where the text may be cut.
+ * @param size in tokens; decides which code blocks and rows are worth keeping whole
+ */
 export function boundariesOf(
   { text, sections, blocks }: Pick<Extraction, "text" | "sections" | "blocks">,
   size: number,

@@ -1,4 +1,4 @@
-/** Cuts a document's text into chunks that an embedder can read, along the text's own seams. */
+/** Cuts a document's text into chunks that an embedder can read, along the text's own boundaries. */
 
 import type { Block, Chunk, Extraction, Section } from "../extraction.ts";
 import { type Boundaries, type Boundary, boundariesOf } from "./boundaries.ts";
@@ -30,11 +30,15 @@ const FILL_WORTH = 2;
 const BELOW_MINIMUM = -2;
 
 /**
- * Chunks in order; each one is an exact range of `text` without white space around it. Cuts prefer the start of a
- * section, then blocks, paragraphs, lines, sentences, words; a code block or table row is cut only if it alone is
- * longer than `size`. White-space-only text has no chunks.
- *
+ * Cuts a text into chunks, in order; each one is an exact range of `text` without white space around it. Cuts prefer
+ * the start of a section, then blocks, paragraphs, lines, sentences, words; a code block or table row is cut only if it
+ * alone is longer than `size`. White-space-only text has no chunks.
  * @throws RangeError for limits that no text could meet.
+ * @example
+ * const extraction = { text: "One two three. ".repeat(20).trim(), sections: [], blocks: [] };
+ * const chunks = chunkText(extraction, { size: 40, overlap: 0, minimum: 10 });
+ * chunks.every(({ content, startChar, endChar }) => extraction.text.slice(startChar, endChar) === content) // => true
+ * chunks.every(({ tokenCount }) => tokenCount <= 40) // => true
  */
 export function chunkText(extraction: Pick<Extraction, "text" | "sections" | "blocks">, limits: ChunkLimits): Chunk[] {
   if (!(limits.size >= 24) || !(limits.overlap >= 0) || !(limits.minimum >= 0)) {
@@ -63,7 +67,7 @@ export function chunkText(extraction: Pick<Extraction, "text" | "sections" | "bl
   return chunks;
 }
 
-/** Index of the chunk's last piece: the best seam that `size` allows, at or after `from`. */
+/** Index of the chunk's last piece: the best boundary that `size` allows, at or after `from`. */
 function chooseCut(boundaries: Boundaries, first: number, from: number, { size, minimum }: ChunkLimits): number {
   const end = boundaries.count - 1;
   if (boundaries.tokens(first, end) <= size) return end;

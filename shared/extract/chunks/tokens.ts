@@ -18,7 +18,7 @@ export type PieceVisitor = (
 /** Longer runs come in pieces of this many characters, so that they can be cut; none is more than about 12 tokens. */
 const MAX_PIECE = { latin: 16, other: 6, wordless: 1 };
 
-/** Estimated tokens of `text`, 0 for white space alone. */
+/** Estimates the tokens of `text`: 0 for white space alone. */
 export function estimateTokens(text: string): number {
   let sum = 0;
   visitPieces(text, (_start, _end, tokens, gap) => {
@@ -27,7 +27,7 @@ export function estimateTokens(text: string): number {
   return Math.ceil(sum);
 }
 
-/** The pieces of `text` in order; the estimate of a stretch is the sum over its pieces. */
+/** Calls `visit` with the pieces of `text` in order; the estimate of a stretch is the sum over its pieces. */
 export function visitPieces(text: string, visit: PieceVisitor): void {
   const splitting = splittingOf(text);
   let last = 0;
@@ -102,7 +102,7 @@ function splittingOf(text: string): number {
   let words = 0;
   let english = 0;
   let seen = 0;
-  /** Up to the last word. */
+  /** Seen before the latest word. */
   let symbols = 0;
   for (let index = 0; index < text.length && words < SAMPLE_WORDS; index++) {
     const code = text.charCodeAt(index);

@@ -1,4 +1,4 @@
-/** The text of a page's links, for who wants to know what they are about: most crawls do not. */
+/** Reads the texts of a page's links, for crawls that rank links by them: most do not. */
 import type { ChildNode } from "domhandler";
 import { resolveUrl } from "../metadata/links.ts";
 import type { PageElement } from "../parse/page-tree.ts";
@@ -9,8 +9,10 @@ const MAX_ANCHOR = 200;
 const MAX_NODES = 200;
 
 /**
- * For each of the links the first text that an anchor gives it: its own, or its label, or what an image in it stands for.
- * @param elements `<a>` and `<area>` in document order @param links as `pageLinks` gives them
+ * For each of the links the first text that an anchor gives it: its own, or its label, or what an image in it stands
+ * for.
+ * @param elements `<a>` and `<area>` in document order
+ * @param links as `pageLinks` gives them
  * @returns texts in the order of the links; empty where there is none
  */
 export function anchorTexts(elements: readonly PageElement[], links: readonly string[], base: string): string[] {

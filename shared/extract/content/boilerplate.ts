@@ -1,4 +1,4 @@
-/** What stands in or around the main content without being part of it. */
+/** Recognises what stands in or around the main content without being part of it. */
 import { collapsedText, headingLevel } from "../parse/element-kinds.ts";
 import { PageElement } from "../parse/page-tree.ts";
 import type { HintReader } from "./hints.ts";
@@ -22,7 +22,7 @@ const LABEL =
 const LEADS_AWAY =
   /^\W*(?:related|read (?:more|also|next|this)|see (?:also|more)|more(?: on| from|:)|also (?:read|on|see)|don['’]t miss|recommended|watch|up next|lire aussi|à lire|voir aussi|lesen sie|mehr (?:zum|dazu)|auch interessant|siehe auch|leggi anche|lee (?:también|más)|lea también|te puede|leia (?:também|mais)|veja também|lees ook|читайте|см\. также)/i;
 
-/** True for what its name calls boilerplate, unless it holds too much of the `total` prose for that. */
+/** Whether the name of an element calls it boilerplate, unless it holds too much of the `total` prose for that. */
 export function isHinted(element: PageElement, total: number, hints: HintReader): boolean {
   const { name } = element;
   if (name === "body" || name === "html" || name === "main") return false;
@@ -38,7 +38,7 @@ function isTeaser({ linkedHeadings, prose, solid }: PageElement): boolean {
   return linkedHeadings > 0 && prose < linkedHeadings * TEASER_PROSE && solid < TEASER_PROSE;
 }
 
-/** Marks as dropped what is boilerplate inside the content. */
+/** Marks boilerplate inside the content as dropped. */
 export function clean(element: PageElement, root: PageElement, hints: HintReader, prose: boolean): void {
   for (const child of element.children) {
     if (!(child instanceof PageElement) || child.dropped) continue;
@@ -60,7 +60,7 @@ function isBoilerplate(element: PageElement, root: PageElement, hints: HintReade
   return textLength < 200 && density > 0.4 && LEADS_AWAY.test(collapsedText(element));
 }
 
-/** A page for two screens holds captions or whole paragraphs twice; readers see one. */
+/** Drops captions and paragraphs that stand twice, as on a page for two screens: readers see one. */
 export function dropRepeats(roots: readonly PageElement[]): void {
   /** By length first: most blocks are told apart without putting their text together. */
   const seen = new Map<number, { first: PageElement; texts: Set<string> | null }>();
@@ -89,7 +89,7 @@ export function dropRepeats(roots: readonly PageElement[]): void {
   for (const root of roots) visit(root);
 }
 
-/** Before the first and after the last paragraph, short lines are bylines, dates and buttons. Headings stay. */
+/** Drops bylines, dates and buttons: the short lines before the first and after the last paragraph. Headings stay. */
 export function trimEdges(roots: readonly PageElement[]): void {
   const lines: PageElement[] = [];
   const collect = (element: PageElement): void => {

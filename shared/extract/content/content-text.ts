@@ -1,4 +1,4 @@
-/** Main content → clean text, its section tree and its blocks, with exact ranges. */
+/** Writes the main content as clean text, with its section tree and its blocks in exact ranges. */
 import { type ChildNode, isText } from "domhandler";
 import type { Block, Extraction, Section } from "../extraction.ts";
 import { BLOCK_ELEMENTS, collapseSpace, headingLevel, isDataTable, preformattedText } from "../parse/element-kinds.ts";
@@ -19,7 +19,7 @@ export function renderText(roots: readonly ChildNode[]): TextParts {
   return writer.finish();
 }
 
-/** The same shape for a text that has no markup: one section, one block of prose. */
+/** Gives a text without markup the same shape: one section, one block of prose. */
 export function plainTextParts(text: string): TextParts {
   const writer = new TextWriter();
   for (const paragraph of text.split(/\n[^\S\n]*\n/)) {
@@ -132,7 +132,7 @@ class TextWriter {
   kind: Block["kind"] = "prose";
   private parts: string[] = [];
   private length = 0;
-  /** Newlines owed before the next character; a space where 0 and `space`. */
+  /** Newlines outstanding before the next character; a space where 0 and `space`. */
   private newlines = 0;
   private space = false;
   private cells = 0;

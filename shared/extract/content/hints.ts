@@ -1,4 +1,4 @@
-/** What class names, ids and roles say about an element. Only a hint: the text has the last word. */
+/** Says what class names, ids and roles suggest about an element. They are hints only: the text decides. */
 import type { PageElement } from "../parse/page-tree.ts";
 
 /** `comments` are prose too, and often more of it than the article; `boilerplate` surrounds the content. */
@@ -11,12 +11,12 @@ const COMMENTS = new Set(
 const BOILERPLATE = new Set(
   // navigation and page furniture
   (
-    "nav navbar navigation menu submenu breadcrumb breadcrumbs pager pagination footer foot masthead sidebar rail skip " +
-    "toolbar topbar tooltip rollover hovercard sitemap toc-mobile " +
+    "nav navbar navigation menu submenu breadcrumb breadcrumbs pager pagination footer foot masthead sidebar " +
+    "rail skip toolbar topbar tooltip rollover hovercard sitemap toc-mobile " +
     // consent, sign-up, selling
-    "cookie cookies consent gdpr gprd modal popup overlay newsletter newsletters subscribe subscription signup paywall " +
-    "promo promos promobox promotion ad ads adbox adslot advert advertisement advertising sponsor sponsored sponsors donate cta " +
-    "outbrain taboola zergnet " +
+    "cookie cookies consent gdpr gprd modal popup overlay newsletter newsletters subscribe subscription signup " +
+    "paywall promo promos promobox promotion ad ads adbox adslot advert advertisement advertising sponsor sponsored " +
+    "sponsors donate cta outbrain taboola zergnet " +
     // sharing
     "share shares sharing sharebar sharedaddy social addthis addtoany sociable " +
     // other pages
@@ -30,10 +30,10 @@ const BOILERPLATE = new Set(
 /** Neighbouring words that only together mean something. */
 const PAIRS = new Set(
   (
-    "read-more more-stories more-from see-also most-read most-popular also-read author-bio author-box author-info about-author " +
-    "post-author article-author posted-on post-meta entry-meta article-meta meta-info post-date publish-date " +
-    "published-date tag-list tag-cloud post-tags entry-tags you-may up-next next-post prev-post post-navigation side-bar " +
-    "email-signup sign-up call-to follow-us back-to to-top table-of"
+    "read-more more-stories more-from see-also most-read most-popular also-read author-bio author-box " +
+    "author-info about-author post-author article-author posted-on post-meta entry-meta article-meta meta-info " +
+    "post-date publish-date published-date tag-list tag-cloud post-tags entry-tags you-may up-next next-post " +
+    "prev-post post-navigation side-bar email-signup sign-up call-to follow-us back-to to-top table-of"
   ).split(" "),
 );
 

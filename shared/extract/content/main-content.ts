@@ -30,6 +30,7 @@ export interface MainContent {
   roots: ChildNode[];
 }
 
+/** Finds the elements that hold the main content, and marks what is none of it as dropped. */
 export function findMainContent(page: Page): MainContent {
   const top = page.body ?? page.html ?? pseudoBody(page);
   const hints = new HintReader();

@@ -1,6 +1,7 @@
 /**
- * Main content → clean HTML: the elements that carry meaning, and of their attributes only those that a reader needs. What is
- * left out is unwrapped, so that no text is lost; boxes go, and text that stood straight in them becomes paragraphs.
+ * Main content → clean HTML: the elements that carry meaning, and of their attributes only those that a reader needs.
+ * What is left out is unwrapped, so that no text is lost; boxes go, and text that stood straight in them becomes
+ * paragraphs.
  */
 import { type ChildNode, isText } from "domhandler";
 import { codeLanguage } from "../markdown/code.ts";

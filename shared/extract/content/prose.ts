@@ -1,4 +1,4 @@
-/** How much prose stands below every element of a page: text outside links that reads like sentences. */
+/** Measures how much prose stands below every element of a page: text outside links that reads like sentences. */
 import { isText } from "domhandler";
 import { BLOCK_ELEMENTS, collapsedText, headingLevel } from "../parse/element-kinds.ts";
 import { PageElement } from "../parse/page-tree.ts";
@@ -11,7 +11,7 @@ const NEVER = new Set(
   ).split(" "),
 );
 
-/** Never content, or not shown. */
+/** Whether an element is not shown, or never holds content. */
 export function isInvisible(element: PageElement): boolean {
   return NEVER.has(element.name) || isHidden(element);
 }
@@ -22,7 +22,9 @@ function isHidden({ attribs }: PageElement): boolean {
   return attribs.style !== undefined && /display\s*:\s*none|visibility\s*:\s*hidden/i.test(attribs.style);
 }
 
-/** Sums figures from the leaves up; a run of text between two blocks counts as a paragraph of its block. */
+/**
+ * Sums the figures of elements from the leaves up. A run of text between two blocks counts as a paragraph of its block.
+ */
 export function measure(element: PageElement): void {
   let runText = 0;
   let runLinks = 0;

@@ -1,13 +1,28 @@
-/** Languages by the small words that no sentence does without; on a sentence or two they are surer than letter statistics. */
+/**
+ * Recognises languages by the small words that no sentence does without; on a sentence or two they are surer than
+ * letter statistics.
+ */
 
 const WORDS: Record<string, string> = {
-  en: "the of and to in is for that with on are this be it from by was as at or an not have has you we which their will its",
-  fr: "le la les de des du et à un une en est que qui dans pour pas sur avec par au aux ce cette il elle sont ne se plus ou où été ont l d qu",
-  de: "der die das und in den von zu mit ist im des dem nicht ein eine einer auf für sich auch als an werden wird bei sind es oder hat aus nach wie",
-  es: "el la los las de y en que un una por con para es se no su al del lo como más o pero sus este esta ha fue son sobre",
-  it: "il la le di e che in un una per con non del della è si da al dei gli nel alla sono come anche più i lo ha questo o dal delle",
+  en:
+    "the of and to in is for that with on are this be it from by was as at or an not have has you we which " +
+    "their will its",
+  fr:
+    "le la les de des du et à un une en est que qui dans pour pas sur avec par au aux ce cette il elle sont ne " +
+    "se plus ou où été ont l d qu",
+  de:
+    "der die das und in den von zu mit ist im des dem nicht ein eine einer auf für sich auch als an werden " +
+    "wird bei sind es oder hat aus nach wie",
+  es:
+    "el la los las de y en que un una por con para es se no su al del lo como más o pero sus este esta ha fue " +
+    "son sobre",
+  it:
+    "il la le di e che in un una per con non del della è si da al dei gli nel alla sono come anche più i lo ha " +
+    "questo o dal delle",
   pt: "o a os as de e que em um uma para com não por do da dos das no na se mais ao como foi é ou sua são pela pelo",
-  nl: "de het een van en in is dat op te zijn voor met niet aan er die door bij ook als om naar wordt of worden uit heeft maar",
+  nl:
+    "de het een van en in is dat op te zijn voor met niet aan er die door bij ook als om naar wordt of worden " +
+    "uit heeft maar",
   sv: "och i att det som en på är av för med den till inte om ett har de från kan var vid eller men så",
   da: "og i at det som en på er af for med den til ikke om et har de fra kan var ved eller men så blev",
   no: "og i at det som en på er av for med den til ikke om et har de fra kan var ved eller men så ble",
@@ -39,7 +54,10 @@ const MIN_SHARE = 0.14;
 /** How far ahead of the second language the first one must be: neighbours share a good part of their words. */
 const LEAD = 1.15;
 
-/** ISO 639-1 code, or null where the small words do not decide. */
+/**
+ * Names the language of a text by its small words.
+ * @returns an ISO 639-1 code, or null where they do not decide
+ */
 export function languageByFunctionWords(text: string): string | null {
   const words = text.toLowerCase().match(/[\p{L}\p{M}]+/gu) ?? [];
   const hits = new Map<string, number>();

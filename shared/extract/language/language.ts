@@ -1,4 +1,4 @@
-/** Language of a page as an ISO 639-1 code: what it declares, else what its text looks like. */
+/** Determines the language of a page as an ISO 639-1 code: what it declares, else what its text looks like. */
 import { detectAll } from "tinyld/light";
 import { languageByFunctionWords } from "./function-words.ts";
 
@@ -28,7 +28,10 @@ const TWO_LETTER: Record<string, string> = {
   ara: "ar",
 };
 
-/** Primary subtag of a BCP 47 tag or of a Content-Language list; null where it names no language. */
+/**
+ * Reads the language from a BCP 47 tag or a Content-Language list.
+ * @returns the primary subtag, or null where it names no language
+ */
 export function declaredLanguage(value: string | null | undefined): string | null {
   const first = value?.split(",")[0]?.trim().toLowerCase() ?? "";
   const primary = /^[a-z]{2,3}(?=$|[-_])/.exec(first)?.[0];
@@ -54,7 +57,10 @@ const OTHER_SCRIPTS = new Set(
   "ru uk bg be mk sr kk el he yi ar fa ur hi mr bn ta te gu kn th my km ka hy am ja zh ko".split(" "),
 );
 
-/** Language of a text, "und" where it is too short or too mixed to tell. */
+/**
+ * Detects the language of a text.
+ * @returns an ISO 639-1 code; "und" where the text is too short or too mixed to tell
+ */
 export function detectLanguage(text: string): string {
   const start = text.length > 3 * SAMPLE_CHARACTERS ? Math.floor(text.length / 3) : 0;
   const sample = text.slice(start, start + SAMPLE_CHARACTERS);

@@ -1,4 +1,4 @@
-/** Code blocks of Markdown: the language that the page names, and a fence that the code cannot end. */
+/** Writes code blocks of Markdown: the language that the page names, and a fence that the code cannot end. */
 import { PageElement } from "../parse/page-tree.ts";
 
 const LANGUAGE_CLASS = /(?:^|\s)(?:(?:language|lang|highlight-source|highlight|brush)-|brush:\s*)([\w+#.-]+)/i;
@@ -13,7 +13,10 @@ const NOT_A_LANGUAGE = new Set([
   "source",
 ]);
 
-/** Language of a `<pre>` in lower case, from it, its `<code>`, or the boxes around it; "" where none is named. */
+/**
+ * Finds the language of a `<pre>`, from it, its `<code>`, or the boxes around it.
+ * @returns lower case; "" where none is named
+ */
 export function codeLanguage(pre: PageElement): string {
   const inner = pre.children.find(
     (child): child is PageElement => child instanceof PageElement && child.name === "code",
@@ -47,11 +50,12 @@ function sourceCode(names: string | undefined): string | undefined {
   return /(?:^|\s)sourceCode\s+([\w+#-]+)/.exec(names ?? "")?.[1];
 }
 
-/** Backticks, more of them than the code has in a row. */
+/** Makes a fence for the code: backticks, more of them than the code has in a row. */
 export function fenceFor(code: string): string {
   return "`".repeat(Math.max(3, longestTickRun(code) + 1));
 }
 
+/** Counts the backticks of the longest run of them. */
 export function longestTickRun(code: string): number {
   let longest = 0;
   for (const [ticks] of code.matchAll(/`+/g)) longest = Math.max(longest, ticks.length);

@@ -1,4 +1,4 @@
-/** Inline Markdown: emphasis, code, links, images, and escapes only where the text would mean something else. */
+/** Writes inline Markdown: emphasis, code, links, images, and escapes only where the text would mean something else. */
 import { type ChildNode, isText } from "domhandler";
 import { imageSource } from "../metadata/images.ts";
 import { resolveUrl } from "../metadata/links.ts";
@@ -18,6 +18,7 @@ interface Context {
   inEmphasis: boolean;
 }
 
+/** Writes the inline content of one page. */
 export class InlineRenderer {
   private readonly base: string;
 
@@ -138,8 +139,8 @@ const MARKED_END = /[\p{P}\p{S}](?:\*\*|\*|~~)$/u;
 const MARKED_START = /^(?:\*\*|\*|~~)(?=[^\s*~])[\p{P}\p{S}]/u;
 
 /**
- * `**Note:**text` is no emphasis in CommonMark (6.2: a closing run after punctuation needs a space or punctuation behind
- * it), so a space goes between.
+ * `**Note:**text` is no emphasis in CommonMark (6.2: a closing run after punctuation needs a space or punctuation
+ * behind it), so a space goes between.
  */
 function needsSpace(tail: string, head: string): boolean {
   if (/^[\p{L}\p{N}]/u.test(head)) return MARKED_END.test(tail) && !tail.startsWith("\\");

@@ -1,4 +1,4 @@
-/** Main content → GitHub-flavoured Markdown, written in one pass. */
+/** Writes the main content as GitHub-flavoured Markdown, in one pass. */
 import { type ChildNode, isText } from "domhandler";
 import { BLOCK_ELEMENTS, headingLevel, isDataTable, preformattedText } from "../parse/element-kinds.ts";
 import { PageElement } from "../parse/page-tree.ts";

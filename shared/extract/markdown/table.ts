@@ -1,4 +1,4 @@
-/** Data tables as GFM rows, with row and column spans expanded. */
+/** Writes data tables as GFM rows, with row and column spans expanded. */
 import { PageElement } from "../parse/page-tree.ts";
 
 const MAX_COLUMNS = 200;
@@ -10,7 +10,10 @@ interface Row {
   header: boolean;
 }
 
-/** Lines of a GFM table, header and delimiter first; none for a table without cells. */
+/**
+ * Writes a table as lines of GFM, header and delimiter first.
+ * @returns no line for a table without cells
+ */
 export function tableRows(table: PageElement, renderCell: (cell: PageElement) => string): string[] {
   const rows = expandSpans(table, renderCell).filter(({ cells }) => cells.some((cell) => cell !== ""));
   const columns = rows.reduce((widest, { cells }) => Math.max(widest, cells.length), 0);

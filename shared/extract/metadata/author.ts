@@ -1,4 +1,4 @@
-/** Who wrote a page, as far as it says so: metadata, JSON-LD, then what the page marks or customarily names as its author. */
+/** Finds who wrote a page, as far as it says so: in metadata, JSON-LD, then in what the page marks as its author. */
 import { collapsedText } from "../parse/element-kinds.ts";
 import { type Page, PageElement } from "../parse/page-tree.ts";
 import type { StructuredData } from "./structured-data.ts";
@@ -18,7 +18,11 @@ const META_NAMES = [
 const MAX_NAMES = 120;
 const MAX_AUTHORS = 10;
 
-/** @param meta values of `<meta>` by lower-case name */
+/**
+ * Finds the authors of a page.
+ * @param meta values of `<meta>` by lower-case name
+ * @returns their names as one text, or null where the page names none
+ */
 export function author(
   page: Page,
   meta: ReadonlyMap<string, readonly string[]>,

@@ -1,4 +1,4 @@
-/** Publication dates as pages write them → ISO 8601. */
+/** Turns publication dates as pages write them into ISO 8601. */
 
 const ISO =
   /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:[.,]\d+)?)?\s*(Z|[+-]\d{2}:?\d{2}(?::?00)?)?)?$/i;
@@ -11,6 +11,9 @@ const CLOCK = /(\d{1,2}):(\d{2})(?::(\d{2}))?\s*(am|pm)?\s*(GMT|UTC|Z|[+-]\d{2}:
 /**
  * A date alone stays a date (`2024-05-01`); a date with a time becomes UTC (`2024-05-01T10:00:00.000Z`), taken as UTC
  * where it names no zone. Null for what is no date, or lies outside the years 1000 to 2999.
+ * @example
+ * isoDate("May 1st, 2024 at 10:00 am") // => "2024-05-01T10:00:00.000Z"
+ * isoDate("31 February 2024") // => null
  */
 export function isoDate(value: string): string | null {
   const text = value.trim().slice(0, 80);

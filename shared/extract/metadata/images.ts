@@ -1,4 +1,4 @@
-/** Which file an `<img>` really shows: lazy loaders and `srcset` hide it behind a placeholder. */
+/** Finds which file an `<img>` really shows: lazy loaders and `srcset` hide it behind a placeholder. */
 
 import { PageElement } from "../parse/page-tree.ts";
 import { resolveUrl } from "./links.ts";
@@ -8,7 +8,10 @@ const LAZY_SETS = ["data-srcset", "data-lazy-srcset", "srcset"];
 /** Attributes beyond this are no list of files. */
 const MAX_SET = 20_000;
 
-/** Absolute http(s) URL of the best file, or null for inline data, tracking pixels and images without one. */
+/**
+ * Resolves the best file of an image.
+ * @returns an absolute http(s) URL, or null for inline data, tracking pixels and images without one
+ */
 export function imageSource(image: PageElement, base: string): string | null {
   const { attribs } = image;
   if (attribs.width === "1" && attribs.height === "1") return null;

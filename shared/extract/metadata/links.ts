@@ -1,4 +1,4 @@
-/** Links of a page: WHATWG URL resolution against the first `<base href>`. */
+/** Resolves the links of a page by WHATWG URL against the first `<base href>`. */
 import type { Page } from "../parse/page-tree.ts";
 
 /** An href beyond this is never crawled; it is data in disguise. */
@@ -10,7 +10,10 @@ export function baseUrl(page: Page, pageUrl: string): string {
   return resolveUrl(page.baseHref, pageUrl) ?? pageUrl;
 }
 
-/** Absolute http(s) URL, or null for everything else. */
+/**
+ * Resolves a reference.
+ * @returns an absolute http(s) URL, or null for everything else
+ */
 export function resolveUrl(reference: string, base: string): string | null {
   if (reference.length > MAX_HREF) return null;
   const url = URL.parse(reference, base);
@@ -18,7 +21,10 @@ export function resolveUrl(reference: string, base: string): string | null {
   return url.href;
 }
 
-/** Absolute http(s) URLs without fragment, in document order, each once. */
+/**
+ * Resolves the links of a page.
+ * @returns absolute http(s) URLs without fragment, in document order, each once
+ */
 export function pageLinks(hrefs: readonly string[], base: string): string[] {
   const seen = new Set<string>();
   const links = new Set<string>();

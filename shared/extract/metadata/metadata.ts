@@ -1,4 +1,4 @@
-/** What a page says about itself: title, metadata, canonical URL, declared language, robots. */
+/** Reads what a page says about itself: title, metadata, canonical URL, declared language, robots. */
 
 import type { Extraction, PageMetadata } from "../extraction.ts";
 import { declaredLanguage } from "../language/language.ts";
@@ -18,7 +18,11 @@ export interface PageFacts {
   robots: Extraction["robots"];
 }
 
-/** `base` resolves relative URLs; the headers are those of the response, null where absent. */
+/**
+ * Reads the facts of a page from its metadata and the response.
+ * @param base resolves relative URLs
+ * @param headers those of the response, null where absent
+ */
 export function pageFacts(
   page: Page,
   base: string,

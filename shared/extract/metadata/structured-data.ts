@@ -1,4 +1,4 @@
-/** JSON-LD of a page, reduced to what metadata uses. Anything malformed is passed over. */
+/** Reads the JSON-LD of a page, reduced to what metadata uses. It skips what is malformed. */
 
 export interface StructuredData {
   author: string | null;
@@ -12,7 +12,9 @@ export interface StructuredData {
 const MAX_SCRIPT = 262_144;
 const MAX_NODES = 2000;
 
-/** Reads every `application/ld+json` script of the page, `@graph`, nesting and references to nodes by `@id` included. */
+/**
+ * Reads every `application/ld+json` script of the page, `@graph`, nesting and references to nodes by `@id` included.
+ */
 export function structuredData(scripts: readonly string[]): StructuredData {
   const found: StructuredData = { author: null, description: null, keywords: [], datesPublished: [] };
   const nodes = scripts.filter((script) => script.length <= MAX_SCRIPT).flatMap(nodesOf);

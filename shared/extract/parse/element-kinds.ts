@@ -1,4 +1,4 @@
-/** What the names of HTML elements mean for rendering. */
+/** Says what the names of HTML elements mean for rendering. */
 import { type ChildNode, isText } from "domhandler";
 import { PageElement } from "./page-tree.ts";
 
@@ -10,7 +10,10 @@ export const BLOCK_ELEMENTS = new Set(
   ).split(" "),
 );
 
-/** 1 to 6, or 0 for what is no heading. */
+/**
+ * Reads the level of a heading from its name.
+ * @returns 1 to 6, or 0 for what is no heading
+ */
 export function headingLevel(name: string): number {
   if (name.length !== 2 || name.charCodeAt(0) !== 104) return 0;
   const level = name.charCodeAt(1) - 48;
@@ -19,7 +22,7 @@ export function headingLevel(name: string): number {
 
 const CELL_BLOCKS = new Set("p div ul ol dl pre blockquote h1 h2 h3 h4 h5 h6 table section article form".split(" "));
 
-/** True for a table of data; false for one that only lays out the page. */
+/** Whether a table holds data, and does not only lay out the page. */
 export function isDataTable(table: PageElement): boolean {
   const role = table.attribs.role;
   if (role === "presentation" || role === "none") return false;
@@ -95,7 +98,10 @@ export function preformattedText(pre: PageElement): string {
 
 const UNTIDY = / {2}|[\t-\r\u00a0\u00ad\u1680\u2000-\u200b\u2028\u2029\u202f\u205f\u2060\u3000\ufeff]/;
 
-/** White space, zero-width spaces included, as single spaces; soft hyphens gone. Most text has neither: looking is cheaper. */
+/**
+ * White space, zero-width spaces included, as single spaces; soft hyphens gone. Most text has neither: looking is
+ * cheaper.
+ */
 export function collapseSpace(text: string): string {
   return UNTIDY.test(text) ? text.replace(/[\s\u200b\ufeff\u2060]+/g, " ").replaceAll("\u00ad", "") : text;
 }

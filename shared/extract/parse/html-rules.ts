@@ -8,9 +8,10 @@ export interface CloseRule {
 }
 
 export const VOID = new Set(
-  "area base basefont bgsound br col command embed frame hr img input isindex keygen link meta param source track wbr".split(
-    " ",
-  ),
+  (
+    "area base basefont bgsound br col command embed frame hr img input isindex keygen link meta param source " +
+    "track wbr"
+  ).split(" "),
 );
 
 /** Elements that leave no node at all, with everything below them. */

@@ -48,6 +48,7 @@ export interface Page {
   h1: PageElement | null;
 }
 
+/** Makes a page of which nothing is noted yet. */
 export function emptyPage(root: Document): Page {
   return {
     root,

@@ -1,8 +1,8 @@
-/** Pages that send their readers on. */
+/** Reads where a page sends its readers on. */
 
 /**
- * The URL in the `content` of a `<meta http-equiv=refresh>`, unresolved (WHATWG HTML, "shared declarative refresh steps");
- * null where the page only loads itself once more.
+ * The URL in the `content` of a `<meta http-equiv=refresh>`, unresolved (WHATWG HTML, "shared declarative refresh
+ * steps"); null where the page only loads itself once more.
  */
 export function refreshTarget(content: string): string | null {
   const delay = /^\s*[\d.]+/.exec(content)?.[0];

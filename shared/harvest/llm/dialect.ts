@@ -1,5 +1,7 @@
-/** What the providers of language models differ in: how a request is written, and where the text stands in the answer. */
-import type { ApiCall } from "../http.ts";
+/**
+ * What the providers of language models differ in: how a request is written, and where the text stands in the answer.
+ */
+import type { JsonRequest } from "../../platform/json-client.ts";
 
 export const LLM_PROVIDERS = ["openai", "anthropic", "gemini", "local"] as const;
 export type LlmProvider = (typeof LLM_PROVIDERS)[number];
@@ -22,7 +24,7 @@ export interface LlmRequest extends Omit<LlmSettings, "provider" | "timeoutMs"> 
 }
 
 export interface LlmDialect {
-  call(request: LlmRequest): Omit<ApiCall, "timeoutMs">;
+  call(request: LlmRequest): JsonRequest;
   /** @throws ZodError where the answer has another shape */
   read(answer: unknown): ModelAnswer;
 }

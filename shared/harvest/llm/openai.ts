@@ -1,4 +1,6 @@
-/** OpenAI's chat completions, which many local servers speak too. https://platform.openai.com/docs/api-reference/chat */
+/**
+ * OpenAI's chat completions, which many local servers speak too. https://platform.openai.com/docs/api-reference/chat
+ */
 import { z } from "zod";
 import { type LlmDialect, refused, stoppedFor } from "./dialect.ts";
 

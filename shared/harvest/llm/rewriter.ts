@@ -1,10 +1,11 @@
 /**
- * Language models that turn an intent into a neutral query: one call, temperature 0, a hard timeout, and no second try with
- * anything else. Each provider is a way to write the request and to find the text in the answer.
+ * Language models that turn an intent into a neutral query: one call, temperature 0, a hard timeout, and no second try
+ * with anything else. Each provider is a way to write the request and to find the text in the answer.
  */
 import type { Agent } from "undici";
 import { z } from "zod";
-import { type ApiReply, CallFailed, callApi, jsonOf } from "../http.ts";
+import { CallFailed, callJson, type JsonReply, jsonOf } from "../../platform/json-client.ts";
+import { MAX_ANSWER_BYTES } from "../provider-run.ts";
 import { anthropic } from "./anthropic.ts";
 import type { LlmDialect, LlmProvider, LlmRequest, LlmSettings } from "./dialect.ts";
 import { gemini } from "./gemini.ts";
@@ -32,7 +33,7 @@ export async function askModel(
   const dialect = DIALECTS[settings.provider];
   try {
     const call = dialect.call({ ...settings, prompt, query, apiKey });
-    const reply = await callApi(client, { ...call, timeoutMs: settings.timeoutMs });
+    const reply = await callJson({ ...call, client, timeoutMs: settings.timeoutMs, maxBytes: MAX_ANSWER_BYTES });
     if (reply.status !== 200) throw new LlmFailed(refusal(reply));
     const answer = dialect.read(jsonOf(reply));
     if ("cutOff" in answer) throw new LlmFailed(`the answer was cut off at ${settings.maxTokens} tokens`);
@@ -47,7 +48,7 @@ export async function askModel(
   }
 }
 
-function refusal({ status, body }: ApiReply): string {
+function refusal({ status, body }: JsonReply): string {
   // Gemini has 400 for an unknown key
   if (status === 401 || status === 403 || body.includes("API_KEY_INVALID")) {
     return `auth: the provider answered ${status}`;

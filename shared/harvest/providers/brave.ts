@@ -1,4 +1,6 @@
-/** Brave Search. Dates are its `freshness`. https://api-dashboard.search.brave.com/app/documentation/web-search/query */
+/**
+ * Brave Search. Dates are its `freshness`. https://api-dashboard.search.brave.com/app/documentation/web-search/query
+ */
 import { z } from "zod";
 import { lengthOf, QueryTooLong, queryText } from "../query-text.ts";
 import { asText, type ProviderDialect, results, withQuery } from "./dialect.ts";

@@ -1,7 +1,10 @@
-/** What search providers differ in: how a query is written for them, how much they give at once, and where the URLs stand. */
+/**
+ * What search providers differ in: how a query is written for them, how much they give at once, and where the URLs
+ * stand.
+ */
 import { z } from "zod";
+import type { JsonRequest } from "../../platform/json-client.ts";
 import type { ExpandedQuery } from "../expansion.ts";
-import type { ApiCall } from "../http.ts";
 
 export interface ProviderAccess {
   /** Base or whole address of the API, as the provider's documentation has it. */
@@ -16,7 +19,7 @@ export interface CompiledQuery {
   /** What the provider is asked, for the log and the answer: never with a key. */
   queryUsed: string;
   /** The request for the results from `offset` (0: the first), `count` of them. */
-  call(access: ProviderAccess, offset: number, count: number): Omit<ApiCall, "timeoutMs">;
+  call(access: ProviderAccess, offset: number, count: number): JsonRequest;
 }
 
 export interface ProviderPage {
@@ -32,15 +35,23 @@ export interface ProviderDialect {
   /** Results of one request, and of all requests for one query, at the most. */
   pageSize: number;
   mostResults: number;
-  /** @param now epoch ms @throws QueryTooLong */
+  /**
+   * @param now epoch ms
+   * @throws QueryTooLong
+   */
   compile(query: ExpandedQuery, now: number): CompiledQuery;
-  /** @throws ZodError where the answer has another shape; CallFailed where it tells of a fault, though its status is 200 */
+  /**
+   * @throws ZodError where the answer has another shape; CallFailed where it tells of a fault, though its status is 200
+   */
   read(answer: unknown): ProviderPage;
   /** What a refusal says beyond its status, in a word: `quota`, `auth`. */
   refusal?(status: number, answer: unknown): string | undefined;
 }
 
-/** The URLs of a list of results, by the name of their field. A result without one is no page; a list of such is no list. */
+/**
+ * The URLs of a list of results, by the name of their field. A result without one is no page; a list of such is no
+ * list.
+ */
 export const results = (field: string) =>
   z.array(z.unknown()).transform((list, context) => {
     const urls = list.flatMap((each) => {

@@ -1,4 +1,7 @@
-/** Codes of countries and languages, as far as they stand for one: a provider makes an error of another, or takes it for nothing. */
+/**
+ * Codes of countries and languages, as far as they stand for one: a provider makes an error of another, or takes it for
+ * nothing.
+ */
 const COUNTRIES = new Intl.DisplayNames("en", { type: "region", fallback: "none" });
 const LANGUAGES = new Intl.DisplayNames("en", { type: "language", fallback: "none" });
 

@@ -1,6 +1,6 @@
 /** SearXNG, self-hosted; `json` must stand among its `search.formats`. https://docs.searxng.org/dev/search_api.html */
 import { z } from "zod";
-import { CallFailed } from "../http.ts";
+import { CallFailed } from "../../platform/json-client.ts";
 import { queryText } from "../query-text.ts";
 import { asText, type ProviderDialect, results, withQuery } from "./dialect.ts";
 import { knownLanguage } from "./regions.ts";
@@ -54,6 +54,7 @@ export const searxng: ProviderDialect = {
     const { results: urls, unresponsive_engines: silent } = answerSchema.parse(answer);
     if (urls.length === 0 && silent.length > 0) {
       throw new CallFailed(
+        "unreadable",
         `no engine answered: ${silent.map(([engine, reason]) => `${engine} (${reason})`).join(", ")}`.slice(0, 200),
       );
     }
@@ -63,7 +64,8 @@ export const searxng: ProviderDialect = {
 };
 
 /**
- * It takes each word that begins so for a command, within a phrase too: `!engine`, `!!elsewhere`, `:language`, `<timeout`.
+ * It takes each word that begins so for a command, within a phrase too: `!engine`, `!!elsewhere`, `:language`,
+ * `<timeout`.
  * https://docs.searxng.org/user/search-syntax.html
  */
 const withoutCommands = (text: string): string =>

@@ -1,10 +1,12 @@
-/** Documents: the searchable side of captures, always inside a generation. */
+/** Makes documents of captures, and writes them into a generation with their sections and chunks. */
 import type { Capture } from "../../capture/capture.ts";
 import { chunkText } from "../../extract/chunks/chunk.ts";
-import type { Extraction } from "../../extract/extraction.ts";
+import type { Extraction, Section } from "../../extract/extraction.ts";
 import type { Transaction } from "../../platform/database/database.ts";
 import { rowsOf } from "../../platform/database/rows.ts";
 import { sha256, uuidv7 } from "../../platform/ids.ts";
+import { storable } from "../../platform/text.ts";
+import { keywordVectors } from "./keyword-vectors.ts";
 
 /** The document of one page, ready to be written; offsets count UTF-16 code units of `content`. */
 export interface NewDocument {
@@ -20,33 +22,32 @@ export interface NewDocument {
     content: string;
     markdown: string;
     content_hash: string;
+    sections: Section[];
     language: string;
     metadata: Record<string, unknown>;
     links: string[];
     crawled_at: string;
   };
-  sections: SectionRow[];
-  chunks: ChunkRow[];
+  chunks: NewChunk[];
 }
 
-interface SectionRow {
-  id: string;
-  document_id: string;
-  parent_section_id: string | null;
-  heading: string | null;
-  level: number;
-  content: string;
-  position: number;
+interface NewChunk {
+  row: ChunkRow;
+  /** What keyword search finds it by, as `chunk_fts` puts it together. */
+  words: string;
 }
 
+/** The text of a chunk is not sent: it is a stretch of its document's. */
 interface ChunkRow {
   id: string;
   document_id: string;
-  section_id: string | null;
+  /** Place among the sections. */
+  section: number | null;
   chunk_index: number;
-  title: string | null;
-  content: string;
   content_hash: string;
+  /** Of the document's text in UTF-8. */
+  first_byte: number;
+  bytes: number;
   start_char: number;
   end_char: number;
   token_count: number;
@@ -93,18 +94,14 @@ export interface PageSource {
 
 export function documentOf(page: PageSource, limits: ReturnType<typeof chunkLimits>): NewDocument {
   const { extraction, fetchedAt } = page.capture;
-  const { title, text, markdown, language, metadata, robots, links } = extraction;
+  const { title, markdown, sections, language, metadata, robots, links } = extraction;
+  const text = storable(extraction.text);
   const id = uuidv7();
-  const sections = extraction.sections.map((section, position) => ({
-    id: uuidv7(),
-    document_id: id,
-    parent: section.parent,
-    heading: section.heading,
-    level: section.level,
-    content: text.slice(section.start, section.end),
-    position,
-  }));
-  const sectionId = (index: number | null) => (index === null ? null : (sections[index]?.id ?? null));
+  const chunks = chunkText({ ...extraction, text }, limits);
+  const byteOf = byteOffsets(
+    text,
+    chunks.flatMap(({ startChar, endChar }) => [startChar, endChar]),
+  );
   return {
     row: {
       id,
@@ -117,6 +114,7 @@ export function documentOf(page: PageSource, limits: ReturnType<typeof chunkLimi
       content: text,
       markdown,
       content_hash: sha256(text).toString("hex"),
+      sections,
       language,
       metadata: {
         author: metadata.author,
@@ -128,22 +126,41 @@ export function documentOf(page: PageSource, limits: ReturnType<typeof chunkLimi
       links: robots.nofollow ? [] : links,
       crawled_at: fetchedAt,
     },
-    sections: sections.map(({ parent, ...row }) => ({ ...row, parent_section_id: sectionId(parent) })),
-    chunks: chunkText(extraction, limits).map((chunk) => ({
-      id: uuidv7(),
-      document_id: id,
-      section_id: sectionId(chunk.section),
-      chunk_index: chunk.index,
-      title,
-      content: chunk.content,
-      content_hash: sha256(chunk.content).toString("hex"),
-      start_char: chunk.startChar,
-      end_char: chunk.endChar,
-      token_count: chunk.tokenCount,
-      section_header: chunk.sectionHeader,
-      content_type: chunk.contentType,
+    chunks: chunks.map(({ content, startChar, endChar, ...chunk }) => ({
+      row: {
+        id: uuidv7(),
+        document_id: id,
+        section: chunk.section,
+        chunk_index: chunk.index,
+        content_hash: sha256(content).toString("hex"),
+        first_byte: byteOf(startChar),
+        bytes: byteOf(endChar) - byteOf(startChar),
+        start_char: startChar,
+        end_char: endChar,
+        token_count: chunk.tokenCount,
+        section_header: chunk.sectionHeader,
+        content_type: chunk.contentType,
+      },
+      words: storable(`${title ?? ""}\n${chunk.sectionHeader ?? ""}\n${content}`),
     })),
   };
+}
+
+/**
+ * Finds where characters stand in the UTF-8 form of a text.
+ * @param offsets in UTF-16 code units, none inside a surrogate pair
+ * @returns a function from each of them to its bytes
+ */
+export function byteOffsets(text: string, offsets: readonly number[]): (offset: number) => number {
+  if (Buffer.byteLength(text) === text.length) return (offset) => offset;
+  const bytes = new Map<number, number>();
+  let [at, before] = [0, 0];
+  for (const offset of offsets.toSorted((a, b) => a - b)) {
+    before += Buffer.byteLength(text.slice(at, offset));
+    at = offset;
+    bytes.set(offset, before);
+  }
+  return (offset) => bytes.get(offset) as number;
 }
 
 /** Where the documents go. */
@@ -160,8 +177,10 @@ export interface IndexTarget {
 export interface IndexedPages {
   documents: number;
   /** Ids of the new chunks. */
-  chunkIds: string[];
+  chunkIds: readonly string[];
 }
+
+export const NOTHING_INDEXED: IndexedPages = { documents: 0, chunkIds: [] };
 
 /** Writes the documents that the generation does not have yet: of two pages with one final URL, the first one stays. */
 export async function insertDocuments(
@@ -169,58 +188,63 @@ export async function insertDocuments(
   target: IndexTarget,
   documents: readonly NewDocument[],
 ): Promise<IndexedPages> {
-  if (documents.length === 0) return { documents: 0, chunkIds: [] };
+  if (documents.length === 0) return NOTHING_INDEXED;
   // one order for all transactions, so that two of them that insert the same keys never wait for each other
   const sorted = [...new Map(documents.toReversed().map((each) => [each.row.hash, each])).values()].sort((a, b) =>
     a.row.hash < b.row.hash ? -1 : 1,
   );
   const inserted = await tx<{ id: string }[]>`
     insert into documents (id, generation_id, job_id, collection_id, capture_id, url, url_hash, domain, parent_url, title,
-      content, markdown, content_hash, language, metadata, links, crawled_at)
+      content, markdown, content_hash, sections, language, metadata, links, crawled_at)
     select id, ${target.generationId}, ${target.jobId}, ${target.collectionId}, capture_id, url, decode(hash, 'hex'), domain,
-      parent_url, title, content, markdown, decode(content_hash, 'hex'), language, metadata, links, crawled_at
+      parent_url, title, content, markdown, decode(content_hash, 'hex'), sections, language, metadata, links, crawled_at
     from json_to_recordset(${rowsOf(sorted.map((each) => each.row))}::text::json) as r (id uuid, capture_id bigint, url text,
-      hash text, domain text, parent_url text, title text, content text, markdown text, content_hash text, language text,
-      metadata jsonb, links text[], crawled_at timestamptz)
+      hash text, domain text, parent_url text, title text, content text, markdown text, content_hash text, sections jsonb,
+      language text, metadata jsonb, links text[], crawled_at timestamptz)
     on conflict (generation_id, url_hash) do nothing
     returning id`;
   const ids = new Set(inserted.map((row) => row.id));
   const kept = sorted.filter((each) => ids.has(each.row.id));
-  const sections = kept.flatMap((each) => each.sections);
   const chunks = kept.flatMap((each) => each.chunks);
-  await Promise.all([insertSections(tx, sections), tagDocuments(tx, [...ids], target.tags)]);
-  await insertChunks(tx, chunks);
-  if (target.wantsVectors) await requestEmbeddings(tx, chunks);
-  return { documents: kept.length, chunkIds: chunks.map((chunk) => chunk.id) };
+  await tagDocuments(tx, [...ids], target.tags);
+  await insertChunks(tx, [...ids], chunks);
+  const chunkIds = chunks.map(({ row }) => row.id);
+  if (target.wantsVectors) await requestEmbeddings(tx, chunkIds);
+  return { documents: kept.length, chunkIds };
 }
 
-async function insertSections(tx: Transaction, sections: readonly SectionRow[]): Promise<void> {
-  if (sections.length === 0) return;
-  await tx`
-    insert into sections (id, document_id, parent_section_id, heading, level, content, position)
-    select id, document_id, parent_section_id, heading, level, content, position
-    from json_to_recordset(${rowsOf(sections)}::text::json) as r (id uuid, document_id uuid, parent_section_id uuid,
-      heading text, level int, content text, position int)`;
-}
-
-async function insertChunks(tx: Transaction, chunks: readonly ChunkRow[]): Promise<void> {
+/** The texts of the documents are converted once each, not once for each chunk. */
+async function insertChunks(
+  tx: Transaction,
+  documentIds: readonly string[],
+  chunks: readonly NewChunk[],
+): Promise<void> {
   if (chunks.length === 0) return;
+  const vectors = await keywordVectors(
+    tx,
+    chunks.map(({ words }) => words),
+  );
+  const rows = chunks.map(({ row }, at) => ({ ...row, fts: vectors[at] }));
   await tx`
-    insert into chunks (id, document_id, section_id, chunk_index, content, content_hash, start_char, end_char, token_count,
+    with texts as materialized (
+      select id, title, convert_to(content, 'UTF8') as text from documents where id = any(${documentIds as string[]}::uuid[]))
+    insert into chunks (id, document_id, section, chunk_index, content, content_hash, start_char, end_char, token_count,
       section_header, content_type, fts)
-    select id, document_id, section_id, chunk_index, content, decode(content_hash, 'hex'), start_char, end_char, token_count,
-      section_header, content_type, chunk_fts(title, section_header, content)
-    from json_to_recordset(${rowsOf(chunks)}::text::json) as r (id uuid, document_id uuid, section_id uuid, chunk_index int,
-      title text, content text, content_hash text, start_char int, end_char int, token_count int, section_header text,
-      content_type text)`;
+    select r.id, d.id, r.section, r.chunk_index, c.content, decode(r.content_hash, 'hex'), r.start_char, r.end_char,
+      r.token_count, r.section_header, r.content_type,
+      coalesce(r.fts::tsvector, chunk_fts(d.title, r.section_header, c.content))
+    from json_to_recordset(${rowsOf(rows)}::text::json) as r (id uuid, document_id uuid, section int, chunk_index int,
+      content_hash text, first_byte int, bytes int, start_char int, end_char int, token_count int, section_header text,
+      content_type text, fts text)
+    join texts d on d.id = r.document_id
+    cross join lateral (
+      select convert_from(substring(d.text from r.first_byte + 1 for r.bytes), 'UTF8') as content offset 0) c`;
 }
 
 /** Each of these chunks wants a vector. */
-export async function requestEmbeddings(tx: Transaction, chunks: readonly { id: string }[]): Promise<void> {
-  if (chunks.length === 0) return;
-  await tx`
-    insert into embeddings (chunk_id)
-    select id from unnest(${chunks.map((chunk) => chunk.id)}::uuid[]) as c (id)`;
+export async function requestEmbeddings(tx: Transaction, chunkIds: readonly string[]): Promise<void> {
+  if (chunkIds.length === 0) return;
+  await tx`insert into embeddings (chunk_id) select unnest(${chunkIds as string[]}::uuid[])`;
 }
 
 /** @param tags names of rows that the job's creation wrote */

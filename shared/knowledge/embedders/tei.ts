@@ -1,10 +1,11 @@
 /**
- * Text Embeddings Inference over HTTP: `POST /embed {inputs, truncate, normalize}` answers one array of numbers per input;
- * 429 means overloaded, 413 and 422 an input or batch it refuses, 424 a failed inference.
+ * Text Embeddings Inference over HTTP: `POST /embed {inputs, truncate, normalize}` answers one array of numbers per
+ * input; 429 means overloaded, 413 and 422 an input or batch it refuses, 424 a failed inference.
  * https://huggingface.github.io/text-embeddings-inference/
  */
 import { z } from "zod";
 import { PermanentError, RetryableError, ThrottledError } from "../../platform/errors.ts";
+import { callJson, type JsonCall, type JsonReply, jsonIfAny } from "../../platform/json-client.ts";
 import type { Embedder, EmbedderDescriptor } from "./embedder.ts";
 
 export interface TeiOptions {
@@ -24,15 +25,9 @@ export function createTeiEmbedder({ url, descriptor, timeoutMs, batchSize }: Tei
   const queryPrefix = /qwen3.*embedding/i.test(descriptor.model) ? QWEN3_QUERY : "";
 
   async function embedBatch(inputs: readonly string[]): Promise<Float32Array[]> {
-    const response = await reach(`${base}/embed`, {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify({ inputs, truncate: true, normalize: true }),
-      signal: AbortSignal.timeout(timeoutMs),
-    });
-    const body = await readJson(response);
-    if (!response.ok) throw refusal(response, body);
-    const parsed = answerSchema.safeParse(body);
+    const body = { inputs, truncate: true, normalize: true };
+    const reply = await reach({ method: "POST", url: new URL(`${base}/embed`), body, timeoutMs });
+    const parsed = answerSchema.safeParse(jsonIfAny(reply));
     if (!parsed.success || parsed.data.length !== inputs.length) {
       throw new RetryableError(`The embedding server's answer is not ${inputs.length} arrays of numbers`, {
         code: "EMBEDDER_ANSWER_INVALID",
@@ -57,37 +52,27 @@ export function createTeiEmbedder({ url, descriptor, timeoutMs, batchSize }: Tei
       return vector;
     },
     async check(signal) {
-      const response = await reach(`${base}/health`, { signal });
-      await response.body?.cancel();
-      if (!response.ok) throw refusal(response, undefined);
+      await reach({ method: "GET", url: new URL(`${base}/health`), timeoutMs, signal });
     },
   };
 }
 
-async function reach(url: string, init: RequestInit): Promise<Response> {
-  try {
-    return await fetch(url, init);
-  } catch (cause) {
+/** @returns a reply with a status of success */
+async function reach(call: JsonCall): Promise<JsonReply> {
+  const reply = await callJson(call).catch((cause: unknown) => {
     throw new RetryableError("The embedding server did not answer: check TEI__URL and that it runs", {
       code: "EMBEDDER_UNAVAILABLE",
       cause,
     });
-  }
-}
-
-async function readJson(response: Response): Promise<unknown> {
-  try {
-    return await response.json();
-  } catch (cause) {
-    throw new RetryableError(`The embedding server answered ${response.status} with a body that is not JSON`, {
-      code: "EMBEDDER_ANSWER_INVALID",
-      cause,
-    });
-  }
+  });
+  if (reply.status < 200 || reply.status > 299) throw refusal(reply);
+  return reply;
 }
 
 /** Only a refused input is final; everything else passes. */
-function refusal({ status, headers }: Response, body: unknown): RetryableError | PermanentError {
+function refusal(reply: JsonReply): RetryableError | PermanentError {
+  const { status, headers } = reply;
+  const body = jsonIfAny(reply);
   const reason = typeof body === "object" && body !== null && "error" in body ? `: ${String(body.error)}` : "";
   const message = `The embedding server answered ${status}${reason}`;
   if (status === 413 || status === 422 || status === 400) {
@@ -95,7 +80,7 @@ function refusal({ status, headers }: Response, body: unknown): RetryableError |
       code: "EMBEDDER_REFUSED",
     });
   }
-  const retryAfterS = Number(headers.get("retry-after") ?? Number.NaN);
+  const retryAfterS = Number(headers["retry-after"] ?? Number.NaN);
   if (status === 429 && retryAfterS > 0) {
     return new ThrottledError(message, { code: "EMBEDDER_BUSY", retryAfterMs: retryAfterS * 1000 });
   }

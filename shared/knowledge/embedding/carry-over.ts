@@ -1,8 +1,14 @@
-/** A page that is not fetched anew, since the server calls it unmodified or it was fetched a moment ago: its document is copied. */
+/** Copies documents of pages that are not fetched anew: the server calls them unmodified, or they were fetched a moment ago. */
 import type { Transaction } from "../../platform/database/database.ts";
 import { rowsOf } from "../../platform/database/rows.ts";
 import { uuidv7 } from "../../platform/ids.ts";
-import { type IndexedPages, type IndexTarget, requestEmbeddings, tagDocuments } from "../documents/documents.ts";
+import {
+  type IndexedPages,
+  type IndexTarget,
+  NOTHING_INDEXED,
+  requestEmbeddings,
+  tagDocuments,
+} from "../documents/documents.ts";
 
 export interface ActiveDocument {
   id: string;
@@ -35,23 +41,23 @@ export interface CarriedOver {
 }
 
 /**
- * Copies active documents with their sections and chunks into the shelf's generation and collection. The copy keeps the capture that holds the body. Its chunks want vectors of
- * their own, which the embedding cache has.
+ * Copies active documents with their chunks into the target's generation and collection. The copy keeps the capture that holds
+ * the body. Its chunks want vectors of their own, which the embedding cache has.
  */
 export async function carryOver(
   tx: Transaction,
   target: IndexTarget,
   carried: readonly CarriedOver[],
 ): Promise<IndexedPages> {
-  if (carried.length === 0) return { documents: 0, chunkIds: [] };
+  if (carried.length === 0) return NOTHING_INDEXED;
   const rows = carried
     .toSorted((a, b) => (a.document.urlHash < b.document.urlHash ? -1 : 1))
     .map(({ document, parentUrl, crawledAt }) => ({ id: uuidv7(), old: document.id, parentUrl, crawledAt }));
   const inserted = await tx<{ id: string }[]>`
     insert into documents (id, generation_id, job_id, collection_id, capture_id, url, url_hash, domain, parent_url, title,
-      content, markdown, content_hash, language, source, metadata, links, crawled_at)
+      content, markdown, content_hash, sections, language, source, metadata, links, crawled_at)
     select r.id, ${target.generationId}, ${target.jobId}, ${target.collectionId}::uuid, d.capture_id, d.url, d.url_hash, d.domain,
-      r."parentUrl", d.title, d.content, d.markdown, d.content_hash, d.language, d.source, d.metadata, d.links, r."crawledAt"
+      r."parentUrl", d.title, d.content, d.markdown, d.content_hash, d.sections, d.language, d.source, d.metadata, d.links, r."crawledAt"
     from json_to_recordset(${rowsOf(rows)}::text::json) as r (id uuid, old uuid, "parentUrl" text, "crawledAt" timestamptz)
     join documents d on d.id = r.old
     order by d.url_hash
@@ -60,8 +66,8 @@ export async function carryOver(
   const copied = new Set(inserted.map((row) => row.id));
   const documents = rows.filter((row) => copied.has(row.id));
   await tagDocuments(tx, [...copied], target.tags);
-  const sections = await copySections(tx, documents);
-  const chunkIds = await copyChunks(tx, documents, sections, target.wantsVectors);
+  const chunkIds = await copyChunks(tx, documents);
+  if (target.wantsVectors) await requestEmbeddings(tx, chunkIds);
   return { documents: documents.length, chunkIds };
 }
 
@@ -71,39 +77,18 @@ interface Renamed {
   id: string;
 }
 
-async function copySections(tx: Transaction, documents: readonly Renamed[]): Promise<Renamed[]> {
-  const sections = await tx<{ old: string }[]>`
-    select id as old from sections where document_id = any(${documents.map((each) => each.old)}::uuid[])`;
-  const renamed = sections.map(({ old }) => ({ old, id: uuidv7() }));
-  await tx`
-    insert into sections (id, document_id, parent_section_id, heading, level, content, position)
-    select r.id, d.id, p.id, s.heading, s.level, s.content, s.position
-    from json_to_recordset(${rowsOf(renamed)}::text::json) as r (id uuid, old uuid)
-    join sections s on s.id = r.old
-    join json_to_recordset(${rowsOf(documents)}::text::json) as d (id uuid, old uuid) on d.old = s.document_id
-    left join json_to_recordset(${rowsOf(renamed)}::text::json) as p (id uuid, old uuid) on p.old = s.parent_section_id`;
-  return renamed;
-}
-
-async function copyChunks(
-  tx: Transaction,
-  documents: readonly Renamed[],
-  sections: readonly Renamed[],
-  wantVectors: boolean,
-): Promise<string[]> {
+async function copyChunks(tx: Transaction, documents: readonly Renamed[]): Promise<string[]> {
   const chunks = await tx<{ old: string }[]>`
     select id as old from chunks where document_id = any(${documents.map((each) => each.old)}::uuid[])
     order by document_id, chunk_index`;
   const renamed = chunks.map(({ old }) => ({ old, id: uuidv7() }));
   await tx`
-    insert into chunks (id, document_id, section_id, chunk_index, content, content_hash, start_char, end_char, token_count,
+    insert into chunks (id, document_id, section, chunk_index, content, content_hash, start_char, end_char, token_count,
       section_header, content_type, fts)
-    select r.id, d.id, s.id, c.chunk_index, c.content, c.content_hash, c.start_char, c.end_char, c.token_count,
+    select r.id, d.id, c.section, c.chunk_index, c.content, c.content_hash, c.start_char, c.end_char, c.token_count,
       c.section_header, c.content_type, c.fts
     from json_to_recordset(${rowsOf(renamed)}::text::json) as r (id uuid, old uuid)
     join chunks c on c.id = r.old
-    join json_to_recordset(${rowsOf(documents)}::text::json) as d (id uuid, old uuid) on d.old = c.document_id
-    left join json_to_recordset(${rowsOf(sections)}::text::json) as s (id uuid, old uuid) on s.old = c.section_id`;
-  if (wantVectors) await requestEmbeddings(tx, renamed);
+    join json_to_recordset(${rowsOf(documents)}::text::json) as d (id uuid, old uuid) on d.old = c.document_id`;
   return renamed.map((chunk) => chunk.id);
 }

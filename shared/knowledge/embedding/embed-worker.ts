@@ -24,7 +24,10 @@ export interface EmbedDependencies {
   log: Logger;
 }
 
-/** A text that the embedder cannot turn into a usable vector this many times is given up; keyword search still finds it. */
+/**
+ * A text that the embedder cannot turn into a usable vector this many times is given up; keyword search still finds it. A store
+ * or an embedder that is down does not count.
+ */
 export const MOST_ATTEMPTS = 5;
 
 interface PendingChunk {

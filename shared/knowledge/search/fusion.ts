@@ -17,7 +17,14 @@ export interface FusedHit {
   source: "vector" | "keyword" | "fused";
 }
 
-/** Both sides best first. @returns every hit of either side once, best first; equal scores in the order of their ids */
+/**
+ * Fuses two rankings into one. Both sides come best first.
+ * @returns every hit of either side once, best first; equal scores in the order of their ids
+ * @example
+ * const vector = [{ chunkId: "a", score: 0.9 }, { chunkId: "b", score: 0.8 }];
+ * const fused = reciprocalRankFusion(vector, [{ chunkId: "b", score: 3 }], { vector: 1, keyword: 1 });
+ * fused.map(({ chunkId, source }) => [chunkId, source]) // => [["b", "fused"], ["a", "vector"]]
+ */
 export function reciprocalRankFusion(
   vector: readonly SideHit[],
   keyword: readonly SideHit[],

@@ -1,7 +1,7 @@
 /**
- * AWS clients, one each per container. Endpoints come from the SDK's own AWS_ENDPOINT_URL_* variables, so nothing
- * here knows whether it runs on AWS or on a laptop.
- * The pure marks let a bundle leave out the clients that it never uses: 180 KB of 900.
+ * Makes the AWS clients, one each per container. Endpoints come from the SDK's own AWS_ENDPOINT_URL_* variables, so
+ * nothing here knows whether it runs on AWS or on a laptop. The pure marks let a bundle leave out the clients that it
+ * never uses: 180 KB of 900.
  */
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { S3Client } from "@aws-sdk/client-s3";
@@ -11,14 +11,16 @@ import { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import { once } from "../once.ts";
 
 /**
- * In ms. Without them a service that takes a connection and never answers holds a call for as long as its function runs. The SDK
- * begins to count 3 s late, so three tries of a silent one stay within the 29 s that API Gateway waits.
+ * In ms. Without them a service that takes a connection and never answers holds a call for as long as its function
+ * runs. The SDK begins to count 3 s late, so three tries of a silent one stay within the 29 s that API Gateway waits.
  */
 const requestHandler = { connectionTimeout: 3_000, socketTimeout: 6_000 };
 
 export const sqsClient = /* @__PURE__ */ once(() => new SQSClient({ requestHandler }));
 export const secretsClient = /* @__PURE__ */ once(() => new SecretsManagerClient({ requestHandler }));
-/** Items as plain objects. The state table's key is `pk`; its TTL attribute is `expires_at`, in seconds. */
+/**
+ * DynamoDB with items as plain objects. The state table's key is `pk`; its TTL attribute is `expires_at`, in seconds.
+ */
 export const dynamoClient = /* @__PURE__ */ once(() =>
   DynamoDBDocumentClient.from(new DynamoDBClient({ requestHandler }), {
     marshallOptions: { removeUndefinedValues: true },

@@ -1,4 +1,4 @@
-/** Objects in the S3 bucket. */
+/** Puts and gets the objects of the S3 bucket. */
 import { GetObjectCommand, NoSuchKey, PutObjectCommand, type S3Client } from "@aws-sdk/client-s3";
 
 export interface ObjectStore {
@@ -7,6 +7,7 @@ export interface ObjectStore {
   get(key: string, range?: { offset: number; length: number }): Promise<Uint8Array | undefined>;
 }
 
+/** Makes the store of one bucket. */
 export function createObjectStore(s3: S3Client, bucket: string): ObjectStore {
   return {
     async put(key, body, contentType) {

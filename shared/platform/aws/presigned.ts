@@ -1,4 +1,4 @@
-/** Links to objects of the bucket for those who have no access of their own. */
+/** Makes links to objects of the bucket for readers without access of their own. */
 import { GetObjectCommand, type S3Client } from "@aws-sdk/client-s3";
 import { getSignedUrl } from "@aws-sdk/s3-request-presigner";
 

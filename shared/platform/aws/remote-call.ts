@@ -1,15 +1,15 @@
 /**
- * A request from a function without internet to one that has it, with an answer: it goes out through a queue and comes back
- * through the state table.
+ * A request from a function without internet to one that has it, with an answer: it goes out through a queue and comes
+ * back through the state table.
  */
-import { type DynamoDBDocumentClient, GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
+import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import { z } from "zod";
 import type { Clock } from "../clock.ts";
 import { ApiError } from "../errors.ts";
 import { uuidv7 } from "../ids.ts";
-import { retryTransient } from "../patience.ts";
+import { retryTransient } from "../transient-errors.ts";
 import type { QueueSender } from "./queues.ts";
-import { expiresAt, isConditionFailure } from "./state-table.ts";
+import { createStateTable, expiresAt } from "./state-table.ts";
 
 /** The message of a remote call queue; `request` is what that queue's consumer takes. */
 export const remoteCallSchema = z.strictObject({
@@ -35,7 +35,7 @@ const answerSchema = z.union([
 ]);
 
 const ANSWER_TTL_S = 600;
-/** Between two looks: a share of the time waited so far, so that the wait is never much longer than the work. */
+/** Between two reads: a share of the time waited so far, so that the wait is never much longer than the work. */
 const PAUSE_SHARE = 0.1;
 const SHORTEST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 400;
@@ -49,6 +49,7 @@ export function createRemoteCaller(
   { queues, dynamo, clock }: { queues: QueueSender; dynamo: DynamoDBDocumentClient; clock: Clock },
   TableName: string,
 ): RemoteCaller {
+  const table = createStateTable(dynamo, TableName);
   return {
     async ask(queue, request, timeoutMs) {
       const callId = uuidv7();
@@ -58,10 +59,9 @@ export function createRemoteCaller(
       for (;;) {
         const waited = clock.now() - started;
         await clock.sleep(Math.min(LONGEST_PAUSE_MS, Math.max(SHORTEST_PAUSE_MS, waited * PAUSE_SHARE)));
-        const look = new GetCommand({ TableName, Key: keyOf(callId), ConsistentRead: true });
-        // the work is under way, and paid for: a look that fails is looked again
-        const { Item } = await retryTransient(clock, deadline, () => dynamo.send(look));
-        if (Item !== undefined) return answerOf(Item["answer"]);
+        // the work is under way, and paid for: a read that fails is made again
+        const item = await retryTransient(clock, { until: deadline }, () => table.read(keyOf(callId)));
+        if (item !== undefined) return answerOf(item["answer"]);
         if (clock.now() >= deadline) {
           const message = `No answer came within ${Math.round(timeoutMs / 1000)} s: try again, or ask for less`;
           throw new ApiError(504, message, { code: "REMOTE_TIMEOUT" });
@@ -79,10 +79,11 @@ function answerOf(answer: unknown): unknown {
 }
 
 /**
- * Does what a remote call asks for and keeps the answer for whoever asked. An `ApiError` is an answer too; other errors are thrown
- * on, and the remote call is tried again until its deadline.
+ * Does what a remote call asks for and keeps the answer for whoever asked. An `ApiError` is an answer too; other errors
+ * are thrown on, and the remote call is tried again until its deadline.
  *
- * @param once for work that is paid for: it is begun once, however often the message is delivered, and is not tried again
+ * @param once for work that is paid for: it is begun once, however often the message is delivered, and is not tried
+ *   again
  */
 export async function answerRemoteCall(
   { dynamo, clock }: { dynamo: DynamoDBDocumentClient; clock: Clock },
@@ -92,9 +93,14 @@ export async function answerRemoteCall(
   { once = false }: { once?: boolean } = {},
 ): Promise<void> {
   if (deadline - clock.now() <= 0) return;
+  const table = createStateTable(dynamo, TableName);
   const expires_at = expiresAt(clock.now(), ANSWER_TTL_S);
-  const begun = { ...begunKey(callId), by: uuidv7(), expires_at };
-  if (once && !(await retryTransient(clock, deadline, () => begins(dynamo, TableName, begun)))) return;
+  if (once) {
+    const change = { set: { expires_at }, when: "attribute_not_exists(pk)" };
+    const token = uuidv7();
+    const begin = () => table.takeOnce(`${keyOf(callId)}#begun`, "by", change, token);
+    if (!(await retryTransient(clock, { until: deadline }, begin)).taken) return;
+  }
   const remaining = deadline - clock.now();
   let answer: z.input<typeof answerSchema>;
   try {
@@ -111,27 +117,8 @@ export async function answerRemoteCall(
     const message = `The answer has ${size} bytes; ${MAX_ANSWER_BYTES} are the most`;
     text = JSON.stringify({ error: { status: 502, code: "REMOTE_ANSWER_TOO_LARGE", message } } satisfies typeof answer);
   }
-  const Item = { ...keyOf(callId), answer: text, expires_at };
   // work that is begun once is lost with its answer
-  await retryTransient(clock, deadline, () => dynamo.send(new PutCommand({ TableName, Item })));
+  await retryTransient(clock, { until: deadline }, () => table.put(keyOf(callId), { answer: text, expires_at }));
 }
 
-/** @returns false where another delivery has begun it */
-async function begins(
-  dynamo: DynamoDBDocumentClient,
-  TableName: string,
-  Item: { pk: string; by: string; expires_at: number },
-): Promise<boolean> {
-  try {
-    await dynamo.send(new PutCommand({ TableName, Item, ConditionExpression: "attribute_not_exists(pk)" }));
-    return true;
-  } catch (error) {
-    if (!isConditionFailure(error)) throw error;
-    // a write whose answer is lost is tried again by the SDK, and meets itself
-    const found = await dynamo.send(new GetCommand({ TableName, Key: { pk: Item.pk }, ConsistentRead: true }));
-    return found.Item?.["by"] === Item.by;
-  }
-}
-
-const keyOf = (callId: string) => ({ pk: `request#${callId}` });
-const begunKey = (callId: string) => ({ pk: `${keyOf(callId).pk}#begun` });
+const keyOf = (callId: string): string => `request#${callId}`;

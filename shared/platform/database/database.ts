@@ -18,7 +18,10 @@ export interface DatabaseOptions {
 /** Above the ~15 s that a paused Aurora takes to resume. */
 const CONNECT_TIMEOUT_S = 30;
 
-/** A frozen Lambda container cannot close its connection, and Aurora does not pause while one is open: the server closes it. */
+/**
+ * A frozen Lambda container cannot close its connection, and Aurora does not pause while one is open: the server closes
+ * it.
+ */
 const IDLE_SESSION_MS = 300_000;
 
 /** The database that the configuration names. */
@@ -46,7 +49,10 @@ const MAX_TRIES = 5;
 /** What waits for the commit, by transaction. */
 const WAITING = new WeakMap<Transaction, (() => void)[]>();
 
-/** Calls `act` once the transaction has committed, and never where it is undone. @param tx of `inTransaction` */
+/**
+ * Calls `act` once the transaction has committed, and never where it is undone.
+ * @param tx of `inTransaction`
+ */
 export function afterCommit(tx: Transaction, act: () => void): void {
   const acts = WAITING.get(tx);
   if (acts === undefined) throw new Error("Only a transaction of inTransaction tells of its commit");

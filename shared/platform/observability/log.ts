@@ -1,5 +1,6 @@
 /**
- * JSON lines on stdout, one object a line. Values under a private name, and credentials inside URLs, never get out.
+ * Writes JSON lines to stdout, one object a line. Values under a private name, and credentials inside URLs, never get
+ * out.
  */
 
 type Level = "debug" | "info" | "warn" | "error";
@@ -20,6 +21,7 @@ const RANK: Record<Level, number> = { debug: 10, info: 20, warn: 30, error: 40 }
 const PRIVATE = /^(authorization|x-api-key|api_?key|key|password|secret|token|query|cookie|set-cookie)$/i;
 const URL_CREDENTIALS = /\b([a-z][a-z0-9+.-]*:\/\/)[^/\s@]+@/gi;
 
+/** Makes a logger whose fields stand in each of its lines. */
 export function createLogger(
   base: LogFields = {},
   level: Level = "info",

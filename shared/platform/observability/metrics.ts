@@ -1,6 +1,6 @@
 /**
- * The one way to declare metrics and to write them. Written they are fields of a log line in CloudWatch's embedded metric
- * format: AWS makes metrics of them without a call, and the local runtime collects them for `GET /metrics`.
+ * The one way to declare metrics and to write them. Written they are fields of a log line in CloudWatch's embedded
+ * metric format: AWS makes metrics of them without a call, and the local runtime collects them for `GET /metrics`.
  * https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedded_Metric_Format_Specification.html
  *
  * @example
@@ -22,7 +22,9 @@ export interface Counter extends Described {
   kind: "counter";
 }
 
-/** A counter for each of a closed list of values: in CloudWatch each is a metric of its own, so that one line holds all. */
+/**
+ * A counter for each of a closed list of values: in CloudWatch each is a metric of its own, so that one line holds all.
+ */
 export interface CounterBy<Value extends string = string> extends Described {
   kind: "counter by";
   label: string;
@@ -46,6 +48,7 @@ export const counterBy = <Value extends string>(
   help: string,
 ): CounterBy<Value> => ({ kind: "counter by", unit: "Count", label, values, help });
 
+/** Declares a distribution; `buckets` are upper bounds, ascending. */
 export const histogram = (help: string, unit: Unit, buckets: readonly number[]): Histogram => ({
   kind: "histogram",
   unit,
@@ -74,13 +77,23 @@ export interface MetricSet<
   /** Of few values each, which the code knows: no host, URL, id or words. Each combination is billed by CloudWatch. */
   dimensions: readonly Dimension[];
   metrics: Metrics;
-  /** @returns fields for `Logger.measure` @throws RangeError above `MAX_VALUES` */
+  /**
+   * @returns fields for `Logger.measure`
+   * @throws RangeError above `MAX_VALUES`
+   */
   fields(dimensions: Record<Dimension, string>, values: Values<Metrics>, now: number): Record<string, unknown>;
 }
 
 /** Single values of one metric in one line. */
 export const MAX_VALUES = 100;
 
+/**
+ * Declares the metrics of one component.
+ * @param dimensions what tells lines apart, of few values each
+ * @example
+ * const cache = metricSet("cache", [], { lookups: counterBy("outcome", ["hit", "miss"], "Questions to the cache") });
+ * cache.fields({}, { lookups: { hit: 3 } }, 0).lookups_hit // => 3
+ */
 export function metricSet<const Dimension extends string, const Metrics extends Record<string, Metric>>(
   component: string,
   dimensions: readonly Dimension[],

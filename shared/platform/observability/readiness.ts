@@ -1,4 +1,4 @@
-/** Whether each dependency answers, asked all at once, each with its own time limit. */
+/** Asks each dependency whether it answers, all at once, each with its own time limit. */
 import type { Sql } from "../database/database.ts";
 import type { Logger } from "./log.ts";
 
@@ -11,7 +11,10 @@ export interface Readiness {
   checks: Record<string, string>;
 }
 
-/** @param timeoutMs of each check; causes of failures are only logged */
+/**
+ * Runs the checks of readiness. Causes of failures are only logged.
+ * @param timeoutMs of each check
+ */
 export async function checkReadiness(
   checks: Readonly<Record<string, Check>>,
   timeoutMs: number,
@@ -44,8 +47,9 @@ async function checkOne(name: string, check: Check, timeoutMs: number, log: Logg
 }
 
 /**
- * Asks the database, one question at a time. The question is never cancelled: postgres.js drops a query that is cancelled while
- * its connection is being made, as while Aurora resumes, and that connection then takes no other one, for good.
+ * Asks the database, one question at a time. The question is never cancelled: postgres.js drops a query that is
+ * cancelled while its connection is being made, as while Aurora resumes, and that connection then takes no other one,
+ * for good.
  */
 export function databaseCheck(sql: Sql): Check {
   let asked: Promise<unknown> | undefined;

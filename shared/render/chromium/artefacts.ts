@@ -32,6 +32,7 @@ const LARGEST_RESULT = 100_000;
 const LARGEST_RESULTS = 250_000;
 const LONGEST_MESSAGE = 1_000;
 
+/** Takes a picture of the page, of its whole length where that is asked for. */
 export async function takeScreenshot(
   { cdp }: OpenPage,
   { format, fullPage }: { format: ImageFormat; fullPage: boolean },
@@ -51,7 +52,10 @@ export async function takeScreenshot(
   return { bytes: Buffer.from(data, "base64"), width, height, truncated };
 }
 
-/** A4 with the backgrounds of the page. @throws RenderError RENDER_TOO_LARGE */
+/**
+ * A4 with the backgrounds of the page.
+ * @throws RenderError RENDER_TOO_LARGE
+ */
 export async function printPdf({ cdp }: OpenPage): Promise<Buffer> {
   const { stream } = await cdp.send("Page.printToPDF", {
     printBackground: true,
@@ -75,8 +79,9 @@ export async function printPdf({ cdp }: OpenPage): Promise<Buffer> {
 }
 
 /**
- * Runs the scripts one after the other in the page, as its console would: the value of the last statement counts, promises are
- * waited for. A script that fails, or takes more than its share of the time, says so and the next one runs.
+ * Runs the scripts one after the other in the page, as its console would: the value of the last statement counts,
+ * promises are waited for. A script that fails, or takes more than its share of the time, says so and the next one
+ * runs.
  * @param deadline epoch ms
  */
 export async function runScripts(

@@ -1,6 +1,7 @@
 /**
- * Where Chromium lies: unpacked once per machine from `@sparticuz/chromium`, which holds it compressed. The folder is put in
- * place as a whole, so that a process that dies half-way, or another that unpacks at the same time, leaves nothing broken.
+ * Where Chromium lies: unpacked once per machine from `@sparticuz/chromium`, which holds it compressed. The folder is
+ * put in place as a whole, so that a process that dies half-way, or another that unpacks at the same time, leaves
+ * nothing broken.
  */
 import { existsSync } from "node:fs";
 import { lstat, mkdir, mkdtemp, rename, rm } from "node:fs/promises";
@@ -19,7 +20,10 @@ export interface ChromiumBinary {
 const require = createRequire(import.meta.url);
 const PACKAGE = "@sparticuz/chromium";
 
-/** @param configured `RENDER__CHROMIUM_PATH`; empty: the packaged one @throws RenderError RENDERER_UNAVAILABLE */
+/**
+ * @param configured `RENDER__CHROMIUM_PATH`; empty: the packaged one
+ * @throws RenderError RENDERER_UNAVAILABLE
+ */
 export async function chromiumBinary(configured: string): Promise<ChromiumBinary> {
   if (configured !== "") {
     if (!existsSync(configured)) throw unavailable(`RENDER__CHROMIUM_PATH names ${configured}, which is not there`);
@@ -27,7 +31,8 @@ export async function chromiumBinary(configured: string): Promise<ChromiumBinary
   }
   if (process.platform !== "linux" || process.arch !== "x64") {
     throw unavailable(
-      `the packaged Chromium runs on Linux x64, and this is ${process.platform} ${process.arch}: set RENDER__CHROMIUM_PATH`,
+      `the packaged Chromium runs on Linux x64, and this is ${process.platform} ${process.arch}: set ` +
+        "RENDER__CHROMIUM_PATH",
     );
   }
   return await packaged();

@@ -1,6 +1,6 @@
 /**
- * The browser of a container: started at the first page, kept for the next ones, replaced after many pages and whenever it
- * hangs or dies. Pages come one at a time, each in a context of its own: no cookie, storage or cache outlives it.
+ * The browser of a container: started at the first page, kept for the next ones, replaced after many pages and whenever
+ * it hangs or dies. Pages come one at a time, each in a context of its own: no cookie, storage or cache outlives it.
  */
 import { createRequire } from "node:module";
 import type { Browser, BrowserContext } from "puppeteer-core";
@@ -68,13 +68,14 @@ interface Running {
   pages: number;
 }
 
+/** Makes the browser of a container; it is started at the first page. */
 export function createChromium(options: ChromiumOptions): Chromium {
   const { guard, log } = options;
   let running: Running | undefined;
   let refusals: readonly string[] = [];
   let forget: (() => void) | undefined;
-  /** The page before. */
-  let turn: Promise<unknown> = Promise.resolve();
+  /** The page before: the next one waits for it. */
+  let previous: Promise<unknown> = Promise.resolve();
 
   const stop = async (): Promise<void> => {
     const old = running;
@@ -158,8 +159,8 @@ export function createChromium(options: ChromiumOptions): Chromium {
 
   return {
     withPage(document, openOptions, work) {
-      const mine = turn.then(() => onePage(document, openOptions, work));
-      turn = mine.catch(() => undefined);
+      const mine = previous.then(() => onePage(document, openOptions, work));
+      previous = mine.catch(() => undefined);
       return mine;
     },
     get pid() {
@@ -169,7 +170,7 @@ export function createChromium(options: ChromiumOptions): Chromium {
       return refusals;
     },
     async close() {
-      await turn;
+      await previous;
       forget?.();
       await stop();
     },

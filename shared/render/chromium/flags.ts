@@ -1,4 +1,7 @@
-/** How Chromium is started. Why each, and what the missing sandbox means: docs/decisions/0023-rendering.md. */
+/**
+ * Holds the arguments that Chromium is started with. Why each, and what the missing sandbox means:
+ * docs/decisions/0023-rendering.md.
+ */
 
 /** Features that talk to services of the browser's maker, or that a page read by a machine has no use for. */
 const FEATURES_OFF = [
@@ -27,6 +30,7 @@ export interface ChromiumSettings {
   userAgent: string;
 }
 
+/** Lists the arguments of the browser's process. */
 export function chromiumArguments({ profile, proxyPort, userAgent }: ChromiumSettings): string[] {
   return [
     "--headless",

@@ -1,8 +1,8 @@
 /**
- * The one way out of the browser: a forward proxy on loopback that resolves and checks each target with the URL guard and
- * connects to the very address it checked. The browser itself resolves no names, so that nothing a page does, not a redirect,
- * a WebSocket, a worker or a rebound name, reaches what the guard forbids. Where the page has an exit, the checked address is
- * asked of that proxy, and nothing passes it.
+ * The only egress of the browser: a forward proxy on loopback that resolves and checks each target with the URL guard
+ * and connects to the very address it checked. The browser itself resolves no names, so that nothing a page does, not a
+ * redirect, a WebSocket, a worker or a rebound name, reaches what the guard forbids. Where the page has an egress of
+ * its own, the checked address is asked of that proxy, and nothing passes it.
  *
  * Only who knows the page's password may use it, and each page has a budget.
  */
@@ -12,7 +12,7 @@ import { type Duplex, Transform } from "node:stream";
 import { ProxyFault } from "../../access/proxy-tunnel.ts";
 import { type UrlGuard, UrlRefusedError } from "../../access/url-guard.ts";
 import { isEgressFault, type PageEgress } from "./page-egress.ts";
-import { type Budget, type ProxiedPage, proxiedPage, type WayOut } from "./proxied-page.ts";
+import { type Budget, type PageRoute, type ProxiedPage, proxiedPage } from "./proxied-page.ts";
 
 /** What lets one page through, until the next one begins. */
 export interface PageAccess {
@@ -25,7 +25,7 @@ export interface PageAccess {
 export interface GuardProxy {
   readonly port: number;
   /** Cuts what is still open, and begins to count anew. */
-  startPage(budget: Budget, wayOut?: WayOut): PageAccess;
+  startPage(budget: Budget, route?: PageRoute): PageAccess;
   /** Cuts what is still open, and lets nobody through. */
   endPage(): void;
   /** Why requests of this page were refused, without what is private in their URLs; each once. */
@@ -42,6 +42,7 @@ const IDLE_TIMEOUT_MS = 60_000;
 const HOP_BY_HOP =
   /^(connection|proxy-connection|keep-alive|te|trailer|transfer-encoding|upgrade|proxy-authorization|proxy-authenticate)$/i;
 
+/** Starts the proxy on a free port of loopback. */
 export async function startGuardProxy(guard: UrlGuard): Promise<GuardProxy> {
   const open = new Set<Duplex>();
   let page = proxiedPage(NOTHING);
@@ -60,7 +61,10 @@ export async function startGuardProxy(guard: UrlGuard): Promise<GuardProxy> {
     cut();
   };
   const isKnown = ({ headers }: IncomingMessage): boolean => page.isKnownBy(headers["proxy-authorization"] ?? "");
-  /** Opens a connection, and counts. @throws Error that says why not */
+  /**
+   * Opens a connection, and counts.
+   * @throws Error that says why not
+   */
   const connect = async (hostname: string, port: number): Promise<Socket> => {
     const mine = page;
     mine.spendRequest();
@@ -219,8 +223,8 @@ export async function startGuardProxy(guard: UrlGuard): Promise<GuardProxy> {
   server.unref();
   return {
     port: (server.address() as AddressInfo).port,
-    startPage(budget, wayOut) {
-      const { user, password } = begin(proxiedPage(budget, wayOut));
+    startPage(budget, route) {
+      const { user, password } = begin(proxiedPage(budget, route));
       return { user, password, greetingUrl: `http://${GREETING_HOST}/` };
     },
     endPage() {

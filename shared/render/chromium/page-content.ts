@@ -1,4 +1,4 @@
-/** What is read from an open page: whether it is ready, and its DOM. */
+/** Reads an open page: whether it is ready, and its DOM. */
 
 import { RenderError } from "../renderer.ts";
 import type { OpenPage } from "./page.ts";
@@ -16,7 +16,9 @@ const LARGEST_DOM = 20_000_000;
  * @returns what went wrong, or null
  */
 export async function waitForSelector(open: OpenPage, selector: string, deadline: number): Promise<RenderError | null> {
-  const expression = `(() => { try { return document.querySelector(${JSON.stringify(selector)}) !== null } catch (e) { return e.message } })()`;
+  const expression =
+    `(() => { try { return document.querySelector(${JSON.stringify(selector)}) !== null } catch (e) { ` +
+    "return e.message } })()";
   for (;;) {
     const found = await open.evaluate<boolean | string>(expression, LOOK_TIMEOUT_MS).catch(() => false);
     if (found === true) return null;
@@ -28,7 +30,9 @@ export async function waitForSelector(open: OpenPage, selector: string, deadline
   }
 }
 
-/** Waits until the page shows some text, and more than that it loads: a timer may fill what asks for nothing any more. */
+/**
+ * Waits until the page shows some text, and more than that it loads: a timer may fill what asks for nothing any more.
+ */
 export async function waitForText(open: OpenPage, deadline: number): Promise<void> {
   while (Date.now() + LOOK_EVERY_MS < deadline && open.navigations.length === 0) {
     const text = await open.evaluate<string>(shownText, LOOK_TIMEOUT_MS).catch(() => "");

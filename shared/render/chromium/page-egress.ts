@@ -1,4 +1,4 @@
-/** The way out of a page that goes through a proxy: one server for all that it loads. */
+/** The egress of a page that goes through a proxy: one server for all that it loads. */
 import type { ProxyServer } from "../../access/proxy-server.ts";
 import type { ProxyFault } from "../../access/proxy-tunnel.ts";
 
@@ -12,8 +12,8 @@ export interface PageEgress {
 }
 
 /**
- * Whether a fault says that the server is of no use to the page. What it does not reach, or forbids, on another host costs that
- * request alone, and so does its silence where it has let the page out before.
+ * Whether a fault says that the server is of no use to the page. What it does not reach, or forbids, on another host
+ * costs that request alone, and so does its silence where it has let the page out before.
  */
 export function isEgressFault({ code }: ProxyFault, toOwnHost: boolean, hasWorked: boolean): boolean {
   if (code === "TARGET_UNREACHABLE") return false;

@@ -1,4 +1,6 @@
-/** One page of the browser: opens a document that is at hand, waits until it is what a reader would see, and reads it. */
+/**
+ * One page of the browser: opens a document that is at hand, waits until it is what a reader would see, and reads it.
+ */
 import type { CDPSession, Page, Protocol } from "puppeteer-core";
 import { type FetchedDocument, RenderError } from "../renderer.ts";
 import type { PageAccess } from "./guard-proxy.ts";

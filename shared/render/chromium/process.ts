@@ -1,6 +1,6 @@
 /**
- * Chromium as a process: it is spoken to through a pipe and not through a port, so nobody else on the machine can, and it ends
- * when the pipe does, that is with us, however we end.
+ * Chromium as a process: it is spoken to through a pipe and not through a port, so nobody else on the machine can, and
+ * it ends when the pipe does, that is with us, however we end.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -28,6 +28,7 @@ const LARGEST_MESSAGE = 96 * 1024 * 1024;
 const PROFILES = "strandline-chromium-profiles";
 const STDERR_TAIL = 2000;
 
+/** Starts Chromium with a pipe to speak through. */
 export async function spawnChromium(
   { executable, env }: ChromiumBinary,
   settings: Omit<ChromiumSettings, "profile">,

@@ -1,4 +1,7 @@
-/** What the guard proxy knows of the page that it serves: how its requests are known, what they may still spend, why some were refused. */
+/**
+ * What the guard proxy knows of the page that it serves: how its requests are known, what they may still spend, why
+ * some were refused.
+ */
 import { randomBytes, timingSafeEqual } from "node:crypto";
 import { UrlRefusedError } from "../../access/url-guard.ts";
 import type { PageEgress } from "./page-egress.ts";
@@ -10,7 +13,7 @@ export interface Budget {
   bytes: number;
 }
 
-export interface WayOut {
+export interface PageRoute {
   /** Undefined: directly. */
   egress?: PageEgress | undefined;
   /** Asked right before anything leaves; undefined: it always may. */
@@ -22,7 +25,10 @@ export interface ProxiedPage {
   /** Of this page alone: the browser may still send what a closed page asked for when the next one has begun. */
   readonly password: string;
   readonly egress: PageEgress | undefined;
-  /** Right before something leaves. @throws UrlRefusedError where it must not */
+  /**
+   * Right before something leaves.
+   * @throws UrlRefusedError where it must not
+   */
   confirm(): Promise<void>;
   /** Whether a connection through the exit has come about. */
   hasWorked: boolean;
@@ -41,7 +47,8 @@ export interface ProxiedPage {
 const USER = "strandline";
 const MOST_REFUSALS = 20;
 
-export function proxiedPage(budget: Budget, { egress, mayLeave }: WayOut = {}): ProxiedPage {
+/** Begins a page of which the guard proxy knows. */
+export function proxiedPage(budget: Budget, { egress, mayLeave }: PageRoute = {}): ProxiedPage {
   const password = randomBytes(24).toString("base64url");
   const expected = Buffer.from(`Basic ${Buffer.from(`${USER}:${password}`).toString("base64")}`);
   const left = { ...budget };

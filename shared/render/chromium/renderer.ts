@@ -9,6 +9,7 @@ const CLOSING_MS = 2_000;
 /** For a page that has loaded without a word. */
 const LONGEST_SILENCE_MS = 5_000;
 
+/** Makes the renderer on top of the container's browser. */
 export function createChromiumRenderer(chromium: Chromium): Renderer {
   return {
     name: "chromium",

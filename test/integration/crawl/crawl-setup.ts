@@ -1,9 +1,9 @@
-/** A crawl without its fetcher: real database, queues and bucket; tests answer the fetch tasks themselves. */
+/** A crawl without its fetcher: real database, bucket and state; tests answer the fetch tasks themselves. */
 import { ReceiveMessageCommand } from "@aws-sdk/client-sqs";
 import type { SQSRecord } from "aws-lambda";
 import { type Capture, captureSchema } from "../../../shared/capture/capture.ts";
 import { type CapturesMessage, writeCaptureBatch } from "../../../shared/capture/capture-batch.ts";
-import type { IngestDependencies } from "../../../shared/crawl/ingest/advance-job.ts";
+import type { IngestDependencies } from "../../../shared/crawl/ingest/dependencies.ts";
 import { ingestBatch } from "../../../shared/crawl/ingest/ingest-batch.ts";
 import type { JobDependencies } from "../../../shared/crawl/jobs/dependencies.ts";
 import { readJob } from "../../../shared/crawl/jobs/views.ts";
@@ -14,23 +14,28 @@ import { createJobFlags } from "../../../shared/crawl/tasks/job-flags.ts";
 import { ANYWHERE, hostScope } from "../../../shared/crawl/urls/scope.ts";
 import { extractPage } from "../../../shared/extract/extract-page.ts";
 import { createObjectStore } from "../../../shared/platform/aws/objects.ts";
-import { createQueueSender } from "../../../shared/platform/aws/queues.ts";
 import type { Sql } from "../../../shared/platform/database/database.ts";
 import { sha256, uuidv7 } from "../../../shared/platform/ids.ts";
 import { createLogger } from "../../../shared/platform/observability/log.ts";
-import { type TestAws, testAws, testDatabase } from "../../services/index.ts";
+import { type TestAws, testAws, testAwsWithoutSqs, testDatabase } from "../../services/index.ts";
 
 const LONGEST_RETRY_DELAY_S = 6;
 
 export type CrawlDependencies = IngestDependencies & JobDependencies;
 
-export async function crawlSetup({ embedding = null }: { embedding?: { maxTokens: number } | null } = {}) {
-  const [{ sql, url, drop }, aws] = await Promise.all([testDatabase(), testAws()]);
+export interface CrawlSetupOptions {
+  embedding?: { maxTokens: number } | null;
+  /** Queues of the real service, in real time, where they are the point. */
+  sqs?: boolean;
+}
+
+export async function crawlSetup({ embedding = null, sqs = false }: CrawlSetupOptions = {}) {
+  const [{ sql, url, drop }, aws] = await Promise.all([testDatabase(), sqs ? testAws() : testAwsWithoutSqs()]);
   const lines: string[] = [];
   const dependencies: CrawlDependencies = {
     sql,
     objects: createObjectStore(aws.s3, aws.bucket),
-    queues: createQueueSender(aws.sqs, aws.queueUrlPrefix),
+    queues: aws.queues,
     flags: createJobFlags(aws.dynamo, aws.stateTable),
     log: createLogger({}, "debug", (line) => lines.push(line)),
     embedding,
@@ -45,6 +50,8 @@ export async function crawlSetup({ embedding = null }: { embedding?: { maxTokens
     aws,
     dependencies,
     logged: lines,
+    /** Epoch ms by the clock of the queues. */
+    now: aws.now,
     /** All fetch tasks that are ready on the queues. */
     async tasks(waitS = 0): Promise<FetchTask[]> {
       const tasks: FetchTask[] = [];
@@ -224,8 +231,8 @@ export async function traceOf(sql: Sql, jobId: string) {
   const captures =
     await sql`select url, status_code, error_code from captures where job_id = ${jobId} order by url, id`;
   const documents = await sql`
-    select d.url, d.title, d.generation_active, count(distinct c.id)::int as chunks, count(distinct s.id)::int as sections
-    from documents d left join chunks c on c.document_id = d.id left join sections s on s.document_id = d.id
+    select d.url, d.title, d.generation_active, count(c.id)::int as chunks, jsonb_array_length(d.sections) as sections
+    from documents d left join chunks c on c.document_id = d.id
     where d.job_id = ${jobId} group by d.id order by d.url`;
   return {
     job: job && { status: job.status, stop_reason: job.stop_reason, counts: job.counts },

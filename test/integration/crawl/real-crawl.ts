@@ -18,7 +18,7 @@ export async function realCrawl(env: Record<string, string> = {}) {
   const setup = await crawlSetup();
   const config = loadConfig({ ...setup.aws.env, ACCESS__ALLOW_HOSTS: "127.0.0.1", LOG_LEVEL: "error", ...env });
   const log = createLogger({}, config.logLevel, (line) => setup.logged.push(line));
-  const fetch = fetchDependencies(config, setup.aws, log);
+  const fetch = { ...fetchDependencies(config, setup.aws, log), queues: setup.aws.queues };
   const sent: FetchTask[] = [];
   return {
     ...setup,

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 
-const START = join(import.meta.dirname, "../../../local/start.ts");
+const START = join(import.meta.dirname, "../../../local/start.js");
 
 test("npm start with an argument says how settings are given, and starts nothing", { timeout: 60_000 }, async () => {
   const home = await mkdtemp(join(tmpdir(), "strandline-arguments-"));

@@ -1,25 +1,24 @@
-/** A job that somebody listens to: with real state, queues and rows, a clock that tests move, and connections that only record. */
+/** A job that somebody listens to: with real state and rows, a clock that tests move, and connections that only record. */
 import { randomUUID } from "node:crypto";
 import { createConnections } from "../../../shared/notify/connections.ts";
 import { parseListener } from "../../../shared/notify/listener.ts";
 import { type PushMessage, pushEvent, pushMessageSchema, type Sockets } from "../../../shared/notify/push-event.ts";
 import { createSubscriptions } from "../../../shared/notify/subscriptions.ts";
 import { takeRound, updateMessageSchema, wakeStalledSubscriptions } from "../../../shared/notify/update-loop.ts";
-import { createQueueSender } from "../../../shared/platform/aws/queues.ts";
 import type { Clock } from "../../../shared/platform/clock.ts";
 import { uuidv7 } from "../../../shared/platform/ids.ts";
 import { createLogger } from "../../../shared/platform/observability/log.ts";
-import { testAws, testDatabase } from "../../services/index.ts";
+import { testAwsWithoutSqs, testDatabase } from "../../services/index.ts";
 
 type Fault = "gone" | "refused" | Error;
 
 export type ProgressHarness = Awaited<ReturnType<typeof progressHarness>>;
 
 export async function progressHarness() {
-  const [{ sql }, aws] = await Promise.all([testDatabase(), testAws()]);
+  const [{ sql }, aws] = await Promise.all([testDatabase(), testAwsWithoutSqs()]);
   let time = Date.now();
   const clock: Clock = { now: () => time, sleep: async () => {} };
-  const queues = createQueueSender(aws.sqs, aws.queueUrlPrefix);
+  const { queues } = aws;
   const subscriptions = createSubscriptions({ dynamo: aws.dynamo, clock }, aws.stateTable);
   const connections = createConnections({ dynamo: aws.dynamo, clock, subscriptions }, aws.stateTable);
   const log = createLogger({}, "error", () => {});

@@ -1,7 +1,4 @@
-import { selectAll } from "css-select";
-import type { AnyNode, Document, Element } from "domhandler";
-import { getAttributeValue } from "domutils";
-import { parseDocument } from "htmlparser2";
+import { load } from "cheerio/slim";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type SiteServer, sitePaths, startSiteServer } from "../../../demo/site-server.ts";
 
@@ -16,20 +13,14 @@ const get = (path: string, headers: Record<string, string> = {}) =>
 
 /** Paths on this site that a page links to, resolved against its `<base href>`. */
 async function linksOf(path: string): Promise<string[]> {
-  const document = parseDocument(await (await get(path)).text());
-  const declared = select("base[href]", document).flatMap((each) => attribute(each, "href"));
-  const base = new URL(declared[0] ?? "", `${site.origin}${path}`);
-  return select("a[href]", document)
-    .flatMap((each) => attribute(each, "href"))
-    .map((href) => new URL(href, base))
+  const $ = load(await (await get(path)).text());
+  const base = new URL($("base[href]").attr("href") ?? "", `${site.origin}${path}`);
+  return $("a[href]")
+    .toArray()
+    .map(({ attribs }) => new URL(attribs["href"] ?? "", base))
     .filter((url) => url.origin === site.origin)
     .map((url) => url.pathname);
 }
-const attribute = (element: Element, name: string): string[] => {
-  const value = getAttributeValue(element, name);
-  return value === undefined ? [] : [value];
-};
-const select = (selector: string, document: Document) => selectAll<AnyNode, Element>(selector, document);
 
 test("every page but the drafts is reached by links from the start page", async () => {
   const seen = new Set(["/"]);
@@ -58,8 +49,8 @@ test("exactly one link is broken, and on purpose", async () => {
 
 test("each article page has one title, one description and one first-level heading, within the site's frame", async () => {
   for (const page of await sitePaths()) {
-    const document = parseDocument(await (await get(page)).text());
-    const count = (selector: string) => select(selector, document).length;
+    const $ = load(await (await get(page)).text());
+    const count = (selector: string) => $(selector).length;
     expect([page, count("title"), count("h1"), count("meta[name=description]")]).toEqual([page, 1, 1, 1]);
     expect([page, count("header"), count("footer, .site-footer") <= 1]).toEqual([page, 1, true]);
   }

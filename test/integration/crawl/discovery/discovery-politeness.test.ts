@@ -2,6 +2,7 @@
 import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import { expect, test } from "vitest";
 import { departuresTo } from "../../../services/departures.ts";
+import { fastClock } from "../../../services/fast-clock.ts";
 import { html, redirect, type Site, startSite } from "../../../sites/site.ts";
 import { type DiscoveryHarness, discoveryHarness } from "./harness.ts";
 import { pathsOf, robots, sitemapOf, siteWith } from "./list-sites.ts";
@@ -114,10 +115,19 @@ test.each([
 });
 
 test("a host whose next seconds belong to a crawl is waited for", async () => {
-  await using site = await siteWith((self) => ({ "/sitemap.xml": sitemapOf(self, "/1") }));
-  const harness = await discoveryHarness();
-  const until = Date.now() + 7_000;
+  const clock = fastClock();
+  let askedAt = 0;
+  await using site = await siteWith((self) => ({
+    "/robots.txt": () => {
+      askedAt = clock.now();
+      return { status: 404 };
+    },
+    "/sitemap.xml": sitemapOf(self, "/1"),
+  }));
+  const harness = await discoveryHarness({}, clock);
+  const until = clock.now() + 7_000;
   await hostItem(harness, site, { next_at: until, interval_ms: 1_000 });
   expect(pathsOf(await harness.find(site.origin, { maxUrls: 1 }))).toEqual(["/1"]);
-  expect(site.requests[0]?.at).toBeGreaterThanOrEqual(until);
+  expect(site.requests[0]?.path).toBe("/robots.txt");
+  expect(askedAt).toBeGreaterThanOrEqual(until);
 });

@@ -1,4 +1,4 @@
-/** The worker of discovery jobs on real queues, objects and state, against sites on this machine. */
+/** The worker of discovery jobs on real objects and state, against sites on this machine. */
 import { randomUUID } from "node:crypto";
 import { discoverDependencies } from "../../../../functions/discover/dependencies.ts";
 import type { DiscoveredUrl } from "../../../../shared/crawl/discovery/collector.ts";
@@ -10,9 +10,11 @@ import {
   discoveredSchema,
   discoveryTaskSchema,
 } from "../../../../shared/crawl/discovery/task.ts";
+import { createHostStates } from "../../../../shared/crawl/politeness/host-state.ts";
+import { type Clock, systemClock } from "../../../../shared/platform/clock.ts";
 import { loadConfig } from "../../../../shared/platform/config.ts";
 import { createLogger } from "../../../../shared/platform/observability/log.ts";
-import { type TestAws, testAws } from "../../../services/index.ts";
+import { type TestAws, testAwsWithoutSqs } from "../../../services/index.ts";
 
 export type Ended = Extract<Discovered, { event: "ended" }>;
 
@@ -31,9 +33,12 @@ export interface DiscoveryHarness {
   find(domain: string, task?: Partial<DiscoveryTask>, remainingMs?: number): Promise<Found>;
 }
 
-/** @param settings environment variables */
-export async function discoveryHarness(settings: Record<string, string> = {}): Promise<DiscoveryHarness> {
-  const aws = await testAws();
+/** @param settings environment variables; @param clock of the politeness; the system's where it is not given */
+export async function discoveryHarness(
+  settings: Record<string, string> = {},
+  clock: Clock = systemClock,
+): Promise<DiscoveryHarness> {
+  const aws = await testAwsWithoutSqs();
   const config = loadConfig({
     ...aws.env,
     ACCESS__ALLOW_HOSTS: "127.0.0.1,localhost",
@@ -41,8 +46,13 @@ export async function discoveryHarness(settings: Record<string, string> = {}): P
     ...settings,
   });
   const logged: string[] = [];
-  const built = discoverDependencies(config, aws);
-  const dependencies = { ...built, commonCrawl: { ...built.commonCrawl, rps: 1000 } };
+  const built = { ...discoverDependencies(config, aws), queues: aws.queues };
+  const dependencies = {
+    ...built,
+    commonCrawl: { ...built.commonCrawl, rps: 1000 },
+    clock,
+    hosts: createHostStates(aws.dynamo, aws.stateTable, clock.now),
+  };
   const log = createLogger({}, "debug", (line) => logged.push(line));
   const harness: DiscoveryHarness = {
     aws,
@@ -60,8 +70,8 @@ export async function discoveryHarness(settings: Record<string, string> = {}): P
         ...task,
       }),
     async find(domain, task, remainingMs = 300_000) {
-      const until = Date.now() + remainingMs;
-      await discover(dependencies, harness.task(domain, task), { remainingMs: () => until - Date.now(), log });
+      const until = clock.now() + remainingMs;
+      await discover(dependencies, harness.task(domain, task), { remainingMs: () => until - clock.now(), log });
       const messages: Discovered[] = [];
       while (messages.length < 2) {
         messages.push(...(await aws.receive("discovered", 20)).map((message) => discoveredSchema.parse(message)));

@@ -143,7 +143,7 @@ test("redirects are followed, and end", async () => {
   const harness = await discoveryHarness();
   const found = await harness.find(site.origin);
   expect(found.urls).toMatchObject([{ url: `${site.origin}/1`, found_in: `${site.origin}/b.xml` }]);
-  expect(found.noted).toContain("TOO_MANY_REDIRECTS /loop.xml");
+  expect(found.noted).toContain("REDIRECT_LOOP /loop.xml");
 });
 
 test("entries of other hosts, relative ones and what is no URL are refused and counted; of the same page one is kept", async () => {

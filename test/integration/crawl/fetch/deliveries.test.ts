@@ -19,8 +19,7 @@ describe("a delivery", () => {
     expect(await harness.aws.receive("fetch-normal")).toEqual([]);
     await harness.deliver(task, { receiveCount: 2 });
     expect(site.requests).toEqual([]);
-    const { Attributes } = await queueAttributes(harness.aws, "fetch-normal");
-    expect(Attributes?.["ApproximateNumberOfMessagesDelayed"]).toBe("1");
+    expect(harness.aws.queues.delayed("fetch-normal")).toBe(1);
   });
 
   it("of a completed task is dropped", async () => {
@@ -207,10 +206,3 @@ describe("a blocked domain", () => {
     expect(site.requests).toEqual([]);
   });
 });
-
-async function queueAttributes(aws: Awaited<ReturnType<typeof fetchHarness>>["aws"], queue: string) {
-  const { GetQueueAttributesCommand } = await import("@aws-sdk/client-sqs");
-  return await aws.sqs.send(
-    new GetQueueAttributesCommand({ QueueUrl: aws.queueUrlPrefix + queue, AttributeNames: ["All"] }),
-  );
-}

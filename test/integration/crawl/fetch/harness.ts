@@ -1,4 +1,4 @@
-/** Runs fetch tasks against a test site, with real queues, objects and state. */
+/** Runs fetch tasks against a test site, with real objects and state. */
 
 import { randomUUID } from "node:crypto";
 import { fetchDependencies } from "../../../../functions/fetch/dependencies.ts";
@@ -7,16 +7,19 @@ import { capturesMessageSchema, readCaptureBatch } from "../../../../shared/capt
 import { readWarcRecord, type WarcRecordContents } from "../../../../shared/capture/warc-reader.ts";
 import type { FetchDependencies } from "../../../../shared/crawl/fetch/dependencies.ts";
 import { runFetchTask } from "../../../../shared/crawl/fetch/run-task.ts";
+import { createTaskLeases } from "../../../../shared/crawl/fetch/task-lease.ts";
+import { createHostStates } from "../../../../shared/crawl/politeness/host-state.ts";
 import { crawlConfigSchema } from "../../../../shared/crawl/settings/crawl-config.ts";
 import { type FetchTask, fetchTaskSchema, type PriorCapture } from "../../../../shared/crawl/tasks/fetch-task.ts";
 import { normalizeUrl, urlHash } from "../../../../shared/crawl/urls/normalize-url.ts";
 import { ANYWHERE, type Scope } from "../../../../shared/crawl/urls/scope.ts";
+import type { Clock } from "../../../../shared/platform/clock.ts";
 import { loadConfig } from "../../../../shared/platform/config.ts";
 import { createLogger } from "../../../../shared/platform/observability/log.ts";
-import { type TestAws, testAws } from "../../../services/index.ts";
+import { type MemoryAws, testAwsWithoutSqs } from "../../../services/index.ts";
 
 export interface FetchHarness {
-  aws: TestAws;
+  aws: MemoryAws;
   dependencies: FetchDependencies;
   logged: string[];
   /** Runs one delivery of the task. */
@@ -30,9 +33,9 @@ export interface FetchHarness {
   record(capture: Capture): Promise<WarcRecordContents>;
 }
 
-/** @param settings environment variables */
-export async function fetchHarness(settings: Record<string, string> = {}): Promise<FetchHarness> {
-  const aws = await testAws();
+/** @param settings environment variables; @param clock of the politeness; the system's where it is not given */
+export async function fetchHarness(settings: Record<string, string> = {}, clock?: Clock): Promise<FetchHarness> {
+  const aws = await testAwsWithoutSqs();
   const config = loadConfig({
     ...aws.env,
     ACCESS__ALLOW_HOSTS: "127.0.0.1,localhost",
@@ -41,9 +44,14 @@ export async function fetchHarness(settings: Record<string, string> = {}): Promi
   });
   const logged: string[] = [];
   const log = createLogger({}, config.logLevel, (line) => logged.push(line));
-  const dependencies = fetchDependencies(config, aws, log);
+  const dependencies = {
+    ...fetchDependencies(config, aws, log),
+    // a lease lasts as long as the delay of the message that comes back for it
+    leases: createTaskLeases(aws.dynamo, aws.stateTable, aws.queues.now),
+    ...(clock && { clock, hosts: createHostStates(aws.dynamo, aws.stateTable, clock.now) }),
+  };
   const { queues } = dependencies;
-  const { send } = queues;
+  const { send } = aws.queues;
   let delayed = 0;
   queues.send = async (queue, message, delayS) => {
     await send(queue, message, delayS);

@@ -41,6 +41,17 @@ describe("a task's lease", () => {
     expect(await leases.take("unanswered", randomUUID())).toMatchObject({ outcome: "busy", deferred: false });
   });
 
+  it("is given up by its holder, though the answer to that got lost", async () => {
+    const own = await testAws();
+    const leases = createTaskLeases(own.dynamo, own.stateTable, () => now);
+    const held = await leases.take("unanswered deferral", randomUUID());
+    if (held.outcome !== "taken") throw new Error("the lease is free");
+    const lost = loseAnswers(own.dynamo);
+    expect(await held.lease.defer(60_000)).toBe(true);
+    expect(lost()).toBe(1);
+    expect(await leases.take("unanswered deferral", randomUUID())).toMatchObject({ outcome: "busy", deferred: true });
+  });
+
   it("that was given up for later is taken before its time only by who has a reason to", async () => {
     const held = await take("deferred");
     if (held.outcome !== "taken") throw new Error("the lease is free");

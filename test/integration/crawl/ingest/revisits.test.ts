@@ -27,7 +27,7 @@ async function recrawls() {
   const setup = await crawlSetup();
   const { aws, dependencies, sql } = setup;
   const config = loadConfig({ ...aws.env, ACCESS__ALLOW_HOSTS: "127.0.0.1", LOG_LEVEL: "error" });
-  const fetcher = fetchDependencies(config, aws, dependencies.log);
+  const fetcher = { ...fetchDependencies(config, aws, dependencies.log), queues: aws.queues };
   const fast = crawlConfigSchema.parse({ rate_limit_rps: 1000 });
   const record = async (row: CaptureRow | undefined) => {
     if (row === undefined) throw new Error("no such capture");

@@ -12,7 +12,8 @@ const fault: ReturnType<Site> = {
 };
 
 test("a URL that keeps failing is tried four times, at growing distances, without waiting for the sweep", async () => {
-  const setup = await crawlSetup();
+  // the real queue service, in real time
+  const setup = await crawlSetup({ sqs: true });
   const job = await createJob(setup.dependencies, newJob(["http://a.example/"]));
   const times: number[] = [];
   for (let attempt = 0; attempt < 4; attempt++) {
@@ -69,7 +70,7 @@ test("a try that would come after the deadline of the job is not waited for: its
   const busy = { code: "HTTP_503", message: "The server answered 503", retryable: true, retryAfterMs: 600_000 };
   await ingestBatch(setup.dependencies, await setup.capture(task, () => ({ status: 503, error: busy })));
   const [last] = (await setup.tasks(20)) as [FetchTask];
-  expect(Date.now()).toBeGreaterThanOrEqual(last.deadline ?? Number.POSITIVE_INFINITY);
+  expect(setup.now()).toBeGreaterThanOrEqual(last.deadline ?? Number.POSITIVE_INFINITY);
   const late = { code: "TIMEOUT", message: "The time of the job was up", retryable: false };
   await ingestBatch(setup.dependencies, await setup.capture(last, () => ({ error: late })));
   expect(await readJob(setup.sql, job.job_id)).toMatchObject({ status: "completed", stop_reason: "timeout" });

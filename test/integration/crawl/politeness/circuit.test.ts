@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { circuitOf, DEFAULT_CIRCUIT } from "../../../../shared/crawl/politeness/host-state.ts";
 import { uuidv7 } from "../../../../shared/platform/ids.ts";
 import { departuresTo } from "../../../services/departures.ts";
+import { fastClock } from "../../../services/fast-clock.ts";
 import { garbage } from "../../../sites/misbehaviour.ts";
 import { html, redirect, type SiteAnswer, startSite } from "../../../sites/site.ts";
 import { type FetchHarness, fetchHarness, fetchTask } from "../fetch/harness.ts";
@@ -177,7 +178,7 @@ describe("a host that is blocked meanwhile", () => {
   });
 
   it("does not get the request either that waited for its slot", async () => {
-    const harness = await fetchHarness({ FETCH__CONCURRENCY_PER_TASK: "1" });
+    const harness = await fetchHarness({ FETCH__CONCURRENCY_PER_TASK: "1" }, fastClock());
     let blocking = Promise.resolve();
     await using site = await startSite({}, () => {
       blocking = harness.dependencies.hosts.applySettings(site.host, { ...settings, blocked: true }, 1);

@@ -7,6 +7,7 @@ import {
   type HostSettings,
 } from "../../../../shared/crawl/politeness/host-state.ts";
 import { type TestAws, testAws } from "../../../services/index.ts";
+import { loseAnswers } from "../../../services/lost-answers.ts";
 
 const CIRCUIT_THRESHOLD = DEFAULT_CIRCUIT.threshold;
 const CIRCUIT_OPEN_MS = DEFAULT_CIRCUIT.timeoutS * 1000;
@@ -163,4 +164,26 @@ describe("the circuit", () => {
     now += 61_000;
     expect(await states().takeProbe("lost", seen, PROBE_MS)).toBe(now + PROBE_MS);
   });
+});
+
+it("what is written once is its writer's, though the answer to that got lost", async () => {
+  const own = await testAws();
+  const opened: string[] = [];
+  const states = createHostStates(
+    own.dynamo,
+    own.stateTable,
+    () => now,
+    { threshold: 1, timeoutS: 300 },
+    (host) => opened.push(host),
+  );
+  const lost = loseAnswers(own.dynamo);
+  expect(await states.reserve("unanswered", 700, soon())).toMatchObject({ firstAt: now, taken: true });
+  expect((await states.read("unanswered")).next_at).toBe(now + 700);
+  const failed = await states.recordFailure("unanswered");
+  expect(opened).toEqual(["unanswered"]);
+  now += 301_000;
+  expect(await states.takeProbe("unanswered", failed, PROBE_MS)).toBe(now + PROBE_MS);
+  expect(await states.takeProbe("unanswered", failed, PROBE_MS)).toBeUndefined();
+  // a reservation, a failure, an opening, a probe
+  expect(lost()).toBeGreaterThanOrEqual(4);
 });

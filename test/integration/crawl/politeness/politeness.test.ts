@@ -1,6 +1,7 @@
 import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import { describe, expect, it } from "vitest";
 import { departuresTo } from "../../../services/departures.ts";
+import { fastClock } from "../../../services/fast-clock.ts";
 import { silence } from "../../../sites/misbehaviour.ts";
 import { pageGraph } from "../../../sites/page-graph.ts";
 import { html, type Route, redirect, startSite } from "../../../sites/site.ts";
@@ -144,8 +145,9 @@ it.each(["0", "Thu, 01 Jan 2015 00:00:00 GMT", "soon"])(
       ...graph(4),
       "/page/1": { status: 429, headers: { "Retry-After": value } },
     });
-    const harness = await fetchHarness({ FETCH__CONCURRENCY_PER_TASK: "1" });
-    const before = Date.now();
+    const clock = fastClock();
+    const harness = await fetchHarness({ FETCH__CONCURRENCY_PER_TASK: "1" }, clock);
+    const before = clock.now();
     await harness.deliver(fetchTask({ urls: pages(site.origin, 4), config: { rate_limit_rps: 20 } }));
     const { hold_until } = await harness.dependencies.hosts.read(site.host);
     expect(hold_until).toBeGreaterThanOrEqual(before + 5_000);

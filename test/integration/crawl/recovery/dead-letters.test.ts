@@ -28,7 +28,7 @@ async function deliver(setup: Setup, queue: string): Promise<SQSEvent> {
 }
 
 test("a poison batch goes to the dead-letter queue at once, its URLs end as failed, and the job ends", async () => {
-  const setup = await crawlSetup();
+  const setup = await crawlSetup({ sqs: true });
   for (const [name, value] of Object.entries({ ...setup.aws.env, DATABASE__POSTGRES_URL: setup.databaseUrl })) {
     vi.stubEnv(name, value);
   }

@@ -17,14 +17,14 @@ const urls = ["http://a.example/1", "http://a.example/2"];
 
 /** The consumers with their dead-letter queues, driven by hand: deliveries until a queue is empty. */
 async function redriving(most = 3) {
-  const setup = await crawlSetup();
+  const setup = await crawlSetup({ sqs: true });
   const { aws, dependencies, sql } = setup;
   const letters = { ...dependencies, redrive: { most, firstS: 60 } };
   const shared = () => ({ ...dependencies, sqs: aws.sqs, queueUrlPrefix: aws.queueUrlPrefix });
-  const ingest = createQueueHandler(shared, () => ({
+  const ingest = createQueueHandler(shared, {
     schema: capturesMessageSchema,
     handle: async (message) => await ingestBatch(dependencies, message),
-  }));
+  });
   const receive = (queue: string) => receiveRecord(aws, queue, 12);
   return {
     ...setup,
@@ -157,13 +157,13 @@ test("a fault of the database that passes is one that a message survives, whatev
   let broken = true;
   const handler = createQueueHandler(
     () => ({ ...setup.dependencies, sqs: setup.aws.sqs, queueUrlPrefix: setup.aws.queueUrlPrefix }),
-    () => ({
+    {
       schema: capturesMessageSchema,
       handle: async (message) => {
         if (broken) throw Object.assign(new Error("could not read block 12"), { code: "XX001" });
         await ingestBatch(setup.dependencies, message);
       },
-    }),
+    },
   );
   const deliver = async (queue: string) => {
     const record = await setup.receive(queue);

@@ -126,7 +126,7 @@ it("a request leaves after a look, where the last one is too long ago", async ()
   const looks: number[] = [];
   const freshness = {
     recent: false,
-    async look() {
+    async ensureRecent() {
       if (this.recent) return;
       looks.push(site.requests.length);
       this.recent = true;

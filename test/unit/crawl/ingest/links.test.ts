@@ -55,12 +55,12 @@ test("whatever a page links to: what is found is normalised, in scope, unique, a
   );
 });
 
-test("links that are settled are left out, and of the others it is told what became of them", () => {
+test("links that are seen are left out, and of the others it is told what became of them", () => {
   const links = ["http://a.example/a#x", "http://a.example/b", "http://b.example/", "mailto:a@a.example"];
   const became = new Map<string, string | null>();
   const found = linkedUrls([from(links)], {
     scope: host,
-    settled: new Set(["http://a.example/b"]),
+    seen: new Set(["http://a.example/b"]),
     note: (link, url) => void became.set(link, url),
   });
   expect(found.map((each) => each.url)).toEqual(["http://a.example/a"]);

@@ -51,9 +51,9 @@ describe("the pacer", () => {
           const pacer = createPacer(clock);
           const sent: number[] = [];
           for (const delay of delays) {
-            const departing = await pacer.turn(paceOf(rps, undefined, undefined), new AbortController().signal);
+            const admission = await pacer.admit(paceOf(rps, undefined, undefined), new AbortController().signal);
             await clock.sleep(delay / rps);
-            departing.left();
+            admission.sent();
             sent.push(clock.now());
           }
           for (const [index, at] of sent.entries()) {
@@ -71,14 +71,14 @@ describe("the pacer", () => {
     const pacer = createPacer(clock);
     const { signal } = new AbortController();
     const pace = paceOf(1, undefined, undefined);
-    const first = await pacer.turn(pace, signal);
+    const first = await pacer.admit(pace, signal);
     let second = false;
-    const waiting = pacer.turn(pace, signal).then(() => {
+    const waiting = pacer.admit(pace, signal).then(() => {
       second = true;
     });
     await Promise.resolve();
     expect(second).toBe(false);
-    first.left();
+    first.sent();
     await waiting;
     expect(clock.now()).toBe(1_001_000);
   });
@@ -88,23 +88,23 @@ describe("the pacer", () => {
     const pacer = createPacer(clock);
     const { signal } = new AbortController();
     const pace = paceOf(1, undefined, undefined);
-    const first = await pacer.turn(pace, signal);
-    first.left();
+    const first = await pacer.admit(pace, signal);
+    first.sent();
     await clock.sleep(1_000);
-    const second = await pacer.turn(pace, signal);
-    const third = pacer.turn(pace, signal);
-    second.stayed();
-    (await third).left();
+    const second = await pacer.admit(pace, signal);
+    const third = pacer.admit(pace, signal);
+    second.withdrawn();
+    (await third).sent();
     expect(clock.now()).toBe(1_001_000);
-    await pacer.turn(pace, signal);
+    await pacer.admit(pace, signal);
     expect(clock.now()).toBe(1_002_000);
   });
 
   it("stops waiting when the task stops", async () => {
     const pacer = createPacer(fakeClock());
     const halt = new AbortController();
-    await pacer.turn(paceOf(1, undefined, undefined), halt.signal);
-    const waiting = pacer.turn(paceOf(1, undefined, undefined), halt.signal);
+    await pacer.admit(paceOf(1, undefined, undefined), halt.signal);
+    const waiting = pacer.admit(paceOf(1, undefined, undefined), halt.signal);
     halt.abort(new Error("stopped"));
     await expect(waiting).rejects.toThrow("stopped");
   });

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { extractPage } from "../../../../shared/extract/extract-page.ts";
-import { chunkLimits, isIndexable } from "../../../../shared/knowledge/documents/documents.ts";
+import { byteOffsets, chunkLimits, isIndexable } from "../../../../shared/knowledge/documents/documents.ts";
 import { rowsOf } from "../../../../shared/platform/database/rows.ts";
 
 const sizes = { chunk_size: 512, chunk_overlap: 50, min_chunk_size: 50 };
@@ -37,6 +37,21 @@ test("rows hold any text: what PostgreSQL cannot store is replaced, and no lengt
         expect(text.isWellFormed() && !text.includes("\0")).toBe(true);
       }
       expect(parsed.at(-1)?.text).toBe(`${key.toWellFormed().replaceAll("\0", "\uFFFD")}\uFFFD\uFFFD\\u0000`);
+    }),
+  );
+});
+
+test("characters are found in the UTF-8 form of their text", () => {
+  fc.assert(
+    fc.property(fc.array(fc.string({ unit: "binary" }), { minLength: 1 }), (parts) => {
+      const text = parts.join("").toWellFormed();
+      const bytes = Buffer.from(text);
+      // those of whole characters
+      const offsets = Array.from({ length: text.length + 1 }, (_, at) => at).filter(
+        (at) => !(/[\ud800-\udbff]/.test(text.charAt(at - 1)) && /[\udc00-\udfff]/.test(text.charAt(at))),
+      );
+      const byteOf = byteOffsets(text, offsets.toReversed());
+      for (const at of offsets) expect(bytes.toString("utf8", 0, byteOf(at))).toBe(text.slice(0, at));
     }),
   );
 });

@@ -4,7 +4,6 @@ import { GetItemCommand } from "@aws-sdk/client-dynamodb";
 import { GetObjectCommand } from "@aws-sdk/client-s3";
 import { SendMessageCommand } from "@aws-sdk/client-sqs";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { dynamoClient, s3Client, sqsClient } from "../../../../shared/platform/aws/clients.ts";
 import { isTransientError } from "../../../../shared/platform/transient-errors.ts";
 
 test("a service that takes a connection and never answers is given up, as a fault that may pass", async () => {
@@ -14,7 +13,7 @@ test("a service that takes a connection and never answers is given up, as a faul
   onTestFinished(() => {
     for (const socket of sockets) socket.destroy();
     silent.close();
-    vi.unstubAllEnvs();
+    vi.resetModules();
   });
   const endpoint = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
   for (const service of ["SQS", "S3", "DYNAMODB"]) vi.stubEnv(`AWS_ENDPOINT_URL_${service}`, endpoint);
@@ -22,6 +21,9 @@ test("a service that takes a connection and never answers is given up, as a faul
   vi.stubEnv("AWS_ACCESS_KEY_ID", "local");
   vi.stubEnv("AWS_SECRET_ACCESS_KEY", "local");
   vi.stubEnv("AWS_MAX_ATTEMPTS", "1");
+  // a container of its own
+  vi.resetModules();
+  const { dynamoClient, s3Client, sqsClient } = await import("../../../../shared/platform/aws/clients.ts");
   const calls = await Promise.allSettled([
     sqsClient().send(new SendMessageCommand({ QueueUrl: `${endpoint}/000000000000/fetch-normal`, MessageBody: "x" })),
     s3Client().send(new GetObjectCommand({ Bucket: "strandline", Key: "x" })),

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { z } from "zod";
-import { createApi, MAX_BODY_BYTES } from "../../../../../functions/adapters/api/api.ts";
-import { MAX_BODY_VALUES } from "../../../../../functions/adapters/api/body-size.ts";
+import { createApi } from "../../../../../functions/adapters/api/api.ts";
+import { MAX_BODY_BYTES, MAX_BODY_VALUES } from "../../../../../functions/adapters/api/body.ts";
 import { defineRoute } from "../../../../../functions/adapters/api/route.ts";
 import { ApiError, PermanentError, RetryableError, ThrottledError } from "../../../../../shared/platform/errors.ts";
 import { createLogger } from "../../../../../shared/platform/observability/log.ts";

@@ -19,12 +19,12 @@ async function deliver(error: unknown, receiveCount: number, queue = "captures")
   };
   const handler = createQueueHandler(
     () => ({ sqs, queues, queueUrlPrefix: "http://127.0.0.1/0/", log: createLogger({}, "error", () => {}) }),
-    () => ({
+    {
       schema: z.unknown(),
       handle: async () => {
         throw error;
       },
-    }),
+    },
   );
   const record = {
     messageId: "m",

@@ -10,12 +10,12 @@ async function queueSeenBy(queueUrlPrefix: string, physicalName: string): Promis
   const log = createLogger({}, "error");
   const handler = createQueueHandler(
     () => ({ sqs: new SQSClient({ region: "eu-central-1" }), queues, queueUrlPrefix, log }),
-    () => ({
+    {
       schema: z.unknown(),
       handle: async (_message, { queue }) => {
         seen = queue;
       },
-    }),
+    },
   );
   const record = {
     messageId: "1",

@@ -18,12 +18,12 @@ async function delayAfter(fault: Error, receiveCount: number): Promise<number | 
       queueUrlPrefix: "http://127.0.0.1:4566/0/",
       log: createLogger({}, "error"),
     }),
-    () => ({
+    {
       schema: z.unknown(),
       handle: async () => {
         throw fault;
       },
-    }),
+    },
   );
   const record = {
     messageId: "1",

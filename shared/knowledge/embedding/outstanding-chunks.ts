@@ -1,0 +1,30 @@
+/** Chunks of a job that still wait for their vector: those to ask for again, and those to give up. */
+import { inTransaction, type Transaction } from "../../platform/database/database.ts";
+import { type EmbedDependencies, MOST_ATTEMPTS } from "./embed-worker.ts";
+
+/** Chunks that are read at once. */
+const MOST_CHUNKS = 1024;
+
+export async function outstandingChunks(tx: Transaction, generationId: string): Promise<string[]> {
+  const rows = await tx<{ id: string }[]>`
+    select c.id from documents d join chunks c on c.document_id = d.id join embeddings e on e.chunk_id = c.id
+    where d.generation_id = ${generationId} and e.state = 'pending'
+    order by c.id limit ${MOST_CHUNKS}`;
+  return rows.map(({ id }) => id);
+}
+
+/** Gives up chunks that were refused too often: keyword search still finds them. The others wait for the sweep. */
+export async function giveUpRefusedChunks(
+  { sql, settleJob, log }: Pick<EmbedDependencies, "sql" | "settleJob" | "log">,
+  jobId: string,
+): Promise<void> {
+  await inTransaction(sql, async (tx) => {
+    const { count } = await tx`
+      update embeddings e set state = 'failed' from chunks c, documents d, jobs j
+      where j.id = ${jobId} and d.generation_id = j.generation_id and c.document_id = d.id and e.chunk_id = c.id
+        and e.state = 'pending' and e.attempts >= ${MOST_ATTEMPTS}`;
+    if (count === 0) return;
+    await tx`update jobs set unembedded_chunks = unembedded_chunks - ${count}, updated_at = now() where id = ${jobId}`;
+    await settleJob(tx, jobId, log);
+  });
+}
