@@ -11,7 +11,9 @@ let chromium: Chromium;
 let open: PageOpener["open"];
 let opensTo: PageOpener["opensTo"];
 beforeAll(async () => {
-  site = await startSite({ "/leave": html(`<meta http-equiv="refresh" content="0; url=http://127.0.0.1:9/refreshed">`) });
+  site = await startSite({
+    "/leave": html(`<meta http-equiv="refresh" content="0; url=http://127.0.0.1:9/refreshed">`),
+  });
   chromium = testChromium([], { guard: createUrlGuard({ allowHosts: [site.host] }) });
   ({ open, opensTo } = openerOf(chromium, site.origin, "127.0.0.1:9"));
 });

@@ -1,4 +1,4 @@
-/** Opens pages in a browser as a test of hostile ones does: pictures and frames allowed, so that nothing but the guard keeps it in. */
+/** Opens hostile pages with pictures and frames allowed, so that nothing but the guard keeps them in. */
 import { setTimeout as delay } from "node:timers/promises";
 import type { Chromium } from "../../../../shared/render/chromium/browser.ts";
 import { documentOf } from "./browser.ts";
