@@ -14,7 +14,7 @@ const CONTAINERS = [
   "test/integration/crawl/recovery/dead-letters.test.ts",
 ];
 
-/** `npm test` runs all projects but the last one, which takes minutes by its nature: `npm run test:soak` runs that one alone. */
+/** `npm test` runs all projects but the last, which takes minutes by its nature and is run by `npm run test:soak`. */
 export default defineConfig(({ mode }) => ({
   test: {
     maxWorkers: 2,

@@ -1,6 +1,6 @@
 /**
- * Ports for test sites. Runtimes that several test files share remember hosts by their ports: their robots.txt, their pace,
- * their pages. So no two sites of a run may have the same port.
+ * Ports for test sites. A runtime that several test files share remembers hosts by their ports: their robots.txt, their
+ * pace, their pages. So no two sites of a run may have the same port.
  */
 import { writeFile } from "node:fs/promises";
 import type { Server } from "node:http";
@@ -10,7 +10,10 @@ import { join } from "node:path";
 /** Names the folder that holds a file for each port that a site of this run has had; unset: any free port will do. */
 export const USED_PORTS = "TEST_SITES_USED_PORTS";
 
-/** Listens on 127.0.0.1. @returns the port */
+/**
+ * Listens on 127.0.0.1.
+ * @returns the port
+ */
 export async function listenOnFreshPort(server: Server): Promise<number> {
   for (;;) {
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

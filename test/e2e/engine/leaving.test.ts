@@ -1,4 +1,4 @@
-/** Clients that leave, measured at the server that is crawled for them: their crawls end, and those meant to go on do. */
+/** Clients that leave, measured at the server crawled for them: their crawls end, and those meant to go on do. */
 import { afterAll, beforeAll, it } from "vitest";
 import { sharedRuntime } from "../../services/shared-runtime.ts";
 import { html, type Site, startSite } from "../../sites/site.ts";

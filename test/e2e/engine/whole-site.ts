@@ -1,4 +1,4 @@
-/** One crawl of all there is on the site built for it, with the fetcher, the queues and the tables of a whole runtime. */
+/** One crawl of all there is on the site built for it, by the fetcher, the queues and the tables of a runtime. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RunningInstance } from "../../services/instance.ts";
 import { CHARSETS, charsetPage, charsetText } from "../../sites/charset-pages.ts";

@@ -59,7 +59,7 @@ it("loses no page when Postgres is killed, and its connections are cut, in the m
 
 const begun = new Map<BeginWork, UnfinishedWork>();
 
-/** Kills the runtime while all of this is under way, starts it again, and checks each; what is under way already goes on. */
+/** Kills the runtime while all of this is under way and starts it again; what was under way before goes on. */
 function isKilledDuring(works: readonly (readonly [name: string, begin: BeginWork])[]): void {
   it("all of it is under way when the kill comes, and the runtime starts again", async () => {
     for (const [, begin] of works) begun.set(begin, begun.get(begin) ?? (await begin(harvest)));

@@ -67,7 +67,7 @@ export const crawlHalfWay: BeginWork = async ({ instance }) => {
 /** Less than what fetch reserves at a time: 50 slots of a second each. */
 const BEFORE_ITS_SLOTS_MS = 40_000;
 
-/** A minute of the host's slots is reserved when the kill comes. @returns work that may be killed any number of times */
+/** A minute of the host's slots is reserved when the kill comes; this work may be killed any number of times. */
 export const crawlOfSlowHost: BeginWork = async ({ instance }) => {
   const site = await startGraphSite(400);
   const asked = () => [...site.requestsByPath().values()].reduce((sum, requests) => sum + requests, 0);

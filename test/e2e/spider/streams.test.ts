@@ -14,11 +14,19 @@ import {
 } from "./spider-setup.ts";
 
 const PAGES = 200;
+const LARGE_PAGES = 20;
+/** Of each of them; together more than what sockets hold for a reader who pauses. */
+const LARGE_BODY = 500_000;
 
 let site: LargeSite;
 let spider: Spider;
 beforeAll(async () => {
   site = await startLargeSite({ pages: PAGES, slowMs: 700 });
+  const links = Array.from({ length: LARGE_PAGES }, (_, index) => `<a href="/large/${index}">${index}</a>`).join("");
+  const body = `<!doctype html><title>Large</title><main><p>A page of some size.</p>${links}<!-- ${"x".repeat(LARGE_BODY)} --></main>`;
+  site.main.route(
+    Object.fromEntries(Array.from({ length: LARGE_PAGES }, (_, index) => [`/large/${index}`, html(body)])),
+  );
   spider = spiderOf(await sharedRuntime());
 });
 afterAll(async () => {
@@ -180,4 +188,16 @@ it.concurrent("any job's results can be streamed, in the order of its cursors", 
   });
   const records = await all(ndjson(await spider.get(`/jobs/${job_id}/stream?include=title`)));
   expect(records.map(({ type }) => type)).toEqual(["page", "page", "page", "stats"]);
+});
+
+it.concurrent("a reader who pauses until the crawl has ended loses nothing", async ({ expect }) => {
+  const body = { seed_urls: [`${site.main.origin}/large/0`], max_depth: 1 };
+  const { job_id } = await json(await spider.crawl("result_mode=store", body));
+  const records = ndjson(await spider.get(`/jobs/${job_id}/stream?include=content`));
+  const first = await take(records, 1);
+  await spider.instance.waitForJob(job_id);
+  const read = [...first, ...(await all(records))];
+  expect(new Set(urls(read)).size).toBe(LARGE_PAGES);
+  expect(read.map(({ type }) => type)).toEqual([...Array(LARGE_PAGES).fill("page"), "stats"]);
+  for (const { type, data } of read) if (type === "page") expect(data.content.length).toBeGreaterThan(LARGE_BODY);
 });
