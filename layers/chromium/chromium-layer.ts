@@ -1,4 +1,7 @@
-/** The layer of functions that run a browser, which ask for these packages with `require`, since that looks into layers. */
+/**
+ * The layer of functions that run a browser, which ask for these packages with `require`, since that looks into
+ * layers.
+ */
 import type { Layer } from "../layer.ts";
 
 export const CHROMIUM_LAYER: Layer = {

@@ -1,7 +1,8 @@
 /**
- * The patch of fauxqs that is carried here until it is part of the package: everything of it that lies behind its exports is
- * reached from this file and no other, and its faults are mended here. `docs/upstream/fauxqs.md` offers the same to its
- * maintainers; the test of this file fails with any other version than the one below, and where a fault is gone.
+ * The patch of fauxqs that is carried here until it is part of the package: everything of it that lies behind its
+ * exports is reached from this file and no other, and its faults are mended here. `docs/upstream/fauxqs.md` offers the
+ * same to its maintainers; the test of this file fails with any other version than the one below, and where a fault is
+ * gone.
  */
 import { DatabaseSync } from "node:sqlite";
 import type { buildApp } from "fauxqs";
@@ -35,7 +36,10 @@ export class PatchedMessages extends PersistenceManager {
     }
   }
 
-  /** fauxqs sets the receive count to null here, which its own schema refuses: the message would be lost until a restart. */
+  /**
+   * fauxqs sets the receive count to null here, which its own schema refuses: the message would be lost until a
+   * restart.
+   */
   override updateMessageReady(messageId: string): void {
     this.#makeReady.run(messageId);
   }

@@ -1,8 +1,13 @@
-/** The containers of one trust, shared by its functions: started when an event needs one, kept warm, ended when idle. */
+/**
+ * The containers of one trust, shared by its functions: started when an event needs one, kept warm, ended when idle.
+ */
 import { Container, type ContainerOptions, type HostedFunction } from "./container.ts";
 import type { StreamSink } from "./invocation.ts";
 
-/** Shorter than Lambda keeps an idle container: on one machine its memory and its database connection are missed elsewhere. */
+/**
+ * Shorter than Lambda keeps an idle container: on one machine its memory and its database connection are missed
+ * elsewhere.
+ */
 const KEEP_WARM_MS = 3 * 60_000;
 
 export class ContainerGroup {

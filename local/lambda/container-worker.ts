@@ -1,6 +1,6 @@
 /**
- * The inside of a container: a worker thread that loads handlers and gives them one event at a time, with the context and the
- * `awslambda` global of the Lambda Node runtime.
+ * The inside of a container: a worker thread that loads handlers and gives them one event at a time, with the context
+ * and the `awslambda` global of the Lambda Node runtime.
  */
 import { Writable } from "node:stream";
 import { pathToFileURL } from "node:url";

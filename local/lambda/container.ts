@@ -42,8 +42,8 @@ const CLOSE_TIMEOUT_MS = 2_000;
 
 /**
  * What the JavaScript heap may take of a function's memory; buffers and code need the rest. V8 collects the sooner, the
- * smaller the limits are: every thread fills its room for new objects and keeps it, so that with 12 MB of them instead of 48
- * (Node's default is 96) the runtime is 80 MB smaller, while fetching a page costs what it cost within the noise.
+ * smaller the limits are: every thread fills its room for new objects and keeps it, so that with 12 MB of them instead
+ * of 48 (Node's default is 96) the runtime is 80 MB smaller, while fetching a page costs what it cost within the noise.
  */
 const heapLimits = (memoryMb: number): ResourceLimits => ({
   maxOldGenerationSizeMb: Math.max(256, memoryMb / 2),

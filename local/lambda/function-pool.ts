@@ -92,7 +92,10 @@ export class FunctionPool {
     });
   }
 
-  /** Takes no more events and waits, `graceMs` at the most, for those that run; their containers are their group's to end. */
+  /**
+   * Takes no more events and waits, `graceMs` at the most, for those that run; their containers are their group's to
+   * end.
+   */
   async stop(graceMs: number): Promise<void> {
     this.#stopped = true;
     for (const wake of this.#waiting.splice(0)) wake();

@@ -2,9 +2,9 @@
 import type { FunctionSpec } from "../../infra/topology/spec.ts";
 
 /**
- * What a thread may hold. A page that took over a handler of `internet` would find no database there, and no provider's key;
- * the `browser` is apart from it, so that no fetch keeps one waiting while another is started elsewhere; for the same reason
- * the `model` is apart from what has the database without it.
+ * What a thread may hold. A page that took over a handler of `internet` would find no database there, and no provider's
+ * key; the `browser` is apart from it, so that no fetch keeps one waiting while another is started elsewhere; for the
+ * same reason the `model` is apart from what has the database without it.
  */
 export type Trust = "internet" | "provider-keys" | "browser" | "private" | "model";
 
