@@ -1,4 +1,4 @@
-/** Memory: ten times the pages must not need more resident memory. Each size runs in a fresh runtime. */
+/** Measures memory: ten times the pages must not need more of it resident. Each size runs in a fresh runtime. */
 import { join } from "node:path";
 import { startInstance } from "../../test/services/instance.ts";
 import { readJsonLine, startNode } from "../../test/services/processes.ts";

@@ -1,5 +1,4 @@
-/** What the watch over jobs works with. */
-
+/** What the loop that reports the progress of jobs works with. */
 import { createSubscriptions } from "../../shared/notify/subscriptions.ts";
 import type { UpdateDependencies } from "../../shared/notify/update-loop.ts";
 import { dynamoClient } from "../../shared/platform/aws/clients.ts";
