@@ -1,4 +1,4 @@
-/** How a command ends. */
+/** The exit codes of the commands, and the error that ends one. */
 
 export const EXIT = {
   done: 0,

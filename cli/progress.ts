@@ -1,4 +1,7 @@
-/** The progress of running jobs: one line drawn again and again on a terminal, a plain line now and then elsewhere. */
+/**
+ * Shows the progress of running jobs: one line drawn again and again on a terminal, a plain line now and then
+ * elsewhere.
+ */
 import type { JobAnswer, JobCounts } from "./jobs-api.ts";
 import { ellipsize, type Terminal } from "./terminal.ts";
 

@@ -1,4 +1,4 @@
-/** Search results as text for a terminal: title, address, and the passage around the matched words, wrapped. */
+/** Search results as text for a terminal: title, address, and the text around the matched words, wrapped. */
 import { columnsOf, ellipsize, harmless, type Terminal } from "./terminal.ts";
 
 export interface SearchResult {
@@ -35,7 +35,7 @@ export interface Piece {
   matched: boolean;
 }
 
-/** The lines of the passage that holds most of the matches, at most four. */
+/** The lines of the text that hold most of the matches, at most four. */
 export function snippet({ content, highlights }: SearchResult, columns: number): Piece[][] {
   const words = wordsOf(harmless(content), highlights ?? []);
   const lines = wrap(words, columns);

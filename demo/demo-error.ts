@@ -1,4 +1,4 @@
-/** A reason to end the demonstration, told without a stack. */
+/** A reason to end the demonstration, shown without a stack. */
 export class DemoError extends Error {
   /** What to do about it. */
   readonly hint: string;

@@ -1,5 +1,4 @@
-/** What the demonstration must have shown. It lists what does not hold, so that `--exit` can fail. */
-
+/** Lists what the demonstration must have shown and has not, so that `--exit` can fail. */
 import type { WarcFile } from "./archive.ts";
 import { type Answered, rankOfAnswer, SHOWN_RESULTS } from "./ask.ts";
 import type { Crawl, CrawledUrl } from "./crawl-site.ts";

@@ -1,4 +1,4 @@
-/** Tells what the demonstration did, readable at 80 columns. */
+/** The report of what the demonstration did, readable at 80 columns. */
 import { basename, dirname } from "node:path";
 import { showResult } from "../cli/search-view.ts";
 import type { Terminal } from "../cli/terminal.ts";

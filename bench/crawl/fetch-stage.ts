@@ -1,4 +1,4 @@
-/** The fetch stage alone: its process is measured, while SQS, S3 and DynamoDB run in this one. */
+/** Measures the fetch stage alone: in a process of its own, while SQS, S3 and DynamoDB run in this one. */
 import { join } from "node:path";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { S3Client } from "@aws-sdk/client-s3";
@@ -26,7 +26,7 @@ export async function measureFetchStage(siteUrl: string, pages: number): Promise
     });
     const { fetch_cpu_ms_per_page } = await readJsonLine<{ fetch_cpu_ms_per_page: number }>(
       worker,
-      // its log tells metrics before
+      // its log has metrics before
       "fetch_cpu_ms_per_page",
     );
     return fetch_cpu_ms_per_page;

@@ -1,4 +1,4 @@
-/** `jobs`, and `show`, `results`, `retry` and `cancel` of one of them. */
+/** `jobs` lists jobs; `show`, `results`, `retry` and `cancel` are for one of them. */
 import { setTimeout as delay } from "node:timers/promises";
 import type { ApiClient } from "../api-client.ts";
 import { EXIT } from "../exit.ts";

@@ -1,4 +1,4 @@
-/** `start` and `demo`: programs of their own, run with the same Node and the same terminal. */
+/** `start` and `demo` run programs of their own, with the same Node and the same terminal. */
 import { spawn } from "node:child_process";
 import { constants } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** A crawl config as the API takes and shows it: the reference's fields, flat beside the name. */
+/** Crawl configs as the API takes and shows them: the reference has all fields flat beside the name. */
 import { z } from "zod";
 import type { Caller } from "../../shared/access/authorize.ts";
 import type { StoredConfig } from "../../shared/crawl/administration/crawl-configs.ts";

@@ -1,4 +1,4 @@
-/** Crawl configs: created, listed, replaced, deleted. */
+/** The routes that create, list, replace and delete crawl configs. */
 import { z } from "zod";
 import {
   type ConfigInput,
@@ -25,7 +25,7 @@ const create = defineRoute(
     summary: "Store crawl settings under a name",
     body: configRequestSchema,
     status: 201,
-    answer: configSchema,
+    response: configSchema,
   },
   async ({ body, caller }, { sql }: ApiContainer) => configJson(await createConfig(sql, inputOf(body)), caller),
 );
@@ -40,7 +40,7 @@ const list = defineRoute(
       limit: z.coerce.number().int().min(1).max(200).default(50),
       cursor: cursorParameter(z.uuid()),
     }),
-    answer: z.object({ items: z.array(configSchema), next_cursor: z.string().nullable(), has_more: z.boolean() }),
+    response: z.object({ items: z.array(configSchema), next_cursor: z.string().nullable(), has_more: z.boolean() }),
   },
   async ({ query: { limit, cursor }, caller }, { sql }: ApiContainer) => {
     const found = await listConfigs(sql, { limit: limit + 1, after: cursor });
@@ -59,7 +59,7 @@ const show = defineRoute(
     scope: "read",
     summary: "A crawl config, with the defaults of what it leaves open",
     params,
-    answer: configSchema,
+    response: configSchema,
   },
   async ({ params: { config_id }, caller }, { sql }: ApiContainer) =>
     configJson(await readConfig(sql, config_id), caller),
@@ -74,7 +74,7 @@ const replace = defineRoute(
       "Replace a crawl config; what is left out goes back to its default, and jobs that run keep what they began with",
     params,
     body: configRequestSchema,
-    answer: configSchema,
+    response: configSchema,
   },
   async ({ params: { config_id }, body, caller }, { sql }: ApiContainer) =>
     configJson(await replaceConfig(sql, config_id, inputOf(body)), caller),
@@ -88,7 +88,7 @@ const remove = defineRoute(
     summary: "Delete a crawl config; jobs that were started with it go on",
     params,
     status: 204,
-    answer: z.null(),
+    response: z.null(),
   },
   async ({ params: { config_id } }, { sql }: ApiContainer) => {
     await deleteConfig(sql, config_id);

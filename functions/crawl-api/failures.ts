@@ -1,11 +1,11 @@
-/** Jobs with something that failed, and another try of them. */
+/** The routes that list jobs with something that failed, and try it again. */
 import { z } from "zod";
 import { type DeadLetterView, listFailedJobs } from "../../shared/crawl/jobs/failed.ts";
 import { retryJob } from "../../shared/crawl/submit/retry-job.ts";
 import { cursorPage, cursorParameter } from "../adapters/api/cursor.ts";
 import { defineRoute } from "../adapters/api/route.ts";
-import { jobJson, jobResponseSchema, jobSchema, pageOf } from "./answers.ts";
 import type { CrawlApi } from "./dependencies.ts";
+import { jobJson, jobResponseSchema, jobSchema, pageOf } from "./responses.ts";
 
 export const deadLetterSchema = z.object({
   id: z.uuid(),
@@ -40,7 +40,7 @@ export const listFailed = defineRoute(
       limit: z.coerce.number().int().min(1).max(100).default(50),
       cursor: cursorParameter(z.uuid()),
     }),
-    answer: pageOf(
+    response: pageOf(
       jobSchema.extend({
         retry_of: z.uuid().nullable(),
         errors: z.array(z.object({ code: z.string(), count: z.int() })),
@@ -70,7 +70,7 @@ export const retry = defineRoute(
     params: z.strictObject({ job_id: z.uuid() }),
     query: z.strictObject({ only: z.enum(["all", "transient"]).default("all") }),
     status: 202,
-    answer: jobResponseSchema.extend({
+    response: jobResponseSchema.extend({
       retry_of: z.uuid(),
       /** URLs that the retry starts from. */
       urls: z.int(),

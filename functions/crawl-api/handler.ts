@@ -1,4 +1,4 @@
-/** Takes crawl jobs, tells what became of them, cancels them. */
+/** Serves the routes that create crawl jobs, list them with their counts, and cancel them. */
 import { createApi } from "../adapters/api/api.ts";
 import { crawlApi } from "./dependencies.ts";
 import { listFailed, retry } from "./failures.ts";

@@ -1,4 +1,4 @@
-/** What became of jobs, and their end before time. */
+/** The routes that list and show jobs, and cancel them. */
 import { z } from "zod";
 import { deadLettersOf } from "../../shared/crawl/jobs/failed.ts";
 import { listJobs, listJobUrls, readJob } from "../../shared/crawl/jobs/views.ts";
@@ -6,10 +6,10 @@ import { cancelJob } from "../../shared/crawl/submit/cancel-job.ts";
 import { ApiError } from "../../shared/platform/errors.ts";
 import { cursorPage, cursorParameter, encodeCursor } from "../adapters/api/cursor.ts";
 import { defineRoute } from "../adapters/api/route.ts";
-import { jobJson, jobResponseSchema, jobSchema, jobUrlJson, jobUrlSchema, pageOf } from "./answers.ts";
 import type { CrawlApi } from "./dependencies.ts";
 import { deadLetterJson, deadLetterSchema } from "./failures.ts";
 import { JOB_STATUSES } from "./requests.ts";
+import { jobJson, jobResponseSchema, jobSchema, jobUrlJson, jobUrlSchema, pageOf } from "./responses.ts";
 
 const params = z.strictObject({ job_id: z.uuid() });
 /** Of `listJobUrls`: a priority and the hash of a URL. */
@@ -24,7 +24,7 @@ export const showJob = defineRoute(
     summary: "A job: its state, counts and stop reason, and page by page what became of its URLs",
     params,
     query: z.strictObject({ limit: limit.default(100), cursor: cursorParameter(urlPosition) }),
-    answer: jobSchema.extend({ dead_letters: z.array(deadLetterSchema), results: pageOf(jobUrlSchema) }),
+    response: jobSchema.extend({ dead_letters: z.array(deadLetterSchema), results: pageOf(jobUrlSchema) }),
   },
   async ({ params: { job_id }, query }, { sql }: CrawlApi) => {
     const job = await readJob(sql, job_id);
@@ -48,7 +48,7 @@ export const cancel = defineRoute(
     scope: "write",
     summary: "Cancel a job; what it fetched so far stays in the archive",
     params,
-    answer: jobResponseSchema,
+    response: jobResponseSchema,
   },
   async ({ params: { job_id } }, dependencies: CrawlApi) => {
     const outcome = await cancelJob(dependencies, job_id);
@@ -76,7 +76,7 @@ export const list = defineRoute(
       limit: limit.default(50),
       cursor: cursorParameter(z.uuid()),
     }),
-    answer: pageOf(jobSchema),
+    response: pageOf(jobSchema),
   },
   async ({ query: { status, limit, cursor } }, { sql }: CrawlApi) => {
     const found = await listJobs(sql, { status, limit: limit + 1, after: cursor });

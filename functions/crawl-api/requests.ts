@@ -1,4 +1,4 @@
-/** What may be asked of the crawl API. */
+/** The bodies and queries that the routes of the crawl API take. */
 import { z } from "zod";
 import { STRATEGIES } from "../../shared/crawl/settings/job-settings.ts";
 import { urlPatternsSchema } from "../../shared/crawl/urls/scope-of-seeds.ts";
@@ -8,7 +8,7 @@ import { cacheOption, jobOptions } from "../adapters/crawling/job-options.ts";
 const MAX_URLS_PER_JOB = 1_000;
 const MAX_URLS_PER_BATCH = 100;
 
-/** Judged by the URL guard, which answers with its own codes. */
+/** The URL guard checks it, and has codes of its own. */
 const url = z.string().min(1);
 
 export const crawlRequestSchema = z

@@ -1,5 +1,4 @@
-/** Taking jobs: pages, a batch of pages as a job each, a site. */
-
+/** The routes that create jobs: of pages, of a batch of pages as a job each, of a whole site. */
 import type { JobView } from "../../shared/crawl/jobs/views.ts";
 import { createJob, type NewJob } from "../../shared/crawl/submit/create-job.ts";
 import { ANYWHERE } from "../../shared/crawl/urls/scope.ts";
@@ -8,11 +7,11 @@ import { toApiError } from "../adapters/api/errors.ts";
 import { defineRoute } from "../adapters/api/route.ts";
 import { checkedUrl } from "../adapters/crawling/checked-url.ts";
 import { cacheHandling, resolveOptions } from "../adapters/crawling/job-options.ts";
-import { batchResponseSchema, jobResponseSchema } from "./answers.ts";
 import type { CrawlApi } from "./dependencies.ts";
 import { batchRequestSchema, crawlRequestSchema, deepRequestSchema } from "./requests.ts";
+import { batchResponseSchema, jobResponseSchema } from "./responses.ts";
 
-/** One job holds all URLs of a request: they are searchable together, and one id tells of them all. */
+/** One job holds all URLs of a request: they are searchable together, and one id stands for them all. */
 export const crawlPages = defineRoute(
   {
     method: "POST",
@@ -21,7 +20,7 @@ export const crawlPages = defineRoute(
     summary: "Crawl the given pages, as one job",
     body: crawlRequestSchema,
     status: 202,
-    answer: jobResponseSchema,
+    response: jobResponseSchema,
   },
   async ({ body, caller }, dependencies: CrawlApi) => {
     const wanted = body.urls ?? [body.url as string];
@@ -45,7 +44,7 @@ export const crawlBatch = defineRoute(
     summary: "Crawl up to 100 pages, as a job each; a URL that is refused fails alone",
     body: batchRequestSchema,
     status: 202,
-    answer: batchResponseSchema,
+    response: batchResponseSchema,
   },
   async ({ body, caller, log }, dependencies: CrawlApi) => {
     const options = {
@@ -78,7 +77,7 @@ export const crawlSite = defineRoute(
       "Crawl a site from one page: breadth first, depth first, or best first by keywords; on its host, its domain, or below its path",
     body: deepRequestSchema,
     status: 202,
-    answer: jobResponseSchema,
+    response: jobResponseSchema,
   },
   async ({ body, caller }, dependencies: CrawlApi) => {
     const seed = checkedUrl(dependencies.inspector, body.url, "url");

@@ -1,4 +1,4 @@
-/** Discovery jobs: taken, and what became of them. */
+/** The routes that create discovery jobs and show what they found. */
 import { z } from "zod";
 import { UrlRefusedError } from "../../shared/access/url-inspection.ts";
 import { createDiscovery, type DiscoveryView, readDiscoveryJob } from "../../shared/crawl/discovery/jobs.ts";
@@ -43,7 +43,7 @@ export const startDiscovery = defineRoute(
     summary: "Find the URLs of a site in its sitemaps and feeds, and in Common Crawl's index",
     body: discoveryRequestSchema,
     status: 202,
-    answer: z.object({ job_id: z.uuid(), status: z.enum(STATUSES), message: z.string() }),
+    response: z.object({ job_id: z.uuid(), status: z.enum(STATUSES), message: z.string() }),
   },
   async ({ body, caller }, dependencies: DiscoverApi) => {
     const job = await createDiscovery(dependencies, {
@@ -92,7 +92,7 @@ export const showDiscovery = defineRoute(
       limit: z.coerce.number().int().min(1).max(1_000).default(100),
       cursor: cursorParameter(z.string().regex(/^\d{1,6}$/)),
     }),
-    answer: z.object({
+    response: z.object({
       job_id: z.uuid(),
       domain: z.string(),
       sources: z.array(z.enum(DISCOVERY_SOURCES)),

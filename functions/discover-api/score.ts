@@ -1,4 +1,4 @@
-/** URLs by their relevance for a query, without a look at their pages. */
+/** The route that scores URLs by their relevance for a query, without a look at their pages. */
 import { z } from "zod";
 import { keywordsOf, relevanceOf, TITLE_WEIGHT, urlFields } from "../../shared/crawl/urls/relevance.ts";
 import { defineRoute } from "../adapters/api/route.ts";
@@ -24,7 +24,7 @@ export const scoreUrls = defineRoute(
       /** URLs that score less are left out. */
       score_threshold: z.number().min(0).max(1).default(0),
     }),
-    answer: z.object({
+    response: z.object({
       /** What the URLs were scored by. */
       keywords: z.array(z.string()),
       /** In the order of the request. */

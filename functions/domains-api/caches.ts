@@ -1,4 +1,4 @@
-/** The caches: how large they are, how often they had what was asked for, and clearing them. */
+/** The routes that show the caches (their size, how often they had what was asked for) and clear them. */
 import { z } from "zod";
 import { parseDomain } from "../../shared/crawl/administration/domain-name.ts";
 import { clearCrawlCache, crawlCacheClearedAt } from "../../shared/crawl/frontier/crawl-cache.ts";
@@ -18,7 +18,7 @@ export const clearCrawl = defineRoute(
     path: "/api/v1/cache/crawl",
     scope: "admin",
     summary: "No capture of before is used again instead of a request; all of them stay in the archive",
-    answer: clearedSchema,
+    response: clearedSchema,
   },
   async (_, { sql }: DomainsApi) => {
     const at = await clearCrawlCache(sql, "*");
@@ -32,7 +32,7 @@ export const clearQueries = defineRoute(
     path: "/api/v1/cache/query",
     scope: "admin",
     summary: "Does nothing: answers of searches are not cached",
-    answer: clearedSchema,
+    response: clearedSchema,
   },
   async () => ({
     cleared: [],
@@ -47,7 +47,7 @@ export const clearEmbeddings = defineRoute(
     path: "/api/v1/cache/embeddings",
     scope: "admin",
     summary: "Empty the embedding cache; vectors that are stored stay",
-    answer: clearedSchema,
+    response: clearedSchema,
   },
   async (_, { sql }: DomainsApi) => {
     await clearEmbeddingCache(sql);
@@ -63,7 +63,7 @@ export const clearDomain = defineRoute(
     scope: "admin",
     summary: "Clear what is cached of a domain: its captures are not used again, its robots.txt is fetched anew",
     params: domainParams,
-    answer: clearedSchema,
+    response: clearedSchema,
   },
   async ({ params }, { sql, robots }: DomainsApi) => {
     const domain = parseDomain(params.domain);
@@ -83,7 +83,7 @@ export const cacheStats = defineRoute(
     path: "/api/v1/cache/stats",
     scope: "read",
     summary: "How often each cache had what was asked for, and how large it is",
-    answer: z.object({
+    response: z.object({
       /** It holds nothing of its own but uses captures of the archive, which are not counted by age. */
       crawl: z.object({ ...useSchema, cleared_at: z.iso.datetime().nullable() }),
       embeddings: z.object({

@@ -1,4 +1,4 @@
-/** A domain as the API shows it. */
+/** Domains as the API shows them. */
 import { z } from "zod";
 import type { DomainCounts } from "../../shared/crawl/administration/domain-counts.ts";
 import type { DomainSettings } from "../../shared/crawl/administration/domain-settings.ts";

@@ -1,4 +1,4 @@
-/** Settings of domains: how fast, how patiently, or whether at all they are fetched. */
+/** The routes for the settings of domains: how fast they are fetched, with how many tries, or whether at all. */
 import { z } from "zod";
 import { readDomainCounts } from "../../shared/crawl/administration/domain-counts.ts";
 import { parseDomain } from "../../shared/crawl/administration/domain-name.ts";
@@ -21,7 +21,7 @@ import {
   urlCountsJson,
 } from "./domain-json.ts";
 
-/** Judged by `parseDomain`, whose answer says what is wrong. */
+/** `parseDomain` checks it, and says what is wrong. */
 export const domainParams = z.strictObject({ domain: z.string() });
 
 const reason = z.string().trim().min(1).max(1000);
@@ -44,7 +44,7 @@ export const list = defineRoute(
       limit: z.coerce.number().int().min(1).max(500).default(50),
       cursor: cursorParameter(domainPosition),
     }),
-    answer: z.object({ items: z.array(domainSchema), next_cursor: z.string().nullable(), has_more: z.boolean() }),
+    response: z.object({ items: z.array(domainSchema), next_cursor: z.string().nullable(), has_more: z.boolean() }),
   },
   async ({ query: { blocked, limit, cursor } }, { sql }: DomainsApi) => {
     const wanted = blocked === undefined ? undefined : blocked === "true";
@@ -60,7 +60,7 @@ export const show = defineRoute(
     scope: "read",
     summary: "Settings, circuit and totals of a domain, whether it has settings of its own or not",
     params: domainParams,
-    answer: domainDetailSchema,
+    response: domainDetailSchema,
   },
   async ({ params }, dependencies: DomainsApi) => {
     const domain = parseDomain(params.domain);
@@ -76,7 +76,7 @@ export const update = defineRoute(
     summary: "Change settings of a domain; what is left out stays, null is the deployment's value",
     params: domainParams,
     body: changeSchema,
-    answer: domainDetailSchema,
+    response: domainDetailSchema,
   },
   async ({ params, body }, dependencies: DomainsApi) =>
     await detail(dependencies, await changeDomain(dependencies, parseDomain(params.domain), body)),
@@ -90,7 +90,7 @@ export const block = defineRoute(
     summary: "Block a domain: within two seconds no request leaves any more, and its URLs end as DOMAIN_BLOCKED",
     params: domainParams,
     body: z.strictObject({ reason: reason.optional() }),
-    answer: domainDetailSchema,
+    response: domainDetailSchema,
   },
   async ({ params, body, caller, log }, dependencies: DomainsApi) => {
     const domain = parseDomain(params.domain);
@@ -108,7 +108,7 @@ export const unblock = defineRoute(
     scope: "write",
     summary: "Unblock a domain; URLs that ended as DOMAIN_BLOCKED stay so",
     params: domainParams,
-    answer: domainDetailSchema,
+    response: domainDetailSchema,
   },
   async ({ params, caller, log }, dependencies: DomainsApi) => {
     const domain = parseDomain(params.domain);
@@ -125,7 +125,7 @@ export const resetCircuit = defineRoute(
     scope: "write",
     summary: "Close the circuit of a domain, and forget its failures",
     params: domainParams,
-    answer: domainDetailSchema,
+    response: domainDetailSchema,
   },
   async ({ params }, dependencies: DomainsApi) => {
     const domain = parseDomain(params.domain);

@@ -1,4 +1,4 @@
-/** Totals of the system and of each domain, at a price that does not grow with the archive. */
+/** The routes that sum up the system and each domain, at a price that does not grow with the archive. */
 import { z } from "zod";
 import { listDomainCounts } from "../../shared/crawl/administration/domain-counts.ts";
 import { readOpenWork } from "../../shared/crawl/jobs/open-work.ts";
@@ -22,7 +22,7 @@ export const systemStats = defineRoute(
     path: "/api/v1/stats",
     scope: "read",
     summary: "How much there is, and how much is under way",
-    answer: z.object({
+    response: z.object({
       /** Jobs that have not ended, by state, and what is left of them. */
       open: z.object({
         jobs: z.object({ pending: count, running: count, embedding: count }),
@@ -52,7 +52,7 @@ export const domainStats = defineRoute(
       limit: z.coerce.number().int().min(1).max(500).default(50),
       cursor: cursorParameter(domainPosition),
     }),
-    answer: z.object({
+    response: z.object({
       items: z.array(urlCountsSchema.extend({ domain: z.string() })),
       next_cursor: z.string().nullable(),
       has_more: z.boolean(),

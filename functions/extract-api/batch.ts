@@ -18,11 +18,11 @@ import { normalizeUrl } from "../../shared/crawl/urls/normalize-url.ts";
 import { ANYWHERE } from "../../shared/crawl/urls/scope.ts";
 import { jsonChunks } from "../adapters/api/json-chunks.ts";
 import { orNull } from "../adapters/api/or-null.ts";
-import { defineStreamRoute, StreamedAnswer } from "../adapters/api/stream-route.ts";
+import { defineStreamRoute, StreamedResponse } from "../adapters/api/stream-route.ts";
 import { cacheHandling, cacheOption } from "../adapters/crawling/job-options.ts";
 import { waitOrCancel } from "../adapters/crawling/wait-or-cancel.ts";
-import { extractedSchema } from "./answers.ts";
 import type { ExtractApi } from "./dependencies.ts";
+import { extractedSchema } from "./responses.ts";
 
 const MAX_URLS = 100;
 /** The reference takes more, and does with this. */
@@ -32,7 +32,7 @@ const DEFAULT_TIMEOUT_S = 60;
 const MAX_TIMEOUT_S = 280;
 
 const bodySchema = z.strictObject({
-  /** Judged one by one: what is refused fails alone. */
+  /** The URL guard checks each of them: what is refused fails alone. */
   urls: z.array(z.string()).min(1).max(MAX_URLS),
   format: z.enum(EXTRACT_FORMATS).default("markdown"),
   /** Pages that are fetched at once; more than 20 means 20. */
@@ -64,11 +64,11 @@ export const extractBatch = defineStreamRoute(
     scope: "write",
     summary: "The main content of up to 100 pages as Markdown, text or HTML; a page that fails fails alone",
     body: bodySchema,
-    answer: answerSchema,
+    response: answerSchema,
     streams: { "application/json": answerSchema },
   },
   async ({ body, caller, signal }, dependencies: ExtractApi) => {
-    const checked = body.urls.map((url) => judge(dependencies, url));
+    const checked = body.urls.map((url) => checkUrl(dependencies, url));
     const seeds = checked.flatMap((each) => each.seed ?? []);
     const jobId = seeds.length === 0 ? null : await startJob(dependencies, body, seeds, caller);
     if (jobId !== null) await waitOrCancel(dependencies, jobId, signal);
@@ -84,7 +84,7 @@ export const extractBatch = defineStreamRoute(
     const totals = { total_urls: results.length, successful, failed: results.length - successful };
     const headers = jobId === null ? {} : { "x-job-id": jobId };
     const chunks = await jsonChunks("results", results, async () => totals);
-    return new StreamedAnswer({ contentType: "application/json", chunks, headers });
+    return new StreamedResponse({ contentType: "application/json", chunks, headers });
   },
 );
 
@@ -96,7 +96,7 @@ interface CheckedUrl {
   error?: string;
 }
 
-function judge({ inspector }: ExtractApi, url: string): CheckedUrl {
+function checkUrl({ inspector }: ExtractApi, url: string): CheckedUrl {
   const checked = inspectUrl(inspector, url);
   if (checked instanceof URL) return { url, seed: normalizeUrl(checked) };
   return { url, error: `${checked.code}: ${checked.message}` };

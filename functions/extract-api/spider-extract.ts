@@ -1,4 +1,4 @@
-/** Crawl, pick the pages whose URL matches a pattern, and give their content: out of the crawl's own captures. */
+/** The route that crawls, picks the pages whose URL matches a pattern, and gives their content out of the captures. */
 import { z } from "zod";
 import type { Caller } from "../../shared/access/authorize.ts";
 import { type CrawlState, crawledDomains } from "../../shared/crawl/results/crawl-state.ts";
@@ -10,30 +10,30 @@ import { compilePatterns } from "../../shared/crawl/urls/patterns.ts";
 import { sameDomainMode, scopeOfSeeds, urlPatternSchema } from "../../shared/crawl/urls/scope-of-seeds.ts";
 import { jsonChunks } from "../adapters/api/json-chunks.ts";
 import { orNull, orNullAs } from "../adapters/api/or-null.ts";
-import { defineStreamRoute, StreamedAnswer } from "../adapters/api/stream-route.ts";
+import { defineStreamRoute, StreamedResponse } from "../adapters/api/stream-route.ts";
 import { crawledPageSchema } from "../adapters/crawling/crawled-page.ts";
 import { cacheHandling, cacheOption, jobOptions, resolveOptions } from "../adapters/crawling/job-options.ts";
 import {
   type CheckedSeeds,
   checkSeeds,
   crawlStatsSchema,
-  DEFAULT_ANSWER_TIMEOUT_S,
-  MAX_ANSWER_TIMEOUT_S,
+  DEFAULT_RESPONSE_TIMEOUT_S,
+  MAX_RESPONSE_TIMEOUT_S,
   MAX_SEEDS,
   RESULT_MODES,
-  statsAnswer,
+  statsResponse,
 } from "../adapters/crawling/spider.ts";
 import { waitOrCancel } from "../adapters/crawling/wait-or-cancel.ts";
-import { extractedSchema } from "./answers.ts";
 import type { ExtractApi } from "./dependencies.ts";
+import { extractedSchema } from "./responses.ts";
 
-/** The answer is one, and waits for the crawl. */
+/** The response is one, and waits for the crawl. */
 const MAX_PAGES = 1_000;
 
 const DEFAULT_SCOPE = { max_depth: 2, max_pages: 100, same_domain_only: true };
 
 const bodySchema = z.strictObject({
-  /** Judged by the URL guard, one by one. */
+  /** The URL guard checks each of them. */
   seeds: z.array(z.string().min(1)).min(1).max(MAX_SEEDS),
   scope: orNullAs(
     z.strictObject({
@@ -63,7 +63,7 @@ const bodySchema = z.strictObject({
     .default("pages"),
   /** RE2 syntax, found anywhere in the URL. Without one all pages are extracted. */
   extract_pattern: orNull(urlPatternSchema),
-  timeout_seconds: z.number().positive().max(MAX_ANSWER_TIMEOUT_S).default(DEFAULT_ANSWER_TIMEOUT_S),
+  timeout_seconds: z.number().positive().max(MAX_RESPONSE_TIMEOUT_S).default(DEFAULT_RESPONSE_TIMEOUT_S),
   cache: cacheOption("bypass"),
   ...jobOptions,
 });
@@ -81,18 +81,18 @@ export function spiderExtract(path: "/spider/extract" | "/spider+extract") {
       scope: "write",
       summary: "Crawl from seeds, and extract the content of the pages whose URL matches a pattern",
       body: bodySchema,
-      answer: answerSchema,
+      response: answerSchema,
       streams: { "application/json": answerSchema },
     },
     async ({ body, caller, signal }, dependencies: ExtractApi) => {
       const seeds = checkSeeds(dependencies.inspector, body.seeds, "seeds");
       const jobId = await startJob(dependencies, body, seeds, caller);
       const state = await waitOrCancel(dependencies, jobId, signal);
-      const crawl_stats = statsAnswer(state, await crawledDomains(dependencies.sql, jobId), seeds.refused);
+      const crawl_stats = statsResponse(state, await crawledDomains(dependencies.sql, jobId), seeds.refused);
       const chunks = await jsonChunks("extracted_pages", extractedPages(dependencies, state, body), async () => ({
         crawl_stats,
       }));
-      return new StreamedAnswer({ contentType: "application/json", chunks, headers: { "x-job-id": jobId } });
+      return new StreamedResponse({ contentType: "application/json", chunks, headers: { "x-job-id": jobId } });
     },
   );
 }

@@ -1,4 +1,4 @@
-/** The merged list of a run becomes a crawl job. */
+/** The route that makes a crawl job of the merged list of a search run. */
 import { z } from "zod";
 import { inspectUrl } from "../../shared/access/url-inspection.ts";
 import { effectiveConfig, requireCollection } from "../../shared/crawl/administration/effective-config.ts";
@@ -27,7 +27,7 @@ export const crawlRun = defineRoute(
     params: runParameters,
     body: bodySchema,
     status: 202,
-    answer: z.object({
+    response: z.object({
       job_id: z.uuid(),
       status: z.string(),
       run_id: z.int(),

@@ -1,10 +1,10 @@
-/** Whether the harvester can work: its database answers, and something on the internet does. */
+/** The route that says whether the harvester can work: its database answers, and something on the internet does. */
 import { z } from "zod";
 import { askedProviders, type LoadedConfig } from "../../shared/harvest/config.ts";
 import { REMOTE_PROVIDERS } from "../../shared/harvest/providers/registry.ts";
 import { probeAnswerSchema } from "../../shared/harvest/remote-request.ts";
 import { HARVEST_QUEUE } from "../../shared/harvest/run.ts";
-import { Answer, defineRoute } from "../adapters/api/route.ts";
+import { ApiResponse, defineRoute } from "../adapters/api/route.ts";
 import type { HarvestApi } from "./dependencies.ts";
 
 const checkSchema = z.object({ ok: z.boolean(), detail: z.string() });
@@ -34,13 +34,13 @@ export const healthz = defineRoute(
     path: "/healthz",
     scope: "public",
     summary: "Whether the harvester can work",
-    answer: answerSchema,
+    response: answerSchema,
   },
   async (_request, dependencies: HarvestApi) => {
     const now = dependencies.clock.now();
     if (held === undefined || now - held.at > HOLD_MS) held = { at: now, answer: healthOf(dependencies) };
     const answer = await held.answer;
-    return answer.ok ? answer : new Answer(503, answer);
+    return answer.ok ? answer : new ApiResponse(503, answer);
   },
 );
 

@@ -1,4 +1,4 @@
-/** Search runs: made, shown, listed; in the shapes of the harvester's reference. */
+/** The routes that make, show and list search runs, in the shapes of the harvester's reference. */
 import { z } from "zod";
 import { finalQueries, type HarvestOutcome, harvest } from "../../shared/harvest/run.ts";
 import { listRuns, type ProcessedUrl, readProcessed, readRun, type StoredRun } from "../../shared/harvest/store.ts";
@@ -57,7 +57,7 @@ export const createRun = defineRoute(
       "Harvest URLs: the question is rewritten, all search providers are asked at once, what they find is merged",
     body: requestSchema,
     status: 201,
-    answer: createdSchema,
+    response: createdSchema,
   },
   async ({ body, caller, log }, dependencies: HarvestApi) => {
     const started = dependencies.clock.now();
@@ -116,7 +116,7 @@ export const showRun = defineRoute(
     scope: "read",
     summary: "A run and its merged list",
     params: runParameters,
-    answer: runSchema.extend({ urls: z.array(urlSchema) }),
+    response: runSchema.extend({ urls: z.array(urlSchema) }),
   },
   async ({ params: { run_id } }, { sql }: HarvestApi) => {
     const { run, urls } = await requireRun({ sql }, run_id);
@@ -173,7 +173,7 @@ export const listSearchRuns = defineRoute(
         path: ["from"],
         error: "is later than to",
       }),
-    answer: z.object({ items: z.array(runSchema), next_cursor: z.string().nullable(), has_more: z.boolean() }),
+    response: z.object({ items: z.array(runSchema), next_cursor: z.string().nullable(), has_more: z.boolean() }),
   },
   async ({ query: { query, from, to, limit, cursor } }, { sql }: HarvestApi) => {
     const after = cursor === undefined ? undefined : Number(cursor);

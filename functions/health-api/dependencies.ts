@@ -1,5 +1,4 @@
-/** What readiness means: everything that the pipeline stands on, and how each is asked. */
-
+/** The checks of readiness: all that the pipeline stands on, and how each is asked. */
 import { HeadBucketCommand } from "@aws-sdk/client-s3";
 import { GetQueueAttributesCommand } from "@aws-sdk/client-sqs";
 import { GetCommand } from "@aws-sdk/lib-dynamodb";

@@ -1,8 +1,8 @@
-/** Says that it lives, and whether what it depends on answers. Both without a key: load balancers ask. */
+/** The routes that say that the API lives, and whether what it depends on answers. Load balancers ask without a key. */
 import { z } from "zod";
 import { checkReadiness } from "../../shared/platform/observability/readiness.ts";
 import { createApi } from "../adapters/api/api.ts";
-import { Answer, defineRoute } from "../adapters/api/route.ts";
+import { ApiResponse, defineRoute } from "../adapters/api/route.ts";
 import { type HealthApi, healthApi } from "./dependencies.ts";
 
 const CHECK_TIMEOUT_MS = 2_000;
@@ -13,7 +13,7 @@ const live = defineRoute(
     path: "/api/v1/health",
     scope: "public",
     summary: "Alive",
-    answer: z.object({ status: z.literal("ok") }),
+    response: z.object({ status: z.literal("ok") }),
   },
   async () => ({ status: "ok" as const }),
 );
@@ -24,13 +24,13 @@ const ready = defineRoute(
     path: "/api/v1/health/ready",
     scope: "public",
     summary: "Whether every dependency answers; 503 and what failed where one does not",
-    answer: z.object({ status: z.enum(["ok", "unavailable"]), checks: z.record(z.string(), z.string()) }),
+    response: z.object({ status: z.enum(["ok", "unavailable"]), checks: z.record(z.string(), z.string()) }),
   },
   async ({ log }, { checks }: HealthApi) => {
     const readiness = await checkReadiness(checks, CHECK_TIMEOUT_MS, log);
     return readiness.ready
       ? { status: "ok" as const, checks: readiness.checks }
-      : new Answer(503, { status: "unavailable" as const, checks: readiness.checks });
+      : new ApiResponse(503, { status: "unavailable" as const, checks: readiness.checks });
   },
 );
 

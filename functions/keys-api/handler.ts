@@ -32,7 +32,7 @@ const create = defineRoute(
     summary: "Create an API key; the answer is the only place that ever shows it",
     body: newKeySchema,
     status: 201,
-    answer: apiKeySchema.extend({ key: z.string() }),
+    response: apiKeySchema.extend({ key: z.string() }),
   },
   async ({ body, caller, log }, { sql, config }: ApiContainer) => {
     const { key, ...created } = await createApiKey(sql, {
@@ -56,7 +56,7 @@ const list = defineRoute(
       limit: z.coerce.number().int().min(1).max(200).default(50),
       cursor: cursorParameter(z.uuid()),
     }),
-    answer: z.object({ items: z.array(apiKeySchema), next_cursor: z.string().nullable(), has_more: z.boolean() }),
+    response: z.object({ items: z.array(apiKeySchema), next_cursor: z.string().nullable(), has_more: z.boolean() }),
   },
   async ({ query: { limit, cursor } }, { sql }: ApiContainer) => {
     const found = await listApiKeys(sql, { limit: limit + 1, ...(cursor && { after: cursor }) });
@@ -72,7 +72,7 @@ const revoke = defineRoute(
     summary: "Revoke an API key; it stops working at once",
     params: z.strictObject({ key_id: z.uuid() }),
     status: 204,
-    answer: z.null(),
+    response: z.null(),
   },
   async ({ params, caller, log }, { sql }: ApiContainer) => {
     await revokeApiKey(sql, params.key_id);

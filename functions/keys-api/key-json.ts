@@ -1,4 +1,4 @@
-/** An API key as the API shows it. */
+/** API keys as the API shows them. */
 import { z } from "zod";
 import { type ApiKey, SCOPES } from "../../shared/access/api-keys.ts";
 

@@ -1,4 +1,4 @@
-/** Pictures, PDFs and script results of one page. */
+/** The routes that take pictures and PDFs of one page, and run scripts in it. */
 import { z } from "zod";
 import {
   artefactSchema,
@@ -11,12 +11,12 @@ import { defineRoute } from "../adapters/api/route.ts";
 import { checkedUrl } from "../adapters/crawling/checked-url.ts";
 import type { MediaApi } from "./dependencies.ts";
 
-/** API Gateway waits 29 s; the answer and the start of a container need some of it. */
+/** API Gateway waits 29 s; the response and the start of a container need some of it. */
 const ANSWER_WITHIN_MS = 26_000;
 const MAX_SCRIPTS = 20;
 
 const page = {
-  /** Judged by the URL guard, which answers with its own codes. */
+  /** The URL guard checks it, and has codes of its own. */
   url: z.string().min(1),
   /** CSS selector that must appear first. */
   wait_for: z.string().min(1).max(500).nullable().default(null),
@@ -55,7 +55,7 @@ export const screenshot = defineRoute(
       full_page: z.boolean().default(true),
       format: z.enum(["png", "jpeg", "webp"]).default("png"),
     }),
-    answer: artefact,
+    response: artefact,
   },
   async ({ body }, api: MediaApi) => {
     const { full_page: fullPage, format } = body;
@@ -70,7 +70,7 @@ export const pdf = defineRoute(
     scope: "write",
     summary: "A page as PDF; the link to it works for an hour",
     body: z.strictObject({ ...page, wait_seconds: waitSeconds }),
-    answer: artefact,
+    response: artefact,
   },
   async ({ body }, api: MediaApi) => await askForArtefact(api, { kind: "pdf", ...pageOf(api, body) }),
 );
@@ -85,7 +85,7 @@ export const executeJs = defineRoute(
       ...page,
       scripts: z.array(z.string().min(1).max(100_000)).min(1).max(MAX_SCRIPTS),
     }),
-    answer: z.object({
+    response: z.object({
       ...seen,
       results: z.array(
         z.object({ index: z.int(), success: z.boolean(), result: z.unknown(), error: z.string().nullable() }),

@@ -1,4 +1,4 @@
-/** The progress of a job as a stream of server-sent events. */
+/** The route that streams the progress of a job as server-sent events. */
 import { z } from "zod";
 import { hasEnded, readProgress } from "../../shared/notify/job-progress.ts";
 import { progressEvents } from "../../shared/notify/progress-stream.ts";
@@ -6,9 +6,9 @@ import { systemClock } from "../../shared/platform/clock.ts";
 import { ApiError } from "../../shared/platform/errors.ts";
 import { once } from "../../shared/platform/once.ts";
 import { type ApiContainer, createApiContainer } from "../adapters/api/container.ts";
-import { Answer } from "../adapters/api/route.ts";
+import { ApiResponse } from "../adapters/api/route.ts";
 import { createStreamApi } from "../adapters/api/stream-api.ts";
-import { defineStreamRoute, StreamedAnswer } from "../adapters/api/stream-route.ts";
+import { defineStreamRoute, StreamedResponse } from "../adapters/api/stream-route.ts";
 
 const container = once((): ApiContainer => createApiContainer("progress-api"));
 
@@ -23,7 +23,7 @@ const readProgressStream = defineStreamRoute(
     summary:
       "The progress of a job as server-sent events, until it ends; 204 where `Last-Event-ID` names its last event",
     params: z.strictObject({ job_id: z.uuid() }),
-    answer: z.never(),
+    response: z.never(),
     streams: { "text/event-stream": z.string() },
   },
   async ({ params: { job_id: jobId }, header, signal, remainingMs, log }, { sql }: ApiContainer) => {
@@ -31,7 +31,7 @@ const readProgressStream = defineStreamRoute(
     if (first === undefined) throw new ApiError(404, `There is no job ${jobId}`, { code: "NOT_FOUND" });
     const lastEventId = header("last-event-id");
     // the only answer at which EventSource stops asking
-    if (hasEnded(first) && first.id === lastEventId) return new Answer(204, undefined);
+    if (hasEnded(first) && first.id === lastEventId) return new ApiResponse(204, undefined);
     const chunks = progressEvents({
       jobId,
       first,
@@ -43,7 +43,7 @@ const readProgressStream = defineStreamRoute(
       log,
     });
     const headers = { "cache-control": "no-store", "x-accel-buffering": "no" };
-    return new StreamedAnswer({ contentType: "text/event-stream", headers, chunks });
+    return new StreamedResponse({ contentType: "text/event-stream", headers, chunks });
   },
 );
 

@@ -1,4 +1,4 @@
-/** Keeps the proxy configs, and has servers tried. */
+/** The routes that keep proxy configs, and have their servers tried. */
 import { z } from "zod";
 import {
   createProxyConfig,
@@ -26,7 +26,7 @@ const list = defineRoute(
       limit: z.coerce.number().int().min(1).max(200).default(50),
       cursor: cursorParameter(z.uuid()),
     }),
-    answer: z.object({ items: z.array(proxySchema), next_cursor: z.string().nullable(), has_more: z.boolean() }),
+    response: z.object({ items: z.array(proxySchema), next_cursor: z.string().nullable(), has_more: z.boolean() }),
   },
   async ({ query: { limit, cursor } }, { sql }: ProxiesApi) => {
     const found = await listProxyConfigs(sql, { limit: limit + 1, after: cursor });
@@ -42,7 +42,7 @@ const create = defineRoute(
     summary: "Create a proxy config; its passwords are never shown again",
     body: newProxySchema,
     status: 201,
-    answer: proxySchema,
+    response: proxySchema,
   },
   async ({ body, caller, log }, dependencies: ProxiesApi) => {
     const created = await createProxyConfig(dependencies, newProxy(dependencies.inspector, body));
@@ -58,7 +58,7 @@ const show = defineRoute(
     scope: "read",
     summary: "One proxy config, without its passwords",
     params,
-    answer: proxySchema,
+    response: proxySchema,
   },
   async ({ params: { id } }, { sql }: ProxiesApi) => proxyJson(await readProxyConfig(sql, id)),
 );
@@ -71,7 +71,7 @@ const replace = defineRoute(
     summary: "Replace a proxy config; a server whose password is left out keeps it",
     params,
     body: newProxySchema,
-    answer: proxySchema,
+    response: proxySchema,
   },
   async ({ params: { id }, body, caller, log }, dependencies: ProxiesApi) => {
     const replaced = await replaceProxyConfig(dependencies, id, newProxy(dependencies.inspector, body));
@@ -88,7 +88,7 @@ const remove = defineRoute(
     summary: "Remove a proxy config; jobs that use it can make no further request",
     params,
     status: 204,
-    answer: z.null(),
+    response: z.null(),
   },
   async ({ params: { id }, caller, log }, dependencies: ProxiesApi) => {
     await deleteProxyConfig(dependencies, id);

@@ -42,7 +42,7 @@ export const test = defineRoute(
         path: ["proxy_id"],
         message: "give either proxy_id or server",
       }),
-    answer: z.object({
+    response: z.object({
       /** Every server let the request through. */
       success: z.boolean(),
       url: z.string(),

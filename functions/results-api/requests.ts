@@ -1,4 +1,4 @@
-/** What both routes take: the id of a job. */
+/** The parameter that both routes take: the id of a job. */
 import { z } from "zod";
 
 export const params = z.strictObject({ job_id: z.uuid() });

@@ -1,9 +1,9 @@
-/** The results of a job, in the order in which they became known, while it runs and after. */
+/** The route that lists the results of a job in the order in which they became known, while it runs and after. */
 import { z } from "zod";
 import { selectFields, selectionOf } from "../../shared/crawl/results/fields.ts";
 import { type ResultPage, readResultPages } from "../../shared/crawl/results/pages.ts";
 import { jsonChunks } from "../adapters/api/json-chunks.ts";
-import { defineStreamRoute, StreamedAnswer } from "../adapters/api/stream-route.ts";
+import { defineStreamRoute, StreamedResponse } from "../adapters/api/stream-route.ts";
 import { crawledPageSchema } from "../adapters/crawling/crawled-page.ts";
 import { refuseExpired, requireCrawl } from "../adapters/crawling/stored-results.ts";
 import type { ResultsApi } from "./dependencies.ts";
@@ -13,7 +13,7 @@ import { params } from "./requests.ts";
 const MAX_CURSOR = 2_147_483_647;
 
 const query = z.strictObject({
-  /** Of the last page seen; the answer holds it. */
+  /** Of the last page seen; the response holds it. */
   cursor: z
     .string()
     .regex(/^\d{1,15}$/, "is no cursor: pass the `cursor` of an answer, or leave it out")
@@ -42,7 +42,7 @@ export const listResults = defineStreamRoute(
     summary: "The pages of a job, each once, in the order in which they ended; while the job runs, too",
     params,
     query,
-    answer: resultsSchema,
+    response: resultsSchema,
     streams: { "application/json": resultsSchema },
   },
   async ({ params: { job_id }, query: { cursor: after, limit, ...selection } }, dependencies: ResultsApi) => {
@@ -68,6 +68,6 @@ export const listResults = defineStreamRoute(
       const goesOn = status === "pending" || status === "running";
       return { cursor, has_more: goesOn || cursor < results, total_pages: results };
     });
-    return new StreamedAnswer({ contentType: "application/json", chunks });
+    return new StreamedResponse({ contentType: "application/json", chunks });
   },
 );

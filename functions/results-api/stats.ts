@@ -1,4 +1,4 @@
-/** The reference's JobStats. */
+/** The route that shows the reference's JobStats of a job. */
 import { z } from "zod";
 import { defineStreamRoute } from "../adapters/api/stream-route.ts";
 import { toMilliseconds } from "../adapters/crawling/spider.ts";
@@ -30,7 +30,7 @@ export const showStats = defineStreamRoute(
     scope: "read",
     summary: "What a job has done so far, and why it stopped",
     params,
-    answer: statsSchema,
+    response: statsSchema,
   },
   async ({ params: { job_id } }, { sql }: ResultsApi) => {
     const { status, crawled, failed, error, createdAt, completedAt, ...state } = await requireCrawl(sql, job_id);

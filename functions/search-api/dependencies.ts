@@ -1,3 +1,4 @@
+/** What the search API needs, built once per container. */
 import type { SearchDependencies } from "../../shared/knowledge/search/search.ts";
 import { openVectorSide } from "../../shared/knowledge/search/vector-side.ts";
 import { type ApiContainer, createApiContainer } from "../adapters/api/container.ts";

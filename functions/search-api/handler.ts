@@ -1,5 +1,4 @@
-/** Answers hybrid, vector and keyword queries. */
-
+/** The routes that search by words, by meaning, and by both. */
 import { measured } from "../../shared/knowledge/metrics.ts";
 import { type SearchRequest, search } from "../../shared/knowledge/search/search.ts";
 import { once } from "../../shared/platform/once.ts";
@@ -11,7 +10,7 @@ import { refuseWhatIsMissing, searchBodySchema, searchResponseSchema, searchResu
 
 function searchRoute(path: `/${string}`, mode: SearchRequest["mode"], summary: string) {
   return defineRoute(
-    { method: "POST", path, scope: "read", summary, body: searchBodySchema, answer: searchResponseSchema },
+    { method: "POST", path, scope: "read", summary, body: searchBodySchema, response: searchResponseSchema },
     async ({ body, log }, api: SearchApi) => {
       refuseWhatIsMissing(body);
       const { query, limit, min_score: minScore, collection_ids: collectionIds, domains } = body;

@@ -1,4 +1,4 @@
-/** A search as the API takes and shows it. */
+/** Searches as the API takes and shows them. */
 import { z } from "zod";
 import { MAX_QUERY_LENGTH } from "../../shared/knowledge/search/query-syntax.ts";
 import type { SearchResult } from "../../shared/knowledge/search/search.ts";
@@ -24,7 +24,7 @@ type SearchBody = z.output<typeof searchBodySchema>;
 
 /**
  * Fields of the reference that this server does not serve: asking for them is an error, so nobody takes their silence
- * for an answer.
+ * for a response.
  */
 const MISSING: { field: keyof SearchBody; code: string; message: string }[] = [
   {

@@ -10,8 +10,8 @@ import { createInvokedHandler } from "../adapters/invoked/handler.ts";
 import { type SocketApi, socketApi } from "./dependencies.ts";
 import {
   acceptedSubprotocol,
-  type SocketAnswer,
   type SocketEvent,
+  type SocketResponse,
   socketEventSchema,
   socketKey,
 } from "./socket-event.ts";
@@ -21,7 +21,7 @@ const PONG = { body: '{"type":"pong"}' };
 
 export const handler = createInvokedHandler({ schema: socketEventSchema, handle: serveSocket });
 
-async function serveSocket(event: SocketEvent): Promise<SocketAnswer> {
+async function serveSocket(event: SocketEvent): Promise<SocketResponse> {
   const { routeKey, connectionId } = event.requestContext;
   const api = socketApi();
   if (routeKey === "$connect") return await connect(api, event);
@@ -31,7 +31,7 @@ async function serveSocket(event: SocketEvent): Promise<SocketAnswer> {
 }
 
 /** What is refused here is refused as the HTTP status of the handshake. */
-async function connect(api: SocketApi, event: SocketEvent): Promise<SocketAnswer> {
+async function connect(api: SocketApi, event: SocketEvent): Promise<SocketResponse> {
   const { connectionId, requestId } = event.requestContext;
   const log = api.log.with({ request_id: requestId });
   try {

@@ -1,4 +1,7 @@
-/** What API Gateway tells of a WebSocket connection, and how the client names itself and the job it listens to. */
+/**
+ * The events of a WebSocket connection as API Gateway sends them, and how the client names itself and the job it
+ * listens to.
+ */
 import { z } from "zod";
 import { presentedKey } from "../adapters/api/presented-key.ts";
 
@@ -15,7 +18,7 @@ export const socketEventSchema = z.object({
 });
 export type SocketEvent = z.infer<typeof socketEventSchema>;
 
-export interface SocketAnswer {
+export interface SocketResponse {
   statusCode: number;
   headers?: Record<string, string>;
   body?: string;
@@ -35,7 +38,7 @@ export function socketKey(event: SocketEvent): string | undefined {
     ?.slice(KEY_PROTOCOL.length);
 }
 
-/** A client that names subprotocols expects one of them in the answer; the key is never repeated. */
+/** A client that names subprotocols expects one of them in the response; the key is never repeated. */
 export function acceptedSubprotocol(event: SocketEvent): Record<string, string> {
   return subprotocols(event).includes(SUBPROTOCOL) ? { "Sec-WebSocket-Protocol": SUBPROTOCOL } : {};
 }

@@ -1,4 +1,4 @@
-/** A spider crawl, answered as its result mode says. */
+/** The route of a spider crawl, which responds as its result mode says. */
 import type { Caller } from "../../shared/access/authorize.ts";
 import { admitStoredJob } from "../../shared/crawl/jobs/quota.ts";
 import { type CrawlState, crawledDomains, discoveredUrls } from "../../shared/crawl/results/crawl-state.ts";
@@ -9,12 +9,11 @@ import { createJob, type NewJob } from "../../shared/crawl/submit/create-job.ts"
 import { sameDomainMode, scopeOfSeeds } from "../../shared/crawl/urls/scope-of-seeds.ts";
 import { ApiError } from "../../shared/platform/errors.ts";
 import { jsonChunks } from "../adapters/api/json-chunks.ts";
-import { Answer } from "../adapters/api/route.ts";
-import { defineStreamRoute, StreamedAnswer } from "../adapters/api/stream-route.ts";
+import { ApiResponse } from "../adapters/api/route.ts";
+import { defineStreamRoute, StreamedResponse } from "../adapters/api/stream-route.ts";
 import { cacheHandling, resolveOptions } from "../adapters/crawling/job-options.ts";
-import { type CheckedSeeds, checkSeeds, statsAnswer } from "../adapters/crawling/spider.ts";
+import { type CheckedSeeds, checkSeeds, statsResponse } from "../adapters/crawling/spider.ts";
 import { waitOrCancel } from "../adapters/crawling/wait-or-cancel.ts";
-import { API_VERSION, crawlAnswerSchema, recordSchema, storedAnswer, storedSchema } from "./answers.ts";
 import type { SpiderApi } from "./dependencies.ts";
 import {
   type CrawlBody,
@@ -24,6 +23,7 @@ import {
   strategyOf,
   timeoutOf,
 } from "./requests.ts";
+import { API_VERSION, crawlResponseSchema, recordSchema, storedResponse, storedSchema } from "./responses.ts";
 import { streamJob } from "./stream.ts";
 import { streamTypeFor } from "./stream-encoding.ts";
 
@@ -38,7 +38,7 @@ export const crawl = defineStreamRoute(
       "Crawl from seeds; the answer is statistics, URLs, pages, a stream of pages, or (202) a job that stores them",
     query: crawlQuerySchema,
     body: crawlBodySchema,
-    answer: crawlAnswerSchema,
+    response: crawlResponseSchema,
     accepted: storedSchema,
     streams: { "application/x-ndjson": recordSchema, "text/event-stream": recordSchema },
   },
@@ -53,7 +53,7 @@ export const crawl = defineStreamRoute(
     if (query.result_mode === "store") {
       const limit = dependencies.config.spiderMaxStoredJobs;
       const stored = await createJob(dependencies, job, (tx) => admitStoredJob(tx, caller.keyId, limit));
-      return new Answer(202, storedAnswer(stored, seeds.refused), { "x-job-id": stored.job_id });
+      return new ApiResponse(202, storedResponse(stored, seeds.refused), { "x-job-id": stored.job_id });
     }
     const { job_id: jobId } = await createJob(dependencies, job);
     const headers = { "x-job-id": jobId };
@@ -71,13 +71,13 @@ export const crawl = defineStreamRoute(
     }
     const wait = query.detach ? waitForCrawl : waitOrCancel;
     const state = await wait(dependencies, jobId, signal);
-    const stats = statsAnswer(state, await crawledDomains(dependencies.sql, jobId), seeds.refused);
-    if (query.result_mode === "stats") return jsonAnswer(whole(stats), headers);
+    const stats = statsResponse(state, await crawledDomains(dependencies.sql, jobId), seeds.refused);
+    if (query.result_mode === "stats") return jsonResponse(whole(stats), headers);
     if (query.result_mode === "urls")
-      return jsonAnswer(whole({ ...stats, ...(await discovered(dependencies, state)) }), headers);
+      return jsonResponse(whole({ ...stats, ...(await discovered(dependencies, state)) }), headers);
     if (state.results > query.max_pages) throw tooLarge(state, query.max_pages);
     const rest = { ...stats, api_version: API_VERSION };
-    return jsonAnswer(await jsonChunks("pages", pagesOf(dependencies, state, fields), async () => rest), headers);
+    return jsonResponse(await jsonChunks("pages", pagesOf(dependencies, state, fields), async () => rest), headers);
   },
 );
 
@@ -166,8 +166,8 @@ function tooLarge({ id, results }: CrawlState, limit: number): ApiError {
   });
 }
 
-function jsonAnswer(chunks: AsyncIterable<string>, headers: Record<string, string>): StreamedAnswer {
-  return new StreamedAnswer({ contentType: "application/json", chunks, headers });
+function jsonResponse(chunks: AsyncIterable<string>, headers: Record<string, string>): StreamedResponse {
+  return new StreamedResponse({ contentType: "application/json", chunks, headers });
 }
 
 async function* whole(answer: object): AsyncGenerator<string> {

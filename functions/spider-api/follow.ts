@@ -1,14 +1,16 @@
-/** The results of a job that exists, as a stream: from the beginning, or from where another stream has ended. */
+/**
+ * The route that streams the results of a job that exists: from the beginning, or from where another stream has ended.
+ */
 import { z } from "zod";
 import { selectFields, selectionOf } from "../../shared/crawl/results/fields.ts";
 import { keepListened } from "../../shared/crawl/results/listeners.ts";
 import { ApiError } from "../../shared/platform/errors.ts";
-import { Answer } from "../adapters/api/route.ts";
+import { ApiResponse } from "../adapters/api/route.ts";
 import { defineStreamRoute } from "../adapters/api/stream-route.ts";
 import { refuseExpired, requireCrawl } from "../adapters/crawling/stored-results.ts";
-import { recordSchema } from "./answers.ts";
 import type { SpiderApi } from "./dependencies.ts";
 import { followQuerySchema, parseCursor } from "./requests.ts";
+import { recordSchema } from "./responses.ts";
 import { streamJob } from "./stream.ts";
 import { END_OF_STREAM, streamTypeFor } from "./stream-encoding.ts";
 
@@ -20,7 +22,7 @@ export const follow = defineStreamRoute(
     summary: "The results of a job as a stream, from a cursor on; 204 to a Last-Event-ID that says that all was seen",
     params: z.strictObject({ job_id: z.uuid() }),
     query: followQuerySchema,
-    answer: z.never(),
+    response: z.never(),
     streams: { "application/x-ndjson": recordSchema, "text/event-stream": recordSchema },
   },
   async ({ params: { job_id: jobId }, query, ...request }, dependencies: SpiderApi) => {
@@ -33,7 +35,7 @@ export const follow = defineStreamRoute(
     refuseExpired(state, dependencies.config.jobRetentionDays);
     const fields = selectFields(selectionOf(query, state.fields), "all");
     // an EventSource reconnects whenever a stream ends, unless it is told that there is no more
-    if (after === null) return new Answer(204, null);
+    if (after === null) return new ApiResponse(204, null);
     if (state.endsUnheard) await keepListened(dependencies.sql, jobId);
     return streamJob(dependencies, jobId, { ...request, type, after, fields, refused: [], stops: false, headers: {} });
   },

@@ -1,21 +1,21 @@
-/** What may be asked of the spider. */
+/** The queries and bodies that the routes of the spider take. */
 import { z } from "zod";
 import type { Strategy } from "../../shared/crawl/settings/job-settings.ts";
 import { urlPatternsSchema } from "../../shared/crawl/urls/scope-of-seeds.ts";
 import { orNull } from "../adapters/api/or-null.ts";
 import { cacheOption, jobOptions } from "../adapters/crawling/job-options.ts";
 import {
-  DEFAULT_ANSWER_TIMEOUT_S,
-  MAX_ANSWER_TIMEOUT_S,
+  DEFAULT_RESPONSE_TIMEOUT_S,
+  MAX_RESPONSE_TIMEOUT_S,
   MAX_SEEDS,
   RESULT_MODES,
 } from "../adapters/crawling/spider.ts";
 
-/** Modes whose answer comes once the crawl has ended. */
-const ANSWER_MODES: readonly string[] = ["stats", "urls", "pages"];
+/** Modes whose response comes once the crawl has ended. */
+const RESPONSE_MODES: readonly string[] = ["stats", "urls", "pages"];
 const MAX_TIMEOUT_S = 7 * 24 * 3600;
 
-/** Comma-separated names of fields, judged by `selectFields`. */
+/** Comma-separated names of fields; `selectFields` checks them. */
 const fieldSelection = { include: z.string().max(1_000).optional(), exclude: z.string().max(1_000).optional() };
 
 export const crawlQuerySchema = z.strictObject({
@@ -39,7 +39,7 @@ type StrategyName = keyof typeof STRATEGY_NAMES;
 
 export const crawlBodySchema = z
   .strictObject({
-    /** Judged by the URL guard, one by one. */
+    /** The URL guard checks each of them. */
     seed_urls: z.array(z.string().min(1)).min(1).max(MAX_SEEDS),
     /** Links from a seed to the deepest page. */
     max_depth: z.int().min(0).max(1_000).default(2),
@@ -71,14 +71,15 @@ export const strategyOf = (name: StrategyName): Strategy => STRATEGY_NAMES[name]
 
 /**
  * Seconds, or null for no limit.
- * @throws RangeError with what to do where an answer cannot wait for so long
+ * @throws RangeError with what to do where a response cannot wait for so long
  */
 export function timeoutOf({ result_mode }: CrawlQuery, { timeout_seconds }: CrawlBody): number | null {
-  if (!ANSWER_MODES.includes(result_mode)) return timeout_seconds ?? null;
-  const timeout = timeout_seconds ?? DEFAULT_ANSWER_TIMEOUT_S;
-  if (timeout <= MAX_ANSWER_TIMEOUT_S) return timeout;
+  if (!RESPONSE_MODES.includes(result_mode)) return timeout_seconds ?? null;
+  const timeout = timeout_seconds ?? DEFAULT_RESPONSE_TIMEOUT_S;
+  if (timeout <= MAX_RESPONSE_TIMEOUT_S) return timeout;
   throw new RangeError(
-    `result_mode=${result_mode} waits ${MAX_ANSWER_TIMEOUT_S} s at the most: use result_mode=stream or result_mode=store for longer crawls`,
+    `result_mode=${result_mode} waits ${MAX_RESPONSE_TIMEOUT_S} s at the most: ` +
+      "use result_mode=stream or result_mode=store for longer crawls",
   );
 }
 

@@ -28,7 +28,7 @@ export const END_OF_STREAM = "end";
  */
 const KEEP_ALIVE: Record<StreamType, string> = { "application/x-ndjson": " ", "text/event-stream": SSE_PING };
 
-/** @param refused seeds that the stats tell of */
+/** @param refused seeds that the stats name */
 export function encodeItem(item: StreamItem, type: StreamType, refused: readonly RefusedSeed[] = []): string {
   if (item.type === "idle") return KEEP_ALIVE[type];
   const record = onOneLine(JSON.stringify({ type: item.type, data: dataOf(item, refused) }));

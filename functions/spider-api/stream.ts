@@ -1,15 +1,15 @@
-/** The results of a job as a streamed answer, and what becomes of the job when its client leaves. */
+/** The results of a job as a streamed response, and what becomes of the job when its client leaves. */
 
 import { type ResultStreamOptions, streamResults } from "../../shared/crawl/results/stream.ts";
 import { cancelJob } from "../../shared/crawl/submit/cancel-job.ts";
-import { StreamedAnswer } from "../adapters/api/stream-route.ts";
+import { StreamedResponse } from "../adapters/api/stream-route.ts";
 import type { RefusedSeed } from "../adapters/crawling/spider.ts";
 import type { SpiderApi } from "./dependencies.ts";
 import { encodeItem, type StreamType } from "./stream-encoding.ts";
 
 interface StreamJobOptions extends ResultStreamOptions {
   type: StreamType;
-  /** Seeds that the stats tell of. */
+  /** Refused seeds that the stats name. */
   refused: readonly RefusedSeed[];
   /** Whether the job ends once this client has left. */
   stops: boolean;
@@ -20,7 +20,7 @@ export function streamJob(
   dependencies: SpiderApi,
   jobId: string,
   { type, refused, stops, headers, ...options }: StreamJobOptions,
-): StreamedAnswer {
+): StreamedResponse {
   async function* chunks(): AsyncGenerator<string> {
     try {
       for await (const item of streamResults(dependencies, jobId, options)) yield encodeItem(item, type, refused);
@@ -30,5 +30,5 @@ export function streamJob(
   }
   // no proxy on the way may keep records back
   const unbuffered = { "cache-control": "no-cache", "x-accel-buffering": "no" };
-  return new StreamedAnswer({ contentType: type, chunks: chunks(), headers: { ...unbuffered, ...headers } });
+  return new StreamedResponse({ contentType: type, chunks: chunks(), headers: { ...unbuffered, ...headers } });
 }

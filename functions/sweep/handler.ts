@@ -1,4 +1,4 @@
-/** Each minute: sends again what a lapsed lease or an old pending row still asks for. */
+/** Sends again, each minute, what a lapsed lease or an old pending row still asks for. */
 import { z } from "zod";
 import { repairDomains } from "../../shared/crawl/administration/domain-settings.ts";
 import { createHostStates } from "../../shared/crawl/politeness/host-state.ts";

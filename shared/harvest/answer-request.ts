@@ -1,4 +1,4 @@
-/** The side with internet: does the remote calls of the harvester, with the keys that it alone holds. */
+/** Does the remote calls of the harvester on the side with internet, with the keys that it alone holds. */
 import type { Agent } from "undici";
 import type { z } from "zod";
 import type { Clock } from "../platform/clock.ts";

@@ -75,7 +75,7 @@ export type HarvestConfig = z.infer<typeof configSchema>;
 export const askedProviders = ({ provider, cascade_order }: HarvestConfig["search"]): readonly ProviderName[] =>
   provider === "auto" ? cascade_order : [provider];
 
-/** What is read of a file whose other fields may be faulty, so that every fault is told at once. */
+/** What is read of a file whose other fields may be faulty, so that every fault is named at once. */
 const partlySchema = z
   .object({
     search: z

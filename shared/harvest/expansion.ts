@@ -1,4 +1,4 @@
-/** Relative dates become days: by the clock, in UTC. */
+/** Turns relative dates into days: by the clock, in UTC. */
 import { DAYS_AGO, isPlaceholder } from "./placeholders.ts";
 import type { NeutralQuery } from "./query-schema.ts";
 

@@ -1,4 +1,4 @@
-/** What several providers found, as one list: each page once, with all who found it. */
+/** Merges what several providers found into one list: each page once, with all who found it. */
 import { createHash } from "node:crypto";
 import { normalizeUrl } from "../crawl/urls/normalize-url.ts";
 

@@ -28,7 +28,7 @@ const keyword = z
   .max(MAX_KEYWORD_LENGTH)
   // PostgreSQL stores neither, and no search engine looks for them
   .refine((text) => text.isWellFormed() && !/\p{Cc}/u.test(text), "holds control characters or broken Unicode")
-  // quotes are what a search engine is told phrases with, never what it looks for; of some characters nothing is seen
+  // quotes are what marks a phrase for a search engine, never what it looks for; of some characters nothing is seen
   .refine((text) => /[^\s\p{Default_Ignorable_Code_Point}"\u201c-\u201f]/u.test(text), "a keyword is empty");
 
 /** Names beyond ASCII are put in their ASCII form (UTS #46), which is the same name. */
@@ -77,7 +77,7 @@ export class InvalidQuery extends Error {
   }
 }
 
-/** Faults that are told one by one. */
+/** Faults that are named one by one. */
 const MAX_FAULTS = 5;
 
 /**

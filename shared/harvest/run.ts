@@ -1,4 +1,4 @@
-/** One run: rewrite, expand, ask all providers at once, merge, store. */
+/** Makes one search run: rewrites, expands, asks all providers at once, merges, stores. */
 import { z } from "zod";
 import type { RemoteCaller } from "../platform/aws/remote-call.ts";
 import type { Clock } from "../platform/clock.ts";

@@ -28,7 +28,7 @@ export const FAILURES = metricSet("harvest", ["reason"], {
 
 /**
  * One line for each provider, of failed runs too: a success rate without them would be none. What it was asked holds
- * the question's words, so it is told at level `debug` alone.
+ * the question's words, so it is logged at level `debug` alone.
  * @param runId undefined where nothing was stored
  */
 export function recordProviders(
@@ -37,7 +37,7 @@ export function recordProviders(
   now: number,
   runId: number | undefined,
 ): void {
-  const told = runId === undefined ? log : log.with({ run_id: runId });
+  const runLog = runId === undefined ? log : log.with({ run_id: runId });
   for (const { provider, queryUsed, latencyMs, urls, requests, skipped, error } of runs) {
     const values = {
       provider_asked: 1,
@@ -46,8 +46,8 @@ export function recordProviders(
       ...(requests > 0 && { provider_seconds: latencyMs / 1000 }),
       provider_urls: urls.length,
     };
-    told.measure("provider asked", { requests, skipped, error, ...PROVIDERS.fields({ provider }, values, now) });
-    told.debug("provider query", { provider, query_used: queryUsed });
+    runLog.measure("provider asked", { requests, skipped, error, ...PROVIDERS.fields({ provider }, values, now) });
+    runLog.debug("provider query", { provider, query_used: queryUsed });
   }
 }
 

@@ -1,4 +1,4 @@
-/** Work that is waited for only so long. */
+/** Bounds how long work is waited for. */
 import type { Clock } from "../platform/clock.ts";
 
 /** @returns what the work gives; undefined where it takes longer than `ms`, and then its end concerns nobody */

@@ -1,6 +1,6 @@
 /**
  * The one way to serve routes. A request is authenticated, counted against its key's limit and validated, in this
- * order, before a route sees it; what the route throws becomes an error answer.
+ * order, before a route sees it; what the route throws becomes an error response.
  *
  * @example
  * export const api = createApi("things-api", [readThing], dependencies);
@@ -36,8 +36,8 @@ import {
 import { createLambdaHandler, type LambdaHandler } from "./lambda.ts";
 import { observed } from "./observed-stream.ts";
 import { presentedKey } from "./presented-key.ts";
-import { Answer, type ApiDependencies, type DefinedRoute, type HttpMethod } from "./route.ts";
-import { StreamedAnswer, type StreamRequest } from "./stream-route.ts";
+import { type ApiDependencies, ApiResponse, type DefinedRoute, type HttpMethod } from "./route.ts";
+import { StreamedResponse, type StreamRequest } from "./stream-route.ts";
 
 export interface Api {
   name: string;
@@ -115,14 +115,15 @@ export function buildApp<Dependencies extends ApiDependencies>(
   });
   app.use(bodyLimit({ maxSize: MAX_BODY_BYTES, onError: refuseLargeBody }));
   app.onError((error, c) => {
-    const answer = toApiError(error);
-    if (answer.status >= 500) c.get("log").error("request failed", { code: answer.code, error });
-    c.set("errorCode", answer.code);
-    return c.json(errorResponse(answer, c.get("requestId"), shape), answer.status as 500, answer.headers);
+    const failure = toApiError(error);
+    const { code, status, headers } = failure;
+    if (status >= 500) c.get("log").error("request failed", { code, error });
+    c.set("errorCode", code);
+    return c.json(errorResponse(failure, c.get("requestId"), shape), status as 500, headers);
   });
   app.notFound((c) => {
-    const answer = new ApiError(404, "There is no such route", { code: "NOT_FOUND" });
-    return c.json(errorResponse(answer, c.get("requestId"), errorShapeOf(c.req.path)), 404);
+    const failure = new ApiError(404, "There is no such route", { code: "NOT_FOUND" });
+    return c.json(errorResponse(failure, c.get("requestId"), errorShapeOf(c.req.path)), 404);
   });
   for (const route of routes) addRoute(app, route, dependencies, shape);
   return app;
@@ -185,27 +186,27 @@ function addRoute<Dependencies extends ApiDependencies>(
       signal,
       remainingMs,
     };
-    const answer = await run(request, await dependencies());
-    if (answer instanceof Answer) {
-      return answer.status === 204 ? c.body(null, 204) : c.json(answer.body, answer.status, answer.headers);
+    const response = await run(request, await dependencies());
+    if (response instanceof ApiResponse) {
+      return response.status === 204 ? c.body(null, 204) : c.json(response.body, response.status, response.headers);
     }
-    if (answer instanceof StreamedAnswer) {
-      const body = ReadableStream.from(observed(answer.chunks, request)) as unknown as globalThis.ReadableStream;
-      return c.body(body, answer.status, { ...answer.headers, "content-type": answer.contentType });
+    if (response instanceof StreamedResponse) {
+      const body = ReadableStream.from(observed(response.chunks, request)) as unknown as globalThis.ReadableStream;
+      return c.body(body, response.status, { ...response.headers, "content-type": response.contentType });
     }
-    return status === 204 ? c.body(null, 204) : c.json(answer, status);
+    return status === 204 ? c.body(null, 204) : c.json(response, status);
   });
 }
 
 const NEVER = new AbortController().signal;
 
 function responsesOf(
-  { status = 200, summary, answer, accepted, streams = {} }: DefinedRoute<never>["spec"],
+  { status = 200, summary, response, accepted, streams = {} }: DefinedRoute<never>["spec"],
   shape: ErrorShape,
 ): RouteConfig["responses"] {
   const json = (schema: z.ZodType) => ({ "application/json": { schema } });
   const records = Object.entries(streams).map(([type, schema]) => [type, { schema }] as const);
-  const content = { ...(answer instanceof z.ZodNever ? {} : json(answer)), ...Object.fromEntries(records) };
+  const content = { ...(response instanceof z.ZodNever ? {} : json(response)), ...Object.fromEntries(records) };
   return {
     [status]: { description: summary, ...(status === 204 ? {} : { content }) },
     ...(accepted && { 202: { description: "Taken", content: json(accepted) } }),

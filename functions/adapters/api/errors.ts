@@ -1,4 +1,4 @@
-/** What a caller is told of an error: one shape, a code, and nothing of the inside. */
+/** Errors as responses: a shape for each family of the API, a code, and nothing of the inside. */
 import { HTTPException } from "hono/http-exception";
 import type { z } from "zod";
 import { UnknownFieldError } from "../../../shared/crawl/results/fields.ts";
@@ -53,11 +53,11 @@ interface Fault {
 
 const RETRY_AFTER_S = "2";
 
-/** Any error as the answer to give. Only messages written for callers get through. */
+/** Any error as the response to give. Only messages written for callers get through. */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   if (error instanceof HTTPException) return fromHttpException(error);
-  // nobody reads this answer: it keeps a client's leave from looking like a fault of ours
+  // nobody reads this response: it keeps a client's leave from looking like a fault of ours
   if (error instanceof Error && error.name === "AbortError") {
     return new ApiError(499, "The client has left before the answer", { code: "CLIENT_LEFT", cause: error });
   }
@@ -133,7 +133,7 @@ export function unstorableTextError(paths: readonly PropertyKey[][], where: Faul
   });
 }
 
-/** That one answer tells of. */
+/** Faults that one response names. */
 const MAX_FAULTS = 100;
 /** Characters of a field's name and of what is wrong with it: either may hold what the request sent. */
 const MAX_FAULT_TEXT = 1_000;

@@ -1,12 +1,12 @@
 /**
- * A JSON object with one long array, in chunks: it is never whole in memory, and no limit of a buffered answer holds.
+ * A JSON object with one long array, in chunks: it is never whole in memory, and no limit of a buffered response holds.
  */
 
 const CHUNK_CHARS = 64 * 1024;
 
 /**
  * `{"<name>":[…items], …rest}`. Resolves once the first item is there, so that what goes wrong by then is still an
- * error answer of its own.
+ * error response of its own.
  * @param rest the other properties, asked for once all items have been taken
  */
 export async function jsonChunks<Item>(

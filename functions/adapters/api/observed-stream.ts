@@ -1,9 +1,9 @@
-/** A streamed answer on its way out. */
-import type { StreamedAnswer, StreamRequest } from "./stream-route.ts";
+/** Encodes and logs a streamed response on its way out. */
+import type { StreamedResponse, StreamRequest } from "./stream-route.ts";
 
 /** The chunks as bytes; how they ended is logged. */
 export async function* observed(
-  chunks: StreamedAnswer["chunks"],
+  chunks: StreamedResponse["chunks"],
   { log, signal }: Pick<StreamRequest<unknown, unknown, unknown, null>, "log" | "signal">,
 ): AsyncGenerator<Uint8Array> {
   const started = performance.now();

@@ -4,7 +4,7 @@
  * @example
  * const readThing = defineRoute(
  *   { method: "GET", path: "/api/v1/things/{thing_id}", scope: "read", summary: "One thing",
- *     params: z.strictObject({ thing_id: z.uuid() }), answer: thingSchema },
+ *     params: z.strictObject({ thing_id: z.uuid() }), response: thingSchema },
  *   async ({ params }, { sql }: ThingsApi) => thingJson(await readThing(sql, params.thing_id)),
  * );
  */
@@ -33,7 +33,7 @@ export type Schema = z.ZodType | undefined;
 /** What a handler gets of a part of the request. */
 export type Output<S> = S extends z.ZodType ? z.output<S> : undefined;
 
-export interface RouteSpec<Who, Params, Query, Body, Answer> {
+export interface RouteSpec<Who, Params, Query, Body, ApiResponse> {
   method: HttpMethod;
   path: `/${string}`;
   /** Of the key that is required; `public`: none is. */
@@ -43,12 +43,12 @@ export interface RouteSpec<Who, Params, Query, Body, Answer> {
   params?: Params;
   query?: Query;
   body?: Body;
-  answer: Answer;
-  /** Of the answer where all goes well; 200 where not given. */
+  response: ApiResponse;
+  /** Of the response where all goes well; 200 where not given. */
   status?: 200 | 201 | 202 | 204;
-  /** Of an `Answer` with 202, where the route has one beside its own. */
+  /** Of an `ApiResponse` with 202, where the route has one beside its own. */
   accepted?: z.ZodType;
-  /** Where the answer may be a stream: by content type, what each of its records is. */
+  /** Where the response may be a stream: by content type, what each of its records is. */
   streams?: Readonly<Record<string, z.ZodType>>;
 }
 
@@ -57,8 +57,8 @@ export interface DefinedRoute<Dependencies> {
   run(request: ApiRequest<unknown, unknown, unknown, Caller | null>, dependencies: Dependencies): Promise<unknown>;
 }
 
-/** An answer with another status than the route's own, e.g. 503 of a readiness check. */
-export class Answer<Body> {
+/** A response with another status than the route's own, e.g. 503 of a readiness check. */
+export class ApiResponse<Body> {
   readonly status: 200 | 202 | 204 | 503;
   readonly body: Body;
   readonly headers: Readonly<Record<string, string>>;
@@ -73,16 +73,16 @@ export class Answer<Body> {
 export function defineRoute<
   Dependencies,
   Who extends AccessScope | "public",
-  AnswerSchema extends z.ZodType,
+  ResponseSchema extends z.ZodType,
   Params extends Schema = undefined,
   Query extends Schema = undefined,
   Body extends Schema = undefined,
 >(
-  spec: RouteSpec<Who, Params, Query, Body, AnswerSchema>,
+  spec: RouteSpec<Who, Params, Query, Body, ResponseSchema>,
   run: (
     request: ApiRequest<Output<Params>, Output<Query>, Output<Body>, Who extends "public" ? null : Caller>,
     dependencies: Dependencies,
-  ) => Promise<z.input<AnswerSchema> | Answer<z.input<AnswerSchema>>>,
+  ) => Promise<z.input<ResponseSchema> | ApiResponse<z.input<ResponseSchema>>>,
 ): DefinedRoute<Dependencies> {
   // the adapter below hands over exactly what the schemas of this spec put out
   return { spec, run: run as DefinedRoute<Dependencies>["run"] };

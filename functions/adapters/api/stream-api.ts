@@ -1,5 +1,5 @@
 /**
- * As `createApi`, for routes that may stream their answer. The handler is a streaming one as a whole, so each of its
+ * As `createApi`, for routes that may stream their response. The handler is a streaming one as a whole, so each of its
  * routes has `streaming: true` in the topology.
  */
 import { once as onceEmitted } from "node:events";

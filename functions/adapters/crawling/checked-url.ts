@@ -1,4 +1,4 @@
-/** URLs that a request names, judged before anything is done with them. */
+/** Checks of the URLs that a request names, before anything is done with them. */
 import { inspectUrl, type UrlInspector, type UrlRefusedError } from "../../../shared/access/url-inspection.ts";
 import { ApiError } from "../../../shared/platform/errors.ts";
 

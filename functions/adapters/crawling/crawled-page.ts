@@ -1,4 +1,4 @@
-/** The reference's CrawledPage, as answers and streams hold it. */
+/** The reference's CrawledPage, as responses and streams hold it. */
 import { z } from "zod";
 
 /** What is not known, or was not asked for, is left out. */

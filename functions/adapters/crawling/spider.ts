@@ -9,9 +9,9 @@ export const MAX_SEEDS = 10_000;
 export const RESULT_MODES = ["stats", "urls", "pages", "stream", "store"] as const;
 
 /** Seconds that a response waits for its crawl where the request says nothing. */
-export const DEFAULT_ANSWER_TIMEOUT_S = 30;
+export const DEFAULT_RESPONSE_TIMEOUT_S = 30;
 /** API Gateway ends a connection after five minutes without a byte. */
-export const MAX_ANSWER_TIMEOUT_S = 280;
+export const MAX_RESPONSE_TIMEOUT_S = 280;
 
 export const refusedSeedSchema = z.object({
   /** Where it stands in the request, e.g. `seed_urls[3]`; the URL itself may hold a password. */
@@ -86,7 +86,7 @@ export function streamStats(state: CrawlState, seeds: readonly RefusedSeed[]): z
   };
 }
 
-export function statsAnswer(
+export function statsResponse(
   state: CrawlState,
   domains: readonly string[],
   seeds: readonly RefusedSeed[],

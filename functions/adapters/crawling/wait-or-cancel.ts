@@ -1,5 +1,4 @@
-/** Crawls whose answer somebody waits for. */
-
+/** Waits for a crawl whose response somebody waits for, and ends it when they have left. */
 import type { JobDependencies } from "../../../shared/crawl/jobs/dependencies.ts";
 import type { CrawlState } from "../../../shared/crawl/results/crawl-state.ts";
 import { waitForCrawl } from "../../../shared/crawl/results/wait.ts";
@@ -7,7 +6,7 @@ import { cancelJob } from "../../../shared/crawl/submit/cancel-job.ts";
 import type { Clock } from "../../../shared/platform/clock.ts";
 
 /**
- * Waits as `waitForCrawl` does. Nobody reads the answer of a client that has left, so its job ends.
+ * Waits as `waitForCrawl` does. Nobody reads the response of a client that has left, so its job ends.
  * @throws AbortError where the client has left
  */
 export async function waitOrCancel(

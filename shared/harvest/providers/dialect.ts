@@ -41,7 +41,7 @@ export interface ProviderDialect {
    */
   compile(query: ExpandedQuery, now: number): CompiledQuery;
   /**
-   * @throws ZodError where the answer has another shape; CallFailed where it tells of a fault, though its status is 200
+   * @throws ZodError where the answer has another shape; CallFailed where it names a fault, though its status is 200
    */
   read(answer: unknown): ProviderPage;
   /** What a refusal says beyond its status, in a word: `quota`, `auth`. */

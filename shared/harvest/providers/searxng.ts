@@ -11,7 +11,7 @@ const answerSchema = z.object({
   unresponsive_engines: z.array(z.tuple([z.string(), z.string()], z.unknown())).catch([]),
 });
 
-/** It tells no page size: what most of its engines give. */
+/** Results of a page, which SearXNG does not say: what most of its engines give. */
 const PAGE_SIZE = 10;
 const DAY_MS = 24 * 3600 * 1000;
 /** `time_range`, by the whole days that it reaches back. */

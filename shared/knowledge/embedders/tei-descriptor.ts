@@ -1,3 +1,4 @@
+/** What must be known of the model behind Text Embeddings Inference. */
 import type { EmbedderDescriptor } from "./embedder.ts";
 
 /** A strong model: both sides of the fusion count alike. */

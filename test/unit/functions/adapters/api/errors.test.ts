@@ -24,7 +24,7 @@ function echoApi(fault?: unknown) {
       params: z.strictObject({ echo_id: z.uuid() }),
       query: z.strictObject({ times: z.coerce.number().int().min(1).default(1) }),
       body: z.strictObject({ words: z.array(z.string()).min(1), style: z.strictObject({ size: z.int() }).optional() }),
-      answer: z.object({ words: z.array(z.string()), times: z.int() }),
+      response: z.object({ words: z.array(z.string()), times: z.int() }),
     },
     async ({ body, query }) => {
       if (fault !== undefined) throw fault;

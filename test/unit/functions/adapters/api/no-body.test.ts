@@ -15,7 +15,7 @@ const api = createApi(
         scope: "public",
         summary: "Says what it was given",
         body: z.strictObject({ least: z.int().default(1), tags: z.array(z.string()).default([]) }),
-        answer: z.unknown(),
+        response: z.unknown(),
       },
       async ({ body }) => body,
     ),

@@ -1,4 +1,4 @@
-/** What the spider answers, by result mode. */
+/** The responses of the spider, by result mode. */
 import { z } from "zod";
 import { crawledPageSchema } from "../adapters/crawling/crawled-page.ts";
 import {
@@ -20,11 +20,11 @@ const urlsSchema = crawlStatsSchema.extend({
   note: z.string().optional(),
 });
 const pagesSchema = crawlStatsSchema.extend({ api_version: z.string(), pages: z.array(crawledPageSchema) });
-export const crawlAnswerSchema = z.union([pagesSchema, urlsSchema, crawlStatsSchema]);
+export const crawlResponseSchema = z.union([pagesSchema, urlsSchema, crawlStatsSchema]);
 
 export const storedSchema = z.object({
   job_id: z.uuid(),
-  /** As `GET /jobs/{job_id}/stats` has it; `GET /api/v1/crawl/{job_id}` tells the finer states. */
+  /** As `GET /jobs/{job_id}/stats` has it; `GET /api/v1/crawl/{job_id}` has the finer states. */
   status: z.literal("running"),
   created_at: z.iso.datetime(),
   ...refusedSeedsField,
@@ -40,7 +40,7 @@ export const recordSchema = z.discriminatedUnion("type", [
   }),
 ]);
 
-export function storedAnswer(
+export function storedResponse(
   job: { job_id: string; created_at: Date },
   seeds: readonly RefusedSeed[],
 ): z.input<typeof storedSchema> {

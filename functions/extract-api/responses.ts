@@ -1,4 +1,4 @@
-/** What an extraction answers for a page. */
+/** The response of an extraction for one page. */
 import { z } from "zod";
 
 const metadataSchema = z.object({
