@@ -45,7 +45,8 @@ const program = new Command("strandline")
   .option("--api-key <key>", "the API key (STRANDLINE_API_KEY, or that of the last local start)")
   .addHelpText(
     "after",
-    "\nExit codes: 0 done, 1 the request or the job failed, 2 wrong usage, 3 the API does not answer, 4 no valid API key",
+    "\nExit codes: 0 done, 1 the request or the job failed, 2 wrong usage, " +
+      "3 the API does not answer, 4 no valid API key",
   )
   .showHelpAfterError("(see --help)")
   .exitOverride((error) => process.exit(error.exitCode === 0 ? EXIT.done : EXIT.usage));

@@ -81,7 +81,8 @@ function jobFailed(job: JobAnswer): DemoError {
 
 function stuck({ job_id, status, counts }: JobAnswer): DemoError {
   return new DemoError(
-    `Nothing has come of the crawl for ${PATIENCE_MS / 1000} s: it is ${status}, with ${counts.crawled} pages crawled, ` +
+    `Nothing has come of the crawl for ${PATIENCE_MS / 1000} s: it is ` +
+      `${status}, with ${counts.crawled} pages crawled, ` +
       `${counts.open} queued and ${counts.unembedded_chunks} chunks without a vector`,
     `Run \`npm start\`: the job goes on by itself (\`npx strandline jobs show ${job_id}\`). The log tells more`,
   );

@@ -1,7 +1,7 @@
 /**
- * Bundles each function for Lambda with esbuild: one folder with `index.mjs`, its source map outside of what is uploaded,
- * the migrations where the code asks for them, and the function's own configuration files. One call builds them all, so that
- * a synthesis needs no Docker and reads each source once.
+ * Bundles each function for Lambda with esbuild: one folder with `index.mjs`, its source map outside of what is
+ * uploaded, the migrations where the code asks for them, and the function's own configuration files. One call builds
+ * them all, so that a synthesis needs no Docker and reads each source once.
  */
 import { existsSync } from "node:fs";
 import { cp, mkdir, readdir, rm } from "node:fs/promises";
@@ -82,10 +82,10 @@ function packagesIn({ inputs }: Metafile["outputs"][string]): Bundle["packages"]
 }
 
 /**
- * Leaves out what two packages pull in though nobody here uses it: zod names its messages in fifty languages through one
- * object (250 KB; English comes by another way), and undici's entry holds fetch, WebSocket, mocks and caches beside its
- * dispatchers (400 KB, a third of the time that fetch takes to start). What is missing then stops the build by name. The AWS
- * SDK asks these sources of credentials (120 KB) only after the environment, where Lambda puts them.
+ * Leaves out what two packages pull in though nobody here uses it: zod names its messages in fifty languages through
+ * one object (250 KB; English comes by another way), and undici's entry holds fetch, WebSocket, mocks and caches beside
+ * its dispatchers (400 KB, a third of the time that fetch takes to start). What is missing then stops the build by
+ * name. The AWS SDK asks these sources of credentials (120 KB) only after the environment, where Lambda puts them.
  */
 const leanPackages: Plugin = {
   name: "lean-packages",

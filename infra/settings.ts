@@ -1,6 +1,6 @@
 /**
- * What a deployment may choose, as CDK context: `npm run cdk -- deploy --all --context userAgent="…"`, or the `context` object of
- * `cdk.json`. Unknown or wrong values stop the synthesis with every problem listed.
+ * What a deployment may choose, as CDK context: `npm run cdk -- deploy --all --context userAgent="…"`, or the `context`
+ * object of `cdk.json`. Unknown or wrong values stop the synthesis with every problem listed.
  */
 import type { App } from "aws-cdk-lib";
 import { z } from "zod";

@@ -1,7 +1,7 @@
 /**
- * The declaration: every function with its routes, queues, schedules and limits, as plain data. The CDK stacks build AWS
- * resources from it and the local runtime wires the same handlers from it; neither knows a route or a queue that is not
- * named here.
+ * The declaration: every function with its routes, queues, schedules and limits, as plain data. The CDK stacks build
+ * AWS resources from it and the local runtime wires the same handlers from it; neither knows a route or a queue that is
+ * not named here.
  */
 import { ADMINISTRATION } from "./topology/administration.ts";
 import { CRAWLING } from "./topology/crawling.ts";

@@ -11,7 +11,9 @@ export interface AdminKeyOptions {
   rateLimitRpm: number;
 }
 
-/** The key of whoever owns this machine: a limit would protect nobody, and stop a benchmark or a watched crawl half-way. */
+/**
+ * The key of whoever owns this machine: a limit would protect nobody, and stop a benchmark or a watched crawl half-way.
+ */
 const LOCAL_ADMIN_RPM = 1_000_000;
 
 export async function ensureAdminKey(options: AdminKeyOptions): Promise<{ key: string; isNew: boolean }> {

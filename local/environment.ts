@@ -1,4 +1,7 @@
-/** The environment of the handlers: what the user set, and where the embedded services are for what the user did not set. */
+/**
+ * The environment of the handlers: what the user set, and where the embedded services are for what the user did not
+ * set.
+ */
 import { join } from "node:path";
 import { CONFIG_FIELDS, type Config, loadConfig } from "../shared/platform/config.ts";
 import { EMBEDDED_CREDENTIAL } from "./aws/emulators.ts";
@@ -76,8 +79,8 @@ function usable(user: Environment, real: boolean): Record<string, string> {
 const CONFIGURATION = new Set(Object.values(CONFIG_FIELDS).map(({ env }) => env));
 
 /**
- * Of the environment of handlers, what may lie in a file: settings and where the services are. Variables that the user's shell
- * happens to hold stay out, and so do the user's own credentials.
+ * Of the environment of handlers, what may lie in a file: settings and where the services are. Variables that the
+ * user's shell happens to hold stay out, and so do the user's own credentials.
  */
 export const announcedEnvironment = (handlers: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(

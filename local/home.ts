@@ -26,7 +26,8 @@ export class AlreadyRunning extends Error {
   constructor(home: string, info: RuntimeInfo | undefined) {
     const who = info === undefined ? "another process" : `process ${info.pid} at ${info.url}`;
     super(
-      `Strandline is already running in ${home}: ${who}. Stop it first, or set STRANDLINE_HOME and PORT to run a second one.`,
+      `Strandline is already running in ${home}: ${who}. Stop it first, or set ` +
+        "STRANDLINE_HOME and PORT to run a second one.",
     );
     this.name = "AlreadyRunning";
   }
@@ -80,8 +81,8 @@ function openHome(home: string): DatabaseSync | undefined {
 }
 
 /**
- * An exclusive transaction that stays open: the operating system takes the lock off when the process ends, however it ends,
- * so there is no stale lock, and no process id that now belongs to another.
+ * An exclusive transaction that stays open: the operating system takes the lock off when the process ends, however it
+ * ends, so there is no stale lock, and no process id that now belongs to another.
  */
 function takeLock(file: string): DatabaseSync | undefined {
   const database = new DatabaseSync(file, { timeout: 0 });

@@ -1,6 +1,6 @@
 /**
- * `npm run invoke -- FUNCTION events/x.json`: gives one handler one event, with the services of the runtime that runs here, or
- * of one that is started for it. `<api-key>` in the event stands for the local admin key. Prints the answer.
+ * `npm run invoke -- FUNCTION events/x.json`: gives one handler one event, with the services of the runtime that runs
+ * here, or of one that is started for it. `<api-key>` in the event stands for the local admin key. Prints the answer.
  */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";

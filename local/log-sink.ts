@@ -1,6 +1,6 @@
 /**
- * What handlers print: all of it goes to `logs/handlers.jsonl` in the runtime's folder; the terminal shows warnings and errors
- * in one line each, so that `npm start` stays readable while a crawl logs every page.
+ * What handlers print: all of it goes to `logs/handlers.jsonl` in the runtime's folder; the terminal shows warnings and
+ * errors in one line each, so that `npm start` stays readable while a crawl logs every page.
  */
 import { createWriteStream, mkdirSync, renameSync, statSync, type WriteStream } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,7 @@
-/** What a start makes ready before anything runs: the resources of the topology, and the work that a killed runtime held. */
+/**
+ * What a start makes ready before anything runs: the resources of the topology, and the work that a killed runtime
+ * held.
+ */
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { S3Client } from "@aws-sdk/client-s3";
 import { SQSClient } from "@aws-sdk/client-sqs";

@@ -66,9 +66,15 @@ export interface Runtime {
   /** Process id of the embedded Postgres that runs now. */
   readonly postgresPid: number | undefined;
   usage(): Usage;
-  /** Runs one function with an event, as a direct invocation. @throws InvocationError */
+  /**
+   * Runs one function with an event, as a direct invocation.
+   * @throws InvocationError
+   */
   invoke(functionName: string, event: unknown): Promise<unknown>;
-  /** Makes the messages of a queue that are hidden after a failed delivery visible at once. @returns how many there were */
+  /**
+   * Makes the messages of a queue that are hidden after a failed delivery visible at once.
+   * @returns how many there were
+   */
   redeliver(queue: string): number;
   /** Over within 5 s. */
   stop(): Promise<void>;

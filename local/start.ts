@@ -1,6 +1,6 @@
 /**
- * `npm start`: the whole system on this machine. `PORT` (8787) is the API's, `STRANDLINE_HOME` (`.strandline`) is where state
- * lives; every other setting is the configuration's own.
+ * `npm start`: the whole system on this machine. `PORT` (8787) is the API's, `STRANDLINE_HOME` (`.strandline`) is where
+ * state lives; every other setting is the configuration's own.
  */
 import { TOPOLOGY } from "../infra/topology.ts";
 import { AlreadyRunning } from "./home.ts";
@@ -56,7 +56,8 @@ function readPort(text: string | undefined): number {
 function refuseArguments([argument]: string[]): void {
   if (argument === undefined) return;
   const usage =
-    "Usage: npm start   (settings are environment variables, as in `PORT=9000 npm start`; all of them: docs/guide/configuration.md)";
+    "Usage: npm start   (settings are environment variables, as in `PORT=9000 npm " +
+    "start`; all of them: docs/guide/configuration.md)";
   if (argument === "--help" || argument === "-h") {
     print(usage);
     process.exit(0);

@@ -1,6 +1,6 @@
 /**
- * Memory: ten times the pages must not need more resident memory. Each size runs in a fresh runtime, without an embedder. Told
- * apart are the runtime's own process and its children, which are Postgres. Reads /proc: Linux only.
+ * Memory: ten times the pages must not need more resident memory. Each size runs in a fresh runtime, without an
+ * embedder. Told apart are the runtime's own process and its children, which are Postgres. Reads /proc: Linux only.
  */
 import { join } from "node:path";
 import { startInstance } from "../../test/services/instance.ts";

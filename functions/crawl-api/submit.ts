@@ -74,7 +74,8 @@ export const crawlSite = defineRoute(
     path: "/api/v1/crawl/deep",
     scope: "write",
     summary:
-      "Crawl a site from one page: breadth first, depth first, or best first by keywords; on its host, its domain, or below its path",
+      "Crawl a site from one page: breadth first, depth first, or best first by " +
+      "keywords; on its host, its domain, or below its path",
     body: deepRequestSchema,
     status: 202,
     response: jobResponseSchema,

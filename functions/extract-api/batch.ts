@@ -75,7 +75,9 @@ export const extractBatch = defineStreamRoute(
     const found = jobId === null ? new Map<string, PageExtraction>() : await readAll(dependencies, jobId, body.format);
     const late = {
       status: "failed" as const,
-      error: `TIMEOUT: The page was not there after ${body.timeout_seconds} s: try again, or allow more timeout_seconds`,
+      error:
+        `TIMEOUT: The page was not there after ${body.timeout_seconds} ` +
+        "s: try again, or allow more timeout_seconds",
     };
     const results = checked.map(({ url, seed, error }) =>
       seed === undefined ? { url, status: "failed" as const, error } : { url, ...(found.get(seed) ?? late) },

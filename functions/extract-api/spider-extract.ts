@@ -58,7 +58,8 @@ const bodySchema = z.strictObject({
     .enum(RESULT_MODES)
     .refine((mode) => mode === "pages", {
       error: ({ input }) =>
-        `only "pages" is answered here: for "${input}" use POST /spider/crawl?result_mode=${input}, with include_patterns`,
+        `only "pages" is answered here: for "${input}" use POST ` +
+        `/spider/crawl?result_mode=${input}, with include_patterns`,
     })
     .default("pages"),
   /** RE2 syntax, found anywhere in the URL. Without one all pages are extracted. */

@@ -18,7 +18,8 @@ export const serverSchema = z
       .max(300)
       .refine((text) => parseProxyUrl(text) !== undefined, {
         message:
-          "is no http://, https://, socks5:// or socks5h:// URL with a host and a port alone; credentials go into username and password",
+          "is no http://, https://, socks5:// or socks5h:// URL with a host and a port " +
+          "alone; credentials go into username and password",
         abort: true,
       }),
     username: orNull(short.min(1).refine((text) => !/[:\p{Cc}]/u.test(text), "holds a colon or a control character")),

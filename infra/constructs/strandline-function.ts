@@ -29,7 +29,9 @@ export interface Surroundings {
   rendering?: RenderingStack | undefined;
 }
 
-/** Amazon's certificate authorities, which signed Aurora's certificate; Node.js runtimes no longer load them unasked. */
+/**
+ * Amazon's certificate authorities, which signed Aurora's certificate; Node.js runtimes no longer load them unasked.
+ */
 const AMAZON_CERTIFICATES = "/var/runtime/ca-cert.pem";
 
 /** The object prefixes that functions write and read. */

@@ -74,7 +74,8 @@ export class DataStack extends Stack {
     acknowledge(
       bucket,
       ["S1"],
-      "Only our own functions reach the bucket and their logs name each object; who needs more switches on CloudTrail data events",
+      "Only our own functions reach the bucket and their logs name each object; " +
+        "who needs more switches on CloudTrail data events",
     );
     return bucket;
   }

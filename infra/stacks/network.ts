@@ -46,7 +46,8 @@ export class NetworkStack extends Stack {
     acknowledge(
       this.vpc,
       ["VPC7"],
-      "The subnets have no route to or from the internet, so flow logs would only record our own functions and database",
+      "The subnets have no route to or from the internet, so flow logs would " +
+        "only record our own functions and database",
     );
   }
 

@@ -1,4 +1,6 @@
-/** A page of graphs, and alarms: each says what it means and links to the section of the runbook that says what to do. */
+/**
+ * A page of graphs, and alarms: each says what it means and links to the section of the runbook that says what to do.
+ */
 import { Duration, Stack, type StackProps } from "aws-cdk-lib";
 import { Alarm, ComparisonOperator, type IMetric, TreatMissingData } from "aws-cdk-lib/aws-cloudwatch";
 import { SnsAction } from "aws-cdk-lib/aws-cloudwatch-actions";

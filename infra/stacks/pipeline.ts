@@ -88,7 +88,9 @@ export class PipelineStack extends Stack {
     }
   }
 
-  /** Functions that run at each deployment run before all others change: nothing works on a schema older than itself. */
+  /**
+   * Functions that run at each deployment run before all others change: nothing works on a schema older than itself.
+   */
   private migrateFirst(): void {
     const others = this.functions.filter(({ spec }) => !spec.atDeploy);
     for (const { spec, lambda } of this.functions.filter((each) => each.spec.atDeploy)) {

@@ -1,6 +1,6 @@
 /**
- * Crawl4AI as a Fargate service, where the deployment asks for it. It stands in a network of its own: its browser runs the
- * scripts of strangers, and nothing else of ours is there but the network interfaces of the function that asks it.
+ * Crawl4AI as a Fargate service, where the deployment asks for it. It stands in a network of its own: its browser runs
+ * the scripts of strangers, and nothing else of ours is there but the network interfaces of the function that asks it.
  */
 import { RemovalPolicy, Stack, type StackProps } from "aws-cdk-lib";
 import {

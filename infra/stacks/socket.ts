@@ -61,7 +61,8 @@ export class SocketStack extends Stack {
     acknowledge(
       api,
       ["APIG4"],
-      "The function asks for an API key at $connect, which it compares with its hash; the other routes have a connection",
+      "The function asks for an API key at $connect, which it compares with " +
+        "its hash; the other routes have a connection",
     );
     return api;
   }

@@ -72,8 +72,8 @@ export interface Topology {
 }
 
 /**
- * The API Gateway resource that takes a path. A resource may hold no `+`, so the root's greedy one takes such a path, and with
- * it whatever has no resource of its own: its function answers 404 to that.
+ * The API Gateway resource that takes a path. A resource may hold no `+`, so the root's greedy one takes such a path,
+ * and with it whatever has no resource of its own: its function answers 404 to that.
  */
 export function gatewayResource(path: string): string {
   return path.replace(/\+\}$/, "}").includes("+") ? "/{proxy+}" : path;

@@ -50,7 +50,10 @@ export class PatchedMessages extends PersistenceManager {
   }
 }
 
-/** fauxqs takes no object above 11 MiB. @param bytes of the largest object */
+/**
+ * fauxqs takes no object above 11 MiB.
+ * @param bytes of the largest object
+ */
 export function takeObjectsUpTo(bytes: number, app: FauxqsApp): void {
   app.removeContentTypeParser("*");
   app.addContentTypeParser("*", { parseAs: "buffer", bodyLimit: bytes }, (_request, body, done) => {

@@ -10,8 +10,8 @@ type S3Object = Parameters<FileS3Persistence["upsertObject"]>[1];
 export class DurableMessages extends PatchedMessages {
   constructor(directory: string) {
     super(directory, join(directory, "fauxqs.db"));
-    // the runtime is the only consumer: what it held when it ended is due at once, not after a visibility timeout; and a
-    // delivery that was cut off with it says nothing of the message: a few kills must not make a dead letter of it
+    // the runtime is the only consumer: what it held when it ended is due at once, not after a visibility timeout; and
+    // a delivery that was cut off with it says nothing of the message: a few kills must not make a dead letter of it
     this.database.exec(`
       update sqs_messages set receipt_handle = null, visibility_deadline = null,
         approximate_receive_count = min(approximate_receive_count, 1)
@@ -69,7 +69,10 @@ export class DurableObjects extends FileS3Persistence {
   }
 }
 
-/** Where the bytes of an object lie. @param directory of `DurableObjects` */
+/**
+ * Where the bytes of an object lie.
+ * @param directory of `DurableObjects`
+ */
 export function objectFile(directory: string, bucket: string, key: string): string {
   return join(directory, "buckets", bucket, "objects", `${objectPath(key)}%.data`);
 }

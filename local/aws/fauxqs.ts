@@ -14,7 +14,10 @@ export interface Fauxqs {
   app: FauxqsApp;
   queues: SqsStore;
   buckets: S3Store;
-  /** Listens on 127.0.0.1 only. @returns the port */
+  /**
+   * Listens on 127.0.0.1 only.
+   * @returns the port
+   */
   listen(port: number): Promise<number>;
   stop(): Promise<void>;
 }

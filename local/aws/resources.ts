@@ -1,4 +1,6 @@
-/** What the data stack makes on AWS, made in the local services: the bucket, the state table, the queues of a topology. */
+/**
+ * What the data stack makes on AWS, made in the local services: the bucket, the state table, the queues of a topology.
+ */
 import { CreateTableCommand, type DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { CreateBucketCommand, type S3Client } from "@aws-sdk/client-s3";
 import {

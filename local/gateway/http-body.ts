@@ -2,7 +2,10 @@ import type { IncomingMessage } from "node:http";
 
 export class BodyTooLarge extends Error {}
 
-/** The whole body. @throws BodyTooLarge before more than `limit` bytes are kept, or any where Content-Length tells */
+/**
+ * The whole body.
+ * @throws BodyTooLarge before more than `limit` bytes are kept, or any where Content-Length tells
+ */
 export async function readBody(request: IncomingMessage, limit: number): Promise<Buffer> {
   if (Number(request.headers["content-length"] ?? 0) > limit) throw new BodyTooLarge();
   const chunks: Buffer[] = [];

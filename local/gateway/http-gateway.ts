@@ -1,4 +1,6 @@
-/** API Gateway on one port of loopback: requests become proxy events, answers become responses, streams stay streams. */
+/**
+ * API Gateway on one port of loopback: requests become proxy events, answers become responses, streams stay streams.
+ */
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
@@ -16,7 +18,10 @@ export interface HttpGatewayOptions {
   /** 0: any free one. */
   port: number;
   invoke(functionName: string, event: unknown, sink: StreamSink, patienceMs?: number): Promise<unknown>;
-  /** Paths of the runtime's own, tried first. @returns whether it answered */
+  /**
+   * Paths of the runtime's own, tried first.
+   * @returns whether it answered
+   */
   own(request: IncomingMessage, response: ServerResponse, url: URL): Promise<boolean> | boolean;
   onRequest(): void;
   onFault(error: unknown): void;
@@ -117,8 +122,8 @@ async function serve(
 }
 
 /**
- * The rest of a body that is refused is still coming: it is read on for as long as it does, or the client sees a reset instead
- * of the answer, as it would with `Connection: close`, after which Node ends the connection at once.
+ * The rest of a body that is refused is still coming: it is read on for as long as it does, or the client sees a reset
+ * instead of the answer, as it would with `Connection: close`, after which Node ends the connection at once.
  */
 function readOn(request: IncomingMessage): void {
   let came = false;
@@ -139,7 +144,9 @@ function readOn(request: IncomingMessage): void {
 
 /** Without another byte. */
 const LATE_BODY_MS = 2_000;
-/** Those before it may stream for minutes. API Gateway does not wait at all once a function's concurrency is used up. */
+/**
+ * Those before it may stream for minutes. API Gateway does not wait at all once a function's concurrency is used up.
+ */
 const STREAM_PATIENCE_MS = 5_000;
 const TOO_LARGE = "The request is larger than 6 MB: send less at once";
 

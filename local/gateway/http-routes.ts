@@ -1,4 +1,7 @@
-/** Which function a request is for, as API Gateway decides: a fixed segment before a parameter, a parameter before the rest. */
+/**
+ * Which function a request is for, as API Gateway decides: a fixed segment before a parameter, a parameter before the
+ * rest.
+ */
 import { type FunctionSpec, gatewayResource, type Topology } from "../../infra/topology/spec.ts";
 
 export interface MatchedRoute {

@@ -1,4 +1,6 @@
-/** Pages of the runtime's own, which no deployment has: what was used, and the metrics. For whoever is on this machine. */
+/**
+ * Pages of the runtime's own, which no deployment has: what was used, and the metrics. For whoever is on this machine.
+ */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { CONTENT_TYPE, expositionText, type Family } from "../metrics/exposition.ts";
 import type { Usage } from "../usage/usage.ts";

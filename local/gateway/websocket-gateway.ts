@@ -7,7 +7,10 @@ import { BodyTooLarge, readBody } from "./http-body.ts";
 import { headersOf, requestContext } from "./http-event.ts";
 
 export interface WebSocketGateway {
-  /** Serves the management API: `POST`, `GET`, `DELETE /@connections/ID`. @returns whether the request was for it */
+  /**
+   * Serves the management API: `POST`, `GET`, `DELETE /@connections/ID`.
+   * @returns whether the request was for it
+   */
   manage(request: IncomingMessage, response: ServerResponse, url: URL): boolean;
   /** Ends all connections. */
   close(): void;

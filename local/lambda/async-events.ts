@@ -1,6 +1,6 @@
 /**
- * Lambda's own queue of asynchronous invocations, for S3 events and schedules: an event that was accepted survives a kill,
- * and one that fails is tried again.
+ * Lambda's own queue of asynchronous invocations, for S3 events and schedules: an event that was accepted survives a
+ * kill, and one that fails is tried again.
  */
 import { randomUUID } from "node:crypto";
 import type { FunctionSpec, Topology } from "../../infra/topology/spec.ts";
@@ -47,7 +47,10 @@ export function createAsyncEvents({ queues }: Fauxqs, topology: Topology): Async
 /** Soon after the start: what a killed runtime left undone waits for the sweep. */
 const FIRST_TICK_MS = 2_000;
 
-/** Runs the topology's own schedules. A tick is left out while the one before still waits. @returns stops them */
+/**
+ * Runs the topology's own schedules. A tick is left out while the one before still waits.
+ * @returns stops them
+ */
 export function startTicking(topology: Topology, events: AsyncEvents): () => void {
   const timers = new Set<NodeJS.Timeout>();
   for (const { name: functionName, schedules = [] } of topology.functions) {

@@ -40,7 +40,10 @@ export class ContainerGroup {
     return this.#idle.filter(({ container }) => container.hosts(functionName)).length;
   }
 
-  /** Runs one event in an idle container, or in a new one where none is idle. @throws InvocationError */
+  /**
+   * Runs one event in an idle container, or in a new one where none is idle.
+   * @throws InvocationError
+   */
   async invoke(hosted: HostedFunction, event: unknown, sink: StreamSink | undefined): Promise<unknown> {
     const container = this.#take(hosted.spec.name);
     try {

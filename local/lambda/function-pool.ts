@@ -15,7 +15,10 @@ export interface PoolOptions extends HostedFunction {
 
 /** The right to run one event. */
 export interface Slot {
-  /** Runs the event and gives the slot back. @throws InvocationError */
+  /**
+   * Runs the event and gives the slot back.
+   * @throws InvocationError
+   */
   invoke(event: unknown, sink?: StreamSink): Promise<unknown>;
   /** Gives the slot back unused. */
   release(): void;
@@ -61,7 +64,8 @@ export class FunctionPool {
   }
 
   /**
-   * Waits for a slot, in order of arrival, and runs the event. @throws InvocationError
+   * Waits for a slot, in order of arrival, and runs the event.
+   * @throws InvocationError
    * @param patienceMs longest wait; a stream may hold its slot for minutes
    */
   async invoke(event: unknown, sink?: StreamSink, patienceMs = Number.POSITIVE_INFINITY): Promise<unknown> {

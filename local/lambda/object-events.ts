@@ -26,8 +26,8 @@ export interface ObjectNotifications {
 }
 
 /**
- * Sends an event for each matching object before its writer gets the answer, so that nobody is told of an upload whose event
- * a kill could swallow.
+ * Sends an event for each matching object before its writer gets the answer, so that nobody is told of an upload whose
+ * event a kill could swallow.
  */
 export function notifyOfObjects(app: FauxqsApp, { topology, bucket, head, send }: ObjectNotifications): void {
   const triggers = topology.functions.flatMap(({ name, objects: rules = [] }) =>

@@ -1,6 +1,6 @@
 /**
- * Queues to functions. There is no polling: the queues live in this process, so a function's poller is woken when a message
- * arrives or falls due, takes as many as there are containers for, and otherwise costs nothing.
+ * Queues to functions. There is no polling: the queues live in this process, so a function's poller is woken when a
+ * message arrives or falls due, takes as many as there are containers for, and otherwise costs nothing.
  */
 import type { QueueTrigger } from "../../infra/topology/spec.ts";
 import type { SqsStore } from "../aws/fauxqs.ts";
@@ -9,7 +9,9 @@ import { InvocationError } from "./invocation.ts";
 import { type Delivered, failuresOf, type SqsQueue, takeBatch } from "./sqs-event.ts";
 
 export interface PollTrigger extends QueueTrigger {
-  /** The message is the event itself, as in Lambda's own queue of asynchronous invocations; its answer means nothing. */
+  /**
+   * The message is the event itself, as in Lambda's own queue of asynchronous invocations; its answer means nothing.
+   */
   asynchronous?: true;
 }
 

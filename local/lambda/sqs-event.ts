@@ -62,7 +62,8 @@ function record(queue: SqsQueue, received: Received) {
 const EVERYTHING = "*";
 
 /**
- * Which messages must be delivered again, as Lambda reads the answer: one that is no batch response means that none failed.
+ * Which messages must be delivered again, as Lambda reads the answer: one that is no batch response means that none
+ * failed.
  * @throws InvocationError where a failure names no message: then all are delivered again
  */
 export function failuresOf(answer: unknown, queue: string, functionName: string): (messageId: string) => boolean {

@@ -10,7 +10,10 @@ export interface Registry {
 }
 
 export interface CounterFamily {
-  /** @param labels with the same names each time @param amount not below 0 */
+  /**
+   * @param labels with the same names each time
+   * @param amount not below 0
+   */
   add(labels: Labels, amount: number): void;
 }
 

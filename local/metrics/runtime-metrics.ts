@@ -69,7 +69,10 @@ function footprint(): Family[] {
   return [resident, gauge("threads", "Threads of the runtime's process", readdirSync("/proc/self/task").length)];
 }
 
-/** How things stand now. @param startedAt epoch ms */
+/**
+ * How things stand now.
+ * @param startedAt epoch ms
+ */
 function stateFamilies({ pools, queues, usage }: RuntimeState, startedAt: number): Family[] {
   return [
     ...footprint(),

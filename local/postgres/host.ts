@@ -1,7 +1,7 @@
 /**
- * Where and as whom Postgres runs. It refuses to be root. An ordinary user needs nothing; root enters a user namespace in
- * which it is somebody else but still owns its files; where namespaces are forbidden, data and a copy of the binaries go to
- * a folder that an unprivileged user can enter, since that user may not enter root's home.
+ * Where and as whom Postgres runs. It refuses to be root. An ordinary user needs nothing; root enters a user namespace
+ * in which it is somebody else but still owns its files; where namespaces are forbidden, data and a copy of the
+ * binaries go to a folder that an unprivileged user can enter, since that user may not enter root's home.
  */
 import { type ChildProcess, type SpawnOptions, spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";

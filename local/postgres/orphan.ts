@@ -15,8 +15,8 @@ const STEPS: readonly { signal: NodeJS.Signals; waitMs: number }[] = [
 ];
 
 /**
- * Stops the server that this data directory's `postmaster.pid` names, if it is one and serves this very directory; a pid
- * file of a server that is gone, or whose number now belongs to another process, is removed.
+ * Stops the server that this data directory's `postmaster.pid` names, if it is one and serves this very directory; a
+ * pid file of a server that is gone, or whose number now belongs to another process, is removed.
  */
 export async function stopOrphan(data: string): Promise<void> {
   const pidFile = join(data, "postmaster.pid");

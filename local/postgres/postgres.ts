@@ -21,9 +21,9 @@ export interface PostgresOptions {
   /** Made if it is not there. */
   database?: string;
   /**
-   * False where the data may be lost with the machine, as in tests. A `kill -9` loses nothing either way: what is committed
-   * has reached the operating system. That is why `synchronous_commit` stays on: without it commits wait in Postgres's own
-   * memory, while the queue message they answer is already deleted.
+   * False where the data may be lost with the machine, as in tests. A `kill -9` loses nothing either way: what is
+   * committed has reached the operating system. That is why `synchronous_commit` stays on: without it commits wait in
+   * Postgres's own memory, while the queue message they answer is already deleted.
    */
   surviveMachineCrash?: boolean;
   maxConnections?: number;

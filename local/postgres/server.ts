@@ -90,7 +90,9 @@ function settings(port: number, { surviveMachineCrash = true, maxConnections = 1
   };
 }
 
-/** The server's process id once it takes connections, as pg_ctl finds it out; undefined where the process ended instead. */
+/**
+ * The server's process id once it takes connections, as pg_ctl finds it out; undefined where the process ended instead.
+ */
 async function untilReady(
   server: ChildProcess,
   data: string,

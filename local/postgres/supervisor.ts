@@ -1,6 +1,6 @@
 /**
- * Starts a PostgreSQL server again that ended by itself: killed for the memory it took, or crashed. It recovers from its log,
- * on the same port, so that whoever lost a connection finds it again.
+ * Starts a PostgreSQL server again that ended by itself: killed for the memory it took, or crashed. It recovers from
+ * its log, on the same port, so that whoever lost a connection finds it again.
  */
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";

@@ -11,7 +11,10 @@ export interface ScheduleStore {
   delete(schedule: Schedule): void;
 }
 
-/** @param file in memory where it is undefined @throws where the file is not what this module writes */
+/**
+ * @param file in memory where it is undefined
+ * @throws where the file is not what this module writes
+ */
 export function openScheduleStore(file: string | undefined): ScheduleStore {
   const schedules = new Map<string, Schedule>();
   if (file !== undefined) {

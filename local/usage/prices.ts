@@ -1,6 +1,6 @@
 /**
- * What AWS charges for requests in us-east-1, in dollars, without any free tier. What runs by the hour (Aurora, endpoints,
- * NAT) and what is kept by the month (S3, DynamoDB, logs) is not counted here.
+ * What AWS charges for requests in us-east-1, in dollars, without any free tier. What runs by the hour (Aurora,
+ * endpoints, NAT) and what is kept by the month (S3, DynamoDB, logs) is not counted here.
  */
 
 const MILLION = 1_000_000;
@@ -12,7 +12,9 @@ export const PRICES = {
   /** https://aws.amazon.com/s3/pricing/: PUT, COPY, POST, LIST; GET and all others; DELETE is free. */
   s3Write: 0.005 / 1000,
   s3Read: 0.0004 / 1000,
-  /** https://aws.amazon.com/dynamodb/pricing/on-demand/: write units of 1 KB, strongly consistent read units of 4 KB. */
+  /**
+   * https://aws.amazon.com/dynamodb/pricing/on-demand/: write units of 1 KB, strongly consistent read units of 4 KB.
+   */
   dynamoWrite: 0.625 / MILLION,
   dynamoRead: 0.125 / MILLION,
   /** https://aws.amazon.com/lambda/pricing/: requests, and GB-seconds on arm64. */

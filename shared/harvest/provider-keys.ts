@@ -36,7 +36,8 @@ export function createProviderKeys({
     } catch (cause) {
       // the cause may quote the secret's text: only its name goes on
       const name = cause instanceof Error ? cause.name : "unknown fault";
-      const message = `The secret of the provider keys could not be read (${name}): it must hold one JSON object of texts`;
+      const fault = `could not be read (${name})`;
+      const message = `The secret of the provider keys ${fault}: it must hold one JSON object of texts`;
       throw new RetryableError(message, { code: "KEYS_UNREADABLE" });
     }
   };

@@ -1,4 +1,6 @@
-/** Every consumer of a queue, with each of its messages delivered twice and at once: what was asked for is done once. */
+/**
+ * Every consumer of a queue, with each of its messages delivered twice and at once: what was asked for is done once.
+ */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";

@@ -1,4 +1,7 @@
-/** Every kind of crawl, with every message delivered twice and at once: what is left is the same as with single deliveries. */
+/**
+ * Every kind of crawl, with every message delivered twice and at once: what is left is the same as with single
+ * deliveries.
+ */
 import postgres from "postgres";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { startInstance } from "../services/instance.ts";

@@ -15,8 +15,9 @@ const REFERENCE_MS = 55;
 const MOST_PROBES = 8;
 
 /**
- * Imports the bundle as Lambda does, in a process of its own, and tells what it exports and what that took; and how long a
- * script takes that is always the same, since whoever shares a core with others needs more of its time for the same work.
+ * Imports the bundle as Lambda does, in a process of its own, and tells what it exports and what that took; and how
+ * long a script takes that is always the same, since whoever shares a core with others needs more of its time for the
+ * same work.
  */
 const PROBE = `
   import { runInThisContext } from "node:vm";

@@ -9,7 +9,9 @@ import { CHROMIUM_LAYER } from "../../layers/chromium/chromium-layer.ts";
 import { buildLayer } from "../../layers/layer.ts";
 
 const run = promisify(execFile);
-/** Of a function and all its layers, unpacked: https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html */
+/**
+ * Of a function and all its layers, unpacked: https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html
+ */
 const LIMIT_BYTES = 250 * 1024 * 1024;
 
 let directory: string;

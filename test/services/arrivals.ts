@@ -33,8 +33,8 @@ interface CapturedPage {
 }
 
 /**
- * The most of these requests that certainly arrived within one second. A process that stands still for a while handles at once
- * what came meanwhile: that alone is no burst.
+ * The most of these requests that certainly arrived within one second. A process that stands still for a while handles
+ * at once what came meanwhile: that alone is no burst.
  */
 export function busiestSecond(requests: readonly CapturedPage[]): number {
   const sorted = requests.toSorted((a, b) => a.at - b.at);

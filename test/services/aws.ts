@@ -26,7 +26,10 @@ export interface TestAws extends AsyncDisposable {
   queues: QueueSender;
   /** Epoch ms by the clock of the queues. */
   now(): number;
-  /** Takes (and thereby hides) up to ten messages of a queue, parsed from JSON. Waits up to `waitS` seconds for the first. */
+  /**
+   * Takes (and thereby hides) up to ten messages of a queue, parsed from JSON. Waits up to `waitS` seconds for the
+   * first.
+   */
   receive(queue: string, waitS?: number): Promise<unknown[]>;
   /** As a lifecycle rule of the bucket would. */
   removeObject(key: string): Promise<void>;

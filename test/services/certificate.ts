@@ -1,4 +1,7 @@
-/** A self-signed certificate of site.example and 127.0.0.1, valid until 2126. It protects nothing: tests alone know of it. */
+/**
+ * A self-signed certificate of site.example and 127.0.0.1, valid until 2126. It protects nothing: tests alone know of
+ * it.
+ */
 export const TEST_CERTIFICATE = {
   key: `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQganmvZDkd8pH0FZ7K

@@ -19,8 +19,8 @@ const IDLE_S = 5;
 let admin: postgres.Sql | undefined;
 
 /**
- * A migrated database without rows. Inside a test it goes when that test ends; in `beforeAll` call `drop()` in `afterAll`
- * (or use `await using`). Whoever changes its schema changes it back.
+ * A migrated database without rows. Inside a test it goes when that test ends; in `beforeAll` call `drop()` in
+ * `afterAll` (or use `await using`). Whoever changes its schema changes it back.
  *
  * @example
  * const { sql, url } = await testDatabase();

@@ -1,11 +1,13 @@
 /**
- * When requests left this process, by its HTTP client. A server of the same process reads them later where the machine is
- * busy, and then closer together than they were sent: what a client keeps to is seen here.
+ * When requests left this process, by its HTTP client. A server of the same process reads them later where the machine
+ * is busy, and then closer together than they were sent: what a client keeps to is seen here.
  */
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { onTestFinished } from "vitest";
 
-/** https://github.com/nodejs/undici/blob/main/docs/docs/api/DiagnosticsChannel.md: right before a request is written. */
+/**
+ * https://github.com/nodejs/undici/blob/main/docs/docs/api/DiagnosticsChannel.md: right before a request is written.
+ */
 const SEND_HEADERS = "undici:client:sendHeaders";
 
 interface Departure {

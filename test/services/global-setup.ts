@@ -1,4 +1,7 @@
-/** Starts the services that integration tests share, once per run: PostgreSQL with a migrated template, SQS, S3, DynamoDB. */
+/**
+ * Starts the services that integration tests share, once per run: PostgreSQL with a migrated template, SQS, S3,
+ * DynamoDB.
+ */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -26,9 +26,15 @@ export interface RunningInstance {
   postgresUrl: string;
   /** The admin key. */
   apiKey: string;
-  /** Calls the API. @throws Error with the answer where it is not 2xx */
+  /**
+   * Calls the API.
+   * @throws Error with the answer where it is not 2xx
+   */
   call<T>(method: string, path: string, body?: unknown): Promise<T>;
-  /** Polls until the job has ended. @throws Error where it has not within `timeoutMs`, or has failed */
+  /**
+   * Polls until the job has ended.
+   * @throws Error where it has not within `timeoutMs`, or has failed
+   */
   waitForJob(jobId: string, timeoutMs?: number, pollMs?: number): Promise<JobAnswer>;
 }
 

@@ -23,7 +23,10 @@ interface SocketOptions {
   path?: string;
 }
 
-/** Resolves once it is open. @throws Error with the status where it is refused */
+/**
+ * Resolves once it is open.
+ * @throws Error with the status where it is refused
+ */
 export async function listen(
   url: string,
   jobId: string,

@@ -1,7 +1,10 @@
 /** A state table whose answers get lost on their way: the SDK asks again, and meets what it has written itself. */
 import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 
-/** Loses the answer to the first sending of each update. @returns how many were lost so far */
+/**
+ * Loses the answer to the first sending of each update.
+ * @returns how many were lost so far
+ */
 export function loseAnswers(dynamo: DynamoDBDocumentClient): () => number {
   const seen = new Set<string>();
   dynamo.middlewareStack.add(

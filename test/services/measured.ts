@@ -8,7 +8,10 @@ interface Directive {
 
 type Values = Record<string, number | number[]>;
 
-/** Sums by metric; single values stand as they came. @param component whose lines; dimensions as far as given */
+/**
+ * Sums by metric; single values stand as they came.
+ * @param component whose lines; dimensions as far as given
+ */
 export function measuredIn(
   lines: readonly string[],
   component: string,

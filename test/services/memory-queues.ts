@@ -1,11 +1,14 @@
-/** Queues in the memory of this process, for tests whose point is not the queue. No test waits for a delay: their clock skips it. */
+/**
+ * Queues in the memory of this process, for tests whose point is not the queue. No test waits for a delay: their clock
+ * skips it.
+ */
 import { setTimeout as delay } from "node:timers/promises";
 import type { QueueSender } from "../../shared/platform/aws/queues.ts";
 
 export interface MemoryQueues extends QueueSender {
   /**
-   * Takes up to ten messages, parsed from JSON. Where none is ready, the clock goes on to the first whose delay ends within
-   * `withinS` seconds.
+   * Takes up to ten messages, parsed from JSON. Where none is ready, the clock goes on to the first whose delay ends
+   * within `withinS` seconds.
    */
   receive(queue: string, withinS?: number): Promise<unknown[]>;
   /** How many messages of a queue have a delay that is not over. */

@@ -33,7 +33,10 @@ export function startNode(script: string, args: string[] = [], env: Record<strin
   };
 }
 
-/** The first line of the child's output that is a JSON object. @throws Error where it ends without one */
+/**
+ * The first line of the child's output that is a JSON object.
+ * @throws Error where it ends without one
+ */
 export async function readJsonLine<T>(child: Child, field?: string & keyof T): Promise<T> {
   if (child.process.stdout === null) throw new Error("the child has no output to read");
   for await (const line of createInterface({ input: child.process.stdout })) {
@@ -77,7 +80,10 @@ export async function threadsOf(pid: number): Promise<number> {
   return (await readdir(`/proc/${pid}/task`)).length;
 }
 
-/** Memory of every process below one, in MB: pages that several share are divided among them, as Postgres shares its buffers. */
+/**
+ * Memory of every process below one, in MB: pages that several share are divided among them, as Postgres shares its
+ * buffers.
+ */
 export async function childrenMemoryMb(pid: number): Promise<number> {
   let total = 0;
   for (const child of await childrenOf(pid)) {

@@ -1,6 +1,6 @@
 /**
- * A strict reader of the Prometheus text format 0.0.4: what the format, or the conventions of its client libraries, do not
- * allow is an error. https://prometheus.io/docs/instrumenting/exposition_formats/#text-based-format
+ * A strict reader of the Prometheus text format 0.0.4: what the format, or the conventions of its client libraries, do
+ * not allow is an error. https://prometheus.io/docs/instrumenting/exposition_formats/#text-based-format
  */
 
 export interface ReadSample {

@@ -1,4 +1,7 @@
-/** Local servers that answer as search and model providers document it; what each is to answer can be changed at any time. */
+/**
+ * Local servers that answer as search and model providers document it; what each is to answer can be changed at any
+ * time.
+ */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";

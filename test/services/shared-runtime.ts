@@ -1,7 +1,7 @@
 /**
  * The runtime that most files of the e2e project share: it starts when the first of them asks for it, and stops after
- * the last one. Their sites have ports of their own, so that the runtime knows each as another host. Whatever counts over
- * all hosts, or kills or misconfigures a runtime, needs one of its own.
+ * the last one. Their sites have ports of their own, so that the runtime knows each as another host. Whatever counts
+ * over all hosts, or kills or misconfigures a runtime, needs one of its own.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { createServer } from "node:http";

@@ -1,4 +1,6 @@
-/** How much less than a core of its own a test has at the moment: for bounds that hold on a machine with time for it. */
+/**
+ * How much less than a core of its own a test has at the moment: for bounds that hold on a machine with time for it.
+ */
 
 const ROUNDS = 20_000_000;
 /** What these take on one core of 2023, in ms. */

@@ -23,7 +23,9 @@ export const CHARSETS = Object.keys(TEXTS);
 /** What the page in that encoding says. */
 export const charsetText = (charset: string): string => TEXTS[charset] ?? "";
 
-/** Every other page declares its encoding in the markup alone, so that nothing but the bytes tells a reader of headers. */
+/**
+ * Every other page declares its encoding in the markup alone, so that nothing but the bytes tells a reader of headers.
+ */
 export function charsetPage(path: string): SiteAnswer | undefined {
   const charset = /^\/charset\/([\w-]+)$/.exec(path)?.[1] ?? "";
   const text = TEXTS[charset];

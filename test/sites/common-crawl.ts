@@ -1,6 +1,6 @@
 /**
- * A double of Common Crawl's index server, with the answers that it and pywb document: collinfo.json, JSON lines by pages,
- * `showNumPages`, 404 without captures, 400 beyond the last page, 503 for those who ask too fast.
+ * A double of Common Crawl's index server, with the answers that it and pywb document: collinfo.json, JSON lines by
+ * pages, `showNumPages`, 404 without captures, 400 beyond the last page, 503 for those who ask too fast.
  */
 import type { IncomingMessage } from "node:http";
 import { type Route, type Site, type SiteAnswer, startSite } from "./site.ts";

@@ -1,7 +1,7 @@
 /**
- * The site that the crawl engine is tested against: 2,000 pages, and beside them whatever the web has in store. The same at
- * every run, and on loopback only; each further host is a port of its own. `/page/0` leads to the 2,000 pages and nowhere
- * else, `/` to all of it.
+ * The site that the crawl engine is tested against: 2,000 pages, and beside them whatever the web has in store. The
+ * same at every run, and on loopback only; each further host is a port of its own. `/page/0` leads to the 2,000 pages
+ * and nowhere else, `/` to all of it.
  *
  * | path | what is there |
  * |---|---|
@@ -14,7 +14,8 @@
  * | `/limited/seconds`, `/limited/date` | 429 with `Retry-After` at first, then a page |
  * | `/charset/<label>` | a page in each of `CHARSETS` |
  * | `/app`, `/app/items.json` | a page that only a script fills in |
- * | `/sitemap.xml` | an index of sitemaps: `.xml.gz`, gzip without the name, text, and one with faults; `/feed.rss`, `/feed.atom` |
+ * | `/sitemap.xml` | an index of sitemaps: `.xml.gz`, gzip without the name, text, and one with faults |
+ * | `/feed.rss`, `/feed.atom` | feeds |
  */
 import type { IncomingMessage } from "node:http";
 import { CHARSETS, charsetPage } from "./charset-pages.ts";

@@ -1,4 +1,7 @@
-/** Text in a legacy encoding, from TextDecoder's own tables: it has no encoder. @throws Error for what the encoding lacks */
+/**
+ * Text in a legacy encoding, from TextDecoder's own tables: it has no encoder.
+ * @throws Error for what the encoding lacks
+ */
 export function encodeAs(text: string, charset: string): Uint8Array {
   if (charset.toLowerCase() === "utf-8") return Buffer.from(text);
   if (charset.toLowerCase() === "utf-16le") return Buffer.from(text, "utf16le");

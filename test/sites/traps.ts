@@ -64,7 +64,9 @@ export function filter(path: string, query: string): SiteAnswer | undefined {
   return html(document("Products", `<p>Products with ${chosen.size} filters: ${query}</p>${list(links)}`));
 }
 
-/** `/maze/…`: relative links of a template at the wrong depth, so that each page leads into `products/list/` once more. */
+/**
+ * `/maze/…`: relative links of a template at the wrong depth, so that each page leads into `products/list/` once more.
+ */
 export function maze(path: string): SiteAnswer | undefined {
   if (!path.startsWith("/maze/")) return undefined;
   const depth = path.split("/").length - 2;

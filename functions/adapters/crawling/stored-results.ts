@@ -16,7 +16,9 @@ export function refuseExpired({ id, completedAt }: CrawlState, retentionDays: nu
   const expiry = resultsExpireAt(completedAt, retentionDays);
   if (expiry === null || expiry.getTime() > Date.now()) return;
   const expired_at = expiry.toISOString();
-  const message = `The results of job ${id} were kept for ${retentionDays} days, until ${expired_at}; its pages are still in the archive`;
+  const message =
+    `The results of job ${id} were kept for ${retentionDays} days, until ` +
+    `${expired_at}; its pages are still in the archive`;
   throw new ApiError(410, message, {
     code: "RESULTS_EXPIRED",
     details: { expired_at, retention_days: retentionDays },

@@ -3,7 +3,7 @@
  * parsed, and a failure is logged with its causes before Lambda learns of it.
  *
  * @example
- * export const handler = createInvokedHandler({ schema: z.unknown(), handle: async () => await tidyUp(dependencies()) });
+ * export const handler = createInvokedHandler({ schema: z.unknown(), handle: () => tidyUp(dependencies()) });
  */
 import middy from "@middy/core";
 import type { Context } from "aws-lambda";

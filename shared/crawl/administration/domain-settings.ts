@@ -88,7 +88,8 @@ export async function changeDomain(
   try {
     await writeThrough({ sql, hosts }, row);
   } catch (cause) {
-    const message = `The settings of ${domain} are stored, but what is being fetched may not see them yet: send this again`;
+    const stored = `The settings of ${domain} are stored`;
+    const message = `${stored}, but what is being fetched may not see them yet: send this again`;
     throw new ApiError(503, message, { code: "DOMAIN_NOT_IN_FORCE", cause, headers: { "retry-after": "1" } });
   }
   return await readDomainSettings(sql, domain);

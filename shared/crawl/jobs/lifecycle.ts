@@ -148,7 +148,9 @@ export async function settleJob(tx: Transaction, jobId: string, log: Logger): Pr
   if (job.kind === "site" && job.counts.crawled === 0) {
     const [first] = await tx<{ url: string; errorCode: string | null }[]>`
       select url, error_code as "errorCode" from frontier where job_id = ${jobId} order by priority limit 1`;
-    const error = `No page could be crawled: ${first?.url} ended with ${first?.errorCode}. What was searchable before stays so.`;
+    const error =
+      `No page could be crawled: ${first?.url} ended with ${first?.errorCode}. ` +
+      "What was searchable before stays so.";
     // its time may have been too short for a single page
     return await finish(tx, log, job, "failed", job.stopReason === "timeout" ? "timeout" : "error", error);
   }

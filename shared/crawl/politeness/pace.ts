@@ -1,8 +1,8 @@
 /** Computes a host's slots: how far apart they stand, and how late one may be used. */
 
 /**
- * The slowest of what the job asks for, what the domain's setting allows and what its robots.txt wants. Rates above one are
- * rounded down to whole requests: 2.5 a second would mean three in some second.
+ * The slowest of what the job asks for, what the domain's setting allows and what its robots.txt wants. Rates above one
+ * are rounded down to whole requests: 2.5 a second would mean three in some second.
  * @param crawlDelayMs `Crawl-delay` of the host's robots.txt
  * @example
  * paceOf(2.5, undefined, undefined) // => { burst: 2, windowMs: 1000, intervalMs: 525, graceMs: 50 }

@@ -23,7 +23,8 @@ export interface MediaDependencies extends OnePageDependencies {
 /** Kept at the end of the time for the artefact and the answer. */
 const CLOSING_MS = 2_500;
 /**
- * Before the end of the time, so that the answer to who waits for a selector in vain says so, and not only that the time is up.
+ * Before the end of the time, so that the answer to who waits for a selector in vain says so, and not only that the
+ * time is up.
  */
 const ANSWERING_MS = 1_000;
 /** Of what is left, the most that loading may take beside the waiting that was asked for. */

@@ -168,6 +168,8 @@ const failed = ({ error }: CrawlState): StreamItem => ({
 const timeIsUp = (jobId: string, cursor: number): StreamItem => ({
   type: "error",
   code: "STREAM_TIME_LIMIT",
-  message: `A stream lasts 15 minutes at the most; the job goes on: resume with GET /jobs/${jobId}/stream?cursor=${cursor}`,
+  message:
+    "A stream lasts 15 minutes at the most; the job goes on: resume with " +
+    `GET /jobs/${jobId}/stream?cursor=${cursor}`,
   cursor,
 });

@@ -28,9 +28,10 @@ const MOST_KEYWORDS = 64;
 
 /** Words that say nothing of what is looked for. */
 const STOP_WORDS = new Set(
-  "a an and are as at be by for from how in into is it its of on or that the this to was what when where which with".split(
-    " ",
-  ),
+  (
+    "a an and are as at be by for from how in into is it its of on or " +
+    "that the this to was what when where which with"
+  ).split(" "),
 );
 
 /** The distinct words of a query, lower case; without stop words, unless it holds nothing else. At most 64. */

@@ -23,15 +23,17 @@ const MAX_WORDS = 50;
 const FIRST_DAY = "1970-01-01";
 
 const COUNTRIES = new Set(
-  "AR AU AT BE BR CA CL DK FI FR DE GR HK IN ID IT JP KR MY MX NL NZ NO CN PL PT PH RU SA ZA ES SE CH TW TR GB US".split(
-    " ",
-  ),
+  (
+    "AR AU AT BE BR CA CL DK FI FR DE GR HK IN ID IT JP KR MY MX NL NZ " +
+    "NO CN PL PT PH RU SA ZA ES SE CH TW TR GB US"
+  ).split(" "),
 );
 /** By ISO 639-1, where Brave has another name. */
 const OTHER_NAMES: Record<string, string> = { pt: "pt-pt", ja: "jp", no: "nb" };
 const LANGUAGES = new Set(
   (
-    "ar eu bn bg ca zh-hans zh-hant hr cs da nl en et fi fr gl de el gu he hi hu is it jp kn ko lv lt ms ml mr nb pl pt-br pt-pt pa ro ru " +
+    "ar eu bn bg ca zh-hans zh-hant hr cs da nl en et fi fr gl de el gu he hi hu is " +
+    "it jp kn ko lv lt ms ml mr nb pl pt-br pt-pt pa ro ru " +
     "sr sk sl es sv ta te th tr uk vi"
   ).split(" "),
 );

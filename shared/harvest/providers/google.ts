@@ -19,9 +19,10 @@ const errorSchema = z.object({
 
 /** What `lr` takes, without its `lang_`; of another value Google makes an error. */
 const LANGUAGES = new Set(
-  "ar bg ca cs da de el en es et fi fr hr hu id is it iw ja ko lt lv nl no pl pt ro ru sk sl sr sv tr zh-CN zh-TW".split(
-    " ",
-  ),
+  (
+    "ar bg ca cs da de el en es et fi fr hr hu id is it iw ja ko lt lv " +
+    "nl no pl pt ro ru sk sl sr sv tr zh-CN zh-TW"
+  ).split(" "),
 );
 /** By ISO 639-1, where it has another name. */
 const OTHER_NAMES: Record<string, string> = { he: "iw", nb: "no", nn: "no" };

@@ -1,6 +1,6 @@
 /**
- * The model inside the npm package: no server, no network, about 11 texts a second and core (measured; every text costs the
- * same, up to the 128 tokens that are read). TensorFlow.js in WebAssembly; it runs in a worker thread as well.
+ * The model inside the npm package: no server, no network, about 11 texts a second and core (measured; every text costs
+ * the same, up to the 128 tokens that are read). TensorFlow.js in WebAssembly; it runs in a worker thread as well.
  */
 import { createRequire } from "node:module";
 import type { EmbeddingsModel } from "@energetic-ai/embeddings";

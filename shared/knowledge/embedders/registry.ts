@@ -52,7 +52,8 @@ export async function createEmbedder(config: EmbedderConfig): Promise<Embedder> 
 export function embedderNotConfigured(): ApiError {
   return new ApiError(
     400,
-    "No embedder is configured, so there is no vector search: set EMBEDDER__PROVIDER or TEI__URL, or use /api/v1/search/keyword",
+    "No embedder is configured, so there is no vector search: set EMBEDDER__PROVIDER " +
+      "or TEI__URL, or use /api/v1/search/keyword",
     { code: "EMBEDDER_NOT_CONFIGURED" },
   );
 }

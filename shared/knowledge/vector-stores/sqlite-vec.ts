@@ -98,7 +98,8 @@ function open(path: string, timeout: number): DatabaseSync {
   db.enableLoadExtension(false);
   guarded(() =>
     db.exec(
-      `pragma journal_mode = wal; pragma synchronous = normal; pragma foreign_keys = on; pragma mmap_size = ${MAPPED_BYTES}`,
+      "pragma journal_mode = wal; pragma synchronous = normal; " +
+        `pragma foreign_keys = on; pragma mmap_size = ${MAPPED_BYTES}`,
     ),
   );
   return db;

@@ -14,9 +14,15 @@ export interface Engine {
   sql: postgres.Sql;
   /** The answer, whatever its status; `body` is sent as JSON. */
   send(method: string, path: string, body?: unknown, init?: RequestInit): Promise<Response>;
-  /** The answer's JSON. @throws where it is not 2xx */
+  /**
+   * The answer's JSON.
+   * @throws where it is not 2xx
+   */
   post<T>(path: string, body: unknown): Promise<T>;
-  /** POST /spider/crawl in the mode `store`, at full speed unless `body` says otherwise. @returns the id of the job */
+  /**
+   * POST /spider/crawl in the mode `store`, at full speed unless `body` says otherwise.
+   * @returns the id of the job
+   */
   store(body: Record<string, unknown>): Promise<string>;
   /** Every result of the job, by cursor. */
   results(jobId: string, selection?: string): Promise<Page[]>;
@@ -101,8 +107,9 @@ export function engineOf(instance: RunningInstance, apiKey = instance.apiKey): E
 }
 
 /**
- * That every URL of a job that has ended did so in one state, that its counts add up, and that the places of its results are
- * 1, 2, 3, … without a gap. @returns how many URLs ended with which code, or in which state where they have none
+ * That every URL of a job that has ended did so in one state, that its counts add up, and that the places of its
+ * results are 1, 2, 3, … without a gap.
+ * @returns how many URLs ended with which code, or in which state where they have none
  */
 export async function expectBooksToBalance({ sql, instance }: Engine, jobId: string): Promise<Record<string, number>> {
   const urls = await sql<{ state: string; code: string | null; place: number | null; hash: string }[]>`

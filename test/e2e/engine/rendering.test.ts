@@ -85,7 +85,8 @@ it("redirects from elsewhere, robots.txt, rendered pages and pictures share one 
     post({ urls: urls(target, "rendered", 4), config: { ...config, render: "always" } }),
     post({ urls: urls(target, "fetched", 4), config }),
   ]);
-  // while crawls have the host's next slots there is none for a picture, which is told so; and a busy machine is too late for one
+  // while crawls have the host's next slots there is none for a picture, which is told so; and a busy machine is too
+  // late for one
   const picture = async (at: number) => {
     for (;;) {
       const { status } = await engine.send("POST", "/api/v1/screenshot", {

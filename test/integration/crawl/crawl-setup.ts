@@ -76,7 +76,10 @@ export async function crawlSetup({ embedding = null, sqs = false }: CrawlSetupOp
     async crawlTask(task: FetchTask, site: Site): Promise<void> {
       await ingestBatch(dependencies, await this.capture(task, site));
     },
-    /** Answers tasks from the site until no URL is open any more. @returns every URL in the order it was fetched */
+    /**
+     * Answers tasks from the site until no URL is open any more.
+     * @returns every URL in the order it was fetched
+     */
     async crawl(site: Site, deliveries = 1): Promise<string[]> {
       const fetched: string[] = [];
       for (;;) {

@@ -53,7 +53,10 @@ export async function realCrawl(env: Record<string, string> = {}) {
   };
 }
 
-/** Every URL has ended in one state, and the counts of the job are those of its URLs. @returns codes with their number */
+/**
+ * Every URL has ended in one state, and the counts of the job are those of its URLs.
+ * @returns codes with their number
+ */
 export async function expectBooksToBalance(sql: Sql, jobId: string): Promise<Record<string, number>> {
   const rows = await sql<{ state: string; code: string | null; urls: number }[]>`
     select state, error_code as code, count(*)::int as urls from frontier where job_id = ${jobId} group by state, error_code`;

@@ -1,4 +1,6 @@
-/** A job that somebody listens to: with real state and rows, a clock that tests move, and connections that only record. */
+/**
+ * A job that somebody listens to: with real state and rows, a clock that tests move, and connections that only record.
+ */
 import { randomUUID } from "node:crypto";
 import { createConnections } from "../../../shared/notify/connections.ts";
 import { parseListener } from "../../../shared/notify/listener.ts";
@@ -80,7 +82,10 @@ export async function progressHarness() {
       takeRound({ sql: database, queues, subscriptions, clock }, updateMessageSchema.parse(message)),
     push: (message: PushMessage) => pushEvent({ subscriptions, connections, sockets, clock, log }, message),
     sweep: () => wakeStalledSubscriptions({ queues, subscriptions, clock, log }),
-    /** Messages of the watch; those with a delay of a second too. @param waitS for the first, in seconds */
+    /**
+     * Messages of the watch; those with a delay of a second too.
+     * @param waitS for the first, in seconds
+     */
     turns: (waitS = 2) => aws.receive("progress", waitS),
     async pushes(): Promise<PushMessage[]> {
       return (await aws.receive("push")).map((message) => pushMessageSchema.parse(message));
@@ -91,7 +96,10 @@ export async function progressHarness() {
     async listeners(jobId: string): Promise<string[]> {
       return (await subscriptions.read(jobId))?.listeners.map(({ connectionId }) => connectionId) ?? [];
     },
-    /** One turn of the watch, and what it leads to. @returns the message of the next turn */
+    /**
+     * One turn of the watch, and what it leads to.
+     * @returns the message of the next turn
+     */
     async step(message: unknown): Promise<unknown> {
       await harness.round(message);
       for (const each of await harness.pushes()) await harness.push(each);

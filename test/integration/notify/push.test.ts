@@ -1,4 +1,6 @@
-/** Events on their way to connections: in order, the last one once and last, whatever the queue does with its messages. */
+/**
+ * Events on their way to connections: in order, the last one once and last, whatever the queue does with its messages.
+ */
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { listenerName } from "../../../shared/notify/listener.ts";

@@ -1,4 +1,6 @@
-/** Pages of the W3C's tests of the input byte stream (test/fixtures/field): the same bytes, and what their encoding is. */
+/**
+ * Pages of the W3C's tests of the input byte stream (test/fixtures/field): the same bytes, and what their encoding is.
+ */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";

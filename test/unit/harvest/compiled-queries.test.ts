@@ -1,4 +1,7 @@
-/** Forty neutral queries, and what each provider is asked for them; the expected requests stand in `compiled-queries.txt`. */
+/**
+ * Forty neutral queries, and what each provider is asked for them; the expected requests stand in
+ * `compiled-queries.txt`.
+ */
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { expandPlaceholders } from "../../../shared/harvest/expansion.ts";

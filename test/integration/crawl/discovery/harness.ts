@@ -33,7 +33,10 @@ export interface DiscoveryHarness {
   find(domain: string, task?: Partial<DiscoveryTask>, remainingMs?: number): Promise<Found>;
 }
 
-/** @param settings environment variables; @param clock of the politeness; the system's where it is not given */
+/**
+ * @param settings environment variables;
+ * @param clock of the politeness; the system's where it is not given
+ */
 export async function discoveryHarness(
   settings: Record<string, string> = {},
   clock: Clock = systemClock,

@@ -26,14 +26,20 @@ export interface FetchHarness {
   deliver(task: FetchTask, delivery?: { receiveCount?: number; remainingMs?: () => number }): Promise<void>;
   /** All captures sent so far and not yet taken, in the order sent. */
   captures(): Promise<Capture[]>;
-  /** Runs the task once. @returns its captures in the order of the task's URLs */
+  /**
+   * Runs the task once.
+   * @returns its captures in the order of the task's URLs
+   */
   fetch(task: FetchTask): Promise<Capture[]>;
   /** How often a task was sent again with a delay, which may be over. */
   delayed(): number;
   record(capture: Capture): Promise<WarcRecordContents>;
 }
 
-/** @param settings environment variables; @param clock of the politeness; the system's where it is not given */
+/**
+ * @param settings environment variables;
+ * @param clock of the politeness; the system's where it is not given
+ */
 export async function fetchHarness(settings: Record<string, string> = {}, clock?: Clock): Promise<FetchHarness> {
   const aws = await testAwsWithoutSqs();
   const config = loadConfig({

@@ -14,7 +14,10 @@ const all = ["/", "/b", "/c"].map((path) => base + path);
 const cached: Partial<NewJob> = { handling: { cache: "use" } };
 type Setup = Awaited<ReturnType<typeof crawlSetup>>;
 
-/** Lets ingest answer what was found in the cache, until nothing more comes. @returns how many messages there were */
+/**
+ * Lets ingest answer what was found in the cache, until nothing more comes.
+ * @returns how many messages there were
+ */
 async function answerFromCache(setup: Setup, deliveries = 1): Promise<number> {
   for (let answered = 0; ; answered += 1) {
     const [message] = await setup.aws.receive("captures", 1);

@@ -37,7 +37,10 @@ async function recrawls() {
   return {
     sql,
     record,
-    /** Crawls one page. @returns its captures so far, oldest first */
+    /**
+     * Crawls one page.
+     * @returns its captures so far, oldest first
+     */
     async crawl(url: string, overrides: Partial<NewJob> = {}): Promise<CaptureRow[]> {
       await createJob(dependencies, newJob([url], { config: fast, ...overrides }));
       for (;;) {

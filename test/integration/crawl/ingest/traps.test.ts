@@ -74,7 +74,8 @@ test("a filter that may be set in any combination is left after fifty sets of pa
       .filter((shape) => shape !== ""),
   );
   expect(shapes.size).toBe(50);
-  // the first fifty sets that any batch found: 8 of one facet, 36 of two, 6 of three, in as many orders as their facets have
+  // the first fifty sets that any batch found: 8 of one facet, 36 of two, 6 of three, in as many orders as their facets
+  // have
   expect(fetched.length).toBeLessThanOrEqual(1 + 8 * 4 + (28 * 2 + 8) * 4 ** 2 + 6 * 6 * 4 ** 3);
   expect(codes["TRAP_QUERY"]).toBe(20);
   const [rows] = await setup.sql<{ urls: number }[]>`select count(*)::int as urls from frontier`;

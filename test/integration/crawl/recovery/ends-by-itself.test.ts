@@ -1,4 +1,7 @@
-/** Without the sweep, and with nothing lost: every job ends, whatever its limits and in whatever order its tasks are answered. */
+/**
+ * Without the sweep, and with nothing lost: every job ends, whatever its limits and in whatever order its tasks are
+ * answered.
+ */
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { ingestBatch } from "../../../../shared/crawl/ingest/ingest-batch.ts";

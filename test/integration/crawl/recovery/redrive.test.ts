@@ -29,7 +29,10 @@ async function redriving(most = 3) {
   return {
     ...setup,
     receive,
-    /** One delivery to ingest. @returns whether the message comes back to the queue */
+    /**
+     * One delivery to ingest.
+     * @returns whether the message comes back to the queue
+     */
     async ingestNext(): Promise<boolean> {
       const record = await receive("captures");
       if (record === undefined) throw new Error("captures is empty");

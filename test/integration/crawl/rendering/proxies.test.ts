@@ -65,7 +65,10 @@ async function share(servers: ProxyServer[], active = true, id: string = randomU
   return id;
 }
 
-/** Fetches the page, then has it rendered. @param before what happens in between */
+/**
+ * Fetches the page, then has it rendered.
+ * @param before what happens in between
+ */
 async function render(proxy_id: string, before?: () => unknown): Promise<Capture> {
   const config = { proxy_id, render: "always", respect_robots_txt: false } as const;
   await harness.fetch.deliver(fetchTask({ urls: [`${site.origin}/page`], config }));

@@ -7,9 +7,15 @@ import { type ResultsSetup, resultsSetup, type Sent } from "../results-api/resul
 
 export interface ExtractSetup extends ResultsSetup {
   key: string;
-  /** Posts the body while the server answers what is fetched. @returns the answer, and every URL that was fetched */
+  /**
+   * Posts the body while the server answers what is fetched.
+   * @returns the answer, and every URL that was fetched
+   */
   post(path: string, json: object, server: Server): Promise<TestAnswer & { asked: string[] }>;
-  /** Waits until the URL has a capture. @returns the job that it is of */
+  /**
+   * Waits until the URL has a capture.
+   * @returns the job that it is of
+   */
   onceCaptured(url: string): Promise<string>;
 }
 /** By URL; `undefined` never answers. */

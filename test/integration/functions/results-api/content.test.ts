@@ -9,7 +9,10 @@ import { type ResultsSetup, resultsSetup, type Sent } from "./results-setup.ts";
 
 const CONTENT = selectFields({ include: "content,markdown,truncated,parse_error,charset" }, "all");
 
-/** Crawls one URL per name. @returns the pages by name */
+/**
+ * Crawls one URL per name.
+ * @returns the pages by name
+ */
 async function crawl(setup: ResultsSetup, sent: Record<string, Sent>) {
   const names = Object.keys(sent);
   const job = await createJob(setup.dependencies, newJob(names.map((name) => `http://a.example/${name}`)));

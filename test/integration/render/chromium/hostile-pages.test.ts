@@ -1,4 +1,7 @@
-/** Whatever a page tries, it reaches nothing that the URL guard forbids: a service inside sees no connection and no datagram. */
+/**
+ * Whatever a page tries, it reaches nothing that the URL guard forbids: a service inside sees no connection and no
+ * datagram.
+ */
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { get } from "node:http";

@@ -1,4 +1,6 @@
-/** robots.txt files of real sites (test/fixtures/field), with the verdicts of Protego, which reads them by the same RFC. */
+/**
+ * robots.txt files of real sites (test/fixtures/field), with the verdicts of Protego, which reads them by the same RFC.
+ */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
