@@ -2,9 +2,10 @@
  * Declares the rooms of the source tree, and which of them each may import: the arrows that `npm run check:arrows`
  * holds.
  */
+import { TOPOLOGY } from "../infra/topology.ts";
 
 const PLATFORM = ["shared/platform"];
-const TOPOLOGY = ["infra/topology.ts", "infra/topology"];
+const DECLARATION = ["infra/topology.ts", "infra/topology"];
 const OUTSIDE = [...PLATFORM, "shared/access"];
 
 /**
@@ -156,12 +157,12 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
   "local/ports.ts": [],
   "local/lines.ts": [],
   "local/compile-cache.js": [],
-  "local/aws": [...TOPOLOGY, "local/ports.ts"],
+  "local/aws": [...DECLARATION, "local/ports.ts"],
   "local/postgres": ["local/ports.ts"],
-  "local/usage": [...TOPOLOGY, "local/aws"],
+  "local/usage": [...DECLARATION, "local/aws"],
   "local/scheduler": ["local/aws", "local/ports.ts", "local/gateway/http-body.ts"],
   "local/lambda": [
-    ...TOPOLOGY,
+    ...DECLARATION,
     ...PLATFORM,
     "local/aws",
     "local/usage",
@@ -170,15 +171,15 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
     "local/compile-cache.js",
   ],
   "local/metrics": ["shared", "local/aws", "local/usage", "local/lambda"],
-  "local/gateway": [...TOPOLOGY, ...PLATFORM, "functions/adapters/api", "local/usage", "local/lambda", "local/metrics"],
+  "local/gateway": [...DECLARATION, ...PLATFORM, "functions/adapters/api", "local/usage", "local/lambda", "local/metrics"],
   "local/gateway/http-body.ts": [],
-  local: [...TOPOLOGY, "functions", "shared"],
+  local: [...DECLARATION, "functions", "shared"],
   cli: ["shared/platform", "local", "demo"],
-  demo: ["shared/platform", ...TOPOLOGY, "local", "cli"],
-  checks: ["shared/platform", "functions", ...TOPOLOGY],
-  bench: ["shared", "functions", ...TOPOLOGY, "local", "demo", "cli", "test/services"],
-  "test/services": ["shared", "functions", ...TOPOLOGY, "local", "demo", "cli", "test/sites", "test/fixtures"],
-  "test/fixtures": ["local", "shared", ...TOPOLOGY],
+  demo: ["shared/platform", ...DECLARATION, "local", "cli"],
+  checks: ["shared/platform", "functions", ...DECLARATION],
+  bench: ["shared", "functions", ...DECLARATION, "local", "demo", "cli", "test/services"],
+  "test/services": ["shared", "functions", ...DECLARATION, "local", "demo", "cli", "test/sites", "test/fixtures"],
+  "test/fixtures": ["local", "shared", ...DECLARATION],
   "test/sites": ["demo", "test/services/arrivals.ts"],
   "test/services/arrivals.ts": [],
   test: ["shared", "functions", "infra", "layers", "local", "cli", "demo", "bench", "checks"],
@@ -192,10 +193,17 @@ export const PACKAGES: readonly { names: RegExp; rooms: RegExp }[] = [
   { names: /^(vitest|fast-check|aws-sdk-client-mock)(\/|$)/, rooms: /^(test|vitest\.config\.ts)(\/|$)/ },
 ];
 
+const WITHOUT_DATABASE = [
+  "shared/crawl/fetch",
+  "shared/crawl/rendering",
+  "shared/render",
+  ...TOPOLOGY.functions.filter(({ grants }) => !grants.database).map(({ name }) => `functions/${name}`),
+];
+
 /** What rooms may not reach, over however many files. */
 export const UNREACHABLE: readonly { from: RegExp; to: RegExp; why: string }[] = [
   {
-    from: /^(shared\/crawl\/(fetch|rendering)|shared\/render|functions\/(fetch|render|render-media|discover|harvest|proxy-test|push))\//,
+    from: new RegExp(`^(${WITHOUT_DATABASE.join("|")})/`),
     to: /^(postgres|shared\/platform\/database\/.*)$/,
     why: "it deals with what strangers send, and so has no database",
   },

@@ -30,11 +30,8 @@ async function crawlAndReadTables(env: Record<string, string>) {
       counts: job.counts,
       frontier: await sql`select url, depth, state, error_code from frontier order by url`,
       captures: await sql`select url, status_code, payload_digest, error_code from captures order by url`,
-      documents:
-        await sql`select url, title, encode(content_hash, 'hex') as hash, generation_active from documents order by url`,
-      sections:
-        await sql`select d.url, s.position, s.heading, s.content from sections s join documents d on d.id = s.document_id
-        order by 1, 2`,
+      documents: await sql`select url, title, encode(content_hash, 'hex') as hash, sections, generation_active
+        from documents order by url`,
       chunks: await sql`select d.url, c.chunk_index, encode(c.content_hash, 'hex') as hash, e.state as embedding
         from chunks c join embeddings e on e.chunk_id = c.id join documents d on d.id = c.document_id order by 1, 2`,
     };
