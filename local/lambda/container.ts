@@ -41,9 +41,9 @@ const LOAD_TIMEOUT_MS = 60_000;
 const CLOSE_TIMEOUT_MS = 2_000;
 
 /**
- * What the JavaScript heap may take of a function's memory; buffers and code need the rest. Every thread fills its room for
- * new objects and keeps it (Node's default is 96 MB). Measured over crawls of 1,500 pages: with 24 MB a page costs Node what
- * it costs with 48, with 12 MB a fifth more.
+ * What the JavaScript heap may take of a function's memory; buffers and code need the rest. Every thread fills its room
+ * for new objects and keeps it (Node's default is 96 MB). Measured over crawls of 1,500 pages: with 24 MB a page costs
+ * Node what it costs with 48, with 12 MB a fifth more.
  */
 const heapLimits = (memoryMb: number): ResourceLimits => ({
   maxOldGenerationSizeMb: Math.max(256, memoryMb / 2),
