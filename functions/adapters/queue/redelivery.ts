@@ -1,6 +1,7 @@
 /**
- * Middleware that decides what becomes of a message that could not be handled. A passing fault returns it to its queue
- * with a growing delay; a permanent one sends it to the dead-letter queue at once; both are logged with their cause.
+ * Middleware that decides what becomes of a message that could not be handled. A transient error returns it to its
+ * queue with a growing delay; a permanent one sends it to the dead-letter queue at once; both are logged with their
+ * cause.
  *
  * A service that is down says nothing of the message: then it is tried for as long as the queue allows, some six
  * minutes.

@@ -190,7 +190,7 @@ function inTransaction(db: DatabaseSync, work: () => void): void {
 
 const PASSING = new Set([5 /* SQLITE_BUSY */, 6 /* SQLITE_LOCKED */, 10 /* SQLITE_IOERR */, 13 /* SQLITE_FULL */]);
 
-/** Lets a passing fault of SQLite be tried again by the queue. */
+/** Lets a transient error of SQLite be tried again by the queue. */
 function guarded<T>(work: () => T): T {
   try {
     return work();

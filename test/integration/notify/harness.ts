@@ -83,7 +83,7 @@ export async function progressHarness() {
     push: (message: PushMessage) => pushEvent({ subscriptions, connections, sockets, clock, log }, message),
     sweep: () => wakeStalledSubscriptions({ queues, subscriptions, clock, log }),
     /**
-     * Messages of the watch; those with a delay of a second too.
+     * Messages of the update loop; those with a delay of a second too.
      * @param waitS for the first, in seconds
      */
     turns: (waitS = 2) => aws.receive("progress", waitS),
@@ -97,7 +97,7 @@ export async function progressHarness() {
       return (await subscriptions.read(jobId))?.listeners.map(({ connectionId }) => connectionId) ?? [];
     },
     /**
-     * One turn of the watch, and what it leads to.
+     * One round of the update loop, and what it leads to.
      * @returns the message of the next turn
      */
     async step(message: unknown): Promise<unknown> {

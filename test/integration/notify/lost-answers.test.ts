@@ -19,6 +19,6 @@ test("a watch goes on at once, and a listener is told each change and the end on
     ["completed", 4],
   ]);
   expect(harness.closed.has(listener)).toBe(true);
-  // a turn and a delivery of each step, and the last word
+  // a round and a delivery of each step, and the terminal event
   expect(lost()).toBeGreaterThanOrEqual(7);
 });

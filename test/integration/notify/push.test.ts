@@ -14,7 +14,7 @@ async function watched(harness: ProgressHarness, listeners = 1) {
   harness.pass(60_000);
   await harness.round({ jobId });
   const [first] = await harness.pushes();
-  if (first === undefined) throw new Error("the watch told nothing");
+  if (first === undefined) throw new Error("the update loop sent nothing");
   const message = (step: number, kind: PushMessage["kind"] = "progress"): PushMessage => ({
     ...first,
     seq: first.seq + step,
@@ -47,7 +47,7 @@ test("nothing follows the last event, which comes once, however deliveries are m
     }
   };
   await Promise.all(Array.from({ length: 4 }, deliver));
-  // as the watch does as long as somebody is left
+  // as the update loop does as long as somebody is left
   await harness.push(message(20, "last"));
   for (const id of ids) {
     const heard = harness.heard(id);
@@ -132,7 +132,7 @@ test("a connection that has left is forgotten, one that is not open yet is tried
 test("a listener that had left before it was written down as one is not written to for hours", async () => {
   const harness = await progressHarness();
   const { jobId, ids, message } = await watched(harness);
-  // the connection was forgotten while its name was on the way into the watch
+  // the connection was forgotten while its name was on the way into the subscription
   const left = { connectionId: "left", expiresAt: Math.ceil(harness.clock.now() / 1000) + 3600 };
   await harness.subscriptions.join(jobId, left);
   harness.closed.add(left.connectionId);

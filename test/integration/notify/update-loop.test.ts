@@ -1,4 +1,4 @@
-/** The watch over a job: one, as long as somebody listens, and told of no more than what has changed. */
+/** The update loop of a job: one, as long as somebody listens, and told of no more than what has changed. */
 import { expect, test } from "vitest";
 import { takeRound, updateMessageSchema } from "../../../shared/notify/update-loop.ts";
 import type { Sql } from "../../../shared/platform/database/database.ts";
@@ -77,7 +77,7 @@ test("a watch whose message was lost goes on with the sweep, and one that goes o
   expect(harness.heard(listener).map(({ data }) => data.counts.crawled)).toEqual([0, 1]);
 });
 
-test("without listeners the watch ends, and the database is not asked", async () => {
+test("without listeners the update loop ends, and the database is not asked", async () => {
   const harness = await progressHarness();
   const jobId = await harness.job();
   const listener = await harness.listen(jobId);
