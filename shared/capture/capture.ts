@@ -136,6 +136,7 @@ export const CAPTURE_ERROR_CODES = {
   ROBOTS_UNREACHABLE: "failed",
   PROXY_UNAVAILABLE: "failed",
   DEAD_LETTERED: "failed",
+  TASK_REFUSED: "failed",
   ROBOTS_DENIED: "skipped",
   OUT_OF_SCOPE: "skipped",
   DOMAIN_BLOCKED: "skipped",

@@ -3,7 +3,7 @@
  * something to do.
  */
 
-import type { QueueSender } from "../../platform/aws/queues.ts";
+import { MessagesRefused, type QueueSender } from "../../platform/aws/queues.ts";
 import type { Sql } from "../../platform/database/database.ts";
 import { rowsOf } from "../../platform/database/rows.ts";
 import { uuidv7 } from "../../platform/ids.ts";
@@ -61,12 +61,11 @@ export async function createDiscovery(dependencies: DiscoveryDependencies, job: 
     insert into discovery_jobs (id, domain, sources, pattern, max_urls, score_query, score_threshold, api_key_id)
     values (${jobId}, ${job.domain}, ${job.sources}, ${job.pattern}, ${job.maxUrls}, ${job.scoreQuery},
       ${job.scoreThreshold}, ${job.apiKeyId})`;
-  const view = (await readDiscoveryJob(sql, jobId)) as DiscoveryView;
-  await sendDiscovery(dependencies, view);
-  return view;
+  await sendDiscovery(dependencies, (await readDiscoveryJob(sql, jobId)) as DiscoveryView);
+  return (await readDiscoveryJob(sql, jobId)) as DiscoveryView;
 }
 
-/** Sends the job's message; where that fails the next sweep tries again. */
+/** Sends the job's message; where that fails the next sweep tries again, and where it always would the job ends. */
 export async function sendDiscovery(
   { sql, queues, log }: Pick<DiscoveryDependencies, "sql" | "queues" | "log">,
   job: DiscoveryView,
@@ -83,6 +82,10 @@ export async function sendDiscovery(
   try {
     await queues.send(DISCOVER_QUEUE, task);
   } catch (error) {
+    if (error instanceof MessagesRefused) {
+      log.error("a discovery cannot be sent as it is: it ends as failed", { error, job_id: job.job_id });
+      return void (await failDiscovery({ sql, log }, job.job_id, `TASK_REFUSED: ${error.message}`));
+    }
     log.warn("a discovery's message could not be sent: the sweep sends it", { error, job_id: job.job_id });
     await sql`update discovery_jobs set sent_at = null, sends = greatest(0, sends - 1) where id = ${job.job_id}`;
   }

@@ -58,6 +58,7 @@ const CLASS_OF: Record<CaptureErrorCode, ErrorClass> = {
   BUDGET_EXHAUSTED: "stopped",
   HOST_BUDGET_EXHAUSTED: "stopped",
   DEAD_LETTERED: "stopped",
+  TASK_REFUSED: "stopped",
 };
 
 const PAGE_OUTCOMES = ["fetched", "not_modified", ...ERROR_CLASSES] as const;

@@ -1,10 +1,8 @@
-/** Makes fetch tasks of claimed rows, and sends them. */
+/** Makes fetch tasks of claimed rows. */
 
-import type { QueueSender } from "../../platform/aws/queues.ts";
 import type { Transaction } from "../../platform/database/database.ts";
-import type { Logger } from "../../platform/observability/log.ts";
 import type { JobRow } from "../jobs/lifecycle.ts";
-import { type FetchTask, fetchQueue, type PriorCapture } from "../tasks/fetch-task.ts";
+import type { FetchTask, PriorCapture } from "../tasks/fetch-task.ts";
 import { taskScope } from "../urls/scope.ts";
 import { claimShape } from "./claim-limits.ts";
 
@@ -98,35 +96,4 @@ export function priorOf(tx: Transaction, job: Pick<JobRow, "collectionId">) {
     ) heard
     where o.warc_key is not null and not o.truncated
     order by known.active desc limit 1`;
-}
-
-/** Sends the tasks. To be called after the commit: a task that is lost here is sent again by the sweep. */
-export async function dispatch(
-  { queues, log }: { queues: QueueSender; log: Logger },
-  tasks: readonly ClaimedTask[],
-): Promise<void> {
-  const lost = (error: unknown, some: readonly ClaimedTask[]): void =>
-    log.warn("fetch tasks were not sent: the sweep sends them once their lease lapses", {
-      error,
-      job_id: some[0]?.task.jobId,
-      task_ids: some.map(({ task }) => task.taskId),
-    });
-  const known = tasks.filter(({ fromCache }) => fromCache);
-  if (known.length > 0) {
-    const messages = known.map(({ task: { jobId, taskId } }) => ({ jobId, taskId, fromCache: true }));
-    await queues.sendAll("captures", messages).catch((error: unknown) => lost(error, known));
-  }
-  const delayed = tasks.filter(({ delayS, fromCache }) => delayS > 0 && !fromCache);
-  const ready = Map.groupBy(
-    tasks.filter(({ delayS, fromCache }) => delayS === 0 && !fromCache),
-    ({ task }) => fetchQueue(task.priority),
-  );
-  for (const [queue, some] of ready) {
-    const messages = some.map(({ task }) => task);
-    await queues.sendAll(queue, messages).catch((error: unknown) => lost(error, some));
-  }
-  for (const each of delayed) {
-    const { task, delayS } = each;
-    await queues.send(fetchQueue(task.priority), task, delayS).catch((error: unknown) => lost(error, [each]));
-  }
 }

@@ -2,10 +2,11 @@
 import { inTransaction, type Transaction } from "../../platform/database/database.ts";
 import type { JobDependencies } from "../jobs/dependencies.ts";
 import { lockJob, settleJob } from "../jobs/lifecycle.ts";
-import { dispatch } from "./build-task.ts";
 import { claimUrls } from "./claim.ts";
 import { MAX_SENDS } from "./claim-lease.ts";
-import { type ClaimedUrl, endClaimed, lockClaimed, lockLapsed, lockTask } from "./frontier.ts";
+import { dispatch } from "./dispatch.ts";
+import { endTask } from "./end-task.ts";
+import { type ClaimedUrl, lockClaimed, lockLapsed, lockTask } from "./frontier.ts";
 
 type LostWorkDependencies = Pick<JobDependencies, "sql" | "queues" | "log">;
 
@@ -37,25 +38,8 @@ async function endOutstanding(
   taskId: string,
   lockOutstanding: (tx: Transaction) => Promise<ClaimedUrl[]>,
 ): Promise<number> {
-  const { ended, tasks } = await inTransaction(dependencies.sql, async (tx) => {
-    const outstanding = await lockOutstanding(tx);
-    const job = outstanding.length === 0 ? undefined : await lockJob(tx, jobId);
-    if (job === undefined) return { ended: 0, tasks: [] };
-    const outcome = job.cancelRequested
-      ? ({ state: "skipped", errorCode: "CANCELLED" } as const)
-      : ({ state: "failed", errorCode: "DEAD_LETTERED" } as const);
-    await endClaimed(
-      tx,
-      job,
-      outstanding.map(({ urlHash }) => ({ urlHash, ...outcome, waitMs: 0, captureId: null, givesBudgetBack: false })),
-    );
-    await tx`
-      update dead_letters set state = 'ended', redrive_at = null, updated_at = now()
-      where job_id = ${jobId} and task_id = ${taskId} and state = 'sent'`;
-    const tasks = await claimUrls(tx, job, [...new Set(outstanding.map((url) => url.host))]);
-    await settleJob(tx, jobId, dependencies.log);
-    return { ended: outstanding.length, tasks };
-  });
+  const outcome = { state: "failed", errorCode: "DEAD_LETTERED" } as const;
+  const { ended, tasks } = await endTask(dependencies, jobId, taskId, outcome, lockOutstanding);
   await dispatch(dependencies, tasks);
   if (ended === 0) await claimSkipped(dependencies, jobId);
   return ended;

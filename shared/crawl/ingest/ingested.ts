@@ -2,7 +2,8 @@
 import { sendEmbedTasks } from "../../knowledge/embedding/embed-task.ts";
 import { refreshIfSmall } from "../../knowledge/search/corpus-statistics.ts";
 import type { Logger } from "../../platform/observability/log.ts";
-import { type ClaimedTask, dispatch } from "../frontier/build-task.ts";
+import type { ClaimedTask } from "../frontier/build-task.ts";
+import { dispatch } from "../frontier/dispatch.ts";
 import { claimSkipped } from "../frontier/give-up.ts";
 import type { Settled } from "../jobs/lifecycle.ts";
 import type { IngestDependencies } from "./dependencies.ts";

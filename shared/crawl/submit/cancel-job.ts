@@ -1,7 +1,7 @@
 /** Cancels jobs. */
 import { inTransaction, type Transaction } from "../../platform/database/database.ts";
-import { dispatch } from "../frontier/build-task.ts";
 import { readTasks } from "../frontier/claim-lease.ts";
+import { dispatch } from "../frontier/dispatch.ts";
 import { skipPending } from "../frontier/frontier.ts";
 import type { JobDependencies } from "../jobs/dependencies.ts";
 import { isFinished, lockJob, settleJob } from "../jobs/lifecycle.ts";

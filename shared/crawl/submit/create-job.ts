@@ -2,8 +2,8 @@
 import { inTransaction, type Transaction } from "../../platform/database/database.ts";
 import { uuidv7 } from "../../platform/ids.ts";
 import { refuseBlockedSeeds } from "../frontier/blocked-hosts.ts";
-import { dispatch } from "../frontier/build-task.ts";
 import { claimUrls } from "../frontier/claim.ts";
+import { dispatch } from "../frontier/dispatch.ts";
 import { addUrls, seedUrl } from "../frontier/frontier.ts";
 import type { JobDependencies } from "../jobs/dependencies.ts";
 import { type JobRow, lockJob, settleJob } from "../jobs/lifecycle.ts";

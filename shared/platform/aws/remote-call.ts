@@ -8,7 +8,7 @@ import type { Clock } from "../clock.ts";
 import { ApiError } from "../errors.ts";
 import { uuidv7 } from "../ids.ts";
 import { retryTransient } from "../transient-errors.ts";
-import type { QueueSender } from "./queues.ts";
+import { MessagesRefused, type QueueSender } from "./queues.ts";
 import { createStateTable, expiresAt } from "./state-table.ts";
 
 /** The message of a remote call queue; `request` is what that queue's consumer takes. */
@@ -41,7 +41,10 @@ const SHORTEST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 400;
 
 export interface RemoteCaller {
-  /** @throws ApiError that the remote call ended with; 504 REMOTE_TIMEOUT where nothing came within `timeoutMs` */
+  /**
+   * @throws ApiError that the remote call ended with; 504 REMOTE_TIMEOUT where nothing came within `timeoutMs`; 413
+   * PAYLOAD_TOO_LARGE where the request fits no message
+   */
   ask(queue: string, request: unknown, timeoutMs: number): Promise<unknown>;
 }
 
@@ -55,7 +58,10 @@ export function createRemoteCaller(
       const callId = uuidv7();
       const started = clock.now();
       const deadline = started + timeoutMs;
-      await queues.send(queue, { callId, deadline, request } satisfies RemoteCall);
+      await queues.send(queue, { callId, deadline, request } satisfies RemoteCall).catch((error: unknown) => {
+        if (!(error instanceof MessagesRefused)) throw error;
+        throw new ApiError(413, error.message, { code: "PAYLOAD_TOO_LARGE", cause: error });
+      });
       for (;;) {
         const waited = clock.now() - started;
         await clock.sleep(Math.min(LONGEST_PAUSE_MS, Math.max(SHORTEST_PAUSE_MS, waited * PAUSE_SHARE)));

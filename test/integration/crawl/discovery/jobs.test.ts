@@ -62,6 +62,12 @@ test("a job goes out as one message, with the words of its query", async () => {
   ]);
 });
 
+test("a job that fits no message ends at once, and says why", async () => {
+  const setup = await crawlSetup({ sqs: true });
+  const job = await createDiscovery(setup.dependencies, { ...NEW, pattern: "x".repeat(1_100_000) });
+  expect(job).toMatchObject({ status: "failed", error: expect.stringMatching(/^TASK_REFUSED: .*over 1048576 bytes/) });
+});
+
 test("a job begins, and ends exactly once however often its end is told, and in whatever order", async () => {
   const setup = await crawlSetup();
   const { job_id } = await createDiscovery(setup.dependencies, NEW);

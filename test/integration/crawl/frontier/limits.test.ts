@@ -118,3 +118,13 @@ test("the list of URLs comes in order of discovery, page by page, each URL once"
   } while (after !== undefined);
   expect(seen).toEqual(["/", ...fan(24)]);
 });
+
+test("URLs whose task fits no message end with a reason, and so does their job", async () => {
+  const setup = await crawlSetup({ sqs: true });
+  const roots = ["a.example/", `a.example/${"x".repeat(1_100_000)}`];
+  const scope = { mode: "prefix" as const, roots, include: [], exclude: [] };
+  const job = await createJob(setup.dependencies, newSiteJob("http://a.example/", { scope }));
+  expect(job).toMatchObject({ status: "failed", counts: { failed: 1, open: 0 } });
+  const urls = await setup.sql`select state, error_code from frontier where job_id = ${job.job_id}`;
+  expect([...urls]).toEqual([{ state: "failed", error_code: "TASK_REFUSED" }]);
+});

@@ -27,6 +27,13 @@ const show = (id: string, query = ""): Promise<TestAnswer> =>
   callApi(api, { path: `/api/v1/discover/${id}${query}`, key: setup.keys.read });
 
 describe("taking a discovery", () => {
+  test.each(["/(\u{1F41F}|fish)/", "\uFFFE", "\uFFFF"])("sends the pattern %j as it stands", async (pattern) => {
+    const answer = await start({ domain: "a.example", pattern, score_query: `${pattern} shells` });
+    expect(answer).toMatchObject({ status: 202, body: { status: "pending" } });
+    const [message] = await setup.aws.receive("discover", 5);
+    expect(discoveryTaskSchema.parse(message)).toMatchObject({ jobId: answer.body.job_id, pattern });
+  });
+
   test("answers 202 and sends what was asked for", async () => {
     const answer = await start({ domain: " WWW.A.Example ", sources: ["common_crawl", "sitemap", "sitemap"] });
     expect(answer).toMatchObject({ status: 202, body: { status: "pending", message: expect.stringContaining("500") } });

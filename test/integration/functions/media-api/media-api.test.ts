@@ -194,6 +194,12 @@ describe("waiting", () => {
   });
 });
 
+test("a script may hold any character", async () => {
+  const scripts = ["'\u{1F41F}'.length", "'\uFFFF'.charCodeAt(0)"];
+  const { body } = await ask("execute-js", { url: `${site.origin}/page`, scripts });
+  expect(body.results.map(({ result }: { result: unknown }) => result)).toEqual([2, 0xffff]);
+});
+
 describe("bad input", () => {
   const url = "https://example.com/";
   test.each([
@@ -212,6 +218,14 @@ describe("bad input", () => {
     const answer = await ask(path, body);
     expect([answer.status, answer.body.code]).toEqual([400, "VALIDATION_ERROR"]);
     expect(answer.body.details.faults.map((fault: { path: string }) => fault.path)).toContain(field);
+  });
+
+  test("scripts that fit no message are refused as too large", async () => {
+    const scripts = Array.from({ length: 12 }, () => "x".repeat(100_000));
+    expect(await ask("execute-js", { url, scripts })).toMatchObject({
+      status: 413,
+      body: { code: "PAYLOAD_TOO_LARGE" },
+    });
   });
 
   test.each([
