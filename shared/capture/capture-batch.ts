@@ -22,7 +22,7 @@ export const capturesMessageSchema = z.strictObject({
 });
 export type CapturesMessage = z.infer<typeof capturesMessageSchema>;
 
-/** Of one decompressed batch: 25 pages of 8 MB text. */
+/** Of one decompressed batch, which is sent when it holds 4 million characters, the links of its pages not counted. */
 const MAX_BATCH_BYTES = 256 * 1024 * 1024;
 
 /** @returns the key under which the batch lies */

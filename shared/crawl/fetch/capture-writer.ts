@@ -47,7 +47,7 @@ export interface CaptureWriterOptions {
   onTrouble(error: Error | "lease-lost"): void;
 }
 
-const FLUSH_CAPTURES = 25;
+const FLUSH_CAPTURES = 50;
 const FLUSH_AFTER_MS = 1000;
 /** Of compressed WARC: bounds the worker's memory. */
 const FLUSH_WARC_BYTES = 16 * 1024 * 1024;
