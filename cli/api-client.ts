@@ -16,15 +16,15 @@ interface ErrorBody {
 }
 
 /** An error answer of the API. */
-class ApiFailure extends CliError {
-  readonly status: number;
+export class ApiFailure extends CliError {
+  /** As it came; empty where that was no JSON. */
   readonly body: ErrorBody;
 
-  constructor(status: number, body: ErrorBody) {
+  constructor(status: number, answer: ErrorBody) {
+    const body = withCode(answer);
     const access = body.code === "AUTH_REQUIRED" || body.code === "FORBIDDEN";
     super(describe(status, body), access ? EXIT.access : EXIT.failed, hintFor(body));
-    this.status = status;
-    this.body = body;
+    this.body = answer;
   }
 }
 
@@ -82,13 +82,16 @@ function parseAnswer(text: string, url: string): unknown {
 function errorBody(text: string): ErrorBody {
   try {
     const parsed: unknown = JSON.parse(text);
-    const body: ErrorBody = typeof parsed === "object" && parsed !== null ? parsed : {};
-    // the spider's family has the name of its code in `error`
-    const { error_code: code, message: error } = body;
-    return code === undefined || error === undefined ? body : { ...body, code, error };
+    return typeof parsed === "object" && parsed !== null ? parsed : {};
   } catch {
     return {};
   }
+}
+
+/** The spider's family has the name of its code in `error`. */
+function withCode(body: ErrorBody): ErrorBody {
+  const { error_code: code, message: error } = body;
+  return code === undefined || error === undefined ? body : { ...body, code, error };
 }
 
 function describe(status: number, { error, code, request_id }: ErrorBody): string {

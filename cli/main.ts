@@ -1,9 +1,11 @@
 /** The command line. It talks to the HTTP API only; `start` and `demo` run the programs of those names. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { Command, InvalidArgumentError, Option } from "commander";
-import { type ApiClient, createApiClient } from "./api-client.ts";
+import { type ApiClient, ApiFailure, createApiClient } from "./api-client.ts";
 import { type CrawlOptions, crawl } from "./commands/crawl.ts";
 import { type DiscoverOptions, discover } from "./commands/discover.ts";
-import { cancelJob, listJobs, retryJob, showJob, showResults } from "./commands/jobs.ts";
+import { cancelJob, listJobs, type ResultsOptions, retryJob, showJob, showResults } from "./commands/jobs.ts";
 import { createKey, listKeys, type NewKeyOptions, revokeKey } from "./commands/keys.ts";
 import { runProgram } from "./commands/run.ts";
 import { SEARCH_MODES, type SearchOptions, search } from "./commands/search.ts";
@@ -22,8 +24,13 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
 
 /** Runs a command of the API with a client for the connection that the flags and the environment name. */
 async function withApi(command: Command, run: (api: ApiClient) => Promise<number>): Promise<void> {
-  const flags = command.optsWithGlobals<ConnectionFlags>();
-  exitCode = await run(createApiClient(await findConnection(flags, process.env, process.cwd())));
+  const flags = command.optsWithGlobals<ConnectionFlags & { json?: true }>();
+  try {
+    exitCode = await run(createApiClient(await findConnection(flags, process.env, process.cwd())));
+  } catch (error) {
+    if (flags.json && error instanceof ApiFailure) terminal.line(JSON.stringify(error.body, null, 2));
+    throw error;
+  }
 }
 
 const positive = (text: string): number => {
@@ -31,16 +38,27 @@ const positive = (text: string): number => {
   if (!(value > 0)) throw new InvalidArgumentError("It must be a number above 0.");
   return value;
 };
+const share = (text: string): number => {
+  const value = Number(text);
+  if (text.trim() === "" || !(value >= 0 && value <= 1))
+    throw new InvalidArgumentError("It must be a number from 0 to 1.");
+  return value;
+};
 const count = (text: string): number => {
   if (!/^[0-9]+$/.test(text)) throw new InvalidArgumentError("It must be a whole number.");
   return Number(text);
 };
 const repeated = (text: string, before: string[] | undefined): string[] => [...(before ?? []), text];
-const json = () => new Option("--json", "print the API's answer");
+const json = () => new Option("--json", "print the API's answer, that to a refused request included");
 const limit = (value: number) => new Option("--limit <n>", "entries to show").argParser(count).default(value);
+
+const { version } = JSON.parse(readFileSync(join(import.meta.dirname, "../package.json"), "utf8")) as {
+  version: string;
+};
 
 const program = new Command("strandline")
   .description("Crawl web sites politely, keep every page as a WARC capture, and search them")
+  .version(version, "--version", "print the version")
   .option("--url <address>", "the API's address (STRANDLINE_URL, or that of the last local start)")
   .option("--api-key <key>", "the API key (STRANDLINE_API_KEY, or that of the last local start)")
   .addHelpText(
@@ -75,11 +93,23 @@ program
   .addOption(new Option("--scope <scope>", "site: where links may lead").choices(["host", "domain", "prefix"]))
   .addOption(new Option("--strategy <name>", "site: order of pages").choices(["bfs", "dfs", "best_first"]))
   .option("--keywords <words>", "site: what best_first looks for, separated by commas")
+  .option("--score-threshold <n>", "site: best_first follows no link that scores less (0 to 1)", share)
   .option("--include <pattern>", "site: follow only URLs that match (RE2; may be repeated)", repeated)
   .option("--exclude <pattern>", "site: follow no URL that matches (RE2; may be repeated)", repeated)
   .option("--timeout <seconds>", "site: end after so long with what is there", positive)
+  .option("--max-pages-per-host <n>", "site: fetch at most this many pages of each host", count)
+  .option("--concurrency <n>", "site: requests at once, at the most", count)
   .addOption(new Option("--render <when>", "open pages in a browser").choices(["never", "auto", "always"]))
+  .option("--wait-for <selector>", "CSS selector that must appear before a rendered page counts as loaded")
   .option("--rate <n>", "requests a second to each host", positive)
+  .option("--no-robots", "ask also for what robots.txt forbids")
+  .option("--header <line>", "request header, as in 'Accept-Language: de' (may be repeated)", repeated)
+  .option("--language <code>", "make pages in this language searchable; * for all (may be repeated)", repeated)
+  .option("--proxy <id>", "proxy config to go through")
+  .option("--tag <tag>", "tag of the job (may be repeated)", repeated)
+  .addOption(new Option("--priority <level>", "before or after other jobs").choices(["high", "normal", "low"]))
+  .addOption(new Option("--cache <use>", "take recent captures instead of requests").choices(["use", "bypass"]))
+  .option("--config <file>", "JSON or YAML file with fields of the API's request; options win over it")
   .option("--watch", "follow the crawl until it has ended")
   .addOption(json())
   .action((urls: string[], options: CrawlOptions, command: Command) =>
@@ -89,13 +119,16 @@ program
 program
   .command("search")
   .description("search what was crawled")
-  .argument("<query...>")
+  .argument("<query...>", "a word that begins with a hyphen, such as -draft, is part of it")
+  .allowUnknownOption()
   .addOption(new Option("--mode <mode>", "how to search").choices(SEARCH_MODES).default("hybrid"))
   .addOption(limit(10))
   .addOption(json())
-  .action((words: string[], options: SearchOptions, command: Command) =>
-    withApi(command, (api) => search(api, terminal, words.join(" "), options)),
-  );
+  .action((words: string[], options: SearchOptions, command: Command) => {
+    const unknown = words.find((word) => word.startsWith("--"));
+    if (unknown !== undefined && !process.argv.includes("--")) command.error(`error: unknown option '${unknown}'`);
+    return withApi(command, (api) => search(api, terminal, words.join(" "), options));
+  });
 
 program
   .command("discover")
@@ -109,9 +142,10 @@ program
     withApi(command, (api) => discover(api, terminal, createTerminal(process.stderr, process.env), site, options)),
   );
 
-const jobs = program
-  .command("jobs")
-  .description("list jobs, newest first")
+const jobs = program.command("jobs").description("list jobs, or see to one of them");
+jobs
+  .command("list", { isDefault: true })
+  .description("the jobs, newest first (also without the word list)")
   .option("--status <status>", "only those in this state")
   .addOption(limit(20))
   .addOption(json())
@@ -122,30 +156,36 @@ jobs
   .command("show")
   .description("what became of a job and of its URLs")
   .argument("<job-id>")
-  .action((jobId: string, _options: unknown, command: Command) =>
-    withApi(command, (api) => showJob(api, terminal, jobId, command.optsWithGlobals())),
+  .addOption(limit(20))
+  .addOption(json())
+  .action((jobId: string, options: { limit: number; json?: true }, command: Command) =>
+    withApi(command, (api) => showJob(api, terminal, jobId, options)),
   );
 jobs
   .command("results")
   .description("the pages of a job, one line of JSON each; those of a running job as they come")
   .argument("<job-id>")
   .option("--fields <names>", "fields of each page, separated by commas, e.g. title,markdown")
-  .action((jobId: string, options: { fields?: string }, command: Command) =>
+  .option("--limit <n>", "end after so many pages", count)
+  .option("--json", "the API's answers, a line each, instead of their pages")
+  .action((jobId: string, options: ResultsOptions, command: Command) =>
     withApi(command, (api) => showResults(api, terminal, jobId, options)),
   );
 jobs
   .command("retry")
   .description("crawl again what failed in a job that has ended")
   .argument("<job-id>")
-  .action((jobId: string, _options: unknown, command: Command) =>
-    withApi(command, (api) => retryJob(api, terminal, jobId)),
+  .addOption(json())
+  .action((jobId: string, options: { json?: true }, command: Command) =>
+    withApi(command, (api) => retryJob(api, terminal, jobId, options)),
   );
 jobs
   .command("cancel")
   .description("stop a job; what it has fetched so far stays in the archive")
   .argument("<job-id>")
-  .action((jobId: string, _options: unknown, command: Command) =>
-    withApi(command, (api) => cancelJob(api, terminal, jobId)),
+  .addOption(json())
+  .action((jobId: string, options: { json?: true }, command: Command) =>
+    withApi(command, (api) => cancelJob(api, terminal, jobId, options)),
   );
 
 const keys = program.command("keys").description("manage API keys (needs an admin key)");
@@ -169,7 +209,10 @@ keys
   .command("revoke")
   .description("end a key at once")
   .argument("<key-id>")
-  .action((id: string, _options: unknown, command: Command) => withApi(command, (api) => revokeKey(api, terminal, id)));
+  .addOption(json())
+  .action((id: string, options: { json?: true }, command: Command) =>
+    withApi(command, (api) => revokeKey(api, terminal, id, options)),
+  );
 
 try {
   await program.parseAsync();

@@ -73,3 +73,15 @@ export function ellipsize(text: string, columns: number): string {
   }
   return `${kept}…`;
 }
+
+/** A URL cut to so many columns in its middle, without its scheme: what tells URLs of a site apart is at their end. */
+export function shortUrl(url: string, columns: number): string {
+  const text = harmless(url);
+  if (columnsOf(text) <= columns) return text;
+  const bare = text.replace(/^https?:\/\//, "");
+  if (columnsOf(bare) <= columns) return bare;
+  const host = columnsOf(bare.replace(/\/.*/s, ""));
+  const head = Math.min(host + 1, Math.floor(columns / 3));
+  const end = ellipsize([...bare].reverse().join(""), columns - head);
+  return ellipsize(bare, head + 1).slice(0, -1) + [...end].reverse().join("");
+}

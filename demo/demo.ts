@@ -22,7 +22,11 @@ import { heading, reportAnswers, reportArchive, reportCrawl, reportNextSteps } f
 import { type SiteServer, sitePaths } from "./site-server.ts";
 import { startSystem } from "./system.ts";
 
-const USAGE = "Usage: npm run demo [-- --exit]   (PORT and STRANDLINE_HOME as for `npm start`)";
+const USAGE = `Usage: npm run demo [-- --exit], or: strandline demo [--exit]
+
+Starts the system, crawls a small site that comes along, and asks it three questions.
+  --exit   stop afterwards; the exit code is 0 where everything held
+PORT and STRANDLINE_HOME are as for \`npm start\`.`;
 
 /** @returns what should hold and does not */
 async function demonstrate(terminal: Terminal, runtime: Runtime, site: SiteServer, home: string): Promise<string[]> {
@@ -58,9 +62,13 @@ function s3Of({ addresses, env }: Runtime): S3Client {
   return new S3Client({ endpoint: addresses.s3, forcePathStyle: true, region: env["AWS_REGION"] ?? "", credentials });
 }
 
-function readArguments(): { exit: boolean } {
+function readArguments(): { exit: boolean; help: boolean } {
   try {
-    return { exit: parseArgs({ options: { exit: { type: "boolean", default: false } } }).values.exit };
+    const options = {
+      exit: { type: "boolean", default: false },
+      help: { type: "boolean", short: "h", default: false },
+    } as const;
+    return parseArgs({ options }).values;
   } catch (error) {
     throw new DemoError(error instanceof Error ? error.message : String(error), USAGE);
   }
@@ -88,7 +96,11 @@ const interrupted = new Promise<"interrupted">((resolve) => {
 
 async function main(): Promise<number> {
   const terminal = createTerminal(process.stdout, process.env);
-  const { exit } = readArguments();
+  const { exit, help } = readArguments();
+  if (help) {
+    terminal.line(USAGE);
+    return 0;
+  }
   const home = process.env["STRANDLINE_HOME"] || ".strandline";
   const started = performance.now();
   terminal.line(terminal.bold("Starting Strandline on this machine …"));

@@ -1,24 +1,13 @@
 /** `crawl URL…`: starts jobs, and follows them with --watch. */
 import type { ApiClient } from "../api-client.ts";
+import { type CrawlRequest, crawlRequest, type RequestOptions } from "../crawl-request.ts";
 import { EXIT } from "../exit.ts";
 import { hasEnded, type JobAnswer, readJob } from "../jobs-api.ts";
 import { createProgress, sumCounts } from "../progress.ts";
 import type { Terminal } from "../terminal.ts";
 import { lastOf, watchJob } from "../watch-job.ts";
 
-export interface CrawlOptions {
-  depth?: number;
-  maxPages?: number;
-  strategy?: string;
-  keywords?: string;
-  scope?: string;
-  include?: string[];
-  exclude?: string[];
-  /** Seconds. */
-  timeout?: number;
-  render?: string;
-  /** Requests a second and host. */
-  rate?: number;
+export interface CrawlOptions extends RequestOptions {
   watch?: true;
   json?: true;
 }
@@ -34,44 +23,32 @@ export async function crawl(
   urls: readonly string[],
   options: CrawlOptions,
 ): Promise<number> {
-  const jobIds = await startJobs(api, urls, options);
+  const started = await startJobs(api, urls, crawlRequest(options));
   if (!options.watch) {
-    if (options.json) terminal.line(JSON.stringify(jobIds.map((job_id) => ({ job_id }))));
-    else for (const id of jobIds) terminal.line(`Job ${id} started. Follow it with: strandline jobs show ${id}`);
+    if (options.json) showAnswers(terminal, started);
+    else
+      for (const { job_id } of started)
+        terminal.line(`Job ${job_id} started. Follow it with: strandline jobs show ${job_id}`);
     return EXIT.done;
   }
+  const jobIds = started.map(({ job_id }) => job_id);
   const jobs = await watchJobs(api, jobIds, options.json ? undefined : terminal);
-  if (options.json) terminal.line(JSON.stringify(jobs, null, 2));
+  if (options.json) showAnswers(terminal, jobs);
   else summarize(terminal, jobs);
   return jobs.every((job) => job.status === "completed") ? EXIT.done : EXIT.failed;
 }
 
-/** With any option of a site each URL is a site of its own; otherwise all URLs are pages of one job. */
-async function startJobs(api: ApiClient, urls: readonly string[], options: CrawlOptions): Promise<string[]> {
-  const config = { rate_limit_rps: options.rate, render: options.render };
-  const site = siteFields(options);
-  // what is undefined is no field of the JSON
-  if (Object.values(site).every((value) => value === undefined)) {
-    return [(await api<Started>("POST", "/api/v1/crawl", { urls, config })).job_id];
-  }
-  const jobIds: string[] = [];
-  for (const url of urls) {
-    jobIds.push((await api<Started>("POST", "/api/v1/crawl/deep", { url, ...site, config })).job_id);
-  }
-  return jobIds;
+/** The answer, or those to several requests as an array. */
+function showAnswers(terminal: Terminal, answers: readonly unknown[]): void {
+  terminal.line(JSON.stringify(answers.length === 1 ? answers[0] : answers, null, 2));
 }
 
-function siteFields(options: CrawlOptions) {
-  return {
-    max_depth: options.depth,
-    max_pages: options.maxPages,
-    strategy: options.strategy,
-    keywords: options.keywords?.split(",").filter((word) => word.trim() !== ""),
-    scope: options.scope,
-    include: options.include,
-    exclude: options.exclude,
-    timeout_seconds: options.timeout,
-  };
+/** With any option of a site each URL is a site of its own; otherwise all URLs are pages of one job. */
+async function startJobs(api: ApiClient, urls: readonly string[], { site, fields }: CrawlRequest): Promise<Started[]> {
+  if (!site) return [await api<Started>("POST", "/api/v1/crawl", { ...fields, urls })];
+  const started: Started[] = [];
+  for (const url of urls) started.push(await api<Started>("POST", "/api/v1/crawl/deep", { ...fields, url }));
+  return started;
 }
 
 /**

@@ -3,7 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { ApiClient } from "../api-client.ts";
 import { EXIT } from "../exit.ts";
 import type { JobAnswer, JobWithResults, Page } from "../jobs-api.ts";
-import { columnsOf, ellipsize, harmless, type Terminal } from "../terminal.ts";
+import { columnsOf, harmless, shortUrl, type Terminal } from "../terminal.ts";
 
 const JOB_ID_COLUMNS = 36;
 const STATUS_COLUMNS = 9;
@@ -30,9 +30,7 @@ export async function listJobs(
   }
   terminal.line(terminal.dim(row(terminal, "JOB", "STATUS", "PAGES", "URL")));
   for (const job of page.items) {
-    terminal.line(
-      row(terminal, job.job_id, job.status, String(job.counts.crawled), harmless(job.settings.seeds[0] ?? "")),
-    );
+    terminal.line(row(terminal, job.job_id, job.status, String(job.counts.crawled), job.settings.seeds[0] ?? ""));
   }
   if (page.has_more) terminal.line(terminal.dim("There are more: raise --limit"));
   return EXIT.done;
@@ -45,7 +43,7 @@ function row(terminal: Terminal, id: string, status: string, pages: string, url:
     id.padEnd(JOB_ID_COLUMNS),
     status.padEnd(STATUS_COLUMNS),
     pages.padStart(PAGES_COLUMNS),
-    ellipsize(url, rest),
+    shortUrl(url, rest),
   ].join(gap);
 }
 
@@ -79,15 +77,20 @@ export async function showJob(
   for (const result of results.items) {
     const outcome = result.error_code ?? (result.status_code === null ? result.state : String(result.status_code));
     const label = outcome.padEnd(STATUS_COLUMNS);
-    terminal.line(`${label} ${ellipsize(harmless(result.url), terminal.width - columnsOf(label) - 1)}`);
+    terminal.line(`${label} ${shortUrl(result.url, terminal.width - columnsOf(label) - 1)}`);
   }
   if (results.has_more) terminal.line(terminal.dim("There are more: raise --limit"));
   return EXIT.done;
 }
 
-export async function cancelJob(api: ApiClient, terminal: Terminal, jobId: string): Promise<number> {
-  const { status } = await api<{ status: string }>("POST", `/api/v1/crawl/${encodeURIComponent(jobId)}/cancel`);
-  terminal.line(`Job ${jobId} is being cancelled (now ${status}).`);
+export async function cancelJob(
+  api: ApiClient,
+  terminal: Terminal,
+  jobId: string,
+  { json }: { json?: true },
+): Promise<number> {
+  const answer = await api<{ status: string }>("POST", `/api/v1/crawl/${encodeURIComponent(jobId)}/cancel`);
+  terminal.line(json ? JSON.stringify(answer, null, 2) : `Job ${jobId} is being cancelled (now ${answer.status}).`);
   return EXIT.done;
 }
 
@@ -97,30 +100,52 @@ interface ResultsAnswer {
   has_more: boolean;
 }
 
+export interface ResultsOptions {
+  fields?: string;
+  /** Pages. */
+  limit?: number;
+  json?: true;
+}
+
 const RESULTS_PER_CALL = 100;
 const RESULTS_POLL_MS = 1_000;
 
-/** One line of JSON for each page; of a running job those that come as well, until it has ended. */
+/**
+ * One line of JSON for each page, or with `json` for each answer; of a running job those that come as well, until it
+ * has ended.
+ */
 export async function showResults(
   api: ApiClient,
   terminal: Terminal,
   jobId: string,
-  { fields }: { fields?: string },
+  { fields, limit = Number.POSITIVE_INFINITY, json }: ResultsOptions,
 ): Promise<number> {
   let cursor = 0;
-  for (;;) {
-    const query = new URLSearchParams({ cursor: String(cursor), limit: String(RESULTS_PER_CALL) });
+  for (let left = limit; left > 0; ) {
+    const query = new URLSearchParams({ cursor: String(cursor), limit: String(Math.min(left, RESULTS_PER_CALL)) });
     if (fields !== undefined) query.set("include", fields);
     const answer = await api<ResultsAnswer>("GET", `/jobs/${encodeURIComponent(jobId)}/results?${query}`);
-    for (const page of answer.pages) terminal.line(JSON.stringify(page));
-    if (!answer.has_more) return EXIT.done;
+    if (json) terminal.line(JSON.stringify(answer));
+    else for (const page of answer.pages) terminal.line(JSON.stringify(page));
+    if (!answer.has_more) break;
+    left -= answer.pages.length;
     if (answer.pages.length === 0) await delay(RESULTS_POLL_MS);
     cursor = answer.cursor;
   }
+  return EXIT.done;
 }
 
-export async function retryJob(api: ApiClient, terminal: Terminal, jobId: string): Promise<number> {
-  const { job_id } = await api<{ job_id: string }>("POST", `/api/v1/jobs/${encodeURIComponent(jobId)}/retry`);
-  terminal.line(`Job ${job_id} tries again what failed. Follow it with: strandline jobs show ${job_id}`);
+export async function retryJob(
+  api: ApiClient,
+  terminal: Terminal,
+  jobId: string,
+  { json }: { json?: true },
+): Promise<number> {
+  const answer = await api<{ job_id: string }>("POST", `/api/v1/jobs/${encodeURIComponent(jobId)}/retry`);
+  terminal.line(
+    json
+      ? JSON.stringify(answer, null, 2)
+      : `Job ${answer.job_id} tries again what failed. Follow it with: strandline jobs show ${answer.job_id}`,
+  );
   return EXIT.done;
 }

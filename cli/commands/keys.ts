@@ -64,8 +64,13 @@ export async function listKeys(api: ApiClient, terminal: Terminal, { json }: { j
   return EXIT.done;
 }
 
-export async function revokeKey(api: ApiClient, terminal: Terminal, id: string): Promise<number> {
-  await api("DELETE", `/api/v1/api-keys/${encodeURIComponent(id)}`);
-  terminal.line(`Key ${id} is revoked.`);
+export async function revokeKey(
+  api: ApiClient,
+  terminal: Terminal,
+  id: string,
+  { json }: { json?: true },
+): Promise<number> {
+  const answer = await api<null>("DELETE", `/api/v1/api-keys/${encodeURIComponent(id)}`);
+  terminal.line(json ? JSON.stringify(answer) : `Key ${id} is revoked.`);
   return EXIT.done;
 }

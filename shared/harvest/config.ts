@@ -47,7 +47,7 @@ const configSchema = z.strictObject({
         maxResults: z.int().min(1).max(100).default(10),
         lang: z
           .string()
-          .regex(/^[a-z]{2}$/)
+          .regex(/^[a-z]{2}$/, "not a two-letter code")
           .optional(),
       })
       .prefault({}),

@@ -143,7 +143,16 @@ function faultsOf(issue: z.core.$ZodIssue, where: Fault["in"]): Fault[] {
     const keys = issue.keys.slice(0, MAX_FAULTS);
     return keys.map((key) => ({ in: where, path: pathText([...issue.path, key]), message: "unknown field" }));
   }
-  return [{ in: where, path: pathText(issue.path), message: shortened(issue.message) }];
+  return [{ in: where, path: pathText(issue.path), message: shortened(messageOf(issue)) }];
+}
+
+/** In words: a regular expression tells nobody what to write. */
+function messageOf(issue: z.core.$ZodIssue): string {
+  if (issue.code === "invalid_key") return issue.issues[0] ? messageOf(issue.issues[0]) : issue.message;
+  if (issue.code === "invalid_format" && issue.pattern !== undefined && issue.message.includes(issue.pattern)) {
+    return "does not have the form that this field has: see the API's description";
+  }
+  return issue.message;
 }
 
 const shortened = (text: string): string =>

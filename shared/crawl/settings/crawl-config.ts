@@ -17,7 +17,10 @@ export const crawlConfigSchema = z.strictObject({
   respect_robots_txt: z.boolean().default(true),
   /** Extra request headers. */
   headers: z
-    .record(z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/), z.string().regex(/^[\t\x20-\x7e\x80-\xff]*$/))
+    .record(
+      z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, "not the name of a header: letters, digits and hyphens"),
+      z.string().regex(/^[\t\x20-\x7e\x80-\xff]*$/, "holds characters that no header can: write them percent-encoded"),
+    )
     .refine(
       (headers) => JSON.stringify(headers).length <= MAX_HEADERS_LENGTH,
       `hold over ${MAX_HEADERS_LENGTH} characters`,
@@ -33,7 +36,11 @@ export const crawlConfigSchema = z.strictObject({
   max_redirects: z.int().min(0).max(20).default(10),
   /** Languages whose pages become searchable; every page is archived. ISO 639-1; "*" means all. */
   languages: z
-    .array(z.string().regex(/^([a-z]{2,3}|\*|und)$/))
+    .array(
+      z
+        .string()
+        .regex(/^([a-z]{2,3}|\*|und)$/, 'not a language: a code of ISO 639 such as "en", "und", or "*" for all'),
+    )
     .min(1)
     .max(50)
     .default(["en"]),

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -141,6 +141,110 @@ it("crawls a site by scope, strategy and patterns, reads its results, and tries 
   expect(await run(["jobs", "retry", jobId])).toMatchObject({ code: 0, out: expect.stringContaining("tries again") });
 });
 
+it("says every setting of a crawl: by options, and by a file over which they win", async () => {
+  writeFileSync(
+    join(folder, "crawl.yaml"),
+    "max_pages_per_host: 7\npriority: low\nconfig:\n  chunk_size: 256\n  headers: { Accept-Language: de, X-From: file }\n",
+  );
+  const options = ["--config", "crawl.yaml", "--priority", "high", "--cache", "use", "--no-robots", "--rate", "2"];
+  const site = ["--strategy", "best_first", "--keywords", "tide", "--score-threshold", "0.2", "--concurrency", "3"];
+  const config = ["--header", "Accept-Language: fr", "--header", "X-Time: 10:30", "--language", "fr", "--tag", "Coast"];
+  const { code, out, err } = await run(["crawl", "https://all.example/", ...options, ...site, ...config, "--json"]);
+  expect({ code, err }).toEqual({ code: 0, err: "" });
+  const answer = JSON.parse(out);
+  expect(answer).toMatchObject({ job_id: expect.any(String), status: "pending", message: expect.any(String) });
+  const [job] = await setup.database.sql`select priority, settings from jobs where id = ${answer.job_id}`;
+  expect(job).toMatchObject({
+    priority: "high",
+    settings: {
+      strategy: "best_first",
+      score_threshold: 0.2,
+      concurrency: 3,
+      max_pages_per_host: 7,
+      cache: "use",
+      tags: ["coast"],
+      config: {
+        chunk_size: 256,
+        respect_robots_txt: false,
+        rate_limit_rps: 2,
+        languages: ["fr"],
+        headers: { "Accept-Language": "fr", "X-From": "file", "X-Time": "10:30" },
+      },
+    },
+  });
+});
+
+it.each([
+  ["no file", ["--config", "nowhere.yaml"], "nowhere.yaml cannot be read"],
+  ["no fields", ["--config", "list.json"], "does not hold the fields of a request"],
+  ["no header", ["--header", "Accept-Language"], '"Accept-Language" is no header'],
+])("ends with 2 where an option of a crawl names %s", async (_, options, message) => {
+  writeFileSync(join(folder, "list.json"), "[1]");
+  const ran = await run(["crawl", "https://a.example/", ...options]);
+  expect(ran).toMatchObject({ code: 2, out: "", err: expect.stringContaining(message) });
+});
+
+it("says in words what is wrong with a value, and with --json as the API does", async () => {
+  const wrong = ["--header", "X Y: 1", "--language", "Deutsch", "--proxy", "none"];
+  const { code, out, err } = await run(["crawl", "https://a.example/", ...wrong, "--json"]);
+  expect(code).toBe(1);
+  expect(err).toContain("not the name of a header");
+  expect(err).toContain("not a language");
+  expect(err).not.toMatch(/pattern|[\^$\\]/);
+  expect(JSON.parse(out)).toMatchObject({ code: "VALIDATION_ERROR", details: { faults: expect.any(Array) } });
+});
+
+it("shows as many results as are asked for, and all commands' answers as JSON", async () => {
+  const { out } = await run(["crawl", "https://l.example/1", "https://l.example/2", "https://l.example/3", "--json"]);
+  const { job_id: jobId } = JSON.parse(out);
+  await setup.database.sql`
+    update frontier set state = 'failed', task_id = null, lease_until = null, error_code = 'DNS_FAILED',
+      result_seq = right(url, 1)::int
+    where job_id = ${jobId}`;
+  await setup.database.sql`
+    update jobs set status = 'failed', stop_reason = 'error', failed = 3, open_urls = 0, results = 3, completed_at = now()
+    where id = ${jobId}`;
+  expect((await run(["jobs", "results", jobId])).out.trim().split("\n")).toHaveLength(3);
+  const two = await run(["jobs", "results", jobId, "--limit", "2"]);
+  expect(
+    two.out
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line).url),
+  ).toEqual(["https://l.example/1", "https://l.example/2"]);
+  const answers = await run(["jobs", "results", jobId, "--limit", "1", "--json"]);
+  expect(JSON.parse(answers.out)).toMatchObject({ pages: [{ url: "https://l.example/1" }], has_more: true });
+  expect(JSON.parse((await run(["jobs", "show", jobId, "--limit", "1", "--json"])).out).results.items).toHaveLength(1);
+  expect(JSON.parse((await run(["jobs", "--limit", "1", "--json"])).out).items).toHaveLength(1);
+  const retried = JSON.parse((await run(["jobs", "retry", jobId, "--json"])).out);
+  expect(retried).toMatchObject({ retry_of: jobId, urls: 3 });
+  expect(JSON.parse((await run(["jobs", "cancel", retried.job_id, "--json"])).out)).toMatchObject({
+    job_id: retried.job_id,
+  });
+  const made = JSON.parse((await run(["keys", "create", "brief", "--json"])).out);
+  expect((await run(["keys", "revoke", made.id, "--json"])).out).toBe("null\n");
+});
+
+it("tells URLs of a site apart within 80 columns", async () => {
+  const paths = ["first", "second"].map((end) => `https://columns.example/a/very/long/path/to/the/pages/${end}`);
+  for (const url of paths) await run(["crawl", url]);
+  const lines = (await run(["jobs", "--limit", "2"])).out.split("\n");
+  for (const line of lines) expect(line.length).toBeLessThanOrEqual(80);
+  expect(lines.filter((line) => line.includes("columns") && /(first|second)$/.test(line))).toHaveLength(2);
+});
+
+it("prints its version, and what the programs take that it starts", async () => {
+  const { version } = JSON.parse(readFileSync(join(import.meta.dirname, "../../../package.json"), "utf8"));
+  expect(await run(["--version"])).toEqual({ code: 0, out: `${version}\n`, err: "" });
+  for (const program of ["demo", "start"]) {
+    expect(await run([program, "--help"])).toMatchObject({
+      code: 0,
+      out: expect.stringContaining("Usage: npm"),
+      err: "",
+    });
+  }
+});
+
 it("lists what a discovery found, one URL a line", async () => {
   const running = run(["discover", "shop.example", "--max-urls", "5"]);
   await expect.poll(() => setup.database.sql`select 1 from discovery_jobs`).toHaveLength(1);
@@ -186,6 +290,18 @@ it("searches", async () => {
   const answer = await run(["search", "lighthouse", "keeper", "--mode", "keyword", "--json"]);
   expect(answer).toMatchObject({ code: 0, err: "" });
   expect(JSON.parse(answer.out)).toMatchObject({ results: [], latency_ms: expect.any(Number) });
+});
+
+it("takes a word that begins with a hyphen for part of the query", async () => {
+  for (const words of [
+    ["lighthouse", "-keeper", "--mode", "keyword"],
+    ["--mode", "keyword", "--", "lighthouse", "--mode"],
+  ])
+    expect(await run(["search", ...words])).toMatchObject({
+      code: 0,
+      err: "",
+      out: expect.stringContaining("Nothing"),
+    });
 });
 
 it("makes a key that works, lists it without showing it, and revokes it", async () => {
@@ -239,6 +355,8 @@ it.each([
   ["a missing argument", ["crawl"]],
   ["an option that is no number", ["crawl", "https://a.example/", "--depth", "deep"]],
   ["an unknown mode", ["search", "x", "--mode", "magic"]],
+  ["an option that a search does not have", ["search", "x", "--moed", "keyword"]],
+  ["a share beyond 1", ["crawl", "https://a.example/", "--score-threshold", "2"]],
 ])("ends with 2 for wrong usage: %s", async (_, args) => {
   expect(await run(args)).toMatchObject({ code: 2, out: "" });
 });
