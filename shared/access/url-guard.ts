@@ -7,6 +7,7 @@ import { lookup as systemLookup } from "node:dns";
 import { connect as connectTcp, isIP, type LookupFunction, type Socket } from "node:net";
 import { Agent, buildConnector } from "undici";
 import { bareHost } from "../platform/allowed-host.ts";
+import { readLeniently } from "./lenient-answers.ts";
 import type { ProxyServer } from "./proxy-server.ts";
 import { openTunnel, type TunnelOptions } from "./proxy-tunnel.ts";
 import { nonPublicReason } from "./public-address.ts";
@@ -15,9 +16,14 @@ import { createUrlInspector, portOf, type UrlInspector, UrlRefusedError } from "
 export { UrlRefusedError } from "./url-inspection.ts";
 
 const DEFAULT_CONNECT_TIMEOUT_MS = 10_000;
+/** The HTTP client's own. */
+const DEFAULT_HEAD_BYTES = 16 * 1024;
 
 export interface UrlGuard extends Pick<UrlInspector, "inspect"> {
-  /** An HTTP client that connects only where the guard allows. Timeouts and limits come from `options`. */
+  /**
+   * An HTTP client that connects only where the guard allows, and reads answers that do not keep to the letter of HTTP.
+   * Not for HEAD. Timeouts and limits come from `options`.
+   */
   dispatcher(options?: DispatcherOptions): Agent;
   /**
    * As `dispatcher`, through a proxy. The guard holds for the proxy's own address and for the target's: the proxy is
@@ -91,7 +97,8 @@ export function createUrlGuard({ allowHosts, lookup = systemLookup }: GuardOptio
       const tunnel = { connect, timeoutMs: connectTimeoutMs };
       return new Agent({
         ...options,
-        connect(target, callback) {
+        connect(target, done) {
+          const callback = leniently(done, options);
           tunnelTo(server, target.hostname, portOf(target.protocol, target.port), tunnel).then(
             (socket) =>
               target.protocol === "https:"
@@ -108,7 +115,8 @@ export function createUrlGuard({ allowHosts, lookup = systemLookup }: GuardOptio
       const connectPublic = buildConnector({ timeout, lookup: publicOnly(lookup) });
       return new Agent({
         ...options,
-        connect(target, callback) {
+        connect(target, done) {
+          const callback = leniently(done, options);
           try {
             const verdict = checkHost(target.hostname, portOf(target.protocol, target.port));
             (verdict === "allowed" ? connectAllowed : connectPublic)(target, callback);
@@ -119,6 +127,13 @@ export function createUrlGuard({ allowHosts, lookup = systemLookup }: GuardOptio
       });
     },
   };
+}
+
+/** @returns the callback, which then gets a connection that may be read leniently */
+function leniently(done: buildConnector.Callback, { maxHeaderSize = DEFAULT_HEAD_BYTES }: Agent.Options) {
+  const callback: buildConnector.Callback = (...[error, socket]) =>
+    error === null ? done(null, readLeniently(socket, maxHeaderSize)) : done(error, null);
+  return callback;
 }
 
 /** IPv4 where there is one: not every proxy has IPv6. */

@@ -3,7 +3,7 @@ import { promisify } from "node:util";
 import * as zlib from "node:zlib";
 
 export type DecodedContent =
-  /** `truncated`: more would have come out than the bound allows, or the input was cut. */
+  /** `truncated`: more would have come out than the bound allows, or the input ends before its end. */
   { bytes: Buffer; truncated: boolean } | { failed: string };
 
 /** Below this, decoding at once costs less than handing over to the thread pool. */
@@ -15,7 +15,8 @@ type Coding = "gzip" | "deflate" | "br" | "zstd";
 
 /**
  * A coding that nobody knows, and gzip or zstd that the bytes show to be a lie, are skipped: the body is taken as it
- * is.
+ * is. What stands behind the end of the coded data is left out; data that ends before its end is decoded as far as it
+ * goes.
  * @param contentEncoding value of the header, several codings separated by commas in the order they were applied
  * @param cut the body ends before its end: what can be decoded of it is
  */
@@ -98,17 +99,89 @@ async function decodeOne(bytes: Buffer, coding: Coding, maxBytes: number, cut: b
       const whole = bytes.length <= SYNC_BYTES ? SYNC[format](bytes, options) : await POOLED[format](bytes, options);
       return { bytes: whole, truncated: false };
     } catch (error) {
-      if (!tooLarge(error)) return { failed: `the ${coding} content cannot be decoded: ${(error as Error).message}` };
+      const known = format === "gzip" && endsInOtherBytes(error) ? await decodeMembers(bytes, maxBytes) : undefined;
+      if (known !== undefined) return known;
+      if (!tooLarge(error) && !endsTooEarly(error)) return failed(coding, error);
     }
   }
   return await decodePrefix(bytes, format, maxBytes);
 }
+
+const failed = (coding: string, error: unknown): { failed: string } => ({
+  failed: `the ${coding} content cannot be decoded: ${(error as Error).message}`,
+});
 
 const isZlib = (bytes: Buffer): boolean =>
   bytes.length >= 2 && ((bytes[0] ?? 0) & 0x0f) === 8 && bytes.readUInt16BE(0) % 31 === 0;
 
 const tooLarge = (error: unknown): boolean =>
   error instanceof Error && "code" in error && error.code === "ERR_BUFFER_TOO_LARGE";
+
+const endsTooEarly = (error: unknown): boolean =>
+  error instanceof Error && "code" in error && error.code === "Z_BUF_ERROR";
+
+/**
+ * Whether a decoder of gzip has met something else where a member begins: behind the last one, since `looksLike` has
+ * seen the first.
+ */
+export const endsInOtherBytes = (error: unknown): boolean =>
+  error instanceof Error &&
+  /^(incorrect header check|unknown compression method|unknown header flags)/.test(error.message);
+
+/**
+ * Decodes gzip member by member (RFC 1952 section 2.2), up to the first bytes that are none.
+ * @returns undefined where not even the first is one
+ */
+async function decodeMembers(bytes: Buffer, maxBytes: number): Promise<DecodedContent | undefined> {
+  const parts: Buffer[] = [];
+  let length = 0;
+  for (let at = 0; at < bytes.length; ) {
+    const start = endOfMemberHead(bytes, at);
+    if (start === undefined) break;
+    const data = bytes.subarray(start);
+    try {
+      const { buffer, engine } = await inflateMember(data, { maxOutputLength: maxBytes - length, info: true });
+      const end = start + engine.bytesWritten;
+      if (bytes.length < end + 4 || bytes.readUInt32LE(end) !== zlib.crc32(buffer)) break;
+      parts.push(buffer);
+      length += buffer.length;
+      at = end + MEMBER_TRAILER_BYTES;
+    } catch (error) {
+      if (!tooLarge(error)) break;
+      const last = await decodePrefix(data, "raw", maxBytes - length);
+      return "failed" in last ? last : { bytes: Buffer.concat([...parts, last.bytes]), truncated: true };
+    }
+  }
+  return parts.length === 0 ? undefined : { bytes: Buffer.concat(parts), truncated: false };
+}
+
+/** With `info` it tells how much of its input it took. */
+const inflateMember = promisify(zlib.inflateRaw) as unknown as (
+  data: Buffer,
+  options: zlib.ZlibOptions,
+) => Promise<{ buffer: Buffer; engine: { bytesWritten: number } }>;
+
+/** Checksum and length. */
+const MEMBER_TRAILER_BYTES = 8;
+const [HEAD_CHECKSUM, EXTRA, NAME, COMMENT] = [2, 4, 8, 16];
+
+/** @returns where the data of the member at `at` begin; undefined where there is none */
+function endOfMemberHead(bytes: Buffer, at: number): number | undefined {
+  if (bytes[at] !== 0x1f || bytes[at + 1] !== 0x8b || bytes[at + 2] !== 8) return undefined;
+  const flags = bytes[at + 3] ?? 0;
+  let end = at + 10;
+  if (flags & EXTRA) {
+    if (end + 2 > bytes.length) return undefined;
+    end += 2 + bytes.readUInt16LE(end);
+  }
+  for (const text of [NAME, COMMENT]) {
+    if ((flags & text) === 0) continue;
+    const zero = bytes.indexOf(0, end);
+    if (zero < 0) return undefined;
+    end = zero + 1;
+  }
+  return flags & HEAD_CHECKSUM ? end + 2 : end;
+}
 
 /** As much as comes out before the bound, the end of a cut input, or the first fault. */
 async function decodePrefix(bytes: Buffer, format: keyof typeof STREAM, maxBytes: number): Promise<DecodedContent> {
@@ -123,7 +196,7 @@ async function decodePrefix(bytes: Buffer, format: keyof typeof STREAM, maxBytes
       if (length >= maxBytes) break;
     }
   } catch (error) {
-    if (length === 0) return { failed: `the ${format} content cannot be decoded: ${(error as Error).message}` };
+    if (length === 0) return failed(format, error);
   } finally {
     stream.destroy();
   }

@@ -109,10 +109,17 @@ async function fetchRobots(start: URL, options: RobotsGateOptions): Promise<Robo
     const coding = headerValue(response.headers, "content-encoding");
     const cut = response.truncated !== null;
     const decoded = await decodeContent(response.body, coding, ROBOTS_MAX_BYTES + 1, cut);
-    return "failed" in decoded ? unreachable(decoded.failed) : parseRobots(decoded.bytes);
+    if ("failed" in decoded) return unreachable(decoded.failed);
+    return parseRobots(decoded.truncated ? withoutHalfAllow(decoded.bytes) : decoded.bytes);
   } catch (error) {
     if (error instanceof UrlRefusedError) return ALLOW_ALL;
     if (error instanceof RequestRefused) return error.fault;
     throw error;
   }
+}
+
+/** Of a line that is cut in two, a `Disallow` forbids at least what it was to forbid; an `Allow` may allow too much. */
+function withoutHalfAllow(bytes: Buffer): Buffer {
+  const start = Math.max(bytes.lastIndexOf("\n"), bytes.lastIndexOf("\r")) + 1;
+  return /^\s*allow/i.test(bytes.toString("latin1", start)) ? bytes.subarray(0, start) : bytes;
 }

@@ -96,6 +96,67 @@ describe("a body read back from the WARC", () => {
   });
 });
 
+describe("an answer that keeps to HTTP in part only", () => {
+  const words = "<title>T</title><p>The harbour is open from dawn to dusk.</p>";
+  const [head, length] = ["HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n", `Content-Length: ${words.length}`];
+  const packed = gzipSync(words + Array.from({ length: 500 }, (_, index) => `<p>${Math.sin(index)}`).join(""));
+  const routes: Record<string, Route> = {
+    "/continue": bytesThenClose(`HTTP/1.1 100 Continue\r\n\r\n${head}${length}\r\n\r\n${words}`),
+    "/folded": bytesThenClose(
+      `HTTP/1.1 200 OK\r\nX-A: a\r\n\tb\r\nContent-Type: text/html;\r\n charset=utf-8\r\n${length}\r\n\r\n${words}`,
+    ),
+    "/two-lengths": bytesThenClose(`${head}${length}\r\n${length}\r\n\r\n${words}`),
+    "/bare-lf": bytesThenClose(`HTTP/1.1 200 OK\nContent-Type: text/html\n${length}\n\n${words}`),
+    "/junk-behind": coded("gzip", Buffer.concat([packed, Buffer.from("\r\n\r\n")])),
+    "/cut": coded("gzip", packed.subarray(0, packed.length / 2)),
+  };
+
+  it("is a page of the archive all the same", async () => {
+    await using site = await startSite(routes);
+    const harness = await fetchHarness();
+    const captures = await harness.fetch(fetchTask({ urls: Object.keys(routes).map((path) => site.origin + path) }));
+    for (const capture of captures) {
+      const path = new URL(capture.url).pathname;
+      const record = await harness.record(capture);
+      expect([path, capture.error, capture.truncated]).toEqual([path, null, path === "/cut"]);
+      expect(capture.extraction?.text).toContain("The harbour is open from dawn to dusk.");
+      expect(record.startLine).toBe("HTTP/1.1 200 OK");
+      if (!/cut|junk/.test(path)) expect([path, record.body.toString()]).toEqual([path, words]);
+    }
+    const folded = captures[1] && (await harness.record(captures[1]));
+    expect(folded?.httpHeaders.slice(0, 2)).toEqual([
+      ["X-A", "a b"],
+      ["Content-Type", "text/html; charset=utf-8"],
+    ]);
+    const twice = captures[2] && (await harness.record(captures[2]));
+    expect(twice?.httpHeaders.map(([name]) => name)).toEqual([
+      "Content-Type",
+      "Content-Length",
+      "X-Archive-Orig-Content-Length",
+    ]);
+    const junk = captures[4] && (await harness.record(captures[4]));
+    expect(junk?.body.subarray(-4).toString()).toBe("\r\n\r\n");
+  });
+
+  it.each<[string, Buffer]>([
+    [
+      "with bytes behind its end",
+      Buffer.concat([gzipSync("User-agent: *\nDisallow: /private\n"), Buffer.from("\r\n")]),
+    ],
+    ["without its end", gzipSync("User-agent: *\nDisallow: /private").subarray(0, -8)],
+    ["cut within an Allow", gzipSync("User-agent: *\nDisallow: /p\nAllow: /p").subarray(0, -8)],
+  ])("is a robots.txt all the same: gzip %s", async (_how, body) => {
+    await using site = await startSite({
+      "/robots.txt": { headers: { "Content-Encoding": "gzip" }, body },
+      "/ok": html(words),
+      "/private": html(words),
+    });
+    const harness = await fetchHarness();
+    const [ok, denied] = await harness.fetch(fetchTask({ urls: [`${site.origin}/ok`, `${site.origin}/private`] }));
+    expect([ok?.error, denied?.error?.code]).toEqual([null, "ROBOTS_DENIED"]);
+  });
+});
+
 describe("a body that is not what a page should be", () => {
   const nested = `<title>deep</title>${"<div>".repeat(10_000)}bottom`;
   const routes: Record<string, Route> = {
@@ -113,6 +174,7 @@ describe("a body that is not what a page should be", () => {
     "/sitemap": html('<?xml version="1.0"?><urlset><url><loc>http://a.example/</loc></url></urlset>'),
     "/nested": html(nested),
     "/broken-gzip": coded("gzip", Buffer.concat([gzipSync(PAGE).subarray(0, 30), Buffer.alloc(50, 0xff)])),
+    "/bad-checksum": coded("gzip", Buffer.concat([gzipSync(PAGE).subarray(0, -8), Buffer.alloc(8, 7)])),
     "/charset-lie": { headers: { "Content-Type": "text/html; charset=utf-16" }, body: PAGE },
     "/charset-unknown": { headers: { "Content-Type": "text/html; charset=klingon" }, body: "<title>é</title>" },
   };
@@ -139,6 +201,7 @@ describe("a body that is not what a page should be", () => {
       "/sitemap": "UNSUPPORTED_TYPE",
       "/nested": "deep",
       "/broken-gzip": "DECODE_FAILED",
+      "/bad-checksum": "DECODE_FAILED",
       "/charset-lie": "T",
       "/charset-unknown": "é",
     });

@@ -1,5 +1,13 @@
 /** The small judgements that a response goes through. */
-import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
+import {
+  brotliCompressSync,
+  constants,
+  crc32,
+  deflateRawSync,
+  deflateSync,
+  gzipSync,
+  zstdCompressSync,
+} from "node:zlib";
 import fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
 import { decodeContent } from "../../../../shared/crawl/http/content-coding.ts";
@@ -46,6 +54,57 @@ describe("content coding", () => {
     expect(decoded.truncated).toBe(true);
     expect(decoded.bytes.length).toBeGreaterThan(1000);
     expect(text.subarray(0, decoded.bytes.length).equals(decoded.bytes)).toBe(true);
+  });
+
+  const TEXT = Buffer.from(Array.from({ length: 3000 }, (_, index) => `line ${index} ${Math.sin(index)}\n`).join(""));
+  const BROTLI = brotliCompressSync(TEXT, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } });
+  it.each<[string, Buffer]>([
+    ["line ends", Buffer.from("\r\n\r\n")],
+    ["a comment", Buffer.from("<!-- served in 3 ms -->")],
+    ["zeros", Buffer.alloc(16)],
+    ["what begins like another member", Buffer.from([0x1f, 0x8b, 8, 0xe0, 1, 2, 3, 4, 5, 6, 7, 8, 9])],
+    ["what begins nearly so", Buffer.from([0x1f, 0x8b, 0x55, 1, 2, 3, 4, 5, 6, 7, 8, 9])],
+  ])("takes no offence at %s behind its end", async (_what, behind) => {
+    const named = Buffer.from([0x1f, 0x8b, 8, 0x1e, 0, 0, 0, 0, 0, 3, 2, 0, 1, 2, ...Buffer.from("a\0b\0")]);
+    const sum = Buffer.alloc(4);
+    sum.writeUInt32LE(crc32(named));
+    const member = Buffer.concat([named, sum.subarray(0, 2), gzipSync(TEXT).subarray(10)]);
+    for (const [coding, whole, text] of [
+      ["gzip", gzipSync(TEXT), TEXT],
+      ["gzip", Buffer.concat([member, gzipSync("more")]), Buffer.concat([TEXT, Buffer.from("more")])],
+      ["deflate", deflateSync(TEXT), TEXT],
+      ["br", BROTLI, TEXT],
+      ["zstd", zstdCompressSync(TEXT), TEXT],
+    ] as const) {
+      const decoded = await decodeContent(Buffer.concat([whole, behind]), coding, 1_000_000, false);
+      expect([coding, "bytes" in decoded && decoded.bytes.equals(text)]).toEqual([coding, true]);
+    }
+    const bounded = await decodeContent(Buffer.concat([gzipSync(TEXT), behind]), "gzip", 1000, false);
+    expect(bounded).toEqual({ bytes: TEXT.subarray(0, 1000), truncated: true });
+  });
+
+  it.each<[string, Buffer, number]>([
+    ["gzip", gzipSync(TEXT).subarray(0, 20_000), 40_000],
+    ["gzip", gzipSync(TEXT).subarray(0, -8), TEXT.length],
+    ["gzip", gzipSync(TEXT).subarray(0, -3), TEXT.length],
+    ["deflate", deflateSync(TEXT).subarray(0, -4), TEXT.length],
+    ["br", BROTLI.subarray(0, BROTLI.length / 2), 30_000],
+  ])("that ends before its end gives what there is, marked as cut: %s", async (coding, body, least) => {
+    const decoded = await decodeContent(body, coding, 1_000_000, false);
+    if ("failed" in decoded) throw new Error(decoded.failed);
+    expect(decoded.truncated).toBe(true);
+    expect(decoded.bytes.length).toBeGreaterThanOrEqual(least);
+    expect(TEXT.subarray(0, decoded.bytes.length).equals(decoded.bytes)).toBe(true);
+  });
+
+  it("that is damaged is a fault", async () => {
+    const packed = gzipSync(TEXT);
+    packed.writeUInt32LE(packed.readUInt32LE(packed.length - 8) ^ 1, packed.length - 8);
+    for (const bytes of [packed, Buffer.concat([packed, Buffer.from("\r\n")])]) {
+      expect(await decodeContent(bytes, "gzip", 1_000_000, false)).toMatchObject({
+        failed: expect.stringContaining("incorrect data check"),
+      });
+    }
   });
 
   it("that is a lie is passed over where the bytes show it, else named", async () => {
