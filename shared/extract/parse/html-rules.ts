@@ -19,6 +19,22 @@ export const OPAQUE = new Set(
   "script style svg template iframe object canvas noframes noembed applet audio video".split(" "),
 );
 
+/** Of these, the ones whose content is text for tokenizers: no tag but their own ends them. */
+export const RAW_TEXT = new Set("script style template iframe noframes noembed".split(" "));
+
+/** Start tags of HTML that end an `<svg>` around them (HTML 13.2.6.5). */
+export const BREAKS_OUT_OF_SVG = new Set(
+  (
+    "b big blockquote body br center code dd div dl dt em embed h1 h2 h3 h4 h5 h6 head hr i img li listing menu meta " +
+    "nobr ol p pre ruby s small span strong strike sub sup table tt u ul var"
+  ).split(" "),
+);
+
+/** Start tags that stand in a head, or before it: any other begins the body. */
+export const HEAD_ELEMENTS = new Set(
+  "html head body base basefont bgsound link meta title noscript frameset frame".split(" "),
+);
+
 /** Start tags that close an open `<p>` (HTML 13.2.6.4.7). */
 export const CLOSES_P = new Set(
   (

@@ -70,7 +70,8 @@ export function emptyPage(root: Document): Page {
 /** Notes an element that has begun, with its attributes. */
 export function noteElement(page: Page, element: PageElement): void {
   const { name, attribs } = element;
-  if (isMark(attribs)) page.marked.push(element);
+  // the whole page names no author
+  if (isMark(attribs) && name !== "body" && name !== "html") page.marked.push(element);
   switch (name) {
     case "a":
     case "area":
@@ -106,6 +107,11 @@ export function noteElement(page: Page, element: PageElement): void {
       page.h1 ??= element;
       break;
   }
+}
+
+/** A second `<html>` or `<body>` adds what the first one lacks. */
+export function mergeAttributes(target: PageElement, attributes: Record<string, string>): void {
+  target.attribs = { ...attributes, ...target.attribs };
 }
 
 /** A page that sends its readers on, as sites do whose home page is only that, links there. */

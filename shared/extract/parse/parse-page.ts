@@ -7,8 +7,21 @@
  */
 import { Document, Text } from "domhandler";
 import { Tokenizer, type TokenizerCallbacks } from "htmlparser2";
-import { CLOSES, CLOSES_P, type CloseRule, OPAQUE, P_RULE, TABLE_PARTS, TABLE_SCOPE, VOID } from "./html-rules.ts";
-import { emptyPage, noteElement, type Page, PageElement } from "./page-tree.ts";
+import {
+  BREAKS_OUT_OF_SVG,
+  CLOSES,
+  CLOSES_P,
+  type CloseRule,
+  HEAD_ELEMENTS,
+  OPAQUE,
+  P_RULE,
+  RAW_TEXT,
+  TABLE_PARTS,
+  TABLE_SCOPE,
+  VOID,
+} from "./html-rules.ts";
+import { OpaqueElement } from "./opaque-element.ts";
+import { emptyPage, mergeAttributes, noteElement, type Page, PageElement } from "./page-tree.ts";
 
 /** Deeper elements become siblings at this depth; Blink uses the same limit (kMaximumHTMLParserDOMTreeDepth). */
 export const MAX_DEPTH = 512;
@@ -28,6 +41,9 @@ export function parsePage(html: string): Page {
   return builder.page;
 }
 
+/** What follows `</body>` and `</html>` is shown like what precedes them (HTML 13.2.6.4.19). */
+const IGNORED_ENDS = new Set(["body", "html"]);
+
 class Builder implements TokenizerCallbacks {
   readonly page: Page;
   private readonly html: string;
@@ -41,10 +57,8 @@ class Builder implements TokenizerCallbacks {
   private attributeName = "";
   private attributeValue = "";
   private attributes: Record<string, string> = {};
-  /** Name and nesting of the opaque element being skipped. */
-  private opaque = "";
-  private opaqueDepth = 0;
-  private opaqueText: string | null = null;
+  /** What is being skipped. */
+  private opaque: OpaqueElement | null = null;
 
   constructor(html: string) {
     this.html = html;
@@ -54,12 +68,12 @@ class Builder implements TokenizerCallbacks {
   }
 
   ontext(start: number, end: number): void {
-    if (this.opaque === "") this.addText(this.html.slice(start, end));
-    else if (this.opaqueText !== null) this.opaqueText += this.html.slice(start, end);
+    if (this.opaque === null) this.addText(this.html.slice(start, end));
+    else if (this.opaque.text !== null) this.opaque.text += this.html.slice(start, end);
   }
 
   ontextentity(codePoint: number): void {
-    if (this.opaque === "") this.addText(String.fromCodePoint(codePoint));
+    if (this.opaque === null) this.addText(String.fromCodePoint(codePoint));
   }
 
   oncdata(start: number, end: number, endOffset: number): void {
@@ -101,14 +115,27 @@ class Builder implements TokenizerCallbacks {
 
   onclosetag(start: number, end: number): void {
     const name = this.html.slice(start, end).toLowerCase();
-    if (this.opaque !== "") {
-      if (name === this.opaque && --this.opaqueDepth === 0) this.endOpaque();
-    } else this.close(name);
+    if (this.opaque === null) {
+      this.close(name);
+      return;
+    }
+    const ended = this.opaque.close(name);
+    if (ended === "itself") this.endOpaque();
+    else if (ended === "outside" && this.isOpenAround(name)) {
+      this.endOpaque();
+      this.close(name);
+    }
+  }
+
+  /** Whether an end tag ends an element around the opaque one, and so that, too. */
+  private isOpenAround(name: string): boolean {
+    if (this.opaque === null || RAW_TEXT.has(this.opaque.name) || IGNORED_ENDS.has(name)) return false;
+    return (this.openCount.get(name) ?? 0) > 0;
   }
 
   /** Inside `<svg>`, `<script/>` and `<title/>` do close themselves. */
   isInForeignContext(): boolean {
-    return this.opaque === "svg" || (this.openCount.get("math") ?? 0) > 0;
+    return this.opaque?.name === "svg" || (this.openCount.get("math") ?? 0) > 0;
   }
 
   oncomment(): void {
@@ -118,46 +145,67 @@ class Builder implements TokenizerCallbacks {
   onprocessinginstruction(): void {}
 
   onend(): void {
-    if (this.opaque !== "") this.endOpaque();
+    if (this.opaque !== null) this.endOpaque();
   }
 
   private start(selfClosed: boolean): void {
     const name = this.name === "image" ? "img" : this.name;
-    if (this.opaque !== "") {
-      if (name === this.opaque && !selfClosed) this.opaqueDepth++;
-      return;
+    if (this.opaque !== null) {
+      if (!(this.opaque.isBareSvg && BREAKS_OUT_OF_SVG.has(name))) {
+        if (!selfClosed && !VOID.has(name)) this.opaque.open(name);
+        return;
+      }
+      this.endOpaque();
     }
     if (OPAQUE.has(name)) {
       if (name === "iframe") noteElement(this.page, new PageElement(name, this.attributes));
       if (selfClosed) return;
-      this.opaque = name;
-      this.opaqueDepth = 1;
-      this.opaqueText = name === "script" && /ld\+json/i.test(this.attributes.type ?? "") ? "" : null;
+      const isData = name === "script" && /ld\+json/i.test(this.attributes.type ?? "");
+      this.opaque = new OpaqueElement(name, isData ? "" : null);
       return;
     }
-    if (name === "html" && this.page.html !== null) {
-      this.mergeAttributes(this.page.html);
+    const { html, body } = this.page;
+    if (name === "html" && html !== null) {
+      mergeAttributes(html, this.attributes);
       return;
     }
-    if (name === "body" && this.page.body !== null) {
-      this.mergeAttributes(this.page.body);
+    if (name === "body" && body !== null) {
+      mergeAttributes(body, this.attributes);
       return;
     }
+    if (name === "head" && body !== null) return;
+    if (body === null && !HEAD_ELEMENTS.has(name)) this.beginBody();
     this.closeImplied(name);
     const element = new PageElement(name, this.attributes);
     this.append(element);
     noteElement(this.page, element);
     if (VOID.has(name) || selfClosed) return;
+    this.push(element);
+  }
+
+  /** What is no part of a head ends it (HTML 13.2.6.4.4, "anything else"). */
+  private beginBody(): void {
+    if ((this.openCount.get("noscript") ?? 0) > 0) return;
+    this.popTo(Math.max(1, this.open.indexOf(this.page.html as PageElement) + 1));
+    if (this.page.html === null) this.imply("html");
+    this.imply("body");
+  }
+
+  private imply(name: string): void {
+    const element = new PageElement(name, {});
+    this.append(element);
+    noteElement(this.page, element);
+    this.push(element);
+  }
+
+  private push(element: PageElement): void {
+    const { name } = element;
     if (this.open.length > MAX_DEPTH) {
       this.overflow++;
       return;
     }
     this.open.push(element);
     this.openCount.set(name, (this.openCount.get(name) ?? 0) + 1);
-  }
-
-  private mergeAttributes(target: PageElement): void {
-    target.attribs = { ...this.attributes, ...target.attribs };
   }
 
   private closeImplied(name: string): void {
@@ -179,6 +227,7 @@ class Builder implements TokenizerCallbacks {
   }
 
   private close(name: string): void {
+    if (IGNORED_ENDS.has(name)) return;
     if ((this.openCount.get(name) ?? 0) === 0) {
       if (this.overflow > 0) this.overflow--;
       else if (name === "br") this.append(new PageElement("br", {}));
@@ -208,14 +257,14 @@ class Builder implements TokenizerCallbacks {
   }
 
   private endOpaque(): void {
-    if (this.opaqueText !== null) this.page.jsonLd.push(this.opaqueText);
-    this.opaque = "";
-    this.opaqueText = null;
+    if (this.opaque !== null && this.opaque.text !== null) this.page.jsonLd.push(this.opaque.text);
+    this.opaque = null;
   }
 
   private addText(data: string): void {
-    const parent = this.open[this.open.length - 1] as PageElement;
-    if (parent.name === "title") {
+    const { name } = this.open[this.open.length - 1] as PageElement;
+    if (this.page.body === null && name !== "title" && data.trim() !== "") this.beginBody();
+    if (name === "title") {
       if (this.page.title === null || this.text !== null) this.page.title = (this.page.title ?? "") + data;
       this.text ??= new Text("");
       return;

@@ -1,0 +1,50 @@
+import { expect, test } from "vitest";
+import { extractPage } from "../../../../shared/extract/extract-page.ts";
+import type { Extraction } from "../../../../shared/extract/extraction.ts";
+
+const extract = (html: string): Extraction => extractPage(html, { url: "https://example.org/a" });
+
+const FIRST = "The lighthouse was built in 1840, of granite from the island, and it has stood the sea ever since.";
+const SECOND = "The lamp was lit with oil at first, and since 1911 with gas, which two keepers carried up the stairs.";
+const BOTH = `${FIRST}\n\n${SECOND}`;
+
+test.each([
+  ["</body> in mid-page", `<html><body><div><p>${FIRST}</p></body><p>${SECOND}</p></div></body></html>`],
+  ["</body></html> before the text", `<html><head></head><body></body></html><p>${FIRST}</p><p>${SECOND}</p>`],
+  ["</html> in an open box", `<body><div><p>${FIRST}</html><p>${SECOND}`],
+  ["a head that is never closed", `<html><head><title>T</title><div><p>${FIRST}</p><p>${SECOND}</p></div>`],
+  ["a head that text ends", `<html><head><title>T</title>${FIRST}<p>${SECOND}</p>`],
+  ["content before the body tag", `<html><head></head><p>${FIRST}</p><body><p>${SECOND}</p></body></html>`],
+  ["a second head", `<html><head></head><body><p>${FIRST}</p><head><meta name=a><p>${SECOND}</p></body>`],
+  [
+    "a document within a document",
+    `<html><body><div><p>${FIRST}</p><html><head><title>I</title></head><body><p>${SECOND}</p></body></html></div>`,
+  ],
+  ["an unclosed <svg> before a paragraph", `<body><svg viewBox="0 0 1 1"><path d="M0"><p>${FIRST}</p><p>${SECOND}</p>`],
+  [
+    "an unclosed <svg> in a closed box",
+    `<body><div><svg><g><path d="M0"></div><section>${FIRST}</section><p>${SECOND}`,
+  ],
+  ["an unclosed <video> in a closed box", `<body><div><video src=v><p>No video</div><p>${FIRST}</p><p>${SECOND}</p>`],
+])("all text is read of a page with %s", (_, html) => {
+  expect(extract(html).text).toBe(BOTH);
+});
+
+test("HTML within an SVG picture, and what stands beside it in a closed player, is no text of the page", () => {
+  const picture =
+    "<svg><foreignObject><p>Label of a chart</p></foreignObject><title>Chart</title><text>1 m</text></svg>";
+  const player = "<div><video><div>Your browser cannot play this.</div><p>Sorry</video></div>";
+  expect(extract(`<body><div><p>${FIRST}</p>${picture}${player}<p>${SECOND}</p></div>`).text).toBe(BOTH);
+});
+
+test("what stands in a head stays metadata, however the head ends", () => {
+  const noscript = '<noscript><img src="/pixel.gif"></noscript>';
+  const head = `<title>Lighthouse</title>${noscript}<meta name=description content="Of a tower"><base href="/x/">`;
+  const page = extract(`<html lang=en><head>${head}<p>${FIRST} <a href=y>More</a></p><p>${SECOND}</p>`);
+  expect(page).toMatchObject({ title: "Lighthouse", language: "en", links: ["https://example.org/x/y"] });
+  expect(page.metadata.description).toBe("Of a tower");
+});
+
+test("a language that is declared after stray text counts", () => {
+  expect(extract(`\ufeff x<html lang="is"><body><p>${FIRST}</p><p>${SECOND}</p>`).language).toBe("is");
+});
