@@ -39,7 +39,8 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
 
   // what a crawl is made of, before anything is asked of a site
   "shared/crawl/urls": PLATFORM,
-  "shared/crawl/settings": ["shared/crawl/urls"],
+  // selectors are checked where a request names them
+  "shared/crawl/settings": ["shared/crawl/urls", "shared/extract"],
   "shared/crawl/tasks": [...PLATFORM, "shared/capture", "shared/crawl/settings", "shared/crawl/urls"],
   "shared/crawl/http": [...OUTSIDE, "shared/capture", "shared/extract"],
   "shared/crawl/robots": [...OUTSIDE, "shared/capture", "shared/crawl/http"],
@@ -70,6 +71,7 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
     ...OUTSIDE,
     "shared/capture",
     "shared/render",
+    "shared/crawl/settings",
     "shared/crawl/tasks",
     "shared/crawl/http",
     "shared/crawl/proxies",
@@ -123,6 +125,7 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
     "shared/capture",
     "shared/extract",
     "shared/crawl/urls",
+    "shared/crawl/settings",
     "shared/crawl/http",
     "shared/crawl/jobs",
     "shared/crawl/frontier",

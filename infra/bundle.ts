@@ -82,10 +82,12 @@ function packagesIn({ inputs }: Metafile["outputs"][string]): Bundle["packages"]
 }
 
 /**
- * Leaves out what two packages pull in though nobody here uses it: zod names its messages in fifty languages through
- * one object (250 KB; English comes by another way), and undici's entry holds fetch, WebSocket, mocks and caches beside
- * its dispatchers (400 KB, a third of the time that fetch takes to start). What is missing then stops the build by
- * name. The AWS SDK asks these sources of credentials (120 KB) only after the environment, where Lambda puts them.
+ * Leaves out what packages pull in though nobody here uses it: zod names its messages in fifty languages through one
+ * object (250 KB; English comes by another way), compiles schemas to code and makes them of JSON Schema (45 KB);
+ * css-select has a default adapter beside ours (12 KB); and undici's entry holds fetch, WebSocket, mocks and caches
+ * beside its dispatchers (400 KB, a third of the time that fetch takes to start). What is missing then stops the build
+ * by name, or is undefined. The AWS SDK asks these sources of credentials (120 KB) only after the environment, where
+ * Lambda puts them.
  */
 const leanPackages: Plugin = {
   name: "lean-packages",
@@ -97,10 +99,23 @@ const leanPackages: Plugin = {
       path,
       namespace: "empty",
     }));
+    onResolve({ filter: /^domutils$/ }, ({ importer, path }) =>
+      /[\\/]css-select[\\/]/.test(importer) ? { path, namespace: "empty" } : undefined,
+    );
+    for (const [file, names] of Object.entries(UNUSED_OF_ZOD)) {
+      const contents = `export const ${names.map((name) => `${name} = undefined`).join(", ")};`;
+      onLoad({ filter: new RegExp(`[\\\\/]zod[\\\\/]v4[\\\\/]\\w+[\\\\/]${file}\\.js$`) }, () => ({ contents }));
+    }
     onLoad({ filter: /.*/, namespace: "empty" }, () => ({ contents: "export {};" }));
     onResolve({ filter: /^undici$/ }, ({ path }) => ({ path, namespace: "undici" }));
     onLoad({ filter: /.*/, namespace: "undici" }, () => ({ contents: UNDICI_DISPATCHERS, resolveDir: REPOSITORY }));
   },
+};
+
+/** What these files export. */
+const UNUSED_OF_ZOD = {
+  "from-json-schema": ["fromJSONSchema"],
+  compile: ["compile", "compileFn", "withParser", "INVALID", "ZodCompileAsyncError", "ZodCompileUnsupportedError"],
 };
 
 const UNDICI_DISPATCHERS = `

@@ -2,8 +2,8 @@
 import { storable } from "../platform/text.ts";
 import { anchorTexts } from "./content/anchors.ts";
 import { plainTextParts, renderText } from "./content/content-text.ts";
-import { findMainContent } from "./content/main-content.ts";
 import { renderHtml } from "./content/main-html.ts";
+import { type ContentSelection, MAIN_CONTENT, selectContent } from "./content/selection.ts";
 import type { Extraction } from "./extraction.ts";
 import { detectLanguage } from "./language/language.ts";
 import { renderMarkdown } from "./markdown/markdown.ts";
@@ -20,11 +20,14 @@ export interface PageContext {
   robotsHeader?: string | null;
   /** Whether the text of each link is wanted, too. */
   anchors?: boolean;
+  /** What of the page is its content; left out: its main content. */
+  selection?: ContentSelection;
 }
 
 /**
  * Extracts text, Markdown, links and metadata of a page. It never throws on bad markup: time and memory are linear in
- * `html.length`, whatever the nesting.
+ * `html.length`, whatever the nesting; with selectors, time is bounded.
+ * @throws SelectorLimitError where the page makes the selectors take too long
  * @example
  * const page = extractPage("<title>A</title><h1>B</h1><p>See <a href=c>c</a>.", { url: "https://example.org/" });
  * [page.title, page.text, page.links] // => ["A", "B\n\nSee c.", ["https://example.org/c"]]
@@ -33,7 +36,7 @@ export function extractPage(html: string, context: PageContext): Extraction {
   const page = parsePage(storable(html));
   const base = baseUrl(page, context.url);
   const facts = pageFacts(page, base, context);
-  const content = findMainContent(page);
+  const content = selectContent(page, context.selection ?? MAIN_CONTENT);
   const parts = renderText(content.roots);
   const links = pageLinks(page.hrefs, base);
   return {
@@ -57,9 +60,9 @@ export function extractPage(html: string, context: PageContext): Extraction {
  * @example
  * extractMainHtml("<nav>…</nav><main><p onclick=x>Text", "https://example.org/") // => "<p>Text</p>"
  */
-export function extractMainHtml(html: string, url: string): string {
+export function extractMainHtml(html: string, url: string, selection: ContentSelection = MAIN_CONTENT): string {
   const page = parsePage(storable(html));
-  return renderHtml(findMainContent(page).roots, baseUrl(page, url));
+  return renderHtml(selectContent(page, selection).roots, baseUrl(page, url));
 }
 
 /**

@@ -8,7 +8,7 @@ import { parseMediaType } from "../http/media-type.ts";
 import { readPageContent } from "../http/read-page.ts";
 import { followRedirects, type Reply } from "../http/redirects.ts";
 import { RequestRefused } from "../http/request-refused.ts";
-import { type CrawlConfig, OWN_HEADERS } from "../settings/crawl-config.ts";
+import { type CrawlConfig, OWN_HEADERS, selectionOf } from "../settings/crawl-config.ts";
 import type { FetchTask, PriorCapture } from "../tasks/fetch-task.ts";
 import type { RenderRequest } from "../tasks/render-task.ts";
 import { hostOf } from "../urls/normalize-url.ts";
@@ -103,7 +103,10 @@ export async function fetchPage(target: TaskUrl, context: PageContext): Promise<
     return ended(null);
   }
   if (response.status < 200 || response.status > 299) return ended(statusFault(response.status));
-  const { error, html, ...content } = await readPageContent(response, url.href, maxBytes, context);
+  const { error, html, ...content } = await readPageContent(response, url.href, maxBytes, {
+    selection: selectionOf(config),
+    anchors: context.anchors,
+  });
   Object.assign(capture, content);
   if (html !== null && content.extraction !== null) {
     const reason = renderReason(config.render, html, content.extraction);

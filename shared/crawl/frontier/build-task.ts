@@ -5,6 +5,7 @@ import type { JobRow } from "../jobs/lifecycle.ts";
 import type { FetchTask, PriorCapture } from "../tasks/fetch-task.ts";
 import { taskScope } from "../urls/scope.ts";
 import { claimShape } from "./claim-limits.ts";
+import { madeWithSettings } from "./same-settings.ts";
 
 /** A task to send once the transaction has committed. */
 export interface ClaimedTask {
@@ -59,16 +60,17 @@ const LONGEST_VALIDATOR = 1000;
  * again, leads to the one that holds the response. Not where that one is truncated or not archived.
  *
  * Validators, the latest that were heard, come along only where an active document of that URL and collection exists,
- * or of the URL that it was last redirected to, so that a response 304 can carry it over; otherwise only the digest
- * decides.
+ * or of the URL that it was last redirected to, that was made with the same settings, so that a response 304 can carry
+ * it over; otherwise only the digest decides.
  */
-export function priorOf(tx: Transaction, job: Pick<JobRow, "collectionId">) {
+export function priorOf(tx: Transaction, job: Pick<JobRow, "collectionId" | "settings">) {
   const last = tx`
     (select l.id, l.final_url_hash from captures l
      where l.url_hash = u.url_hash and l.status_code between 200 and 299 order by l.fetched_at desc limit 1)`;
   const active = tx`d.generation_active and d.deleted_at is null
     and coalesce(d.collection_id, '00000000-0000-0000-0000-000000000000')
-      = coalesce(${job.collectionId}::uuid, '00000000-0000-0000-0000-000000000000')`;
+      = coalesce(${job.collectionId}::uuid, '00000000-0000-0000-0000-000000000000')
+    and exists (select from jobs j where j.id = d.job_id and ${madeWithSettings(tx, job.settings.config)})`;
   return tx`
     select json_build_object('etag', case when known.active and length(heard.etag) <= ${LONGEST_VALIDATOR} then heard.etag end,
       'lastModified',

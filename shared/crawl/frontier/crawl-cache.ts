@@ -6,9 +6,7 @@ import { countCacheUse } from "../../platform/database/cache-counts.ts";
 import type { Queryable, Transaction } from "../../platform/database/database.ts";
 import type { JobRow } from "../jobs/lifecycle.ts";
 import type { ClaimedTask } from "./build-task.ts";
-
-/** Settings that change neither what is captured nor what becomes searchable of it. */
-const PACE_SETTINGS = ["rate_limit_rps", "page_timeout_ms"];
+import { madeWithSettings } from "./same-settings.ts";
 
 /** A capture that stands for a request. */
 export interface Reusable {
@@ -55,8 +53,7 @@ export async function findReusable(tx: Queryable, job: JobRow, hashes: readonly 
       and not exists (select from domain_settings s where s.is_blocked and s.domain = ${hostIn(tx, "final_url")})
       and (j.delivery is null
         or exists (select from jobs mine where mine.id = ${job.id} and mine.delivery in ('answer', 'stream')))
-      and (j.settings->'config') - ${PACE_SETTINGS}::text[]
-        = ${JSON.stringify(settings.config)}::text::jsonb - ${PACE_SETTINGS}::text[]
+      and ${madeWithSettings(tx, settings.config)}
       and (d.id is not null or not ${needsDocument})`;
 }
 

@@ -1,6 +1,7 @@
 /** Reads the body of a successful response: coding, type, charset, extraction. */
 import type { Capture, CaptureError } from "../../capture/capture.ts";
 import { decodeText } from "../../capture/charset.ts";
+import { type ContentSelection, MAIN_CONTENT } from "../../extract/content/selection.ts";
 import { extractPage, extractPlainText } from "../../extract/extract-page.ts";
 import type { Extraction } from "../../extract/extraction.ts";
 import { decodeContent } from "./content-coding.ts";
@@ -22,16 +23,22 @@ const MAX_EXTRACTED_CHARS = 5_000_000;
 /** Tags that are read, each up to two nodes of a tree: a million elements take 1 GB, all that the function has. */
 const MAX_EXTRACTED_TAGS = 400_000;
 
+export interface ReadOptions {
+  /** What of the page is its content. */
+  selection?: ContentSelection;
+  /** Whether the text of the links is wanted, too. */
+  anchors?: boolean;
+}
+
 /**
  * @param url of the page after redirects
  * @param maxBytes of the body without content coding
- * @param options.anchors whether the text of the links is wanted, too
  */
 export async function readPageContent(
   response: HttpResponse,
   url: string,
   maxBytes: number,
-  { anchors = false }: { anchors?: boolean } = {},
+  { selection = MAIN_CONTENT, anchors = false }: ReadOptions = {},
 ): Promise<PageContent> {
   const { essence: mimeType, charset: label } = parseMediaType(headerValue(response.headers, "content-type"));
   // 206 answers a Range that was never sent: whatever is missing, this is not the whole page
@@ -60,7 +67,7 @@ export async function readPageContent(
   const text = whole.slice(0, extractedLength(whole));
   const truncated = cut || decoded.truncated || text.length < whole.length;
   try {
-    const extraction = extract(text, kind, url, response.headers, anchors);
+    const extraction = extract(text, kind, url, response.headers, { selection, anchors });
     const html = kind !== "plain" && !truncated && (kind === "html" || isXhtml(text)) ? text : null;
     return { mimeType, charset, extraction, html, truncated, error: null };
   } catch (error) {
@@ -85,7 +92,7 @@ function extract(
   kind: "html" | "xml" | "plain",
   url: string,
   headers: HttpResponse["headers"],
-  anchors: boolean,
+  options: Required<ReadOptions>,
 ): Extraction {
   if (kind === "plain") return extractPlainText(text);
   if (kind === "xml" && !isXhtml(text)) return extractPlainText(xmlText(text));
@@ -93,7 +100,7 @@ function extract(
     url,
     contentLanguage: headerValue(headers, "content-language") ?? null,
     robotsHeader: allValues(headers, "x-robots-tag"),
-    anchors,
+    ...options,
   });
 }
 

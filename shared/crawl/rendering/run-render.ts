@@ -19,6 +19,7 @@ import { readPageContent } from "../http/read-page.ts";
 import type { HostStates } from "../politeness/host-state.ts";
 import { waitForSlot } from "../politeness/single-slot.ts";
 import type { Egress } from "../proxies/egress.ts";
+import { selectionOf } from "../settings/crawl-config.ts";
 import type { JobFlags } from "../tasks/job-flags.ts";
 import { type RenderClaim, type RenderTask, readRenderClaim } from "../tasks/render-task.ts";
 import { deliverRendered, renderingOf } from "./deliver.ts";
@@ -138,7 +139,9 @@ async function withDom(
     objects.put(key, segment.contents(), "application/warc"),
   );
 
-  const content = await readPageContent(domResponse(capture, dom), capture.finalUrl, dom.length + 1);
+  const content = await readPageContent(domResponse(capture, dom), capture.finalUrl, dom.length + 1, {
+    selection: selectionOf(claim.config),
+  });
   const shortcoming = shortcomingOf(page, content, capture);
   const keepsOwn = shortcoming !== null && KEEPS_OWN_TEXT.has(shortcoming.code);
   const extraction = keepsOwn ? capture.extraction : content.extraction;

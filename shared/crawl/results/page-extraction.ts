@@ -2,6 +2,7 @@
 import { decodeKnown } from "../../capture/charset.ts";
 import { readWarcRecord } from "../../capture/warc-reader.ts";
 import { textAsHtml } from "../../extract/content/main-html.ts";
+import type { ContentSelection } from "../../extract/content/selection.ts";
 import { countWords } from "../../extract/content/word-count.ts";
 import { extractMainHtml } from "../../extract/extract-page.ts";
 import { cutText } from "../../platform/text.ts";
@@ -38,7 +39,7 @@ interface PageMetadata {
  */
 export async function extractionOf(
   reader: ResultReader,
-  { row, text }: Result,
+  { row, text, selection }: Result,
   format: ExtractFormat | null,
 ): Promise<PageExtraction> {
   const fault = faultOf(row);
@@ -47,7 +48,11 @@ export async function extractionOf(
   let content: string | null = null;
   try {
     content =
-      format === null ? null : format === "html" ? await readMainHtml(reader, row.captures, text) : text[format];
+      format === null
+        ? null
+        : format === "html"
+          ? await readMainHtml(reader, row.captures, text, selection)
+          : text[format];
   } catch (error) {
     if (!isMissingFromArchive(error)) throw error;
     return unreadable(error.message);
@@ -78,13 +83,14 @@ async function readMainHtml(
   reader: ArchiveReader,
   captures: readonly ResultCapture[],
   { text }: PageText,
+  selection: ContentSelection,
 ): Promise<string> {
   const url = captures[0]?.finalUrl ?? "";
   const dom = captures.find((each) => each.dom !== null)?.dom;
   if (dom) {
     const { body } = await readWarcRecord(reader.objects, dom);
-    return extractMainHtml(decodeKnown(body, "UTF-8", false), url);
+    return extractMainHtml(decodeKnown(body, "UTF-8", false), url, selection);
   }
   const page = await readArchivedPage(reader, captures);
-  return page?.html ? extractMainHtml(page.html, url) : textAsHtml(text);
+  return page?.html ? extractMainHtml(page.html, url, selection) : textAsHtml(text);
 }

@@ -3,10 +3,12 @@
  * a cursor has missed nothing before it, however much of the job is still under way.
  */
 
+import type { ContentSelection } from "../../extract/content/selection.ts";
 import { atOnce } from "../../platform/at-once.ts";
 import type { ObjectStore } from "../../platform/aws/objects.ts";
 import type { Sql } from "../../platform/database/database.ts";
 import { cutText } from "../../platform/text.ts";
+import { crawlConfigSchema, selectionOf } from "../settings/crawl-config.ts";
 import { type ArchivedContent, isMissingFromArchive, readArchivedContent } from "./archived-content.ts";
 import { RESULT_FIELDS, type ResultField, type ResultFields } from "./fields.ts";
 import { type ResultCapture, type ResultRow, readResultRows } from "./rows.ts";
@@ -81,6 +83,8 @@ export interface Result {
   page: CrawledPage;
   /** Nothing for what is no page. */
   text: PageText | Problem | undefined;
+  /** What of a page its job makes the content. */
+  selection: ContentSelection;
 }
 
 /**
@@ -95,22 +99,23 @@ export async function* readResults(
   fields: ResultFields,
   wanted: { texts: boolean; matches(row: ResultRow): boolean },
 ): AsyncGenerator<Result, void, undefined> {
-  const [job] = await reader.sql<{ id: string; generationId: string; respectsRobots: boolean }[]>`
-    select id, generation_id as "generationId",
-      coalesce((settings->'config'->>'respect_robots_txt')::boolean, true) as "respectsRobots"
-    from jobs where id = ${jobId}`;
-  if (job === undefined) return;
-  const texts = createTextReader(reader);
+  const [stored] = await reader.sql<{ id: string; generationId: string; config: unknown }[]>`
+    select id, generation_id as "generationId", settings->'config' as config from jobs where id = ${jobId}`;
+  if (stored === undefined) return;
+  const config = crawlConfigSchema.parse(stored.config ?? {});
+  const selection = selectionOf(config);
+  const job = { ...stored, selection, respectsRobots: config.respect_robots_txt };
+  const texts = createTextReader(reader, job);
   for (let left = limit, from = after; left > 0; ) {
     const size = Math.min(SLICE, left);
     const rows = await readResultRows(reader.sql, job, { after: from, limit: size });
     const matching = rows.filter(wanted.matches);
-    const found = wanted.texts ? await texts.read(job.generationId, matching) : NONE;
+    const found = wanted.texts ? await texts.read(matching) : NONE;
     const contents = fields.has("content") ? await readContents(reader, matching) : NONE;
     for (const row of matching) {
       const text = found.get(row.cursor);
       const read = { text, content: contents.get(row.cursor) };
-      yield { row, text, page: pageOf(row, read, job, fields, reader.maxContentBytes) };
+      yield { row, text, selection, page: pageOf(row, read, job, fields, reader.maxContentBytes) };
     }
     if (rows.length < size) return;
     left -= size;

@@ -2,6 +2,7 @@
  * The results of a job as rows: each URL that ended, in the order in which that became known, with its final capture.
  */
 import type { WarcPointer } from "../../capture/capture.ts";
+import { type ContentSelection, MAIN_CONTENT } from "../../extract/content/selection.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 
 export interface ResultRow {
@@ -36,6 +37,8 @@ export interface ResultCapture {
   notModified: boolean;
   errorCode: string | null;
   errorMessage: string | null;
+  /** Whether its job selected the same of a page: else its text is not what this job wants. */
+  sameSelection: boolean;
   batchKey: string;
   batchIndex: number;
   warc: Pick<WarcPointer, "key" | "offset" | "length"> | null;
@@ -46,10 +49,17 @@ export interface ResultCapture {
 /** Revisits refer to originals; more steps than this are a circle. */
 const MAX_HOPS = 8;
 
+export interface ResultJob {
+  id: string;
+  generationId: string;
+  /** What of a page is its content; left out: its main content. */
+  selection?: ContentSelection;
+}
+
 /** @param after cursor of the last row seen, 0 for none */
 export async function readResultRows(
   sql: Queryable,
-  job: { id: string; generationId: string },
+  job: ResultJob,
   { after, limit }: { after: number; limit: number },
 ): Promise<ResultRow[]> {
   const rows = await sql<(Omit<ResultRow, "captures"> & { captureId: number | null })[]>`
@@ -59,7 +69,7 @@ export async function readResultRows(
     order by result_seq limit ${limit}`;
   const captures = await readChains(
     sql,
-    job.generationId,
+    job,
     rows.flatMap(({ captureId }) => captureId ?? []),
   );
   return rows.map(({ captureId, ...row }) => ({ ...row, captures: captures.get(captureId ?? 0) ?? [] }));
@@ -71,7 +81,7 @@ export async function readResultRows(
  */
 async function readChains(
   sql: Queryable,
-  generationId: string,
+  { generationId, selection = MAIN_CONTENT }: ResultJob,
   ids: readonly number[],
 ): Promise<Map<number, ResultCapture[]>> {
   if (ids.length === 0) return new Map();
@@ -88,9 +98,9 @@ async function readChains(
       encode(c.final_url_hash, 'hex') as "finalUrlHash", c.canonical_url as "canonicalUrl", c.status_code as status,
       c.mime_type as "mimeType", c.charset, c.title, c.fetched_at as "fetchedAt", c.fetch_time_ms as "fetchTimeMs",
       c.truncated, c.not_modified as "notModified", c.error_code as "errorCode", c.error_message as "errorMessage",
-      c.batch_key as "batchKey", c.batch_index as "batchIndex", ${pointer(sql)} as warc,
+      ${isSameSelection(sql, selection)} as "sameSelection", c.batch_key as "batchKey", c.batch_index as "batchIndex", ${pointer(sql)} as warc,
       case when jsonb_typeof(c.rendered->'warc') = 'object' then c.rendered->'warc' end as dom
-    from chain join captures c on c.id = chain.id
+    from chain join captures c on c.id = chain.id join jobs j on j.id = c.job_id
     order by chain.first, chain.hops`;
   const chains = new Map<number, ResultCapture[]>();
   for (const { first, ...capture } of found) {
@@ -100,6 +110,12 @@ async function readChains(
   }
   return chains;
 }
+
+/** Of the job `j`; a job from before there were such settings took the main content. */
+const isSameSelection = (sql: Queryable, { include, exclude, mainOnly }: ContentSelection) => sql`
+  jsonb_build_array(coalesce(j.settings->'config'->'include_selectors', '[]'),
+    coalesce(j.settings->'config'->'exclude_selectors', '[]'),
+    coalesce(j.settings->'config'->'only_main_content', 'true')) = ${JSON.stringify([include, exclude, mainOnly])}::text::jsonb`;
 
 /** Where the record of the capture `c` lies, as JSON. */
 const pointer = (sql: Queryable) => sql`

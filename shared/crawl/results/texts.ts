@@ -5,13 +5,14 @@
 import { z } from "zod";
 import type { Capture } from "../../capture/capture.ts";
 import { readCaptureBatch } from "../../capture/capture-batch.ts";
+import { type ContentSelection, MAIN_CONTENT } from "../../extract/content/selection.ts";
 import type { Extraction } from "../../extract/extraction.ts";
 import { atOnce } from "../../platform/at-once.ts";
 import type { ObjectStore } from "../../platform/aws/objects.ts";
 import { RetryableError } from "../../platform/errors.ts";
 import { type PageContent, readPageContent } from "../http/read-page.ts";
 import { type ArchiveReader, isMissingFromArchive, readResponseRecord } from "./archived-content.ts";
-import type { ResultCapture, ResultRow } from "./rows.ts";
+import type { ResultCapture, ResultJob, ResultRow } from "./rows.ts";
 
 export interface PageText {
   title: string | null;
@@ -27,7 +28,7 @@ export type PageTexts = ReadonlyMap<number, PageText | { problem: string }>;
 
 export interface TextReader {
   /** Each batch is read once, a few at a time. */
-  read(generationId: string, rows: readonly ResultRow[]): Promise<PageTexts>;
+  read(rows: readonly ResultRow[]): Promise<PageTexts>;
 }
 
 /** Batches that are read at once, each up to some 10 MB of text. */
@@ -35,21 +36,30 @@ const BATCHES_AT_ONCE = 3;
 /** Of a page that is extracted once more, content coding undone. */
 const MAX_PAGE_BYTES = 50 * 1024 * 1024;
 
-export function createTextReader(reader: ArchiveReader): TextReader {
+export function createTextReader(
+  reader: ArchiveReader,
+  { generationId, selection = MAIN_CONTENT }: ResultJob,
+): TextReader {
   const batches = createBatchReader(reader.objects);
   return {
-    async read(generationId, rows) {
+    async read(rows) {
       const texts = new Map<number, PageText | { problem: string }>();
       const missing = (among: readonly ResultRow[]) => among.filter(({ cursor }) => !texts.has(cursor));
       const pages = rows.filter(({ state, captures }) => state === "crawled" && captures.length > 0);
       await fromBatches(batches, pages, (row) => row.captures[0], texts);
       await fromDocuments(reader, generationId, missing(pages), texts);
-      await fromBatches(batches, missing(pages), (row) => row.captures.slice(1).at(-1), texts);
+      await fromBatches(batches, missing(pages), originalOf, texts);
       // seldom, and each as large as its page
-      for (const row of missing(pages)) texts.set(row.cursor, await extractedAgain(reader, row));
+      for (const row of missing(pages)) texts.set(row.cursor, await extractedAgain(reader, row, selection));
       return texts;
     },
   };
+}
+
+/** The capture that holds the response, where its text is what the job selects. */
+function originalOf({ captures }: ResultRow): ResultCapture | undefined {
+  const original = captures.slice(1).at(-1);
+  return original?.sameSelection ? original : undefined;
 }
 
 type Found = Map<number, PageText | { problem: string }>;
@@ -104,9 +114,13 @@ async function fromDocuments(
   }
 }
 
-async function extractedAgain(reader: ArchiveReader, { captures }: ResultRow): Promise<PageText | { problem: string }> {
+async function extractedAgain(
+  reader: ArchiveReader,
+  { captures }: ResultRow,
+  selection: ContentSelection,
+): Promise<PageText | { problem: string }> {
   try {
-    const content = await readArchivedPage(reader, captures);
+    const content = await readArchivedPage(reader, captures, selection);
     if (content === undefined) return { problem: "The archive holds no answer of the page" };
     const { extraction, error } = content;
     if (extraction !== null) return textOf(extraction);
@@ -125,13 +139,14 @@ async function extractedAgain(reader: ArchiveReader, { captures }: ResultRow): P
 export async function readArchivedPage(
   reader: ArchiveReader,
   captures: readonly ResultCapture[],
+  selection: ContentSelection = MAIN_CONTENT,
 ): Promise<PageContent | undefined> {
   const record = await readResponseRecord(reader, captures);
   if (record === undefined) return undefined;
   const { httpHeaders: headers, body, cut, startLine } = record;
   const status = Number(/^HTTP\/\S+ (\d{3})/.exec(startLine)?.[1] ?? 200);
   const response = { status, statusText: "", headers, body, truncated: cut ? ("length" as const) : null };
-  return await readPageContent(response, captures[0]?.finalUrl ?? "", MAX_PAGE_BYTES);
+  return await readPageContent(response, captures[0]?.finalUrl ?? "", MAX_PAGE_BYTES, { selection });
 }
 
 interface BatchReader {

@@ -1,5 +1,7 @@
 /** How to crawl: the settings of the reference's CrawlConfig. A task carries a snapshot of the effective values. */
 import { z } from "zod";
+import type { ContentSelection } from "../../extract/content/selection.ts";
+import { checkSelector } from "../../extract/content/selectors.ts";
 
 /** A slot keeps every job away from the host until the next one: a lower rate would close it for all of them. */
 export const MIN_RATE_RPS = 0.01;
@@ -10,6 +12,15 @@ const MAX_HEADERS_LENGTH = 8_192;
 /** What belongs to the connection or to this client, and is not for a job to set. */
 export const OWN_HEADERS =
   /^(host|connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|expect|content-length|accept-encoding|if-none-match|if-modified-since)$/i;
+
+/** A selector that the tree of an archived page can answer. */
+const selectorSchema = z
+  .string()
+  .max(500)
+  .superRefine((selector, { addIssue }) => {
+    const problem = checkSelector(selector);
+    if (problem !== null) addIssue(`${JSON.stringify(selector)} is no CSS selector for a page: ${problem}`);
+  });
 
 export const crawlConfigSchema = z.strictObject({
   /** Requests a second per host. `Crawl-delay`, `Retry-After` and a domain's own setting can only slow it down. */
@@ -52,8 +63,20 @@ export const crawlConfigSchema = z.strictObject({
   render: z.enum(["never", "auto", "always"]).default("never"),
   /** CSS selector that must appear before a rendered page counts as loaded. */
   wait_for: z.string().min(1).max(500).optional(),
+  /** CSS selectors of what is the content of a page, whole; none: its main content. */
+  include_selectors: z.array(selectorSchema).max(20).default([]),
+  /** CSS selectors of what is left out of the content. */
+  exclude_selectors: z.array(selectorSchema).max(50).default([]),
+  /** Whether navigation, footers and the like are left out of the content; not asked where `include_selectors` say. */
+  only_main_content: z.boolean().default(true),
   /** Id of the proxy config whose servers the requests go through. */
   proxy_id: z.uuid().optional(),
 });
 
 export type CrawlConfig = z.infer<typeof crawlConfigSchema>;
+
+/** What of a page these settings make its content. */
+export function selectionOf(config: CrawlConfig): ContentSelection {
+  const { include_selectors: include, exclude_selectors: exclude, only_main_content: mainOnly } = config;
+  return { include, exclude, mainOnly };
+}

@@ -16,7 +16,7 @@ export function isInvisible(element: PageElement): boolean {
   return NEVER.has(element.name) || isHidden(element);
 }
 
-function isHidden({ attribs }: PageElement): boolean {
+export function isHidden({ attribs }: PageElement): boolean {
   if (attribs.hidden !== undefined && attribs.hidden !== "until-found") return true;
   if (attribs["aria-hidden"] === "true") return true;
   return attribs.style !== undefined && /display\s*:\s*none|visibility\s*:\s*hidden/i.test(attribs.style);

@@ -7,7 +7,7 @@ import type { IngestDependencies } from "../../../shared/crawl/ingest/dependenci
 import { ingestBatch } from "../../../shared/crawl/ingest/ingest-batch.ts";
 import type { JobDependencies } from "../../../shared/crawl/jobs/dependencies.ts";
 import { readJob } from "../../../shared/crawl/jobs/views.ts";
-import { crawlConfigSchema } from "../../../shared/crawl/settings/crawl-config.ts";
+import { crawlConfigSchema, selectionOf } from "../../../shared/crawl/settings/crawl-config.ts";
 import type { NewJob } from "../../../shared/crawl/submit/create-job.ts";
 import { type FetchTask, fetchTaskSchema } from "../../../shared/crawl/tasks/fetch-task.ts";
 import { createJobFlags } from "../../../shared/crawl/tasks/job-flags.ts";
@@ -151,7 +151,8 @@ export function captureOf(task: FetchTask, asked: FetchTask["urls"][number], sit
   const answer = site(asked.url, asked);
   const finalUrl = answer.finalUrl ?? asked.url;
   const { html, error = null, notModified = false } = answer;
-  const extraction = html === undefined ? null : extractPage(html, { url: finalUrl, anchors: task.anchors });
+  const context = { url: finalUrl, anchors: task.anchors, selection: selectionOf(task.config) };
+  const extraction = html === undefined ? null : extractPage(html, context);
   return captureSchema.parse({
     url: asked.url,
     urlHash: asked.urlHash,

@@ -22,6 +22,14 @@ describe("a fetch task", () => {
     expect(site.paths().sort()).toEqual(urls.map((url) => new URL(url).pathname).sort());
   });
 
+  it("keeps of a page what its settings select", async () => {
+    await using site = await startSite({ "/": html(`<h1>Title</h1><p class=a>Kept <b>or</b> not.</p><p>No.</p>`) });
+    const harness = await fetchHarness();
+    const config = { include_selectors: [".a"], exclude_selectors: ["b"] };
+    const [capture] = await harness.fetch(fetchTask({ urls: [`${site.origin}/`], config }));
+    expect(capture?.extraction).toMatchObject({ text: "Kept not.", markdown: "Kept not." });
+  });
+
   it("sends what it was told to send", async () => {
     await using site = await startSite({ "/": html("<p>hello") });
     const harness = await fetchHarness();

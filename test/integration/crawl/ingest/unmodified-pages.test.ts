@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { ingestBatch } from "../../../../shared/crawl/ingest/ingest-batch.ts";
 import { listJobUrls, readJob } from "../../../../shared/crawl/jobs/views.ts";
+import { crawlConfigSchema } from "../../../../shared/crawl/settings/crawl-config.ts";
 import { createJob } from "../../../../shared/crawl/submit/create-job.ts";
 import type { FetchTask } from "../../../../shared/crawl/tasks/fetch-task.ts";
 import { crawlSetup, newJob, newSiteJob, page, type Site, siteOf } from "../crawl-setup.ts";
@@ -47,6 +48,23 @@ test("validators of a page are sent along only where its document can be carried
     { url: `${base}/`, prior: { etag: '"1"', url: `${base}/`, recordId: expect.any(String) } },
     { url: `${base}/fr`, prior: { etag: null, lastModified: null, payloadDigest: expect.any(String) } },
   ]);
+});
+
+test("validators are not sent along where the settings of then would keep something else of the page", async () => {
+  const setup = await crawlSetup();
+  await createJob(setup.dependencies, newJob([`${base}/`]));
+  await setup.crawl(first);
+  const priorWith = async (settings: object) => {
+    const config = crawlConfigSchema.parse(settings);
+    await createJob(setup.dependencies, newJob([`${base}/`], { config }));
+    const [task] = (await setup.tasks()) as [FetchTask];
+    return task.urls[0]?.prior;
+  };
+  expect(await priorWith({ page_timeout_ms: 9_000 })).toMatchObject({ etag: '"1"' });
+  const settings = [{ include_selectors: ["h1"] }, { only_main_content: false }, { render: "always" }];
+  for (const other of settings) {
+    expect(await priorWith(other)).toMatchObject({ etag: null, payloadDigest: expect.any(String) });
+  }
 });
 
 test("a page that is called unmodified but is no longer known is asked for once more, unconditionally", async () => {

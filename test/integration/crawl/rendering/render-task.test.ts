@@ -83,6 +83,18 @@ test("the renderer gets the document that was archived, the job's headers and it
   ]);
 });
 
+test("of the DOM is kept what the settings of the job select", async () => {
+  const { origin } = await site();
+  const harness = await renderHarness(
+    fakeRenderer(async () => domOf('<body><main><p class="a">Kept.</p><p>Not kept.</p></main>')),
+  );
+  const config = { render: "always", include_selectors: [".a"] };
+  await harness.fetch.deliver(fetchTask({ urls: [`${origin}/shell`], config }));
+  for (const task of await harness.tasks()) await harness.render(task);
+  const [capture] = await harness.fetch.captures();
+  expect(capture?.extraction?.text).toBe("Kept.");
+});
+
 test.each([
   ["fails for good", new RenderError("RENDER_TIMEOUT", "too slow"), 1, "RENDER_TIMEOUT"],
   ["crashes at the third try as well", new RenderError("RENDER_CRASHED", "gone"), 3, "RENDER_CRASHED"],

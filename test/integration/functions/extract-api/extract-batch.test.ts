@@ -77,6 +77,29 @@ test("author, publish date and word count are those of the page; the content has
   expect(html.html).not.toMatch(/Home|onclick|script/);
 });
 
+test("selectors say what of a page is its content, in every format", async () => {
+  const body = `<title>Shop</title><nav><a href="/">Home</a></nav><main><h1>Chair</h1><p>${"Made of oak. ".repeat(20)}</p>
+    <div class="box"><b class="price">120</b><i class="note">each</i></div></main>`;
+  const only = async (format: string, config: object) => {
+    const answer = await batch({ urls: [`http://selected.example/${format}`], format, config }, () => ({ body }));
+    return answer.body.results[0][format];
+  };
+  const config = { include_selectors: [".box"], exclude_selectors: [".note"] };
+  expect(await only("markdown", config)).toBe("**120**");
+  expect(await only("html", config)).toBe("<p><b>120</b></p>");
+  expect(await only("text", { only_main_content: false })).toMatch(/^Home\n\nChair/);
+});
+
+test("a selector that is none is refused by its name", async () => {
+  const config = { exclude_selectors: ["nav", "p::before"] };
+  const answer = await batch({ urls: ["http://a.example/"], config });
+  expect(answer).toMatchObject({
+    status: 400,
+    body: { error_code: "VALIDATION_ERROR", details: { faults: [{ path: "config.exclude_selectors[1]" }] } },
+  });
+  expect(answer.body.message).toContain('"p::before" is no CSS selector for a page: ::before is no element of a page');
+});
+
 test("plain text is HTML too, as it stands", async () => {
   const headers: [string, string][] = [["content-type", "text/plain"]];
   const answer = await batch({ urls: ["http://a.example/t"], format: "html" }, () => ({

@@ -2,6 +2,7 @@ import * as zlib from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { selectFields } from "../../../../shared/crawl/results/fields.ts";
 import type { CrawledPage } from "../../../../shared/crawl/results/pages.ts";
+import { crawlConfigSchema } from "../../../../shared/crawl/settings/crawl-config.ts";
 import { createJob } from "../../../../shared/crawl/submit/create-job.ts";
 import { encodeAs } from "../../../sites/legacy-encoding.ts";
 import { newJob, page } from "../../crawl/crawl-setup.ts";
@@ -210,6 +211,18 @@ describe("the content of an unmodified page is that of the original response", (
       mime: "text/html",
     });
     expect(found?.page.markdown).toContain("# The original");
+  });
+
+  test("through a 304, with the text that this job selects, whatever the original's job selected", async () => {
+    const setup = await resultsSetup();
+    const { id, of } = await original(setup);
+    const revisit = { of: { profile: "server-not-modified" as const, ...of }, captureId: id };
+    const config = crawlConfigSchema.parse({ include_selectors: ["h1"] });
+    const handling = { index: false };
+    const job = await createJob(setup.dependencies, newJob(["http://a.example/page"], { config, handling }));
+    await setup.serve(() => ({ body: "", status: 304, revisit }));
+    const [found] = await setup.pages(job.job_id);
+    expect(found?.page.markdown).toBe("# The original");
   });
 
   test("through a chain of revisits, and a circle of them is no endless loop", async () => {

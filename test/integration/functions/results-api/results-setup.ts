@@ -8,6 +8,7 @@ import { readPageContent } from "../../../../shared/crawl/http/read-page.ts";
 import { ingestBatch } from "../../../../shared/crawl/ingest/ingest-batch.ts";
 import { FIELD_PRESETS, type ResultFields } from "../../../../shared/crawl/results/fields.ts";
 import { type ResultPage, readResultPages } from "../../../../shared/crawl/results/pages.ts";
+import { selectionOf } from "../../../../shared/crawl/settings/crawl-config.ts";
 import { type FetchTask, fetchTaskSchema } from "../../../../shared/crawl/tasks/fetch-task.ts";
 import { type CrawlSetupOptions, crawlSetup } from "../../crawl/crawl-setup.ts";
 
@@ -42,7 +43,7 @@ export async function resultsSetup(options?: CrawlSetupOptions) {
         {},
         Date.now(),
       );
-      const captures = await Promise.all(urls.map((url) => captureOf(url, server(url.url), segment)));
+      const captures = await Promise.all(urls.map((url) => captureOf(task, url, server(url.url), segment)));
       await dependencies.objects.put(segment.key, segment.contents(), "application/warc");
       return { jobId, taskId, batchKey: await writeCaptureBatch(dependencies.objects, jobId, captures) };
     },
@@ -80,6 +81,7 @@ export async function resultsSetup(options?: CrawlSetupOptions) {
 }
 
 async function captureOf(
+  { config }: FetchTask,
   url: FetchTask["urls"][number],
   sent: Sent,
   segment: ReturnType<typeof createWarcSegment>,
@@ -96,7 +98,9 @@ async function captureOf(
   const [warc] = segment.append([{ recordId, member }]);
   const response = { status, statusText: "X", headers, body, truncated: options.truncated };
   const nothing = { extraction: null, error: null, html: null };
-  const { html: _, ...content } = status === 200 ? await readPageContent(response, finalUrl, 50_000_000) : nothing;
+  const selection = selectionOf(config);
+  const read = async () => await readPageContent(response, finalUrl, 50_000_000, { selection });
+  const { html: _, ...content } = status === 200 ? await read() : nothing;
   return captureSchema.parse({
     url: url.url,
     urlHash: url.urlHash,
