@@ -1,7 +1,7 @@
 import { defineConfig, type TestProjectInlineConfiguration } from "vitest/config";
 
 const integration: TestProjectInlineConfiguration["test"] = {
-  globalSetup: ["test/services/global-setup.ts"],
+  globalSetup: ["test/services/global-setup.ts", "test/services/cluster-template.ts"],
   // a condition is waited for, however busy the machine is
   expect: { poll: { timeout: 120_000, interval: 20 } },
   testTimeout: 480_000,
@@ -52,7 +52,7 @@ export default defineConfig(({ mode }) => ({
           expect: { poll: { timeout: 120_000, interval: 50 } },
           testTimeout: 480_000,
           hookTimeout: 240_000,
-          globalSetup: ["test/services/shared-runtime.ts"],
+          globalSetup: ["test/services/shared-runtime.ts", "test/services/cluster-template.ts"],
           // after all others, since some tests look at the clock
           sequence: { groupOrder: 1 },
         },
@@ -63,6 +63,7 @@ export default defineConfig(({ mode }) => ({
           include: ["test/soak/**/*.test.ts"],
           expect: { poll: { timeout: 240_000, interval: 50 } },
           testTimeout: 1_500_000,
+          globalSetup: ["test/services/cluster-template.ts"],
           hookTimeout: 960_000,
           fileParallelism: false,
         },

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { hasEnded } from "../../cli/jobs-api.ts";
 import { lastOf, watchJob } from "../../cli/watch-job.ts";
+import { copyCluster } from "./cluster-template.ts";
 import { type Child, startNode } from "./processes.ts";
 
 export interface JobAnswer {
@@ -61,6 +62,7 @@ const POLL_MS = 100;
 export async function startInstance(options: InstanceOptions = {}): Promise<Instance> {
   const home = options.home ?? (await mkdtemp(join(tmpdir(), "strandline instance ")));
   const port = options.port ?? (await freePort());
+  await copyCluster(home);
   const child = startNode(START, [], { STRANDLINE_HOME: home, PORT: String(port), ...options.env });
   child.process.stdout?.resume();
   await waitFor(`http://127.0.0.1:${port}/api/v1/health/ready`, child);

@@ -10,12 +10,16 @@ import { S3Client } from "@aws-sdk/client-s3";
 import { SchedulerClient } from "@aws-sdk/client-scheduler";
 import { SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { onTestFinished } from "vitest";
+import type { Topology } from "../../infra/topology/spec.ts";
 import { type Addresses, type Runtime, type RuntimeOptions, startRuntime } from "../../local/runtime.ts";
 import { type FUNCTIONS, topologyOf } from "../fixtures/runtime/topology.ts";
+import { copyCluster } from "./cluster-template.ts";
 
 type FunctionName = keyof typeof FUNCTIONS;
 
 const FIXTURES = join(import.meta.dirname, "..", "fixtures", "runtime");
+/** As of `npm start`. */
+const NODE_COMPILE_CACHE = join(import.meta.dirname, "..", "..", "node_modules", ".cache", "strandline");
 
 /** An empty folder that is gone after the test. */
 export async function testFolder(): Promise<string> {
@@ -45,9 +49,11 @@ export async function testRuntime(
 ): Promise<TestRuntime> {
   const directory = await testFolder();
   const shown: string[] = [];
+  const { topology = topologyOf(...names), home = join(directory, "home") } = options;
+  await bringCluster(topology, home);
   const runtime = await startRuntime({
-    topology: topologyOf(...names),
-    home: join(directory, "home"),
+    topology,
+    home,
     functionsDirectory: join(FIXTURES, "functions"),
     adminKey: false,
     show: (line) => shown.push(line),
@@ -74,8 +80,10 @@ export async function spawnRuntime(
   directory: string,
   names: readonly FunctionName[],
 ): Promise<RuntimeProcess> {
+  await bringCluster(topologyOf(...names), home);
   const child = spawn(process.execPath, [join(FIXTURES, "run.ts"), home, directory, ...names], {
     stdio: ["ignore", "pipe", "inherit"],
+    env: { ...process.env, NODE_COMPILE_CACHE },
   });
   onTestFinished(async () => {
     if (child.exitCode !== null || child.signalCode !== null) return;
@@ -85,6 +93,10 @@ export async function spawnRuntime(
   const [line] = (await once(createInterface(child.stdout), "line")) as [string];
   const started = JSON.parse(line) as RuntimeProcess;
   return { ...started, child, clients: clientsOf(started.addresses) };
+}
+
+async function bringCluster({ functions }: Topology, home: string): Promise<void> {
+  if (functions.some(({ grants }) => grants.database)) await copyCluster(home);
 }
 
 export function reader(directory: string): Observations["seen"] {
