@@ -61,11 +61,10 @@ export default defineConfig(({ mode }) => ({
         test: {
           name: "soak",
           include: ["test/soak/**/*.test.ts"],
+          globalSetup: ["test/services/global-setup.ts", "test/services/cluster-template.ts"],
           expect: { poll: { timeout: 240_000, interval: 50 } },
           testTimeout: 1_500_000,
-          globalSetup: ["test/services/cluster-template.ts"],
           hookTimeout: 960_000,
-          fileParallelism: false,
         },
       },
     ].filter(({ test: { name } }) => (name === "soak") === (mode === "soak")),

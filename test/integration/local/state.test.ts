@@ -2,76 +2,15 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { GetItemCommand, PutItemCommand } from "@aws-sdk/client-dynamodb";
-import { GetObjectCommand, PutObjectCommand } from "@aws-sdk/client-s3";
+import { PutItemCommand } from "@aws-sdk/client-dynamodb";
+import { PutObjectCommand } from "@aws-sdk/client-s3";
 import { expect, onTestFinished, test } from "vitest";
 import { AlreadyRunning } from "../../../local/home.ts";
 import { topologyOf } from "../../fixtures/runtime/topology.ts";
 import { reader, spawnRuntime, testFolder, testRuntime } from "../../services/index.ts";
+import { invokeStore, isAlive } from "./stored-state.ts";
 
 const Bucket = "strandline";
-
-async function isAlive(pid: number | undefined): Promise<boolean> {
-  if (pid === undefined) return false;
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-async function invokeStore(url: string | undefined, statement: string): Promise<unknown> {
-  const { default: postgres } = await import("postgres");
-  const sql = postgres(url ?? "", { max: 1, onnotice: () => {} });
-  try {
-    return await sql.unsafe(statement);
-  } finally {
-    await sql.end();
-  }
-}
-
-test("a killed runtime loses nothing: rows, objects, items, and the message that was in work", async () => {
-  const directory = await testFolder();
-  const home = join(directory, "a home");
-  const seen = reader(directory);
-  const first = await spawnRuntime(home, directory, ["holding", "store"]);
-  await invokeStore(first.addresses.postgres, "create table kept (n int); insert into kept values (7)");
-  await first.clients.s3.send(new PutObjectCommand({ Bucket, Key: "../kept/ü", Body: "kept" }));
-  const TableName = "strandline-state";
-  await first.clients.dynamo.send(new PutItemCommand({ TableName, Item: { pk: { S: "kept" }, n: { N: "7" } } }));
-  await first.clients.send("work", { id: "in work", act: "hang" });
-  await expect.poll(async () => (await seen("taken")).length).toBe(1);
-  await first.clients.send("work", { id: "waiting" });
-  first.child.kill("SIGKILL");
-  await once(first.child, "exit");
-
-  const second = await spawnRuntime(home, directory, ["holding", "store"]);
-  expect(second.error).toBeUndefined();
-  // at once, not after the visibility timeout of an hour
-  await expect.poll(() => seen("taken")).toContainEqual(expect.objectContaining({ id: "in work", receiveCount: 2 }));
-  expect(await invokeStore(second.addresses.postgres, "select n from kept")).toEqual([{ n: 7 }]);
-  const object = await second.clients.s3.send(new GetObjectCommand({ Bucket, Key: "../kept/ü" }));
-  expect(await object.Body?.transformToString()).toBe("kept");
-  const { Item } = await second.clients.dynamo.send(new GetItemCommand({ TableName, Key: { pk: { S: "kept" } } }));
-  expect(Item?.["n"]).toEqual({ N: "7" });
-  second.child.kill("SIGTERM");
-  await once(second.child, "exit");
-  expect(await isAlive(second.postgresPid)).toBe(false);
-});
-
-test("a message that was in work at every one of many kills is still delivered, and never goes to the dead-letter queue", async () => {
-  const directory = await testFolder();
-  const home = join(directory, "home");
-  const seen = reader(directory);
-  for (let kill = 1; kill <= 5; kill += 1) {
-    const { child, clients } = await spawnRuntime(home, directory, ["holding"]);
-    if (kill === 1) await clients.send("work", { id: "in work", act: "hang" });
-    await expect.poll(async () => (await seen("taken")).length).toBe(kill);
-    child.kill("SIGKILL");
-    await once(child, "exit");
-  }
-});
 
 test("Postgres does not outlive a killed runtime", async () => {
   const directory = await testFolder();
@@ -79,19 +18,6 @@ test("Postgres does not outlive a killed runtime", async () => {
   expect(await isAlive(postgresPid)).toBe(true);
   child.kill("SIGKILL");
   await expect.poll(() => isAlive(postgresPid)).toBe(false);
-});
-
-test("a Postgres that lost its runtime and its watchdog is stopped by the next start", async () => {
-  const directory = await testFolder();
-  const home = join(directory, "home");
-  const first = await spawnRuntime(home, directory, ["store"]);
-  await invokeStore(first.addresses.postgres, "create table kept (n int)");
-  // the whole of it at once, Postgres included: nothing is shut down
-  process.kill(first.postgresPid ?? 0, "SIGKILL");
-  first.child.kill("SIGKILL");
-  const second = await spawnRuntime(home, directory, ["store"]);
-  expect(second.error).toBeUndefined();
-  expect(await invokeStore(second.addresses.postgres, "select * from kept")).toEqual([]);
 });
 
 test("a Postgres that is killed comes back at the same address, with what was committed, and stops with its runtime", async () => {

@@ -95,25 +95,6 @@ test("the handler chooses the subprotocol and may answer a message", async () =>
   expect(await heard).toBe("answered");
 });
 
-test("a client that does not read is told of as such, is let go, and holds up nobody", async () => {
-  const { runtime, seen } = await testRuntime(["socket"]);
-  const socket = new WebSocket(runtime.url.replace("http", "ws"), ["chosen"]);
-  await new Promise((resolve, reject) => socket.once("open", resolve).once("error", reject));
-  socket.pause();
-  await expect.poll(() => seen("connections")).toHaveLength(1);
-  const [id] = await seen<string>("connections");
-  const manage = async (method: string) => {
-    const body = method === "POST" ? "x".repeat(100_000) : null;
-    const { status, headers } = await fetch(`${runtime.url}/@connections/${id}`, { method, body });
-    return [status, headers.get("x-amzn-errortype")];
-  };
-  // what the buffers of the system take is soon full
-  await expect.poll(() => manage("POST")).toEqual([429, "LimitExceededException"]);
-  expect(await manage("DELETE")).toEqual([204, null]);
-  expect(await manage("POST")).toEqual([410, "GoneException"]);
-  await expect.poll(async () => (await seen<{ routeKey: string }>("socket")).at(-1)?.routeKey).toBe("$disconnect");
-});
-
 test("a client that sends faster than the handler works is read more slowly, and nothing is lost", async () => {
   const { runtime, seen } = await testRuntime(["socket"]);
   const socket = new WebSocket(runtime.url.replace("http", "ws"), ["chosen"]);

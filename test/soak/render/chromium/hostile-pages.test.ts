@@ -10,9 +10,14 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { createUrlGuard } from "../../../../shared/access/url-guard.ts";
 import type { Chromium } from "../../../../shared/render/chromium/browser.ts";
 import { RenderError } from "../../../../shared/render/renderer.ts";
+import {
+  documentOf,
+  type InternalService,
+  internalService,
+  testChromium,
+} from "../../../integration/render/chromium/browser.ts";
+import { openerOf, type PageOpener, scripted } from "../../../integration/render/chromium/hostile-setup.ts";
 import { type Site, startSite } from "../../../sites/site.ts";
-import { documentOf, type InternalService, internalService, testChromium } from "./browser.ts";
-import { openerOf, type PageOpener, scripted } from "./hostile-setup.ts";
 
 let inside: InternalService;
 let site: Site;

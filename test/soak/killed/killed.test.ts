@@ -3,9 +3,9 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import postgres from "postgres";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Harvest, startHarvest } from "../../e2e/harvest-setup.ts";
 import { startGraphSite } from "../../services/graph-site.ts";
 import { type Instance, startInstance } from "../../services/instance.ts";
-import { type Harvest, startHarvest } from "../harvest-setup.ts";
 import {
   type BeginWork,
   crawlHalfWay,

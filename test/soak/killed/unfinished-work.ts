@@ -1,12 +1,12 @@
 /** Pieces of work that a `kill -9` meets in the middle, and what must have become of each after the restart. */
 import postgres from "postgres";
 import { expect } from "vitest";
+import { expectOrder, PAGES as FOLLOWED_PAGES, startCrawl } from "../../e2e/followed-crawls.ts";
+import type { Harvest } from "../../e2e/harvest-setup.ts";
 import { startGraphSite } from "../../services/graph-site.ts";
 import type { RunningInstance } from "../../services/instance.ts";
 import { listen } from "../../services/listeners.ts";
 import { startSite } from "../../sites/site.ts";
-import { expectOrder, PAGES as FOLLOWED_PAGES, startCrawl } from "../followed-crawls.ts";
-import type { Harvest } from "../harvest-setup.ts";
 
 export interface UnfinishedWork {
   /** While nothing runs. */

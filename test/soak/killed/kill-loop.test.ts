@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import postgres from "postgres";
 import { expect, it } from "vitest";
-import { startGraphSite } from "../services/graph-site.ts";
-import { startInstance } from "../services/instance.ts";
+import { startGraphSite } from "../../services/graph-site.ts";
+import { startInstance } from "../../services/instance.ts";
 
 const PAGES = 2_000;
 const KILLS = 5;

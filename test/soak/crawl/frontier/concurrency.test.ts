@@ -11,8 +11,8 @@ import { cancelJob } from "../../../../shared/crawl/submit/cancel-job.ts";
 import { createJob } from "../../../../shared/crawl/submit/create-job.ts";
 import type { FetchTask } from "../../../../shared/crawl/tasks/fetch-task.ts";
 import { connectDatabase } from "../../../../shared/platform/database/database.ts";
-import { crawlSetup, newJob, newSiteJob, page, type Site } from "../crawl-setup.ts";
-import { expectBooksToBalance } from "../real-crawl.ts";
+import { crawlSetup, newJob, newSiteJob, page, type Site } from "../../../integration/crawl/crawl-setup.ts";
+import { expectBooksToBalance } from "../../../integration/crawl/real-crawl.ts";
 
 const HOSTS = ["a", "b", "c", "d"].map((name) => `http://${name}.example`);
 const PAGES = 30;

@@ -1,10 +1,10 @@
 /** Pages that take all they can get of a browser: each costs its own page alone. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createUrlGuard } from "../../shared/access/url-guard.ts";
-import type { Chromium } from "../../shared/render/chromium/browser.ts";
-import { testChromium } from "../integration/render/chromium/browser.ts";
-import { openerOf, type PageOpener, scripted } from "../integration/render/chromium/hostile-setup.ts";
-import { html, type Site, startSite } from "../sites/site.ts";
+import { createUrlGuard } from "../../../../shared/access/url-guard.ts";
+import type { Chromium } from "../../../../shared/render/chromium/browser.ts";
+import { testChromium } from "../../../integration/render/chromium/browser.ts";
+import { openerOf, type PageOpener, scripted } from "../../../integration/render/chromium/hostile-setup.ts";
+import { html, type Site, startSite } from "../../../sites/site.ts";
 
 let site: Site;
 let chromium: Chromium;

@@ -9,8 +9,8 @@ import { readJob } from "../../../../shared/crawl/jobs/views.ts";
 import { createJob } from "../../../../shared/crawl/submit/create-job.ts";
 import { fetchTaskSchema } from "../../../../shared/crawl/tasks/fetch-task.ts";
 import type { QueueSender } from "../../../../shared/platform/aws/queues.ts";
-import { crawlSetup, newJob, newSiteJob, page, type Site } from "../crawl-setup.ts";
-import { expectBooksToBalance } from "../real-crawl.ts";
+import { crawlSetup, newJob, newSiteJob, page, type Site } from "../../../integration/crawl/crawl-setup.ts";
+import { expectBooksToBalance } from "../../../integration/crawl/real-crawl.ts";
 
 const HOSTS = ["a", "b", "c"].map((name) => `http://${name}.example`);
 const PAGES = 7;
