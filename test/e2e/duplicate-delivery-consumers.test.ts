@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { QUEUES } from "../../infra/topology/queues.ts";
 import { deadLetterQueue } from "../../infra/topology/spec.ts";
 import { TOPOLOGY } from "../../infra/topology.ts";
+import { type EmbeddingServer, startEmbeddingServer } from "../services/embedding-server.ts";
 import { type GraphSite, startGraphSite } from "../services/graph-site.ts";
 import { listen } from "../services/listeners.ts";
 import { startProxy } from "../services/proxy-server.ts";
@@ -20,6 +21,7 @@ const TEXT = "<p>The lantern keeper wrote down every ship that passed the skerri
 
 let site: Site;
 let graph: GraphSite;
+let embedder: EmbeddingServer;
 let harvest: Harvest;
 beforeAll(async () => {
   const pages = ["/high", "/normal", "/low", "/captures", "/embed", "/progress", "/push"];
@@ -35,7 +37,9 @@ beforeAll(async () => {
     "/proxied": { body: "through" },
   });
   graph = await startGraphSite(PAGES);
+  embedder = await startEmbeddingServer();
   harvest = await startHarvest({
+    ...embedder.env,
     STRANDLINE_DELIVER_TWICE: "1",
     RATE_LIMIT__DEFAULT_RPS: "200",
     RATE_LIMIT__API_RPM: "100000",
@@ -46,6 +50,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await harvest.stop();
   await Promise.all([site.close(), graph.close()]);
+  embedder.close();
 });
 
 async function send(queues: readonly string[], body: string): Promise<void> {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { type EmbeddingServer, startEmbeddingServer } from "../services/embedding-server.ts";
 import { type GraphSite, startGraphSite } from "../services/graph-site.ts";
 import { type Instance, startInstance } from "../services/instance.ts";
 
@@ -7,15 +8,18 @@ const PAGES = 40;
 const READERS = 4;
 
 let site: GraphSite;
+let embedder: EmbeddingServer;
 let instance: Instance;
 
 beforeAll(async () => {
   site = await startGraphSite(PAGES);
-  instance = await startInstance({ env: { ACCESS__ALLOW_HOSTS: site.host } });
+  embedder = await startEmbeddingServer();
+  instance = await startInstance({ env: { ACCESS__ALLOW_HOSTS: site.host, ...embedder.env } });
 });
 afterAll(async () => {
   await instance.stop();
   await site.close();
+  embedder.close();
 });
 
 async function startCrawl(): Promise<string> {

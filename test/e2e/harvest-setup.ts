@@ -103,6 +103,7 @@ export async function startHarvest(more: Record<string, string> = {}): Promise<H
   const env = {
     HARVEST__CONFIG_FILE: join(folder, "harvest.yaml"),
     ACCESS__ALLOW_HOSTS: "127.0.0.1",
+    EMBEDDER__PROVIDER: "none",
     ...KEYS,
     ...more,
   };

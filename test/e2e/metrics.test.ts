@@ -1,5 +1,6 @@
 /** What `GET /metrics` says after crawls, searches and runs of the harvester. */
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { type EmbeddingServer, startEmbeddingServer } from "../services/embedding-server.ts";
 import { readPrometheusText, sampleOf } from "../services/prometheus-text.ts";
 import { html, type Site, startSite } from "../sites/site.ts";
 import { type Harvest, startHarvest } from "./harvest-setup.ts";
@@ -10,11 +11,13 @@ const TEXT = "The tide brings what the river carried down and leaves it along th
 const linking = (...paths: string[]) =>
   html(`<title>Page</title><p>${TEXT}</p>${paths.map((path) => `<a href="${path}">${path}</a>`).join(" ")}`);
 
+let embedder: EmbeddingServer;
 let harvest: Harvest;
 let site: Site;
 beforeAll(async () => {
+  embedder = await startEmbeddingServer();
   [harvest, site] = await Promise.all([
-    startHarvest(),
+    startHarvest(embedder.env),
     startSite({
       "/robots.txt": { headers: { "content-type": "text/plain" }, body: "User-agent: *\nDisallow: /private" },
       "/": linking("/a", "/b", "/private", "/none"),
@@ -26,6 +29,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await harvest?.stop();
   await site?.close();
+  embedder?.close();
 });
 
 async function metrics() {

@@ -20,7 +20,6 @@ let harvest: Harvest;
 let instance: Instance;
 beforeAll(async () => {
   harvest = await startHarvest({
-    EMBEDDER__PROVIDER: "none",
     RATE_LIMIT__API_RPM: "100000",
     RATE_LIMIT__DEFAULT_RPS: "1000",
     // while a site holds its answers

@@ -1,6 +1,6 @@
 /** The media API with its browser behind the queue, on pages of a local site. */
 import type { SQSEvent } from "aws-lambda";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { api } from "../../../../functions/media-api/handler.ts";
 import { dependencies } from "../../../../functions/render-media/dependencies.ts";
 import { handler } from "../../../../functions/render-media/handler.ts";
@@ -42,14 +42,21 @@ afterAll(async () => {
   await site.close();
 });
 
+/** What is left to whoever waits for an answer once the queue delivers, in ms; a queue may be late. */
+let patienceMs = 60_000;
+beforeEach(() => {
+  patienceMs = 60_000;
+});
+
 /** Delivers what comes to the queue, as Lambda would. */
 async function consume(): Promise<void> {
   while (!over.signal.aborted) {
-    for (const message of await setup.aws.receive("media", 1)) {
+    for (const message of (await setup.aws.receive("media", 1)) as { deadline: number }[]) {
+      const deadline = Math.min(message.deadline, Date.now() + patienceMs);
       const record = {
         messageId: "m",
         receiptHandle: "r",
-        body: JSON.stringify(message),
+        body: JSON.stringify({ ...message, deadline }),
         attributes: { ApproximateReceiveCount: "1" },
         eventSourceARN: "arn:aws:sqs:us-east-1:000000000000:media",
       };
@@ -165,6 +172,7 @@ describe("scripts", () => {
   });
 
   test("that never end are ended, and the others still tell", async () => {
+    patienceMs = 10_000;
     const scripts = ["1 + 1", "new Promise(() => {})", "2 + 2"];
     const { status, body } = await ask("execute-js", { url: `${site.origin}/page`, scripts });
     expect(status).toBe(200);
@@ -189,6 +197,7 @@ describe("waiting", () => {
     ["p[[", 400, "WAIT_FOR_INVALID"],
     ["#never", 422, "WAIT_FOR_TIMEOUT"],
   ])("for %s is answered %i", async (wait_for, status, code) => {
+    patienceMs = 10_000;
     const answer = await ask("pdf", { url: `${site.origin}/page`, wait_for, wait_seconds: 0 });
     expect([answer.status, answer.body.code, answer.body.details.path]).toEqual([status, code, "wait_for"]);
   });
