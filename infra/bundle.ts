@@ -35,16 +35,11 @@ export async function bundleFunctions(
   names: readonly string[] = TOPOLOGY.functions.map(({ name }) => name),
 ): Promise<Map<string, Bundle>> {
   await rm(outputDirectory, { recursive: true, force: true });
-  const bundles = await Promise.all(names.map((name) => bundleFunction(name, join(outputDirectory, name))));
-  return new Map(bundles.map((bundle) => [bundle.name, bundle]));
-}
-
-async function bundleFunction(name: string, directory: string): Promise<Bundle> {
-  const outfile = join(directory, "index.mjs");
   const { metafile } = await build({
     absWorkingDir: REPOSITORY,
-    entryPoints: [join("functions", name, "handler.ts")],
-    outfile,
+    entryPoints: Object.fromEntries(names.map((name) => [`${name}/index`, join("functions", name, "handler.ts")])),
+    outdir: outputDirectory,
+    outExtension: { ".js": ".mjs" },
     bundle: true,
     platform: "node",
     target: "node24",
@@ -62,13 +57,20 @@ async function bundleFunction(name: string, directory: string): Promise<Bundle> 
     metafile: true,
     logLevel: "warning",
   });
-  if (Object.keys(metafile.inputs).some((input) => input.endsWith("shared/platform/database/migrations.ts"))) {
+  const bundles = await Promise.all(names.map((name) => completeBundle(name, join(outputDirectory, name), metafile)));
+  return new Map(bundles.map((bundle) => [bundle.name, bundle]));
+}
+
+/** Puts beside the code what it reads at run time. */
+async function completeBundle(name: string, directory: string, { outputs }: Metafile): Promise<Bundle> {
+  const outfile = join(directory, "index.mjs");
+  const output = outputs[relative(REPOSITORY, outfile).replaceAll("\\", "/")];
+  if (output === undefined) throw new Error(`esbuild wrote no ${outfile}`);
+  if (Object.keys(output.inputs).some((input) => input.endsWith("shared/platform/database/migrations.ts"))) {
     await copyMigrations(join(directory, "migrations"));
   }
   const files = join(REPOSITORY, "functions", name, "config");
   if (existsSync(files)) await cp(files, join(directory, "config"), { recursive: true });
-  const output = metafile.outputs[relative(REPOSITORY, outfile).replaceAll("\\", "/")];
-  if (output === undefined) throw new Error(`esbuild wrote no ${outfile}`);
   return { name, directory, bytes: output.bytes, packages: packagesIn(output) };
 }
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Instance, startInstance } from "../services/instance.ts";
 import { html, type Site, startSite } from "../sites/site.ts";
 
-const CIRCUIT_TIMEOUT_S = 2;
+const CIRCUIT_TIMEOUT_S = 1;
 
 let instance: Instance;
 beforeAll(async () => {

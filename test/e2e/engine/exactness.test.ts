@@ -7,7 +7,7 @@ import { type Engine, engineOf, expectBooksToBalance } from "./engine.ts";
 const MAX_PAGES = 10;
 const CONCURRENCIES = [1, 8, 50];
 /** Slow enough that the jobs on one host are under way together. */
-const OVERLAPPING_RPS = 20;
+const OVERLAPPING_RPS = 40;
 const HEADER = "x-counted-for";
 
 let site: LargeSite;

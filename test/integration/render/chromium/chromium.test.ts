@@ -146,7 +146,7 @@ describe("waiting", () => {
   });
 
   test("for a selector that never appears says so, and takes what is there", async () => {
-    const { html, shortcoming } = await render("<p>here</p>", { waitFor: "#never", timeoutMs: 8000 });
+    const { html, shortcoming } = await render("<p>here</p>", { waitFor: "#never", timeoutMs: 5000 });
     expect(html).toContain("here");
     expect(shortcoming).toMatchObject({ code: "WAIT_FOR_TIMEOUT", message: expect.stringContaining("#never") });
   });
