@@ -70,10 +70,19 @@ async function crawlAndReadTables(env: Record<string, string>) {
     },
   });
   const sql = postgres(instance.postgresUrl, { max: 1, onnotice: () => {} });
+  // after each job, since generations that were replaced are removed at leisure
+  const searched: { documents: postgres.Row[]; chunks: postgres.Row[] }[] = [];
   try {
     for (const [path, body] of JOBS) {
       const { job_id } = await instance.call<{ job_id: string }>("POST", path, body());
       await instance.waitForJob(job_id);
+      searched.push({
+        documents: await sql`select url, title, encode(content_hash, 'hex') as hash, sections
+          from documents where generation_active order by url`,
+        chunks: await sql`select d.url, c.chunk_index, encode(c.content_hash, 'hex') as hash, e.state as embedding
+          from chunks c join embeddings e on e.chunk_id = c.id join documents d on d.id = c.document_id
+          where d.generation_active order by 1, 2`,
+      });
     }
     // jobs by the order in which they were taken
     const nth = sql`(select rank() over (order by id) as nth, id from jobs)`;
@@ -88,11 +97,7 @@ async function crawlAndReadTables(env: Record<string, string>) {
       captures: await sql`select j.nth, url, status_code, payload_digest, error_code, reused_from is not null as reused,
         revisit_of is not null as revisit, rendered->>'reason' as reason, rendered->'error' as render_error,
         rendered->'warc' is not null as dom from captures c join ${nth} j on j.id = c.job_id order by 1, 2`,
-      documents: await sql`select j.nth, url, title, encode(content_hash, 'hex') as hash, sections, generation_active
-        from documents d join ${nth} j on j.id = d.job_id order by 1, 2`,
-      chunks: await sql`select j.nth, d.url, c.chunk_index, encode(c.content_hash, 'hex') as hash, e.state as embedding
-        from chunks c join embeddings e on e.chunk_id = c.id join documents d on d.id = c.document_id
-        join ${nth} j on j.id = d.job_id order by 1, 2, 3`,
+      searched,
       domains: await sql`select domain, crawled, failed, skipped, retried, reused from domain_counts order by domain`,
       // how often an embedding is looked up depends on which delivery is first
       cache: await sql`select cache, hits, misses from cache_counts where cache <> 'embeddings' order by cache`,
@@ -112,8 +117,11 @@ it("strategies, budgets, traps, cached and unmodified pages, rendering: twice de
   ]);
   expect(once.gaps).toEqual([]);
   expect(once.counts).toEqual([]);
-  expect(once.chunks.length).toBeGreaterThan(PAGES);
-  expect(new Set(once.chunks.map(({ embedding }) => embedding))).toEqual(new Set(["done"]));
+  for (const { documents, chunks } of once.searched) {
+    expect(documents.length).toBeGreaterThan(0);
+    expect(chunks.length).toBeGreaterThanOrEqual(documents.length);
+    expect(new Set(chunks.map((chunk) => chunk["embedding"]))).toEqual(new Set(["done"]));
+  }
   expect(once.captures.filter(({ reused }) => reused)).toHaveLength(PAGES / 2);
   expect(once.captures.some(({ revisit }) => revisit)).toBe(true);
   expect(once.captures.some(({ dom }) => dom)).toBe(true);
