@@ -8,8 +8,8 @@ import { dependencies } from "./dependencies.ts";
 
 export const handler = createQueueHandler(dependencies, {
   schema: z.union([capturesMessageSchema, cachedTaskSchema]),
-  handle: async (message, { log }, container) => {
-    const ingest = { ...container, log };
-    await ("fromCache" in message ? ingestFromCache(ingest, message) : ingestBatch(ingest, message));
+  handle: async (message, delivery, container) => {
+    const ingest = { ...container, log: delivery.log };
+    await ("fromCache" in message ? ingestFromCache(ingest, message) : ingestBatch(ingest, message, delivery));
   },
 });

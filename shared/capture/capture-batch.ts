@@ -19,6 +19,8 @@ export const capturesMessageSchema = z.strictObject({
   /** The fetch task, or null where the captures come from an import. */
   taskId: z.uuid().nullable(),
   batchKey: z.string(),
+  /** Which captures of the batch, from the first index to before the second; left out: all of them. */
+  range: z.tuple([z.int().nonnegative(), z.int().positive()]).optional(),
 });
 export type CapturesMessage = z.infer<typeof capturesMessageSchema>;
 

@@ -1,5 +1,6 @@
 /** Extracts from one HTML page what the rest of the system knows of it. */
 import { storable } from "../platform/text.ts";
+import { boundExtraction } from "./bounds.ts";
 import { anchorTexts } from "./content/anchors.ts";
 import { plainTextParts, renderText } from "./content/content-text.ts";
 import { renderHtml } from "./content/main-html.ts";
@@ -39,7 +40,7 @@ export function extractPage(html: string, context: PageContext): Extraction {
   const content = selectContent(page, context.selection ?? MAIN_CONTENT);
   const parts = renderText(content.roots);
   const links = pageLinks(page.hrefs, base);
-  return {
+  return boundExtraction({
     title: facts.title,
     language: facts.language ?? detectLanguage(parts.text),
     canonicalUrl: facts.canonicalUrl,
@@ -51,7 +52,7 @@ export function extractPage(html: string, context: PageContext): Extraction {
     sections: parts.sections,
     blocks: parts.blocks,
     robots: facts.robots,
-  };
+  });
 }
 
 /**

@@ -11,6 +11,15 @@ export function cutText(text: string, maxBytes: number): { text: string; cut: bo
   return { text: text.slice(0, read), cut: true };
 }
 
+/** @returns as much of the text as `most` UTF-16 code units hold, without half a character or space at its end */
+export function shorten(text: string, most: number): string {
+  if (text.length <= most) return text;
+  return text
+    .slice(0, most)
+    .replace(/[\ud800-\udbff]$/, "")
+    .trimEnd();
+}
+
 /** Whether PostgreSQL can hold the text: it has no NUL, and no surrogate without its other half. */
 export const isStorable = (text: string): boolean => text.isWellFormed() && !text.includes("\0");
 

@@ -21,11 +21,31 @@ export interface ServedApp {
 
 export function createLambdaHandler(served: ServedApp): LambdaHandler {
   return async (event) => {
-    const response = await respond(served, event, {});
-    const headers = Object.fromEntries(response.headers);
-    return { statusCode: response.status, headers, body: await response.text() };
+    const answer = await proxyAnswer(await respond(served, event, {}));
+    if (!isTooLarge(answer)) return answer;
+    const message = "The answer is larger than 6 MB: ask for less at once, with a lower limit or fewer fields";
+    const error = new ApiError(400, message, { code: "RESULT_TOO_LARGE" });
+    const requestId = event.requestContext?.requestId ?? uuidv7();
+    const refused = Response.json(errorResponse(error, requestId, served.errors), { status: error.status });
+    for (const [name, value] of Object.entries(answer.headers)) {
+      if (!refused.headers.has(name) && name !== "content-length") refused.headers.set(name, value);
+    }
+    return await proxyAnswer(refused);
   };
 }
+
+type ProxyAnswer = APIGatewayProxyResult & { headers: Record<string, string> };
+
+async function proxyAnswer(response: Response): Promise<ProxyAnswer> {
+  return { statusCode: response.status, headers: Object.fromEntries(response.headers), body: await response.text() };
+}
+
+/** The most that Lambda answers with, in bytes of the JSON that holds the response. */
+const LARGEST_ANSWER_BYTES = 6 * 1024 * 1024 - 1024;
+
+/** Escapes add to a body, each of its characters being six bytes at the most. */
+const isTooLarge = (answer: ProxyAnswer): boolean =>
+  answer.body.length > LARGEST_ANSWER_BYTES / 6 && Buffer.byteLength(JSON.stringify(answer)) > LARGEST_ANSWER_BYTES;
 
 /** @param bindings what the routes find beside the event. Never rejects: what goes wrong is an error response. */
 export async function respond(

@@ -10,6 +10,7 @@ import {
 } from "../../knowledge/documents/documents.ts";
 import { carryOver, findActiveDocuments } from "../../knowledge/embedding/carry-over.ts";
 import type { Transaction } from "../../platform/database/database.ts";
+import type { Logger } from "../../platform/observability/log.ts";
 import type { JobRow } from "../jobs/lifecycle.ts";
 import type { CapturedPage } from "./captured-page.ts";
 import { outcomeOf } from "./outcomes.ts";
@@ -52,6 +53,7 @@ export async function indexPages(
   job: JobRow,
   pages: readonly CapturedPage[],
   maxTokens: number | null,
+  log: Logger,
 ): Promise<IndexedPages> {
   if (job.cancelRequested || !job.settings.index) return NOTHING_INDEXED;
   const target = indexTarget(job, maxTokens !== null);
@@ -64,6 +66,10 @@ export async function indexPages(
     const page = { capture: { ...capture, extraction }, captureId, url: finalUrl, urlHash: finalHash };
     return [documentOf({ ...page, parentUrl: url.discoveredFrom }, limits)];
   });
+  for (const { row, chunks } of documents) {
+    if (chunks.length < limits.most) continue;
+    log.warn("a page has more text than is made searchable", { job_id: job.id, url: row.url, chunks: chunks.length });
+  }
   const carried = pages.flatMap(({ unmodified, url, capture }) =>
     unmodified === undefined
       ? []

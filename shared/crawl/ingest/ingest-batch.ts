@@ -1,11 +1,21 @@
 /**
  * Ingest: one capture batch becomes rows, in one transaction. Captures whose URL is not claimed by the batch's task any
  * more were ingested before, so that a message may arrive any number of times, at once too.
+ *
+ * A batch that takes longer than a function may is halved, and so are its halves, until the page that takes so long
+ * stands alone: it is stored without its text, and holds up no other.
  */
 import type { Capture } from "../../capture/capture.ts";
 import { type CapturesMessage, readCaptureBatch } from "../../capture/capture-batch.ts";
-import { inTransaction, isRefusedData, type Transaction } from "../../platform/database/database.ts";
-import { PermanentError } from "../../platform/errors.ts";
+import { boundExtraction } from "../../extract/bounds.ts";
+import {
+  inTransaction,
+  isOutOfTime,
+  isRefusedData,
+  limitStatements,
+  type Transaction,
+} from "../../platform/database/database.ts";
+import { PermanentError, RetryableError } from "../../platform/errors.ts";
 import { peekJob } from "../jobs/lifecycle.ts";
 import { advanceJob } from "./advance-job.ts";
 import { checkCapturedPages } from "./capture-checks.ts";
@@ -15,19 +25,116 @@ import { carryUnmodified, indexPages } from "./index-pages.ts";
 import { ANSWERED_BEFORE, type Ingested, recordIngested, sendFollowUps, sumIngested } from "./ingested.ts";
 import { insertCaptures } from "./insert-captures.ts";
 
+/** What ingest must know of the delivery of its message. */
+export interface IngestDelivery {
+  /** 1 for the first one. */
+  receiveCount: number;
+  /** Until the function is stopped, in ms. */
+  remainingMs(): number;
+}
+
+const UNHURRIED: IngestDelivery = { receiveCount: 1, remainingMs: () => 600_000 };
+/** Of the function's time, kept for what follows a statement that took too long. */
+const RESERVE_MS = 15_000;
+/** With less for a statement, a batch waits for another delivery; with less than the second it is not judged by it. */
+const LEAST_STATEMENT_MS = 5000;
+const FAIR_STATEMENT_MS = 30_000;
+
 /**
  * @throws PermanentError where the batch cannot be read, RetryableError or the fault itself where it may be tried again
  */
-export async function ingestBatch(dependencies: IngestDependencies, message: CapturesMessage): Promise<void> {
+export async function ingestBatch(
+  dependencies: IngestDependencies,
+  message: CapturesMessage,
+  delivery: IngestDelivery = UNHURRIED,
+): Promise<void> {
   const started = performance.now();
   const batch = batchOfTask(message);
-  const captures = await readCaptureBatch(dependencies.objects, batch.batchKey);
-  const ingested = await ingestCaptures(dependencies, batch, captures);
-  recordIngested(dependencies.log, batch.jobId, ingested, started, { captures: captures.length });
+  const placed = (await readCaptureBatch(dependencies.objects, batch.batchKey))
+    .map((capture, index): PlacedCapture => ({ capture: bounded(capture), index }))
+    .slice(...(batch.range ?? []));
+  const clock = statementClock(delivery);
+  let ingested: Ingested;
+  try {
+    ingested = await ingestCaptures({ ...dependencies, clock }, batch, placed);
+  } catch (error) {
+    if (!isOutOfTime(error)) throw error;
+    if (placed.length > 1) return await sendHalves(dependencies, batch, placed, error);
+    if (delivery.receiveCount === 1 || clock.givenMs < FAIR_STATEMENT_MS) throw tookTooLong(error);
+    ingested = await ingestWithoutText({ ...dependencies, clock: UNLIMITED }, batch, placed, error);
+  }
+  recordIngested(dependencies.log, batch.jobId, ingested, started, { captures: placed.length });
   await sendFollowUps(dependencies, batch.jobId, ingested);
 }
 
 type TaskBatch = CapturesMessage & { taskId: string };
+
+/** Batches of a version before may hold more than is kept of a page. */
+const bounded = (capture: Capture): Capture =>
+  capture.extraction === null ? capture : { ...capture, extraction: boundExtraction(capture.extraction) };
+
+/** Gives a transaction the time that each of its statements may take. */
+interface StatementClock {
+  /** What the last transaction was given. */
+  givenMs: number;
+  start(tx: Transaction): Promise<void>;
+}
+
+function statementClock({ remainingMs }: IngestDelivery): StatementClock {
+  return {
+    givenMs: 0,
+    async start(tx) {
+      // others may have used the connection until this moment
+      this.givenMs = remainingMs() - RESERVE_MS;
+      if (this.givenMs < LEAST_STATEMENT_MS) throw tookTooLong();
+      await limitStatements(tx, this.givenMs);
+    },
+  };
+}
+
+const UNLIMITED: StatementClock = { givenMs: 0, start: async () => undefined };
+
+const tookTooLong = (cause?: unknown): RetryableError =>
+  new RetryableError("There is not enough time left for the batch: it comes again", { code: "OUT_OF_TIME", cause });
+
+async function sendHalves(
+  { queues, log }: IngestDependencies,
+  { jobId, taskId, batchKey, range: [start, end] = [0, 0] }: TaskBatch,
+  placed: readonly PlacedCapture[],
+  error: unknown,
+): Promise<void> {
+  log.warn("a batch takes too long: its halves are ingested apart", {
+    error,
+    job_id: jobId,
+    batch_key: batchKey,
+    captures: placed.length,
+  });
+  const last = Math.max(end, start + placed.length);
+  const middle = start + Math.ceil(placed.length / 2);
+  const halves: CapturesMessage[] = [
+    { jobId, taskId, batchKey, range: [start, middle] },
+    { jobId, taskId, batchKey, range: [middle, last] },
+  ];
+  await queues.sendAll("captures", halves);
+}
+
+async function ingestWithoutText(
+  dependencies: Ingesting,
+  batch: TaskBatch,
+  placed: readonly PlacedCapture[],
+  error: unknown,
+): Promise<Ingested> {
+  dependencies.log.error("a page takes too long to be stored: it is kept without its text", {
+    error,
+    job_id: batch.jobId,
+    urls: placed.map(({ capture }) => capture.url),
+  });
+  const reason = "it takes longer than a function may";
+  const without = placed.map((each) => ({ ...each, capture: withoutText(each.capture, reason) }));
+  return await ingestTogether(dependencies, batch, without);
+}
+
+type Ingesting = IngestDependencies & { clock: StatementClock };
 
 function batchOfTask(message: CapturesMessage): TaskBatch {
   const { taskId } = message;
@@ -36,11 +143,10 @@ function batchOfTask(message: CapturesMessage): TaskBatch {
 }
 
 async function ingestCaptures(
-  dependencies: IngestDependencies,
+  dependencies: Ingesting,
   batch: TaskBatch,
-  captures: readonly Capture[],
+  placed: readonly PlacedCapture[],
 ): Promise<Ingested> {
-  const placed = captures.map((capture, index) => ({ capture, index }));
   try {
     return await ingestTogether(dependencies, batch, placed);
   } catch (error) {
@@ -60,7 +166,7 @@ const isFaultOfAPage = (error: unknown): boolean =>
 
 /** One capture that cannot be stored must not take the others with it: it stays archived, without its text. */
 async function ingestOneByOne(
-  dependencies: IngestDependencies,
+  dependencies: Ingesting,
   batch: TaskBatch,
   placed: readonly PlacedCapture[],
 ): Promise<Ingested> {
@@ -82,10 +188,14 @@ function withoutText(capture: Capture, reason: string): Capture {
 }
 
 const ingestTogether = (
-  { sql, embedding, log }: IngestDependencies,
+  { sql, embedding, log, clock }: Ingesting,
   batch: TaskBatch,
   placed: readonly PlacedCapture[],
-): Promise<Ingested> => inTransaction(sql, (tx) => takePages(tx, { embedding, log }, batch, placed));
+): Promise<Ingested> =>
+  inTransaction(sql, async (tx) => {
+    await clock.start(tx);
+    return await takePages(tx, { embedding, log }, batch, placed);
+  });
 
 /** The way of the pages: from captures to rows, documents, links and the next claims. */
 async function takePages(
@@ -99,6 +209,6 @@ async function takePages(
   const checked = await checkCapturedPages(tx, job, locked);
   const stored = await insertCaptures(tx, jobId, batchKey, checked);
   const pages = await carryUnmodified(tx, job, stored.map(withOutcome));
-  const indexed = await indexPages(tx, job, pages, embedding?.maxTokens ?? null);
+  const indexed = await indexPages(tx, job, pages, embedding?.maxTokens ?? null, log);
   return await advanceJob(tx, { job, taskId, pages, indexed, embeds: embedding !== null, log });
 }

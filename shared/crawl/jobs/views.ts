@@ -32,6 +32,11 @@ export interface JobView {
   updated_at: Date;
 }
 
+/** Of a title or a message, in characters. */
+const LONGEST_SHOWN = 1000;
+/** Lambda answers with 6 MB at the most, in which JSON is escaped once more. */
+const LARGEST_ANSWER_BYTES = 2_500_000;
+
 /** Seeds that a view shows, at the most; the URL list has them all. */
 const SHOWN_SEEDS = 10;
 
@@ -119,7 +124,7 @@ export async function listJobUrls(
   const rows = await sql<(JobUrlView & { cursor_priority: number; cursor_hash: string })[]>`
     select f.url, f.depth, f.state, f.error_code, f.discovered_from, f.capture_id,
       f.attempt + (f.state in ('crawled', 'failed') or f.capture_id is not null and f.state = 'skipped')::int as attempts,
-      c.final_url, c.status_code, c.mime_type, c.title, c.error_message, c.fetched_at, c.fetch_time_ms, c.payload_bytes,
+      c.final_url, c.status_code, c.mime_type, left(c.title, ${LONGEST_SHOWN}) as title, left(c.error_message, ${LONGEST_SHOWN}) as error_message, c.fetched_at, c.fetch_time_ms, c.payload_bytes,
       c.not_modified, c.truncated, c.reused_from is not null as reused,
       case when jsonb_typeof(c.rendered) = 'object' then jsonb_build_object(
         'reason', c.rendered->>'reason', 'renderer', c.rendered->>'renderer',
@@ -134,12 +139,22 @@ export async function listJobUrls(
       and ${from === undefined ? sql`true` : sql`(f.priority, f.url_hash) > (${from.priority}, decode(${from.hash}, 'hex'))`}
     order by f.priority, f.url_hash
     limit ${limit + 1}`;
-  const shown = rows.slice(0, limit);
+  const shown = withinBytes(rows.slice(0, limit));
   const last = shown.at(-1);
   return {
     urls: shown.map(({ cursor_priority: _, cursor_hash: __, ...view }) => view),
-    next: rows.length > limit && last !== undefined ? `${last.cursor_priority}.${last.cursor_hash}` : null,
+    next: rows.length > shown.length && last !== undefined ? `${last.cursor_priority}.${last.cursor_hash}` : null,
   };
+}
+
+/** As many rows as an answer holds, at least one. */
+function withinBytes<Row>(rows: readonly Row[]): readonly Row[] {
+  let bytes = 0;
+  const over = rows.findIndex((row) => {
+    bytes += Buffer.byteLength(JSON.stringify(row));
+    return bytes > LARGEST_ANSWER_BYTES;
+  });
+  return over < 0 ? rows : rows.slice(0, Math.max(1, over));
 }
 
 function parseCursor(cursor: string | undefined): { priority: number; hash: string } | undefined {

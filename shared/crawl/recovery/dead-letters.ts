@@ -52,6 +52,7 @@ const traceSchema = z.looseObject({
   jobId: z.uuid(),
   taskId: z.uuid().nullish(),
   batchKey: z.string().nullish(),
+  range: z.tuple([z.int(), z.int()]).nullish(),
   /** Of the `render` queue. */
   claimKey: z.string().nullish(),
   urlHash: z.string().nullish(),
@@ -86,6 +87,10 @@ export function traceOf(body: string): Trace | undefined {
   }
 }
 
+/** Halves of a batch are messages of their own. */
+const batchOf = (trace: Trace | undefined): string | null =>
+  trace?.batchKey ? `${trace.batchKey}${trace.range ? `#${trace.range.join("-")}` : ""}` : null;
+
 interface KnownLetter {
   id: string;
   state: LetterState;
@@ -101,7 +106,7 @@ async function record(
   trace: Trace | undefined,
 ): Promise<{ state: LetterState; repeated: boolean }> {
   const { queue, messageId, receiveCount, attributes } = letter;
-  const subject = trace?.batchKey ?? trace?.claimKey ?? trace?.taskId ?? null;
+  const subject = batchOf(trace) ?? trace?.claimKey ?? trace?.taskId ?? null;
   const [known] = await tx<KnownLetter[]>`
     select id, state, message_id as "messageId", redrives from dead_letters
     where message_id = ${messageId} or (queue = ${queue} and subject = ${subject})
@@ -210,11 +215,11 @@ async function lostUrls(dependencies: LostWorkDependencies, queue: string, trace
 }
 
 /** URLs of the batch, or null where it cannot be read: then all that is outstanding of its task is lost. */
-async function readableUrls({ objects }: LostWorkDependencies, { batchKey }: Trace): Promise<string[] | null> {
+async function readableUrls({ objects }: LostWorkDependencies, { batchKey, range }: Trace): Promise<string[] | null> {
   if (!batchKey) return null;
   try {
     const captures = await readCaptureBatch(objects, batchKey);
-    return captures.map((capture) => capture.urlHash);
+    return captures.slice(...(range ?? [])).map((capture) => capture.urlHash);
   } catch (error) {
     if (isUnreadable(error)) return null;
     throw error;

@@ -96,7 +96,7 @@ async function readChains(
       where coalesce(c.revisit_of, c.reused_from, d.capture_id) <> c.id and chain.hops < ${MAX_HOPS})
     select chain.first, c.id, c.final_url as "finalUrl", encode(c.url_hash, 'hex') as "urlHash",
       encode(c.final_url_hash, 'hex') as "finalUrlHash", c.canonical_url as "canonicalUrl", c.status_code as status,
-      c.mime_type as "mimeType", c.charset, c.title, c.fetched_at as "fetchedAt", c.fetch_time_ms as "fetchTimeMs",
+      c.mime_type as "mimeType", c.charset, left(c.title, 1000) as title, c.fetched_at as "fetchedAt", c.fetch_time_ms as "fetchTimeMs",
       c.truncated, c.not_modified as "notModified", c.error_code as "errorCode", c.error_message as "errorMessage",
       ${isSameSelection(sql, selection)} as "sameSelection", c.batch_key as "batchKey", c.batch_index as "batchIndex", ${pointer(sql)} as warc,
       case when jsonb_typeof(c.rendered->'warc') = 'object' then c.rendered->'warc' end as dom

@@ -102,7 +102,7 @@ async function fromDocuments(
   if (rows.length === 0) return;
   const hashes = rows.map(({ captures }) => captures[0]?.finalUrlHash ?? "");
   const documents = await sql<(Omit<PageText, "metadata"> & { hash: string; metadata: unknown })[]>`
-    select encode(d.url_hash, 'hex') as hash, d.title, d.content as text, d.markdown, d.links, d.metadata
+    select encode(d.url_hash, 'hex') as hash, left(d.title, 1000) as title, d.content as text, d.markdown, d.links, d.metadata
     from unnest(${hashes}::text[]) h join documents d on d.url_hash = decode(h, 'hex')
     where d.generation_id = ${generationId}`;
   const byHash = new Map(documents.map((document) => [document.hash, document]));

@@ -11,6 +11,8 @@ export interface ChunkLimits {
   overlap: number;
   /** A shorter chunk joins its neighbour where that stays within `size`. */
   minimum: number;
+  /** Chunks, not tokens: the text behind the last one has none. Left out: as many as there are. */
+  most?: number;
 }
 
 /** What a cut is worth beside the fill it gives, which counts 0 to `FILL_WORTH`. */
@@ -49,7 +51,8 @@ export function chunkText(extraction: Pick<Extraction, "text" | "sections" | "bl
   const chunks: Chunk[] = [];
   let first = 0;
   let covered = -1;
-  while (covered < boundaries.count - 1) {
+  const { most = Number.POSITIVE_INFINITY } = limits;
+  while (covered < boundaries.count - 1 && chunks.length < most) {
     const last = chooseCut(boundaries, first, covered + 1, limits);
     const startChar = boundaries.startOf(first);
     const endChar = boundaries.endOf(last);

@@ -1,6 +1,7 @@
 /** Makes documents of captures, and writes them into a generation with their sections and chunks. */
 import type { Capture } from "../../capture/capture.ts";
-import { chunkText } from "../../extract/chunks/chunk.ts";
+import { BOUNDS } from "../../extract/bounds.ts";
+import { type ChunkLimits, chunkText } from "../../extract/chunks/chunk.ts";
 import type { Extraction, Section } from "../../extract/extraction.ts";
 import type { Transaction } from "../../platform/database/database.ts";
 import { rowsOf } from "../../platform/database/rows.ts";
@@ -71,6 +72,7 @@ export function chunkLimits(sizes: ChunkSizes, maxTokens: number | null) {
     // an overlap near the size would never move on
     overlap: Math.min(Math.floor(sizes.chunk_overlap * scale), Math.floor(size / 2)),
     minimum: Math.min(Math.floor(sizes.min_chunk_size * scale), size),
+    most: BOUNDS.chunks,
   };
 }
 
@@ -92,7 +94,7 @@ export interface PageSource {
   parentUrl: string | null;
 }
 
-export function documentOf(page: PageSource, limits: ReturnType<typeof chunkLimits>): NewDocument {
+export function documentOf(page: PageSource, limits: ChunkLimits): NewDocument {
   const { extraction, fetchedAt } = page.capture;
   const { title, markdown, sections, language, metadata, robots, links } = extraction;
   const text = storable(extraction.text);

@@ -54,6 +54,8 @@ const LEAST_DEPTH = 100;
  */
 const MOST_VECTOR_HITS = 4_000;
 const STATEMENT_TIMEOUT_MS = 10_000;
+/** In characters. */
+const LONGEST_TITLE = 1000;
 
 export async function search(dependencies: SearchDependencies, request: SearchRequest): Promise<SearchResult[]> {
   const { mode, limit, minScore = 0, filter = {} } = request;
@@ -137,7 +139,8 @@ function oneSide(mode: "vector" | "keyword", vector: readonly SideHit[], keyword
 
 async function describe(tx: Queryable, hits: readonly FusedHit[], lexemes: readonly string[]): Promise<SearchResult[]> {
   const rows = await tx<Omit<SearchResult, Exclude<keyof FusedHit, "chunkId"> | "highlights">[]>`
-    select c.id as "chunkId", d.id as "documentId", d.url, d.title, c.content, c.section_header as "sectionHeader"
+    select c.id as "chunkId", d.id as "documentId", d.url, left(d.title, ${LONGEST_TITLE}) as title, c.content,
+      left(c.section_header, ${LONGEST_TITLE}) as "sectionHeader"
     from chunks c join documents_active d on d.id = c.document_id
     where c.id = any(${hits.map(({ chunkId }) => chunkId)}::uuid[])`;
   const found = new Map(rows.map((row) => [row.chunkId, row]));

@@ -85,6 +85,16 @@ export async function inTransaction<T>(sql: Sql, work: (tx: Transaction) => Prom
   }
 }
 
+/** Cancels each later statement of the transaction that takes longer. */
+export async function limitStatements(tx: Transaction, timeoutMs: number): Promise<void> {
+  await tx`select set_config('statement_timeout', ${String(Math.floor(timeoutMs))}, true)`;
+}
+
+/** Whether a statement took longer than it may. */
+export function isOutOfTime(error: unknown): boolean {
+  return error instanceof postgres.PostgresError && error.code === "57014";
+}
+
 export function isUniqueViolation(error: unknown): boolean {
   return error instanceof postgres.PostgresError && error.code === "23505";
 }

@@ -88,6 +88,20 @@ test("a dead batch that can be read ends its own URLs alone", async () => {
   });
 });
 
+test("halves of a batch die apart, and end their own URLs each", async () => {
+  const setup = await crawlSetup();
+  const job = await createJob(setup.dependencies, newJob([1, 2, 3].map((at) => `http://a.example/${at}`)));
+  const [task] = (await setup.tasks()) as [FetchTask];
+  const message = await setup.capture(task, site);
+  await bury(setup, letter("captures", { ...message, range: [0, 1] }));
+  expect(await traceOf(setup.sql, job.job_id)).toMatchObject({
+    frontier: [{ state: "failed" }, { state: "claimed" }, { state: "claimed" }],
+  });
+  await bury(setup, letter("captures", { ...message, range: [1, 3] }));
+  expect(await traceOf(setup.sql, job.job_id)).toMatchObject({ frontier: Array(3).fill({ state: "failed" }) });
+  expect(await setup.sql`select from dead_letters`).toHaveLength(2);
+});
+
 test("a site job whose only task is dead fails", async () => {
   const setup = await crawlSetup();
   const job = await createJob(setup.dependencies, newSiteJob("http://a.example/"));

@@ -159,6 +159,18 @@ describe.each(["without statistics", "with statistics"])("keyword search %s", (s
   });
 });
 
+test("a hit shows as much of a title of megabytes as an answer has room for", async () => {
+  const { sql } = database;
+  const [document] = await sql`select id, title from documents where url like '%/ocean'`;
+  const [chunk] = await sql`select id, section_header from chunks where document_id = ${document?.["id"]} limit 1`;
+  await sql`update documents set title = repeat('Ocean of titles ', 200000) where id = ${document?.["id"]}`;
+  await sql`update chunks set section_header = repeat('header ', 200000) where id = ${chunk?.["id"]}`;
+  const found = (await keywordSearch("deep ocean")).find(({ chunkId }) => chunkId === chunk?.["id"]);
+  expect([found?.title?.length, found?.sectionHeader?.length]).toEqual([1000, 1000]);
+  await sql`update documents set title = ${document?.["title"]} where id = ${document?.["id"]}`;
+  await sql`update chunks set section_header = ${chunk?.["section_header"]} where id = ${chunk?.["id"]}`;
+});
+
 test("term frequencies are read back exactly from ts_rank", async () => {
   const { sql } = await testDatabase();
   const words = [1, 2, 3, 5, 17, 100, 255];

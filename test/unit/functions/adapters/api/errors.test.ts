@@ -115,7 +115,9 @@ it("names the limit where a body is over it, and takes one at the limit", async 
   const { call } = echoApi();
   const ofLength = (bytes: number) => JSON.stringify({ words: ["x".repeat(bytes - '{"words":[""]}'.length)] });
   const headers = { "Content-Type": "application/json" };
-  expect((await call({ json: undefined, body: ofLength(MAX_BODY_BYTES), headers })).status).toBe(200);
+  // it is taken, and its echo would be too large an answer
+  const echoed = await call({ json: undefined, body: ofLength(MAX_BODY_BYTES), headers });
+  expect(echoed).toMatchObject({ status: 400, body: { code: "RESULT_TOO_LARGE" } });
   const answer = await call({ json: undefined, body: ofLength(MAX_BODY_BYTES + 1), headers });
   expect(answer).toMatchObject({
     status: 413,
@@ -223,4 +225,13 @@ it("logs a fault with its cause and the request id, and neither body nor query",
     error: { message: "outer", cause: { message: "inner" } },
   });
   expect(lines.join("\n")).not.toMatch(/confidential|times/);
+});
+
+it("refuses an answer that is larger than any function may give, and says so", async () => {
+  const { call } = echoApi();
+  const words = Array.from({ length: 50 }, () => '"'.repeat(50_000));
+  expect(await call({ json: { words } })).toMatchObject({
+    status: 400,
+    body: { code: "RESULT_TOO_LARGE", error: expect.stringContaining("6 MB"), request_id: "test-request" },
+  });
 });
