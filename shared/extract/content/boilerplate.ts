@@ -1,16 +1,12 @@
 /** Recognises what stands in or around the main content without being part of it. */
 import { collapsedText, headingLevel } from "../parse/element-kinds.ts";
 import { PageElement } from "../parse/page-tree.ts";
-import type { HintReader } from "./hints.ts";
-
-/** A hint is wrong about an element that holds this share of the page's prose. */
-const REFUTES_BOILERPLATE = 0.4;
-const REFUTES_COMMENTS = 0.85;
-/** Prose that one linked heading announces at most, if it is a teaser and not a section whose heading is a link. */
-const TEASER_PROSE = 450;
+import { isTeaser, type PageHints } from "./page-hints.ts";
 
 /** Characters from which a block that stands there twice is a repetition. */
 const REPEATED = 60;
+/** Prose from which a line is a paragraph. */
+const SUBSTANCE = 50;
 const TABLE_PARTS = new Set(["td", "th", "tr", "caption", "pre"]);
 /** Substance whatever it says. */
 const CONTENT = new Set(["pre", "table", "dl", "ul", "ol", "blockquote", "math"]);
@@ -22,24 +18,8 @@ const LABEL =
 const LEADS_AWAY =
   /^\W*(?:related|read (?:more|also|next|this)|see (?:also|more)|more(?: on| from|:)|also (?:read|on|see)|don['’]t miss|recommended|watch|up next|lire aussi|à lire|voir aussi|lesen sie|mehr (?:zum|dazu)|auch interessant|siehe auch|leggi anche|lee (?:también|más)|lea también|te puede|leia (?:também|mais)|veja também|lees ook|читайте|см\. также)/i;
 
-/** Whether the name of an element calls it boilerplate, unless it holds too much of the `total` prose for that. */
-export function isHinted(element: PageElement, total: number, hints: HintReader): boolean {
-  const { name } = element;
-  if (name === "body" || name === "html" || name === "main") return false;
-  if (isTeaser(element) && element.prose < total * REFUTES_BOILERPLATE) return true;
-  if (name === "figcaption") return element.parent instanceof PageElement && element.parent.holdsImage;
-  const hint = name === "aside" || name === "footer" ? "boilerplate" : hints.hint(element);
-  if (hint === "none") return false;
-  return element.prose < total * (hint === "comments" ? REFUTES_COMMENTS : REFUTES_BOILERPLATE);
-}
-
-/** Linked headings with a few words each: a list of other articles, or one of them. */
-function isTeaser({ linkedHeadings, prose, solid }: PageElement): boolean {
-  return linkedHeadings > 0 && prose < linkedHeadings * TEASER_PROSE && solid < TEASER_PROSE;
-}
-
 /** Marks boilerplate inside the content as dropped. */
-export function clean(element: PageElement, root: PageElement, hints: HintReader, prose: boolean): void {
+export function clean(element: PageElement, root: PageElement, hints: PageHints, prose: boolean): void {
   for (const child of element.children) {
     if (!(child instanceof PageElement) || child.dropped) continue;
     if (isBoilerplate(child, root, hints, prose)) child.dropped = true;
@@ -47,8 +27,8 @@ export function clean(element: PageElement, root: PageElement, hints: HintReader
   }
 }
 
-function isBoilerplate(element: PageElement, root: PageElement, hints: HintReader, prose: boolean): boolean {
-  if ((prose || !isTeaser(element)) && isHinted(element, root.prose, hints)) return true;
+function isBoilerplate(element: PageElement, root: PageElement, hints: PageHints, prose: boolean): boolean {
+  if ((prose || !isTeaser(element)) && hints.applies(element, root.prose)) return true;
   if (!prose || !element.isBlock) return false;
   const { textLength, linkLength, name } = element;
   if (textLength === 0) return false;
@@ -94,13 +74,13 @@ export function trimEdges(roots: readonly PageElement[]): void {
   const lines: PageElement[] = [];
   const collect = (element: PageElement): void => {
     if (element.dropped || element.textLength === 0) return;
-    if (CONTENT.has(element.name)) lines.push(element);
-    else if (
-      element.isBlock &&
-      element.children.some((child) => child instanceof PageElement && child.isBlock && !child.dropped)
-    ) {
-      for (const child of element.children) if (child instanceof PageElement) collect(child);
-    } else lines.push(element);
+    const blocks = element.children.filter(
+      (child): child is PageElement => child instanceof PageElement && child.isBlock && !child.dropped,
+    );
+    // Paragraphs that only line breaks set apart are its own.
+    const own = blocks.reduce((prose, block) => prose - block.prose, element.prose);
+    if (CONTENT.has(element.name) || blocks.length === 0 || own >= SUBSTANCE) lines.push(element);
+    else blocks.forEach(collect);
   };
   for (const root of roots) collect(root);
   const first = lines.findIndex(isSubstance);
@@ -110,10 +90,15 @@ export function trimEdges(roots: readonly PageElement[]): void {
     if (index >= first && index <= last) return;
     // What stands among the paragraphs themselves is a short paragraph.
     if (line.parent === lines[index < first ? first : last]?.parent) return;
-    if (!roots.includes(line) && headingLevel(line.name) !== 1) line.dropped = true;
+    if (roots.includes(line) || (headingLevel(line.name) > 0 && index < first && !isLinked(line))) return;
+    line.dropped = true;
   });
 }
 
+function isLinked({ textLength, linkLength }: PageElement): boolean {
+  return linkLength > textLength / 2;
+}
+
 function isSubstance(line: PageElement): boolean {
-  return CONTENT.has(line.name) || line.prose >= 50;
+  return CONTENT.has(line.name) || line.prose >= SUBSTANCE;
 }

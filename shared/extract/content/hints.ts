@@ -1,8 +1,15 @@
 /** Says what class names, ids and roles suggest about an element. They are hints only: the text decides. */
+import { headingLevel } from "../parse/element-kinds.ts";
 import type { PageElement } from "../parse/page-tree.ts";
 
-/** `comments` are prose too, and often more of it than the article; `boilerplate` surrounds the content. */
-export type Hint = "none" | "boilerplate" | "comments";
+export interface Hint {
+  /** `comments` are prose too, and often more of it than the article; `boilerplate` surrounds the content. */
+  kind: "none" | "boilerplate" | "comments";
+  /** The word that says so. */
+  word: string;
+  /** Whether nothing else in the name speaks against it. */
+  sure: boolean;
+}
 
 const COMMENTS = new Set(
   "comment comments commentlist commenting disqus replies respond responses livefyre".split(" "),
@@ -27,6 +34,38 @@ const BOILERPLATE = new Set(
   ).split(" "),
 );
 
+/** Words that name content as often as furniture: boxes of page builders, dishes, offices, keywords, whole posts. */
+const AMBIGUOUS = new Set(
+  (
+    "widget widgets menu submenu social tags teaser teasers paywall skip rail tooltip " +
+    "promotion trending popular recommended foot toolbar signup"
+  ).split(" "),
+);
+
+/** Words that name furniture whatever stands beside them. */
+const DECISIVE = new Set(
+  (
+    "cookie cookies consent gdpr gprd popup newsletter newsletters sidebar outbrain taboola zergnet advert " +
+    "advertisement advertising adbox adslot breadcrumb breadcrumbs sharedaddy addthis addtoany yarpp navbar " +
+    "pagination caption captions footer mostread morestories printonly relateds seealso"
+  ).split(" "),
+);
+
+/** Words that only say where something stands, or that it is a box. Any other word names a topic. */
+const FILLER = new Set(
+  (
+    "bars block blocks body bottom button buttons card cards center column columns component container containers " +
+    "content default desktop entry entries field fixed float form full group head header heading icons image images " +
+    "info inline inner item items label large layout left line link links list listing main media meta mobile module " +
+    "modules name news outer page pages panel plugin post posts article articles primary region right secondary " +
+    "section single site slot small sticky stories story style text title unit view wide wrap wrapped wrapper zone " +
+    "area wordpress module global user disclaimer notice message banner links data type more most " +
+    "count latest bio about"
+  ).split(" "),
+);
+/** Words that say what an element has or is not. */
+const STATES = new Set("has no with without is not non enabled disabled hide hidden".split(" "));
+
 /** Neighbouring words that only together mean something. */
 const PAIRS = new Set(
   (
@@ -45,10 +84,12 @@ const ROLES = new Set(
 export class HintReader {
   private readonly known = new Map<string, Hint>();
 
-  hint({ attribs }: PageElement): Hint {
-    if (attribs.role !== undefined && ROLES.has(attribs.role)) return "boilerplate";
-    const names = attribs.id === undefined ? (attribs.class ?? "") : `${attribs.class ?? ""} ${attribs.id}`;
-    if (names.length < 2) return "none";
+  hint({ attribs, name }: PageElement): Hint {
+    if (attribs.role !== undefined && ROLES.has(attribs.role)) return ROLE;
+    // The id of a heading says what stands below it.
+    const id = headingLevel(name) > 0 ? undefined : attribs.id;
+    const names = id === undefined ? (attribs.class ?? "") : `${attribs.class ?? ""} ${id}`;
+    if (names.length < 2) return NONE;
     let hint = this.known.get(names);
     if (hint === undefined) {
       hint = readNames(names);
@@ -58,18 +99,56 @@ export class HintReader {
   }
 }
 
+const NONE: Hint = { kind: "none", word: "", sure: false };
+const ROLE: Hint = { kind: "boilerplate", word: "role", sure: true };
+
+/** The surest hint among the names; comments win, since they outweigh what else is said. */
 function readNames(names: string): Hint {
-  let previous = "";
-  let found: Hint = "none";
-  const words = names
-    .slice(0, 300)
-    .replace(/([a-z])([A-Z])/g, "$1-$2")
-    .toLowerCase()
-    .match(/[a-z]+|\s+/g);
-  for (const word of words ?? []) {
-    if (COMMENTS.has(word)) return "comments";
-    if (BOILERPLATE.has(word) || PAIRS.has(`${previous}-${word}`)) found = "boilerplate";
-    previous = word;
+  let found = NONE;
+  for (const name of names.slice(0, 300).split(/\s+/)) {
+    const hint = readName(name);
+    if (hint.kind === "none") continue;
+    if (hint.kind === "comments" && hint.sure) return hint;
+    if (found.kind === "none" || (hint.sure && !found.sure)) found = hint;
   }
   return found;
+}
+
+/** A name is sure if all of its words say the same: `related-posts` is, `nav-history` is not. */
+function readName(name: string): Hint {
+  const words = name
+    .replace(/([a-z])([A-Z])/g, "$1-$2")
+    .toLowerCase()
+    .match(/[a-z]+/g);
+  if (words === null) return NONE;
+  let kind: Hint["kind"] = "none";
+  let word = "";
+  let foreign = 0;
+  let decisive = false;
+  let negated = false;
+  let unsure = false;
+  let previous = "";
+  for (const part of words) {
+    if (COMMENTS.has(part)) {
+      kind = "comments";
+      word = "comment";
+      if (part === "comment") unsure = words.length === 1;
+    } else if (PAIRS.has(`${previous}-${part}`)) {
+      if (kind === "none") {
+        kind = "boilerplate";
+        word = part;
+      }
+      if (!FILLER.has(previous) && previous.length > 3 && !BOILERPLATE.has(previous)) foreign--;
+    } else if (BOILERPLATE.has(part)) {
+      if (kind === "none") {
+        kind = "boilerplate";
+        word = part;
+        unsure = AMBIGUOUS.has(part);
+      } else if (!AMBIGUOUS.has(part)) unsure = false;
+    } else if (STATES.has(part)) negated = true;
+    else if (part.length > 3 && !FILLER.has(part)) foreign++;
+    if (DECISIVE.has(part)) decisive = true;
+    previous = part;
+  }
+  return kind === "none" ? NONE : { kind, word, sure: !negated && (decisive || (foreign <= 0 && !unsure)) };
 }

@@ -9,8 +9,8 @@
  */
 import { type ChildNode, isText, type ParentNode } from "domhandler";
 import { type Page, PageElement } from "../parse/page-tree.ts";
-import { clean, dropRepeats, isHinted, trimEdges } from "./boilerplate.ts";
-import { HintReader } from "./hints.ts";
+import { clean, dropRepeats, trimEdges } from "./boilerplate.ts";
+import { PageHints } from "./page-hints.ts";
 import { isInvisible, measure } from "./prose.ts";
 
 /** Elements that hold text rather than other containers: the descent stops above them. */
@@ -33,9 +33,9 @@ export interface MainContent {
 /** Finds the elements that hold the main content, and marks what is none of it as dropped. */
 export function findMainContent(page: Page): MainContent {
   const top = page.body ?? page.html ?? pseudoBody(page);
-  const hints = new HintReader();
   measure(top);
-  weigh(top, top.prose, hints);
+  const hints = new PageHints(top);
+  weigh(top, hints);
   const isArticle =
     top.weight >= ENOUGH_PROSE && (top.weight >= MUCH_PROSE || top.weight >= top.prose * SHARE_OF_PROSE);
   const roots = isArticle ? withHeadline(descend(top), page.h1) : [top];
@@ -70,15 +70,15 @@ function pseudoBody(page: Page): PageElement {
   return body;
 }
 
-/** Discounts prose behind hints that the amount of prose does not refute. `total` is the page's prose. */
-function weigh(element: PageElement, total: number, hints: HintReader): void {
+/** Discounts prose behind hints. */
+function weigh(element: PageElement, hints: PageHints): void {
   let below = 0;
   let weighed = 0;
   let leaves = 0;
   let solid = 0;
   for (const child of element.children) {
     if (!(child instanceof PageElement) || child.dropped || !child.isBlock || child.prose === 0) continue;
-    weigh(child, total, hints);
+    weigh(child, hints);
     below += child.prose;
     weighed += child.weight;
     if (child.isLeaf) leaves += child.prose;
@@ -88,7 +88,7 @@ function weigh(element: PageElement, total: number, hints: HintReader): void {
   element.isLeaf = below === 0;
   element.solid = Math.max(solid, own + leaves);
   element.weight = weighed + own;
-  if (isHinted(element, total, hints)) element.weight *= HINTED_WEIGHT;
+  if (hints.applies(element)) element.weight *= HINTED_WEIGHT;
 }
 
 function descend(top: PageElement): PageElement[] {

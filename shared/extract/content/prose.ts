@@ -61,6 +61,7 @@ export function measure(element: PageElement): void {
     element.textLength += child.textLength;
     element.punctuation += child.punctuation;
     element.linkLength += links;
+    element.headings += child.headings;
     element.linkedHeadings += child.linkedHeadings;
     if (child.isBlock) {
       holdsBlocks = true;
@@ -73,6 +74,7 @@ export function measure(element: PageElement): void {
       if (child.name === "br" && runText > 0 && child.next instanceof PageElement && child.next.name === "br") endRun();
     }
   }
+  if (headingLevel(element.name) > 0) element.headings = 1;
   if (headingLevel(element.name) > 1 && element.textLength > 8 && element.linkLength > element.textLength * 0.8) {
     if (hasPageLink(element)) element.linkedHeadings = 1;
   }

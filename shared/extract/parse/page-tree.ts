@@ -16,7 +16,9 @@ export class PageElement extends Element {
   prose = 0;
   /** `prose`, with what stands behind hints of boilerplate discounted. */
   weight = 0;
-  /** Headings below that are links to other pages. */
+  /** Headings below. */
+  headings = 0;
+  /** Of these, the ones that are links to other pages. */
   linkedHeadings = 0;
   /** Most prose that stands together below, in one element and its paragraphs. */
   solid = 0;

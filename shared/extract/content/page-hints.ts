@@ -1,0 +1,84 @@
+/** Weighs what the names of a page's elements say against what the elements hold. */
+import { PageElement } from "../parse/page-tree.ts";
+import { HintReader } from "./hints.ts";
+
+/** A hint is wrong about an element that holds this share of the page's prose. */
+const REFUTES = { unsure: 0.4, sure: 0.6, comments: 0.85 };
+/** A word is wrong about a page that has hardly any prose without it, if much stands behind the word. */
+const WITHOUT_HINTS = 0.3;
+const BEHIND_WORD = 0.3;
+/** Comments may be many: their word is wrong only where next to nothing stands before them. */
+const BEFORE_COMMENTS = 250;
+/** Prose that one linked heading announces at most, if it is a teaser and not a section whose heading is a link. */
+const TEASER_PROSE = 450;
+/** Never the content, however much they hold. */
+const NEVER_CONTENT = new Set("role cookie cookies consent gdpr gprd footer sidebar newsletter newsletters".split(" "));
+
+export class PageHints {
+  private readonly reader = new HintReader();
+  private readonly refuted = new Set<string>();
+  private readonly total: number;
+
+  /** @param body measured */
+  constructor(body: PageElement) {
+    this.total = body.prose;
+    this.refuteWords(body);
+  }
+
+  /**
+   * Whether the name of an element calls it boilerplate, and what it holds does not speak against that.
+   * @param total prose of which the element is a part
+   */
+  applies(element: PageElement, total = this.total): boolean {
+    const { name } = element;
+    if (name === "body" || name === "html" || name === "main") return false;
+    if (isTeaser(element) && element.prose < total * REFUTES.unsure) return true;
+    if (name === "figcaption") return element.parent instanceof PageElement && element.parent.holdsImage;
+    const isNamed = name === "aside" || name === "footer";
+    const { kind, sure, word } = this.reader.hint(element);
+    if (!isNamed) {
+      if (kind === "none" || this.refuted.has(word)) return false;
+      if (!sure && !isSupported(element)) return false;
+    }
+    return element.prose < total * REFUTES[kind === "comments" ? kind : sure ? "sure" : "unsure"];
+  }
+
+  /** Finds the words that most of the page's prose stands behind. */
+  private refuteWords(body: PageElement): void {
+    const { total } = this;
+    const behind = new Map<string, number>();
+    /** Prose of the topmost elements that a hint applies to, and of those that are named as comments. */
+    let hinted = 0;
+    let comments = 0;
+    const visit = (element: PageElement, inHinted: boolean, inComments: boolean): void => {
+      for (const child of element.children) {
+        if (!(child instanceof PageElement) || child.dropped || child.prose === 0) continue;
+        const { kind, word, sure } = this.reader.hint(child);
+        const counts = kind !== "none" && child.prose < total * REFUTES.comments && (sure || isSupported(child));
+        if (counts) {
+          if (!inHinted) hinted += child.prose;
+          // Of nested elements the inner ones count again: an upper bound is enough.
+          if (kind === "boilerplate") behind.set(word, (behind.get(word) ?? 0) + child.prose);
+          else if (!inComments) comments += child.prose;
+        }
+        visit(child, inHinted || counts, inComments || (counts && kind === "comments"));
+      }
+    };
+    visit(body, false, false);
+    if (total - comments < Math.min(BEFORE_COMMENTS, total * 0.1)) this.refuted.add("comment");
+    if (total - hinted >= total * WITHOUT_HINTS) return;
+    for (const [word, prose] of behind) {
+      if (prose >= total * BEHIND_WORD && !NEVER_CONTENT.has(word)) this.refuted.add(word);
+    }
+  }
+}
+
+/** Linked headings with a few words each: a list of other articles, or one of them. */
+export function isTeaser({ linkedHeadings, prose, solid }: PageElement): boolean {
+  return linkedHeadings > 0 && prose < linkedHeadings * TEASER_PROSE && solid < TEASER_PROSE;
+}
+
+/** Links or a lack of sentences bear an unsure hint out. */
+function isSupported({ textLength, linkLength, prose, headings }: PageElement): boolean {
+  return linkLength > textLength * 0.3 || (headings === 0 && prose < Math.min(60, textLength * 0.5));
+}
