@@ -2,9 +2,8 @@
 import { join } from "node:path";
 import { App, Tags, Validations } from "aws-cdk-lib";
 import { AwsSolutionsChecks } from "cdk-nag";
-import { CHROMIUM_LAYER } from "../layers/chromium/chromium-layer.ts";
-import { buildLayer } from "../layers/layer.ts";
 import { type Bundle, bundleFunctions } from "./bundle.ts";
+import { buildLayers, type LayerFolders } from "./layers.ts";
 import { readSettings } from "./settings.ts";
 import { ApiStack } from "./stacks/api.ts";
 import { DataStack } from "./stacks/data.ts";
@@ -25,9 +24,9 @@ export interface Stacks {
 
 /**
  * All stacks in `app`. Account and region come from the environment at deployment, so that a synthesis needs neither.
- * @param chromiumLayer folder that becomes the Chromium layer
+ * @param layers folders that become layers
  */
-export function createStacks(app: App, bundles: ReadonlyMap<string, Bundle>, chromiumLayer: string): Stacks {
+export function createStacks(app: App, bundles: ReadonlyMap<string, Bundle>, layers: LayerFolders): Stacks {
   const settings = readSettings(app);
   const { name } = settings;
   const network = new NetworkStack(app, `${name}-network`, {
@@ -46,11 +45,10 @@ export function createStacks(app: App, bundles: ReadonlyMap<string, Bundle>, chr
           description: "Strandline: Crawl4AI, in a network of its own",
           settings: { ...settings, crawl4aiImage },
         });
-  const surroundings = { settings, bundles, network, data, rendering };
+  const surroundings = { settings, bundles, layers, network, data, rendering };
   const pipeline = new PipelineStack(app, `${name}-pipeline`, {
     description: "Strandline: queues, workers and schedules",
     surroundings,
-    chromiumLayer,
   });
   const api = new ApiStack(app, `${name}-api`, {
     description: "Strandline: the HTTPS API",
@@ -74,12 +72,10 @@ export function createStacks(app: App, bundles: ReadonlyMap<string, Bundle>, chr
   return { network, data, pipeline, api, socket, observability };
 }
 
-/** @param bundleDirectory where the bundles and the layer are written; emptied first */
+/** @param bundleDirectory where the bundles and the layers are written; emptied first */
 export async function createApp(app: App, bundleDirectory: string): Promise<Stacks> {
   const bundles = await bundleFunctions(bundleDirectory);
-  const chromiumLayer = join(bundleDirectory, "layers", CHROMIUM_LAYER.name);
-  await buildLayer(CHROMIUM_LAYER, chromiumLayer);
-  const stacks = createStacks(app, bundles, chromiumLayer);
+  const stacks = createStacks(app, bundles, await buildLayers(join(bundleDirectory, "layers")));
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app, { verbose: true }));
   return stacks;
 }

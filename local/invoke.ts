@@ -49,7 +49,7 @@ try {
   const container = new Container({
     name: spec.name,
     memoryMb: spec.memoryMb,
-    env: environmentOf(trustOf(spec, false), env),
+    env: environmentOf(trustOf(spec), env),
     onLine: (_name, line) => process.stderr.write(`${line}\n`),
   });
   const handler = join(import.meta.dirname, "..", "functions", spec.name, "handler.ts");

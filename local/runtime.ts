@@ -1,8 +1,6 @@
 /** Everything on one machine: the services, the handlers of a topology in worker threads, and what wakes them. */
 import { join, resolve } from "node:path";
 import type { FunctionSpec, Topology } from "../infra/topology/spec.ts";
-import { BUNDLED_DESCRIPTOR } from "../shared/knowledge/embedders/bundled-descriptor.ts";
-import { embedderDescriptor } from "../shared/knowledge/embedders/registry.ts";
 import { ensureAdminKey } from "./admin-key.ts";
 import type { LocalAws } from "./aws/emulators.ts";
 import { announcedEnvironment, checkEnvironment, type Environment, handlerEnvironment } from "./environment.ts";
@@ -116,8 +114,6 @@ class RunningRuntime implements Runtime {
   #services: Services | undefined;
   #stopTicking: (() => void) | undefined;
   #stopping: Promise<void> | undefined;
-  /** Whether the embedding model runs in a container, and not on a server or not at all. */
-  #bundledModel = false;
   env: Record<string, string> = {};
   apiKey: string | undefined;
   apiKeyIsNew = false;
@@ -132,7 +128,6 @@ class RunningRuntime implements Runtime {
   }
 
   async start(env: Environment, { config, replaced }: ReturnType<typeof checkEnvironment>): Promise<void> {
-    this.#bundledModel = embedderDescriptor(config) === BUNDLED_DESCRIPTOR;
     // first, since a port that is taken is the most likely fault
     this.#gateway = await this.#openGateway();
     const services = await startServices({
@@ -270,7 +265,7 @@ class RunningRuntime implements Runtime {
           spec,
           size: this.#containersOf(spec),
           handler: join(directory, spec.name, "handler.ts"),
-          containers: this.#groupOf(this.#trustOf(spec)),
+          containers: this.#groupOf(trustOf(spec)),
           onInvocation: (each, durationMs, fault) => {
             this.#meter.countInvocation(each, durationMs);
             this.#metrics.invocation(each.name, durationMs, fault);
@@ -280,14 +275,10 @@ class RunningRuntime implements Runtime {
     }
   }
 
-  #trustOf(spec: FunctionSpec): Trust {
-    return trustOf(spec, this.#bundledModel);
-  }
-
   #groupOf(trust: Trust): ContainerGroup {
     const known = this.#containers.get(trust);
     if (known !== undefined) return known;
-    const members = this.#topology.functions.filter((spec) => this.#trustOf(spec) === trust);
+    const members = this.#topology.functions.filter((spec) => trustOf(spec) === trust);
     const group = new ContainerGroup({
       name: trust,
       memoryMb: Math.max(...members.map(({ memoryMb }) => memoryMb)),

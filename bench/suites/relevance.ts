@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { startPostgres } from "../../local/postgres/postgres.ts";
 import { chunkText } from "../../shared/extract/chunks/chunk.ts";
 import { chunkLimits } from "../../shared/knowledge/documents/documents.ts";
-import { BUNDLED_DESCRIPTOR } from "../../shared/knowledge/embedders/bundled-descriptor.ts";
+import { STATIC_DESCRIPTOR } from "../../shared/knowledge/embedders/static/static-descriptor.ts";
 import { refreshCorpusStatistics } from "../../shared/knowledge/search/corpus-statistics.ts";
 import { type SearchRequest, search } from "../../shared/knowledge/search/search.ts";
 import { type OpenVectorSide, openVectorSide } from "../../shared/knowledge/search/vector-side.ts";
@@ -33,11 +33,11 @@ export async function run({ data, scale }: BenchOptions): Promise<Record<string,
   try {
     await migrate(sql);
     const config = loadConfig({
-      EMBEDDER__PROVIDER: "bundled",
+      EMBEDDER__PROVIDER: "static",
       VECTORS__SQLITE_PATH: join(directory, "vectors.sqlite"),
     });
     const vectorSide = await openVectorSide(config)();
-    if (vectorSide === null) throw new Error("The bundled embedder is switched off");
+    if (vectorSide === null) throw new Error("The embedder is switched off");
     await index(sql, vectorSide, cranfield);
     await refreshCorpusStatistics(sql);
     const queries = cranfield.queries.slice(0, Math.ceil(cranfield.queries.length * scale));
@@ -69,7 +69,7 @@ const URL_PREFIX = "https://cranfield.example/";
 
 async function index(sql: Sql, { embedder, vectors }: OpenVectorSide, { documents }: Cranfield): Promise<void> {
   const generationId = uuidv7();
-  const limits = chunkLimits({ chunk_size: 512, chunk_overlap: 50, min_chunk_size: 50 }, BUNDLED_DESCRIPTOR.maxTokens);
+  const limits = chunkLimits({ chunk_size: 512, chunk_overlap: 50, min_chunk_size: 50 }, STATIC_DESCRIPTOR.maxTokens);
   const pending: { content: string; point: Omit<VectorPoint, "vector"> }[] = [];
   const flush = async () => {
     const contents = pending.map(({ content }) => content);

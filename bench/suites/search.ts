@@ -6,8 +6,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startPostgres } from "../../local/postgres/postgres.ts";
-import { BUNDLED_DESCRIPTOR } from "../../shared/knowledge/embedders/bundled-descriptor.ts";
 import type { Embedder } from "../../shared/knowledge/embedders/embedder.ts";
+import { STATIC_DESCRIPTOR } from "../../shared/knowledge/embedders/static/static-descriptor.ts";
 import { refreshCorpusStatistics } from "../../shared/knowledge/search/corpus-statistics.ts";
 import { search } from "../../shared/knowledge/search/search.ts";
 import { createSqliteVectorStore } from "../../shared/knowledge/vector-stores/sqlite-vec.ts";
@@ -27,7 +27,7 @@ export async function run({ scale }: BenchOptions): Promise<Record<string, numbe
   const directory = await mkdtemp(join(tmpdir(), "strandline-search-"));
   const postgres = await startPostgres({ directory, surviveMachineCrash: false });
   const sql = connectDatabase({ url: postgres.url, poolSize: 1 });
-  const vectors = createSqliteVectorStore({ path: join(directory, "vectors.sqlite"), descriptor: BUNDLED_DESCRIPTOR });
+  const vectors = createSqliteVectorStore({ path: join(directory, "vectors.sqlite"), descriptor: STATIC_DESCRIPTOR });
   try {
     await migrate(sql);
     const corpus = await loadZipfCorpus(sql, Math.ceil(CHUNKS * scale));
@@ -78,7 +78,7 @@ async function loadVectors(vectors: VectorStore, corpus: ZipfCorpus, random: () 
 /** Its vectors cost nothing, as the budget says. */
 function randomEmbedder(random: () => number): Embedder {
   return {
-    descriptor: BUNDLED_DESCRIPTOR,
+    descriptor: STATIC_DESCRIPTOR,
     embedDocuments: async (texts) => texts.map(() => randomVector(random)),
     embedQuery: async () => randomVector(random),
     check: async () => {},
@@ -87,7 +87,7 @@ function randomEmbedder(random: () => number): Embedder {
 
 /** Of length 1. */
 function randomVector(random: () => number): Float32Array {
-  const vector = Float32Array.from({ length: BUNDLED_DESCRIPTOR.dimension }, () => random() - 0.5);
+  const vector = Float32Array.from({ length: STATIC_DESCRIPTOR.dimension }, () => random() - 0.5);
   const norm = Math.hypot(...vector);
   return vector.map((value) => value / norm);
 }

@@ -58,7 +58,7 @@ const searchResultSchema = z.object({
   url: z.string(),
   title: z.string().nullable(),
   content: z.string(),
-  /** Of reciprocal rank fusion; of the one side in a one-sided search. */
+  /** 0 to 1 for fused scores of the default embedder; of the one side in a one-sided search. */
   score: z.number(),
   /** Cosine similarity. */
   vector_score: z.number().nullable(),

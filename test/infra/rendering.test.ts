@@ -1,12 +1,16 @@
-/** The deployment with Crawl4AI: its service is reached by the render function, and by nobody else. */
+/**
+ * The deployment with Crawl4AI and Qdrant: that service is reached by the render function, and by nobody else; texts
+ * become vectors by the model that comes as a layer.
+ */
 import { AwsSolutionsChecks } from "cdk-nag";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { TOPOLOGY } from "../../infra/topology.ts";
+import { EMBEDDING_MODEL_LAYER, EMBEDDING_MODEL_PATH } from "../../layers/embedding-model/embedding-model-layer.ts";
 import { type Resource, type Synthesis, synthesise } from "./synthesis.ts";
 
 let synthesis: Synthesis;
 beforeAll(async () => {
-  synthesis = await synthesise({ crawl4aiImage: "unclecode/crawl4ai:0.0.0" });
+  synthesis = await synthesise({ crawl4aiImage: "unclecode/crawl4ai:0.0.0", qdrantUrl: "http://qdrant:6333" });
 }, 480_000);
 afterAll(() => synthesis.remove());
 
@@ -17,6 +21,19 @@ const functionOf = (name: string): Resource => {
 };
 const inStack = (type: string): Resource[] =>
   synthesis.resources(type).filter(({ stack }) => stack === "strandline-rendering");
+
+test("the functions that embed have the model as a layer, and know where; no other has", () => {
+  const layers = synthesis
+    .resources("AWS::Lambda::LayerVersion")
+    .filter(({ Properties }) => Properties["Description"] === EMBEDDING_MODEL_LAYER.about);
+  const ids = layers.map(({ logicalId }) => logicalId);
+  for (const { name, grants } of TOPOLOGY.functions) {
+    const { Environment, Layers } = functionOf(name).Properties;
+    const told = JSON.stringify(Environment).includes(`"EMBEDDER__MODEL_PATH":"${EMBEDDING_MODEL_PATH}"`);
+    const has = ids.some((id) => JSON.stringify(Layers ?? []).includes(id));
+    expect({ name, told, has }).toEqual({ name, told: grants.embedder === true, has: grants.embedder === true });
+  }
+});
 
 test("only the render function is told of it, and only its security group gets through", () => {
   const told = TOPOLOGY.functions.filter(({ name }) =>

@@ -27,10 +27,12 @@ export interface Synthesis {
 export async function synthesise(context: Record<string, unknown> = {}): Promise<Synthesis> {
   const folder = await mkdtemp(join(tmpdir(), "strandline synthesis-"));
   const app = new App({ outdir: join(folder, "cdk.out"), context, analyticsReporting: false });
-  const layer = join(folder, "layer");
-  await mkdir(layer, { recursive: true });
-  await writeFile(join(layer, "layer.txt"), "the Chromium layer\n");
-  createStacks(app, await emptyBundles(join(folder, "bundles")), layer);
+  const layers = { chromium: join(folder, "chromium"), embeddingModel: join(folder, "model") };
+  for (const layer of Object.values(layers)) {
+    await mkdir(layer, { recursive: true });
+    await writeFile(join(layer, "layer.txt"), `${layer}\n`);
+  }
+  createStacks(app, await emptyBundles(join(folder, "bundles")), layers);
   const all = app.synth().stacks.flatMap(({ stackName, template }) =>
     Object.entries<Pick<Resource, "Type" | "Properties">>(template.Resources).map(([logicalId, resource]) => ({
       stack: stackName,

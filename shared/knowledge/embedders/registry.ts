@@ -4,13 +4,13 @@
  */
 import type { Config } from "../../platform/config.ts";
 import { ApiError } from "../../platform/errors.ts";
-import { BUNDLED_DESCRIPTOR } from "./bundled-descriptor.ts";
 import type { Embedder, EmbedderDescriptor } from "./embedder.ts";
+import { STATIC_DESCRIPTOR } from "./static/static-descriptor.ts";
 import { teiDescriptor } from "./tei-descriptor.ts";
 
 export type EmbedderConfig = Pick<
   Config,
-  "embedder" | "teiUrl" | "teiModel" | "teiDimension" | "teiTimeoutS" | "embedBatchSize"
+  "embedder" | "embedderModelPath" | "teiUrl" | "teiModel" | "teiDimension" | "teiTimeoutS" | "embedBatchSize"
 >;
 
 /** What the rest must know of the configured model, without loading it; null where embeddings are switched off. */
@@ -18,15 +18,15 @@ export function embedderDescriptor(config: EmbedderConfig): EmbedderDescriptor |
   switch (embedderProvider(config)) {
     case "tei":
       return teiDescriptor(config);
-    case "bundled":
-      return BUNDLED_DESCRIPTOR;
+    case "static":
+      return STATIC_DESCRIPTOR;
     case "none":
       return null;
   }
 }
 
 /**
- * The configured embedder. The bundled model is loaded at its first use, not here.
+ * The configured embedder. The static model is loaded at its first use, not here.
  * @throws ApiError EMBEDDER_NOT_CONFIGURED where embeddings are switched off
  */
 export async function createEmbedder(config: EmbedderConfig): Promise<Embedder> {
@@ -40,9 +40,9 @@ export async function createEmbedder(config: EmbedderConfig): Promise<Embedder> 
         batchSize: config.embedBatchSize,
       });
     }
-    case "bundled": {
-      const { createBundledEmbedder } = await import("./bundled.ts");
-      return createBundledEmbedder();
+    case "static": {
+      const { createStaticEmbedder } = await import("./static/static-embedder.ts");
+      return createStaticEmbedder(config.embedderModelPath);
     }
     case "none":
       throw embedderNotConfigured();
@@ -58,8 +58,8 @@ export function embedderNotConfigured(): ApiError {
   );
 }
 
-function embedderProvider({ embedder, teiUrl }: EmbedderConfig): "bundled" | "tei" | "none" {
-  const provider = embedder ?? (teiUrl === "" ? "bundled" : "tei");
+function embedderProvider({ embedder, teiUrl }: EmbedderConfig): "static" | "tei" | "none" {
+  const provider = embedder ?? (teiUrl === "" ? "static" : "tei");
   if (provider === "tei" && teiUrl === "") {
     throw new Error("EMBEDDER__PROVIDER is tei, but TEI__URL is empty: set it to the server's address");
   }

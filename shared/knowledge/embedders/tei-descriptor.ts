@@ -8,6 +8,8 @@ export function teiDescriptor(config: { teiModel: string; teiDimension: number }
     dimension: config.teiDimension,
     // Qwen3-Embedding reads 32,768; chunks end at the chunker's own size long before
     maxTokens: 32_768,
-    fusionWeights: { vector: 1, keyword: 1 },
+    languages: null,
+    cached: true,
+    fusion: { method: "rrf", weights: { vector: 1, keyword: 1 } },
   };
 }

@@ -7,7 +7,7 @@ import { countCacheUse } from "../../platform/database/cache-counts.ts";
 import { inTransaction, type Queryable, type Sql, type Transaction } from "../../platform/database/database.ts";
 import { PermanentError, RetryableError } from "../../platform/errors.ts";
 import type { Logger } from "../../platform/observability/log.ts";
-import type { Embedder } from "../embedders/embedder.ts";
+import type { Embedder, EmbedderDescriptor } from "../embedders/embedder.ts";
 import { embeddingFault } from "../embedders/validation.ts";
 import { recordEmbedded } from "../metrics.ts";
 import { refreshIfSmall } from "../search/corpus-statistics.ts";
@@ -46,11 +46,12 @@ interface PendingChunk {
   title: string | null;
   source: VectorPoint["payload"]["source"];
   tags: string[];
+  language: string;
   crawledAt: Date;
 }
 
-/** A vector, or why there is none, by content hash. */
-type Outcomes = Map<string, { vector: Float32Array; cached: boolean } | { fault: string }>;
+/** A vector, or null where the model knows nothing of the text, or why there is none, by content hash. */
+type Outcomes = Map<string, { vector: Float32Array; cached: boolean } | { vector: null } | { fault: string }>;
 
 /** @throws RetryableError where embedder or store are down, or a chunk has attempts left */
 export async function embedChunks(dependencies: EmbedDependencies, { jobId, chunkIds }: EmbedTask): Promise<void> {
@@ -63,13 +64,19 @@ export async function embedChunks(dependencies: EmbedDependencies, { jobId, chun
     return recordEmbedded(log, jobId, { released: chunks.length }, started);
   }
   const { embedder, vectors } = vectorSide;
-  const outcomes = await embedContents(sql, embedder, chunks);
+  const known = chunks.filter(({ language }) => isKnown(embedder.descriptor, language));
+  const outcomes = await embedContents(sql, embedder, known);
   const points: VectorPoint[] = [];
   const faulty: string[] = [];
+  const none = chunks.filter(({ language }) => !isKnown(embedder.descriptor, language)).map(({ chunkId }) => chunkId);
   let cached = 0;
-  for (const chunk of chunks) {
+  for (const chunk of known) {
     const outcome = outcomes.get(chunk.contentHash);
     if (outcome !== undefined && "vector" in outcome) {
+      if (outcome.vector === null) {
+        none.push(chunk.chunkId);
+        continue;
+      }
       points.push(toPoint(chunk, outcome.vector));
       if (outcome.cached) cached += 1;
     } else {
@@ -78,22 +85,32 @@ export async function embedChunks(dependencies: EmbedDependencies, { jobId, chun
     }
   }
   if (points.length > 0) await vectors.upsert(points);
-  const hits = [...outcomes.values()].filter((outcome) => "cached" in outcome && outcome.cached).length;
-  await countCacheUse(sql, "embeddings", { hits, misses: outcomes.size - hits });
-  const { model } = embedder.descriptor;
+  const { model, cached: caches } = embedder.descriptor;
+  if (caches) {
+    const hits = [...outcomes.values()].filter((outcome) => "cached" in outcome && outcome.cached).length;
+    await countCacheUse(sql, "embeddings", { hits, misses: outcomes.size - hits });
+  }
   const done = points.map(({ chunkId }) => chunkId);
-  const left = await finishChunks(dependencies, jobId, { done, faulty, cache: { model, outcomes } });
-  recordEmbedded(log, jobId, { embedded: points.length - cached, cached, refused: faulty.length }, started);
+  const fresh = caches ? outcomes : null;
+  const left = await finishChunks(dependencies, jobId, { none, done, faulty, model, fresh });
+  const embedded = points.length - cached;
+  recordEmbedded(log, jobId, { embedded, cached, released: none.length, refused: faulty.length }, started);
   if (left > 0) {
     throw new RetryableError(`${left} chunks got no usable vector and are tried again`, { code: "EMBEDDING_INVALID" });
   }
+}
+
+/** Pages whose language nobody knows may be in one that the model does know. */
+function isKnown({ languages }: EmbedderDescriptor, language: string): boolean {
+  return languages === null || language === "und" || languages.includes(language);
 }
 
 async function readPendingChunks(sql: Sql, jobId: string, chunkIds: string[]): Promise<PendingChunk[]> {
   return await sql<PendingChunk[]>`
     select c.id as "chunkId", c.content, encode(c.content_hash, 'hex') as "contentHash", d.id as "documentId",
       d.generation_id as "generationId", d.collection_id as "collectionId", d.domain, d.url, d.title, d.source,
-      array(select tag_id::text from document_tags t where t.document_id = d.id) as tags, d.crawled_at as "crawledAt"
+      array(select tag_id::text from document_tags t where t.document_id = d.id) as tags, d.language,
+      d.crawled_at as "crawledAt"
     from embeddings e
     join chunks c on c.id = e.chunk_id
     join documents d on d.id = c.document_id
@@ -123,16 +140,13 @@ function toPoint(chunk: PendingChunk, vector: Float32Array): VectorPoint {
 
 /** Each content once, from the cache where it was embedded before. */
 async function embedContents(sql: Sql, embedder: Embedder, chunks: readonly PendingChunk[]): Promise<Outcomes> {
-  const { model, dimension } = embedder.descriptor;
+  const { dimension } = embedder.descriptor;
   const contents = new Map(chunks.map(({ contentHash, content }) => [contentHash, content]));
   const outcomes: Outcomes = new Map();
-  const cached = await sql<{ hash: string; vector: Buffer }[]>`
-    select encode(content_hash, 'hex') as hash, vector from embedding_cache
-    where model = ${model} and content_hash in (select decode(h, 'hex') from unnest(${[...contents.keys()]}::text[]) h)`;
-  for (const { hash, vector: bytes } of cached) {
-    const vector = fromBytes(bytes);
-    // of another dimension where the model's setting has changed
-    if (embeddingFault(vector, dimension) === undefined) outcomes.set(hash, { vector, cached: true });
+  if (embedder.descriptor.cached) {
+    for (const [hash, vector] of await readCache(sql, embedder.descriptor, [...contents.keys()])) {
+      outcomes.set(hash, { vector, cached: true });
+    }
   }
   const wanted = [...contents].filter(([hash]) => !outcomes.has(hash));
   const vectors = await embedOrRefuse(
@@ -140,18 +154,35 @@ async function embedContents(sql: Sql, embedder: Embedder, chunks: readonly Pend
     wanted.map(([, content]) => content),
   );
   for (const [index, [hash]] of wanted.entries()) {
-    const vector = vectors[index] ?? new Error("the embedder gave too few vectors");
-    const fault = vector instanceof Error ? vector.message : embeddingFault(vector, dimension);
-    outcomes.set(
-      hash,
-      vector instanceof Error || fault !== undefined ? { fault: fault ?? "" } : { vector, cached: false },
-    );
+    outcomes.set(hash, outcomeOf(vectors[index], dimension));
   }
   return outcomes;
 }
 
+function outcomeOf(vector: Float32Array | PermanentError | null | undefined, dimension: number) {
+  if (vector === undefined) return { fault: "the embedder gave too few vectors" };
+  if (vector === null) return { vector };
+  if (vector instanceof Error) return { fault: vector.message };
+  const fault = embeddingFault(vector, dimension);
+  return fault === undefined ? { vector, cached: false } : { fault };
+}
+
+/** @param hashes hex */
+async function readCache(
+  sql: Sql,
+  { model, dimension }: EmbedderDescriptor,
+  hashes: string[],
+): Promise<[hash: string, vector: Float32Array][]> {
+  const rows = await sql<{ hash: string; vector: Buffer }[]>`
+    select encode(content_hash, 'hex') as hash, vector from embedding_cache
+    where model = ${model} and content_hash in (select decode(h, 'hex') from unnest(${hashes}::text[]) h)`;
+  const vectors = rows.map(({ hash, vector }): [string, Float32Array] => [hash, fromBytes(vector)]);
+  // of another dimension where the model's setting has changed
+  return vectors.filter(([, vector]) => embeddingFault(vector, dimension) === undefined);
+}
+
 /** Where a whole batch is refused, each text is tried by itself: only the guilty one shall suffer. */
-async function embedOrRefuse(embedder: Embedder, texts: string[]): Promise<(Float32Array | PermanentError)[]> {
+async function embedOrRefuse(embedder: Embedder, texts: string[]): Promise<(Float32Array | PermanentError | null)[]> {
   if (texts.length === 0) return [];
   try {
     return await embedder.embedDocuments(texts);
@@ -159,7 +190,7 @@ async function embedOrRefuse(embedder: Embedder, texts: string[]): Promise<(Floa
     if (!(error instanceof PermanentError)) throw error;
     if (texts.length === 1) return [error];
   }
-  const vectors: (Float32Array | PermanentError)[] = [];
+  const vectors: (Float32Array | PermanentError | null)[] = [];
   for (const text of texts) vectors.push(...(await embedOrRefuse(embedder, [text])));
   return vectors;
 }
@@ -171,10 +202,10 @@ async function embedOrRefuse(embedder: Embedder, texts: string[]): Promise<(Floa
 async function finishChunks(
   { sql, settleJob, log }: EmbedDependencies,
   jobId: string,
-  { none = [], done = [], faulty = [], cache }: FinishedChunks,
+  { none = [], done = [], faulty = [], model, fresh }: FinishedChunks,
 ): Promise<number> {
   const { left, settled } = await inTransaction(sql, async (tx) => {
-    if (cache !== undefined) await storeInCache(tx, cache);
+    if (model !== undefined && fresh) await storeInCache(tx, model, fresh);
     // in one order everywhere, so that two workers with the same chunks wait for each other and not in a circle
     await tx`
       select 1 from embeddings where chunk_id = any(${[...none, ...done, ...faulty]}::uuid[]) order by chunk_id
@@ -182,7 +213,7 @@ async function finishChunks(
     const finished = await tx<{ state: string }[]>`
       update embeddings set
         attempts = attempts + (chunk_id = any(${faulty}::uuid[]))::int,
-        model = case when chunk_id = any(${done}::uuid[]) then ${cache?.model ?? null} end,
+        model = case when chunk_id = any(${done}::uuid[]) then ${model ?? null} end,
         state = case
           when chunk_id = any(${done}::uuid[]) then 'done'
           when chunk_id = any(${none}::uuid[]) then 'none'
@@ -210,13 +241,16 @@ interface FinishedChunks {
   none?: string[];
   done?: string[];
   faulty?: string[];
-  cache?: { model: string; outcomes: Outcomes };
+  /** Of those that are done. */
+  model?: string;
+  /** What goes into the cache. */
+  fresh?: Outcomes | null;
 }
 
-async function storeInCache(tx: Queryable, { model, outcomes }: { model: string; outcomes: Outcomes }): Promise<void> {
+async function storeInCache(tx: Queryable, model: string, outcomes: Outcomes): Promise<void> {
   const fresh = [...outcomes]
     .flatMap(([hash, outcome]) =>
-      "vector" in outcome && !outcome.cached ? [{ hash, vector: toHex(outcome.vector) }] : [],
+      "cached" in outcome && !outcome.cached ? [{ hash, vector: toHex(outcome.vector) }] : [],
     )
     .sort((a, b) => (a.hash < b.hash ? -1 : 1));
   if (fresh.length === 0) return;

@@ -1,9 +1,7 @@
-/**
- * Reciprocal rank fusion (Cormack, Clarke, Büttcher 2009): a hit scores the sum of weight / (k + rank) over the sides
- * that found it.
- */
+/** Makes one ranking of two: by rank, or by what the sides themselves say of their hits. */
+import type { Fusion } from "../embedders/embedder.ts";
 
-/** The paper's constant, found not to matter much between 10 and 100. */
+/** The constant of the paper on reciprocal rank fusion, found not to matter much between 10 and 100. */
 export const RRF_K = 60;
 
 export interface SideHit {
@@ -20,8 +18,30 @@ export interface FusedHit {
   source: "vector" | "keyword" | "fused";
 }
 
+/** Fuses two rankings, each best first, as the embedder's descriptor asks for. */
+export function fuse(vector: readonly SideHit[], keyword: readonly SideHit[], { method, weights }: Fusion): FusedHit[] {
+  return method === "linear" ? linearFusion(vector, keyword, weights) : reciprocalRankFusion(vector, keyword, weights);
+}
+
 /**
- * Fuses two rankings into one. Both sides come best first.
+ * A hit scores the sum of weight × its share of the way from the side's worst score to its best: a side that is sure
+ * says more than one that is not, which ranks do not show.
+ * @returns every hit of either side once, best first; equal scores in the order of their ids
+ * @example
+ * const vector = [{ chunkId: "a", score: 0.9 }, { chunkId: "b", score: 0.1 }];
+ * const fused = linearFusion(vector, [{ chunkId: "b", score: 3 }], { vector: 0.3, keyword: 0.7 });
+ * fused.map(({ chunkId, score }) => [chunkId, score]) // => [["b", 0.7], ["a", 0.3]]
+ */
+export function linearFusion(
+  vector: readonly SideHit[],
+  keyword: readonly SideHit[],
+  weights: Fusion["weights"],
+): FusedHit[] {
+  return sumOf(shares(vector, weights.vector), shares(keyword, weights.keyword));
+}
+
+/**
+ * A hit scores the sum of weight / (k + rank) over the sides that found it (Cormack, Clarke, Büttcher 2009).
  * @returns every hit of either side once, best first; equal scores in the order of their ids
  * @example
  * const vector = [{ chunkId: "a", score: 0.9 }, { chunkId: "b", score: 0.8 }];
@@ -31,21 +51,37 @@ export interface FusedHit {
 export function reciprocalRankFusion(
   vector: readonly SideHit[],
   keyword: readonly SideHit[],
-  weights: { vector: number; keyword: number },
+  weights: Fusion["weights"],
   k: number = RRF_K,
 ): FusedHit[] {
+  const ranked = (hits: readonly SideHit[], weight: number): Share[] =>
+    hits.map((hit, index) => ({ ...hit, share: weight / (k + index + 1) }));
+  return sumOf(ranked(vector, weights.vector), ranked(keyword, weights.keyword));
+}
+
+/** What a side gives a hit. */
+interface Share extends SideHit {
+  share: number;
+}
+
+function shares(hits: readonly SideHit[], weight: number): Share[] {
+  const best = hits[0]?.score ?? 0;
+  const worst = hits.at(-1)?.score ?? 0;
+  const range = best - worst;
+  return hits.map((hit) => ({ ...hit, share: weight * (range > 0 ? (hit.score - worst) / range : 1) }));
+}
+
+function sumOf(vector: readonly Share[], keyword: readonly Share[]): FusedHit[] {
   const fused = new Map<string, FusedHit>();
-  for (const [index, { chunkId, score }] of vector.entries()) {
-    const rankScore = weights.vector / (k + index + 1);
-    fused.set(chunkId, { chunkId, score: rankScore, vectorScore: score, keywordScore: null, source: "vector" });
+  for (const { chunkId, score, share } of vector) {
+    fused.set(chunkId, { chunkId, score: share, vectorScore: score, keywordScore: null, source: "vector" });
   }
-  for (const [index, { chunkId, score }] of keyword.entries()) {
-    const rankScore = weights.keyword / (k + index + 1);
+  for (const { chunkId, score, share } of keyword) {
     const other = fused.get(chunkId);
     if (other === undefined) {
-      fused.set(chunkId, { chunkId, score: rankScore, vectorScore: null, keywordScore: score, source: "keyword" });
+      fused.set(chunkId, { chunkId, score: share, vectorScore: null, keywordScore: score, source: "keyword" });
     } else {
-      fused.set(chunkId, { ...other, score: other.score + rankScore, keywordScore: score, source: "fused" });
+      fused.set(chunkId, { ...other, score: other.score + share, keywordScore: score, source: "fused" });
     }
   }
   return [...fused.values()].sort((a, b) => b.score - a.score || (a.chunkId < b.chunkId ? -1 : 1));

@@ -1,5 +1,5 @@
 /**
- * Answers a query. The keyword side and the vector side run at the same time; what they find is fused by rank.
+ * Answers a query. The keyword side and the vector side run at the same time; what they find is fused.
  *
  * Everything that decides what is visible happens in one snapshot: the keyword query, the join of vector hits with
  * `documents_active`, and the reading of texts. So an answer holds the old set of pages or the new one, never a mix,
@@ -7,8 +7,9 @@
  */
 import type { Queryable, Sql, Transaction } from "../../platform/database/database.ts";
 import { ApiError, PermanentError, RetryableError } from "../../platform/errors.ts";
+import type { Fusion } from "../embedders/embedder.ts";
 import { embedderNotConfigured } from "../embedders/registry.ts";
-import { type FusedHit, reciprocalRankFusion, type SideHit } from "./fusion.ts";
+import { type FusedHit, fuse, type SideHit } from "./fusion.ts";
 import { type Highlight, highlight } from "./highlight.ts";
 import {
   analyseQuery,
@@ -53,6 +54,7 @@ const LEAST_DEPTH = 100;
  * Hits of replaced or unfinished generations are joined away, so more are asked for; again and again up to this many.
  */
 const MOST_VECTOR_HITS = 4_000;
+const KEYWORDS_ALONE: Fusion = { method: "linear", weights: { vector: 0, keyword: 1 } };
 const STATEMENT_TIMEOUT_MS = 10_000;
 /** In characters. */
 const LONGEST_TITLE = 1000;
@@ -72,9 +74,8 @@ export async function search(dependencies: SearchDependencies, request: SearchRe
         mode === "vector" ? [] : analysed.then((keywords) => searchKeywords(tx, keywords, depth, filter)),
         vectorSide === null ? [] : searchVectors(tx, vectorSide, query, analysed, depth, filter),
       );
-      const weights = vectorSide?.embedder.descriptor.fusionWeights ?? { vector: 1, keyword: 1 };
-      const ranked =
-        mode === "hybrid" ? reciprocalRankFusion(vector, keyword, weights) : oneSide(mode, vector, keyword);
+      const fusion = vectorSide?.embedder.descriptor.fusion ?? KEYWORDS_ALONE;
+      const ranked = mode === "hybrid" ? fuse(vector, keyword, fusion) : oneSide(mode, vector, keyword);
       const best = ranked.filter(({ score }) => score >= minScore).slice(0, limit);
       return await describe(
         tx,
@@ -105,6 +106,7 @@ async function searchVectors(
   filter: SearchFilter,
 ): Promise<SideHit[]> {
   const vector = await embedder.embedQuery(query.text);
+  if (vector === null) return [];
   const { condition } = await analysed;
   for (let asked = 2 * depth; ; asked *= 2) {
     const hits = await vectors.search(vector, asked, filter);

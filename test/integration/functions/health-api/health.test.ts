@@ -14,7 +14,7 @@ import { type ApiSetup, setUpApi } from "../api-setup.ts";
 let setup: ApiSetup;
 const directory = mkdtempSync(join(tmpdir(), "health-"));
 beforeAll(async () => {
-  setup = await setUpApi({ EMBEDDER__PROVIDER: "bundled", VECTORS__SQLITE_PATH: join(directory, "vectors.sqlite") });
+  setup = await setUpApi({ EMBEDDER__PROVIDER: "static", VECTORS__SQLITE_PATH: join(directory, "vectors.sqlite") });
 });
 afterAll(async () => {
   await setup.close();

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { api } from "../../../../functions/search-api/handler.ts";
-import { createBundledEmbedder } from "../../../../shared/knowledge/embedders/bundled.ts";
+import { createStaticEmbedder } from "../../../../shared/knowledge/embedders/static/static-embedder.ts";
 import { createSqliteVectorStore } from "../../../../shared/knowledge/vector-stores/sqlite-vec.ts";
 import { callApi } from "../../../services/api.ts";
 import { addPages } from "../../knowledge/search/corpus.ts";
@@ -24,11 +24,11 @@ let chunkIds: string[];
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), "strandline-search-api-"));
   const path = join(directory, "vectors.sqlite");
-  setup = await setUpApi({ VECTORS__SQLITE_PATH: path, EMBEDDER__PROVIDER: "bundled" });
+  setup = await setUpApi({ VECTORS__SQLITE_PATH: path, EMBEDDER__PROVIDER: "static" });
   chunkIds = await addPages(setup.database.sql, [
     { url: "https://site.example/a", title: "Town", sectionHeader: "Food", chunks: CONTENTS },
   ]);
-  const embedder = createBundledEmbedder();
+  const embedder = createStaticEmbedder();
   const vectors = createSqliteVectorStore({ path, descriptor: embedder.descriptor });
   const embedded = await embedder.embedDocuments(CONTENTS);
   await vectors.upsert(
@@ -104,7 +104,10 @@ describe("the search API", () => {
     expect((await post({ query: "coffee", domains: ["SITE.example"] })).body.results).toHaveLength(2);
     expect((await post({ query: "coffee", domains: ["other.example"] })).body.results).toEqual([]);
     expect((await post({ query: "coffee", collection_ids: [chunkIds[0]] })).body.results).toEqual([]);
-    expect((await post({ query: "coffee", min_score: 0.9 })).body.results).toEqual([]);
+    expect((await post({ query: "coffee", min_score: 0.9 })).body.results).toMatchObject([
+      { source: "fused", score: 1 },
+    ]);
+    expect((await post({ query: "coffee", min_score: 1.1 })).body.results).toEqual([]);
   });
 
   test.each([

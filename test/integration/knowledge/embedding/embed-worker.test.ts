@@ -3,7 +3,7 @@ import { settleJob } from "../../../../shared/crawl/jobs/lifecycle.ts";
 import { crawlConfigSchema } from "../../../../shared/crawl/settings/crawl-config.ts";
 import { jobSettingsSchema } from "../../../../shared/crawl/settings/job-settings.ts";
 import { ANYWHERE } from "../../../../shared/crawl/urls/scope.ts";
-import type { Embedder } from "../../../../shared/knowledge/embedders/embedder.ts";
+import type { Embedder, EmbedderDescriptor } from "../../../../shared/knowledge/embedders/embedder.ts";
 import {
   type EmbedDependencies,
   embedChunks,
@@ -17,12 +17,19 @@ import { createLogger } from "../../../../shared/platform/observability/log.ts";
 import { testDatabase } from "../../../services/index.ts";
 import { measuredIn } from "../../../services/measured.ts";
 
-const DESCRIPTOR = { model: "letters", dimension: 26, maxTokens: 100, fusionWeights: { vector: 1, keyword: 1 } };
+const DESCRIPTOR: EmbedderDescriptor = {
+  model: "letters",
+  dimension: 26,
+  maxTokens: 100,
+  languages: ["en"],
+  cached: true,
+  fusion: { method: "rrf", weights: { vector: 1, keyword: 1 } },
+};
 
 /** Counts letters: a real vector per text, no model. Some texts get what a broken model gives. */
 function letterEmbedder(): Embedder & { texts: string[] } {
   const texts: string[] = [];
-  const embed = (text: string): Float32Array => {
+  const embed = (text: string): Float32Array | null => {
     if (text.includes("poison")) return new Float32Array(26).fill(Number.NaN);
     const vector = new Float32Array(26);
     for (const letter of text) {
@@ -30,7 +37,7 @@ function letterEmbedder(): Embedder & { texts: string[] } {
       if (at >= 0 && at < 26) vector[at] = (vector[at] ?? 0) + 1;
     }
     const norm = Math.hypot(...vector);
-    return vector.map((value) => value / norm);
+    return norm === 0 ? null : vector.map((value) => value / norm);
   };
   return {
     texts,
@@ -56,7 +63,7 @@ const SETTINGS = jobSettingsSchema.parse({
   tags: [],
 });
 
-async function startJob(sql: Sql, contents: string[]): Promise<{ jobId: string; chunkIds: string[] }> {
+async function startJob(sql: Sql, contents: string[], language = "en"): Promise<{ jobId: string; chunkIds: string[] }> {
   const jobId = uuidv7();
   const generationId = uuidv7();
   await sql`
@@ -66,7 +73,7 @@ async function startJob(sql: Sql, contents: string[]): Promise<{ jobId: string; 
   const url = `https://site.example/${jobId}`;
   await sql`
     insert into documents (id, generation_id, job_id, url, url_hash, domain, content, markdown, content_hash, language, crawled_at)
-    values (${documentId}, ${generationId}, ${jobId}, ${url}, ${sha256(url)}, 'site.example', '', '', ${sha256("")}, 'en', now())`;
+    values (${documentId}, ${generationId}, ${jobId}, ${url}, ${sha256(url)}, 'site.example', '', '', ${sha256("")}, ${language}, now())`;
   const chunkIds = contents.map(() => uuidv7());
   for (const [index, content] of contents.entries()) {
     await sql`
@@ -113,7 +120,8 @@ describe("embedding a task's chunks", () => {
       active: 1,
       states: ["done", "done"],
     });
-    const [nearest] = await vectors.search(await letterEmbedder().embedQuery("xyz"), 1);
+    const [asked] = await letterEmbedder().embedDocuments(["xyz"]);
+    const [nearest] = await vectors.search(asked ?? new Float32Array(), 1);
     expect(nearest).toEqual({ chunkId: chunkIds[1], score: expect.closeTo(1, 5) });
     const statistics = await sql`select chunks from corpus_statistics`;
     expect(statistics).toEqual([{ chunks: 2 }]);
@@ -144,6 +152,37 @@ describe("embedding a task's chunks", () => {
     expect(measuredIn(logged, "embed")).toMatchObject({ chunks_embedded: 3, chunks_cached: 1, chunks_refused: 0 });
     expect(measuredIn(logged, "jobs")).toMatchObject({ ended: 2 });
     expect(await jobState(sql, two.jobId)).toMatchObject({ status: "completed" });
+  });
+
+  test("what the model knows nothing of has no vector, at once, and the job ends", async () => {
+    const { sql, dependencies, logged } = await setup();
+    const { jobId, chunkIds } = await startJob(sql, ["abc", "12 345"]);
+    await embedChunks(dependencies, { jobId, chunkIds });
+    expect(await jobState(sql, jobId)).toMatchObject({ status: "completed", unembedded: 0, states: ["done", "none"] });
+    expect(measuredIn(logged, "embed")).toMatchObject({ chunks_embedded: 1, chunks_released: 1, chunks_refused: 0 });
+  });
+
+  test("pages in a language that the model does not know are not embedded; those in one unknown are", async () => {
+    const { sql, embedder, dependencies } = await setup();
+    const finnish = await startJob(sql, ["sauna"], "fi");
+    await embedChunks(dependencies, finnish);
+    expect(await jobState(sql, finnish.jobId)).toMatchObject({ status: "completed", states: ["none"] });
+    expect(embedder.texts).toEqual([]);
+    const unknown = await startJob(sql, ["sauna"], "und");
+    await embedChunks(dependencies, unknown);
+    expect(await jobState(sql, unknown.jobId)).toMatchObject({ status: "completed", states: ["done"] });
+  });
+
+  test("a model that is faster than the cache leaves it alone", async () => {
+    const { sql, embedder, dependencies } = await setup();
+    const descriptor = { ...embedder.descriptor, cached: false };
+    const vectorSide = dependencies.vectorSide && { ...dependencies.vectorSide, embedder: { ...embedder, descriptor } };
+    for (const job of [await startJob(sql, ["same"]), await startJob(sql, ["same"])]) {
+      await embedChunks({ ...dependencies, vectorSide }, job);
+      expect(await jobState(sql, job.jobId)).toMatchObject({ status: "completed", states: ["done"] });
+    }
+    expect(embedder.texts).toEqual(["same", "same"]);
+    expect(await sql`select from embedding_cache`).toHaveLength(0);
   });
 
   test("an embedder that is down leaves everything as it was", async () => {

@@ -60,7 +60,14 @@ export function listedVectors(chunkIds: () => readonly string[]): VectorStore & 
 }
 
 export const constantEmbedder: Embedder = {
-  descriptor: { model: "constant", dimension: 2, maxTokens: 100, fusionWeights: { vector: 1, keyword: 1 } },
+  descriptor: {
+    model: "constant",
+    dimension: 2,
+    maxTokens: 100,
+    languages: null,
+    cached: true,
+    fusion: { method: "rrf", weights: { vector: 1, keyword: 1 } },
+  },
   async embedDocuments(texts) {
     return texts.map(() => Float32Array.of(1, 0));
   },

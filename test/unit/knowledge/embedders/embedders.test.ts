@@ -1,4 +1,3 @@
-import { Worker } from "node:worker_threads";
 import { describe, expect, test } from "vitest";
 import { createEmbedder, embedderDescriptor } from "../../../../shared/knowledge/embedders/registry.ts";
 import { embeddingFault } from "../../../../shared/knowledge/embedders/validation.ts";
@@ -6,9 +5,9 @@ import { loadConfig } from "../../../../shared/platform/config.ts";
 
 describe("which embedder is configured", () => {
   test.each([
-    [{}, "universal-sentence-encoder-lite", 512],
+    [{}, "strandline-static-16-languages", 256],
     [{ TEI__URL: "http://tei" }, "Qwen/Qwen3-Embedding-0.6B", 1024],
-    [{ TEI__URL: "http://tei", EMBEDDER__PROVIDER: "bundled" }, "universal-sentence-encoder-lite", 512],
+    [{ TEI__URL: "http://tei", EMBEDDER__PROVIDER: "static" }, "strandline-static-16-languages", 256],
     [{ TEI__URL: "http://tei", TEI__EMBEDDING_MODEL: "m", TEI__EMBEDDING_DIMENSION: "8" }, "m", 8],
   ])("%j", async (env, model, dimension) => {
     const config = loadConfig(env);
@@ -27,37 +26,6 @@ describe("which embedder is configured", () => {
   });
 });
 
-describe("the bundled model", () => {
-  test("gives close vectors to close meanings, whatever the text", async () => {
-    const embedder = await createEmbedder(loadConfig({ EMBEDDER__PROVIDER: "bundled" }));
-    const texts = [
-      "How do I cook pasta?",
-      "Recipe for boiling spaghetti",
-      "The stock market fell",
-      "",
-      "\0",
-      "東京 🌊",
-    ];
-    const vectors = await embedder.embedDocuments(texts);
-    for (const vector of vectors) expect(embeddingFault(vector, 512)).toBeUndefined();
-    const query = await embedder.embedQuery("preparing noodles");
-    const [pasta = 0, spaghetti = 0, stocks = 0] = vectors.map((vector) => dot(query, vector));
-    expect(Math.min(pasta, spaghetti)).toBeGreaterThan(stocks);
-  });
-
-  test("runs in a worker thread", async () => {
-    const script = `
-      import { parentPort } from "node:worker_threads";
-      import { createBundledEmbedder } from ${JSON.stringify(new URL("../../../../shared/knowledge/embedders/bundled.ts", import.meta.url).href)};
-      const vector = await createBundledEmbedder().embedQuery("a thread");
-      parentPort.postMessage(vector.length);`;
-    const worker = new Worker(new URL(`data:text/javascript,${encodeURIComponent(script)}`));
-    const length = await new Promise((resolve, reject) => worker.once("message", resolve).once("error", reject));
-    await worker.terminate();
-    expect(length).toBe(512);
-  });
-});
-
 describe("a vector may be stored", () => {
   test("if it has the dimension, finite numbers and a norm", () => {
     expect(embeddingFault(Float32Array.of(0.6, 0.8), 2)).toBeUndefined();
@@ -73,5 +41,3 @@ describe("a vector may be stored", () => {
     expect(embeddingFault(Float32Array.from(numbers), 2)).toContain(fault);
   });
 });
-
-const dot = (a: Float32Array, b: Float32Array): number => a.reduce((sum, value, at) => sum + value * (b[at] ?? 0), 0);

@@ -4,17 +4,14 @@ import type { FunctionSpec } from "../../../../infra/topology/spec.ts";
 import { TOPOLOGY } from "../../../../infra/topology.ts";
 import { environmentOf, type Trust, trustOf } from "../../../../local/lambda/trust.ts";
 
-const of = (trust: Trust, bundledModel = true): FunctionSpec[] =>
-  TOPOLOGY.functions.filter((spec) => trustOf(spec, bundledModel) === trust);
+const of = (trust: Trust): FunctionSpec[] => TOPOLOGY.functions.filter((spec) => trustOf(spec) === trust);
 const names = (specs: readonly FunctionSpec[]) => specs.map(({ name }) => name).toSorted();
 
 test("what meets strangers shares a thread with nothing that may ask the database", () => {
-  for (const bundledModel of [true, false]) {
-    const withDatabase = TOPOLOGY.functions.filter(({ grants }) => grants.database);
-    const trusts = new Set(withDatabase.map((spec) => trustOf(spec, bundledModel)));
-    const others = TOPOLOGY.functions.filter(({ network }) => network === "internet");
-    for (const spec of others) expect(trusts.has(trustOf(spec, bundledModel)), spec.name).toBe(false);
-  }
+  const withDatabase = TOPOLOGY.functions.filter(({ grants }) => grants.database);
+  const trusts = new Set(withDatabase.map(trustOf));
+  const others = TOPOLOGY.functions.filter(({ network }) => network === "internet");
+  for (const spec of others) expect(trusts.has(trustOf(spec)), spec.name).toBe(false);
 });
 
 test("the keys of providers and the browser are where nothing else is", () => {
@@ -23,15 +20,10 @@ test("the keys of providers and the browser are where nothing else is", () => {
   expect(names(of("internet"))).toEqual(["discover", "fetch", "proxy-test", "push"]);
 });
 
-test("a model is apart only where it is loaded here", () => {
-  expect(names(of("model"))).toEqual(names(TOPOLOGY.functions.filter(({ grants }) => grants.embedder)));
-  expect(of("model", false)).toEqual([]);
-});
-
 test("the database's address and password are unknown where nobody may ask it", () => {
   const env = { DATABASE__POSTGRES_URL: "postgres://u:secret@127.0.0.1/x", LOG_LEVEL: "info" };
   for (const trust of ["internet", "provider-keys", "browser"] as const) {
     expect(environmentOf(trust, env)).toEqual({ LOG_LEVEL: "info" });
   }
-  for (const trust of ["private", "model"] as const) expect(environmentOf(trust, env)).toEqual(env);
+  expect(environmentOf("private", env)).toEqual(env);
 });
