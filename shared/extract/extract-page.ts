@@ -10,6 +10,7 @@ import { detectLanguage } from "./language/language.ts";
 import { renderMarkdown } from "./markdown/markdown.ts";
 import { baseUrl, pageLinks } from "./metadata/links.ts";
 import { pageFacts } from "./metadata/metadata.ts";
+import { emptyGutters, writeNotation } from "./parse/notation.ts";
 import { parsePage } from "./parse/parse-page.ts";
 
 export interface PageContext {
@@ -37,6 +38,7 @@ export function extractPage(html: string, context: PageContext): Extraction {
   const page = parsePage(storable(html));
   const base = baseUrl(page, context.url);
   const facts = pageFacts(page, base, context);
+  writeNotation(page);
   const content = selectContent(page, context.selection ?? MAIN_CONTENT);
   const parts = renderText(content.roots);
   const links = pageLinks(page.hrefs, base);
@@ -63,6 +65,7 @@ export function extractPage(html: string, context: PageContext): Extraction {
  */
 export function extractMainHtml(html: string, url: string, selection: ContentSelection = MAIN_CONTENT): string {
   const page = parsePage(storable(html));
+  emptyGutters(page);
   return renderHtml(selectContent(page, selection).roots, baseUrl(page, url));
 }
 

@@ -70,8 +70,18 @@ class HtmlRenderer {
       const code = escapeText(preformattedText(node));
       if (code !== "") this.parts.push(`<pre><code${language && ` class="language-${language}"`}>${code}</code></pre>`);
     } else if (name === "hr") this.parts.push("<hr>");
+    else if (name === "a") this.link(node, paragraphs);
     else if (!BLOCKS.has(name) || (isTablePart(name) && !isInDataTable(node))) this.flow(node.children, paragraphs);
     else this.wrapped(node);
+  }
+
+  /** A link around blocks stays around them. */
+  private link(node: PageElement, paragraphs: boolean): void {
+    const inner = new HtmlRenderer(this.base);
+    inner.flow(node.children, paragraphs);
+    const href = resolveUrl(node.attribs.href?.trim() ?? "", this.base);
+    if (node.attribs.href === undefined || href === null || inner.parts.length === 0) this.parts.push(...inner.parts);
+    else this.parts.push(`<a href="${escapeAttribute(href)}">\n${inner.finish()}\n</a>`);
   }
 
   /** Nothing is written for an element that holds nothing, except for the cells of a table. */

@@ -1,6 +1,7 @@
 /** Measures how much prose stands below every element of a page: text outside links that reads like sentences. */
 import { isText } from "domhandler";
 import { BLOCK_ELEMENTS, collapsedText, headingLevel } from "../parse/element-kinds.ts";
+import { hiddenBy } from "../parse/hidden.ts";
 import { PageElement } from "../parse/page-tree.ts";
 
 /** Never content, wherever they stand. */
@@ -16,11 +17,7 @@ export function isInvisible(element: PageElement): boolean {
   return NEVER.has(element.name) || isHidden(element);
 }
 
-export function isHidden({ attribs }: PageElement): boolean {
-  if (attribs.hidden !== undefined && attribs.hidden !== "until-found") return true;
-  if (attribs["aria-hidden"] === "true") return true;
-  return attribs.style !== undefined && /display\s*:\s*none|visibility\s*:\s*hidden/i.test(attribs.style);
-}
+export const isHidden = (element: PageElement): boolean => hiddenBy(element).length > 0;
 
 /**
  * Sums the figures of elements from the leaves up. A run of text between two blocks counts as a paragraph of its block.

@@ -2,7 +2,7 @@
 import { type ChildNode, isText } from "domhandler";
 import { imageSource } from "../metadata/images.ts";
 import { resolveUrl } from "../metadata/links.ts";
-import { BLOCK_ELEMENTS, collapseSpace } from "../parse/element-kinds.ts";
+import { BLOCK_ELEMENTS, collapsedText, collapseSpace, INVISIBLE } from "../parse/element-kinds.ts";
 import { PageElement } from "../parse/page-tree.ts";
 import { longestTickRun } from "./code.ts";
 
@@ -27,13 +27,19 @@ export class InlineRenderer {
   }
 
   /** One paragraph; `<br>` is a hard line break. */
-  paragraph(nodes: readonly ChildNode[]): string {
-    return tidy(this.render(nodes, context("  \n")));
+  paragraph(nodes: readonly ChildNode[], inLink = false): string {
+    return tidy(this.render(nodes, { ...context("  \n"), inLink }));
   }
 
   /** One line, for a heading. */
-  line(nodes: readonly ChildNode[]): string {
-    return tidy(this.render(nodes, context(" ")));
+  line(nodes: readonly ChildNode[], inLink = false): string {
+    return tidy(this.render(nodes, { ...context(" "), inLink }));
+  }
+
+  /** @returns where a link leads, as Markdown writes it; null where it leads nowhere */
+  target({ attribs: { href } }: PageElement): string | null {
+    const url = href === undefined ? null : /^mailto:/i.test(href.trim()) ? href.trim() : resolveUrl(href, this.base);
+    return url === null ? null : destination(url);
   }
 
   /** One table cell: a line with its pipes escaped. */
@@ -67,6 +73,7 @@ export class InlineRenderer {
     if (name === "img") return this.image(node);
     if (CODE.has(name)) return codeSpan(node);
     if (name === "a") return this.link(node, context);
+    if (name === "math") return formula(node);
     if (name === "q") return `“${this.render(children, context).trim()}”`;
     if (STRONG.has(name) && !context.inStrong) return wrap("**", this.render(children, { ...context, inStrong: true }));
     if (EMPHASIS.has(name) && !context.inEmphasis) {
@@ -83,12 +90,11 @@ export class InlineRenderer {
   private link(node: PageElement, context: Context): string {
     if (context.inLink) return this.render(node.children, context);
     const text = this.render(node.children, { ...context, inLink: true });
-    const { href } = node.attribs;
-    const url = href === undefined ? null : /^mailto:/i.test(href.trim()) ? href.trim() : resolveUrl(href, this.base);
-    if (url === null || text.trim() === "") return text;
+    const target = this.target(node);
+    if (target === null || text.trim() === "") return text;
     const label = text.trim().replaceAll(/\s*\n/g, " ");
     const [before, after] = outerSpace(text);
-    return `${before}[${label}](${destination(url)})${after}`;
+    return `${before}[${label}](${target})${after}`;
   }
 
   private image(node: PageElement): string {
@@ -108,6 +114,13 @@ function destination(url: string): string {
   return /[()<>\s]/.test(url) ? `<${url.replaceAll("<", "%3C").replaceAll(">", "%3E").replace(/\s/g, "%20")}>` : url;
 }
 
+/** TeX stands as it is: between dollar signs nothing is escaped. */
+function formula(node: PageElement): string {
+  const tex = collapsedText(node);
+  if (tex === "") return "";
+  return node.attribs.display === "block" ? `$$${tex}$$` : `$${tex}$`;
+}
+
 function codeSpan(node: PageElement): string {
   const parts: string[] = [];
   const collect = (child: ChildNode): void => {
@@ -115,7 +128,7 @@ function codeSpan(node: PageElement): string {
     else if (child instanceof PageElement && !child.dropped) for (const inner of child.children) collect(inner);
   };
   collect(node);
-  const code = parts.join("").replace(/\s+/g, " ").trim();
+  const code = parts.join("").replace(INVISIBLE, "").replace(/\s+/g, " ").trim();
   if (code === "") return "";
   const fence = "`".repeat(longestTickRun(code) + 1);
   const space = code.startsWith("`") || code.endsWith("`") ? " " : "";
@@ -135,7 +148,7 @@ function outerSpace(text: string): [string, string] {
   return [/^\s/.test(text) ? " " : "", /\s$/.test(text) ? " " : ""];
 }
 
-const MARKED_END = /[\p{P}\p{S}](?:\*\*|\*|~~)$/u;
+const MARKED_END = /(?![*~])[\p{P}\p{S}](?:\*\*|\*|~~)$/u;
 const MARKED_START = /^(?:\*\*|\*|~~)(?=[^\s*~])[\p{P}\p{S}]/u;
 
 /**
@@ -171,12 +184,16 @@ function escapeText(text: string, inBrackets: boolean): string {
 
 /** Escapes what would start a heading, list, quote, rule or fence at the beginning of a line. */
 export function escapeLineStarts(text: string): string {
-  if (!/^[#>\d=~+-]/.test(text) && !text.includes("\n")) return text;
-  return text
-    .replace(/^(#{1,6})(?=\s|$)/gm, "\\$1")
-    .replace(/^([-+])(?=\s|$)/gm, "\\$1")
-    .replace(/^(\d{1,9})([.)])(?=\s|$)/gm, "$1\\$2")
-    .replace(/^>/gm, "\\>")
-    .replace(/^(?=(?:-{3,}|={2,})\s*$)/gm, "\\")
-    .replace(/^~~~/gm, "\\~~~");
+  if (!/^[#>\d=~+*|:-]/.test(text) && !text.includes("\n")) return text;
+  return (
+    text
+      .replace(/^(#{1,6})(?=\s|$)/gm, "\\$1")
+      .replace(/^([-+*])(?=\s|$)/gm, "\\$1")
+      .replace(/^(\d{1,9})([.)])(?=\s|$)/gm, "$1\\$2")
+      .replace(/^>/gm, "\\>")
+      // a rule, what makes a heading of the line before, or a table of it
+      .replace(/^(?=(?:-{2,}|=+)\s*$)/gm, "\\")
+      .replace(/^(?=[|:-][|:\s-]*\s*$)(?=.*\|)/gm, "\\")
+      .replace(/^~~~/gm, "\\~~~")
+  );
 }

@@ -21,6 +21,8 @@ class MarkdownRenderer {
   private readonly inline: InlineRenderer;
   /** Inline nodes waiting to become one paragraph. */
   private run: ChildNode[] = [];
+  /** Where a link leads that holds blocks, until one of them has it. */
+  private link: string | null = null;
 
   constructor(base: string) {
     this.inline = new InlineRenderer(base);
@@ -57,7 +59,22 @@ class MarkdownRenderer {
     else if (name === "li") this.renderItem(node, "- ");
     else if (name === "dd") this.writer.nested(": ", "  ", () => this.renderChildren(node), true);
     else if (name === "table" && isDataTable(node)) this.renderTable(node);
+    else if (name === "a" && this.link === null) this.renderLink(node);
     else this.renderChildren(node);
+  }
+
+  /** A link around blocks: the first of them that has a text leads where all of it does. */
+  private renderLink(node: PageElement): void {
+    this.link = this.inline.target(node);
+    this.renderChildren(node);
+    this.link = null;
+  }
+
+  private linked(text: string): string {
+    if (this.link === null || text === "") return text;
+    const linked = `[${text}](${this.link})`;
+    this.link = null;
+    return linked;
   }
 
   private renderChildren(node: PageElement): void {
@@ -66,7 +83,7 @@ class MarkdownRenderer {
   }
 
   private renderHeading(node: PageElement, level: number): void {
-    const text = this.inline.line(node.children).replace(/(#+)$/, "\\$1");
+    const text = this.linked(this.inline.line(node.children, this.link !== null).replace(/(#+)$/, "\\$1"));
     if (text !== "") this.writer.paragraph([`${"#".repeat(level)} ${text}`]);
   }
 
@@ -82,18 +99,21 @@ class MarkdownRenderer {
     let number = Number.parseInt(node.attribs.start ?? "1", 10);
     if (!Number.isSafeInteger(number) || number < 0 || number > 999_999_999) number = 1;
     this.writer.beginList();
+    let width = 2;
     for (const child of node.children) {
       if (!(child instanceof PageElement) || child.dropped) {
         if (child instanceof PageElement || (isText(child) && child.data.trim() === "")) continue;
         this.run.push(child);
       } else if (child.name === "li") {
         this.flushRun();
-        this.renderItem(child, ordered ? `${number}. ` : "- ");
+        const marker = ordered ? `${number}. ` : "- ";
+        this.renderItem(child, marker);
+        width = marker.length;
         number++;
-      } else if (child.name === "ul" || child.name === "ol") {
+      } else if (child.name === "ul" || child.name === "ol" || child.name === "menu") {
         // A list straight inside a list belongs to the item before it.
         this.flushRun();
-        this.writer.nested("", "  ", () => this.renderList(child), true);
+        this.writer.nested("", " ".repeat(width), () => this.renderList(child), true);
       } else this.render(child);
     }
     this.flushRun();
@@ -117,8 +137,8 @@ class MarkdownRenderer {
     if (this.run.length === 0) return;
     const run = this.run;
     this.run = [];
-    const text = this.inline.paragraph(run);
-    if (text !== "") this.writer.paragraph(escapeLineStarts(text).split("\n"));
+    const text = this.inline.paragraph(run, this.link !== null);
+    if (text !== "") this.writer.paragraph(this.linked(escapeLineStarts(text)).split("\n"));
   }
 }
 

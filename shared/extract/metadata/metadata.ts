@@ -2,7 +2,7 @@
 
 import type { Extraction, PageMetadata } from "../extraction.ts";
 import { declaredLanguage } from "../language/language.ts";
-import { collapsedText } from "../parse/element-kinds.ts";
+import { collapsedText, collapseSpace } from "../parse/element-kinds.ts";
 import type { Page } from "../parse/page-tree.ts";
 import { author } from "./author.ts";
 import { isoDate } from "./dates.ts";
@@ -81,8 +81,8 @@ function absolute(reference: string | null, base: string): string | null {
 function pageTitle(page: Page, meta: Map<string, string[]>): string | null {
   const og = first(meta, "og:title");
   if (og !== null) return og;
-  const title = page.title?.replace(/\s+/g, " ").trim();
-  if (title !== undefined && title !== "") return title;
+  const title = page.title === null ? "" : collapseSpace(page.title).trim();
+  if (title !== "") return title;
   const heading = page.h1 === null ? "" : collapsedText(page.h1);
   return heading === "" ? null : heading;
 }

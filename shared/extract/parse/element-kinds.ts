@@ -92,18 +92,25 @@ export function preformattedText(pre: PageElement): string {
   return parts
     .join("")
     .replace(/\r\n?/g, "\n")
+    .replace(INVISIBLE, "")
     .replace(/^(?:[^\S\n]*\n)+/, "")
     .trimEnd();
 }
 
 const UNTIDY = / {2}|[\t-\r\u00a0\u00ad\u1680\u2000-\u200b\u2028\u2029\u202f\u205f\u2060\u3000\ufeff]/;
 
-/**
- * White space, zero-width spaces included, as single spaces; soft hyphens gone. Most text has neither: looking is
- * cheaper.
- */
+/** Says where a line may be broken, or may not be: no part of a word. */
+export const INVISIBLE = /[\u00ad\u200b\u2060\ufeff]/g;
+const HOLDS_INVISIBLE = new RegExp(INVISIBLE.source);
+/** Scripts without spaces, whose words a zero-width space keeps apart. */
+const WORD_BREAK =
+  /(?<=[\p{sc=Thai}\p{sc=Lao}\p{sc=Khmr}\p{sc=Mymr}])\u200b+(?=[\p{sc=Thai}\p{sc=Lao}\p{sc=Khmr}\p{sc=Mymr}])/gu;
+
+/** White space as single spaces; soft hyphens and joiners gone. Most text has neither: looking is cheaper. */
 export function collapseSpace(text: string): string {
-  return UNTIDY.test(text) ? text.replace(/[\s\u200b\ufeff\u2060]+/g, " ").replaceAll("\u00ad", "") : text;
+  if (!UNTIDY.test(text)) return text;
+  const seen = HOLDS_INVISIBLE.test(text) ? text.replace(WORD_BREAK, " ").replace(INVISIBLE, "") : text;
+  return seen.replace(/\s+/g, " ");
 }
 
 /** All text below a node, white space collapsed. */
@@ -117,5 +124,5 @@ export function collapsedText(node: PageElement): string {
     }
   };
   for (const child of node.children) visit(child);
-  return parts.join("").replace(/\s+/g, " ").trim();
+  return collapseSpace(parts.join("")).trim();
 }

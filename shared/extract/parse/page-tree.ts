@@ -45,6 +45,10 @@ export interface Page {
   times: PageElement[];
   /** What `rel`, `itemprop` or a customary class marks as author, and what `itemprop` marks as date of publication. */
   marked: PageElement[];
+  /** What says something by its shape: raised and lowered text, readings, formulas. */
+  notations: PageElement[];
+  /** What is named as line numbers of code. */
+  gutters: PageElement[];
   jsonLd: string[];
   title: string | null;
   h1: PageElement | null;
@@ -63,6 +67,8 @@ export function emptyPage(root: Document): Page {
     linkTags: [],
     times: [],
     marked: [],
+    notations: [],
+    gutters: [],
     jsonLd: [],
     title: null,
     h1: null,
@@ -74,7 +80,14 @@ export function noteElement(page: Page, element: PageElement): void {
   const { name, attribs } = element;
   // the whole page names no author
   if (isMark(attribs) && name !== "body" && name !== "html") page.marked.push(element);
+  if (isGutter(attribs)) page.gutters.push(element);
   switch (name) {
+    case "sup":
+    case "sub":
+    case "ruby":
+    case "math":
+      page.notations.push(element);
+      break;
     case "a":
     case "area":
       if (attribs.href !== undefined) {
@@ -129,3 +142,8 @@ const isMark = ({ rel, itemprop, class: names }: Record<string, string>): boolea
   (itemprop !== undefined && MARK.test(itemprop)) ||
   (rel !== undefined && MARK.test(rel)) ||
   (names !== undefined && MARK.test(names));
+
+/** As Pygments, Rouge, Chroma, Prism, highlight.js, SyntaxHighlighter, Hexo and GitHub name them. */
+const GUTTER = /(?:\b|_)(?:lineno(?:s|div)?|line-?num(?:bers?)?|gutter|lnt?|blob-num)(?:$|\s)/i;
+const isGutter = ({ class: names, "data-line-number": line }: Record<string, string>): boolean =>
+  line !== undefined || (names !== undefined && GUTTER.test(names));

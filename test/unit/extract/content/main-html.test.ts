@@ -33,6 +33,12 @@ describe("the main content as HTML", () => {
     ]);
   });
 
+  test("a link around blocks stays around them", () => {
+    expect(main(`<p>${PROSE}</p><a href="/x"><h3>Setup</h3><p>In three steps.</p></a><p>${PROSE} More.</p>`)).toContain(
+      `</p>\n<a href="https://example.org/x">\n<h3>Setup</h3>\n<p>In three steps.</p>\n</a>\n<p>`,
+    );
+  });
+
   test("code stays as it stands, with its language", () => {
     const html = main(`<p>${PROSE}</p><pre><code class="language-ts">if (a &lt; b)\n  c();</code></pre>`);
     expect(html).toContain('<pre><code class="language-ts">if (a &lt; b)\n  c();</code></pre>');

@@ -20,6 +20,64 @@ describe("Markdown", () => {
     ).toBe("- one\n  - deep\n    3. three\n    4. four\n\n       more\n- two");
   });
 
+  it.each([
+    ["<ol><li>Two</li><ol><li>Inner</li></ol><li>Three</li></ol>", "1. Two\n   1. Inner\n2. Three"],
+    ["<ol><li>One</li><ul><li>Inner</li></ul></ol>", "1. One\n   - Inner"],
+    ['<ol start="10"><li>Ten</li><ul><li>Inner</li></ul></ol>', "10. Ten\n    - Inner"],
+    ["<ul><li>One</li><ol><li>Inner</li></ol></ul>", "- One\n  1. Inner"],
+  ])("nests a list that stands straight in a list below the item before it: %s", (html, expected) => {
+    expect(markdown(html)).toBe(expected);
+  });
+
+  it.each([
+    ['<a href="/x"><h3>Setup</h3></a>', "### [Setup](https://example.org/x)"],
+    ['<a href="/x"><h3>Setup</h3><p>In three steps.</p></a>', "### [Setup](https://example.org/x)\n\nIn three steps."],
+    ['<a href="/x"><div>Tides [1]<br>of the year</div></a>', "[Tides \\[1\\]  \nof the year](https://example.org/x)"],
+    [
+      '<a href="/x"><figure><img src="/p.png" alt="A boat"></figure></a>',
+      "[![A boat](https://example.org/p.png)](https://example.org/x)",
+    ],
+    ['<a href="/x"><ul><li>One</li><li>Two</li></ul></a>', "- [One](https://example.org/x)\n- Two"],
+    ["<a><p>Nowhere</p></a>", "Nowhere"],
+  ])("keeps a link around blocks: %s", (html, expected) => {
+    expect(markdown(`<p>Before.</p>${html}`)).toBe(`Before.\n\n${expected}`);
+  });
+
+  it.each([
+    ["in<b>li</b>ne and un<em>believ</em>able", "in**li**ne and un*believ*able"],
+    ["x<s>y</s>z and (<b>a)</b>b", "x~~y~~z and (**a)** b"],
+  ])("keeps a word one word where a part of it is marked: %s", (html, expected) => {
+    expect(markdown(`<p>${html}</p>`)).toBe(expected);
+  });
+
+  it.each([
+    "=",
+    "==",
+    "--",
+    "-",
+    "***",
+    "* a",
+    "+ b",
+    "1. c",
+    "> d",
+    "# e",
+    "~~~",
+    "--- | ---",
+    "| - | - |",
+    ":-|-:",
+    "= f",
+    "a = b",
+  ])("keeps a line of text a line of text: %s", (line) => {
+    for (const html of [`<p>Forty<br>${line}<br>two</p>`, `<p>${line}</p>`, `<ul><li>Forty<br>${line}</li></ul>`]) {
+      expect(markdown(html).replaceAll("\\", "")).toContain(line);
+      const starts = markdown(html)
+        .split("\n")
+        .map((each) => each.replace(/^- /, "").trim());
+      const begins = /^(?:=+|-{1,}|\*{3}|[*+-] .*|\d+[.)] .*|[>#] .*|~~~|[|:-][|:\s-]*)$/;
+      expect(starts.filter((each) => begins.test(each))).toEqual([]);
+    }
+  });
+
   it("expands row and column spans and merges header rows", () => {
     const table = `<table><thead><tr><th rowspan="2">Name</th><th colspan="2">2024</th></tr><tr><th>Q1</th><th>Q2</th></tr></thead>
       <tbody><tr><td rowspan="2">a|b</td><td>1</td><td>2<br>3</td></tr><tr><td>4</td><td>5</td></tr></tbody></table>`;
