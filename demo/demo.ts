@@ -11,6 +11,7 @@ import { createApiClient } from "../cli/api-client.ts";
 import { CliError } from "../cli/exit.ts";
 import { createTerminal, type Terminal } from "../cli/terminal.ts";
 import { objectFile } from "../local/aws/fauxqs-state.ts";
+import { credentialsIn } from "../local/front/credentials.ts";
 import { AlreadyRunning, UnusableHome } from "../local/home.ts";
 import type { Runtime } from "../local/runtime.ts";
 import { readArchive } from "./archive.ts";
@@ -55,10 +56,7 @@ function shortPath(file: string): string {
 }
 
 function s3Of({ addresses, env }: Runtime): S3Client {
-  const credentials = {
-    accessKeyId: env["AWS_ACCESS_KEY_ID"] ?? "",
-    secretAccessKey: env["AWS_SECRET_ACCESS_KEY"] ?? "",
-  };
+  const credentials = credentialsIn(env);
   return new S3Client({ endpoint: addresses.s3, forcePathStyle: true, region: env["AWS_REGION"] ?? "", credentials });
 }
 

@@ -4,7 +4,7 @@
  */
 import { join } from "node:path";
 import { CONFIG_FIELDS, type Config, loadConfig } from "../shared/platform/config.ts";
-import { EMBEDDED_CREDENTIAL } from "./aws/emulators.ts";
+import type { EmbeddedCredentials } from "./front/credentials.ts";
 
 /** Which services the user's own settings replace. */
 export interface Replaced {
@@ -53,14 +53,26 @@ export function handlerEnvironment(
   replaced: Replaced,
   home: string,
 ): Record<string, string> {
-  const kept = usable(user, replaced.s3 || replaced.dynamo || replaced.scheduler);
+  const real = replaced.s3 || replaced.dynamo || replaced.scheduler;
+  const kept = usable(user, real);
   return {
     VECTORS__SQLITE_PATH: join(home, "vectors.sqlite"),
     STORAGE__BUCKET: config.bucket,
     STATE__TABLE: config.stateTable,
     AWS_EC2_METADATA_DISABLED: "true",
     ...services,
+    ...(real ? embeddedCredentials(services, replaced) : {}),
     ...kept,
+  };
+}
+
+/** Where AWS's variables hold the owner's credentials, those of the services that are not replaced go beside them. */
+function embeddedCredentials(services: Record<string, string>, replaced: Replaced): Record<string, string> {
+  const embedded = ["sqs", "execute-api", ...(replaced.s3 ? [] : ["s3"]), ...(replaced.dynamo ? [] : ["dynamodb"])];
+  return {
+    EMBEDDED_AWS_SERVICES: embedded.join(","),
+    EMBEDDED_AWS_ACCESS_KEY_ID: services["AWS_ACCESS_KEY_ID"] ?? "",
+    EMBEDDED_AWS_SECRET_ACCESS_KEY: services["AWS_SECRET_ACCESS_KEY"] ?? "",
   };
 }
 
@@ -82,10 +94,15 @@ const CONFIGURATION = new Set(Object.values(CONFIG_FIELDS).map(({ env }) => env)
  * Of the environment of handlers, what may lie in a file: settings and where the services are. Variables that the
  * user's shell happens to hold stay out, and so do the user's own credentials.
  */
-export const announcedEnvironment = (handlers: Readonly<Record<string, string>>): Record<string, string> =>
+export const announcedEnvironment = (
+  handlers: Readonly<Record<string, string>>,
+  { accessKeyId, secretAccessKey }: EmbeddedCredentials,
+): Record<string, string> =>
   Object.fromEntries(
     Object.entries(handlers).filter(([name, value]) =>
-      OWN_CREDENTIALS.test(name) ? value === EMBEDDED_CREDENTIAL : CONFIGURATION.has(name) || name.startsWith("AWS_"),
+      OWN_CREDENTIALS.test(name)
+        ? value === accessKeyId || value === secretAccessKey
+        : CONFIGURATION.has(name) || /^(AWS|EMBEDDED_AWS)_/.test(name),
     ),
   );
 

@@ -1,7 +1,17 @@
 /** The runtime's folder, `.strandline` by default: who runs in it, at which addresses, and the key for its API. */
-import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { join, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { isMainThread } from "node:worker_threads";
 import { z } from "zod";
 
 const infoSchema = z.object({
@@ -72,11 +82,29 @@ export function takeHome(path: string): Home {
 function openHome(home: string): DatabaseSync | undefined {
   try {
     mkdirSync(home, { recursive: true, mode: 0o700 });
+    keepPrivate(home);
     // so that the folder is never committed, wherever it lies
     if (!existsSync(join(home, ".gitignore"))) writeFileSync(join(home, ".gitignore"), "*\n");
     return takeLock(join(home, "lock"));
   } catch (error) {
     throw new UnusableHome(home, error);
+  }
+}
+
+/** Permissions that others than the owner have. */
+const OF_OTHERS = 0o077;
+
+/** It holds the pages of whoever was crawled, keys, and passwords of proxies: nobody but its owner may look in. */
+function keepPrivate(home: string): void {
+  // for all that is written from here on, whoever writes it
+  if (isMainThread) process.umask(OF_OTHERS);
+  if ((statSync(home).mode & OF_OTHERS) === 0) return;
+  chmodSync(home, 0o700);
+  for (const entry of readdirSync(home, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name);
+    // the permissions of a link are those of what it leads to, which may lie elsewhere
+    if (entry.isDirectory()) chmodSync(path, 0o700);
+    else if (entry.isFile()) chmodSync(path, statSync(path).mode & ~OF_OTHERS);
   }
 }
 

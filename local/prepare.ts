@@ -6,8 +6,10 @@ import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { S3Client } from "@aws-sdk/client-s3";
 import { SQSClient } from "@aws-sdk/client-sqs";
 import type { Topology } from "../infra/topology/spec.ts";
+import { embeddedCredentials } from "../shared/platform/aws/clients.ts";
 import type { SqsStore } from "./aws/fauxqs.ts";
 import { createResources } from "./aws/resources.ts";
+import { credentialsIn } from "./front/credentials.ts";
 import { freeLeftBehind } from "./interrupted-work.ts";
 
 /** The environment of the handlers. */
@@ -20,9 +22,9 @@ export async function prepareResources(
   names: { bucket: string; stateTable: string },
 ): Promise<void> {
   const clients = {
-    s3: new S3Client({ ...client(env, "AWS_ENDPOINT_URL_S3"), forcePathStyle: true }),
-    sqs: new SQSClient(client(env, "AWS_ENDPOINT_URL_SQS")),
-    dynamo: new DynamoDBClient(client(env, "AWS_ENDPOINT_URL_DYNAMODB")),
+    s3: new S3Client({ ...client(env, "S3"), forcePathStyle: true }),
+    sqs: new SQSClient(client(env, "SQS")),
+    dynamo: new DynamoDBClient(client(env, "DYNAMODB")),
   };
   await createResources(clients, topology, names);
   for (const each of Object.values(clients)) each.destroy();
@@ -32,13 +34,13 @@ export async function prepareResources(
 export async function freeInterruptedWork(env: Environment, stateTable: string, queues: SqsStore): Promise<void> {
   const databaseUrl = env["DATABASE__POSTGRES_URL"];
   if (databaseUrl === undefined) return;
-  const dynamo = new DynamoDBClient(client(env, "AWS_ENDPOINT_URL_DYNAMODB"));
+  const dynamo = new DynamoDBClient(client(env, "DYNAMODB"));
   await freeLeftBehind({ databaseUrl, dynamo, stateTable, queues });
   dynamo.destroy();
 }
 
-function client(env: Environment, endpointName: string) {
-  const { AWS_REGION: region = "", AWS_ACCESS_KEY_ID = "", AWS_SECRET_ACCESS_KEY = "" } = env;
-  const credentials = { accessKeyId: AWS_ACCESS_KEY_ID, secretAccessKey: AWS_SECRET_ACCESS_KEY };
-  return { region, credentials, endpoint: env[endpointName] ?? "" };
+function client(env: Environment, service: "S3" | "SQS" | "DYNAMODB") {
+  const { AWS_REGION: region = "" } = env;
+  const endpoint = env[`AWS_ENDPOINT_URL_${service}`] ?? "";
+  return { region, credentials: credentialsIn(env), ...embeddedCredentials(service.toLowerCase(), env), endpoint };
 }

@@ -4,6 +4,8 @@ import type { FunctionSpec, Topology } from "../infra/topology/spec.ts";
 import { ensureAdminKey } from "./admin-key.ts";
 import type { LocalAws } from "./aws/emulators.ts";
 import { announcedEnvironment, checkEnvironment, type Environment, handlerEnvironment } from "./environment.ts";
+import { newCredentials } from "./front/credentials.ts";
+import { createSignatureCheck } from "./front/signature.ts";
 import { type HttpGateway, startHttpGateway } from "./gateway/http-gateway.ts";
 import { answerOwnPage } from "./gateway/own-pages.ts";
 import { openWebSocketGateway, type WebSocketGateway } from "./gateway/websocket-gateway.ts";
@@ -103,6 +105,8 @@ class RunningRuntime implements Runtime {
   readonly #options: RuntimeOptions;
   readonly #topology: Topology;
   readonly #home: Home;
+  /** Of the embedded services, for this start. */
+  readonly #credentials = newCredentials();
   readonly #meter = createUsageMeter();
   readonly #log;
   readonly #metrics: RuntimeMetrics;
@@ -134,6 +138,7 @@ class RunningRuntime implements Runtime {
       topology: this.#topology,
       home: this.#home,
       config,
+      credentials: this.#credentials,
       meter: this.#meter,
       databaseConnections: replaced.postgres ? undefined : this.#databaseConnections(config.postgresPoolSize),
       onFault: (error) => this.#log.fault(error),
@@ -156,7 +161,7 @@ class RunningRuntime implements Runtime {
       pid: process.pid,
       url: this.url,
       ports: { api: this.#gateway.port, ...services.ports },
-      env: announcedEnvironment(this.env),
+      env: announcedEnvironment(this.env, this.#credentials),
     });
     this.#gateway.open();
   }
@@ -237,6 +242,7 @@ class RunningRuntime implements Runtime {
       this.#webSockets = openWebSocketGateway({
         server: gateway.server,
         isOpen: () => gateway.isOpen,
+        signatures: createSignatureCheck(this.#credentials),
         invoke: (event) => this.invoke(webSocketFunction.name, event),
         onMessage: (operation) => this.#meter.count("apigateway", operation),
         onFault: (error) => this.#log.fault(error),

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { Topology } from "../infra/topology/spec.ts";
 import type { Config } from "../shared/platform/config.ts";
 import { type LocalAws, startAws } from "./aws/emulators.ts";
+import type { EmbeddedCredentials } from "./front/credentials.ts";
 import type { Home } from "./home.ts";
 import { type AsyncEvents, createAsyncEvents } from "./lambda/async-events.ts";
 import { notifyOfObjects } from "./lambda/object-events.ts";
@@ -15,6 +16,8 @@ export interface ServicesOptions {
   /** Holds their state, and the ports of the last start. */
   home: Home;
   config: Config;
+  /** That callers of the services sign with. */
+  credentials: EmbeddedCredentials;
   meter: UsageMeter;
   /** Connections at once that the embedded Postgres must take; undefined where none is to run. */
   databaseConnections: number | undefined;
@@ -64,6 +67,7 @@ export async function startServices(options: ServicesOptions): Promise<Services>
       await startScheduler({
         port: ports.scheduler ?? 0,
         file: join(home.path, "schedules.json"),
+        signatures: aws.signatures,
         groups: [config.schedulerGroup],
         fire: (arn, event) => {
           meter.count("scheduler", "Invocation");
@@ -95,7 +99,7 @@ export async function startServices(options: ServicesOptions): Promise<Services>
 
 /** SQS, S3 and DynamoDB, whose calls are counted, and whose new objects wake functions. */
 async function startMeteredAws(
-  { topology, home, config, meter }: ServicesOptions,
+  { topology, home, config, meter, credentials }: ServicesOptions,
   send: (functionName: string, event: unknown) => void,
 ): Promise<LocalAws> {
   const { sqsAndS3 = 0, dynamo = 0 } = home.previous?.ports ?? {};
@@ -103,6 +107,7 @@ async function startMeteredAws(
   let aws: LocalAws | undefined;
   aws = await startAws({
     directory: join(home.path, "aws"),
+    credentials,
     ports: { sqsAndS3, dynamo },
     prepare: (app) => {
       meterFauxqs(app, meter);

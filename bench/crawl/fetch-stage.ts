@@ -6,13 +6,14 @@ import { SQSClient } from "@aws-sdk/client-sqs";
 import { TOPOLOGY } from "../../infra/topology.ts";
 import { startAws } from "../../local/aws/emulators.ts";
 import { createResources } from "../../local/aws/resources.ts";
+import { credentialsIn } from "../../local/front/credentials.ts";
 import { readJsonLine, startNode } from "../../test/services/processes.ts";
 
 /** @returns CPU of the fetch process in ms a page: robots, fetch, extraction, links, WARC, capture batches */
 export async function measureFetchStage(siteUrl: string, pages: number): Promise<number> {
   const aws = await startAws();
   try {
-    const client = { region: "us-east-1", credentials: { accessKeyId: "local", secretAccessKey: "local" } };
+    const client = { region: "us-east-1", credentials: credentialsIn(aws.env) };
     const sqs = new SQSClient({ ...client, endpoint: aws.sqsAndS3 });
     const s3 = new S3Client({ ...client, endpoint: aws.sqsAndS3, forcePathStyle: true });
     const dynamo = new DynamoDBClient({ ...client, endpoint: aws.dynamo });

@@ -1,15 +1,18 @@
 /** SQS, S3 and DynamoDB on loopback, by their wire protocols. */
-import { once } from "node:events";
 import { mkdir } from "node:fs/promises";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import dynalite from "dynalite";
+import { type EmbeddedCredentials, newCredentials } from "../front/credentials.ts";
+import { createSignatureCheck, type SignatureCheck } from "../front/signature.ts";
 import { freePort } from "../ports.ts";
+import { startDynamo } from "./dynamo.ts";
 import { createFauxqs, type Fauxqs, type FauxqsApp } from "./fauxqs.ts";
+import { guardFauxqs } from "./fauxqs-front.ts";
 
 export interface AwsOptions {
   /** Where state is kept; in memory where it is not given. */
   directory?: string;
+  /** That all callers sign with; new ones where they are not given. */
+  credentials?: EmbeddedCredentials;
   /** Taken if they are free; 0: any free one. */
   ports?: { sqsAndS3?: number; dynamo?: number };
   /** Adds hooks to the HTTP app of SQS and S3 before it listens. */
@@ -27,6 +30,8 @@ export interface LocalAws {
   ports: { sqsAndS3: number; dynamo: number };
   /** A queue's URL is this and its name. */
   queueUrlPrefix: string;
+  /** Tells calls that are signed with the credentials of this start. */
+  signatures: SignatureCheck;
   fauxqs: Fauxqs;
   stop(): Promise<void>;
 }
@@ -35,48 +40,40 @@ export const REGION = "us-east-1";
 /** What fauxqs names its queues' owner. */
 export const ACCOUNT = "000000000000";
 
-/** Key id and secret of the embedded services, which take any. */
-export const EMBEDDED_CREDENTIAL = "local";
-
-export async function startAws({ directory, ports = {}, prepare, onDynamoCall }: AwsOptions = {}): Promise<LocalAws> {
-  if (directory !== undefined) await mkdir(directory, { recursive: true });
+export async function startAws(options: AwsOptions = {}): Promise<LocalAws> {
+  const { directory, credentials = newCredentials(), ports = {}, prepare, onDynamoCall } = options;
+  if (directory !== undefined) await mkdir(directory, { recursive: true, mode: 0o700 });
+  const signatures = createSignatureCheck(credentials);
   const fauxqs = createFauxqs(directory, REGION);
+  guardFauxqs(fauxqs.app, signatures);
   prepare?.(fauxqs.app);
-  const sqsPort = await fauxqs.listen(await freePort(ports.sqsAndS3));
-  const dynamo = dynalite({
-    ...(directory === undefined ? {} : { path: join(directory, "dynamo") }),
-    createTableMs: 0,
-    deleteTableMs: 0,
-    updateTableMs: 0,
+  const starting = startDynamo({
+    directory: directory === undefined ? undefined : join(directory, "dynamo"),
+    port: ports.dynamo ?? 0,
+    signatures,
+    onCall: (operation, bytes) => onDynamoCall?.(operation, bytes),
   });
-  dynamo.on("request", (request) => {
-    const operation = String(request.headers["x-amz-target"] ?? "").split(".")[1] ?? "";
-    onDynamoCall?.(operation, Number(request.headers["content-length"] ?? 0));
-  });
-  dynamo.listen(await freePort(ports.dynamo), "127.0.0.1");
-  await once(dynamo, "listening");
-  const dynamoPort = (dynamo.address() as AddressInfo).port;
+  const [sqsPort, dynamo] = await Promise.all([freePort(ports.sqsAndS3).then(fauxqs.listen), starting]);
   const sqsAndS3 = `http://127.0.0.1:${sqsPort}`;
   const queueUrlPrefix = `${sqsAndS3}/${ACCOUNT}/`;
   return {
     env: {
       AWS_REGION: REGION,
-      AWS_ACCESS_KEY_ID: EMBEDDED_CREDENTIAL,
-      AWS_SECRET_ACCESS_KEY: EMBEDDED_CREDENTIAL,
+      AWS_ACCESS_KEY_ID: credentials.accessKeyId,
+      AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
       AWS_ENDPOINT_URL_SQS: sqsAndS3,
       AWS_ENDPOINT_URL_S3: sqsAndS3,
-      AWS_ENDPOINT_URL_DYNAMODB: `http://127.0.0.1:${dynamoPort}`,
+      AWS_ENDPOINT_URL_DYNAMODB: dynamo.url,
       QUEUES__URL_PREFIX: queueUrlPrefix,
     },
     sqsAndS3,
-    dynamo: `http://127.0.0.1:${dynamoPort}`,
-    ports: { sqsAndS3: sqsPort, dynamo: dynamoPort },
+    dynamo: dynamo.url,
+    ports: { sqsAndS3: sqsPort, dynamo: dynamo.port },
     queueUrlPrefix,
+    signatures,
     fauxqs,
     async stop() {
-      const closed = new Promise<void>((resolve) => dynamo.close(() => resolve()));
-      dynamo.closeAllConnections();
-      await Promise.all([fauxqs.stop(), closed]);
+      await Promise.all([fauxqs.stop(), dynamo.stop()]);
     },
   };
 }

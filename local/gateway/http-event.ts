@@ -62,15 +62,14 @@ export function requestContext(request: IncomingMessage, requestId: string, time
 
 /** Names as the client wrote them; the last value of each, and all of them. */
 export function headersOf(request: IncomingMessage) {
-  const headers: Record<string, string> = {};
-  const multiValueHeaders: Record<string, string[]> = {};
+  // a Map, since names such as `constructor` are those of every object
+  const values = new Map<string, string[]>();
   for (let index = 0; index + 1 < request.rawHeaders.length; index += 2) {
     const name = request.rawHeaders[index] ?? "";
-    const value = request.rawHeaders[index + 1] ?? "";
-    headers[name] = value;
-    multiValueHeaders[name] = [...(multiValueHeaders[name] ?? []), value];
+    values.set(name, [...(values.get(name) ?? []), request.rawHeaders[index + 1] ?? ""]);
   }
-  return { headers, multiValueHeaders };
+  const headers = Object.fromEntries([...values].map(([name, all]) => [name, all.at(-1) ?? ""]));
+  return { headers, multiValueHeaders: Object.fromEntries(values) };
 }
 
 const TEXT_TYPE = /^(text\/|application\/(.+\+)?(json|xml|x-www-form-urlencoded|x-ndjson|javascript))/i;

@@ -8,8 +8,9 @@ import type { AddressInfo } from "node:net";
 import { errorResponse, errorShapeOf } from "../../functions/adapters/api/errors.ts";
 import type { Topology } from "../../infra/topology/spec.ts";
 import { ApiError } from "../../shared/platform/errors.ts";
+import { BodyTooLarge, readBody } from "../front/body.ts";
+import { type Refusal, refusalOf } from "../front/callers.ts";
 import { InvocationError, type StreamSink } from "../lambda/invocation.ts";
-import { BodyTooLarge, readBody } from "./http-body.ts";
 import { MAX_PAYLOAD_BYTES, proxyEvent, readProxyAnswer } from "./http-event.ts";
 import { compileRoutes } from "./http-routes.ts";
 
@@ -46,6 +47,8 @@ export async function startHttpGateway(options: HttpGatewayOptions): Promise<Htt
   const server = createServer((request, response) => {
     const requestId = randomUUID();
     response.on("error", () => {});
+    const fault = refusalOf(request.headers, true) ?? malformation(request);
+    if (fault !== undefined) return refuse(response, requestId, fault.status, CODES[fault.status], fault.message);
     if (!isOpen) return refuse(response, requestId, 503, "SERVICE_UNAVAILABLE", "Starting or stopping: try again");
     serve(options, match, { request, response, requestId }).catch((error: unknown) => {
       options.onFault(error);
@@ -70,6 +73,22 @@ export async function startHttpGateway(options: HttpGatewayOptions): Promise<Htt
     },
     destroy: () => server.closeAllConnections(),
   };
+}
+
+const CODES = { 400: "BAD_REQUEST", 403: "FORBIDDEN" } as const;
+
+/** What API Gateway, too, passes on to no function. */
+function malformation({ url = "/", rawHeaders }: IncomingMessage): Refusal | undefined {
+  try {
+    decodeURIComponent(url.replace(/[?#].*$/s, ""));
+  } catch {
+    return { status: 400, message: "The path is not percent-encoded UTF-8" };
+  }
+  // the name that no object of headers can hold
+  if (rawHeaders.some((text, index) => index % 2 === 0 && text.toLowerCase() === "__proto__")) {
+    return { status: 400, message: "No header may be named __proto__" };
+  }
+  return undefined;
 }
 
 interface Exchange {

@@ -2,6 +2,7 @@
  * Pages of the runtime's own, which no deployment has: what was used, and the metrics. For whoever is on this machine.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { refusalOf } from "../front/callers.ts";
 import { CONTENT_TYPE, expositionText, type Family } from "../metrics/exposition.ts";
 import type { Usage } from "../usage/usage.ts";
 
@@ -10,9 +11,17 @@ export interface OwnPages {
   metrics(): Family[];
 }
 
+const OWN = new Set(["/_local/usage", "/metrics"]);
+
 /** @returns whether it answered */
 export function answerOwnPage(pages: OwnPages, request: IncomingMessage, response: ServerResponse, url: URL): boolean {
-  if (request.method !== "GET") return false;
+  if (request.method !== "GET" || !OWN.has(url.pathname)) return false;
+  const refusal = refusalOf(request.headers);
+  if (refusal !== undefined) {
+    response.writeHead(refusal.status, { "content-type": "text/plain" });
+    response.end(`${refusal.message}\n`);
+    return true;
+  }
   if (url.pathname === "/_local/usage") {
     response.writeHead(200, { "content-type": "application/json" });
     response.end(JSON.stringify(pages.usage()));

@@ -3,7 +3,9 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import { type RawData, type WebSocket, WebSocketServer } from "ws";
-import { BodyTooLarge, readBody } from "./http-body.ts";
+import { refusalOf } from "../front/callers.ts";
+import { answerFrom, errorAnswer, type ServiceAnswer, type ServiceCall } from "../front/service-front.ts";
+import type { SignatureCheck } from "../front/signature.ts";
 import { headersOf, requestContext } from "./http-event.ts";
 
 export interface WebSocketGateway {
@@ -20,6 +22,8 @@ export interface WebSocketOptions {
   server: Server;
   /** Until then connections are refused with 503. */
   isOpen(): boolean;
+  /** Of the callers of the management API. */
+  signatures: SignatureCheck;
   /** Gives the one function an event. */
   invoke(event: unknown): Promise<unknown>;
   onMessage(operation: "WebSocketMessage"): void;
@@ -48,6 +52,7 @@ interface Connection {
 export function openWebSocketGateway({
   server,
   isOpen,
+  signatures,
   invoke,
   onMessage,
   onFault,
@@ -81,6 +86,8 @@ export function openWebSocketGateway({
   };
 
   const connect = async (request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> => {
+    const refusal = refusalOf(request.headers, true);
+    if (refusal !== undefined) return refuse(socket, refusal.status);
     if (!isOpen()) return refuse(socket, 503);
     const query = connectQuery(request);
     if (query === undefined) return refuse(socket, 404);
@@ -151,12 +158,16 @@ export function openWebSocketGateway({
     manage(request, response, url) {
       const [, encoded] = /^\/@connections\/([^/]+)$/.exec(url.pathname) ?? [];
       if (encoded === undefined) return false;
-      const id = decodeURIComponent(encoded);
-      manageConnection(connections.get(id), request, response, () => onMessage("WebSocketMessage")).catch(
-        (error: unknown) => {
-          onFault(error);
-          response.destroy();
+      const connection = connections.get(decodeURIComponent(encoded));
+      void answerFrom(
+        {
+          service: "execute-api",
+          signatures,
+          largestBodyBytes: MAX_MESSAGE_BYTES,
+          answer: async (call) => manageConnection(connection, call, () => onMessage("WebSocketMessage")),
         },
+        request,
+        response,
       );
       return true;
     },
@@ -197,49 +208,40 @@ function connectQuery(request: IncomingMessage) {
   };
 }
 
-async function manageConnection(
+function manageConnection(
   connection: Connection | undefined,
-  request: IncomingMessage,
-  response: ServerResponse,
+  { method, body }: ServiceCall,
   onSent: () => void,
-): Promise<void> {
-  const reply = (status: number, body?: unknown, type?: string) => {
-    response.writeHead(status, { "content-type": "application/json", ...(type ? { "x-amzn-errortype": type } : {}) });
-    response.end(body === undefined ? "" : JSON.stringify(body));
-  };
-  if (connection === undefined) return reply(410, { message: "The connection is gone" }, "GoneException");
-  if (request.method === "DELETE") {
-    const { socket } = connection;
+): ServiceAnswer {
+  if (connection === undefined) return GONE;
+  const { socket, connectedAt, lastActiveAt, context } = connection;
+  if (method === "DELETE") {
     socket.close(1000);
     setTimeout(() => socket.terminate(), CLOSING_MS).unref();
-    return reply(204);
+    return { ...DONE, status: 204 };
   }
-  if (request.method === "GET") {
-    const { connectedAt, lastActiveAt, context } = connection;
-    return reply(200, {
+  if (method === "GET") {
+    const described = {
       connectedAt: new Date(connectedAt).toISOString(),
       lastActiveAt: new Date(lastActiveAt).toISOString(),
       identity: context["identity"],
-    });
+    };
+    return { ...DONE, body: JSON.stringify(described) };
   }
-  if (request.method !== "POST") return reply(405, { message: "Method not allowed" });
-  try {
-    const data = await readBody(request, MAX_MESSAGE_BYTES);
-    const { socket } = connection;
-    if (socket.readyState !== socket.OPEN) return reply(410, { message: "The connection is gone" }, "GoneException");
-    if (socket.bufferedAmount > MAX_WAITING_BYTES) {
-      return reply(429, { message: "The client does not read" }, "LimitExceededException");
-    }
-    // accepted, not delivered: the same as API Gateway's answer means
-    socket.send(data, { binary: false }, () => {});
-    connection.lastActiveAt = Date.now();
-    onSent();
-    reply(200);
-  } catch (error) {
-    if (!(error instanceof BodyTooLarge)) throw error;
-    reply(413, { message: "Over 128 KB" }, "PayloadTooLargeException");
+  if (method !== "POST") return errorAnswer(405, "MethodNotAllowed", "Method not allowed");
+  if (socket.readyState !== socket.OPEN) return GONE;
+  if (socket.bufferedAmount > MAX_WAITING_BYTES) {
+    return errorAnswer(429, "LimitExceededException", "The client does not read");
   }
+  // accepted, not delivered: the same as API Gateway's answer means
+  socket.send(body, { binary: false }, () => {});
+  connection.lastActiveAt = Date.now();
+  onSent();
+  return DONE;
 }
+
+const DONE: ServiceAnswer = { status: 200, headers: { "content-type": "application/json" }, body: "" };
+const GONE = errorAnswer(410, "GoneException", "The connection is gone");
 
 function refuse(socket: Duplex, status: number): void {
   if (socket.destroyed) return;

@@ -1,9 +1,6 @@
 /** EventBridge Scheduler's five schedule calls, by its REST JSON protocol, on loopback. */
-import { once } from "node:events";
-import { createServer, type IncomingMessage } from "node:http";
-import type { AddressInfo } from "node:net";
-import { readBody } from "../gateway/http-body.ts";
-import { freePort } from "../ports.ts";
+import { errorAnswer, type ServiceCall, type ServiceFront, startServiceFront } from "../front/service-front.ts";
+import type { SignatureCheck } from "../front/signature.ts";
 import { type Fire, startAlarmClock } from "./alarm-clock.ts";
 import { openScheduleStore, type ScheduleStore } from "./schedule-store.ts";
 import { readName, readSettings, type Schedule, SchedulerError, scheduleArn } from "./schedules.ts";
@@ -13,16 +10,12 @@ export interface SchedulerOptions {
   port?: number;
   /** Where schedules are kept; in memory where it is not given. */
   file?: string;
+  /** Of the callers. */
+  signatures: SignatureCheck;
   /** Groups that exist besides `default`. */
   groups: readonly string[];
   fire: Fire;
   onCall(operation: string): void;
-}
-
-export interface LocalScheduler {
-  url: string;
-  port: number;
-  stop(): Promise<void>;
 }
 
 interface Call {
@@ -41,10 +34,11 @@ const PAGE = 100;
 export async function startScheduler({
   port = 0,
   file,
+  signatures,
   groups,
   fire,
   onCall,
-}: SchedulerOptions): Promise<LocalScheduler> {
+}: SchedulerOptions): Promise<ServiceFront> {
   const store = openScheduleStore(file);
   const clock = startAlarmClock(store, fire);
   const known = new Set(["default", ...groups]);
@@ -80,49 +74,39 @@ export async function startScheduler({
     return ["DeleteSchedule", {}];
   };
 
-  const server = createServer((request, response) => {
-    const reply = (status: number, body: unknown, headers: Record<string, string> = {}) => {
-      response.writeHead(status, { "content-type": "application/json", ...headers });
-      response.end(JSON.stringify(body));
-    };
-    readCall(request)
-      .then((call) => {
-        const [operation, body] = answer(call);
+  const front = await startServiceFront({
+    port,
+    service: "scheduler",
+    signatures,
+    largestBodyBytes: LARGEST_REQUEST_BYTES,
+    async answer(request) {
+      try {
+        const [operation, body] = answer(readCall(request));
         onCall(operation);
-        reply(200, body);
-      })
-      .catch((error: unknown) => {
-        const known = error instanceof SchedulerError;
-        const type = known ? error.type : "InternalServerException";
-        const Message = error instanceof Error ? error.message : String(error);
-        reply(known ? error.status : 500, { Message }, { "x-amzn-errortype": type });
-      });
+        return { status: 200, headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
+      } catch (error) {
+        if (!(error instanceof SchedulerError)) throw error;
+        return errorAnswer(error.status, error.type, error.message);
+      }
+    },
   });
-  server.listen(await freePort(port), "127.0.0.1");
-  await once(server, "listening");
-  const actual = (server.address() as AddressInfo).port;
   return {
-    url: `http://127.0.0.1:${actual}`,
-    port: actual,
+    ...front,
     async stop() {
       clock.stop();
-      const closed = once(server, "close");
-      server.close();
-      server.closeAllConnections();
-      await closed;
+      await front.stop();
     },
   };
 }
 
-async function readCall(request: IncomingMessage): Promise<Call> {
-  const { pathname, searchParams: query } = new URL(request.url ?? "/", "http://127.0.0.1");
+function readCall({ method, url, body }: ServiceCall): Call {
+  const { pathname, searchParams: query } = new URL(url, "http://127.0.0.1");
   // what needs decoding is no valid name anyway
   const [, name] = /^\/schedules(?:\/([^/]+))?$/.exec(pathname) ?? [undefined, ""];
-  const method = request.method ?? "GET";
   if (name === "" || !["GET", "POST", "PUT", "DELETE"].includes(method) || (name === undefined && method !== "GET")) {
     throw new SchedulerError("ValidationException", `The local scheduler does not know ${method} ${pathname}`);
   }
-  const text = (await readBody(request, LARGEST_REQUEST_BYTES)).toString("utf8");
+  const text = body.toString("utf8");
   try {
     return { method, name, query, body: text === "" ? {} : JSON.parse(text) };
   } catch {

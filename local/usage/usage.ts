@@ -88,7 +88,9 @@ function priceOf(service: Service, operation: string, bytes: number): number {
 
 /** Counts every call that SQS and S3 answer. */
 export function meterFauxqs(app: FauxqsApp, meter: UsageMeter): void {
-  app.addHook("onResponse", (request, _reply, done) => {
+  app.addHook("onResponse", (request, reply, done) => {
+    // a stranger's: AWS bills nobody for them either
+    if (reply.statusCode === 403) return done();
     const bytes = Number(request.headers["content-length"] ?? 0);
     const target = request.headers["x-amz-target"];
     if (typeof target === "string") meter.count("sqs", target.split(".").at(-1) ?? "", bytes);

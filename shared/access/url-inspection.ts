@@ -58,6 +58,9 @@ const METADATA_NAMES = new Set([
   "metadata.azure.com",
   "metadata.azure.internal",
   "instance-data.ec2.internal",
+  "metadata.tencentyun.com",
+  "metadata.packet.net",
+  "metadata.platformequinix.com",
 ]);
 
 /**

@@ -16,7 +16,7 @@ const warcPointerSchema = z.strictObject({
   recordId: z.uuid(),
 });
 
-const captureErrorSchema = z.strictObject({
+export const captureErrorSchema = z.strictObject({
   /** One of `CAPTURE_ERROR_CODES`, or `HTTP_<status>`. */
   code: z.string(),
   message: z.string(),

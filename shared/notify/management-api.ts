@@ -4,6 +4,7 @@ import {
   DeleteConnectionCommand,
   PostToConnectionCommand,
 } from "@aws-sdk/client-apigatewaymanagementapi";
+import { embeddedCredentials } from "../platform/aws/clients.ts";
 import type { Sockets } from "./push-event.ts";
 
 const CONNECT_TIMEOUT_MS = 2_000;
@@ -40,6 +41,7 @@ export function createSockets(): Sockets {
 function createClient(maxAttempts: number, keepAlive: boolean): ApiGatewayManagementApiClient {
   return new ApiGatewayManagementApiClient({
     maxAttempts,
+    ...embeddedCredentials("execute-api"),
     requestHandler: {
       connectionTimeout: CONNECT_TIMEOUT_MS,
       requestTimeout: ANSWER_TIMEOUT_MS,

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { QUEUES } from "../../infra/topology/queues.ts";
 import { deadLetterQueue } from "../../infra/topology/spec.ts";
 import { TOPOLOGY } from "../../infra/topology.ts";
+import { credentialsIn } from "../../local/front/credentials.ts";
 import { type EmbeddingServer, startEmbeddingServer } from "../services/embedding-server.ts";
 import { type GraphSite, startGraphSite } from "../services/graph-site.ts";
 import { listen } from "../services/listeners.ts";
@@ -57,7 +58,7 @@ async function send(queues: readonly string[], body: string): Promise<void> {
   const { env } = JSON.parse(await readFile(join(harvest.instance.home, "runtime.json"), "utf8")) as {
     env: Record<string, string>;
   };
-  const credentials = { accessKeyId: "test", secretAccessKey: "test" };
+  const credentials = credentialsIn(env);
   const sqs = new SQSClient({ endpoint: env["AWS_ENDPOINT_URL_SQS"] ?? "", region: "us-east-1", credentials });
   for (const queue of queues) {
     const QueueUrl = (env["QUEUES__URL_PREFIX"] ?? "") + queue;

@@ -8,6 +8,7 @@ import { inject } from "vitest";
 import { deadLetterQueue, type Topology } from "../../infra/topology/spec.ts";
 import { TOPOLOGY } from "../../infra/topology.ts";
 import { createResources } from "../../local/aws/resources.ts";
+import { credentialsIn } from "../../local/front/credentials.ts";
 import { createQueueSender, type QueueSender } from "../../shared/platform/aws/queues.ts";
 import { whenTestEnds } from "./database.ts";
 import { type MemoryQueues, memoryQueues } from "./memory-queues.ts";
@@ -21,7 +22,7 @@ export interface TestAws extends AsyncDisposable {
   stateTable: string;
   /** A queue's URL is this and its name in the topology. */
   queueUrlPrefix: string;
-  /** For handlers and for `loadConfig`: endpoints, dummy credentials, and the names above. */
+  /** For handlers and for `loadConfig`: endpoints, credentials, and the names above. */
   env: Record<string, string>;
   queues: QueueSender;
   /** Epoch ms by the clock of the queues. */
@@ -57,7 +58,7 @@ export async function testAws({ topology = TOPOLOGY }: { topology?: Topology } =
   const id = randomUUID().slice(0, 8);
   const common = {
     region: shared["AWS_REGION"] ?? "",
-    credentials: { accessKeyId: "local", secretAccessKey: "local" },
+    credentials: credentialsIn(shared),
   };
   const endpoint = (service: string) => ({ endpoint: shared[`AWS_ENDPOINT_URL_${service}`] ?? "" });
   const sqs = new SQSClient({ ...common, ...endpoint("SQS") });

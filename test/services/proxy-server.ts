@@ -12,7 +12,10 @@ export type ProxyMisbehaviour =
   | "endless"
   /** Tells that it could not reach the target, or that its rules forbid it. */
   | "unreachable"
-  | "denies";
+  | "denies"
+  /** Opens the tunnel, and cuts it or keeps silent when something is sent through it. */
+  | "cuts-tunnels"
+  | "swallows";
 
 export interface TestProxy extends AsyncDisposable {
   url: string;
@@ -49,6 +52,12 @@ export async function startProxy(options: TestProxyOptions): Promise<TestProxy> 
     const bytes = byteReader(client);
     const open = async (address: string, port: number, answer: string | Buffer): Promise<void> => {
       targets.push(`${address}:${port}`);
+      if (misbehaviour === "cuts-tunnels" || misbehaviour === "swallows") {
+        client.write(answer);
+        bytes.release();
+        client.on("data", () => misbehaviour === "cuts-tunnels" && client.destroy());
+        return;
+      }
       if (options.delayMs !== undefined) await new Promise((resolve) => setTimeout(resolve, options.delayMs));
       const upstream = connect(port, address);
       sockets.add(upstream);

@@ -5,12 +5,14 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { ApiGatewayManagementApiClient } from "@aws-sdk/client-apigatewaymanagementapi";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { S3Client } from "@aws-sdk/client-s3";
 import { SchedulerClient } from "@aws-sdk/client-scheduler";
 import { SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { onTestFinished } from "vitest";
 import type { Topology } from "../../infra/topology/spec.ts";
+import { credentialsIn } from "../../local/front/credentials.ts";
 import { type Addresses, type Runtime, type RuntimeOptions, startRuntime } from "../../local/runtime.ts";
 import { type FUNCTIONS, topologyOf } from "../fixtures/runtime/topology.ts";
 import { copyCluster } from "./cluster-template.ts";
@@ -61,13 +63,14 @@ export async function testRuntime(
     env: { FIXTURE_DIRECTORY: directory, ...options.env },
   });
   onTestFinished(() => runtime.stop());
-  return { runtime, directory, shown, clients: clientsOf(runtime.addresses), seen: reader(directory) };
+  return { runtime, directory, shown, clients: clientsOf(runtime), seen: reader(directory) };
 }
 
 export interface RuntimeProcess {
   child: ChildProcess;
   url: string;
   addresses: Addresses;
+  env: Record<string, string>;
   postgresPid: number | undefined;
   clients: ReturnType<typeof clientsOf>;
   /** Set where it did not start. */
@@ -92,7 +95,7 @@ export async function spawnRuntime(
   });
   const [line] = (await once(createInterface(child.stdout), "line")) as [string];
   const started = JSON.parse(line) as RuntimeProcess;
-  return { ...started, child, clients: clientsOf(started.addresses) };
+  return { ...started, child, clients: clientsOf(started) };
 }
 
 async function bringCluster({ functions }: Topology, home: string): Promise<void> {
@@ -108,14 +111,17 @@ export function reader(directory: string): Observations["seen"] {
   };
 }
 
-function clientsOf(addresses: Addresses | undefined) {
-  const common = { region: "us-east-1", credentials: { accessKeyId: "local", secretAccessKey: "local" } };
+/** Where a runtime did not start, there is nothing to ask. */
+function clientsOf({ addresses, env }: Partial<Pick<Runtime, "addresses" | "env">>) {
+  const common = { region: "us-east-1", credentials: credentialsIn(env ?? {}) };
   const sqs = new SQSClient({ ...common, endpoint: addresses?.sqs ?? "" });
   return {
     sqs,
     s3: new S3Client({ ...common, endpoint: addresses?.s3 ?? "", forcePathStyle: true }),
     dynamo: new DynamoDBClient({ ...common, endpoint: addresses?.dynamodb ?? "" }),
     scheduler: new SchedulerClient({ ...common, endpoint: addresses?.scheduler ?? "" }),
+    /** Of WebSocket connections. */
+    management: new ApiGatewayManagementApiClient({ ...common, maxAttempts: 1, endpoint: addresses?.api ?? "" }),
     queueUrl: (queue: string) => `${addresses?.sqs}/000000000000/${queue}`,
     async send(queue: string, message: unknown, DelaySeconds?: number): Promise<void> {
       const QueueUrl = `${addresses?.sqs}/000000000000/${queue}`;

@@ -6,6 +6,8 @@ const MAX_LENGTH = 260;
 /** What would make it more than a host with a port. */
 const FORBIDDEN = /[/?#@\\\s\p{Cc}]/u;
 const PORT = /:(\d*)$/;
+/** Letters, digits, hyphens, and underscores that some names have; or an IPv6 address. */
+const NAME = /^([a-z\d_-]{1,63}(\.[a-z\d_-]{1,63})*|\[[\da-f:.]+\])$/;
 
 /**
  * Lower-case host, in its ASCII form, with its port unless that is 80 or 443.
@@ -26,6 +28,7 @@ export function parseDomain(text: string): string {
   const url = URL.parse(`http://${text}/`);
   if (url === null || url.hostname === "") return invalid("is no host name");
   const host = url.hostname.replace(/\.$/, "");
-  if (host === "" || host.length > 253 || host.split(".").includes("")) invalid("is no host name");
+  if (host.includes("*")) invalid("must name one host: there are no wildcards");
+  if (host.length > 253 || !NAME.test(host)) invalid("is no host name");
   return url.port === "" || url.port === "443" ? host : `${host}:${url.port}`;
 }

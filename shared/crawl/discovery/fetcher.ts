@@ -132,6 +132,8 @@ export function createFetcher(dependencies: FetcherDependencies, { signal, deadl
     // the archive is for pages
     archive: async () => undefined,
     onCrawlDelay: (origin, delayMs) => clientOf(origin.host).slowTo(delayMs),
+    now: clock.now,
+    pause,
   });
 
   const follow = async (

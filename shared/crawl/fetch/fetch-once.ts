@@ -47,6 +47,8 @@ export async function fetchOnePage(
     get: hosts.get,
     archive: async () => undefined,
     onCrawlDelay: (origin, delayMs) => hosts.slowTo(origin.host, delayMs),
+    now: clock.now,
+    pause: (ms) => clock.sleep(ms, signal),
   });
   const target = { url, urlHash: urlHash(normalizeUrl(url)), depth: 0, attempt: 0, prior: null };
   try {

@@ -43,7 +43,7 @@ export async function workThrough(
   const queued = (): number => queue.length;
   const poll: StopPoll = createTaskStopPoll(dependencies, task, lease, stop, () => hosts.refresh());
   const hosts = createTaskHosts({ dependencies, task, signal: stop.signal, deadline, queued, freshness: poll });
-  const context = pageContext(dependencies, task, hosts, writer);
+  const context = pageContext(dependencies, task, hosts, writer, stop.signal);
   const ended = new Set(task.urls.map(({ urlHash }) => urlHash).filter((urlHash) => lease.isDone(urlHash)));
 
   const endWithout = async (url: TaskUrl, error: CaptureError): Promise<void> => {
@@ -141,6 +141,7 @@ function pageContext(
   task: FetchTask,
   hosts: TaskHosts,
   writer: CaptureWriter,
+  signal: AbortSignal,
 ): PageContext {
   const robots = createRobotsGate({
     cache,
@@ -150,6 +151,8 @@ function pageContext(
     get: hosts.get,
     archive: async (exchange) => writer.archive((await archiveExchange(exchange, null)).members),
     onCrawlDelay: (origin, delayMs) => hosts.slowTo(hostOf(origin), delayMs),
+    now: clock.now,
+    pause: (ms) => clock.sleep(ms, signal),
   });
   return {
     config: task.config,

@@ -89,7 +89,7 @@ export function createPoliteClient(options: PoliteClientOptions): PoliteClient {
         /** The last try came too late because its connection had to be made. */
         let slowlyConnected = false;
         for (;;) {
-          const { client, report } = await egress.chooseRoute();
+          const { client, server, report } = await egress.chooseRoute();
           connected = () => Boolean(client.stats[url.origin]?.connected);
           const slot = await slots.take();
           const admission = await pacer.admit(slot.pace, signal);
@@ -112,8 +112,11 @@ export function createPoliteClient(options: PoliteClientOptions): PoliteClient {
             if (elsewhere && routes < MOST_ROUTES) continue;
             return made;
           }
-          await permits.learnFrom(made);
-          answered = true;
+          // what is lost behind a proxy may be lost by the proxy: no circuit opens for those who go another way
+          if (server === undefined || made.response !== null) {
+            await permits.learnFrom(made);
+            answered = true;
+          }
           return made;
         }
       } finally {

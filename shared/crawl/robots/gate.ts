@@ -34,6 +34,10 @@ export interface RobotsGateOptions {
   get(url: URL, headers: readonly [string, string][], limits: ExchangeLimits): Promise<Exchange>;
   /** Keeps the exchange. */
   archive(exchange: Exchange): Promise<void>;
+  /** Epoch ms. */
+  now(): number;
+  /** Waits while another task fetches. */
+  pause(ms: number): Promise<void>;
   /** Called once per origin with what it asks for. */
   onCrawlDelay(origin: URL, delayMs: number): void;
 }
@@ -41,6 +45,7 @@ export interface RobotsGateOptions {
 /** RFC 9309 section 2.3.1.2: at least five. */
 const MAX_REDIRECTS = 5;
 const TIMEOUT_MS = 30_000;
+const AWAITED_EVERY_MS = 400;
 
 /** 429 is a 4xx, so it allows all; but it speaks of our haste, not of the file, and is not believed for a day. */
 const ALLOW_FOR_NOW: RobotsRules = { ...ALLOW_ALL };
@@ -60,11 +65,8 @@ export function createRobotsGate(options: RobotsGateOptions): RobotsGate {
   };
 
   const load = async (url: URL): Promise<RobotsRules | CaptureError> => {
-    const cached = await options.cache.get(url.origin);
-    const rules = cached ?? (await fetchRobots(new URL("/robots.txt", url), options));
-    if ("code" in rules) return rules;
-    if (cached === undefined && rules !== ALLOW_FOR_NOW) await options.cache.put(url.origin, rules);
-    if (rules.crawlDelayMs !== null) options.onCrawlDelay(url, rules.crawlDelayMs);
+    const rules = (await options.cache.get(url.origin)) ?? (await fetchOnce(url, options));
+    if (!("code" in rules) && rules.crawlDelayMs !== null) options.onCrawlDelay(url, rules.crawlDelayMs);
     return rules;
   };
 
@@ -83,6 +85,28 @@ export function createRobotsGate(options: RobotsGateOptions): RobotsGate {
   };
 }
 
+/** Tasks of one host that begin together fetch it once: one of them does, and the others take what it was told. */
+async function fetchOnce(url: URL, options: RobotsGateOptions): Promise<RobotsRules | CaptureError> {
+  const { cache, pause, now } = options;
+  const since = now();
+  while (!(await cache.claim(url.origin))) {
+    for (;;) {
+      const outcome = await cache.awaited(url.origin, since);
+      if (outcome === "unclaimed") break;
+      if (outcome !== "pending") return outcome;
+      await pause(AWAITED_EVERY_MS);
+    }
+  }
+  let outcome: RobotsRules | CaptureError | null = null;
+  try {
+    outcome = await fetchRobots(new URL("/robots.txt", url), options);
+    return outcome;
+  } finally {
+    if (outcome === null || "code" in outcome || outcome === ALLOW_FOR_NOW) await cache.settle(url.origin, outcome);
+    else await cache.put(url.origin, outcome);
+  }
+}
+
 /** RFC 9309 section 2.3.1: 4xx and endless redirects allow all; 5xx and no answer forbid all, for now. */
 async function fetchRobots(start: URL, options: RobotsGateOptions): Promise<RobotsRules | CaptureError> {
   const unreachable = (why: string): CaptureError =>
@@ -99,9 +123,11 @@ async function fetchRobots(start: URL, options: RobotsGateOptions): Promise<Robo
     return exchange;
   };
   try {
-    const { response, fault: failure, strayed } = await followRedirects(start, MAX_REDIRECTS, ask);
+    const { url, response, fault: failure, strayed } = await followRedirects(start, MAX_REDIRECTS, ask);
     if (strayed) return ALLOW_ALL;
+    // neither is said of the file: the whole site may not be asked, or cannot be
     if (failure?.code === "PROXY_UNAVAILABLE") return failure;
+    if (failure?.code === "URL_BLOCKED") return url.origin === start.origin ? failure : ALLOW_ALL;
     if (response === null || failure !== null) return unreachable(failure?.message ?? "no answer");
     if (response.status >= 500) return unreachable(`the server answered ${response.status}`);
     if (response.status === 429) return ALLOW_FOR_NOW;

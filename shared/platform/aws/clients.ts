@@ -16,17 +16,37 @@ import { once } from "../once.ts";
  */
 const requestHandler = { connectionTimeout: 3_000, socketTimeout: 6_000 };
 
-export const sqsClient = /* @__PURE__ */ once(() => new SQSClient({ requestHandler }));
+/**
+ * Of a service that a laptop embeds while AWS's own variables hold somebody's real ones, for another service.
+ * @param service its name in signatures
+ * @returns nothing where the SDK finds the right ones by itself
+ */
+export function embeddedCredentials(
+  service: string,
+  env: Readonly<Record<string, string | undefined>> = process.env,
+): { credentials?: { accessKeyId: string; secretAccessKey: string } } {
+  const { EMBEDDED_AWS_SERVICES: services = "" } = env;
+  if (!services.split(",").includes(service)) return {};
+  const { EMBEDDED_AWS_ACCESS_KEY_ID: accessKeyId = "", EMBEDDED_AWS_SECRET_ACCESS_KEY: secretAccessKey = "" } = env;
+  return { credentials: { accessKeyId, secretAccessKey } };
+}
+
+export const sqsClient = /* @__PURE__ */ once(() => new SQSClient({ requestHandler, ...embeddedCredentials("sqs") }));
 export const secretsClient = /* @__PURE__ */ once(() => new SecretsManagerClient({ requestHandler }));
 /**
  * DynamoDB with items as plain objects. The state table's key is `pk`; its TTL attribute is `expires_at`, in seconds.
  */
 export const dynamoClient = /* @__PURE__ */ once(() =>
-  DynamoDBDocumentClient.from(new DynamoDBClient({ requestHandler }), {
+  DynamoDBDocumentClient.from(new DynamoDBClient({ requestHandler, ...embeddedCredentials("dynamodb") }), {
     marshallOptions: { removeUndefinedValues: true },
   }),
 );
 /** Path-style where an endpoint is named: virtual-hosted bucket names need DNS that a laptop does not have. */
 export const s3Client = /* @__PURE__ */ once(
-  () => new S3Client({ requestHandler, forcePathStyle: process.env["AWS_ENDPOINT_URL_S3"] !== undefined }),
+  () =>
+    new S3Client({
+      requestHandler,
+      forcePathStyle: process.env["AWS_ENDPOINT_URL_S3"] !== undefined,
+      ...embeddedCredentials("s3"),
+    }),
 );

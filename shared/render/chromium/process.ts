@@ -25,7 +25,8 @@ export interface ChromiumProcess {
 
 /** A single message of the browser, in bytes: a page that makes more of it is no page. */
 const LARGEST_MESSAGE = 96 * 1024 * 1024;
-const PROFILES = "strandline-chromium-profiles";
+/** Of one user of the machine: nobody may write into another's. */
+const PROFILES = `strandline-chromium-profiles-${process.getuid?.() ?? 0}`;
 const STDERR_TAIL = 2000;
 
 /** Starts Chromium with a pipe to speak through. */

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { S3Client } from "@aws-sdk/client-s3";
 import postgres from "postgres";
 import { expect } from "vitest";
+import { credentialsIn } from "../../../local/front/credentials.ts";
 import { readWarcRecord, type WarcRecordContents } from "../../../shared/capture/warc-reader.ts";
 import { createObjectStore } from "../../../shared/platform/aws/objects.ts";
 import type { RunningInstance } from "../../services/instance.ts";
@@ -93,7 +94,7 @@ export function engineOf(instance: RunningInstance, apiKey = instance.apiKey): E
         endpoint: services["AWS_ENDPOINT_URL_S3"] ?? "",
         region: services["AWS_REGION"] ?? "us-east-1",
         forcePathStyle: true,
-        credentials: { accessKeyId: "local", secretAccessKey: "local" },
+        credentials: credentialsIn(services),
       });
       try {
         const objects = createObjectStore(client, services["STORAGE__BUCKET"] ?? "");

@@ -99,7 +99,7 @@ it("takes a site that the proxy cannot reach for a site that cannot be reached",
   const config = { proxy_id, respect_robots_txt: false };
   const [capture] = await harness.fetch(fetchTask({ urls: [`${site.origin}/`], config }));
   expect(capture).toMatchObject({ error: { code: "CONNECT_FAILED", retryable: true } });
-  expect(await harness.dependencies.hosts.read(site.host)).toMatchObject({ failures: 1 });
+  expect(await harness.dependencies.hosts.read(site.host)).toMatchObject({ failures: 0 });
 });
 
 it.each(["round_robin", "least_used"] as const)("shares tasks evenly among the servers: %s", async (rotation) => {
@@ -149,3 +149,21 @@ it("keeps the guard through a proxy: a private address behind a redirect is not 
   expect(capture).toMatchObject({ error: { code: "URL_BLOCKED" } });
   expect(new Set(proxy.targets)).toEqual(new Set([site.host]));
 });
+
+it.each(["cuts-tunnels", "unreachable"] as const)(
+  "leaves the circuit of the site closed where a proxy loses what goes through it: %s",
+  async (misbehaviour) => {
+    await using site = await startSite({}, () => html("x"));
+    await using broken = await startProxy({ kind: "http", misbehaviour });
+    const harness = await fetchHarness();
+    const proxy_id = await share(harness, [{ url: broken.url }]);
+    const urls = Array.from({ length: 8 }, (_, page) => `${site.origin}/${page}`);
+    const config = { respect_robots_txt: false, rate_limit_rps: 100 };
+    const lost = await harness.fetch(fetchTask({ urls, config: { ...config, proxy_id } }));
+    expect(lost.map(({ status }) => status)).toEqual(Array(8).fill(0));
+    const { failures, opened_at } = await harness.dependencies.hosts.read(site.host);
+    expect({ failures, opened_at }).toEqual({ failures: 0, opened_at: 0 });
+    const [direct] = await harness.fetch(fetchTask({ urls: [`${site.origin}/direct`], config }));
+    expect(direct?.status).toBe(200);
+  },
+);

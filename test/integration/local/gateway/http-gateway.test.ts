@@ -80,6 +80,57 @@ test("unknown paths and methods are refused in the shape of the API's errors", a
   expect(await spider.json()).toMatchObject({ error: "NotFound", error_code: "NOT_FOUND" });
 });
 
+test("neither a page from elsewhere nor a name from elsewhere reaches the API or the runtime's own pages", async () => {
+  const { runtime } = await testRuntime(["echo"]);
+  const { host, port } = new URL(runtime.url);
+  const statusOf = (path: string, headers: Record<string, string>) =>
+    new Promise((resolve, reject) => {
+      const asked = request(runtime.url + path, { headers: { host, ...headers } }, (response) => {
+        response.resume();
+        resolve(response.statusCode);
+      });
+      asked.on("error", reject).end();
+    });
+  for (const path of ["/metrics", "/_local/usage", "/echo/a", "/nowhere"]) {
+    const served = path === "/nowhere" ? 404 : 200;
+    expect(await statusOf(path, {}), path).toBe(served);
+    expect(await statusOf(path, { host: `localhost:${port}` }), path).toBe(served);
+    for (const name of ["evil.example", `evil.example:${port}`, "127.0.0.1.evil.example", "[::2]"]) {
+      expect(await statusOf(path, { host: name }), name).toBe(403);
+    }
+    for (const malformed of [`127.0.0.1:${port}/path`, "a b", "127.0.0.1:x", "@"]) {
+      expect(await statusOf(path, { host: malformed }), malformed).toBe(400);
+    }
+    for (const origin of ["https://evil.example", "null", "http://127.0.0.1.evil.example"]) {
+      expect(await statusOf(path, { origin }), origin).toBe(403);
+    }
+    // of somebody's own front end, for the API alone
+    const own = path === "/metrics" || path === "/_local/usage" ? 403 : served;
+    expect(await statusOf(path, { origin: "http://localhost:3000" }), path).toBe(own);
+  }
+});
+
+test("what is no path and no header is a bad request", async () => {
+  const { runtime } = await testRuntime(["echo"]);
+  for (const path of ["/echo/%", "/echo/%zz", "/echo/%c3%28", "/%ff", "/@connections/%"]) {
+    expect(await codeOf(await fetch(runtime.url + path)), path).toEqual([400, "BAD_REQUEST"]);
+  }
+  const { host } = new URL(runtime.url);
+  for (const name of ["__proto__", "__PROTO__"]) {
+    const status = new Promise((resolve, reject) => {
+      const asked = request(`${runtime.url}/echo/a`, { headers: ["host", host, name, "x"] }, (response) => {
+        response.resume();
+        resolve(response.statusCode);
+      });
+      asked.on("error", reject).end();
+    });
+    expect(await status, name).toBe(400);
+  }
+  for (const name of ["constructor", "toString", "hasOwnProperty"]) {
+    expect((await fetch(`${runtime.url}/echo/a?${name}=1&__proto__=1`, { headers: [[name, "x"]] })).status).toBe(200);
+  }
+});
+
 test("a body above 6 MB is refused by its length alone, and while it arrives where no length is given", async () => {
   const { runtime } = await testRuntime(["echo"]);
   const declared = await new Promise<number | undefined>((resolve, reject) => {
@@ -120,7 +171,7 @@ test("the connection of one who sends a refused body slowly lasts for as long as
     .on("data", (bytes) => {
       heard += bytes;
     });
-  socket.write("POST /echo HTTP/1.1\r\nHost: local\r\nTransfer-Encoding: chunked\r\n\r\n700000\r\n");
+  socket.write("POST /echo HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n700000\r\n");
   socket.write(Buffer.alloc(7 * 1024 * 1024));
   await expect.poll(() => heard).toContain("HTTP/1.1 413");
   socket.write("\r\n");
@@ -128,7 +179,7 @@ test("the connection of one who sends a refused body slowly lasts for as long as
     await new Promise((resolve) => setTimeout(resolve, 300));
     socket.write("1\r\nx\r\n");
   }
-  socket.write("0\r\n\r\nGET /echo/still HTTP/1.1\r\nHost: local\r\n\r\n");
+  socket.write("0\r\n\r\nGET /echo/still HTTP/1.1\r\nHost: localhost\r\n\r\n");
   await expect.poll(() => heard.includes("HTTP/1.1 200") || socket.closed).toBe(true);
   expect(heard).toContain("HTTP/1.1 200");
 });
@@ -173,7 +224,7 @@ test("a slow reader holds the handler back, and one that leaves ends its stream"
   socket.on("error", () => {});
   socket.pause();
   // 1,000 chunks are 64 MB; what fits into the buffers on the way is far less
-  socket.write("GET /stream?chunks=1000 HTTP/1.1\r\nHost: local\r\n\r\n");
+  socket.write("GET /stream?chunks=1000 HTTP/1.1\r\nHost: localhost\r\n\r\n");
   let before = -1;
   await expect
     .poll(

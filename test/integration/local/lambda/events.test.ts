@@ -1,3 +1,4 @@
+import { PostToConnectionCommand } from "@aws-sdk/client-apigatewaymanagementapi";
 import {
   CompleteMultipartUploadCommand,
   CopyObjectCommand,
@@ -106,8 +107,23 @@ test("a client that sends faster than the handler works is read more slowly, and
   await expect.poll(bodies).toEqual(texts);
 });
 
-test("writing to a connection that is gone answers 410, as the management API does", async () => {
+test("writing to a connection that is gone answers 410, and 403 where nobody signed it", async () => {
+  const { runtime, clients } = await testRuntime(["socket"]);
+  const post = new PostToConnectionCommand({ ConnectionId: "nobody=", Data: "x" });
+  await expect(clients.management.send(post)).rejects.toMatchObject({ name: "GoneException" });
+  expect((await fetch(`${runtime.url}/@connections/nobody`, { method: "POST", body: "x" })).status).toBe(403);
+});
+
+test("a WebSocket is opened for no page from elsewhere", async () => {
   const { runtime } = await testRuntime(["socket"]);
-  const response = await fetch(`${runtime.url}/@connections/nobody`, { method: "POST", body: "x" });
-  expect([response.status, response.headers.get("x-amzn-errortype")]).toEqual([410, "GoneException"]);
+  const answers = ["https://evil.example", "null", "http://localhost:3000"].map(async (origin) => {
+    const socket = new WebSocket(runtime.url.replace("http", "ws"), ["chosen"], { origin });
+    const status = await new Promise((resolve) => {
+      socket.once("unexpected-response", (_request, response) => resolve(response.statusCode));
+      socket.once("open", () => resolve("open")).on("error", () => {});
+    });
+    socket.terminate();
+    return status;
+  });
+  expect(await Promise.all(answers)).toEqual([403, 403, "open"]);
 });

@@ -12,6 +12,8 @@ import {
   ValidationException,
 } from "@aws-sdk/client-scheduler";
 import { expect, onTestFinished, test } from "vitest";
+import { newCredentials } from "../../../../local/front/credentials.ts";
+import { createSignatureCheck } from "../../../../local/front/signature.ts";
 import { startScheduler } from "../../../../local/scheduler/scheduler-server.ts";
 import { testFolder } from "../../../services/index.ts";
 
@@ -30,7 +32,9 @@ const BASE = {
 async function scheduler(file?: string) {
   const fired: { arn: string; event: unknown }[] = [];
   const calls: string[] = [];
+  const credentials = newCredentials();
   const server = await startScheduler({
+    signatures: createSignatureCheck(credentials),
     ...(file === undefined ? {} : { file }),
     groups: ["strandline"],
     fire: (arn, event) => fired.push({ arn, event }),
@@ -40,7 +44,7 @@ async function scheduler(file?: string) {
   const client = new SchedulerClient({
     region: "us-east-1",
     endpoint: server.url,
-    credentials: { accessKeyId: "local", secretAccessKey: "local" },
+    credentials,
   });
   return { client, fired, calls, server };
 }

@@ -264,7 +264,7 @@ describe("a browser", () => {
     expect(pids[2]).not.toBe(pids[0]);
     await short.close();
     for (const pid of pids) await expect.poll(() => processGroup(pid ?? 0)).toEqual([]);
-    const profiles = join(tmpdir(), "strandline-chromium-profiles");
+    const profiles = join(tmpdir(), `strandline-chromium-profiles-${process.getuid?.() ?? 0}`);
     const own = existsSync(profiles) ? readdirSync(profiles).filter((name) => name.startsWith(`${process.pid}-`)) : [];
     // that of the browser which the other tests share
     expect(own.length).toBeLessThanOrEqual(1);

@@ -1,22 +1,25 @@
+import { DeleteConnectionCommand, PostToConnectionCommand } from "@aws-sdk/client-apigatewaymanagementapi";
 import { expect, test } from "vitest";
 import WebSocket from "ws";
 import { testRuntime } from "../../../services/index.ts";
 
 test("a client that does not read is told of as such, is let go, and holds up nobody", async () => {
-  const { runtime, seen } = await testRuntime(["socket"]);
+  const { runtime, clients, seen } = await testRuntime(["socket"]);
   const socket = new WebSocket(runtime.url.replace("http", "ws"), ["chosen"]);
   await new Promise((resolve, reject) => socket.once("open", resolve).once("error", reject));
   socket.pause();
   await expect.poll(() => seen("connections")).toHaveLength(1);
-  const [id] = await seen<string>("connections");
-  const manage = async (method: string) => {
-    const body = method === "POST" ? "x".repeat(100_000) : null;
-    const { status, headers } = await fetch(`${runtime.url}/@connections/${id}`, { method, body });
-    return [status, headers.get("x-amzn-errortype")];
-  };
+  const [ConnectionId = ""] = await seen<string>("connections");
+  const outcome = async (sending: Promise<unknown>) =>
+    await sending.then(
+      () => "done",
+      (error: Error) => error.name,
+    );
+  const Data = Buffer.alloc(100_000, "x");
+  const post = () => outcome(clients.management.send(new PostToConnectionCommand({ ConnectionId, Data })));
   // what the buffers of the system take is soon full
-  await expect.poll(() => manage("POST")).toEqual([429, "LimitExceededException"]);
-  expect(await manage("DELETE")).toEqual([204, null]);
-  expect(await manage("POST")).toEqual([410, "GoneException"]);
+  await expect.poll(post).toBe("LimitExceededException");
+  expect(await outcome(clients.management.send(new DeleteConnectionCommand({ ConnectionId })))).toBe("done");
+  expect(await post()).toBe("GoneException");
   await expect.poll(async () => (await seen<{ routeKey: string }>("socket")).at(-1)?.routeKey).toBe("$disconnect");
 });

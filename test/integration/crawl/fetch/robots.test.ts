@@ -1,0 +1,62 @@
+import { expect, it } from "vitest";
+import { createUrlGuard } from "../../../../shared/access/url-guard.ts";
+import { directEgress } from "../../../../shared/crawl/proxies/egress.ts";
+import { createRobotsCache } from "../../../../shared/crawl/robots/cache.ts";
+import { startSite } from "../../../sites/site.ts";
+import { type FetchHarness, fetchHarness, fetchTask } from "./harness.ts";
+
+const page = { headers: { "Content-Type": "text/html" }, body: "<p>x" };
+
+/** Another container of the same deployment: what it keeps in memory is its own. */
+const container = ({ aws, dependencies }: FetchHarness) => {
+  dependencies.robots = createRobotsCache(aws.dynamo, aws.stateTable);
+};
+
+/** Tasks of one host at once, each in a container of its own. */
+async function tasksAtOnce(harness: FetchHarness, origin: string, count: number) {
+  const deliveries = Array.from({ length: count }, (_, task) => {
+    container(harness);
+    const urls = [`${origin}/${task}`, `${origin}/no/${task}`];
+    return harness.deliver(fetchTask({ urls, config: { rate_limit_rps: 50 } }));
+  });
+  await Promise.all(deliveries);
+  return (await harness.captures()).map(({ url, error }) => [new URL(url).pathname, error?.code ?? null]).sort();
+}
+
+const expected = (count: number, code: string | null) =>
+  Array.from({ length: count }, (_, task) => [
+    [`/${task}`, code],
+    [`/no/${task}`, code ?? "ROBOTS_DENIED"],
+  ])
+    .flat()
+    .sort();
+
+it("is fetched once, however many tasks of a host begin together", async () => {
+  const robots = { body: "User-agent: *\nDisallow: /no" };
+  await using site = await startSite({ "/robots.txt": robots }, () => page);
+  const harness = await fetchHarness();
+  expect(await tasksAtOnce(harness, site.origin, 6)).toEqual(expected(6, null));
+  expect(site.requests.filter(({ path }) => path === "/robots.txt")).toHaveLength(1);
+});
+
+it("is asked for once where it cannot be had, and by the next task again", async () => {
+  await using site = await startSite({ "/robots.txt": { status: 503 } }, () => page);
+  const harness = await fetchHarness();
+  expect(await tasksAtOnce(harness, site.origin, 4)).toEqual(expected(4, "ROBOTS_UNREACHABLE"));
+  expect(site.requests.filter(({ path }) => path === "/robots.txt")).toHaveLength(1);
+  await tasksAtOnce(harness, site.origin, 1);
+  expect(site.requests.filter(({ path }) => path === "/robots.txt")).toHaveLength(2);
+});
+
+it("of a name that resolves privately is not asked for, and its pages end as what they are: blocked", async () => {
+  const harness = await fetchHarness();
+  const guard = createUrlGuard({
+    allowHosts: [],
+    lookup: (_name, _options, callback) => callback(null, [{ address: "10.0.0.7", family: 4 }]),
+  });
+  harness.dependencies.guard = guard;
+  harness.dependencies.egress = { forTask: () => directEgress(guard.dispatcher()) };
+  const [capture] = await harness.fetch(fetchTask({ urls: ["http://rebound.example/page"] }));
+  expect(capture?.error).toMatchObject({ code: "URL_BLOCKED", retryable: false });
+  expect(capture?.error?.message).toContain("10.0.0.7");
+});

@@ -1,0 +1,277 @@
+/** The ports of the embedded services against whoever has no business there, and against whatever may be sent. */
+import { createHash, createHmac, randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { connect } from "node:net";
+import { CreateTableCommand, DynamoDBClient, GetItemCommand } from "@aws-sdk/client-dynamodb";
+import {
+  CreateBucketCommand,
+  GetObjectCommand,
+  HeadObjectCommand,
+  PutObjectCommand,
+  S3Client,
+} from "@aws-sdk/client-s3";
+import { CreateQueueCommand, ListQueuesCommand, SQSClient } from "@aws-sdk/client-sqs";
+import { getSignedUrl } from "@aws-sdk/s3-request-presigner";
+import { SignatureV4 } from "@smithy/signature-v4";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type LocalAws, startAws } from "../../../../local/aws/emulators.ts";
+import { credentialsIn, type EmbeddedCredentials } from "../../../../local/front/credentials.ts";
+import { startScheduler } from "../../../../local/scheduler/scheduler-server.ts";
+
+let aws: LocalAws;
+let scheduler: Awaited<ReturnType<typeof startScheduler>>;
+let credentials: EmbeddedCredentials;
+beforeAll(async () => {
+  aws = await startAws();
+  credentials = credentialsIn(aws.env);
+  scheduler = await startScheduler({ groups: [], fire: () => {}, onCall: () => {}, signatures: aws.signatures });
+});
+afterAll(async () => {
+  await Promise.all([aws.stop(), scheduler.stop()]);
+});
+
+const client = (given = credentials) => ({ region: "us-east-1", credentials: given, maxAttempts: 1 });
+const s3 = (given = credentials) => new S3Client({ ...client(given), endpoint: aws.sqsAndS3, forcePathStyle: true });
+const dynamo = (given = credentials) => new DynamoDBClient({ ...client(given), endpoint: aws.dynamo });
+const sqs = (given = credentials) => new SQSClient({ ...client(given), endpoint: aws.sqsAndS3 });
+
+class Sha256 {
+  readonly #hash;
+  constructor(secret?: unknown) {
+    this.#hash = secret === undefined ? createHash("sha256") : createHmac("sha256", secret as string);
+  }
+  update(data: Uint8Array) {
+    this.#hash.update(data);
+  }
+  async digest() {
+    return this.#hash.digest();
+  }
+  reset() {}
+}
+
+/** Sends what no SDK would, signed as it would. */
+async function signed(
+  endpoint: string,
+  service: string,
+  { method = "POST", path = "/", body = "", headers = {} as Record<string, string> },
+): Promise<{ status: number; text: string }> {
+  const { host, hostname, port } = new URL(endpoint);
+  const signer = new SignatureV4({ credentials, region: "us-east-1", service, sha256: Sha256 });
+  const request = await signer.sign({
+    method,
+    protocol: "http:",
+    hostname,
+    port: Number(port),
+    path,
+    query: {},
+    headers: { host, ...headers },
+    body,
+  });
+  const response = await fetch(endpoint + path, { method, headers: request.headers, ...(body === "" ? {} : { body }) });
+  return { status: response.status, text: await response.text() };
+}
+
+const toDynamo = (operation: string, body: string) =>
+  signed(aws.dynamo, "dynamodb", {
+    body,
+    headers: { "content-type": "application/x-amz-json-1.0", "x-amz-target": `DynamoDB_20120810.${operation}` },
+  });
+
+test("what is signed with the credentials of this start is done, text beyond ASCII and odd keys included", async () => {
+  await sqs().send(new CreateQueueCommand({ QueueName: "asked" }));
+  await s3().send(new CreateBucketCommand({ Bucket: "bucket" }));
+  const Key = "a b+c=d&e/ü '()*!~.txt";
+  await s3().send(new PutObjectCommand({ Bucket: "bucket", Key, Body: "grüße", Metadata: { said: "a  b" } }));
+  const object = await s3().send(new GetObjectCommand({ Bucket: "bucket", Key, ResponseContentType: "text/x; a=b" }));
+  expect(await object.Body?.transformToString()).toBe("grüße");
+});
+
+const STRANGERS = [
+  ["no signature", undefined],
+  ["another key", { accessKeyId: "local", secretAccessKey: "local" }],
+  ["the right key and another secret", { secretAccessKey: "local" }],
+] as const;
+
+test.for(STRANGERS)("with %s nothing is served on any port", async ([, stranger]) => {
+  if (stranger === undefined) {
+    const paths = ["/", "/bucket", "/bucket/key", "/_fauxqs/queues", "/health", "/schedules", "/schedules/a"];
+    for (const endpoint of [aws.sqsAndS3, aws.dynamo, scheduler.url]) {
+      for (const method of ["GET", "PUT", "POST", "DELETE", "HEAD", "OPTIONS"]) {
+        for (const path of paths) {
+          const { status } = await fetch(endpoint + path, { method });
+          expect([400, 403], `${method} ${path}`).toContain(status);
+        }
+      }
+    }
+    const forms = ["Action=ListTopics", "Action=GetCallerIdentity", "Action=Publish&Message=x"];
+    for (const form of forms) {
+      const headers = { "content-type": "application/x-www-form-urlencoded" };
+      expect((await fetch(aws.sqsAndS3, { method: "POST", body: form, headers })).status).toBe(403);
+    }
+    return;
+  }
+  const given = { ...credentials, ...stranger };
+  const name = expect.stringMatching(/^(InvalidAccessKeyId|SignatureDoesNotMatch|UnrecognizedClient.*|Invalid.*)$/);
+  await expect(sqs(given).send(new ListQueuesCommand({}))).rejects.toMatchObject({ name });
+  await expect(dynamo(given).send(new GetItemCommand({ TableName: "aaa", Key: {} }))).rejects.toMatchObject({ name });
+  await expect(s3(given).send(new GetObjectCommand({ Bucket: "bucket", Key: "a" }))).rejects.toMatchObject({ name });
+  await expect(s3(given).send(new HeadObjectCommand({ Bucket: "bucket", Key: "a" }))).rejects.toThrow();
+});
+
+test("a body, a path or a header other than the signed one is refused", async () => {
+  const { host } = new URL(aws.sqsAndS3);
+  const signer = new SignatureV4({
+    credentials,
+    region: "us-east-1",
+    service: "s3",
+    sha256: Sha256,
+    uriEscapePath: false,
+  });
+  const request = { method: "PUT", protocol: "http:", hostname: "", path: "/bucket/signed", query: {}, body: "one" };
+  const { headers } = await signer.sign({ ...request, headers: { host, "x-amz-meta-said": "one" } });
+  const put = async (path: string, body: string, more: Record<string, string> = {}) =>
+    (await fetch(aws.sqsAndS3 + path, { method: "PUT", body, headers: { ...headers, ...more } })).status;
+  expect(await put("/bucket/signed", "two")).toBe(403);
+  expect(await put("/bucket/other", "one")).toBe(403);
+  expect(await put("/bucket/signed?acl", "one")).toBe(403);
+  expect(await put("/bucket/signed", "one", { "x-amz-meta-said": "two" })).toBe(403);
+  expect(await put("/bucket/signed", "one", { "x-amz-copy-source": "/bucket/a" })).toBe(403);
+  expect(await put("/bucket/signed", "one")).toBe(200);
+});
+
+test("a presigned URL opens what it was made for, until it expires, and nothing else", async () => {
+  const Key = "of a/page ü+1.html";
+  await s3().send(new PutObjectCommand({ Bucket: "bucket", Key, Body: "page" }));
+  const command = new GetObjectCommand({ Bucket: "bucket", Key, ResponseContentDisposition: 'inline; filename="a b"' });
+  const url = await getSignedUrl(s3(), command, { expiresIn: 60 });
+  expect(await (await fetch(url)).text()).toBe("page");
+  expect((await fetch(url.replace("page", "pagf"))).status).toBe(403);
+  expect((await fetch(url.replace("Expires=60", "Expires=600"))).status).toBe(403);
+  expect((await fetch(url, { method: "DELETE" })).status).toBe(403);
+  const signingDate = new Date(Date.now() - 61_000);
+  const old = await getSignedUrl(s3(), command, { expiresIn: 60, signingDate });
+  const expired = await fetch(old);
+  expect([expired.status, await expired.text()]).toEqual([403, expect.stringContaining("expired")]);
+  const foreign = await getSignedUrl(s3({ ...credentials, secretAccessKey: "guessed" }), command, { expiresIn: 60 });
+  expect((await fetch(foreign)).status).toBe(403);
+});
+
+test("pages of a browser and foreign names are refused whatever they know", async () => {
+  const command = new GetObjectCommand({ Bucket: "bucket", Key: "of a/page ü+1.html" });
+  const url = await getSignedUrl(s3(), command);
+  for (const origin of ["https://evil.example", "null", aws.sqsAndS3]) {
+    expect((await fetch(url, { headers: { origin } })).status, origin).toBe(403);
+    for (const endpoint of [aws.dynamo, scheduler.url, aws.sqsAndS3]) {
+      const answer = await fetch(endpoint, { method: "POST", headers: { origin }, body: "{}" });
+      expect([answer.status, answer.headers.get("access-control-allow-origin")]).toEqual([403, null]);
+    }
+  }
+  for (const endpoint of [aws.dynamo, scheduler.url, aws.sqsAndS3]) {
+    for (const [host, status] of [
+      ["evil.example", 403],
+      ["127.0.0.1.evil.example", 403],
+      ["localhost@evil.example", 400],
+      ["127.0.0.1/path", 400],
+    ] as const) {
+      expect(await raw(endpoint, `POST / HTTP/1.1\r\nHost: ${host}\r\nContent-Length: 2\r\n\r\n{}`)).toMatch(
+        new RegExp(`^HTTP/1.1 ${status}`),
+      );
+    }
+  }
+});
+
+test("of fauxqs, SQS and S3 are served and nothing else", async () => {
+  const form = { body: "Action=ListTopics", headers: { "content-type": "application/x-www-form-urlencoded" } };
+  expect((await signed(aws.sqsAndS3, "sqs", form)).status).toBe(404);
+  for (const path of ["/_fauxqs/queues", "/%5ffauxqs/queues", "/_fauxqs/queues/asked", "/health"]) {
+    expect((await signed(aws.sqsAndS3, "s3", { method: "GET", path })).text, path).not.toMatch(/approximate|"ok"/i);
+  }
+});
+
+const CUT = "POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 1000\r\n\r\n{";
+
+/** Opens a connection, writes, and hears the head of the answer; nothing where it is cut. */
+async function raw(endpoint: string, text: string, hangUp = false): Promise<string> {
+  const socket = connect(Number(new URL(endpoint).port), "127.0.0.1");
+  socket.on("error", () => {});
+  await once(socket, "connect");
+  socket.write(text);
+  if (hangUp) {
+    await new Promise((resolve) => setImmediate(resolve));
+    socket.destroy();
+    return "";
+  }
+  const [answer] = (await once(socket, "data")) as [Buffer];
+  socket.destroy();
+  return answer.toString();
+}
+
+const deep = (levels: number) => `${'{"M":{"a":'.repeat(levels)}{"S":"x"}${"}}".repeat(levels)}`;
+const BODIES = [
+  "null",
+  "[]",
+  "1",
+  '"text"',
+  "{",
+  "",
+  "[null]",
+  '{"RequestItems":{"items":[null]}}',
+  '{"RequestItems":{"items":null}}',
+  '{"RequestItems":{"items":[{"PutRequest":null}]}}',
+  '{"RequestItems":{"items":[{"PutRequest":{"Item":null}},null]}}',
+  '{"RequestItems":{"items":{"Keys":[null]}}}',
+  '{"TableName":null}',
+  '{"TableName":"items"}',
+  '{"TableName":"items","Key":null,"Item":null}',
+  '{"TableName":"items","Key":{"pk":null},"Item":{"pk":null}}',
+  '{"TableName":"items","Key":[null],"Item":[null]}',
+  '{"TableName":"items","Item":{"pk":{"S":"deep"},"a":{"L":[null]}}}',
+  `{"TableName":"items","Item":{"pk":{"S":"deep"},"a":${deep(40)}}}`,
+  `{"TableName":"items","Item":{"pk":{"S":"deep"},"a":${deep(5_000)}}}`,
+  `{"TableName":"items","Item":{"pk":{"S":"deep"},"a":${deep(100_000)}}}`,
+  `{"TableName":"items","Key":{"pk":{"S":"a"}},"UpdateExpression":"set ${"a.".repeat(500)}b = :b"}`,
+  '{"TableName":"items","Key":{"pk":{"S":"a"}},"UpdateExpression":"set a = :b","ExpressionAttributeValues":{":b":null}}',
+  '{"TableName":"items","Key":{"pk":{"N":"1e999"}},"ConditionExpression":"((((((("}',
+  `{"TableName":"items","FilterExpression":"${"(".repeat(20_000)}"}`,
+  '{"TableName":"items","ExclusiveStartKey":{"pk":null},"Limit":-1}',
+];
+const OPERATIONS = [
+  "GetItem",
+  "PutItem",
+  "UpdateItem",
+  "DeleteItem",
+  "BatchGetItem",
+  "BatchWriteItem",
+  "Query",
+  "Scan",
+  "DescribeTable",
+  "ListTables",
+  "UpdateTable",
+  "TagResource",
+  "Nothing",
+  "constructor",
+];
+
+test("500 requests that fit no shape, signed or not, leave DynamoDB alive", { timeout: 120_000 }, async () => {
+  const items = dynamo();
+  const pk = [{ AttributeName: "pk", KeyType: "HASH" as const }];
+  await items.send(
+    new CreateTableCommand({
+      TableName: "items",
+      BillingMode: "PAY_PER_REQUEST",
+      AttributeDefinitions: [{ AttributeName: "pk", AttributeType: "S" }],
+      KeySchema: pk,
+    }),
+  );
+  for (const operation of OPERATIONS) {
+    const answers = await Promise.all(BODIES.map((body) => toDynamo(operation, body)));
+    for (const { status, text } of answers) {
+      expect([200, 400, 404, 413, 500], text.slice(0, 200)).toContain(status);
+    }
+  }
+  for (let index = 0; index < 100; index += 1) await raw(aws.dynamo, CUT, true);
+  const garbage = async () => (await fetch(aws.dynamo, { method: "POST", body: randomBytes(500) })).status;
+  for (let index = 0; index < 50; index += 1) expect(await garbage()).toBe(403);
+  const { $metadata } = await items.send(new GetItemCommand({ TableName: "items", Key: { pk: { S: "a" } } }));
+  expect($metadata.httpStatusCode).toBe(200);
+});
