@@ -7,9 +7,9 @@ import { rowsOf } from "../../../../shared/platform/database/rows.ts";
 const sizes = { chunk_size: 512, chunk_overlap: 50, min_chunk_size: 50 };
 
 test("chunks are no longer than the embedder reads, and overlap and minimum shrink with them", () => {
-  expect(chunkLimits(sizes, null)).toEqual({ size: 512, overlap: 50, minimum: 50 });
-  expect(chunkLimits(sizes, 8192)).toEqual({ size: 512, overlap: 50, minimum: 50 });
-  expect(chunkLimits(sizes, 128)).toEqual({ size: 128, overlap: 12, minimum: 12 });
+  expect(chunkLimits(sizes, null)).toEqual({ size: 512, overlap: 50, minimum: 50, most: 2_000 });
+  expect(chunkLimits(sizes, 8192)).toEqual({ size: 512, overlap: 50, minimum: 50, most: 2_000 });
+  expect(chunkLimits(sizes, 128)).toEqual({ size: 128, overlap: 12, minimum: 12, most: 2_000 });
 });
 
 test("an overlap as large as the chunk still moves on", () => {
