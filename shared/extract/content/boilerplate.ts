@@ -2,14 +2,11 @@
 import { collapsedText, headingLevel } from "../parse/element-kinds.ts";
 import { PageElement } from "../parse/page-tree.ts";
 import { isTeaser, type PageHints } from "./page-hints.ts";
+import { isIntroduced, isLinkedSentence } from "./see-also.ts";
 
 /** Characters from which a block that stands there twice is a repetition. */
 const REPEATED = 60;
-/** Prose from which a line is a paragraph. */
-const SUBSTANCE = 50;
 const TABLE_PARTS = new Set(["td", "th", "tr", "caption", "pre"]);
-/** Substance whatever it says. */
-const CONTENT = new Set(["pre", "table", "dl", "ul", "ol", "blockquote", "math"]);
 
 /** Whole blocks that name what is around them. */
 const LABEL =
@@ -33,8 +30,9 @@ function isBoilerplate(element: PageElement, root: PageElement, hints: PageHints
   const { textLength, linkLength, name } = element;
   if (textLength === 0) return false;
   const density = linkLength / textLength;
-  if (name === "ul" || name === "ol" || name === "div" || name === "section") {
-    if (density > 0.5 && element.weight < 60) return true;
+  if (density > 0.5 && element.weight < 60) {
+    if ((name === "ul" || name === "ol") && !isIntroduced(element)) return true;
+    if ((name === "div" || name === "section") && !isLinkedSentence(element)) return true;
   }
   if (textLength <= 20 && LABEL.test(collapsedText(element))) return true;
   return textLength < 200 && density > 0.4 && LEADS_AWAY.test(collapsedText(element));
@@ -50,6 +48,8 @@ export function dropRepeats(roots: readonly PageElement[]): void {
       seen.set(element.textLength, { first: element, texts: null });
       return false;
     }
+    // A refrain stands among the same paragraphs.
+    if (known.first.parent === element.parent) return false;
     known.texts ??= new Set([collapsedText(known.first)]);
     const text = collapsedText(element);
     if (known.texts.has(text)) return true;
@@ -64,41 +64,15 @@ export function dropRepeats(roots: readonly PageElement[]): void {
       visit(child);
     }
     if (holdsBlocks || !element.isBlock || element.textLength < REPEATED || TABLE_PARTS.has(element.name)) return;
-    if (isRepeat(element)) element.dropped = true;
+    if (isRepeat(element) && !isAnswer(element)) element.dropped = true;
   };
   for (const root of roots) visit(root);
 }
 
-/** Drops bylines, dates and buttons: the short lines before the first and after the last paragraph. Headings stay. */
-export function trimEdges(roots: readonly PageElement[]): void {
-  const lines: PageElement[] = [];
-  const collect = (element: PageElement): void => {
-    if (element.dropped || element.textLength === 0) return;
-    const blocks = element.children.filter(
-      (child): child is PageElement => child instanceof PageElement && child.isBlock && !child.dropped,
-    );
-    // Paragraphs that only line breaks set apart are its own.
-    const own = blocks.reduce((prose, block) => prose - block.prose, element.prose);
-    if (CONTENT.has(element.name) || blocks.length === 0 || own >= SUBSTANCE) lines.push(element);
-    else blocks.forEach(collect);
-  };
-  for (const root of roots) collect(root);
-  const first = lines.findIndex(isSubstance);
-  if (first === -1) return;
-  const last = lines.findLastIndex(isSubstance);
-  lines.forEach((line, index) => {
-    if (index >= first && index <= last) return;
-    // What stands among the paragraphs themselves is a short paragraph.
-    if (line.parent === lines[index < first ? first : last]?.parent) return;
-    if (roots.includes(line) || (headingLevel(line.name) > 0 && index < first && !isLinked(line))) return;
-    line.dropped = true;
-  });
-}
-
-function isLinked({ textLength, linkLength }: PageElement): boolean {
-  return linkLength > textLength / 2;
-}
-
-function isSubstance(line: PageElement): boolean {
-  return CONTENT.has(line.name) || line.prose >= SUBSTANCE;
+/** Under a heading of its own, and as a step of a list, a text may be what another one is. */
+function isAnswer(element: PageElement): boolean {
+  if (element.name === "li") return true;
+  let before = element.prev;
+  while (before !== null && !(before instanceof PageElement && before.textLength > 0)) before = before.prev;
+  return before !== null && before instanceof PageElement && headingLevel(before.name) > 0;
 }

@@ -47,7 +47,8 @@ const DECISIVE = new Set(
   (
     "cookie cookies consent gdpr gprd popup newsletter newsletters sidebar outbrain taboola zergnet advert " +
     "advertisement advertising adbox adslot breadcrumb breadcrumbs sharedaddy addthis addtoany yarpp navbar " +
-    "pagination caption captions footer mostread morestories printonly relateds seealso"
+    "pagination caption captions comments commentlist disqus livefyre footer mostread morestories printonly " +
+    "relateds seealso"
   ).split(" "),
 );
 

@@ -7,11 +7,16 @@
  *
  * A page with hardly any prose (an index, a table, a form) keeps everything but its furniture.
  */
-import { type ChildNode, isText, type ParentNode } from "domhandler";
+import { type ChildNode, isText } from "domhandler";
+import { headingLevel } from "../parse/element-kinds.ts";
 import { type Page, PageElement } from "../parse/page-tree.ts";
-import { clean, dropRepeats, trimEdges } from "./boilerplate.ts";
+import { clean, dropRepeats } from "./boilerplate.ts";
+import { trimEdges } from "./edges.ts";
+import { acquitHeadline, findHeadline, withHeadline } from "./headline.ts";
+import { linesOf } from "./lines.ts";
 import { PageHints } from "./page-hints.ts";
 import { isInvisible, measure } from "./prose.ts";
+import { dropSeeAlso } from "./see-also.ts";
 
 /** Elements that hold text rather than other containers: the descent stops above them. */
 const LEAVES = new Set("p pre blockquote ul ol dl li table thead tbody tr figure h1 h2 h3 h4 h5 h6".split(" "));
@@ -25,6 +30,9 @@ const ENOUGH_PROSE = 140;
 /** Beside more teasers than this share allows, a little prose is a site's own description, unless it is much. */
 const SHARE_OF_PROSE = 0.25;
 const MUCH_PROSE = 1000;
+/** Prose up to which a text is short. */
+const SHORT_PROSE = 400;
+
 export interface MainContent {
   /** In document order; elements below them with `dropped` set are not content. */
   roots: ChildNode[];
@@ -33,16 +41,21 @@ export interface MainContent {
 /** Finds the elements that hold the main content, and marks what is none of it as dropped. */
 export function findMainContent(page: Page): MainContent {
   const top = page.body ?? page.html ?? pseudoBody(page);
-  measure(top);
+  const headings: PageElement[] = [];
+  measure(top, headings);
+  const headline = findHeadline(page, headings);
+  if (headline !== null) acquitHeadline(headline);
   const hints = new PageHints(top);
   weigh(top, hints);
   const isArticle =
     top.weight >= ENOUGH_PROSE && (top.weight >= MUCH_PROSE || top.weight >= top.prose * SHARE_OF_PROSE);
-  const roots = isArticle ? withHeadline(descend(top), page.h1) : [top];
+  const roots = isArticle ? withHeadline(widen(descend(top)), headline, page, hints) : [top];
   for (const root of roots) clean(root, root, hints, isArticle);
   if (isArticle) {
     dropRepeats(roots);
-    trimEdges(roots);
+    const lines = linesOf(roots);
+    dropSeeAlso(lines, page);
+    trimEdges(lines, roots, headline);
   }
   if (roots.some(holdsText)) return { roots };
   // Every part was taken for boilerplate, so none of it is.
@@ -70,15 +83,20 @@ function pseudoBody(page: Page): PageElement {
   return body;
 }
 
-/** Discounts prose behind hints. */
+/** Discounts what stands behind hints. */
 function weigh(element: PageElement, hints: PageHints): void {
   let below = 0;
   let weighed = 0;
   let leaves = 0;
   let solid = 0;
+  let { textLength: shown, linkLength } = element;
+  let plain = shown - linkLength;
   for (const child of element.children) {
-    if (!(child instanceof PageElement) || child.dropped || !child.isBlock || child.prose === 0) continue;
+    if (!(child instanceof PageElement) || child.dropped || !child.isBlock || child.textLength === 0) continue;
     weigh(child, hints);
+    shown += child.shown - child.textLength;
+    plain += child.plain - (child.textLength - child.linkLength);
+    if (child.prose === 0) continue;
     below += child.prose;
     weighed += child.weight;
     if (child.isLeaf) leaves += child.prose;
@@ -88,7 +106,10 @@ function weigh(element: PageElement, hints: PageHints): void {
   element.isLeaf = below === 0;
   element.solid = Math.max(solid, own + leaves);
   element.weight = weighed + own;
-  if (hints.applies(element)) element.weight *= HINTED_WEIGHT;
+  const isHinted = hints.applies(element);
+  if (isHinted) element.weight *= HINTED_WEIGHT;
+  element.shown = isHinted ? 0 : shown;
+  element.plain = isHinted ? 0 : Math.max(0, plain);
 }
 
 function descend(top: PageElement): PageElement[] {
@@ -108,27 +129,40 @@ function descend(top: PageElement): PageElement[] {
     let side = before;
     for (const child of current.children) {
       if (child === dominant) side = after;
-      else if (child instanceof PageElement && !child.dropped && isSiblingContent(child)) side.push(child);
+      else if (
+        child instanceof PageElement &&
+        !child.dropped &&
+        (isSiblingContent(child) || (side === after && isShortSection(child)))
+      )
+        side.push(child);
     }
     extras = { before: [...extras.before, ...before], after: [...after, ...extras.after] };
     current = dominant;
   }
 }
 
-/** The page's first h1 heads its content, if it stands before it in the same article or main part. */
-function withHeadline(roots: PageElement[], h1: PageElement | null): PageElement[] {
-  if (h1 === null || h1.dropped || h1.textLength === 0) return roots;
-  const around = new Set<unknown>();
-  for (let node = h1.parent; node !== null; node = node.parent) around.add(node);
-  if (roots.some((root) => around.has(root))) return roots;
-  let shared: ParentNode | null = roots[0]?.parent ?? null;
-  while (shared !== null && !around.has(shared)) shared = shared.parent;
-  const isHeaded = shared instanceof PageElement && (shared.name === "main" || shared.name === "article");
-  return isHeaded ? [h1, ...roots] : roots;
+/** Takes in what stands around a short text: facts, prices and addresses are no prose. */
+function widen(roots: PageElement[]): PageElement[] {
+  const [only] = roots;
+  if (only === undefined || roots.length > 1 || only.prose > SHORT_PROSE) return roots;
+  let current = only;
+  for (;;) {
+    const parent = current.parent;
+    if (!(parent instanceof PageElement) || parent.name === "body" || parent.name === "html") return [current];
+    const added = parent.shown - current.shown;
+    const plain = parent.plain - current.plain;
+    if (plain < added * 0.7 || added > Math.max(300, current.shown)) return [current];
+    current = parent;
+  }
 }
 
 /** Prose beside the dominant element that belongs to it: a lead, or a part that stands in a box of its own. */
 function isSiblingContent(element: PageElement): boolean {
   if (element.weight < 80) return false;
   return element.linkLength < element.textLength * 0.2 && element.weight > element.textLength * 0.7;
+}
+
+/** A heading with a few words below it that are no links: opening hours, prices, an address. */
+function isShortSection({ headings, textLength, linkLength, shown, name }: PageElement): boolean {
+  return headings > 0 && linkLength === 0 && shown === textLength && textLength < 300 && headingLevel(name) === 0;
 }

@@ -11,6 +11,7 @@ const BEHIND_WORD = 0.3;
 const BEFORE_COMMENTS = 250;
 /** Prose that one linked heading announces at most, if it is a teaser and not a section whose heading is a link. */
 const TEASER_PROSE = 450;
+const EXHIBITS = new Set(["pre", "code", "table", "blockquote", "math", "ul", "ol", "p"]);
 /** Never the content, however much they hold. */
 const NEVER_CONTENT = new Set("role cookie cookies consent gdpr gprd footer sidebar newsletter newsletters".split(" "));
 
@@ -33,7 +34,7 @@ export class PageHints {
     const { name } = element;
     if (name === "body" || name === "html" || name === "main") return false;
     if (isTeaser(element) && element.prose < total * REFUTES.unsure) return true;
-    if (name === "figcaption") return element.parent instanceof PageElement && element.parent.holdsImage;
+    if (name === "figcaption") return isPictureCaption(element);
     const isNamed = name === "aside" || name === "footer";
     const { kind, sure, word } = this.reader.hint(element);
     if (!isNamed) {
@@ -81,4 +82,22 @@ export function isTeaser({ linkedHeadings, prose, solid }: PageElement): boolean
 /** Links or a lack of sentences bear an unsure hint out. */
 function isSupported({ textLength, linkLength, prose, headings }: PageElement): boolean {
   return linkLength > textLength * 0.3 || (headings === 0 && prose < Math.min(60, textLength * 0.5));
+}
+
+/** Pictures are often put in by a script: a caption is of one, unless its figure holds code, a table or a quote. */
+function isPictureCaption(caption: PageElement): boolean {
+  let figure = caption.parent;
+  for (let levels = 0; levels < 3 && figure instanceof PageElement && figure.name !== "figure"; levels++) {
+    figure = figure.parent;
+  }
+  return figure instanceof PageElement && figure.name === "figure" && !holdsExhibit(figure, 3);
+}
+
+function holdsExhibit(element: PageElement, levels: number): boolean {
+  return element.children.some(
+    (child) =>
+      child instanceof PageElement &&
+      ((EXHIBITS.has(child.name) && child.textLength > 0) ||
+        (levels > 0 && child.name !== "figcaption" && holdsExhibit(child, levels - 1))),
+  );
 }

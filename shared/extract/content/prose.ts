@@ -21,8 +21,9 @@ export const isHidden = (element: PageElement): boolean => hiddenBy(element).len
 
 /**
  * Sums the figures of elements from the leaves up. A run of text between two blocks counts as a paragraph of its block.
+ * @param headings takes the headings, in document order
  */
-export function measure(element: PageElement): void {
+export function measure(element: PageElement, headings: PageElement[] = []): void {
   let runText = 0;
   let runLinks = 0;
   let runMarks = 0;
@@ -48,7 +49,7 @@ export function measure(element: PageElement): void {
       child.dropped = true;
       continue;
     }
-    measure(child);
+    measure(child, headings);
     if (child.holdsImage) element.holdsImage = true;
     if (child.name === "a" && child.textLength <= 1 && isPermalink(child)) {
       child.dropped = true;
@@ -59,7 +60,7 @@ export function measure(element: PageElement): void {
     element.punctuation += child.punctuation;
     element.linkLength += links;
     element.headings += child.headings;
-    element.linkedHeadings += child.linkedHeadings;
+    element.linkedHeadings += child.name === "a" && leadsToPage(child) ? child.headings : child.linkedHeadings;
     if (child.isBlock) {
       holdsBlocks = true;
       endRun();
@@ -71,7 +72,10 @@ export function measure(element: PageElement): void {
       if (child.name === "br" && runText > 0 && child.next instanceof PageElement && child.next.name === "br") endRun();
     }
   }
-  if (headingLevel(element.name) > 0) element.headings = 1;
+  if (headingLevel(element.name) > 0) {
+    element.headings = 1;
+    headings.push(element);
+  }
   if (headingLevel(element.name) > 1 && element.textLength > 8 && element.linkLength > element.textLength * 0.8) {
     if (hasPageLink(element)) element.linkedHeadings = 1;
   }
@@ -87,12 +91,11 @@ function isPermalink(link: PageElement): boolean {
 /** True where a link leads to another page: headings of documentation link to themselves. */
 function hasPageLink(element: PageElement): boolean {
   return element.children.some(
-    (child) =>
-      child instanceof PageElement &&
-      ((child.name === "a" && child.attribs.href !== undefined && !child.attribs.href.startsWith("#")) ||
-        hasPageLink(child)),
+    (child) => child instanceof PageElement && ((child.name === "a" && leadsToPage(child)) || hasPageLink(child)),
   );
 }
+
+const leadsToPage = ({ attribs }: PageElement): boolean => attribs.href !== undefined && !attribs.href.startsWith("#");
 
 /** Prose of one paragraph in characters: text outside links, if it reads like a sentence. */
 function proseOf(text: number, links: number, marks: number): number {

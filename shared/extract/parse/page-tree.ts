@@ -16,6 +16,9 @@ export class PageElement extends Element {
   prose = 0;
   /** `prose`, with what stands behind hints of boilerplate discounted. */
   weight = 0;
+  /** `textLength` without what stands behind hints of boilerplate, and of that what is outside links. */
+  shown = 0;
+  plain = 0;
   /** Headings below. */
   headings = 0;
   /** Of these, the ones that are links to other pages. */

@@ -109,11 +109,6 @@ describe("main content", () => {
     expect(text).toContain("short summary of story 3");
   });
 
-  it("keeps what repeats only once", () => {
-    const { text } = extract(`<div>${paragraph("festival")}${paragraph("market")}${paragraph("festival")}</div>`);
-    expect(text.split("The festival was opened")).toHaveLength(2);
-  });
-
   it("is not empty for documentation: headings, code, lists and tables stay", () => {
     const { text } =
       extract(`${FURNITURE}<main><h1>install</h1><p>Install the package.</p><pre>npm install thing</pre><h2>Options</h2>

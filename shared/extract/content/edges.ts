@@ -1,0 +1,64 @@
+/** Trims what stands before the first and after the last paragraph. */
+import { collapsedText, headingLevel } from "../parse/element-kinds.ts";
+import { PageElement } from "../parse/page-tree.ts";
+import { isLinked, isSubstance } from "./lines.ts";
+
+/** Characters up to which a line with many digits is a date. */
+const LONGEST_DATE = 150;
+
+/** Drops bylines, dates and buttons: the short lines before the first and after the last paragraph. Headings stay. */
+export function trimEdges(
+  lines: readonly PageElement[],
+  roots: readonly PageElement[],
+  headline: PageElement | null,
+): void {
+  const kept = lines.filter(({ dropped }) => !dropped);
+  const first = kept.findIndex((line) => isSubstance(line) && !isDate(line));
+  if (first === -1) return;
+  const last = kept.findLastIndex(isSubstance);
+  const end = lastOfText(kept, last);
+  kept.forEach((line, index) => {
+    if (index >= first && index <= end) return;
+    // What stands among the paragraphs themselves is a short paragraph.
+    if (line.parent === kept[index < first ? first : last]?.parent && !(index < first && isDate(line))) return;
+    if (line === headline || roots.includes(line)) return;
+    if (index < first && !isLinked(line) && (headingLevel(line.name) > 0 || isSubtitle(line))) return;
+    line.dropped = true;
+  });
+}
+
+/** Short sections and sentences may follow the last paragraph: opening hours, or a last word. */
+function lastOfText(lines: readonly PageElement[], last: number): number {
+  let end = last;
+  for (let index = last + 1; index < lines.length; index++) {
+    const line = lines[index] as PageElement;
+    if (line.linkLength > 0 || isLinked(line)) break;
+    const below = lines[index + 1];
+    if (headingLevel(line.name) > 0) {
+      if (below === undefined || below.linkLength > 0 || headingLevel(below.name) > 0) break;
+      index++;
+    } else if (!/[.!?。！？…؟।]["”»’)]?$/.test(collapsedText(line))) break;
+    end = index;
+  }
+  return end;
+}
+
+/** Some words below the headline, most of them small: no name, no date, no button. */
+export function isSubtitle(line: PageElement): boolean {
+  let before = line.prev;
+  while (before !== null && !(before instanceof PageElement && before.textLength > 0)) before = before.prev;
+  if (!(before instanceof PageElement) || headingLevel(before.name) !== 1) return false;
+  const text = collapsedText(line);
+  if (text.length > 200 || /\d/.test(text)) return false;
+  const words = text.match(/\p{L}+/gu) ?? [];
+  const capitals = words.filter((word) => /^\p{Lu}/u.test(word)).length;
+  return words.length >= 4 && capitals < words.length / 2;
+}
+
+/** Dates and times, with a few words that say what they are of. */
+export function isDate(line: PageElement): boolean {
+  if (line.textLength > LONGEST_DATE || line.children.length > 20) return false;
+  const text = collapsedText(line);
+  const digits = text.match(/\d/g)?.length ?? 0;
+  return digits > line.textLength * 0.2 && /\b(?:19|20)\d\d/.test(text);
+}

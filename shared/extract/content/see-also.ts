@@ -1,0 +1,114 @@
+/** Drops what leads away from a text: lines amid its paragraphs that are links, and the labels that they leave bare. */
+import { isText } from "domhandler";
+import { collapsedText, headingLevel } from "../parse/element-kinds.ts";
+import { type Page, PageElement } from "../parse/page-tree.ts";
+import { linkDensity } from "./lines.ts";
+
+/** Prose from which links beside it are not the content. */
+const ENOUGH_PROSE = 250;
+/** A paragraph that is a link is one up to this length; a longer one is a paragraph that was made a link. */
+const LONGEST_LINK = 250;
+/** Characters of a label, and of a sentence that introduces a list. */
+const LONGEST_LABEL = 60;
+const SHORTEST_INTRODUCTION = 25;
+const SHORTEST_SENTENCE = 40;
+const NO_PARAGRAPHS = new Set(["ul", "ol", "table", "dl", "pre", "blockquote"]);
+const LINKED = 0.9;
+
+/** Marks lines as dropped; so is the page's own address, as printers want it. */
+export function dropSeeAlso(lines: readonly PageElement[], page: Page): void {
+  const prose = lines.reduce((sum, line) => (line.dropped ? sum : sum + line.prose), 0);
+  if (prose < ENOUGH_PROSE) return;
+  const addresses = addressesOf(page);
+  lines.forEach((line) => {
+    if (line.dropped) return;
+    if (leadsAway(line)) line.dropped = true;
+    else if (isAddress(line, addresses)) line.dropped = true;
+  });
+  for (let index = lines.length - 1; index >= 0; index--) {
+    if (isBareLabel(lines, index)) (lines[index] as PageElement).dropped = true;
+  }
+}
+
+/** Whether a line is a link, or several of them, to other pages. */
+function leadsAway(line: PageElement): boolean {
+  if (headingLevel(line.name) > 0 || NO_PARAGRAPHS.has(line.name) || line.textLength > LONGEST_LINK) return false;
+  return linkDensity(line) > LINKED && hasPageLink(line) && !isLinkedSentence(line);
+}
+
+/** A linked sentence is the text itself; a linked title is another one's. */
+export function isLinkedSentence(element: PageElement): boolean {
+  return (
+    element.textLength >= SHORTEST_SENTENCE &&
+    element.textLength <= 1000 &&
+    linkDensity(element) > LINKED &&
+    /[.。!！?？]["”»’)]?$/.test(collapsedText(element))
+  );
+}
+
+function hasPageLink(element: PageElement): boolean {
+  return element.children.some(
+    (child) =>
+      child instanceof PageElement &&
+      (child.name === "a" ? /^[^#]/.test(child.attribs.href ?? "") : hasPageLink(child)),
+  );
+}
+
+/** Whether a sentence announces a list, or a heading amid paragraphs does. */
+export function isIntroduced(list: PageElement): boolean {
+  const before = beside(list, "prev");
+  if (before === null || before.dropped) return false;
+  if (headingLevel(before.name) > 0) return isParagraph(beside(list, "next")) && isParagraph(beside(before, "prev"));
+  if (before.textLength < SHORTEST_INTRODUCTION || before.textLength > 2000 || isBold(before)) return false;
+  return /[:：]$/.test(collapsedText(before));
+}
+
+const isParagraph = (element: PageElement | null): boolean => element?.name === "p" && element.prose > 0;
+
+function beside(element: PageElement, side: "prev" | "next"): PageElement | null {
+  let node = element[side];
+  while (node !== null && !(node instanceof PageElement && node.textLength > 0)) {
+    if (isText(node) && node.data.trim() !== "") return null;
+    node = node[side];
+  }
+  return node;
+}
+
+function addressesOf({ linkTags, metas }: Page): Set<string | undefined> {
+  const canonical = linkTags.find(({ attribs }) => attribs.rel?.toLowerCase() === "canonical")?.attribs.href;
+  const shared = metas.find(({ attribs }) => attribs.property === "og:url")?.attribs.content;
+  return new Set([canonical, shared]);
+}
+
+const isAddress = (line: PageElement, addresses: Set<string | undefined>): boolean =>
+  line.textLength < 300 && line.isLeaf && line.linkLength === 0 && addresses.has(collapsedText(line));
+
+/** Whether a heading or a label stands before nothing that is kept. */
+function isBareLabel(lines: readonly PageElement[], index: number): boolean {
+  const line = lines[index] as PageElement;
+  if (line.dropped) return false;
+  const level = headingLevel(line.name);
+  if (level === 1 || (level === 0 && !isLabel(line))) return false;
+  let next = index + 1;
+  let links = false;
+  for (; lines[next]?.dropped === true; next++) if (linkDensity(lines[next] as PageElement) > 0.4) links = true;
+  if (!links) return false;
+  const following = lines[next];
+  if (following === undefined || level === 0) return true;
+  const nextLevel = headingLevel(following.name);
+  return nextLevel > 0 && nextLevel <= level;
+}
+
+function isLabel(line: PageElement): boolean {
+  if (line.textLength > LONGEST_LABEL || line.name === "li") return false;
+  return isBold(line) || /[:：]$/.test(collapsedText(line));
+}
+
+/** Whether all text of a line is bold. */
+function isBold(line: PageElement): boolean {
+  return line.children.every(
+    (child) =>
+      (isText(child) && child.data.trim() === "") ||
+      (child instanceof PageElement && (/^(?:b|strong|br)$/.test(child.name) || isBold(child))),
+  );
+}
