@@ -50,4 +50,16 @@ export const RESULTS: readonly FunctionSpec[] = [
     grants: { send: CLAIM_QUEUES, bucket: "read", stateTable: true, database: true },
     localContainers: 4,
   },
+  {
+    name: "scrape-api",
+    about: "Gives one page in several formats at once, and waits for it",
+    timeoutS: 300,
+    memoryMb: 1024,
+    network: "private",
+    // one for each client that waits
+    maxConcurrency: 20,
+    routes: [{ method: "POST", path: "/api/v1/scrape", streaming: true }],
+    grants: { send: CLAIM_QUEUES, bucket: "read", stateTable: true, database: true },
+    localContainers: 4,
+  },
 ];

@@ -2,7 +2,6 @@
  * Opens one page for the media API: asked for like any page of a crawl, so the URL guard, robots.txt, blocked domains
  * and the pace of the host hold, and then in the browser, which gets the answer instead of asking again.
  */
-import type { CaptureError } from "../../capture/capture.ts";
 import type { ObjectStore } from "../../platform/aws/objects.ts";
 import { ApiError } from "../../platform/errors.ts";
 import { uuidv7 } from "../../platform/ids.ts";
@@ -12,6 +11,7 @@ import type { OpenPage } from "../../render/chromium/page.ts";
 import { waitForSelector } from "../../render/chromium/page-content.ts";
 import { type FetchedDocument, RenderError, type RenderErrorCode } from "../../render/renderer.ts";
 import { fetchOnePage, type OnePageDependencies } from "../fetch/fetch-once.ts";
+import { pageFault } from "../http/answer-fault.ts";
 import type { MediaAnswer, MediaRequest } from "../tasks/media-request.ts";
 import { fetchedDocument } from "./through-proxy.ts";
 
@@ -100,22 +100,12 @@ async function fetchDocument(
   deadline: number,
 ): Promise<FetchedDocument> {
   const { capture, rendering } = await fetchOnePage(dependencies, request, deadline);
-  if (capture.error !== null) throw fetchError(capture.error, capture.status);
+  if (capture.error !== null) throw pageFault(capture.error, capture.status);
   if (rendering === null) {
     const what = capture.truncated ? "is not whole" : `is ${capture.mimeType ?? "of no known type"}, not HTML`;
     throw new ApiError(422, `url: the answer of the site ${what}`, { code: "UNSUPPORTED_TYPE" });
   }
   return fetchedDocument(capture, rendering.html);
-}
-
-const REFUSED = /^(URL_BLOCKED|ROBOTS_DENIED|DOMAIN_BLOCKED)$/;
-const UNFIT = /^(UNSUPPORTED_TYPE|EMPTY_BODY|DECODE_FAILED|EXTRACT_FAILED)$/;
-const LATE = /TIMEOUT$/;
-
-function fetchError({ code, message, retryable }: CaptureError, status: number): ApiError {
-  const answerStatus = REFUSED.test(code) ? 403 : UNFIT.test(code) ? 422 : LATE.test(code) ? 504 : 502;
-  const details = { path: "url", retryable, ...(status > 0 && { site_status: status }) };
-  return new ApiError(answerStatus, `url: ${message}`, { code, details });
 }
 
 const STATUS_OF: Partial<Record<RenderErrorCode, number>> = {

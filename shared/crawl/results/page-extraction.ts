@@ -78,19 +78,24 @@ function metadataOf({ title, text, metadata }: PageText, captures: readonly Resu
   };
 }
 
-/** From the DOM where the page was rendered, else from the response. */
 async function readMainHtml(
   reader: ArchiveReader,
   captures: readonly ResultCapture[],
   { text }: PageText,
   selection: ContentSelection,
 ): Promise<string> {
-  const url = captures[0]?.finalUrl ?? "";
+  const html = await readShownHtml(reader, captures);
+  return html === null ? textAsHtml(text) : extractMainHtml(html, captures[0]?.finalUrl ?? "", selection);
+}
+
+/**
+ * The DOM where the page was rendered, else the response, decoded.
+ * @returns null where that is no HTML, or not whole
+ * @throws PermanentError where the archive does not hold it
+ */
+export async function readShownHtml(reader: ArchiveReader, captures: readonly ResultCapture[]): Promise<string | null> {
   const dom = captures.find((each) => each.dom !== null)?.dom;
-  if (dom) {
-    const { body } = await readWarcRecord(reader.objects, dom);
-    return extractMainHtml(decodeKnown(body, "UTF-8", false), url, selection);
-  }
-  const page = await readArchivedPage(reader, captures);
-  return page?.html ? extractMainHtml(page.html, url, selection) : textAsHtml(text);
+  if (!dom) return (await readArchivedPage(reader, captures))?.html ?? null;
+  const { body } = await readWarcRecord(reader.objects, dom);
+  return decodeKnown(body, "UTF-8", false);
 }

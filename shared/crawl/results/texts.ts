@@ -20,7 +20,9 @@ export interface PageText {
   markdown: string;
   /** Absolute, in document order. */
   links: readonly string[];
-  metadata: Pick<Extraction["metadata"], "author" | "publishDate">;
+  /** ISO 639-1; "und" where neither the page says nor its text tells. */
+  language: string;
+  metadata: Extraction["metadata"];
 }
 
 /** By result cursor: the text; what is wrong with it; nothing for what is no page. */
@@ -84,12 +86,15 @@ async function fromBatches(
   });
 }
 
-function textOf({ title, text, markdown, links, metadata }: Extraction): PageText {
-  return { title, text, markdown, links, metadata };
+function textOf({ title, text, markdown, links, language, metadata }: Extraction): PageText {
+  return { title, text, markdown, links, language, metadata };
 }
 
 const documentMetadata = z.object({
   author: z.string().nullish().default(null),
+  description: z.string().nullish().default(null),
+  keywords: z.array(z.string()).nullish().default([]),
+  og_image: z.string().nullish().default(null),
   publish_date: z.string().nullish().default(null),
 });
 
@@ -102,15 +107,23 @@ async function fromDocuments(
   if (rows.length === 0) return;
   const hashes = rows.map(({ captures }) => captures[0]?.finalUrlHash ?? "");
   const documents = await sql<(Omit<PageText, "metadata"> & { hash: string; metadata: unknown })[]>`
-    select encode(d.url_hash, 'hex') as hash, left(d.title, 1000) as title, d.content as text, d.markdown, d.links, d.metadata
+    select encode(d.url_hash, 'hex') as hash, left(d.title, 1000) as title, d.content as text, d.markdown, d.links,
+      d.language, d.metadata
     from unnest(${hashes}::text[]) h join documents d on d.url_hash = decode(h, 'hex')
     where d.generation_id = ${generationId}`;
   const byHash = new Map(documents.map((document) => [document.hash, document]));
   for (const { cursor, captures } of rows) {
     const document = byHash.get(captures[0]?.finalUrlHash ?? "");
     if (document === undefined) continue;
-    const { author, publish_date } = documentMetadata.parse(document.metadata);
-    found.set(cursor, { ...document, metadata: { author: author ?? null, publishDate: publish_date ?? null } });
+    const { author, description, keywords, og_image, publish_date } = documentMetadata.parse(document.metadata);
+    const metadata = {
+      author: author ?? null,
+      description: description ?? null,
+      keywords: keywords ?? [],
+      ogImage: og_image ?? null,
+      publishDate: publish_date ?? null,
+    };
+    found.set(cursor, { ...document, metadata });
   }
 }
 

@@ -1,7 +1,7 @@
 /** How to crawl: the settings of the reference's CrawlConfig. A task carries a snapshot of the effective values. */
 import { z } from "zod";
 import type { ContentSelection } from "../../extract/content/selection.ts";
-import { checkSelector } from "../../extract/content/selectors.ts";
+import { selectorSchema } from "../../extract/fields/field-schema.ts";
 
 /** A slot keeps every job away from the host until the next one: a lower rate would close it for all of them. */
 export const MIN_RATE_RPS = 0.01;
@@ -12,15 +12,6 @@ const MAX_HEADERS_LENGTH = 8_192;
 /** What belongs to the connection or to this client, and is not for a job to set. */
 export const OWN_HEADERS =
   /^(host|connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|expect|content-length|accept-encoding|if-none-match|if-modified-since)$/i;
-
-/** A selector that the tree of an archived page can answer. */
-const selectorSchema = z
-  .string()
-  .max(500)
-  .superRefine((selector, { addIssue }) => {
-    const problem = checkSelector(selector);
-    if (problem !== null) addIssue(`${JSON.stringify(selector)} is no CSS selector for a page: ${problem}`);
-  });
 
 export const crawlConfigSchema = z.strictObject({
   /** Requests a second per host. `Crawl-delay`, `Retry-After` and a domain's own setting can only slow it down. */

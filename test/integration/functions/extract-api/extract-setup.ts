@@ -1,6 +1,7 @@
 /** The extraction API with a crawl whose pages a table answers. */
 import { expect } from "vitest";
-import { api } from "../../../../functions/extract-api/handler.ts";
+import type { StreamApi } from "../../../../functions/adapters/api/stream-api.ts";
+import { api as extractApi } from "../../../../functions/extract-api/handler.ts";
 import { createApiKey } from "../../../../shared/access/api-keys.ts";
 import { callApi, type TestAnswer } from "../../../services/api.ts";
 import { type ResultsSetup, resultsSetup, type Sent } from "../results-api/results-setup.ts";
@@ -21,8 +22,11 @@ export interface ExtractSetup extends ResultsSetup {
 /** By URL; `undefined` never answers. */
 type Server = (url: string) => Sent | undefined;
 
-/** For `beforeAll`: the handler keeps its dependencies for the whole file. */
-export async function extractSetup(): Promise<ExtractSetup> {
+/**
+ * For `beforeAll`: the handler keeps its dependencies for the whole file.
+ * @param api whose routes are asked
+ */
+export async function extractSetup(api: StreamApi = extractApi): Promise<ExtractSetup> {
   const setup = await resultsSetup({ sqs: true });
   Object.assign(process.env, setup.aws.env, { DATABASE__POSTGRES_URL: setup.databaseUrl, LOG_LEVEL: "error" });
   const options = { name: "test", scopes: ["write" as const], rateLimitRpm: 100_000, expiresAt: null };

@@ -1,0 +1,122 @@
+/**
+ * The route that gives one page in several formats: a job fetches it, unless a recent capture does, and is waited for.
+ */
+import { z } from "zod";
+import type { Caller } from "../../shared/access/authorize.ts";
+import { crawlConfigOverridesSchema, effectiveConfig } from "../../shared/crawl/administration/effective-config.ts";
+import { selectFields } from "../../shared/crawl/results/fields.ts";
+import { readResults } from "../../shared/crawl/results/pages.ts";
+import { PAGE_FORMATS, scrapedPage } from "../../shared/crawl/results/scraped-page.ts";
+import { createJob } from "../../shared/crawl/submit/create-job.ts";
+import { normalizeUrl } from "../../shared/crawl/urls/normalize-url.ts";
+import { ANYWHERE } from "../../shared/crawl/urls/scope.ts";
+import { extractionSchema } from "../../shared/extract/fields/field-schema.ts";
+import { ApiError } from "../../shared/platform/errors.ts";
+import { orNull } from "../adapters/api/or-null.ts";
+import { defineStreamRoute } from "../adapters/api/stream-route.ts";
+import { checkedUrl } from "../adapters/crawling/checked-url.ts";
+import { cacheHandling, cacheOption } from "../adapters/crawling/job-options.ts";
+import { waitOrCancel } from "../adapters/crawling/wait-or-cancel.ts";
+import type { ScrapeApi } from "./dependencies.ts";
+
+const DEFAULT_TIMEOUT_S = 60;
+/** API Gateway ends a connection after five minutes without a byte. */
+const MAX_TIMEOUT_S = 280;
+
+const bodySchema = z
+  .strictObject({
+    /** The URL guard checks it, and has codes of its own. */
+    url: z.string().min(1),
+    formats: z.array(z.enum(PAGE_FORMATS)).min(1).max(20).default(["markdown", "metadata"]),
+    /** What `json` holds. */
+    schema: orNull(extractionSchema),
+    timeout_seconds: z.number().positive().max(MAX_TIMEOUT_S).default(DEFAULT_TIMEOUT_S),
+    config_id: orNull(z.uuid()),
+    config: orNull(crawlConfigOverridesSchema),
+    cache: cacheOption("use"),
+  })
+  .superRefine(({ formats, schema }, { addIssue }) => {
+    if (formats.includes("json") === (schema !== undefined)) return;
+    const message = schema === undefined ? 'is needed for the format "json"' : 'is for the format "json" alone';
+    addIssue({ code: "custom", path: ["schema"], message });
+  });
+type Body = z.output<typeof bodySchema>;
+
+const metadataSchema = z.object({
+  title: z.string().optional(),
+  author: z.string().optional(),
+  description: z.string().optional(),
+  keywords: z.array(z.string()).optional(),
+  /** ISO 8601: a date, or a time in UTC. */
+  publish_date: z.string().optional(),
+  image: z.string().optional(),
+  language: z.string().optional(),
+  canonical_url: z.string().optional(),
+  mime: z.string().optional(),
+  charset: z.string().optional(),
+  /** Of the content. */
+  word_count: z.int().nonnegative(),
+  crawled_at: z.iso.datetime(),
+});
+
+/** Each format stands under its name, where it was asked for. */
+const answerSchema = z.object({
+  url: z.string(),
+  job_id: z.uuid(),
+  final_url: z.string(),
+  status_code: z.int(),
+  markdown: z.string().optional(),
+  text: z.string().optional(),
+  html: z.string().optional(),
+  raw_html: z.string().optional(),
+  links: z.array(z.string()).readonly().optional(),
+  metadata: metadataSchema.optional(),
+  /** An object with the names of the schema. */
+  json: z.unknown().optional(),
+  truncated: z.boolean().optional(),
+});
+
+export const scrape = defineStreamRoute(
+  {
+    method: "POST",
+    path: "/api/v1/scrape",
+    scope: "write",
+    summary: "One page in several formats at once: Markdown, text, HTML, links, metadata, fields by a schema",
+    body: bodySchema,
+    response: answerSchema,
+  },
+  async ({ body, caller, signal }, dependencies: ScrapeApi) => {
+    const url = checkedUrl(dependencies.inspector, body.url, "url");
+    const jobId = await startJob(dependencies, body, normalizeUrl(new URL(url)), caller);
+    await waitOrCancel(dependencies, jobId, signal);
+    const wanted = { texts: true, matches: () => true };
+    const fields = selectFields({ include: "url" }, "light");
+    for await (const result of readResults(dependencies, jobId, { after: 0, limit: 1 }, fields, wanted)) {
+      const page = await scrapedPage(dependencies, result, new Set(body.formats), body.schema);
+      return { url: body.url, job_id: jobId, ...page };
+    }
+    const late = `url: the page was not there after ${body.timeout_seconds} s`;
+    const message = `${late}: try again, or allow more timeout_seconds`;
+    throw new ApiError(504, message, { code: "PAGE_TIMEOUT", details: { path: "url" } });
+  },
+);
+
+async function startJob(dependencies: ScrapeApi, body: Body, seed: string, caller: Caller): Promise<string> {
+  const { job_id } = await createJob(dependencies, {
+    kind: "pages",
+    seeds: [seed],
+    scope: ANYWHERE,
+    maxDepth: 0,
+    maxPages: 1,
+    // somebody waits
+    priority: "high",
+    config: await effectiveConfig(dependencies.sql, body.config_id, body.config ?? {}),
+    handling: { index: false, ...cacheHandling(body.cache, dependencies.config) },
+    timeoutS: body.timeout_seconds,
+    delivery: "answer",
+    collectionId: null,
+    tags: [],
+    apiKeyId: caller.keyId,
+  });
+  return job_id;
+}

@@ -1,0 +1,127 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { api } from "../../../../functions/scrape-api/handler.ts";
+import { type ExtractSetup, extractSetup, notFound } from "../extract-api/extract-setup.ts";
+import type { Sent } from "../results-api/results-setup.ts";
+
+let setup: ExtractSetup;
+beforeAll(async () => {
+  setup = await extractSetup(api);
+});
+afterAll(() => setup.close());
+
+const PAGE = `<!doctype html><html lang="en"><head><title>Chair</title><meta name="author" content="Ada Strand">
+  <meta name="description" content="A chair of oak."><meta name="keywords" content="oak, chair">
+  <meta property="og:image" content="/chair.png"><link rel="canonical" href="/chair"></head>
+  <body><nav><a href="/">Home</a></nav><main><h1>Chair</h1><p>${"Made of oak, by hand, in winter. ".repeat(10)}</p>
+  <div class="offer" data-shop="1"><b>120</b></div><div class="offer" data-shop="2"><b>90</b></div></main></body></html>`;
+
+const scrape = (json: object, server: (url: string) => Sent | undefined = () => ({ body: PAGE })) =>
+  setup.post("/api/v1/scrape", json, server);
+
+test("one page comes in several formats at once, and is fetched once", async () => {
+  const url = "http://a.example/chair?all";
+  const formats = ["markdown", "text", "html", "raw_html", "links", "metadata"];
+  const { status, body, asked } = await scrape({ url, formats });
+  expect({ status, asked }).toEqual({ status: 200, asked: [url] });
+  expect(body).toEqual({
+    url,
+    job_id: expect.any(String),
+    final_url: url,
+    status_code: 200,
+    markdown: expect.stringMatching(/^# Chair\n\nMade of oak/),
+    text: expect.stringMatching(/^Chair\n\nMade of oak/),
+    html: expect.stringMatching(/^<h1>Chair<\/h1>\n<p>Made of oak/),
+    raw_html: PAGE,
+    links: ["http://a.example/"],
+    metadata: {
+      title: "Chair",
+      author: "Ada Strand",
+      description: "A chair of oak.",
+      keywords: ["oak", "chair"],
+      image: "http://a.example/chair.png",
+      language: "en",
+      canonical_url: "http://a.example/chair",
+      mime: "text/html",
+      charset: "UTF-8",
+      word_count: expect.any(Number),
+      crawled_at: expect.any(String),
+    },
+  });
+  expect(await setup.sql`select from documents where job_id = ${body.job_id}`).toHaveLength(0);
+});
+
+test("without formats it is Markdown and metadata; selectors say what of the page they hold", async () => {
+  const config = { include_selectors: [".offer"] };
+  const { body } = await scrape({ url: "http://a.example/chair?selected", config });
+  expect(body).toMatchObject({ markdown: "**120**\n\n**90**", metadata: { title: "Chair", word_count: 2 } });
+  expect(body).not.toHaveProperty("text");
+});
+
+test("json holds the fields of the schema, of the whole page", async () => {
+  const offer = { shop: { type: "attribute", attribute: "data-shop" }, price: { selector: "b" } };
+  const schema = {
+    fields: {
+      title: { selector: "h1" },
+      offers: { selector: ".offer", multiple: true, type: "nested", fields: offer },
+    },
+  };
+  const wanted = { url: "http://a.example/chair?json", formats: ["json"], schema };
+  const { body } = await scrape({ ...wanted, config: { exclude_selectors: ["h1"] } });
+  expect(body.json).toEqual({
+    title: "Chair",
+    offers: [
+      { shop: "1", price: "120" },
+      { shop: "2", price: "90" },
+    ],
+  });
+});
+
+describe("a page that is not there is the answer's error", () => {
+  const gone: Sent = {
+    body: "",
+    status: 0,
+    error: { code: "ROBOTS_DENIED", message: "robots.txt forbids it", retryable: false },
+  };
+  const pdf: Sent = { body: "%PDF-1.7", headers: [["content-type", "application/pdf"]] };
+  const text: Sent = { body: "only text", headers: [["content-type", "text/plain"]] };
+  const schema = { fields: { a: { selector: "p" } } };
+
+  test.each<[string, object, Sent, number, string, number | undefined]>([
+    ["missing", {}, notFound, 502, "HTTP_404", 404],
+    ["forbidden", {}, gone, 403, "ROBOTS_DENIED", undefined],
+    ["binary", {}, pdf, 422, "UNSUPPORTED_TYPE", 200],
+    ["fieldless", { formats: ["json"], schema }, text, 422, "UNSUPPORTED_TYPE", undefined],
+  ])("%s", async (path, wanted, sent, status, code, site_status) => {
+    const answer = await scrape({ url: `http://a.example/${path}`, ...wanted }, () => sent);
+    expect(answer).toMatchObject({ status, body: { code, details: { path: "url" } } });
+    expect(answer.body.details.site_status).toBe(site_status);
+    expect(answer.body.error).toMatch(/^url: /);
+  });
+
+  test("late", async () => {
+    const wanted = { url: "http://slow.example/", timeout_seconds: 1 };
+    expect(await scrape(wanted, () => undefined)).toMatchObject({ status: 504, body: { details: { path: "url" } } });
+  });
+});
+
+test.each([
+  [{}, "url"],
+  [{ formats: [] }, "formats"],
+  [{ formats: ["pdf"] }, "formats[0]"],
+  [{ formats: ["json"] }, "schema"],
+  [{ schema: { fields: { a: { selector: "p" } } } }, "schema"],
+  [{ formats: ["json"], schema: { fields: { a: { selector: "p:" } } } }, "schema.fields.a.selector"],
+  [{ config: { include_selectors: ["<"] } }, "config.include_selectors[0]"],
+  [{ timeout_seconds: 300 }, "timeout_seconds"],
+  [{ format: "text" }, "format"],
+])("%j is refused by its name", async (body, path) => {
+  const url = path === "url" ? {} : { url: "http://a.example/" };
+  expect(await scrape({ ...url, ...body })).toMatchObject({
+    status: 400,
+    body: { code: "VALIDATION_ERROR", details: { faults: [{ in: "body", path }] } },
+  });
+});
+
+test("a URL that is not public is refused", async () => {
+  expect(await scrape({ url: "http://127.0.0.1/" })).toMatchObject({ status: 403, body: { code: "URL_BLOCKED" } });
+});
