@@ -7,6 +7,7 @@ import {
   crawlConfigOverridesSchema,
 } from "../../shared/crawl/administration/effective-config.ts";
 import { type CrawlConfig, crawlConfigSchema } from "../../shared/crawl/settings/crawl-config.ts";
+import { withoutSecrets } from "../../shared/crawl/settings/secrets.ts";
 
 /** Fields of the reference that have one value here; others are refused rather than ignored. */
 const fixed = {
@@ -43,11 +44,6 @@ export const configSchema = z.object({
   updated_at: z.iso.datetime(),
 });
 
-/** What stands for the value of a header that a caller may not see. */
-const HIDDEN = "[hidden]";
-/** Headers that say who asks, or prove it. */
-const CREDENTIAL = /auth|cookie|token|secret|passw|key|session|signature/i;
-
 /**
  * Who may write may send the headers to a server of their own, so that hiding them from such a caller would hide
  * nothing; who may only read gets no credential.
@@ -57,17 +53,12 @@ export function configJson(
   { scopes }: Pick<Caller, "scopes">,
 ): z.input<typeof configSchema> {
   const hides = !scopes.some((scope) => scope !== "read");
-  const headers = Object.entries(settings.headers).map(([header, value]) => [
-    header,
-    hides && CREDENTIAL.test(header) ? HIDDEN : value,
-  ]);
   const constant = { max_depth: 0, extraction_strategy: "markdown", chunking_strategy: "sliding_window" } as const;
   return {
     id,
     name,
     ...(constant satisfies Record<Fixed, unknown>),
-    ...settings,
-    headers: Object.fromEntries(headers),
+    ...(hides ? withoutSecrets(settings) : settings),
     created_at: created_at.toISOString(),
     updated_at: updated_at.toISOString(),
   };

@@ -7,14 +7,13 @@ import { createRemoteCaller, type RemoteCaller } from "../../shared/platform/aws
 import { systemClock } from "../../shared/platform/clock.ts";
 import { once } from "../../shared/platform/once.ts";
 import { type ApiContainer, createApiContainer } from "../adapters/api/container.ts";
+import { LINK_LIFETIME_S } from "../adapters/crawling/artefact.ts";
 
 export interface MediaApi extends ApiContainer {
   inspector: UrlInspector;
   remote: RemoteCaller;
   links: LinkMaker;
 }
-
-const LINK_LIFETIME_S = 3600;
 
 export const mediaApi = once((): MediaApi => {
   const container = createApiContainer("media-api");

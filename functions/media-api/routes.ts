@@ -1,13 +1,15 @@
 /** The routes that take pictures and PDFs of one page, and run scripts in it. */
 import { z } from "zod";
 import {
-  artefactSchema,
-  MEDIA_QUEUE,
-  type MediaRequest,
-  scriptResultsSchema,
-} from "../../shared/crawl/tasks/media-request.ts";
-import { ApiError } from "../../shared/platform/errors.ts";
+  actionsSchema,
+  type PageActions,
+  viewportSchema,
+  windowOf,
+} from "../../shared/crawl/settings/browser-settings.ts";
+import { MEDIA_QUEUE, type MediaRequest, scriptResultsSchema } from "../../shared/crawl/tasks/media-request.ts";
+import { orNull } from "../adapters/api/or-null.ts";
 import { defineRoute } from "../adapters/api/route.ts";
+import { artefact, askForArtefact, seen, seenOf } from "../adapters/crawling/artefact.ts";
 import { checkedUrl } from "../adapters/crawling/checked-url.ts";
 import type { MediaApi } from "./dependencies.ts";
 
@@ -21,27 +23,14 @@ const page = {
   /** CSS selector that must appear first. */
   wait_for: z.string().min(1).max(500).nullable().default(null),
   respect_robots_txt: z.boolean().default(true),
+  /** Of the browser's window, in CSS pixels. */
+  viewport: orNull(viewportSchema),
+  mobile: z.boolean().default(false),
 };
+/** Once the page has loaded, before the picture. */
+const actions = actionsSchema.default([]);
 /** After the page has loaded, in seconds. */
 const waitSeconds = z.number().min(0).max(10).default(2);
-
-const seen = {
-  url: z.string(),
-  final_url: z.string(),
-  status_code: z.int(),
-  navigations: z.array(z.string()),
-  complete: z.boolean(),
-};
-const artefact = z.object({
-  ...seen,
-  content_type: z.string(),
-  size_bytes: z.int(),
-  width: z.int().nullable(),
-  height: z.int().nullable(),
-  truncated: z.boolean(),
-  download_url: z.url(),
-  expires_at: z.iso.datetime(),
-});
 
 export const screenshot = defineRoute(
   {
@@ -52,6 +41,7 @@ export const screenshot = defineRoute(
     body: z.strictObject({
       ...page,
       wait_seconds: waitSeconds,
+      actions,
       full_page: z.boolean().default(true),
       format: z.enum(["png", "jpeg", "webp"]).default("png"),
     }),
@@ -59,7 +49,7 @@ export const screenshot = defineRoute(
   },
   async ({ body }, api: MediaApi) => {
     const { full_page: fullPage, format } = body;
-    return await askForArtefact(api, { kind: "screenshot", ...pageOf(api, body), fullPage, format });
+    return await askForArtefact(api, { kind: "screenshot", ...pageOf(api, body), fullPage, format }, ANSWER_WITHIN_MS);
   },
 );
 
@@ -69,10 +59,10 @@ export const pdf = defineRoute(
     path: "/api/v1/pdf",
     scope: "write",
     summary: "A page as PDF; the link to it works for an hour",
-    body: z.strictObject({ ...page, wait_seconds: waitSeconds }),
+    body: z.strictObject({ ...page, wait_seconds: waitSeconds, actions }),
     response: artefact,
   },
-  async ({ body }, api: MediaApi) => await askForArtefact(api, { kind: "pdf", ...pageOf(api, body) }),
+  async ({ body }, api: MediaApi) => await askForArtefact(api, { kind: "pdf", ...pageOf(api, body) }, ANSWER_WITHIN_MS),
 );
 
 export const executeJs = defineRoute(
@@ -93,7 +83,7 @@ export const executeJs = defineRoute(
     }),
   },
   async ({ body, caller, log }, api: MediaApi) => {
-    const opened = pageOf(api, { ...body, wait_seconds: 0 });
+    const opened = pageOf(api, { ...body, wait_seconds: 0, actions: [] });
     log.info("scripts are run in a page", { by: caller.keyId, scripts: body.scripts.length });
     const answer = await api.remote.ask(
       MEDIA_QUEUE,
@@ -110,6 +100,9 @@ interface PageRequest {
   wait_for: string | null;
   wait_seconds: number;
   respect_robots_txt: boolean;
+  viewport?: z.output<typeof viewportSchema> | undefined;
+  mobile: boolean;
+  actions: PageActions;
 }
 
 /** @throws ApiError where the URL cannot be one to open */
@@ -119,29 +112,9 @@ function pageOf({ inspector }: MediaApi, body: PageRequest) {
     waitFor: body.wait_for,
     waitSeconds: body.wait_seconds,
     respectRobotsTxt: body.respect_robots_txt,
+    window: windowOf(body),
+    actions: body.actions,
+    headers: {},
+    cookies: [],
   };
-}
-
-async function askForArtefact({ remote, links }: MediaApi, request: MediaRequest) {
-  const answer = artefactSchema.parse(await remote.ask(MEDIA_QUEUE, request, ANSWER_WITHIN_MS));
-  if (!answer.key.startsWith("media/")) throw new ApiError(500, "There is no artefact", { code: "INTERNAL_ERROR" });
-  const { url, expiresAt } = await links.linkTo(answer.key);
-  return {
-    ...seenOf(request.url, answer),
-    content_type: answer.contentType,
-    size_bytes: answer.sizeBytes,
-    width: answer.width,
-    height: answer.height,
-    truncated: answer.truncated,
-    download_url: url,
-    expires_at: new Date(expiresAt).toISOString(),
-  };
-}
-
-function seenOf(
-  url: string,
-  about: { finalUrl: string; status: number; navigations: string[]; complete: boolean },
-): z.infer<z.ZodObject<typeof seen>> {
-  const { finalUrl, status, navigations, complete } = about;
-  return { url, final_url: finalUrl, status_code: status, navigations, complete };
 }

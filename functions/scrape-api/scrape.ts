@@ -7,6 +7,7 @@ import { crawlConfigOverridesSchema, effectiveConfig } from "../../shared/crawl/
 import { selectFields } from "../../shared/crawl/results/fields.ts";
 import { readResults } from "../../shared/crawl/results/pages.ts";
 import { PAGE_FORMATS, scrapedPage } from "../../shared/crawl/results/scraped-page.ts";
+import type { CrawlConfig } from "../../shared/crawl/settings/crawl-config.ts";
 import { createJob } from "../../shared/crawl/submit/create-job.ts";
 import { normalizeUrl } from "../../shared/crawl/urls/normalize-url.ts";
 import { ANYWHERE } from "../../shared/crawl/urls/scope.ts";
@@ -14,10 +15,12 @@ import { extractionSchema } from "../../shared/extract/fields/field-schema.ts";
 import { ApiError } from "../../shared/platform/errors.ts";
 import { orNull } from "../adapters/api/or-null.ts";
 import { defineStreamRoute } from "../adapters/api/stream-route.ts";
+import { artefact } from "../adapters/crawling/artefact.ts";
 import { checkedUrl } from "../adapters/crawling/checked-url.ts";
 import { cacheHandling, cacheOption } from "../adapters/crawling/job-options.ts";
 import { waitOrCancel } from "../adapters/crawling/wait-or-cancel.ts";
 import type { ScrapeApi } from "./dependencies.ts";
+import { pictureOptions, takePicture } from "./picture.ts";
 
 const DEFAULT_TIMEOUT_S = 60;
 /** API Gateway ends a connection after five minutes without a byte. */
@@ -27,15 +30,24 @@ const bodySchema = z
   .strictObject({
     /** The URL guard checks it, and has codes of its own. */
     url: z.string().min(1),
-    formats: z.array(z.enum(PAGE_FORMATS)).min(1).max(20).default(["markdown", "metadata"]),
+    formats: z
+      .array(z.enum([...PAGE_FORMATS, "screenshot"]))
+      .min(1)
+      .max(20)
+      .default(["markdown", "metadata"]),
     /** What `json` holds. */
     schema: orNull(extractionSchema),
+    /** How the picture is taken. */
+    screenshot: orNull(pictureOptions),
     timeout_seconds: z.number().positive().max(MAX_TIMEOUT_S).default(DEFAULT_TIMEOUT_S),
     config_id: orNull(z.uuid()),
     config: orNull(crawlConfigOverridesSchema),
     cache: cacheOption("use"),
   })
-  .superRefine(({ formats, schema }, { addIssue }) => {
+  .superRefine(({ formats, schema, screenshot }, { addIssue }) => {
+    if (screenshot !== undefined && !formats.includes("screenshot")) {
+      addIssue({ code: "custom", path: ["screenshot"], message: 'is for the format "screenshot" alone' });
+    }
     if (formats.includes("json") === (schema !== undefined)) return;
     const message = schema === undefined ? 'is needed for the format "json"' : 'is for the format "json" alone';
     addIssue({ code: "custom", path: ["schema"], message });
@@ -74,6 +86,7 @@ const answerSchema = z.object({
   /** An object with the names of the schema. */
   json: z.unknown().optional(),
   truncated: z.boolean().optional(),
+  screenshot: artefact.optional(),
 });
 
 export const scrape = defineStreamRoute(
@@ -87,13 +100,23 @@ export const scrape = defineStreamRoute(
   },
   async ({ body, caller, signal }, dependencies: ScrapeApi) => {
     const url = checkedUrl(dependencies.inspector, body.url, "url");
-    const jobId = await startJob(dependencies, body, normalizeUrl(new URL(url)), caller);
+    const deadline = dependencies.clock.now() + 1_000 * body.timeout_seconds;
+    const config = await effectiveConfig(dependencies.sql, body.config_id, body.config ?? {});
+    if (body.formats.includes("screenshot") && config.proxy_id !== undefined) {
+      const message = "formats: a screenshot does not go through the proxy of config: leave out one of them";
+      throw new ApiError(400, message, { code: "VALIDATION_ERROR" });
+    }
+    const jobId = await startJob(dependencies, body, config, normalizeUrl(new URL(url)), caller);
     await waitOrCancel(dependencies, jobId, signal);
     const wanted = { texts: true, matches: () => true };
     const fields = selectFields({ include: "url" }, "light");
     for await (const result of readResults(dependencies, jobId, { after: 0, limit: 1 }, fields, wanted)) {
-      const page = await scrapedPage(dependencies, result, new Set(body.formats), body.schema);
-      return { url: body.url, job_id: jobId, ...page };
+      const formats = new Set(body.formats.filter((format) => format !== "screenshot"));
+      const page = await scrapedPage(dependencies, result, formats, body.schema);
+      const answer = { url: body.url, job_id: jobId, ...page };
+      if (!body.formats.includes("screenshot")) return answer;
+      const options = pictureOptions.parse(body.screenshot ?? {});
+      return { ...answer, screenshot: await takePicture(dependencies, url, config, options, { deadline, signal }) };
     }
     const late = `url: the page was not there after ${body.timeout_seconds} s`;
     const message = `${late}: try again, or allow more timeout_seconds`;
@@ -101,7 +124,13 @@ export const scrape = defineStreamRoute(
   },
 );
 
-async function startJob(dependencies: ScrapeApi, body: Body, seed: string, caller: Caller): Promise<string> {
+async function startJob(
+  dependencies: ScrapeApi,
+  body: Body,
+  config: CrawlConfig,
+  seed: string,
+  caller: Caller,
+): Promise<string> {
   const { job_id } = await createJob(dependencies, {
     kind: "pages",
     seeds: [seed],
@@ -110,7 +139,7 @@ async function startJob(dependencies: ScrapeApi, body: Body, seed: string, calle
     maxPages: 1,
     // somebody waits
     priority: "high",
-    config: await effectiveConfig(dependencies.sql, body.config_id, body.config ?? {}),
+    config,
     handling: { index: false, ...cacheHandling(body.cache, dependencies.config) },
     timeoutS: body.timeout_seconds,
     delivery: "answer",

@@ -59,7 +59,7 @@ export const RESULTS: readonly FunctionSpec[] = [
     // one for each client that waits
     maxConcurrency: 20,
     routes: [{ method: "POST", path: "/api/v1/scrape", streaming: true }],
-    grants: { send: CLAIM_QUEUES, bucket: "read", stateTable: true, database: true },
+    grants: { send: [...CLAIM_QUEUES, "media"], bucket: "read", stateTable: true, database: true },
     localContainers: 4,
   },
 ];

@@ -52,11 +52,18 @@ export function createCrawl4AiRenderer({ url, timeoutMs: ownTimeoutMs, userAgent
   return {
     name: "crawl4ai",
     asksAgain: true,
-    async render(document, { waitFor, timeoutMs, signal }) {
+    async render(document, { waitFor, timeoutMs, signal, actions = [], cookies = [], window }) {
+      if (actions.length > 0 || cookies.length > 0 || window?.mobile) {
+        const message =
+          "Crawl4AI gets no actions, cookies and mobile windows from here: leave them out, or unset CRAWL4AI__URL";
+        throw new RenderError("RENDER_FAILED", message);
+      }
       const limit = Math.min(timeoutMs, ownTimeoutMs);
+      const size = window && { viewport_width: window.width, viewport_height: window.height };
+      const browserParams = { headless: true, user_agent: userAgent, ...size };
       const request = {
         urls: [document.url],
-        browser_config: { type: "BrowserConfig", params: { headless: true, user_agent: userAgent } },
+        browser_config: { type: "BrowserConfig", params: browserParams },
         crawler_config: {
           type: "CrawlerRunConfig",
           params: {

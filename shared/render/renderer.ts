@@ -14,6 +14,29 @@ export interface FetchedDocument {
   text: string;
 }
 
+/** The browser's window, in CSS pixels. */
+export interface PageWindow {
+  width: number;
+  height: number;
+  /** A touch screen, and pages that lay themselves out for it. */
+  mobile: boolean;
+}
+
+/** For one host, and no other. */
+export interface PageCookie {
+  host: string;
+  name: string;
+  value: string;
+}
+
+/** What is done in a page once it has loaded. */
+export type PageAction =
+  | { type: "wait"; milliseconds: number }
+  | { type: "wait_for" | "click"; selector: string }
+  | { type: "type"; selector: string; text: string }
+  /** To the end of the page without `pixels`. */
+  | { type: "scroll"; pixels?: number | undefined };
+
 export interface RenderOptions {
   /** CSS selector that must appear before the page counts as loaded. */
   waitFor?: string | undefined;
@@ -21,6 +44,9 @@ export interface RenderOptions {
   timeoutMs: number;
   /** Sent with requests to the document's own host, and to no other. */
   headers: Readonly<Record<string, string>>;
+  cookies?: readonly PageCookie[] | undefined;
+  window?: PageWindow | undefined;
+  actions?: readonly PageAction[] | undefined;
   /** Ends the work at once. */
   signal?: AbortSignal | undefined;
   /** Asked right before anything that the page sends leaves: it does not where the answer is false. */
@@ -61,6 +87,8 @@ const RENDER_ERROR_CODES = {
   RENDER_EMPTY: false,
   WAIT_FOR_TIMEOUT: false,
   WAIT_FOR_INVALID: false,
+  /** An action could not be done, and those after it were not tried. */
+  ACTION_FAILED: false,
   /** The page wants to be replaced by another one, which is not followed. */
   RENDER_NAVIGATED: false,
 } as const;

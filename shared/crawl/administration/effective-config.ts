@@ -43,9 +43,19 @@ export async function effectiveConfig(
       { code: "VALIDATION_ERROR" },
     );
   }
+  const idle = (["viewport", "mobile", "actions"] as const).find((name) => isBrowserSetting(config[name]));
+  if (config.render === "never" && idle !== undefined) {
+    throw new ApiError(400, `config: ${idle} is for pages that are opened in a browser: set render to "always"`, {
+      code: "VALIDATION_ERROR",
+    });
+  }
   if (config.proxy_id !== undefined) await requireProxy(sql, config.proxy_id);
   return config;
 }
+
+/** Whether the setting asks for anything. */
+const isBrowserSetting = (value: CrawlConfig["viewport" | "mobile" | "actions"]): boolean =>
+  Array.isArray(value) ? value.length > 0 : value !== undefined && value !== false;
 
 async function readStoredConfig(sql: Queryable, id: string): Promise<Partial<CrawlConfig>> {
   const [row] = await sql<{ settings: unknown }[]>`select settings from crawl_configs where id = ${id}`;

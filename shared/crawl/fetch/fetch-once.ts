@@ -3,7 +3,7 @@ import { ApiError } from "../../platform/errors.ts";
 import { uuidv7 } from "../../platform/ids.ts";
 import { SlotTooFar } from "../politeness/slot-queue.ts";
 import { createRobotsGate } from "../robots/gate.ts";
-import { crawlConfigSchema } from "../settings/crawl-config.ts";
+import { type CrawlConfig, crawlConfigSchema } from "../settings/crawl-config.ts";
 import { normalizeUrl, urlHash } from "../urls/normalize-url.ts";
 import { ANYWHERE } from "../urls/scope.ts";
 import type { FetchDependencies } from "./dependencies.ts";
@@ -15,6 +15,11 @@ export type OnePageDependencies = Pick<
   "guard" | "egress" | "budget" | "hosts" | "robots" | "clock" | "settings"
 >;
 
+export interface OnePage extends Pick<CrawlConfig, "headers" | "cookies"> {
+  url: string;
+  respectRobotsTxt: boolean;
+}
+
 /** For the answer of the site. */
 const LONGEST_FETCH_MS = 15_000;
 
@@ -24,13 +29,13 @@ const LONGEST_FETCH_MS = 15_000;
  */
 export async function fetchOnePage(
   dependencies: OnePageDependencies,
-  { url, respectRobotsTxt }: { url: string; respectRobotsTxt: boolean },
+  { url, respectRobotsTxt, headers, cookies }: OnePage,
   deadline: number,
 ): Promise<FetchedPage> {
   const { guard, clock, settings, robots: cache } = dependencies;
   const { host } = guard.inspect(url);
   const timeoutMs = Math.min(LONGEST_FETCH_MS, Math.max(100, deadline - clock.now()));
-  const config = crawlConfigSchema.parse({ render: "always", page_timeout_ms: timeoutMs });
+  const config = crawlConfigSchema.parse({ render: "always", page_timeout_ms: timeoutMs, headers, cookies });
   const signal = AbortSignal.timeout(timeoutMs);
   const hosts = createTaskHosts({
     dependencies,

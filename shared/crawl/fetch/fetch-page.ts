@@ -8,6 +8,7 @@ import { parseMediaType } from "../http/media-type.ts";
 import { readPageContent } from "../http/read-page.ts";
 import { followRedirects, type Reply } from "../http/redirects.ts";
 import { RequestRefused } from "../http/request-refused.ts";
+import { cookieHeader } from "../settings/cookies.ts";
 import { type CrawlConfig, OWN_HEADERS, selectionOf } from "../settings/crawl-config.ts";
 import type { FetchTask, PriorCapture } from "../tasks/fetch-task.ts";
 import type { RenderRequest } from "../tasks/render-task.ts";
@@ -168,6 +169,12 @@ function requestHeaders(url: URL, prior: PriorCapture | null, context: PageConte
   const own = Object.entries(hostOf(url) === context.host ? context.config.headers : {}).filter(
     ([name]) => !OWN_HEADERS.test(name),
   );
+  const cookies = cookieHeader(context.config.cookies, url);
+  if (cookies !== null) {
+    const [header, value] = own.find(([name]) => name.toLowerCase() === "cookie") ?? [];
+    const others = own.filter(([name]) => name !== header);
+    own.splice(0, own.length, ...others, ["cookie", value === undefined ? cookies : `${value}; ${cookies}`]);
+  }
   const given = new Set(own.map(([name]) => name.toLowerCase()));
   const headers: [string, string][] = [
     ["user-agent", context.userAgent],

@@ -5,6 +5,7 @@
 import type { ObjectStore } from "../../platform/aws/objects.ts";
 import { ApiError } from "../../platform/errors.ts";
 import { uuidv7 } from "../../platform/ids.ts";
+import { act } from "../../render/chromium/actions.ts";
 import { printPdf, runScripts, takeScreenshot } from "../../render/chromium/artefacts.ts";
 import type { Chromium } from "../../render/chromium/browser.ts";
 import type { OpenPage } from "../../render/chromium/page.ts";
@@ -42,7 +43,8 @@ export async function answerMediaRequest(
   const deadline = Date.now() + remainingMs - CLOSING_MS;
   const document = await fetchDocument(dependencies, request, deadline);
   const work = (page: OpenPage): Promise<MediaAnswer> => answer(dependencies, request, document, page, deadline);
-  const options = { purpose: "picture", headers: {} } as const;
+  const { headers, cookies, window } = request;
+  const options = { purpose: "picture", headers, cookies, window } as const;
   for (let attempt = 1; ; attempt += 1) {
     const timeoutMs = deadline - Date.now();
     if (timeoutMs <= 0) throw apiError(new RenderError("RENDER_TIMEOUT", "The page was not done in time"));
@@ -69,6 +71,8 @@ async function answer(
   }
   const wait = Math.min(1000 * request.waitSeconds, deadline - Date.now());
   if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
+  const failed = await act(page, request.actions, deadline - ANSWERING_MS);
+  if (failed !== null) throw failed;
   const seen = () => ({
     finalUrl: document.url,
     status: document.status,
@@ -115,10 +119,11 @@ const STATUS_OF: Partial<Record<RenderErrorCode, number>> = {
   RENDER_TOO_LARGE: 422,
   WAIT_FOR_TIMEOUT: 422,
   WAIT_FOR_INVALID: 400,
+  ACTION_FAILED: 422,
 };
 
 function apiError(error: RenderError): ApiError {
   const { code, message } = error;
-  const path = code.startsWith("WAIT_FOR") ? "wait_for" : "url";
+  const path = code.startsWith("WAIT_FOR") ? "wait_for" : code === "ACTION_FAILED" ? "actions" : "url";
   return new ApiError(STATUS_OF[code] ?? 502, message, { code, cause: error, details: { path } });
 }

@@ -19,6 +19,7 @@ import { readPageContent } from "../http/read-page.ts";
 import type { HostStates } from "../politeness/host-state.ts";
 import { waitForSlot } from "../politeness/single-slot.ts";
 import type { Egress } from "../proxies/egress.ts";
+import { windowOf } from "../settings/browser-settings.ts";
 import { selectionOf } from "../settings/crawl-config.ts";
 import type { JobFlags } from "../tasks/job-flags.ts";
 import { type RenderClaim, type RenderTask, readRenderClaim } from "../tasks/render-task.ts";
@@ -94,6 +95,9 @@ export async function runRenderTask(
       waitFor: claim.config.wait_for,
       timeoutMs: Math.max(1000, Math.min(claim.config.page_timeout_ms, remainingMs() - CLOSING_MS)),
       headers: claim.config.headers,
+      cookies: claim.config.cookies,
+      window: windowOf(claim.config),
+      actions: claim.config.actions,
       signal: poll.signal,
       mayLeave: poll.mayLeave,
     });

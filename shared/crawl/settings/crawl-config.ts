@@ -2,6 +2,8 @@
 import { z } from "zod";
 import type { ContentSelection } from "../../extract/content/selection.ts";
 import { selectorSchema } from "../../extract/fields/field-schema.ts";
+import { actionsSchema, viewportSchema } from "./browser-settings.ts";
+import { cookieSchema } from "./cookies.ts";
 
 /** A slot keeps every job away from the host until the next one: a lower rate would close it for all of them. */
 export const MIN_RATE_RPS = 0.01;
@@ -54,6 +56,14 @@ export const crawlConfigSchema = z.strictObject({
   render: z.enum(["never", "auto", "always"]).default("never"),
   /** CSS selector that must appear before a rendered page counts as loaded. */
   wait_for: z.string().min(1).max(500).optional(),
+  /** The window of a page that is opened in a browser, in CSS pixels; left out: 1280 × 800, or that of a phone. */
+  viewport: viewportSchema.optional(),
+  /** Whether a page that is opened in a browser is shown as on a phone with a touch screen. */
+  mobile: z.boolean().default(false),
+  /** What is done in a page that is opened in a browser, before its DOM is taken. */
+  actions: actionsSchema.default([]),
+  /** Cookies for the hosts that they name. */
+  cookies: z.array(cookieSchema).max(50).default([]),
   /** CSS selectors of what is the content of a page, whole; none: its main content. */
   include_selectors: z.array(selectorSchema).max(20).default([]),
   /** CSS selectors of what is left out of the content. */

@@ -1,6 +1,9 @@
 /** Messages of the media API to the function with the browser, and its answers. */
 import { z } from "zod";
 
+import { actionsSchema } from "../settings/browser-settings.ts";
+import { cookieSchema } from "../settings/cookies.ts";
+
 export const MEDIA_QUEUE = "media";
 
 const page = {
@@ -8,6 +11,10 @@ const page = {
   waitFor: z.string().nullable(),
   waitSeconds: z.number(),
   respectRobotsTxt: z.boolean(),
+  window: z.strictObject({ width: z.int(), height: z.int(), mobile: z.boolean() }),
+  actions: actionsSchema,
+  headers: z.record(z.string(), z.string()),
+  cookies: z.array(cookieSchema),
 };
 
 export const mediaRequestSchema = z.discriminatedUnion("kind", [

@@ -8,7 +8,7 @@ import type { ProxyServer } from "../../access/proxy-server.ts";
 import type { UrlGuard } from "../../access/url-guard.ts";
 import type { Logger } from "../../platform/observability/log.ts";
 import { onShutdown } from "../../platform/shutdown.ts";
-import { type FetchedDocument, RenderError, type RenderErrorCode } from "../renderer.ts";
+import { type FetchedDocument, type PageWindow, RenderError, type RenderErrorCode } from "../renderer.ts";
 import { chromiumBinary } from "./binary.ts";
 import { type GuardProxy, startGuardProxy } from "./guard-proxy.ts";
 import { type OpenPage, openDocument, type PageOptions } from "./page.ts";
@@ -24,10 +24,10 @@ export interface ChromiumOptions {
   pagesPerBrowser?: number;
 }
 
-export interface OpenOptions extends Pick<PageOptions, "purpose" | "headers"> {
+export interface OpenOptions extends Pick<PageOptions, "purpose" | "headers" | "cookies"> {
   /** Until the work with the page must be done, in ms; then the page is taken away from it. */
   timeoutMs: number;
-  viewport?: { width: number; height: number };
+  window?: PageWindow | undefined;
   /** Ends the work at once, with RENDER_STOPPED. */
   signal?: AbortSignal | undefined;
   /** Asked right before anything that the page sends leaves: it does not where the answer is false. */
@@ -56,7 +56,7 @@ const MAX_REQUESTS = { text: 150, picture: 400 };
 const MAX_BYTES = { text: 32 * 1024 * 1024, picture: 96 * 1024 * 1024 };
 const LAUNCH_TIMEOUT_MS = 20_000;
 const CLOSE_TIMEOUT_MS = 3_000;
-const VIEWPORT = { width: 1280, height: 800 };
+const WINDOW: PageWindow = { width: 1280, height: 800, mobile: false };
 
 /** After these the browser may still be busy with the page. */
 const UNHEALTHY = new Set<RenderErrorCode>(["RENDER_TIMEOUT", "RENDER_CRASHED", "RENDER_STOPPED"]);
@@ -97,7 +97,7 @@ export function createChromium(options: ChromiumOptions): Chromium {
 
   const onePage = async <T>(
     document: FetchedDocument,
-    { timeoutMs, purpose, headers, viewport = VIEWPORT, signal, mayLeave, through }: OpenOptions,
+    { timeoutMs, purpose, headers, cookies, window = WINDOW, signal, mayLeave, through }: OpenOptions,
     work: (page: OpenPage) => Promise<T>,
   ): Promise<T> => {
     const deadline = Date.now() + timeoutMs;
@@ -131,9 +131,10 @@ export function createChromium(options: ChromiumOptions): Chromium {
         context.on("targetcreated", (target) => {
           if (target.type() === "page" && target !== page.target()) void closePopup(target.page());
         });
-        await page.setViewport(viewport);
+        const { width, height, mobile } = window;
+        await page.setViewport({ width, height, isMobile: mobile, hasTouch: mobile });
         const maxRequests = MAX_REQUESTS[purpose];
-        const open = openDocument(page, document, { purpose, headers, maxRequests, proxy: access });
+        const open = openDocument(page, document, { purpose, headers, cookies, maxRequests, proxy: access });
         return await Promise.race([open.then(work), crashed]);
       };
       const ends = [

@@ -2,7 +2,7 @@
  * One page of the browser: opens a document that is at hand, waits until it is what a reader would see, and reads it.
  */
 import type { CDPSession, Page, Protocol } from "puppeteer-core";
-import { type FetchedDocument, RenderError } from "../renderer.ts";
+import { type FetchedDocument, type PageCookie, RenderError } from "../renderer.ts";
 import type { PageAccess } from "./guard-proxy.ts";
 
 export interface PageOptions {
@@ -10,6 +10,8 @@ export interface PageOptions {
   purpose: "text" | "picture";
   /** Sent with requests to the document's own host. */
   headers: Readonly<Record<string, string>>;
+  /** The browser sends them to their hosts, and scripts of those see them. */
+  cookies?: readonly PageCookie[] | undefined;
   /** Requests for sub-resources, at the most. */
   maxRequests: number;
   proxy: PageAccess;
@@ -109,6 +111,13 @@ export async function openDocument(page: Page, document: FetchedDocument, option
     cdp.send("Network.setBypassServiceWorker", { bypass: true }),
     cdp.send("Fetch.enable", { patterns: [{ urlPattern: "*" }], handleAuthRequests: true }),
   ]);
+
+  const { cookies = [] } = options;
+  if (cookies.length > 0) {
+    const { protocol } = new URL(document.url);
+    const each = cookies.map(({ host, name, value }) => ({ name, value, url: `${protocol}//${host}/` }));
+    await cdp.send("Network.setCookies", { cookies: each });
+  }
 
   // the context knows the proxy's password from here on, for the requests of workers too, which nobody asks us about
   const loaded = new Promise<void>((resolve) => cdp.once("Page.loadEventFired", () => resolve()));

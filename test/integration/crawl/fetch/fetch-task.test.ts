@@ -30,6 +30,22 @@ describe("a fetch task", () => {
     expect(capture?.extraction).toMatchObject({ text: "Kept not.", markdown: "Kept not." });
   });
 
+  it("sends cookies to the hosts that they name, beside those of its headers", async () => {
+    await using site = await startSite({ "/": html("<p>hello") });
+    const harness = await fetchHarness();
+    const cookies = [
+      { host: "127.0.0.1", name: "a", value: "1" },
+      { host: "127.0.0.1", name: "b", value: "2" },
+      { host: "other.example", name: "c", value: "3" },
+    ];
+    const config = { cookies, headers: { Cookie: "own=0" } };
+    await harness.fetch(fetchTask({ urls: [`${site.origin}/`], config }));
+    const page = site.requests.find(({ path }) => path === "/");
+    expect(page?.headers.cookie).toBe("own=0; a=1; b=2");
+    expect(site.requests.find(({ path }) => path === "/robots.txt")?.headers.cookie).toBeUndefined();
+    expect(harness.logged.join()).not.toContain("own=0");
+  });
+
   it("sends what it was told to send", async () => {
     await using site = await startSite({ "/": html("<p>hello") });
     const harness = await fetchHarness();

@@ -65,7 +65,7 @@ test("a rendered page has its text and links from the DOM, which lies in the arc
   });
 });
 
-test("the renderer gets the document that was archived, the job's headers and its time limit", async () => {
+test("the renderer gets the document that was archived, the job's headers, cookies, window and actions, and its time limit", async () => {
   const { origin } = await site();
   const seen: unknown[] = [];
   const harness = await renderHarness(
@@ -74,12 +74,22 @@ test("the renderer gets the document that was archived, the job's headers and it
       return domOf(RENDERED);
     }),
   );
-  const config = { render: "always", page_timeout_ms: 7000, wait_for: "#done", headers: { "x-key": "k" } };
+  const actions = [{ type: "click", selector: "#more" }];
+  const cookies = [{ host: "127.0.0.1", name: "s", value: "1" }];
+  const browser = { mobile: true, viewport: { width: 500, height: 900 }, actions, cookies };
+  const config = { render: "always", page_timeout_ms: 7000, wait_for: "#done", headers: { "x-key": "k" }, ...browser };
   await harness.fetch.deliver(fetchTask({ urls: [`${origin}/shell`], config }));
   for (const task of await harness.tasks()) await harness.render(task);
   expect(seen).toEqual([
     expect.objectContaining({ url: `${origin}/shell`, status: 200, mimeType: "text/html", text: SHELL }),
-    { waitFor: "#done", timeoutMs: 7000, headers: { "x-key": "k" } },
+    {
+      waitFor: "#done",
+      timeoutMs: 7000,
+      headers: { "x-key": "k" },
+      window: { width: 500, height: 900, mobile: true },
+      actions,
+      cookies,
+    },
   ]);
 });
 

@@ -119,6 +119,19 @@ it("shows who may only read no credential among the headers, and who may write a
   expect(listed.body.items.find(({ id }: { id: string }) => id === body.id).headers).toEqual(hidden);
 });
 
+it("shows who may only read neither the values of cookies nor typed texts", async () => {
+  const cookies = [{ host: "a.example", name: "session", value: "secret" }];
+  const actions = [{ type: "type", selector: "#password", text: "secret" }];
+  const { body } = await create({ name: "with cookies", render: "always", cookies, actions });
+  expect(body).toMatchObject({ cookies, actions });
+  const shown = async (key: string) => (await callApi(api, { path: `${path}/${body.id}`, key })).body;
+  expect(await shown(setup.keys.write)).toMatchObject({ cookies, actions });
+  expect(await shown(setup.keys.read)).toMatchObject({
+    cookies: [{ host: "a.example", name: "session", value: "[hidden]" }],
+    actions: [{ type: "type", selector: "#password", text: "[hidden]" }],
+  });
+});
+
 it("lists configs newest first, page by page", async () => {
   const names = ["list-a", "list-b", "list-c"];
   for (const name of names) await create({ name });

@@ -25,6 +25,7 @@ beforeAll(async () => {
     },
     "/long": html(`<body style="margin:0"><div style="height:100000px">long</div>`),
     "/late": html(`<script>setTimeout(() => { document.body.innerHTML = "<p id=late>here</p>" }, 800)</script>`),
+    "/button": html(`<button onclick="location.href = '/clicked'">go</button>`),
     "/moved": { status: 302, headers: { location: "/page" } },
     "/leaves": html(`<p>here</p><script>location.href = "/elsewhere"</script>`),
     "/robots.txt": { headers: { "content-type": "text/plain" }, body: "User-agent: *\nDisallow: /secret" },
@@ -109,6 +110,15 @@ describe("a screenshot", () => {
       content_type: "image/jpeg",
     });
     expect((await download(body.download_url)).subarray(0, 2).toString("hex")).toBe("ffd8");
+  });
+
+  test("is of a window of the size that is asked for, after what is done in it", async () => {
+    const viewport = { width: 500, height: 400 };
+    const wanted = { url: `${site.origin}/button`, full_page: false, viewport, wait_seconds: 0 };
+    const { body } = await ask("screenshot", { ...wanted, actions: [{ type: "click", selector: "button" }] });
+    expect(body).toMatchObject({ width: 500, height: 400, navigations: [`${site.origin}/clicked`] });
+    const failed = await ask("screenshot", { ...wanted, actions: [{ type: "click", selector: "#none" }] });
+    expect(failed).toMatchObject({ status: 422, body: { code: "ACTION_FAILED", details: { path: "actions" } } });
   });
 
   test("of an endless page ends where pictures do, and says so", async () => {

@@ -1,5 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { api } from "../../../../functions/scrape-api/handler.ts";
+import { mediaRequestSchema } from "../../../../shared/crawl/tasks/media-request.ts";
+import { answerRemoteCall, remoteCallSchema } from "../../../../shared/platform/aws/remote-call.ts";
+import { systemClock } from "../../../../shared/platform/clock.ts";
+import { ApiError } from "../../../../shared/platform/errors.ts";
 import { type ExtractSetup, extractSetup, notFound } from "../extract-api/extract-setup.ts";
 import type { Sent } from "../results-api/results-setup.ts";
 
@@ -76,6 +80,56 @@ test("json holds the fields of the schema, of the whole page", async () => {
   });
 });
 
+test("a screenshot is taken with the settings of the page, and waits for its host", async () => {
+  const asked: unknown[] = [];
+  const picture = { finalUrl: "http://a.example/p", status: 200, navigations: [], complete: true };
+  const kept = {
+    key: "media/1.png",
+    contentType: "image/png",
+    sizeBytes: 9,
+    width: 390,
+    height: 844,
+    truncated: false,
+  };
+  const busy = new ApiError(503, "busy", { code: "HOST_BUSY", details: { retry_after_seconds: 1 } });
+  const { dynamo, stateTable } = setup.aws;
+  const take = async (request: unknown) => {
+    asked.push(mediaRequestSchema.parse(request));
+    if (asked.length === 1) throw busy;
+    return { ...picture, ...kept };
+  };
+  const over = new AbortController();
+  const browser = (async () => {
+    while (!over.signal.aborted) {
+      for (const message of await setup.aws.receive("media", 1)) {
+        await answerRemoteCall({ dynamo, clock: systemClock }, stateTable, remoteCallSchema.parse(message), take);
+      }
+    }
+  })();
+  const config = {
+    render: "auto",
+    mobile: true,
+    actions: [{ type: "click", selector: "#more" }],
+    cookies: [{ host: "a.example", name: "s", value: "1" }],
+    headers: { "x-team": "blue" },
+  };
+  const wanted = { url: "http://a.example/p", formats: ["text", "screenshot"], screenshot: { full_page: false } };
+  const { status, body } = await scrape({ ...wanted, config });
+  over.abort();
+  await browser;
+  expect({ status, body }).toMatchObject({
+    status: 200,
+    body: {
+      text: expect.stringContaining("Made of oak"),
+      screenshot: { content_type: "image/png", width: 390, download_url: expect.stringContaining("media/1.png") },
+    },
+  });
+  const { actions, cookies, headers } = config;
+  const window = { width: 390, height: 844, mobile: true };
+  expect(asked).toHaveLength(2);
+  expect(asked[1]).toMatchObject({ kind: "screenshot", fullPage: false, window, actions, cookies, headers });
+});
+
 describe("a page that is not there is the answer's error", () => {
   const gone: Sent = {
     body: "",
@@ -112,6 +166,12 @@ test.each([
   [{ schema: { fields: { a: { selector: "p" } } } }, "schema"],
   [{ formats: ["json"], schema: { fields: { a: { selector: "p:" } } } }, "schema.fields.a.selector"],
   [{ config: { include_selectors: ["<"] } }, "config.include_selectors[0]"],
+  [{ screenshot: {} }, "screenshot"],
+  [{ config: { actions: [{ type: "click" }] } }, "config.actions[0].selector"],
+  [{ config: { actions: [{ type: "press", key: "a" }] } }, "config.actions[0].type"],
+  [{ config: { actions: Array(4).fill({ type: "wait", milliseconds: 10_000 }) } }, "config.actions"],
+  [{ config: { viewport: { width: 10, height: 500 } } }, "config.viewport.width"],
+  [{ config: { cookies: [{ host: "a.example", name: "s", value: "1; domain=x" }] } }, "config.cookies[0].value"],
   [{ timeout_seconds: 300 }, "timeout_seconds"],
   [{ format: "text" }, "format"],
 ])("%j is refused by its name", async (body, path) => {
@@ -121,6 +181,15 @@ test.each([
     body: { code: "VALIDATION_ERROR", details: { faults: [{ in: "body", path }] } },
   });
 });
+
+test.each([{ mobile: true }, { viewport: { width: 800, height: 600 } }, { actions: [{ type: "scroll" }] }])(
+  "%j without a browser is refused",
+  async (config) => {
+    const answer = await scrape({ url: "http://a.example/", config });
+    expect(answer).toMatchObject({ status: 400, body: { code: "VALIDATION_ERROR" } });
+    expect(answer.body.error).toContain(`${Object.keys(config)[0]} is for pages that are opened in a browser`);
+  },
+);
 
 test("a URL that is not public is refused", async () => {
   expect(await scrape({ url: "http://127.0.0.1/" })).toMatchObject({ status: 403, body: { code: "URL_BLOCKED" } });

@@ -45,6 +45,78 @@ const render = (
 ): Promise<RenderedPage> =>
   renderer.render(documentOf(`${site.origin}/page`, html, headers), { timeoutMs: 15_000, headers: {}, ...options });
 
+describe("what is done in a page before it is taken", () => {
+  const FORM = `<!doctype html><meta name="viewport" content="width=device-width"><body style="height:9000px">
+    <button id="more">More</button><input id="name"><p id="out"></p><div id="end"></div><script>
+    const out = document.querySelector("#out");
+    more.onclick = (event) => setTimeout(() => { out.textContent += " clicked:" + event.isTrusted }, 300);
+    document.querySelector("#name").oninput = (event) => { out.title = event.target.value };
+    addEventListener("scroll", () => { document.querySelector("#end").textContent = "scrolled:" + (scrollY > 5000) });
+    </script>`;
+
+  test("is done in its order, as a reader would", async () => {
+    const { html, shortcoming } = await render(FORM, {
+      actions: [
+        { type: "click", selector: "#more" },
+        { type: "wait_for", selector: "#out:not(:empty)" },
+        { type: "type", selector: "#name", text: "Ada" },
+        { type: "scroll" },
+        { type: "wait", milliseconds: 50 },
+      ],
+    });
+    expect(shortcoming).toBeNull();
+    expect(html).toContain('<p id="out" title="Ada"> clicked:true</p><div id="end">scrolled:true</div>');
+  });
+
+  test("ends with the first action that fails, and the page is as it was by then", async () => {
+    const { html, shortcoming } = await render(FORM, {
+      timeoutMs: 4_000,
+      actions: [
+        { type: "click", selector: "#more" },
+        { type: "click", selector: "#none" },
+        { type: "type", selector: "#name", text: "never" },
+      ],
+    });
+    expect(shortcoming).toMatchObject({ code: "ACTION_FAILED", retryable: false });
+    expect(shortcoming?.message).toBe("actions[1] (click): nothing that matches was shown in time");
+    expect(html).toContain('<p id="out"> clicked:true</p>');
+  });
+
+  test("leads to no other document, and to nothing that is not public", async () => {
+    const { navigations, html } = await render(
+      `<a id="away" href="${site.origin}/elsewhere">away</a><button onclick="fetch('http://127.0.0.1:9/')
+        .catch(() => { document.title = 'refused' })">ask</button>`,
+      {
+        actions: [
+          { type: "click", selector: "#away" },
+          { type: "click", selector: "button" },
+        ],
+      },
+    );
+    expect(navigations).toEqual([`${site.origin}/elsewhere`]);
+    expect(html).toContain("<title>refused</title>");
+    expect(site.paths()).toEqual([]);
+  });
+});
+
+test("a window is as large as it is asked for, and a phone's has a touch screen", async () => {
+  const html = `<!doctype html><meta name="viewport" content="width=device-width"><body><script>
+    document.body.textContent = [innerWidth, innerHeight, matchMedia("(pointer: coarse)").matches].join(" ")</script>`;
+  expect((await render(html, { window: { width: 700, height: 500, mobile: false } })).html).toContain("700 500 false");
+  expect((await render(html, { window: { width: 390, height: 844, mobile: true } })).html).toContain("390 844 true");
+});
+
+test("cookies go to the hosts that they name, and to no other", async () => {
+  const { hostname } = new URL(site.origin);
+  const cookies = [
+    { host: hostname, name: "session", value: "abc" },
+    { host: "other.example", name: "other", value: "x" },
+  ];
+  const { html } = await render(`${APP}<p id=c></p><script>c.textContent = document.cookie</script>`, { cookies });
+  expect(html).toContain('<p id="c">session=abc</p>');
+  expect(site.requests.map(({ headers }) => headers.cookie)).toEqual(["session=abc", "session=abc"]);
+});
+
 const APP = `<!doctype html><div id="root"></div><script src="/app.js"></script>`;
 
 describe("a page", () => {

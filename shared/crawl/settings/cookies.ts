@@ -1,0 +1,27 @@
+/** Cookies of a job: each for the one host that it names. */
+import { z } from "zod";
+
+export const cookieSchema = z.strictObject({
+  /** The name of the host alone, lower case: `shop.example.org`, and no other host gets it. */
+  host: z
+    .string()
+    .min(1)
+    .max(253)
+    .regex(/^[a-z0-9.:[\]-]+$/),
+  name: z
+    .string()
+    .max(200)
+    .regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/),
+  /** RFC 6265, cookie-octet. */
+  value: z
+    .string()
+    .max(4_096)
+    .regex(/^[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]*$/),
+});
+export type Cookie = z.output<typeof cookieSchema>;
+
+/** @returns the value of the `Cookie` header for a URL; null where no cookie is for its host */
+export function cookieHeader(cookies: readonly Cookie[], { hostname }: URL): string | null {
+  const own = cookies.filter(({ host }) => host === hostname);
+  return own.length === 0 ? null : own.map(({ name, value }) => `${name}=${value}`).join("; ");
+}
