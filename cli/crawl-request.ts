@@ -108,8 +108,11 @@ const given = (fields: Fields): Fields =>
 const isFields = (value: unknown): value is Fields =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** JSON is YAML, too. */
-function readFields(file: string): Fields {
+/**
+ * Reads the fields of a request; JSON is YAML, too.
+ * @throws CliError
+ */
+export function readFields(file: string): Fields {
   let text: string;
   try {
     text = readFileSync(file, "utf8");

@@ -8,6 +8,7 @@ import { type DiscoverOptions, discover } from "./commands/discover.ts";
 import { cancelJob, listJobs, type ResultsOptions, retryJob, showJob, showResults } from "./commands/jobs.ts";
 import { createKey, listKeys, type NewKeyOptions, revokeKey } from "./commands/keys.ts";
 import { runProgram } from "./commands/run.ts";
+import { type ScrapeOptions, scrape } from "./commands/scrape.ts";
 import { SEARCH_MODES, type SearchOptions, search } from "./commands/search.ts";
 import { type ConnectionFlags, findConnection } from "./connection.ts";
 import { CliError, EXIT } from "./exit.ts";
@@ -114,6 +115,21 @@ program
   .addOption(json())
   .action((urls: string[], options: CrawlOptions, command: Command) =>
     withApi(command, (api) => crawl(api, terminal, urls, options)),
+  );
+
+program
+  .command("scrape")
+  .description("print one page: its content, or what else is asked for")
+  .argument("<url>")
+  .option(
+    "--format <name>",
+    "markdown, text, html, raw_html, links, metadata, json or screenshot (may be repeated)",
+    repeated,
+  )
+  .option("--config <file>", "JSON or YAML file with fields of the API's request, as config and schema")
+  .addOption(json())
+  .action((url: string, options: ScrapeOptions, command: Command) =>
+    withApi(command, (api) => scrape(api, terminal, url, options)),
   );
 
 program

@@ -16,6 +16,12 @@ beforeAll(async () => {
   site = await startSite({
     "/": shell,
     "/second": shell,
+    "/form": {
+      headers: { "content-type": "text/html" },
+      body: `<!doctype html><input><button>Add</button><ul></ul><script>
+        document.querySelector("button").onclick = () => { document.querySelector("ul").innerHTML = "<li>" +
+          document.querySelector("input").value + " by " + innerWidth + " with " + document.cookie + "</li>" }</script>`,
+    },
     "/app.js": {
       headers: { "content-type": "text/javascript" },
       body: `document.title = "Page " + location.pathname; document.querySelector("#root").innerHTML =
@@ -53,4 +59,34 @@ it("takes a picture whose link works", async () => {
   const picture = await fetch(answer.download_url);
   expect(picture.headers.get("content-type")).toBe("image/png");
   expect((await picture.arrayBuffer()).byteLength).toBe(answer.size_bytes);
+});
+
+it("scrapes a page after what is done in it, with its picture", async () => {
+  const answer = await instance.call<{ text: string; json: unknown; screenshot: { width: number; height: number } }>(
+    "POST",
+    "/api/v1/scrape",
+    {
+      url: `${site.origin}/form`,
+      formats: ["text", "json", "screenshot"],
+      schema: { fields: { items: { selector: "li", multiple: true } } },
+      screenshot: { full_page: false },
+      config: {
+        render: "always",
+        rate_limit_rps: 50,
+        viewport: { width: 500, height: 400 },
+        cookies: [{ host: new URL(site.origin).hostname, name: "lamp", value: "lit" }],
+        actions: [
+          { type: "type", selector: "input", text: "Skerry" },
+          { type: "click", selector: "button" },
+          { type: "wait_for", selector: "li" },
+        ],
+        include_selectors: ["ul"],
+      },
+    },
+  );
+  expect(answer).toMatchObject({
+    text: "Skerry by 500 with lamp=lit",
+    json: { items: ["Skerry by 500 with lamp=lit"] },
+    screenshot: { width: 500, height: 400 },
+  });
 });

@@ -21,12 +21,20 @@ export async function startApiServer(): Promise<ApiServer> {
     const url = new URL(request.url ?? "/", "http://api.test");
     const route = match(request.method ?? "GET", url.pathname);
     if (route === undefined || !("spec" in route)) return response.writeHead(404).end();
-    const event = proxyEvent({ request, url, body: await buffer(request), requestId: "cli-test", time: 0 }, route);
+    const sent = await buffer(request);
+    const event = proxyEvent({ request, url, body: sent, requestId: "cli-test", time: 0 }, route);
     const file = join(import.meta.dirname, "../../../functions", route.spec.name, "handler.ts");
     const { handler, api } = (await import(file)) as Pick<Api, "handler"> & { api: Api | StreamApi };
     if ("streaming" in api) {
-      const headers = { Authorization: request.headers.authorization ?? "" };
-      const { status, body } = await callApi(api, { path: request.url ?? "/", headers });
+      const { authorization: Authorization = "", "content-type": type = "" } = request.headers;
+      const headers = { Authorization, "Content-Type": type };
+      const { method = "GET", url: path = "/" } = request;
+      const { status, body } = await callApi(api, {
+        method,
+        path,
+        headers,
+        ...(sent.length > 0 && { body: `${sent}` }),
+      });
       return response.writeHead(status).end(JSON.stringify(body));
     }
     const answer = readProxyAnswer(await handler(event as unknown as APIGatewayProxyEvent, {} as Context));

@@ -245,6 +245,26 @@ it("prints its version, and what the programs take that it starts", async () => 
   }
 });
 
+it("tells why a page cannot be scraped, and which of the fields of a file is wrong", async () => {
+  expect(await run(["scrape", "http://10.0.0.1/"])).toMatchObject({
+    code: 1,
+    err: expect.stringContaining("10.0.0.1"),
+  });
+  const file = join(folder, "scrape.yaml");
+  writeFileSync(file, "config:\n  include_selectors: ['p::before']\n");
+  const refused = await run([
+    "scrape",
+    "https://example.org/",
+    "--config",
+    file,
+    "--format",
+    "text",
+    "--format",
+    "links",
+  ]);
+  expect(refused).toMatchObject({ code: 1, err: expect.stringContaining("config.include_selectors[0]") });
+});
+
 it("lists what a discovery found, one URL a line", async () => {
   const running = run(["discover", "shop.example", "--max-urls", "5"]);
   await expect.poll(() => setup.database.sql`select 1 from discovery_jobs`).toHaveLength(1);
