@@ -5,7 +5,7 @@
  */
 import { existsSync } from "node:fs";
 import { cp, mkdir, readdir, rm } from "node:fs/promises";
-import { join, relative } from "node:path";
+import { basename, join, relative } from "node:path";
 import { build, type Metafile, type Plugin } from "esbuild";
 import { TOPOLOGY } from "./topology.ts";
 
@@ -14,6 +14,9 @@ const MIGRATIONS = join("shared", "platform", "database", "migrations");
 
 /** Native code of the embedded runtime. On AWS vectors live in Qdrant. */
 const EXTERNAL = ["sqlite-vec"];
+
+/** Files that a function runs in threads of their own: each stands beside its code, bundled by itself. */
+const WORKERS: Readonly<Record<string, readonly string[]>> = { render: ["shared/render/pdf/pdf-worker.ts"] };
 
 export interface Bundle {
   name: string;
@@ -37,7 +40,12 @@ export async function bundleFunctions(
   await rm(outputDirectory, { recursive: true, force: true });
   const { metafile } = await build({
     absWorkingDir: REPOSITORY,
-    entryPoints: Object.fromEntries(names.map((name) => [`${name}/index`, join("functions", name, "handler.ts")])),
+    entryPoints: Object.fromEntries(
+      names.flatMap((name) => [
+        [`${name}/index`, join("functions", name, "handler.ts")],
+        ...(WORKERS[name] ?? []).map((file) => [`${name}/${basename(file, ".ts")}`, file]),
+      ]),
+    ),
     outdir: outputDirectory,
     outExtension: { ".js": ".mjs" },
     bundle: true,

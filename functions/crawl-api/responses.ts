@@ -96,7 +96,7 @@ export const jobUrlSchema = z.object({
     .object({
       /** What `auto` saw in the HTML, or `always`. */
       reason: z.string(),
-      renderer: z.enum(["chromium", "crawl4ai"]).nullable(),
+      renderer: z.enum(["chromium", "crawl4ai", "pdfjs"]).nullable(),
       /** Whether the archive has its DOM. */
       archived: z.boolean(),
       error_code: z.string().nullable(),

@@ -29,7 +29,7 @@ const renderingSchema = z.strictObject({
   /** What `auto` saw in the HTML, or `always`. */
   reason: z.string(),
   /** Null where none came to it. */
-  renderer: z.enum(["chromium", "crawl4ai"]).nullable(),
+  renderer: z.enum(["chromium", "crawl4ai", "pdfjs"]).nullable(),
   /** The DOM as a `conversion` record; null where there is none: then the text is that of the response. */
   warc: warcPointerSchema.nullable(),
   error: captureErrorSchema.nullable(),

@@ -117,7 +117,7 @@ export function createCaptureWriter(options: CaptureWriterOptions): CaptureWrite
       const pointers = members.length === 0 ? [] : openSegment().append(members);
       const warc = pointers.find((pointer) => pointer.recordId === recordId) ?? null;
       pending.push({ capture: { ...capture, warc }, rendering });
-      textChars += rendering?.html.length ?? 0;
+      textChars += (rendering?.html.length ?? 0) + (rendering?.pdf?.length ?? 0);
       textChars += (capture.extraction?.text.length ?? 0) + (capture.extraction?.markdown.length ?? 0);
       timer ??= setTimeout(() => void flushByTime(), FLUSH_AFTER_MS);
       const full =

@@ -104,11 +104,13 @@ export async function fetchPage(target: TaskUrl, context: PageContext): Promise<
     return ended(null);
   }
   if (response.status < 200 || response.status > 299) return ended(statusFault(response.status));
-  const { error, html, ...content } = await readPageContent(response, url.href, maxBytes, {
+  const { error, html, pdf, ...content } = await readPageContent(response, url.href, maxBytes, {
     selection: selectionOf(config),
     anchors: context.anchors,
+    pdf: config.pdf === "read",
   });
   Object.assign(capture, content);
+  if (pdf !== undefined) rendering = { reason: "pdf", html: "", pdf: Buffer.from(pdf).toString("base64") };
   if (html !== null && content.extraction !== null) {
     const reason = renderReason(config.render, html, content.extraction);
     if (reason !== null) rendering = { reason, html };

@@ -13,6 +13,8 @@ import { isXhtml, listOfPages, xmlText } from "./xml-text.ts";
 export interface PageContent extends Pick<Capture, "mimeType" | "charset" | "extraction" | "truncated" | "error"> {
   /** The text that was extracted, where it is a whole HTML page: what a browser may be given. */
   html: string | null;
+  /** The body, where it is a whole PDF and was asked for. */
+  pdf?: Uint8Array;
 }
 
 /**
@@ -28,6 +30,8 @@ export interface ReadOptions {
   selection?: ContentSelection;
   /** Whether the text of the links is wanted, too. */
   anchors?: boolean;
+  /** Whether the body of a PDF is wanted: it is no text here. */
+  pdf?: boolean;
 }
 
 /**
@@ -38,7 +42,7 @@ export async function readPageContent(
   response: HttpResponse,
   url: string,
   maxBytes: number,
-  { selection = MAIN_CONTENT, anchors = false }: ReadOptions = {},
+  { selection = MAIN_CONTENT, anchors = false, pdf = false }: ReadOptions = {},
 ): Promise<PageContent> {
   const { essence: mimeType, charset: label } = parseMediaType(headerValue(response.headers, "content-type"));
   // 206 answers a Range that was never sent: whatever is missing, this is not the whole page
@@ -56,7 +60,10 @@ export async function readPageContent(
   const decoded = await decodeContent(response.body, coding, maxBytes, cut);
   if ("failed" in decoded) return without(fault("DECODE_FAILED", decoded.failed));
   const { kind, reason } = textKindOf(mimeType, decoded.bytes);
-  if (kind === undefined) return without(fault("UNSUPPORTED_TYPE", reason), cut || decoded.truncated);
+  if (kind === undefined) {
+    const unread = without(fault("UNSUPPORTED_TYPE", reason), cut || decoded.truncated);
+    return pdf && !unread.truncated && isPdf(mimeType, decoded.bytes) ? { ...unread, pdf: decoded.bytes } : unread;
+  }
 
   const { text: whole, charset } = decodeText(decoded.bytes, label, kind);
   const list = kind === "plain" ? undefined : listOfPages(whole);
@@ -76,6 +83,14 @@ export async function readPageContent(
   }
 }
 
+/** Of larger ones nothing is read: each travels as a whole to whoever reads it. */
+const LARGEST_PDF_BYTES = 20 * 1024 * 1024;
+
+function isPdf(mimeType: string | null, bytes: Uint8Array): boolean {
+  if (mimeType !== null && !/^application\/(x-)?(pdf|octet-stream)$/.test(mimeType)) return false;
+  return bytes.length <= LARGEST_PDF_BYTES && Buffer.from(bytes.subarray(0, 5)).toString("latin1") === "%PDF-";
+}
+
 /** How much of a text is extracted, in UTF-16 code units. */
 function extractedLength(text: string): number {
   const limit = Math.min(text.length, MAX_EXTRACTED_CHARS);
@@ -92,7 +107,7 @@ function extract(
   kind: "html" | "xml" | "plain",
   url: string,
   headers: HttpResponse["headers"],
-  options: Required<ReadOptions>,
+  options: Pick<Required<ReadOptions>, "selection" | "anchors">,
 ): Extraction {
   if (kind === "plain") return extractPlainText(text);
   if (kind === "xml" && !isXhtml(text)) return extractPlainText(xmlText(text));

@@ -12,6 +12,7 @@ import type { Clock } from "../../platform/clock.ts";
 import { PermanentError, RetryableError } from "../../platform/errors.ts";
 import type { Logger } from "../../platform/observability/log.ts";
 import { retryTransient } from "../../platform/transient-errors.ts";
+import { renderPdf } from "../../render/pdf/pdf-page.ts";
 import { RenderError, type RenderedPage, type Renderer } from "../../render/renderer.ts";
 import { isInfrastructureFault } from "../fetch/stop-reason.ts";
 import type { HttpResponse } from "../http/exchange.ts";
@@ -81,7 +82,7 @@ export async function runRenderTask(
 
   const poll = createPageStopPoll(dependencies, task, claim);
   let unwanted = await poll.reason();
-  if (unwanted === null && renderer.asksAgain) {
+  if (unwanted === null && renderer.asksAgain && claim.pdf === undefined) {
     await waitForSlot(dependencies, claim);
     unwanted = await poll.reason();
   }
@@ -91,16 +92,21 @@ export async function runRenderTask(
   let page: RenderedPage;
   try {
     poll.start();
-    page = await renderThrough(dependencies, claim, {
-      waitFor: claim.config.wait_for,
-      timeoutMs: Math.max(1000, Math.min(claim.config.page_timeout_ms, remainingMs() - CLOSING_MS)),
-      headers: claim.config.headers,
-      cookies: claim.config.cookies,
-      window: windowOf(claim.config),
-      actions: claim.config.actions,
-      signal: poll.signal,
-      mayLeave: poll.mayLeave,
-    });
+    const timeoutMs = Math.max(1000, Math.min(claim.config.page_timeout_ms, remainingMs() - CLOSING_MS));
+    const { signal } = poll;
+    page =
+      claim.pdf !== undefined
+        ? await renderPdf(Buffer.from(claim.pdf, "base64"), { timeoutMs, signal })
+        : await renderThrough(dependencies, claim, {
+            waitFor: claim.config.wait_for,
+            timeoutMs,
+            headers: claim.config.headers,
+            cookies: claim.config.cookies,
+            window: windowOf(claim.config),
+            actions: claim.config.actions,
+            signal,
+            mayLeave: poll.mayLeave,
+          });
   } catch (error) {
     if (isInfrastructureFault(error)) throw error;
     if (poll.signal.aborted) return await without(poll.signal.reason as CaptureError, "unwanted", elapsed());
@@ -144,21 +150,25 @@ async function withDom(
   );
 
   const content = await readPageContent(domResponse(capture, dom), capture.finalUrl, dom.length + 1, {
-    selection: selectionOf(claim.config),
+    selection: claim.pdf === undefined ? selectionOf(claim.config) : WHOLE_PDF,
   });
   const shortcoming = shortcomingOf(page, content, capture);
   const keepsOwn = shortcoming !== null && KEEPS_OWN_TEXT.has(shortcoming.code);
   const extraction = keepsOwn ? capture.extraction : content.extraction;
   return {
     ...capture,
+    error: claim.pdf === undefined || keepsOwn ? capture.error : null,
     extraction: extraction && { ...extraction, links: [...new Set([...extraction.links, ...page.navigations])] },
     rendered: {
       ...renderingOf(claim, shortcoming === null ? null : captureError(shortcoming)),
       warc,
-      renderer: renderer.name,
+      renderer: claim.pdf === undefined ? renderer.name : "pdfjs",
     },
   };
 }
+
+/** It has no furniture, and nothing that a selector of pages could mean. */
+const WHOLE_PDF = { include: [], exclude: [], mainOnly: false };
 
 /** Codes of a DOM that says less than the response did. */
 const KEEPS_OWN_TEXT = new Set(["RENDER_FAILED", "RENDER_NAVIGATED", "RENDER_EMPTY"]);

@@ -54,6 +54,8 @@ export const crawlConfigSchema = z.strictObject({
   ignore_parameters: z.array(z.string().min(1).max(100)).max(50).default([]),
   /** Whether a page is opened in a browser: `auto` where its HTML holds little text of its own. */
   render: z.enum(["never", "auto", "always"]).default("never"),
+  /** Whether the text of PDFs is read, page by page; they are archived in any case. */
+  pdf: z.enum(["archive", "read"]).default("archive"),
   /** CSS selector that must appear before a rendered page counts as loaded. */
   wait_for: z.string().min(1).max(500).optional(),
   /** The window of a page that is opened in a browser, in CSS pixels; left out: 1280 × 800, or that of a phone. */

@@ -30,6 +30,8 @@ const renderClaimSchema = z.strictObject({
   reason: z.string(),
   /** Decoded body of the response. */
   html: z.string(),
+  /** The body in Base64, of a PDF. */
+  pdf: z.base64().optional(),
   config: crawlConfigSchema,
 });
 export type RenderClaim = z.infer<typeof renderClaimSchema>;
@@ -38,15 +40,17 @@ export interface RenderRequest {
   /** See `renderReason`. */
   reason: string;
   html: string;
+  /** In Base64. */
+  pdf?: string | undefined;
 }
 
 export async function sendToRender(
   { objects, queues }: { objects: ObjectStore; queues: QueueSender },
   { jobId, taskId, deadline, config }: Pick<FetchTask, "jobId" | "taskId" | "deadline" | "config">,
   capture: Capture,
-  { reason, html }: RenderRequest,
+  { reason, html, pdf }: RenderRequest,
 ): Promise<void> {
-  const claim: RenderClaim = { capture, reason, html, config };
+  const claim: RenderClaim = { capture, reason, html, ...(pdf !== undefined && { pdf }), config };
   const claimKey = await writeClaimCheck(objects, jobId, claim);
   const { urlHash } = capture;
   await queues.send(RENDER_QUEUE, { jobId, taskId, urlHash, claimKey, deadline } satisfies RenderTask);

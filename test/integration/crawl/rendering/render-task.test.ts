@@ -1,10 +1,11 @@
 /** What becomes of a page that goes to the renderer, whatever the renderer does with it. */
 import { randomUUID } from "node:crypto";
-import { expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { readWarcRecord } from "../../../../shared/capture/warc-reader.ts";
 import { RetryableError } from "../../../../shared/platform/errors.ts";
 import { RenderError } from "../../../../shared/render/renderer.ts";
 import { measuredIn } from "../../../services/measured.ts";
+import { pdfFile } from "../../../services/pdf-file.ts";
 import { type Site, startSite } from "../../../sites/site.ts";
 import { fetchTask } from "../fetch/harness.ts";
 import { domOf, fakeRenderer, renderHarness } from "./render-harness.ts";
@@ -91,6 +92,55 @@ test("the renderer gets the document that was archived, the job's headers, cooki
       cookies,
     },
   ]);
+});
+
+describe("a PDF that is to be read", () => {
+  const PDF = pdfFile([["The tide brings driftwood."], ["It leaves shells along the strand."]], { title: "Tides" });
+  const config = { pdf: "read", include_selectors: [".none"] };
+  const sent = (body: Buffer) => ({ headers: { "content-type": "application/pdf" }, body });
+  const neverOpened = fakeRenderer(() => expect.fail("a browser opened it"));
+
+  test("becomes a page whose sections are its pages, archived as a conversion", async () => {
+    await using files = await startSite({ "/tides.pdf": sent(PDF) });
+    const harness = await renderHarness(neverOpened);
+    await harness.fetch.deliver(fetchTask({ urls: [`${files.origin}/tides.pdf`], config }));
+    for (const task of await harness.tasks()) await harness.render(task);
+    const [capture] = await harness.fetch.captures();
+    expect(capture).toMatchObject({
+      status: 200,
+      mimeType: "application/pdf",
+      error: null,
+      rendered: { reason: "pdf", renderer: "pdfjs", error: null, warc: { key: expect.any(String) } },
+    });
+    expect(capture?.extraction).toMatchObject({
+      title: "Tides",
+      text: "Page 1\n\nThe tide brings driftwood.\n\nPage 2\n\nIt leaves shells along the strand.",
+      markdown: "## Page 1\n\nThe tide brings driftwood.\n\n## Page 2\n\nIt leaves shells along the strand.",
+      sections: [{ heading: "Page 1" }, { heading: "Page 2" }],
+    });
+    expect(files.paths().filter((path) => path === "/tides.pdf")).toHaveLength(1);
+  });
+
+  test("and cannot be read, is delivered as it was fetched, and says why", async () => {
+    await using files = await startSite({ "/broken.pdf": sent(Buffer.from("%PDF-1.4 broken")) });
+    const harness = await renderHarness(neverOpened);
+    await harness.fetch.deliver(fetchTask({ urls: [`${files.origin}/broken.pdf`], config }));
+    for (const task of await harness.tasks()) await harness.render(task);
+    expect(await harness.fetch.captures()).toMatchObject([
+      {
+        error: { code: "UNSUPPORTED_TYPE" },
+        rendered: { reason: "pdf", warc: null, error: { code: "RENDER_FAILED" } },
+      },
+    ]);
+  });
+
+  test("is not read where nobody asks for it", async () => {
+    await using files = await startSite({ "/tides.pdf": sent(PDF) });
+    const harness = await renderHarness(neverOpened);
+    await harness.fetch.deliver(fetchTask({ urls: [`${files.origin}/tides.pdf`], config: {} }));
+    expect(await harness.tasks()).toEqual([]);
+    expect(await harness.fetch.captures()).toMatchObject([{ error: { code: "UNSUPPORTED_TYPE" }, rendered: null }]);
+  });
 });
 
 test("of the DOM is kept what the settings of the job select", async () => {
