@@ -1,6 +1,7 @@
 /** A crawl whose pages are filled in by scripts, and a picture of one of them, on a whole instance. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { RunningInstance } from "../services/instance.ts";
+import { pdfFile } from "../services/pdf-file.ts";
 import { sharedRuntime } from "../services/shared-runtime.ts";
 import { type Site, startSite } from "../sites/site.ts";
 
@@ -16,6 +17,10 @@ beforeAll(async () => {
   site = await startSite({
     "/": shell,
     "/second": shell,
+    "/log.pdf": {
+      headers: { "content-type": "application/pdf" },
+      body: pdfFile([["The ice came early."], ["No ship passed."]]),
+    },
     "/form": {
       headers: { "content-type": "text/html" },
       body: `<!doctype html><input><button>Add</button><ul></ul><script>
@@ -89,4 +94,13 @@ it("scrapes a page after what is done in it, with its picture", async () => {
     json: { items: ["Skerry by 500 with lamp=lit"] },
     screenshot: { width: 500, height: 400 },
   });
+});
+
+it("reads a PDF page by page", async () => {
+  const answer = await instance.call<{ markdown: string }>("POST", "/api/v1/scrape", {
+    url: `${site.origin}/log.pdf`,
+    formats: ["markdown"],
+    config: { pdf: "read", rate_limit_rps: 50 },
+  });
+  expect(answer.markdown).toBe("## Page 1\n\nThe ice came early.\n\n## Page 2\n\nNo ship passed.");
 });

@@ -102,6 +102,10 @@ test("the migration finds its SQL beside itself", async () => {
   expect(files.length).toBeGreaterThan(0);
 });
 
+test("the thread that reads PDFs lies beside the function that starts it", async () => {
+  expect(await readdir(bundleOf("render").directory)).toEqual(["index.mjs", "pdf-worker.mjs"]);
+});
+
 test("a function without a handler stops the build", async () => {
   await expect(bundleFunctions(join(folder, "none"), ["no-such-function"])).rejects.toThrow(/no-such-function/);
 });
