@@ -48,7 +48,7 @@ const DECISIVE = new Set(
     "cookie cookies consent gdpr gprd popup newsletter newsletters sidebar outbrain taboola zergnet advert " +
     "advertisement advertising adbox adslot breadcrumb breadcrumbs sharedaddy addthis addtoany yarpp navbar " +
     "pagination caption captions comments commentlist disqus livefyre footer mostread morestories printonly " +
-    "relateds seealso"
+    "relateds seealso adblock adblocker"
   ).split(" "),
 );
 
@@ -138,6 +138,8 @@ function readName(name: string): Hint {
       if (kind === "none") {
         kind = "boilerplate";
         word = part;
+        // the rest of a text, or links to others
+        unsure = previous === "read";
       }
       if (!FILLER.has(previous) && previous.length > 3 && !BOILERPLATE.has(previous)) foreign--;
     } else if (BOILERPLATE.has(part)) {

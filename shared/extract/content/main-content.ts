@@ -13,9 +13,11 @@ import { type Page, PageElement } from "../parse/page-tree.ts";
 import { clean, dropRepeats } from "./boilerplate.ts";
 import { trimEdges } from "./edges.ts";
 import { acquitHeadline, findHeadline, withHeadline } from "./headline.ts";
+import { showHiddenText } from "./hidden-text.ts";
+import { HintReader } from "./hints.ts";
 import { linesOf } from "./lines.ts";
 import { PageHints } from "./page-hints.ts";
-import { isInvisible, measure } from "./prose.ts";
+import { isInvisible, measure, type Notes } from "./prose.ts";
 import { dropSeeAlso } from "./see-also.ts";
 
 /** Elements that hold text rather than other containers: the descent stops above them. */
@@ -41,11 +43,13 @@ export interface MainContent {
 /** Finds the elements that hold the main content, and marks what is none of it as dropped. */
 export function findMainContent(page: Page): MainContent {
   const top = page.body ?? page.html ?? pseudoBody(page);
-  const headings: PageElement[] = [];
-  measure(top, headings);
-  const headline = findHeadline(page, headings);
+  const notes: Notes = { headings: [], hidden: [] };
+  measure(top, notes);
+  const reader = new HintReader();
+  showHiddenText(top, notes, reader);
+  const headline = findHeadline(page, notes.headings);
   if (headline !== null) acquitHeadline(headline);
-  const hints = new PageHints(top);
+  const hints = new PageHints(top, reader);
   weigh(top, hints);
   const isArticle =
     top.weight >= ENOUGH_PROSE && (top.weight >= MUCH_PROSE || top.weight >= top.prose * SHARE_OF_PROSE);

@@ -1,6 +1,6 @@
 /** Weighs what the names of a page's elements say against what the elements hold. */
 import { PageElement } from "../parse/page-tree.ts";
-import { HintReader } from "./hints.ts";
+import type { HintReader } from "./hints.ts";
 
 /** A hint is wrong about an element that holds this share of the page's prose. */
 const REFUTES = { unsure: 0.4, sure: 0.6, comments: 0.85 };
@@ -16,12 +16,13 @@ const EXHIBITS = new Set(["pre", "code", "table", "blockquote", "math", "ul", "o
 const NEVER_CONTENT = new Set("role cookie cookies consent gdpr gprd footer sidebar newsletter newsletters".split(" "));
 
 export class PageHints {
-  private readonly reader = new HintReader();
+  private readonly reader: HintReader;
   private readonly refuted = new Set<string>();
   private readonly total: number;
 
   /** @param body measured */
-  constructor(body: PageElement) {
+  constructor(body: PageElement, reader: HintReader) {
+    this.reader = reader;
     this.total = body.prose;
     this.refuteWords(body);
   }

@@ -12,18 +12,40 @@ const NEVER = new Set(
   ).split(" "),
 );
 
+const HEADS = new Set(["th", "dt", "summary", "legend"]);
+
 /** Whether an element is not shown, or never holds content. */
 export function isInvisible(element: PageElement): boolean {
-  return NEVER.has(element.name) || isHidden(element);
+  return (NEVER.has(element.name) && !isHeadingButton(element)) || isHidden(element);
+}
+
+/** Questions that unfold, and columns that sort, are buttons in headings. */
+function isHeadingButton({ name, parent }: PageElement): boolean {
+  if (name !== "button") return false;
+  let around = parent;
+  for (let levels = 0; levels < 3 && around instanceof PageElement; levels++) {
+    if (headingLevel(around.name) > 0 || HEADS.has(around.name)) return true;
+    if (/accordion|faq|question/i.test(around.attribs.class ?? "") && around.children.length < 8) return true;
+    around = around.parent;
+  }
+  return false;
+}
+
+/** What is noted while a page is measured. */
+export interface Notes {
+  /** In document order. */
+  headings: PageElement[];
+  /** Outermost elements that are not shown, though they may hold text. */
+  hidden: PageElement[];
 }
 
 export const isHidden = (element: PageElement): boolean => hiddenBy(element).length > 0;
 
 /**
  * Sums the figures of elements from the leaves up. A run of text between two blocks counts as a paragraph of its block.
- * @param headings takes the headings, in document order
+ * @param notes takes what is found
  */
-export function measure(element: PageElement, headings: PageElement[] = []): void {
+export function measure(element: PageElement, notes: Notes = { headings: [], hidden: [] }): void {
   let runText = 0;
   let runLinks = 0;
   let runMarks = 0;
@@ -47,9 +69,10 @@ export function measure(element: PageElement, headings: PageElement[] = []): voi
     if (child.name === "img") element.holdsImage = true;
     if (isInvisible(child)) {
       child.dropped = true;
+      if (!NEVER.has(child.name) || child.name === "noscript") notes.hidden.push(child);
       continue;
     }
-    measure(child, headings);
+    measure(child, notes);
     if (child.holdsImage) element.holdsImage = true;
     if (child.name === "a" && child.textLength <= 1 && isPermalink(child)) {
       child.dropped = true;
@@ -74,7 +97,7 @@ export function measure(element: PageElement, headings: PageElement[] = []): voi
   }
   if (headingLevel(element.name) > 0) {
     element.headings = 1;
-    headings.push(element);
+    notes.headings.push(element);
   }
   if (headingLevel(element.name) > 1 && element.textLength > 8 && element.linkLength > element.textLength * 0.8) {
     if (hasPageLink(element)) element.linkedHeadings = 1;
