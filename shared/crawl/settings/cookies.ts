@@ -1,7 +1,7 @@
 /** Cookies of a job: each for the one host that it names. */
 import { z } from "zod";
 
-export const cookieSchema = z.strictObject({
+const cookieSchema = z.strictObject({
   /** The name of the host alone, lower case: `shop.example.org`, and no other host gets it. */
   host: z
     .string()
@@ -18,6 +18,16 @@ export const cookieSchema = z.strictObject({
     .max(4_096)
     .regex(/^[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]*$/),
 });
+/** Together, as servers take no more of them: characters of JSON. */
+const MAX_COOKIES_LENGTH = 8_192;
+
+export const cookiesSchema = z
+  .array(cookieSchema)
+  .max(50)
+  .refine(
+    (cookies) => JSON.stringify(cookies).length <= MAX_COOKIES_LENGTH,
+    `hold over ${MAX_COOKIES_LENGTH} characters`,
+  );
 export type Cookie = z.output<typeof cookieSchema>;
 
 /** @returns the value of the `Cookie` header for a URL; null where no cookie is for its host */

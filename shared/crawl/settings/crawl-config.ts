@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { ContentSelection } from "../../extract/content/selection.ts";
 import { selectorSchema } from "../../extract/fields/field-schema.ts";
 import { actionsSchema, viewportSchema } from "./browser-settings.ts";
-import { cookieSchema } from "./cookies.ts";
+import { cookiesSchema } from "./cookies.ts";
 
 /** A slot keeps every job away from the host until the next one: a lower rate would close it for all of them. */
 export const MIN_RATE_RPS = 0.01;
@@ -65,7 +65,7 @@ export const crawlConfigSchema = z.strictObject({
   /** What is done in a page that is opened in a browser, before its DOM is taken. */
   actions: actionsSchema.default([]),
   /** Cookies for the hosts that they name. */
-  cookies: z.array(cookieSchema).max(50).default([]),
+  cookies: cookiesSchema.default([]),
   /** CSS selectors of what is the content of a page, whole; none: its main content. */
   include_selectors: z.array(selectorSchema).max(20).default([]),
   /** CSS selectors of what is left out of the content. */

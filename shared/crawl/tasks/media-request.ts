@@ -2,7 +2,7 @@
 import { z } from "zod";
 
 import { actionsSchema } from "../settings/browser-settings.ts";
-import { cookieSchema } from "../settings/cookies.ts";
+import { cookiesSchema } from "../settings/cookies.ts";
 
 export const MEDIA_QUEUE = "media";
 
@@ -14,7 +14,7 @@ const page = {
   window: z.strictObject({ width: z.int(), height: z.int(), mobile: z.boolean() }),
   actions: actionsSchema,
   headers: z.record(z.string(), z.string()),
-  cookies: z.array(cookieSchema),
+  cookies: cookiesSchema,
 };
 
 export const mediaRequestSchema = z.discriminatedUnion("kind", [

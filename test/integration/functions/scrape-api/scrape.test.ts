@@ -172,6 +172,10 @@ test.each([
   [{ config: { actions: Array(4).fill({ type: "wait", milliseconds: 10_000 }) } }, "config.actions"],
   [{ config: { viewport: { width: 10, height: 500 } } }, "config.viewport.width"],
   [{ config: { cookies: [{ host: "a.example", name: "s", value: "1; domain=x" }] } }, "config.cookies[0].value"],
+  [
+    { config: { cookies: Array(3).fill({ host: "a.example", name: "s", value: "v".repeat(4_000) }) } },
+    "config.cookies",
+  ],
   [{ timeout_seconds: 300 }, "timeout_seconds"],
   [{ format: "text" }, "format"],
 ])("%j is refused by its name", async (body, path) => {
