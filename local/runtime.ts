@@ -1,6 +1,11 @@
 /** Everything on one machine: the services, the handlers of a topology in worker threads, and what wakes them. */
 import { join, resolve } from "node:path";
 import type { FunctionSpec, Topology } from "../infra/topology/spec.ts";
+import { embedderDescriptor } from "../shared/knowledge/embedders/registry.ts";
+import { shareWeights } from "../shared/knowledge/embedders/static/model.ts";
+import { STATIC_DESCRIPTOR } from "../shared/knowledge/embedders/static/static-descriptor.ts";
+import { modelDirectory } from "../shared/knowledge/embedders/static/static-embedder.ts";
+import type { Config } from "../shared/platform/config.ts";
 import { ensureAdminKey } from "./admin-key.ts";
 import type { LocalAws } from "./aws/emulators.ts";
 import { announcedEnvironment, checkEnvironment, type Environment, handlerEnvironment } from "./environment.ts";
@@ -134,6 +139,7 @@ class RunningRuntime implements Runtime {
   async start(env: Environment, { config, replaced }: ReturnType<typeof checkEnvironment>): Promise<void> {
     // first, since a port that is taken is the most likely fault
     this.#gateway = await this.#openGateway();
+    this.#shareModel(config);
     const services = await startServices({
       topology: this.#topology,
       home: this.#home,
@@ -278,6 +284,18 @@ class RunningRuntime implements Runtime {
           },
         }),
       );
+    }
+  }
+
+  /** Where a model comes along, its weights are read once for all threads. */
+  #shareModel(config: Config): void {
+    const embeds = this.#topology.functions.some(({ grants }) => grants.embedder);
+    if (!embeds || embedderDescriptor(config) !== STATIC_DESCRIPTOR) return;
+    try {
+      shareWeights(modelDirectory(config.embedderModelPath));
+    } catch (error) {
+      // whoever embeds says so as well, and readiness does
+      this.#log.fault(error instanceof Error ? error : new Error(String(error)));
     }
   }
 

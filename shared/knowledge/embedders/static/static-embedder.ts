@@ -5,21 +5,22 @@
 import { accessSync } from "node:fs";
 import { join } from "node:path";
 import { RetryableError } from "../../../platform/errors.ts";
-import { once } from "../../../platform/once.ts";
 import type { Embedder } from "../embedder.ts";
-import { MODEL_FILES, readModel, type StaticModel } from "./model.ts";
+import { loadModel, MODEL_FILES, type StaticModel } from "./model.ts";
 import { visitRows } from "./pieces.ts";
 import { STATIC_DESCRIPTOR } from "./static-descriptor.ts";
 
 const OWN_FILES = join(import.meta.dirname, "../../../../layers/embedding-model");
 
+/** @param path empty: the repository's own files */
+export const modelDirectory = (path: string): string => path || OWN_FILES;
+
 /** @param path of the folder with the model's files; empty: the repository's own */
 export function createStaticEmbedder(path = ""): Embedder {
-  const directory = path || OWN_FILES;
-  const load = once(() => readModel(directory));
+  const directory = modelDirectory(path);
   const open = (): StaticModel => {
     try {
-      return load();
+      return loadModel(directory);
     } catch (cause) {
       throw new RetryableError("The embedding model did not load: are its files in EMBEDDER__MODEL_PATH?", {
         code: "EMBEDDER_UNAVAILABLE",

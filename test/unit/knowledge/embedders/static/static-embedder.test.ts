@@ -3,11 +3,17 @@ import { readFileSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { Worker } from "node:worker_threads";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { readModel } from "../../../../../shared/knowledge/embedders/static/model.ts";
+import { readModel, shareWeights } from "../../../../../shared/knowledge/embedders/static/model.ts";
 import { visitRows } from "../../../../../shared/knowledge/embedders/static/pieces.ts";
-import { createStaticEmbedder, embedText } from "../../../../../shared/knowledge/embedders/static/static-embedder.ts";
+import {
+  createStaticEmbedder,
+  embedText,
+  modelDirectory,
+} from "../../../../../shared/knowledge/embedders/static/static-embedder.ts";
 import { embeddingFault } from "../../../../../shared/knowledge/embedders/validation.ts";
 
 interface Expected {
@@ -81,6 +87,25 @@ test("close meanings are close, across languages too", async () => {
     query?.reduce((sum, value, at) => sum + value * (vector?.[at] ?? 0), 0) ?? 0;
   expect(near(pasta)).toBeGreaterThan(near(stocks) + 0.2);
   expect(near(nudeln)).toBeGreaterThan(near(stocks));
+});
+
+test("threads begun later see the same weights, and make the same vectors of them", async () => {
+  const directory = modelDirectory("");
+  shareWeights(directory);
+  const [modelFile, embedderFile] = ["model", "static-embedder"].map((name) =>
+    pathToFileURL(join(ROOT, `shared/knowledge/embedders/static/${name}.ts`)),
+  );
+  const script = `
+    import { parentPort } from "node:worker_threads";
+    import { loadModel } from "${modelFile}";
+    import { embedText } from "${embedderFile}";
+    const model = loadModel(${JSON.stringify(directory)});
+    const shared = model.rows.buffer instanceof SharedArrayBuffer;
+    parentPort.postMessage({ shared, vector: embedText(model, "a thread", 9) });`;
+  const worker = new Worker(new URL(`data:text/javascript,${encodeURIComponent(script)}`));
+  const answer = await new Promise((resolve, reject) => worker.once("message", resolve).once("error", reject));
+  await worker.terminate();
+  expect(answer).toEqual({ shared: true, vector: embedText(model, "a thread", 9) });
 });
 
 test("files that are missing or do not fit each other are told apart from a text without a vector", async () => {
