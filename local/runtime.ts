@@ -275,9 +275,9 @@ class RunningRuntime implements Runtime {
         spec.name,
         new FunctionPool({
           spec,
-          size: this.#containersOf(spec),
+          containers: this.#containersOf(spec),
           handler: join(directory, spec.name, "handler.ts"),
-          containers: this.#groupOf(trustOf(spec)),
+          group: this.#groupOf(trustOf(spec)),
           onInvocation: (each, durationMs, fault) => {
             this.#meter.countInvocation(each, durationMs);
             this.#metrics.invocation(each.name, durationMs, fault);

@@ -35,8 +35,9 @@ export const CRAWLING: readonly FunctionSpec[] = [
       { queue: "fetch-low", batchSize: 1, maxConcurrency: 20 },
     ],
     grants: { send: [...FETCH_QUEUES, "captures", "render"], bucket: "write", stateTable: true },
-    // a task waits politely for most of its time, so this is how many hosts are crawled at once
     localContainers: 4,
+    // a task waits politely for most of its time: together what its queues may have under way
+    localEventsPerContainer: 80,
   },
   {
     name: "ingest",

@@ -58,6 +58,11 @@ export interface FunctionSpec {
   };
   /** Worker threads of the local runtime, at the most. */
   localContainers: number;
+  /**
+   * Events that each of them runs at once, for a function that mostly waits; 1 where left out. A container of AWS runs
+   * one in any case, and costs no more for having others beside it.
+   */
+  localEventsPerContainer?: number;
 }
 
 export interface QueueSpec {

@@ -1,6 +1,8 @@
 /**
  * The containers of one trust, shared by its functions: started when an event needs one, kept warm, ended when idle.
+ * Those of a function that mostly waits run several of its events at once.
  */
+import type { FunctionSpec } from "../../infra/topology/spec.ts";
 import { Container, type ContainerOptions, type HostedFunction } from "./container.ts";
 import type { StreamSink } from "./invocation.ts";
 
@@ -9,11 +11,22 @@ import type { StreamSink } from "./invocation.ts";
  * elsewhere.
  */
 const KEEP_WARM_MS = 3 * 60_000;
+/** A thread that is busy for less of its time mostly waits: it may take one more event. */
+const CALM = 0.6;
+
+export interface GroupedFunction extends HostedFunction {
+  /** Threads that run its events, at the most. */
+  containers: number;
+}
+
+/** Events of a function that one thread runs at once. */
+export const eventsPerContainer = ({ localEventsPerContainer }: FunctionSpec): number => localEventsPerContainer ?? 1;
 
 export class ContainerGroup {
   readonly #options: ContainerOptions;
   /** The one used last stands last. */
   readonly #idle: { container: Container; since: number }[] = [];
+  readonly #busy = new Set<Container>();
   readonly #all = new Set<Container>();
   #stopped = false;
   #cooling: NodeJS.Timeout | undefined;
@@ -41,22 +54,50 @@ export class ContainerGroup {
   }
 
   /**
-   * Runs one event in an idle container, or in a new one where none is idle.
+   * Runs one event in an idle container, or in a new one where none is idle; where the function has all its containers
+   * and shares them, in the one with the fewest events.
    * @throws InvocationError
    */
-  async invoke(hosted: HostedFunction, event: unknown, sink: StreamSink | undefined): Promise<unknown> {
-    const container = this.#take(hosted.spec.name);
+  async invoke(hosted: GroupedFunction, event: unknown, sink: StreamSink | undefined): Promise<unknown> {
+    const container = this.#shared(hosted) ?? this.#take(hosted.spec.name);
+    this.#busy.add(container);
     try {
       return await container.invoke(hosted, event, sink);
     } finally {
-      this.#give(container);
+      if (container.events === 0) this.#give(container);
     }
+  }
+
+  /**
+   * Whether one more event would meet a thread that mostly waits: an idle or a new one, or one whose utilization was
+   * measured just now and is low. So a thread takes no more than one such event per measurement, and feels it before
+   * the next.
+   */
+  isCalm(hosted: GroupedFunction): boolean {
+    const busy = this.#busyWith(hosted);
+    if (busy.length < hosted.containers) return true;
+    return busy.some((container) => container.measureUtilization() && container.utilization < CALM);
   }
 
   async stop(): Promise<void> {
     this.#stopped = true;
     clearTimeout(this.#cooling);
     await Promise.all([...this.#all].map((container) => container.stop()));
+  }
+
+  /** One at work on events of the same function; undefined where it may have another of its own. */
+  #shared(hosted: GroupedFunction): Container | undefined {
+    const most = eventsPerContainer(hosted.spec);
+    if (most === 1) return undefined;
+    const busy = this.#busyWith(hosted);
+    if (busy.length < hosted.containers) return undefined;
+    const free = busy.filter(({ events }) => events < most);
+    const calm = free.filter(({ utilization }) => utilization < CALM);
+    return (calm.length > 0 ? calm : free).toSorted((a, b) => a.events - b.events)[0];
+  }
+
+  #busyWith({ spec }: GroupedFunction): Container[] {
+    return [...this.#busy].filter(({ functionName, usable }) => usable && functionName === spec.name);
   }
 
   /** One that has the handler loaded, if there is such a one; else the one used last, so that others may go cold. */
@@ -74,6 +115,7 @@ export class ContainerGroup {
   }
 
   #give(container: Container): void {
+    this.#busy.delete(container);
     if (container.usable && !this.#stopped) {
       this.#idle.push({ container, since: Date.now() });
       this.#cooling ??= this.#coolLater();

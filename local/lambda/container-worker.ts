@@ -1,6 +1,6 @@
 /**
- * The inside of a container: a worker thread that loads handlers and gives them one event at a time, with the context
- * and the `awslambda` global of the Lambda Node runtime.
+ * The inside of a container: a worker thread that loads handlers and gives them events, with the context and the
+ * `awslambda` global of the Lambda Node runtime.
  */
 import { Writable } from "node:stream";
 import { pathToFileURL } from "node:url";
@@ -27,16 +27,19 @@ interface Loaded {
 const functions = new Map<string, Loaded>();
 
 const post = (message: FromWorker): void => port.postMessage(message);
-let current: AnswerStream | undefined;
+/** Streamed answers under way, by request id. */
+const streams = new Map<string, AnswerStream>();
 
 /** Bytes on their way to the client: each chunk waits until the one before has left. */
 class AnswerStream extends Writable {
+  readonly #requestId: string;
   #head: StreamHead = { statusCode: 200, headers: { "content-type": "application/octet-stream" }, cookies: [] };
   #headSent = false;
   #onDrained: (() => void) | undefined;
 
-  constructor() {
+  constructor(requestId: string) {
     super({ highWaterMark: CHUNK_BYTES });
+    this.#requestId = requestId;
   }
 
   [SET_HEAD](head: Partial<StreamHead>): void {
@@ -61,7 +64,7 @@ class AnswerStream extends Writable {
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: (error?: Error) => void): void {
     this.#sendHead();
     this.#onDrained = done;
-    post({ type: "chunk", bytes: chunk });
+    post({ type: "chunk", requestId: this.#requestId, bytes: chunk });
   }
 
   override _final(done: (error?: Error) => void): void {
@@ -72,7 +75,7 @@ class AnswerStream extends Writable {
   #sendHead(): void {
     if (this.#headSent) return;
     this.#headSent = true;
-    post({ type: "head", head: this.#head });
+    post({ type: "head", requestId: this.#requestId, head: this.#head });
   }
 }
 
@@ -108,28 +111,29 @@ function becomeFunction(name: string, memoryMb: number): void {
 }
 
 async function run(message: InvokeMessage): Promise<void> {
+  const { functionName, requestId } = message;
   try {
-    const { functionName } = message;
     const loaded = functions.get(functionName);
     if (loaded === undefined) throw new Error(`${functionName} is not loaded`);
     const { handler, memoryMb } = loaded;
     becomeFunction(functionName, memoryMb);
     if (STREAMING in handler) await runStreaming(handler as StreamingHandler, message);
-    else answer(await (handler as BufferedHandler)(message.event, createContext(message)));
+    else answer(requestId, await (handler as BufferedHandler)(message.event, createContext(message)));
   } catch (error) {
-    post({ type: "failed", error: describe(error) });
+    post({ type: "failed", requestId, error: describe(error) });
   }
 }
 
 /** Lambda passes answers on as JSON: what JSON cannot hold is lost here too. */
-function answer(value: unknown): void {
+function answer(requestId: string, value: unknown): void {
   const isData = value === undefined || value === null || typeof value !== "object";
-  post({ type: "answer", value: isData ? (value ?? null) : JSON.parse(JSON.stringify(value)) });
+  post({ type: "answer", requestId, value: isData ? (value ?? null) : JSON.parse(JSON.stringify(value)) });
 }
 
 async function runStreaming(handler: StreamingHandler, message: InvokeMessage): Promise<void> {
-  const stream = new AnswerStream();
-  current = stream;
+  const { requestId } = message;
+  const stream = new AnswerStream(requestId);
+  streams.set(requestId, stream);
   const closed = new Promise<void>((resolve) => stream.once("close", resolve));
   // the handler learns of it by its own pipeline; nobody else is listening
   stream.on("error", () => {});
@@ -137,9 +141,9 @@ async function runStreaming(handler: StreamingHandler, message: InvokeMessage): 
     await handler(message.event, stream, createContext(message));
     if (!stream.destroyed) stream.end();
     await closed;
-    post({ type: "end" });
+    post({ type: "end", requestId });
   } finally {
-    current = undefined;
+    streams.delete(requestId);
     stream.destroy();
   }
 }
@@ -167,16 +171,18 @@ async function load({ functionName, file, memoryMb }: LoadMessage): Promise<Hand
 port.on("message", (message: ToWorker) => {
   switch (message.type) {
     case "load":
-      void load(message).then((error) => post(error === undefined ? { type: "loaded" } : { type: "loaded", error }));
+      void load(message).then((error) =>
+        post({ type: "loaded", functionName: message.functionName, ...(error && { error }) }),
+      );
       return;
     case "invoke":
       void run(message);
       return;
     case "drained":
-      current?.drained();
+      streams.get(message.requestId)?.drained();
       return;
     case "disconnected":
-      current?.destroy();
+      streams.get(message.requestId)?.destroy();
       return;
     case "close":
       void shutdown().then(() => post({ type: "closed" }));

@@ -1,14 +1,11 @@
-/** The events of one function: as many at once as it may have containers, the others wait. */
+/** The events of one function: as many at once as its containers may run, the others wait. */
 import type { FunctionSpec } from "../../infra/topology/spec.ts";
-import type { HostedFunction } from "./container.ts";
-import type { ContainerGroup } from "./container-group.ts";
+import { type ContainerGroup, eventsPerContainer, type GroupedFunction } from "./container-group.ts";
 import { InvocationError, type InvocationFault, type StreamSink } from "./invocation.ts";
 
-export interface PoolOptions extends HostedFunction {
-  /** Containers at once. */
-  size: number;
+export interface PoolOptions extends GroupedFunction {
   /** Where the containers come from. */
-  containers: ContainerGroup;
+  group: ContainerGroup;
   /** Told of each event that ended, with its duration in ms, and what kept it from an answer. */
   onInvocation: (spec: FunctionSpec, durationMs: number, fault: InvocationFault | undefined) => void;
 }
@@ -26,6 +23,7 @@ export interface Slot {
 
 export class FunctionPool {
   readonly spec: FunctionSpec;
+  /** Events at once. */
   readonly size: number;
   readonly #options: PoolOptions;
   readonly #waiting: (() => void)[] = [];
@@ -36,9 +34,9 @@ export class FunctionPool {
 
   constructor(options: PoolOptions) {
     this.spec = options.spec;
-    this.size = options.size;
+    this.size = options.containers * eventsPerContainer(options.spec);
     this.#options = options;
-    this.#free = options.size;
+    this.#free = this.size;
   }
 
   /** Events that run now. */
@@ -48,7 +46,7 @@ export class FunctionPool {
 
   /** Containers without an event that have its handler loaded. */
   get warm(): number {
-    return this.#options.containers.idleWith(this.spec.name);
+    return this.#options.group.idleWith(this.spec.name);
   }
 
   /** Calls back whenever a slot comes free that nobody waits for. */
@@ -56,9 +54,20 @@ export class FunctionPool {
     this.#onFree.push(callback);
   }
 
-  /** A slot, if one is free now. */
-  tryAcquire(): Slot | undefined {
-    if (this.#free === 0 || this.#stopped) return undefined;
+  /** Whether all slots are taken. */
+  get full(): boolean {
+    return this.#free === 0 || this.#stopped;
+  }
+
+  /**
+   * A slot, if one is free now.
+   * @param when `calm`: only where its event would not add to the load of a busy thread
+   */
+  tryAcquire(when: "any" | "calm" = "any"): Slot | undefined {
+    if (this.full) return undefined;
+    if (when === "calm" && eventsPerContainer(this.spec) > 1 && !this.#options.group.isCalm(this.#options)) {
+      return undefined;
+    }
     this.#free -= 1;
     return this.#slot();
   }
@@ -137,11 +146,11 @@ export class FunctionPool {
   }
 
   async #run(event: unknown, sink: StreamSink | undefined): Promise<unknown> {
-    const { containers, onInvocation } = this.#options;
+    const { group, onInvocation } = this.#options;
     const start = performance.now();
     let fault: InvocationFault | undefined;
     try {
-      return await containers.invoke(this.#options, event, sink);
+      return await group.invoke(this.#options, event, sink);
     } catch (error) {
       fault = error instanceof InvocationError ? error.fault : "error";
       throw error;
@@ -151,7 +160,7 @@ export class FunctionPool {
   }
 
   #busyError(): InvocationError {
-    const message = `All ${this.size} containers of ${this.spec.name} are busy`;
+    const message = `${this.spec.name} runs ${this.size} events at once, and all are busy`;
     return new InvocationError("busy", message, { functionName: this.spec.name, requestId: "" });
   }
 

@@ -22,9 +22,9 @@ export type ToWorker =
   | LoadMessage
   | InvokeMessage
   /** The client of a streamed answer is ready for more. */
-  | { type: "drained" }
+  | { type: "drained"; requestId: string }
   /** It is gone. */
-  | { type: "disconnected" }
+  | { type: "disconnected"; requestId: string }
   /** The thread is about to end: answered by `closed`. */
   | { type: "close" };
 
@@ -42,13 +42,13 @@ export interface HandlerError {
 
 export type FromWorker =
   /** `error` says why not. */
-  | { type: "loaded"; error?: HandlerError }
-  | { type: "failed"; error: HandlerError }
-  | { type: "answer"; value: unknown }
-  | { type: "head"; head: StreamHead }
+  | { type: "loaded"; functionName: string; error?: HandlerError }
+  | { type: "failed"; requestId: string; error: HandlerError }
+  | { type: "answer"; requestId: string; value: unknown }
+  | { type: "head"; requestId: string; head: StreamHead }
   /** Answered by `drained` before the next. */
-  | { type: "chunk"; bytes: Uint8Array }
-  | { type: "end" }
+  | { type: "chunk"; requestId: string; bytes: Uint8Array }
+  | { type: "end"; requestId: string }
   | { type: "closed" };
 
 /** Where a streamed answer goes. */
@@ -63,7 +63,7 @@ export interface StreamSink {
 export type InvocationFault =
   /** It took longer than its timeout. */
   | "timeout"
-  /** The thread ended: an uncaught error, `process.exit`, memory. */
+  /** The thread ended: an uncaught error, `process.exit`, memory, another event's timeout. */
   | "crash"
   /** The handler threw. */
   | "error"

@@ -4,6 +4,8 @@
  */
 import type { QueueTrigger } from "../../infra/topology/spec.ts";
 import type { SqsStore } from "../aws/fauxqs.ts";
+import { SAMPLE_MS } from "./container.ts";
+import { eventsPerContainer } from "./container-group.ts";
 import type { FunctionPool, Slot } from "./function-pool.ts";
 import { InvocationError } from "./invocation.ts";
 import { type Delivered, failuresOf, type SqsQueue, takeBatch } from "./sqs-event.ts";
@@ -44,6 +46,8 @@ interface Source {
 const TURN_OF_THE_LEAST = 10;
 const ASYNC_ATTEMPTS = 3;
 const AFTER_FAULT_MS = 1_000;
+/** Until what may have fallen with another event of its thread comes again, in seconds. */
+const AFTER_SHARED_CRASH_S = 1;
 /** Longest wait of one timer; further ahead it is set again. */
 const LONGEST_TIMER_MS = 24 * 3_600_000;
 
@@ -75,16 +79,17 @@ export function startPoller(options: PollerOptions): Poller {
     });
   };
 
+  /** What is most wanted goes into any thread, however busy; what is wanted less into one that mostly waits. */
+  const slotFor = (source: Source): Slot | undefined => pool.tryAcquire(source === sources[0] ? "any" : "calm");
+
   const work = (): void => {
     clearTimeout(timer);
     for (const { queue } of sources) queue.processTimers();
     for (;;) {
       const order = (turn + 1) % TURN_OF_THE_LEAST === 0 ? sources.toReversed() : sources;
-      const source = order.find(hasBatch);
-      if (source === undefined) break;
       // only for a batch: a slot that is taken and given back wakes this poller again
-      const slot = pool.tryAcquire();
-      if (slot === undefined) break;
+      const [source, slot] = firstOf(order.filter(hasBatch), slotFor) ?? [];
+      if (source === undefined || slot === undefined) break;
       turn += 1;
       source.fillingSince = undefined;
       const { queue, trigger } = source;
@@ -96,7 +101,8 @@ export function startPoller(options: PollerOptions): Poller {
       else if (trigger.asynchronous) for (const one of batch) void deliverAsync(source, one, slot);
       else void deliver(source, batch, slot);
     }
-    const due = Math.min(...sources.map(nextDue));
+    const calmAt = !pool.full && sources.some(hasBatch) ? Date.now() + SAMPLE_MS : Number.POSITIVE_INFINITY;
+    const due = Math.min(calmAt, ...sources.map(nextDue));
     if (due !== Number.POSITIVE_INFINITY) {
       timer = setTimeout(wake, Math.min(LONGEST_TIMER_MS, Math.max(1, due - Date.now())));
     }
@@ -113,6 +119,9 @@ export function startPoller(options: PollerOptions): Poller {
     } catch (error) {
       // nothing is deleted: the messages come back after their visibility timeout
       options.onFault(error);
+      if (hasFallenWithOthers(error, pool)) {
+        for (const { handle } of batch) source.queue.changeVisibility(handle, AFTER_SHARED_CRASH_S);
+      }
     } finally {
       source.running -= 1;
       wake();
@@ -148,6 +157,19 @@ export function startPoller(options: PollerOptions): Poller {
     },
   };
 }
+
+/** The first item for which there is something, with it. */
+function firstOf<T, R>(items: readonly T[], find: (item: T) => R | undefined): [T, R] | undefined {
+  for (const item of items) {
+    const found = find(item);
+    if (found !== undefined) return [item, found];
+  }
+  return undefined;
+}
+
+/** On AWS each event has a container to itself: one that crashes takes no other with it. */
+const hasFallenWithOthers = (error: unknown, { spec }: FunctionPool): boolean =>
+  eventsPerContainer(spec) > 1 && error instanceof InvocationError && error.fault === "crash";
 
 /** Calls back after anything that may make a message available, now or at a later time. */
 function onChange(queue: SqsQueue, callback: () => void): void {

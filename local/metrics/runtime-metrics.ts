@@ -85,7 +85,7 @@ function stateFamilies({ pools, queues, usage }: RuntimeState, startedAt: number
     {
       name: `${PREFIX}function_containers`,
       type: "gauge",
-      help: "Containers of each function: at work, and warm without work; one container may be warm for several",
+      help: "Events of each function that run, and its warm containers without work, which may be warm for several",
       samples: [...pools].flatMap(({ spec, running, warm }) => [
         { labels: { function: spec.name, state: "running" }, value: running },
         { labels: { function: spec.name, state: "warm" }, value: warm },

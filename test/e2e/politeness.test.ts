@@ -23,10 +23,13 @@ const timesOf = ({ requests }: Site): string =>
     .map(({ path, at, since }) => `${path} ${since - (requests[0]?.at ?? 0)}…${at - (requests[0]?.at ?? 0)}`)
     .join(", ");
 
+type Priority = "high" | "normal" | "low";
+
 /** As one job. */
-async function crawl(urls: readonly string[], rps: number): Promise<string> {
+async function crawl(urls: readonly string[], rps: number, priority: Priority = "normal"): Promise<string> {
   const { job_id } = await instance.call<{ job_id: string }>("POST", "/api/v1/crawl", {
     urls,
+    priority,
     config: { rate_limit_rps: rps },
   });
   return job_id;
@@ -64,6 +67,30 @@ it.concurrent.for<[string, () => string]>([
   const after = site.requests.filter(({ since }) => since > askedAt).map(({ at }) => at - askedAt);
   expect(Math.min(...after)).toBeGreaterThanOrEqual(3_000);
   expect(busiestSecond(site.requests)).toBeLessThanOrEqual(2);
+});
+
+it("sees the first request of a job of high priority within 2 s, whatever waits for its host meanwhile", async () => {
+  const slow = await Promise.all(Array.from({ length: 12 }, () => siteOf()));
+  await using idle = await siteOf();
+  const rps = [1, 0.2, 0.5];
+  const jobs = await Promise.all(
+    slow.map((site, index) => {
+      const priority = (["high", "normal", "low"] as const)[index % 3];
+      return crawl(pagesOf(site, "waits", 50), rps[Math.floor(index / 4)] ?? 1, priority);
+    }),
+  );
+  try {
+    // each has a task that waits for its second request, or a later one
+    await expect.poll(() => slow.filter((site) => site.paths().length > 0).length).toBe(slow.length);
+    const sentAt = Date.now();
+    await instance.waitForJob(await crawl(pagesOf(idle, "urgent", 1), 10, "high"));
+    const first = Math.min(...idle.requests.map(({ since }) => since));
+    expect(first - sentAt).toBeLessThan(2_000);
+  } finally {
+    // unless it has ended
+    for (const job of jobs) await instance.call("POST", `/api/v1/crawl/${job}/cancel`).catch(() => undefined);
+    for (const site of slow) await site[Symbol.asyncDispose]();
+  }
 });
 
 it("sees no request of a cancelled job later than 2 s after the answer, and its listeners hear of one end", async () => {

@@ -2,7 +2,7 @@
 import { type UrlGuard, UrlRefusedError } from "../../access/url-guard.ts";
 import type { Capture, CaptureError } from "../../capture/capture.ts";
 import type { WarcMember } from "../../capture/warc-segment.ts";
-import { type Exchange, type ExchangeLimits, headerValue } from "../http/exchange.ts";
+import { type Exchange, headerValue, type RequestLimits } from "../http/exchange.ts";
 import { fault } from "../http/faults.ts";
 import { parseMediaType } from "../http/media-type.ts";
 import { readPageContent } from "../http/read-page.ts";
@@ -30,7 +30,7 @@ export interface PageContext {
   anchors: boolean;
   guard: UrlGuard;
   /** Politely; throws as `PoliteClient.get` does. */
-  get(url: URL, headers: readonly [string, string][], limits: ExchangeLimits): Promise<Exchange>;
+  get(url: URL, headers: readonly [string, string][], limits: RequestLimits): Promise<Exchange>;
   /** Why robots.txt forbids the URL, or null. */
   robotsFault(url: URL): Promise<CaptureError | null>;
   now(): number;
@@ -74,7 +74,8 @@ export async function fetchPage(target: TaskUrl, context: PageContext): Promise<
     const prior = priorOf(target.prior, url);
     let exchange: Exchange;
     try {
-      const limits = { timeoutMs: remainingMs, maxBodyBytes: maxBytes };
+      const continues = capture.redirects.length > 0;
+      const limits = { timeoutMs: remainingMs, maxBodyBytes: maxBytes, continues };
       exchange = await context.get(url, requestHeaders(url, prior, context), limits);
     } catch (error) {
       if (error instanceof RequestRefused) return { response: null, fault: error.fault };

@@ -54,7 +54,8 @@ async function workWithLease(
   if (outcome.kind === "later") {
     // a job whose time is up has nothing to wait for
     const leftMs = task.deadline === null ? MAX_DELAY_MS : task.deadline - dependencies.clock.now();
-    const delayMs = Math.max(MIN_DELAY_MS, Math.min(MAX_DELAY_MS, leftMs, outcome.waitMs));
+    // in whole seconds, as a queue counts: what is left of the wait the next worker waits by itself
+    const delayMs = Math.max(MIN_DELAY_MS, 1000 * Math.floor(Math.min(MAX_DELAY_MS, leftMs, outcome.waitMs) / 1000));
     log.info("task goes on later", { delay_ms: delayMs, done: lease.done, urls: task.urls.length });
     if (!(await lease.defer(delayMs))) return;
     record.deferred(delayMs);

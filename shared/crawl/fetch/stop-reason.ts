@@ -1,4 +1,7 @@
-/** Holds why the work on a task stops before its last URL: the first reason counts, and all that wait wake up. */
+/**
+ * Holds why the work on a task stops before its last URL. What must not go on wakes up all that wait; a task that goes
+ * on later only begins nothing more: a request that has its slot is made, and what it began is finished.
+ */
 import { RetryableError } from "../../platform/errors.ts";
 import type { WorkOutcome } from "./dependencies.ts";
 
@@ -10,6 +13,7 @@ export type StopReason =
 
 export interface TaskStop {
   readonly signal: AbortSignal;
+  /** The first; but whatever must stop at once comes before "later". */
   readonly reason: StopReason | undefined;
   stopFor(reason: StopReason): void;
 }
@@ -23,8 +27,8 @@ export function createTaskStop(): TaskStop {
       return first;
     },
     stopFor(reason) {
-      first ??= reason;
-      controller.abort();
+      if (first === undefined || first.kind === "later") first = reason.kind === "later" ? (first ?? reason) : reason;
+      if (reason.kind !== "later") controller.abort();
     },
   };
 }

@@ -11,16 +11,21 @@ import { hostOf } from "../urls/normalize-url.ts";
 import type { FetchDependencies } from "./dependencies.ts";
 import type { PageContext } from "./fetch-page.ts";
 
-/** A first slot further away than this is not waited for: the task is sent again. */
-const MAX_SLOT_WAIT_MS = 5000;
+/** A slot further away than this is not waited for: the task is sent again, and its worker goes for other work. */
+const MAX_SLOT_WAIT_MS = 2000;
 /** The same for another host, since the task cannot be sent there. */
 const MAX_FOREIGN_WAIT_MS = 30_000;
+
+/** Rounded up: a circuit is not probed before its time, and a queue counts in seconds. */
+const inSeconds = (ms: number): number => Math.ceil(ms / 1000) * 1000;
 
 export interface TaskHosts {
   get: PageContext["get"];
   slowTo(host: string, crawlDelayMs: number): void;
   /** Reads again what other workers know of the hosts. */
   refresh(): Promise<void>;
+  /** Leaves what is reserved and not used to others; to be called once no more requests follow. */
+  giveBack(): Promise<void>;
 }
 
 export interface TaskHostsOptions {
@@ -71,7 +76,7 @@ export function createTaskHosts(options: TaskHostsOptions): TaskHosts {
       } catch (error) {
         if (error instanceof CircuitOpen) {
           // the whole task waits, rather than each of its URLs
-          if (host === task.host) throw new SlotTooFar(error.waitMs);
+          if (host === task.host) throw new SlotTooFar(inSeconds(error.waitMs));
           throw new RequestRefused("CIRCUIT_OPEN", error.message, error.waitMs);
         }
         if (!(error instanceof SlotTooFar) || host === task.host) throw error;
@@ -82,6 +87,9 @@ export function createTaskHosts(options: TaskHostsOptions): TaskHosts {
     async refresh() {
       clientOf(task.host);
       await Promise.all([...clients.values()].map((each) => each.refresh()));
+    },
+    async giveBack() {
+      await Promise.all([...clients.values()].map((each) => each.giveBack()));
     },
   };
 }

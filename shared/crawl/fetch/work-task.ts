@@ -1,6 +1,7 @@
 /** Works through the URLs of one delivery of a fetch task, a few at a time; each ends as exactly one capture. */
 import type { CaptureError } from "../../capture/capture.ts";
 import { atOnce } from "../../platform/at-once.ts";
+import type { Logger } from "../../platform/observability/log.ts";
 import { fault } from "../http/faults.ts";
 import { SlotTooFar } from "../politeness/slot-queue.ts";
 import type { StopPoll } from "../politeness/stop-poll.ts";
@@ -70,7 +71,7 @@ export async function workThrough(
   const sortOut = async (): Promise<void> => {
     const wanted: TaskUrl[] = [];
     for (const url of task.urls) {
-      if (ended.has(url.urlHash) || stop.signal.aborted) continue;
+      if (ended.has(url.urlHash) || stop.reason !== undefined) continue;
       await guarded(url, async () => {
         const checked = await check(url.url, false, context);
         if (checked instanceof URL) wanted.push(url);
@@ -81,7 +82,7 @@ export async function workThrough(
   };
 
   const untilStopped = function* (): Generator<TaskUrl> {
-    for (let next = queue.shift(); next !== undefined && !stop.signal.aborted; next = queue.shift()) yield next;
+    for (let next = queue.shift(); next !== undefined && stop.reason === undefined; next = queue.shift()) yield next;
   };
 
   const work = async (url: TaskUrl): Promise<void> => {
@@ -102,6 +103,7 @@ export async function workThrough(
   } finally {
     await poll.stop();
     writer.close();
+    await leaveSlots(hosts, log);
   }
 
   const { reason } = stop;
@@ -114,6 +116,15 @@ export async function workThrough(
   }
   if (!(await writer.flush())) return { kind: "lost" };
   return reason?.kind === "later" ? reason : { kind: "done" };
+}
+
+/** A host that a stopped task leaves is free for others at once. */
+async function leaveSlots(hosts: TaskHosts, log: Logger): Promise<void> {
+  try {
+    await hosts.giveBack();
+  } catch (error) {
+    log.warn("slots were not given back: the host stays idle until they have passed", { error });
+  }
 }
 
 function openWriter(

@@ -36,6 +36,14 @@ export interface ExchangeLimits {
   maxBodyBytes: number;
 }
 
+export interface RequestLimits extends ExchangeLimits {
+  /**
+   * Whether the request continues what an earlier one has begun, as after a redirect, and would have to be begun again:
+   * it waits longer for its turn.
+   */
+  continues?: boolean;
+}
+
 /** Holds back large bodies, so that a few of them do not fill the memory: see `createBodyBudget`. */
 export interface BodyBudget {
   /**

@@ -70,6 +70,11 @@ export interface HostStates {
     seen?: HostState,
   ): Promise<{ firstAt: number; taken: boolean; state: HostState }>;
   /**
+   * Gives back the end of what was reserved, unless somebody has reserved what follows it.
+   * @param reserved `next_at` as `reserve` left it; `unused` (epoch ms) becomes the next free slot
+   */
+  giveBack(host: string, reserved: number, unused: number): Promise<void>;
+  /**
    * Gives back what is reserved, for when nobody is left who would use it: the next slot is one interval, or a second,
    * away.
    */
@@ -150,6 +155,9 @@ export function createHostStates(
         state = stateOf(item);
         if (taken) return { firstAt, taken, state };
       }
+    },
+    async giveBack(host, reserved, unused) {
+      await table.update(keyOf(host), { set: { next_at: unused }, ...unchanged({ next_at: reserved }) });
     },
     async freeSlots(host) {
       const { next_at, interval_ms } = await states.read(host);

@@ -14,8 +14,9 @@ export function paceOf(jobRps: number, domainRps: number | undefined, crawlDelay
   const delay = Math.min(crawlDelayMs ?? 0, MAX_CRAWL_DELAY_MS);
   const apart = Math.max(1000 / whole, delay);
   const burst = apart > 1000 / whole || whole < 1 ? 1 : whole;
-  const graceMs = 1000 / apart >= FAST_RPS ? FAST_JITTER_MS : JITTER_MS;
-  return { burst, windowMs: burst * apart, intervalMs: (apart * (1000 + graceMs)) / 1000, graceMs };
+  const jitterMs = 1000 / apart >= FAST_RPS ? FAST_JITTER_MS : JITTER_MS;
+  const intervalMs = (apart * (1000 + jitterMs)) / 1000;
+  return { burst, windowMs: burst * apart, intervalMs, graceMs: Math.max(jitterMs, intervalMs - apart) };
 }
 
 export interface Pace {
@@ -29,9 +30,9 @@ export interface Pace {
 }
 
 /**
- * How late a slot may be used, in ms. Slots stand further apart by the same amount per second, so that whatever is sent
- * that late, by whichever worker, no second sees more than the rate: n slots in 1000 + JITTER_MS make at most n in any
- * second.
+ * How late a slot may be used, in ms for each second between slots. They stand further apart by the same amount, so
+ * that whatever is sent that late, by whichever worker, no second sees more than the rate: n slots in 1000 + JITTER_MS
+ * make at most n in any second.
  */
 const JITTER_MS = 50;
 

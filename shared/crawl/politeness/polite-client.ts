@@ -3,7 +3,7 @@
  * silence or has its circuit open.
  */
 import type { Clock } from "../../platform/clock.ts";
-import { type BodyBudget, type Exchange, type ExchangeLimits, exchange } from "../http/exchange.ts";
+import { type BodyBudget, type Exchange, exchange, type RequestLimits } from "../http/exchange.ts";
 import type { TaskEgress } from "../proxies/egress.ts";
 import { createHostPermits, type Permit } from "./host-permit.ts";
 import type { HostStates } from "./host-state.ts";
@@ -21,7 +21,9 @@ export interface PoliteClient {
    * @throws RequestRefused where the host may not be asked, CircuitOpen and SlotTooFar where not now, the signal's
    *   reason where stopped
    */
-  get(url: URL, headers: readonly [string, string][], limits: ExchangeLimits): Promise<Exchange>;
+  get(url: URL, headers: readonly [string, string][], limits: RequestLimits): Promise<Exchange>;
+  /** Leaves what is reserved and not used to others; to be called once no more requests follow. */
+  giveBack(): Promise<void>;
 }
 
 type SlotOptions = Pick<SlotQueueOptions, "signal" | "maxWaitMs" | "wanted" | "deadline" | "freshness">;
@@ -42,6 +44,11 @@ class SlotMissed extends Error {
   override readonly name = "SlotMissed";
 }
 
+/**
+ * Longest wait for the slot of a request that continues what another has begun: a redirect, which would lead here
+ * again. As long as a host's requests may be apart, and some more.
+ */
+const MAX_CONTINUED_WAIT_MS = 150_000;
 /** Proxy routes that one request tries. */
 const MOST_ROUTES = 5;
 
@@ -81,6 +88,7 @@ export function createPoliteClient(options: PoliteClientOptions): PoliteClient {
       // slots of the faster pace are too close together
       slots.drop();
     },
+    giveBack: slots.giveBack,
     async get(url, headers, limits) {
       const permit = await permits.acquire(limits.timeoutMs);
       let answered = false;
@@ -91,7 +99,8 @@ export function createPoliteClient(options: PoliteClientOptions): PoliteClient {
         for (;;) {
           const { client, server, report } = await egress.chooseRoute();
           connected = () => Boolean(client.stats[url.origin]?.connected);
-          const slot = await slots.take();
+          const left = Math.max(options.maxWaitMs, options.deadline - clock.now());
+          const slot = await slots.take(limits.continues ? Math.min(MAX_CONTINUED_WAIT_MS, left) : undefined);
           const admission = await pacer.admit(slot.pace, signal);
           const cold = !connected();
           const mayBeLate = cold && slowlyConnected;

@@ -27,11 +27,14 @@ export interface SlotQueue {
   /**
    * Waits for the next slot.
    *
+   * @param maxWaitMs longest wait for one that is not reserved yet
    * @throws SlotTooFar, or the signal's reason
    */
-  take(): Promise<TakenSlot>;
+  take(maxWaitMs?: number): Promise<TakenSlot>;
   /** Forgets the slots that are left, as when the pace has changed. */
   drop(): void;
+  /** Leaves the slots that are left to others. */
+  giveBack(): Promise<void>;
 }
 
 export interface SlotQueueOptions {
@@ -42,7 +45,7 @@ export interface SlotQueueOptions {
   paceOf(state: HostState): Pace;
   /** Whether a connection must be made first. */
   cold(): boolean;
-  /** Longest wait for a first slot, in ms. */
+  /** Longest wait for a slot that is not reserved yet, in ms. */
   maxWaitMs: number;
   /** Requests still to come after those that wait already: slots are reserved for all of them at once. */
   wanted(): number;
@@ -65,33 +68,41 @@ interface Slot {
  * Slots further ahead are not reserved: a worker that sleeps between two of them is paid for, a delayed message is not.
  */
 const HORIZON_MS = 60_000;
+/** Slots further apart are reserved one by one: between two of them a worker goes for other work. */
+const SPARSE_MS = 2_000;
 /** Between the reservation and the first slot, in ms; doubled whenever the answer came too late for every slot. */
 const FIRST_LEAD_MS = 5;
 const LONGEST_LEAD_MS = 2000;
+/** The same for a slot whose successor is far away: it must not be missed. */
+const SPARSE_LEAD_MS = 200;
 /** Before a slot that comes after others', in ms: long enough to read what they learnt, and no longer. */
 const READ_AHEAD_MS = 50;
 
 export function createSlotQueue(options: SlotQueueOptions): SlotQueue {
   const { host, states, clock, signal } = options;
   let slots: Slot[] = [];
-  let reserving: Promise<void> | undefined;
+  /** The host's next free slot as the last reservation left it, epoch ms. */
+  let reservedUntil = 0;
+  let reserving: { maxWaitMs: number; done: Promise<void> } | undefined;
   let leadMs = FIRST_LEAD_MS;
   let used = true;
   /** Requests without a slot. */
   let waiting = 0;
 
-  const reserve = async (): Promise<void> => {
+  const reserve = async (maxWaitMs: number): Promise<void> => {
     if (!used) leadMs = Math.min(LONGEST_LEAD_MS, leadMs * 2);
     used = false;
     const pace = options.paceOf(await host.current());
-    const room = Math.min(HORIZON_MS, options.deadline - clock.now());
+    const room = pace.intervalMs > SPARSE_MS ? 0 : Math.min(HORIZON_MS, options.deadline - clock.now());
     const count = Math.max(1, Math.min(waiting + options.wanted(), Math.floor(room / pace.intervalMs)));
     const { intervalMs } = pace;
-    const when = { notBefore: clock.now() + leadMs, maxWaitMs: Math.max(options.maxWaitMs, leadMs), intervalMs };
+    const lead = intervalMs > SPARSE_MS ? Math.max(SPARSE_LEAD_MS, leadMs) : leadMs;
+    const when = { notBefore: clock.now() + lead, maxWaitMs: Math.max(maxWaitMs, lead), intervalMs };
     const cold = options.cold();
     const { firstAt, taken, state } = await states.reserve(host.name, reservedMs(count, pace, cold), when, host.seen);
     host.learn(state);
     if (!taken) throw new SlotTooFar(Math.ceil(firstAt - clock.now()));
+    reservedUntil = state.next_at;
     const delayMs = longestDelayMs(count, pace, cold);
     const afterOthers = firstAt - clock.now() > 2 * READ_AHEAD_MS;
     slots = Array.from({ length: count }, (_, index) => ({
@@ -108,37 +119,59 @@ export function createSlotQueue(options: SlotQueueOptions): SlotQueue {
     if (at > clock.now()) await clock.sleep(at - clock.now(), signal);
   };
 
-  const next = async (): Promise<TakenSlot> => {
+  /** Reserves, or waits for whoever does. */
+  const reserveOnce = async (maxWaitMs: number): Promise<void> => {
+    if (reserving === undefined) {
+      const done = reserve(maxWaitMs).finally(() => {
+        reserving = undefined;
+      });
+      reserving = { maxWaitMs, done };
+    } else if (reserving.maxWaitMs < maxWaitMs) {
+      // what is too far away for others is not for this one, which then reserves by itself
+      await reserving.done.catch(() => undefined);
+      return;
+    }
+    await reserving.done;
+  };
+
+  /** @returns false where the slot must not be used after all */
+  const awaitSlot = async (slot: Slot, { graceMs }: Pace): Promise<boolean> => {
+    if (heldAt(slot.at)) return false;
+    if (slot.afterOthers) {
+      await sleepUntil(slot.at - READ_AHEAD_MS);
+      await host.refresh();
+    }
+    await sleepUntil(slot.at);
+    await options.freshness?.ensureRecent();
+    // missed, or the host asked for silence meanwhile
+    return clock.now() <= slot.at + graceMs && !heldAt(slot.at);
+  };
+
+  const next = async (maxWaitMs: number): Promise<TakenSlot> => {
     for (;;) {
       signal.throwIfAborted();
       const slot = slots.shift();
       if (slot === undefined) {
-        reserving ??= reserve().finally(() => {
-          reserving = undefined;
-        });
-        await reserving;
+        await reserveOnce(maxWaitMs);
         continue;
       }
-      const pace = options.paceOf(await host.current());
-      if (heldAt(slot.at)) continue;
-      if (slot.afterOthers) {
-        await sleepUntil(slot.at - READ_AHEAD_MS);
-        await host.refresh();
+      try {
+        const pace = options.paceOf(await host.current());
+        if (!(await awaitSlot(slot, pace))) continue;
+        used = true;
+        return { pace, latest: slot.latest };
+      } catch (error) {
+        slots.unshift(slot);
+        throw error;
       }
-      await sleepUntil(slot.at);
-      await options.freshness?.ensureRecent();
-      // missed, or the host asked for silence meanwhile
-      if (clock.now() > slot.at + pace.graceMs || heldAt(slot.at)) continue;
-      used = true;
-      return { pace, latest: slot.latest };
     }
   };
 
   return {
-    async take() {
+    async take(maxWaitMs = options.maxWaitMs) {
       waiting += 1;
       try {
-        return await next();
+        return await next(maxWaitMs);
       } finally {
         waiting -= 1;
       }
@@ -146,6 +179,13 @@ export function createSlotQueue(options: SlotQueueOptions): SlotQueue {
     drop() {
       slots = [];
       used = true;
+    },
+    async giveBack() {
+      if (slots.length === 0) return;
+      // as late as that the request before them may have left
+      const unused = Math.max(clock.now(), Math.min(...slots.map(({ latest }) => latest)));
+      slots = [];
+      if (unused < reservedUntil) await states.giveBack(host.name, reservedUntil, unused);
     },
   };
 }

@@ -5,7 +5,7 @@
 import { type UrlGuard, UrlRefusedError } from "../../access/url-guard.ts";
 import type { CaptureError } from "../../capture/capture.ts";
 import { decodeContent } from "../http/content-coding.ts";
-import { type Exchange, type ExchangeLimits, headerValue } from "../http/exchange.ts";
+import { type Exchange, headerValue, type RequestLimits } from "../http/exchange.ts";
 import { fault } from "../http/faults.ts";
 import { followRedirects, type Reply } from "../http/redirects.ts";
 import { RequestRefused } from "../http/request-refused.ts";
@@ -31,7 +31,7 @@ export interface RobotsGateOptions {
   userAgent: string;
   /** `ROBOTS__UNREACHABLE`: what a robots.txt that cannot be fetched means. */
   unreachable: "disallow" | "allow";
-  get(url: URL, headers: readonly [string, string][], limits: ExchangeLimits): Promise<Exchange>;
+  get(url: URL, headers: readonly [string, string][], limits: RequestLimits): Promise<Exchange>;
   /** Keeps the exchange. */
   archive(exchange: Exchange): Promise<void>;
   /** Epoch ms. */
@@ -117,7 +117,8 @@ async function fetchRobots(start: URL, options: RobotsGateOptions): Promise<Robo
   ];
   const ask = async (url: URL): Promise<Reply> => {
     options.guard.inspect(url.href);
-    const limits = { timeoutMs: TIMEOUT_MS, maxBodyBytes: ROBOTS_MAX_BYTES + 1 };
+    const continues = url !== start;
+    const limits = { timeoutMs: TIMEOUT_MS, maxBodyBytes: ROBOTS_MAX_BYTES + 1, continues };
     const exchange = await options.get(url, headers, limits);
     await options.archive(exchange);
     return exchange;

@@ -184,7 +184,7 @@ describe("a host that is blocked meanwhile", () => {
       blocking = harness.dependencies.hosts.applySettings(site.host, { ...settings, blocked: true }, 1);
       return html("fine");
     });
-    await harness.deliver(fetchTask({ urls: pages(site.origin, 3), config: { ...config, rate_limit_rps: 0.2 } }));
+    await harness.deliver(fetchTask({ urls: pages(site.origin, 3), config: { ...config, rate_limit_rps: 0.6 } }));
     await blocking;
     expect(site.paths()).toHaveLength(1);
   });

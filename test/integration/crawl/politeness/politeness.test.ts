@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import { describe, expect, it } from "vitest";
 import { departuresTo } from "../../../services/departures.ts";
@@ -84,13 +85,13 @@ describe("the rate of a host", () => {
   });
 
   it("is what Crawl-delay asks for", async () => {
-    await using site = await startSite({ ...graph(4), "/robots.txt": { body: "User-agent: *\nCrawl-delay: 0.7" } });
+    await using site = await startSite({ ...graph(4), "/robots.txt": { body: "User-agent: *\nCrawl-delay: 0.4" } });
     const departures = departuresTo(site.origin);
     const harness = await fetchHarness();
     await harness.deliver(fetchTask({ urls: pages(site.origin, 4) }));
     const times = departures.filter(({ path }) => path !== "/robots.txt").map(({ at }) => at);
     expect(times).toHaveLength(4);
-    for (const [index, at] of times.slice(1).entries()) expect(at - (times[index] ?? 0)).toBeGreaterThanOrEqual(690);
+    for (const [index, at] of times.slice(1).entries()) expect(at - (times[index] ?? 0)).toBeGreaterThanOrEqual(390);
     expect(await harness.captures()).toHaveLength(4);
   });
 });
@@ -107,6 +108,53 @@ describe("a task whose slot is far away", () => {
     // a duplicate of the first delivery changes nothing
     await harness.deliver(task);
     expect(harness.delayed()).toBe(1);
+  });
+
+  const SPARSE = { rate_limit_rps: 0.2, respect_robots_txt: false };
+
+  it("makes the request whose turn it is, and waits for the next one in the queue", async () => {
+    await using site = await startSite(graph(10));
+    const clock = fastClock();
+    const harness = await fetchHarness({}, clock);
+    const began = clock.now();
+    await harness.deliver(fetchTask({ urls: pages(site.origin, 10), config: SPARSE }));
+    expect(clock.now() - began).toBeLessThan(5_000);
+    expect(site.paths()).toHaveLength(1);
+    expect(await harness.captures()).toHaveLength(1);
+    expect(harness.delayed()).toBe(1);
+  });
+
+  it("waits for it in the middle of a page, which would have to be begun again", async () => {
+    await using site = await startSite({
+      "/robots.txt": redirect("/rules"),
+      "/rules": { body: "User-agent: *\nAllow: /" },
+      "/a": redirect("/b"),
+      "/b": redirect("/c"),
+      "/c": html("fine"),
+    });
+    const harness = await fetchHarness({}, fastClock(20));
+    const task = fetchTask({ urls: [`${site.origin}/a`], config: { rate_limit_rps: 0.2 } });
+    // a delivery that comes too early makes no request
+    const deliver = async () => {
+      await harness.deliver({ ...task, taskId: randomUUID() });
+      return site.paths(true);
+    };
+    expect(await deliver()).toEqual(["/robots.txt", "/rules"]);
+    await expect.poll(deliver).not.toHaveLength(2);
+    expect(site.paths(true)).toEqual(["/robots.txt", "/rules", "/a", "/b", "/c"]);
+    expect((await harness.captures()).map(({ error }) => error)).toEqual([null]);
+  });
+
+  it("leaves its host to others at once when its job is cancelled", async () => {
+    await using site = await startSite(graph(30));
+    const harness = await fetchHarness();
+    const task = fetchTask({ urls: pages(site.origin, 30), config: { rate_limit_rps: 2, respect_robots_txt: false } });
+    const running = harness.deliver(task);
+    await expect.poll(() => site.paths().length).toBeGreaterThan(0);
+    expect((await harness.dependencies.hosts.read(site.host)).next_at).toBeGreaterThan(Date.now() + 10_000);
+    await harness.dependencies.flags.markCancelled(task.jobId);
+    await running;
+    expect((await harness.dependencies.hosts.read(site.host)).next_at).toBeLessThan(Date.now() + 1_100);
   });
 });
 

@@ -103,6 +103,38 @@ test("the first queue goes first, and the last is not forgotten", async () => {
   expect(order.filter((queue) => queue === "second")).toHaveLength(3);
 });
 
+test("events that wait share a container, and hold up none", async () => {
+  const { clients, seen, directory } = await testRuntime(["waiting"]);
+  for (let index = 0; index < 6; index += 1) await clients.send("second", { id: `waits ${index}`, act: "wait" });
+  await expect.poll(async () => (await seen("taken")).length).toBe(6);
+  await clients.send("second", { id: "quick" });
+  await expect.poll(() => seen("done")).toEqual([{ id: "quick" }]);
+  await writeFile(join(directory, "go"), "");
+  await expect.poll(async () => (await seen("done")).length).toBe(7);
+});
+
+test("a container that is busy takes what is most wanted, and nothing else", async () => {
+  const { clients, seen, directory } = await testRuntime(["waiting"]);
+  await clients.send("second", { id: "toil", act: "toil" });
+  await expect.poll(async () => (await seen("taken")).length).toBe(1);
+  await clients.send("second", { id: "later" });
+  // longer than several looks at how busy the container is
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  await clients.send("first", { id: "now" });
+  await expect.poll(() => seen("done")).toEqual([{ id: "now" }]);
+  await writeFile(join(directory, "go"), "");
+  await expect.poll(async () => (await seen("done")).length).toBe(3);
+});
+
+test("what falls with another event of its container comes again", async () => {
+  const { clients, seen } = await testRuntime(["waiting"]);
+  await clients.send("first", { id: "neighbour", act: "wait" });
+  await expect.poll(async () => (await seen("taken")).length).toBe(1);
+  await clients.send("first", { id: "bad", act: "exit" });
+  const timesTaken = async (id: string) => (await seen<Taken>("taken")).filter((taken) => taken.id === id).length;
+  await expect.poll(() => timesTaken("neighbour")).toBe(2);
+});
+
 test("every message is delivered twice at once where that is asked for", async () => {
   const test = await testRuntime(["consumer"], { deliverTwice: true });
   await test.clients.send("work", { id: "one" });

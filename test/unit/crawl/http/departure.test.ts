@@ -40,6 +40,7 @@ function hostItem() {
     },
     recordFailure: async () => ({ ...state }),
     recordSuccess: async () => ({ ...state }),
+    giveBack: async () => undefined,
     freeSlots: async () => undefined,
     takeProbe: async () => undefined,
     dropProbe: async () => undefined,
