@@ -68,8 +68,12 @@ interface Slot {
  * Slots further ahead are not reserved: a worker that sleeps between two of them is paid for, a delayed message is not.
  */
 const HORIZON_MS = 60_000;
-/** Slots further apart are reserved one by one: between two of them a worker goes for other work. */
+/**
+ * Slots further apart are reserved one by one: between two of them a worker goes for other work, and one that was missed
+ * is given back.
+ */
 const SPARSE_MS = 2_000;
+const isSparse = ({ intervalMs }: Pace): boolean => intervalMs > SPARSE_MS;
 /** Between the reservation and the first slot, in ms; doubled whenever the answer came too late for every slot. */
 const FIRST_LEAD_MS = 5;
 const LONGEST_LEAD_MS = 2000;
@@ -93,10 +97,10 @@ export function createSlotQueue(options: SlotQueueOptions): SlotQueue {
     if (!used) leadMs = Math.min(LONGEST_LEAD_MS, leadMs * 2);
     used = false;
     const pace = options.paceOf(await host.current());
-    const room = pace.intervalMs > SPARSE_MS ? 0 : Math.min(HORIZON_MS, options.deadline - clock.now());
+    const room = isSparse(pace) ? 0 : Math.min(HORIZON_MS, options.deadline - clock.now());
     const count = Math.max(1, Math.min(waiting + options.wanted(), Math.floor(room / pace.intervalMs)));
     const { intervalMs } = pace;
-    const lead = intervalMs > SPARSE_MS ? Math.max(SPARSE_LEAD_MS, leadMs) : leadMs;
+    const lead = isSparse(pace) ? Math.max(SPARSE_LEAD_MS, leadMs) : leadMs;
     const when = { notBefore: clock.now() + lead, maxWaitMs: Math.max(maxWaitMs, lead), intervalMs };
     const cold = options.cold();
     const { firstAt, taken, state } = await states.reserve(host.name, reservedMs(count, pace, cold), when, host.seen);
@@ -157,7 +161,10 @@ export function createSlotQueue(options: SlotQueueOptions): SlotQueue {
       }
       try {
         const pace = options.paceOf(await host.current());
-        if (!(await awaitSlot(slot, pace))) continue;
+        if (!(await awaitSlot(slot, pace))) {
+          if (isSparse(pace)) await states.giveBack(host.name, reservedUntil, Math.max(clock.now(), slot.at));
+          continue;
+        }
         used = true;
         return { pace, latest: slot.latest };
       } catch (error) {
