@@ -11,10 +11,14 @@ const MAX_URLS_PER_BATCH = 100;
 /** The URL guard checks it, and has codes of its own. */
 const url = z.string().min(1);
 
+/** Requests at once for the whole job. */
+const concurrency = orNull(z.int().min(1).max(1_000));
+
 export const crawlRequestSchema = z
   .strictObject({
     url: url.optional(),
     urls: z.array(url).min(1).max(MAX_URLS_PER_JOB).optional(),
+    concurrency,
     cache: cacheOption("use"),
     ...jobOptions,
   })
@@ -49,8 +53,7 @@ export const deepRequestSchema = z
     max_pages: z.int().min(1).max(1_000_000).default(100),
     /** The same for each host. */
     max_pages_per_host: orNull(z.int().min(1).max(1_000_000)),
-    /** Requests at once for the whole job, at the most. */
-    concurrency: orNull(z.int().min(1).max(1_000)),
+    concurrency,
     /** After so long the crawl ends with what it has. */
     timeout_seconds: orNull(z.number().min(1).max(604_800)),
     cache: cacheOption("bypass"),

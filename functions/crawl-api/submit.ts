@@ -29,7 +29,7 @@ export const crawlPages = defineRoute(
     );
     const job = await createJob(dependencies, {
       ...pagesJob(seeds),
-      handling: cacheHandling(body.cache, dependencies.config),
+      handling: { ...cacheHandling(body.cache, dependencies.config), concurrency: body.concurrency ?? null },
       ...(await resolveOptions(dependencies, body, caller)),
     });
     return jobResponse(job);

@@ -73,7 +73,7 @@ export const CONFIG_FIELDS = {
   fetchConcurrencyPerTask: field(
     "FETCH__CONCURRENCY_PER_TASK",
     integer(8, 1, 64),
-    "Requests of one task that may be under way at once, within the host's rate",
+    "Requests of one task that may be under way at once, within the host's rate, where its job says nothing",
   ),
   connectTimeoutMs: field("FETCH__CONNECT_TIMEOUT_MS", integer(10_000, 1), "Longest wait for a TCP and TLS connection"),
   headersTimeoutMs: field("FETCH__HEADERS_TIMEOUT_MS", integer(15_000, 1), "Longest wait for response headers"),

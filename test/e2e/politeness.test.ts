@@ -1,5 +1,5 @@
 /** What a server sees of several jobs at once: its rate kept, its silence kept, and a cancelled job gone. */
-import { beforeAll, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { busiestSecond } from "../services/arrivals.ts";
 import type { RunningInstance } from "../services/instance.ts";
 import { listen, readEvents } from "../services/listeners.ts";
@@ -67,6 +67,64 @@ it.concurrent.for<[string, () => string]>([
   const after = site.requests.filter(({ since }) => since > askedAt).map(({ at }) => at - askedAt);
   expect(Math.min(...after)).toBeGreaterThanOrEqual(3_000);
   expect(busiestSecond(site.requests)).toBeLessThanOrEqual(2);
+});
+
+/** The most requests that were under way at once, of a site that answers each after `delayMs`. */
+function mostUnderWay({ requests }: Site, delayMs: number): number {
+  const times = requests.map(({ at }) => at);
+  return Math.max(...times.map((last) => times.filter((at) => at > last - delayMs && at <= last).length));
+}
+
+describe("the requests of a job at once", () => {
+  const config = { rate_limit_rps: 1_000 };
+  type Begin = (urls: readonly string[], hub: string) => Promise<unknown>;
+
+  const crawlPages =
+    (concurrency?: number): Begin =>
+    async (urls) => {
+      const { job_id } = await instance.call<{ job_id: string }>("POST", "/api/v1/crawl", {
+        urls,
+        concurrency,
+        config,
+      });
+      return await instance.waitForJob(job_id);
+    };
+  const crawlSite =
+    (strategy: string, concurrency: number): Begin =>
+    async (_urls, url) => {
+      const body = { url, strategy, keywords: ["page"], score_threshold: 0, max_pages: 1_000, concurrency, config };
+      const { job_id } = await instance.call<{ job_id: string }>("POST", "/api/v1/crawl/deep", body);
+      return await instance.waitForJob(job_id);
+    };
+  const spider =
+    (concurrency: number): Begin =>
+    (_urls, hub) =>
+      instance.call("POST", "/spider/crawl", { seed_urls: [hub], max_pages: 1_000, concurrency, config });
+  const extract =
+    (concurrency: number): Begin =>
+    (urls) =>
+      instance.call("POST", "/extract/batch", { urls, concurrency, config });
+
+  it.concurrent.for<[string, number, Begin]>([
+    ["pages, where nothing is said", 16, crawlPages()],
+    ["pages", 10, crawlPages(10)],
+    ["a site, breadth first", 4, crawlSite("bfs", 4)],
+    ["a site, depth first", 3, crawlSite("dfs", 3)],
+    ["a site, best first", 15, crawlSite("best_first", 15)],
+    ["a spider", 64, spider(64)],
+    ["an extraction of a batch", 7, extract(7)],
+  ])("of %s are %i", async ([, expected, begin], { expect }) => {
+    const delayMs = 600 + expected * 20;
+    const count = 2 * expected + 12;
+    const links = Array.from({ length: count }, (_, page) => `<a href="/page/${page}">page ${page}</a>`).join(" ");
+    await using site = await startSite({ "/robots.txt": { status: 404 }, "/hub": html(links) }, () => ({
+      ...html("a page about lighthouses"),
+      delayMs,
+    }));
+    await begin(pagesOf(site, "page", count), `${site.origin}/hub`);
+    const pages = site.requests.filter(({ path }) => path.startsWith("/page/"));
+    expect(mostUnderWay({ ...site, requests: pages }, delayMs)).toBe(expected);
+  });
 });
 
 it("sees the first request of a job of high priority within 2 s, whatever waits for its host meanwhile", async () => {

@@ -99,7 +99,7 @@ export async function workThrough(
     await poll.ensureRecent();
     poll.start((error) => stop.stopFor({ kind: "failed", error }));
     await sortOut();
-    await atOnce(Math.min(settings.concurrency, task.concurrency ?? settings.concurrency), untilStopped(), work);
+    await atOnce(task.concurrency ?? settings.concurrency, untilStopped(), work);
   } finally {
     await poll.stop();
     writer.close();

@@ -4,7 +4,6 @@ import type { Transaction } from "../../platform/database/database.ts";
 import type { JobRow } from "../jobs/lifecycle.ts";
 import type { FetchTask, PriorCapture } from "../tasks/fetch-task.ts";
 import { taskScope } from "../urls/scope.ts";
-import { claimShape } from "./claim-limits.ts";
 import { madeWithSettings } from "./same-settings.ts";
 
 /** A task to send once the transaction has committed. */
@@ -26,8 +25,11 @@ export interface TaskUrl {
   prior: PriorCapture | null;
 }
 
-/** @param urls of one host, at least one */
-export function fetchTask(job: JobRow, taskId: string, urls: readonly TaskUrl[]): FetchTask {
+/**
+ * @param urls of one host, at least one
+ * @param workers requests at once; null: as the fetcher is set
+ */
+export function fetchTask(job: JobRow, taskId: string, urls: readonly TaskUrl[], workers: number | null): FetchTask {
   const host = urls[0]?.host ?? "";
   // a response 304 holds no text to score links by
   const scored = job.settings.strategy === "best_first";
@@ -39,7 +41,7 @@ export function fetchTask(job: JobRow, taskId: string, urls: readonly TaskUrl[])
     scope: taskScope(job.settings.scope, host),
     config: job.settings.config,
     deadline: job.deadlineAt?.getTime() ?? null,
-    concurrency: claimShape(job).workers,
+    concurrency: workers,
     anchors: scored,
     urls: urls.map(({ url, urlHash, depth, attempt, prior }) => ({
       url,

@@ -41,6 +41,15 @@ export async function tasksUnderWay(tx: Transaction, jobId: string): Promise<num
   return row?.tasks ?? 0;
 }
 
+/** Requests that all tasks of the job may have under way: none has more than it has URLs left. */
+export async function requestsUnderWay(tx: Transaction, jobId: string): Promise<number> {
+  const [row] = await tx<{ requests: number }[]>`
+    select coalesce(sum(least(coalesce(task.workers, task.urls), task.urls)), 0)::int as requests
+    from (select max(workers) as workers, count(*) as urls from frontier
+          where job_id = ${jobId} and state = 'claimed' group by host, task_id) task`;
+  return row?.requests ?? 0;
+}
+
 /**
  * Hosts without a task under way that have URLs which may be claimed. First those of first tries, breadth first of the
  * present level alone, as long as there is budget for any: those that wait to be tried again would hold up what may be

@@ -7,7 +7,7 @@ import type { JobRow } from "../jobs/lifecycle.ts";
 import type { CrawlConfig } from "../settings/crawl-config.ts";
 import { MAX_URLS_PER_TASK } from "../tasks/fetch-task.ts";
 import { type ClaimedTask, fetchTask, priorOf, type TaskUrl } from "./build-task.ts";
-import { TASKS_PER_HOST } from "./claim-limits.ts";
+import { claimShape, TASKS_PER_HOST } from "./claim-limits.ts";
 
 /** Beyond the time that the requests themselves take. */
 const LEASE_S = 120;
@@ -22,23 +22,29 @@ const LARGEST_LEASE_FACTOR = 16;
 export const MAX_SENDS = 8;
 
 /**
- * How long a task may take before it counts as lost, in seconds: two tasks share the host's rate. A lease that lapses
- * too early has nothing fetched twice, since the task knows what it has fetched; but who lapses too often is given up.
+ * How long a task may take before it counts as lost, in seconds: the tasks of a host share its rate. A lease that
+ * lapses too early has nothing fetched twice, since the task knows what it has fetched; but who lapses too often is
+ * given up.
  */
 export function leaseSeconds(
   urls: number,
   { rate_limit_rps, render }: Pick<CrawlConfig, "rate_limit_rps" | "render">,
+  tasksPerHost = TASKS_PER_HOST,
 ): number {
   const rendering = render === "never" ? 0 : urls * RENDERING_S;
-  return Math.ceil(LEASE_S + rendering + (TASKS_PER_HOST * urls) / (rate_limit_rps ?? ASSUMED_RPS));
+  return Math.ceil(LEASE_S + rendering + (tasksPerHost * urls) / (rate_limit_rps ?? ASSUMED_RPS));
 }
+
+/** Of any task of the job. */
+const fullLease = (job: JobRow): number =>
+  leaseSeconds(MAX_URLS_PER_TASK, job.settings.config, Math.max(TASKS_PER_HOST, claimShape(job).tasksPerHost));
 
 /**
  * The task makes progress: what is left of it gets a full lease again. Rows that another batch of the task has locked
  * are left out: they are just ending, and their transaction may wait for the job's row, which the caller holds.
  */
 export async function prolongLease(tx: Transaction, job: JobRow, taskId: string): Promise<void> {
-  const lease = leaseSeconds(MAX_URLS_PER_TASK, job.settings.config);
+  const lease = fullLease(job);
   await tx`
     update frontier set lease_until = greatest(lease_until, statement_timestamp() + ${lease} * interval '1 second'), sends = 1
     where job_id = ${job.id} and url_hash in (
@@ -52,7 +58,7 @@ export async function prolongLease(tx: Transaction, job: JobRow, taskId: string)
  * @returns undefined where nothing is outstanding any more
  */
 export async function renewTask(tx: Transaction, job: JobRow, taskId: string): Promise<ClaimedTask | undefined> {
-  const lease = leaseSeconds(MAX_URLS_PER_TASK, job.settings.config);
+  const lease = fullLease(job);
   const { count } = await tx`
     update frontier set sends = sends + 1,
       lease_until = statement_timestamp() + least(${LARGEST_LEASE_FACTOR}, 2 ^ sends) * ${lease} * interval '1 second'
@@ -69,12 +75,13 @@ export async function renewTask(tx: Transaction, job: JobRow, taskId: string): P
  * @returns undefined where there are none
  */
 export async function readTask(tx: Transaction, job: JobRow, taskId: string): Promise<ClaimedTask | undefined> {
-  const outstanding = await tx<TaskUrl[]>`
-    select encode(u.url_hash, 'hex') as "urlHash", u.url, u.host, u.depth, u.attempt, prior.prior
+  const outstanding = await tx<(TaskUrl & { workers: number | null })[]>`
+    select encode(u.url_hash, 'hex') as "urlHash", u.url, u.host, u.depth, u.attempt, u.workers, prior.prior
     from frontier u left join lateral (${priorOf(tx, job)}) prior on true
     where u.job_id = ${job.id} and u.state = 'claimed' and u.task_id = ${taskId}
     order by u.priority`;
-  return outstanding.length === 0 ? undefined : { task: fetchTask(job, taskId, outstanding), delayS: 0 };
+  const [first] = outstanding;
+  return first && { task: fetchTask(job, taskId, outstanding, first.workers), delayS: 0 };
 }
 
 /** All tasks of the job that are under way. */

@@ -10,8 +10,8 @@ export interface ClaimShape {
   tasksPerHost: number;
   /** Tasks of the job that are under way, at the most. */
   tasks: number;
-  /** Requests at once of each task; null: as the fetcher is set. */
-  workers: number | null;
+  /** Requests at once of the whole job, at the most; null: each task has as many as the fetcher is set to. */
+  requests: number | null;
 }
 
 /**
@@ -25,31 +25,55 @@ const BY_STRATEGY: Record<Strategy, Pick<ClaimShape, "urlsPerTask" | "tasksPerHo
   best_first: { urlsPerTask: 10, tasksPerHost: 1 },
 };
 
-/** The most tasks per host that any strategy has: two tasks share the host's rate. */
+/** The tasks per host that a strategy has by itself, at the most: two tasks share the host's rate. */
 export const TASKS_PER_HOST = 2;
 /** Hosts whose politeness one job waits for at the same time; it bounds what one claim writes and sends, too. */
 const TASKS_PER_JOB = 200;
-/**
- * Requests at once of one task of a job on many hosts, where it has an allowance: a host of its own rarely takes more.
- */
-const WORKERS_PER_TASK = 4;
+/** What the fetcher is set to by itself: a host's URLs beyond these are worth a second task. */
+const WORKERS_OF_ONE_TASK = 8;
 
 type Shaped = Pick<JobRow, "kind"> & { settings: Pick<JobSettings, "strategy" | "concurrency" | "scope" | "seeds"> };
 
-/** Where `settings.concurrency` is given, `tasks` × `workers` never exceeds it. */
+/** Where `settings.concurrency` is given, a host may have as many tasks as hold that many URLs. */
 export function claimShape(job: Shaped): ClaimShape {
-  const { strategy, concurrency } = job.settings;
-  const { urlsPerTask, tasksPerHost } = BY_STRATEGY[strategy];
-  if (concurrency === null) {
-    return { urlsPerTask, tasksPerHost, tasks: isOnOneHost(job) ? tasksPerHost : TASKS_PER_JOB, workers: null };
+  const { strategy, concurrency: requests } = job.settings;
+  const { urlsPerTask, tasksPerHost: own } = BY_STRATEGY[strategy];
+  const tasksPerHost = Math.max(own, Math.ceil((requests ?? 0) / urlsPerTask));
+  const tasks = Math.min(isOnOneHost(job) ? tasksPerHost : TASKS_PER_JOB, requests ?? TASKS_PER_JOB);
+  return { urlsPerTask, tasksPerHost, tasks, requests };
+}
+
+/**
+ * The tasks that a host's URLs are worth, for as many requests at once as may be.
+ * @param tasks that the host may have
+ * @param requests that the job may have; null: as the fetcher is set
+ */
+export function tasksWorth(urls: number, tasks: number, requests: number | null, urlsPerTask: number): number {
+  const wanted = requests === null ? Math.ceil(urls / WORKERS_OF_ONE_TASK) : Math.min(urls, requests);
+  return Math.max(Math.ceil(urls / urlsPerTask), Math.min(tasks, wanted));
+}
+
+/**
+ * Shares out requests at once: one for each task as long as there are any, then evenly, none more than it has URLs.
+ * @param sizes URLs of each task
+ * @returns of the first tasks; those that are left get none
+ * @example
+ * shareRequests([20, 20, 1], 10) // => [5, 4, 1]
+ * shareRequests([20, 20, 1], 2) // => [1, 1]
+ */
+export function shareRequests(sizes: readonly number[], requests: number): number[] {
+  const shares: number[] = sizes.slice(0, requests).map(() => 0);
+  let left = requests;
+  for (let given = true; given && left > 0; ) {
+    given = false;
+    for (const [index, share] of shares.entries()) {
+      if (left === 0 || share >= (sizes[index] ?? 0)) continue;
+      shares[index] = share + 1;
+      left -= 1;
+      given = true;
+    }
   }
-  if (isOnOneHost(job)) {
-    const tasks = Math.min(tasksPerHost, concurrency);
-    return { urlsPerTask, tasksPerHost: tasks, tasks, workers: Math.floor(concurrency / tasks) };
-  }
-  const workers = Math.min(WORKERS_PER_TASK, Math.max(1, Math.floor(concurrency / WORKERS_PER_TASK)));
-  const tasks = Math.min(TASKS_PER_JOB, Math.floor(concurrency / workers));
-  return { urlsPerTask, tasksPerHost, tasks, workers };
+  return shares;
 }
 
 /** Whether all URLs of the job are on one host, so that there are no others to find. */

@@ -15,9 +15,9 @@ import { uuidv7 } from "../../platform/ids.ts";
 import { addCounts, type JobRow, noteLimit } from "../jobs/lifecycle.ts";
 import { endBlocked } from "./blocked-hosts.ts";
 import { type ClaimedTask, fetchTask, priorOf, type TaskUrl } from "./build-task.ts";
-import { idleHosts, pendingHosts, tasksUnderWay } from "./claim-hosts.ts";
+import { idleHosts, pendingHosts, requestsUnderWay, tasksUnderWay } from "./claim-hosts.ts";
 import { leaseSeconds } from "./claim-lease.ts";
-import { type ClaimShape, claimShape, isOnOneHost } from "./claim-limits.ts";
+import { type ClaimShape, claimShape, isOnOneHost, shareRequests, TASKS_PER_HOST, tasksWorth } from "./claim-limits.ts";
 import { lookUpTasks } from "./crawl-cache.ts";
 import { endIfLate } from "./deadline.ts";
 import { skipPending } from "./frontier.ts";
@@ -27,6 +27,8 @@ import { countByHost, endSpentHosts, roomOfHosts } from "./host-budget.ts";
 interface Candidate extends TaskUrl {
   /** Seconds until it may be tried. */
   waitS: number;
+  /** Tasks that its host may still have. */
+  hostTasks: number;
 }
 
 /**
@@ -53,10 +55,14 @@ async function claimNext(tx: Transaction, job: JobRow, hosts: readonly string[] 
     await endSpentHosts(tx, job, hosts ?? (await pendingHosts(tx, job.id)));
   }
   const { among, free } = await whereToClaim(tx, job, hosts, shape);
-  const ready = await claimRound(tx, job, among, { shape, free, which: "ready" });
+  const requests = await freeRequests(tx, job, shape);
+  const ready = await claimRound(tx, job, among, { shape, free, requests, which: "ready" });
   const left = Math.min(free, shape.tasksPerHost * among.length) - ready.length;
-  if (left <= 0) return ready;
-  const tasks = [...ready, ...(await claimRound(tx, job, among, { shape, free: left, which: "waiting" }))];
+  const given = ready.reduce((sum, { task }) => sum + (task.concurrency ?? 0), 0);
+  const requestsLeft = requests && requests - given;
+  if (left <= 0 || requestsLeft === 0) return ready;
+  const waiting = { shape, free: left, requests: requestsLeft, which: "waiting" } as const;
+  const tasks = [...ready, ...(await claimRound(tx, job, among, waiting))];
   if (tasks.length === 0 && job.counts.claimed >= job.settings.max_pages) await endWhereBudgetIsSpent(tx, job);
   return tasks;
 }
@@ -74,10 +80,17 @@ async function whereToClaim(
   return { among: free === 0 ? [] : [...new Set([...(hosts ?? []), ...idle])], free };
 }
 
+/** Requests at once that the job may still have; null: as the fetcher is set. */
+async function freeRequests(tx: Transaction, job: JobRow, { requests }: ClaimShape): Promise<number | null> {
+  return requests === null ? null : Math.max(0, requests - (await requestsUnderWay(tx, job.id)));
+}
+
 interface Round {
   shape: ClaimShape;
   /** Tasks that may be made. */
   free: number;
+  /** As `freeRequests` says. */
+  requests: number | null;
   /**
    * `ready`: what may be fetched now. `waiting`: what is to be tried again later; it is claimed early, and the queue
    * delays its task, so that no clock of ours has to wake up for it.
@@ -89,9 +102,9 @@ async function claimRound(
   tx: Transaction,
   job: JobRow,
   hosts: readonly string[],
-  { shape, free, which }: Round,
+  { shape, free, requests, which }: Round,
 ): Promise<ClaimedTask[]> {
-  if (hosts.length === 0 || free <= 0) return [];
+  if (hosts.length === 0 || free <= 0 || requests === 0) return [];
   const budget = job.settings.max_pages - job.counts.claimed;
   const room = await roomOfHosts(tx, job, hosts);
   // first tries that cannot be paid for must not hide others behind them
@@ -99,13 +112,17 @@ async function claimRound(
   const candidates =
     which === "ready" ? await findReady(tx, job, hosts, shape, fresh) : await findWaiting(tx, job, hosts, shape);
   if (candidates.length === 0) return [];
-  const slices = inSlices(affordable(candidates, budget, room), shape.urlsPerTask).slice(0, free);
+  const sliced = inSlices(affordable(candidates, budget, room), shape.urlsPerTask, requests).slice(0, free);
+  // what waits for its time makes no requests meanwhile: one at once will do
+  const sizes = sliced.map(({ length }) => (which === "ready" ? length : 1));
+  const shares = requests === null ? undefined : shareRequests(sizes, requests);
+  const slices = sliced.slice(0, shares?.length);
   if (slices.length === 0) return [];
-  const tasks = slices.map((slice) => ({
-    task: fetchTask(job, uuidv7(), slice),
+  const tasks = slices.map((slice, index) => ({
+    task: fetchTask(job, uuidv7(), slice, shares?.[index] ?? null),
     delayS: Math.ceil(Math.min(untilDeadlineS(job), Math.max(...slice.map((each) => each.waitS)))),
   }));
-  await writeClaims(tx, job, tasks);
+  await writeClaims(tx, job, tasks, shape);
   const firstTries = slices.flat().filter((each) => each.attempt === 0);
   if (firstTries.length > 0) await addCounts(tx, job, { claimed: firstTries.length });
   await countByHost(
@@ -137,14 +154,16 @@ function affordable(
   });
 }
 
-/** One task per so many URLs of a host; each host's first task comes before anyone's second. */
-function inSlices(urls: readonly Candidate[], size: number): Candidate[][] {
-  const slices = [...Map.groupBy(urls, (each) => each.host).values()].flatMap((ofHost) =>
-    Array.from({ length: Math.ceil(ofHost.length / size) }, (_, rank) => ({
+/** The tasks of each host, of about the same size; each host's first task comes before anyone's second. */
+function inSlices(urls: readonly Candidate[], most: number, requests: number | null): Candidate[][] {
+  const slices = [...Map.groupBy(urls, (each) => each.host).values()].flatMap((ofHost) => {
+    const tasks = tasksWorth(ofHost.length, ofHost[0]?.hostTasks ?? 1, requests, most);
+    const size = Math.ceil(ofHost.length / tasks);
+    return Array.from({ length: Math.ceil(ofHost.length / size) }, (_, rank) => ({
       rank,
       slice: ofHost.slice(rank * size, (rank + 1) * size),
-    })),
-  );
+    }));
+  });
   return slices.toSorted((a, b) => a.rank - b.rank).map(({ slice }) => slice);
 }
 
@@ -165,7 +184,8 @@ async function findReady(
             where l.job_id = ${job.id} and l.attempt = 0 and l.state in ('pending', 'claimed') order by l.depth limit 1)`
       : tx`null::int`;
   return await tx<Candidate[]>`
-    select encode(u.url_hash, 'hex') as "urlHash", u.url, u.host, u.depth, u.attempt, 0 as "waitS", prior.prior
+    select encode(u.url_hash, 'hex') as "urlHash", u.url, u.host, u.depth, u.attempt, 0 as "waitS", prior.prior,
+      ${tasksPerHost}::int - flight.tasks as "hostTasks"
     from (select ${level} as depth) level
     cross join unnest(${hosts as string[]}::text[]) h (host)
     cross join lateral (${tasksInFlight(tx, job)}) flight
@@ -193,7 +213,8 @@ async function findWaiting(
 ): Promise<Candidate[]> {
   return await tx<Candidate[]>`
     select encode(u.url_hash, 'hex') as "urlHash", u.url, u.host, u.depth, u.attempt,
-      greatest(0, extract(epoch from u.not_before - statement_timestamp()))::float8 as "waitS", prior.prior
+      greatest(0, extract(epoch from u.not_before - statement_timestamp()))::float8 as "waitS", prior.prior,
+      1 as "hostTasks"
     from unnest(${hosts as string[]}::text[]) h (host)
     cross join lateral (${tasksInFlight(tx, job)}) flight
     cross join lateral (
@@ -212,14 +233,21 @@ const tasksInFlight = (tx: Transaction, job: JobRow) => tx`
   select count(distinct task_id)::int as tasks
   from frontier where job_id = ${job.id} and host = h.host and state = 'claimed'`;
 
-async function writeClaims(tx: Transaction, job: JobRow, tasks: readonly ClaimedTask[]): Promise<void> {
+async function writeClaims(
+  tx: Transaction,
+  job: JobRow,
+  tasks: readonly ClaimedTask[],
+  { tasksPerHost }: ClaimShape,
+): Promise<void> {
+  const sharers = Math.max(TASKS_PER_HOST, tasksPerHost);
   const rows = tasks.flatMap(({ task, delayS }) => {
-    const lease = delayS + leaseSeconds(task.urls.length, job.settings.config);
-    return task.urls.map(({ urlHash }) => ({ hash: urlHash, task: task.taskId, lease }));
+    const lease = delayS + leaseSeconds(task.urls.length, job.settings.config, sharers);
+    return task.urls.map(({ urlHash }) => ({ hash: urlHash, task: task.taskId, workers: task.concurrency, lease }));
   });
   await tx`
-    update frontier f set state = 'claimed', task_id = r.task, lease_until = statement_timestamp() + r.lease * interval '1 second', sends = 1
-    from json_to_recordset(${rowsOf(rows)}::text::json) as r (hash text, task uuid, lease int)
+    update frontier f set state = 'claimed', task_id = r.task, workers = r.workers,
+      lease_until = statement_timestamp() + r.lease * interval '1 second', sends = 1
+    from json_to_recordset(${rowsOf(rows)}::text::json) as r (hash text, task uuid, workers smallint, lease int)
     where f.job_id = ${job.id} and f.url_hash = decode(r.hash, 'hex')`;
 }
 

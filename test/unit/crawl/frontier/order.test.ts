@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { claimShape } from "../../../../shared/crawl/frontier/claim-limits.ts";
+import { claimShape, shareRequests, tasksWorth } from "../../../../shared/crawl/frontier/claim-limits.ts";
 import { type Place, priorityOf } from "../../../../shared/crawl/frontier/order.ts";
 import { STRATEGIES, type Strategy } from "../../../../shared/crawl/settings/job-settings.ts";
 import type { Scope } from "../../../../shared/crawl/urls/scope.ts";
@@ -37,7 +37,7 @@ describe("the requests of a job at once", () => {
     exclude: [],
   }));
 
-  test("never exceed its concurrency, and some are always allowed", () => {
+  test("are as many as its concurrency allows tasks on one host to hold, and always some", () => {
     const job = fc.record({
       kind: fc.constantFrom("site" as const, "pages" as const),
       settings: fc.record({
@@ -49,10 +49,40 @@ describe("the requests of a job at once", () => {
     });
     fc.assert(
       fc.property(job, (job) => {
-        const { tasks, workers, urlsPerTask } = claimShape(job);
-        expect(tasks * (workers ?? Number.NaN)).toBeLessThanOrEqual(job.settings.concurrency);
-        expect(Math.min(tasks, workers ?? 0, urlsPerTask)).toBeGreaterThanOrEqual(1);
+        const { tasks, tasksPerHost, requests, urlsPerTask } = claimShape(job);
+        expect(requests).toBe(job.settings.concurrency);
+        expect(tasksPerHost * urlsPerTask).toBeGreaterThanOrEqual(job.settings.concurrency);
+        expect(tasks).toBeLessThanOrEqual(job.settings.concurrency);
+        expect(Math.min(tasks, urlsPerTask)).toBeGreaterThanOrEqual(1);
       }),
     );
+  });
+
+  test("are shared out whole, to no task more than it has URLs, and to the first where there are too few", () => {
+    const sizes = fc.array(fc.integer({ min: 1, max: 50 }), { maxLength: 30 });
+    fc.assert(
+      fc.property(sizes, fc.nat(200), (sizes, requests) => {
+        const shares = shareRequests(sizes, requests);
+        const sum = (numbers: readonly number[]) => numbers.reduce((total, each) => total + each, 0);
+        expect(sum(shares)).toBe(Math.min(requests, sum(sizes)));
+        expect(shares).toHaveLength(Math.min(requests, sizes.length));
+        for (const [index, share] of shares.entries()) {
+          expect(share).toBeGreaterThanOrEqual(1);
+          expect(share).toBeLessThanOrEqual(sizes[index] ?? 0);
+        }
+      }),
+    );
+    expect(shareRequests([20, 20, 1], 10)).toEqual([5, 4, 1]);
+  });
+
+  test.for([
+    [40, 2, null, 2],
+    [8, 2, null, 1],
+    [100, 2, null, 2],
+    [40, 2, 10, 2],
+    [40, 2, 1, 1],
+    [1, 2, 10, 1],
+  ] as const)("%i URLs are worth tasks: of %i, with %s requests, %i", ([urls, tasks, requests, expected]) => {
+    expect(tasksWorth(urls, tasks, requests, 50)).toBe(expected);
   });
 });
