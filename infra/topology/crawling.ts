@@ -1,5 +1,5 @@
 /** From a URL to a document: jobs, fetching, ingest, and what watches that none is lost. */
-import { CLAIM_QUEUES, FETCH_QUEUES, QUEUES } from "./queues.ts";
+import { CLAIM_QUEUES, EMBED_QUEUES, FETCH_QUEUES, QUEUES } from "./queues.ts";
 import { deadLetterQueue, type FunctionSpec } from "./spec.ts";
 
 export const CRAWLING: readonly FunctionSpec[] = [
@@ -46,7 +46,7 @@ export const CRAWLING: readonly FunctionSpec[] = [
     memoryMb: 1024,
     network: "private",
     queues: [{ queue: "captures", batchSize: 4, maxConcurrency: 8 }],
-    grants: { send: [...CLAIM_QUEUES, "embed"], bucket: "read", database: true },
+    grants: { send: [...CLAIM_QUEUES, ...EMBED_QUEUES], bucket: "read", database: true },
     localContainers: 2,
   },
   {
@@ -69,7 +69,7 @@ export const CRAWLING: readonly FunctionSpec[] = [
     maxConcurrency: 1,
     schedules: [{ name: "sweep", everyMinutes: 1 }],
     grants: {
-      send: [...CLAIM_QUEUES, "embed", "discover", "progress"],
+      send: [...CLAIM_QUEUES, ...EMBED_QUEUES, "discover", "progress"],
       bucket: "read",
       stateTable: true,
       database: true,

@@ -8,7 +8,11 @@ export const KNOWLEDGE: readonly FunctionSpec[] = [
     timeoutS: 120,
     memoryMb: 1024,
     network: "private",
-    queues: [{ queue: "embed", batchSize: 1, maxConcurrency: 4 }],
+    queues: [
+      { queue: "embed-high", batchSize: 1, maxConcurrency: 4 },
+      { queue: "embed-normal", batchSize: 1, maxConcurrency: 3 },
+      { queue: "embed-low", batchSize: 1, maxConcurrency: 2 },
+    ],
     grants: { database: true, vectors: true, embedder: true },
     localContainers: 1,
   },

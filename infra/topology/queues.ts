@@ -9,7 +9,9 @@ export const QUEUES = [
   { name: "fetch-normal", maxReceiveCount: MAX_RECEIVES },
   { name: "fetch-low", maxReceiveCount: MAX_RECEIVES },
   { name: "captures", maxReceiveCount: MAX_RECEIVES },
-  { name: "embed", maxReceiveCount: MAX_RECEIVES },
+  { name: "embed-high", maxReceiveCount: MAX_RECEIVES },
+  { name: "embed-normal", maxReceiveCount: MAX_RECEIVES },
+  { name: "embed-low", maxReceiveCount: MAX_RECEIVES },
   { name: "render", maxReceiveCount: MAX_RECEIVES },
   // whoever asked waits no longer than half a minute
   { name: "media", maxReceiveCount: 2 },
@@ -23,5 +25,6 @@ export const QUEUES = [
 ] as const satisfies readonly QueueSpec[];
 
 export const FETCH_QUEUES = ["fetch-high", "fetch-normal", "fetch-low"] as const;
+export const EMBED_QUEUES = ["embed-high", "embed-normal", "embed-low"] as const;
 /** Who claims URLs sends them to fetch, or to ingest where the crawl cache has them. */
 export const CLAIM_QUEUES = [...FETCH_QUEUES, "captures"] as const;

@@ -6,6 +6,7 @@ import type { QueueTrigger } from "../../infra/topology/spec.ts";
 import type { SqsStore } from "../aws/fauxqs.ts";
 import { SAMPLE_MS } from "./container.ts";
 import { eventsPerContainer } from "./container-group.ts";
+import { createFairTurns, type FairTurns } from "./fair-turns.ts";
 import type { FunctionPool, Slot } from "./function-pool.ts";
 import { InvocationError } from "./invocation.ts";
 import { type Delivered, failuresOf, type SqsQueue, takeBatch } from "./sqs-event.ts";
@@ -36,6 +37,7 @@ export interface Poller {
 interface Source {
   trigger: PollTrigger;
   queue: SqsQueue;
+  turns: FairTurns;
   /** Batches that run now. */
   running: number;
   /** Since when a batch waits to fill, Unix time in ms. */
@@ -57,7 +59,7 @@ export function startPoller(options: PollerOptions): Poller {
     const queue = queues.getQueueByName(trigger.queue);
     if (queue === undefined)
       throw new Error(`The topology declares no queue ${trigger.queue}, which ${pool.spec.name} consumes`);
-    return { trigger, queue, running: 0, fillingSince: undefined };
+    return { trigger, queue, turns: createFairTurns(), running: 0, fillingSince: undefined };
   });
   let stopped = false;
   let woken = false;
@@ -92,10 +94,11 @@ export function startPoller(options: PollerOptions): Poller {
       if (source === undefined || slot === undefined) break;
       turn += 1;
       source.fillingSince = undefined;
-      const { queue, trigger } = source;
-      const batch = takeBatch(queue, trigger.batchSize, queues, () => {
+      const { queue, trigger, turns } = source;
+      const onCall = () => {
         if (!trigger.asynchronous) options.onCall("ReceiveMessage");
-      });
+      };
+      const batch = takeBatch(queue, queues, { batchSize: trigger.batchSize, turns, onCall });
       // everything that was due may have gone to the dead-letter queue
       if (batch.length === 0) slot.release();
       else if (trigger.asynchronous) for (const one of batch) void deliverAsync(source, one, slot);

@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { ACCOUNT, REGION } from "../aws/emulators.ts";
 import type { SqsStore } from "../aws/fauxqs.ts";
+import type { FairTurns } from "./fair-turns.ts";
 import { InvocationError } from "./invocation.ts";
 
 export type SqsQueue = NonNullable<ReturnType<SqsStore["getQueueByName"]>>;
@@ -12,12 +13,18 @@ export interface Delivered {
   message: ReturnType<typeof record>;
 }
 
-/**
- * Takes up to `batchSize` messages. One call takes ten; Lambda's batches may be larger.
- * @param onCall before each call
- */
-export function takeBatch(queue: SqsQueue, batchSize: number, queues: SqsStore, onCall: () => void): Delivered[] {
+export interface Batches {
+  batchSize: number;
+  /** Whose message is next. */
+  turns: FairTurns;
+  /** Called before each call of SQS. */
+  onCall(): void;
+}
+
+/** Takes up to `batchSize` messages, those of each job in turn. One call takes ten; Lambda's batches may be larger. */
+export function takeBatch(queue: SqsQueue, queues: SqsStore, { batchSize, turns, onCall }: Batches): Delivered[] {
   const received: Received[] = [];
+  turns.moveForward(queue.messages, batchSize);
   while (received.length < batchSize) {
     onCall();
     const more = queue.dequeue(Math.min(10, batchSize - received.length), undefined, (arn) =>

@@ -25,7 +25,7 @@ let graph: GraphSite;
 let embedder: EmbeddingServer;
 let harvest: Harvest;
 beforeAll(async () => {
-  const pages = ["/high", "/normal", "/low", "/captures", "/embed", "/progress", "/push"];
+  const pages = ["/high", "/normal", "/low", "/captures", "/embed/high", "/embed/normal", "/embed/low", "/progress", "/push"];
   const sitemap = (paths: readonly string[]) =>
     `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">${paths.map((path) => `<url><loc>${site.origin}${path}</loc></url>`).join("")}</urlset>`;
   site = await startSite({
@@ -117,6 +117,12 @@ async function discovered() {
 
 type QueueName = (typeof QUEUES)[number]["name"];
 
+async function embedsOnce(priority: string): Promise<void> {
+  const { chunks, ...job } = await crawl(`/embed/${priority}`, { priority });
+  expect(chunks).toBeGreaterThan(0);
+  expect(job).toMatchObject({ ...ONE_PAGE, vectors: chunks, unembedded: 0 });
+}
+
 const DONE_ONCE: Record<QueueName, () => Promise<void>> = {
   "fetch-high": () => fetchesOnce("/high", "high"),
   "fetch-normal": () => fetchesOnce("/normal", "normal"),
@@ -127,11 +133,9 @@ const DONE_ONCE: Record<QueueName, () => Promise<void>> = {
     expect(await crawl("/captures", { cache: "use" })).toMatchObject(ONE_PAGE);
     expect(asked("/captures")).toBe(1);
   },
-  async embed() {
-    const { chunks, ...job } = await crawl("/embed");
-    expect(chunks).toBeGreaterThan(0);
-    expect(job).toMatchObject({ ...ONE_PAGE, vectors: chunks, unembedded: 0 });
-  },
+  "embed-high": () => embedsOnce("high"),
+  "embed-normal": () => embedsOnce("normal"),
+  "embed-low": () => embedsOnce("low"),
   async render() {
     expect(await crawl("/scripted", { config: { render: "always" } })).toMatchObject({ ...ONE_PAGE, rendered: 1 });
     expect(asked("/scripted")).toBe(1);

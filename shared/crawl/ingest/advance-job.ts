@@ -50,6 +50,7 @@ export async function advanceJob(
   return {
     tasks,
     chunkIds: embeds ? indexed.chunkIds : [],
+    priority: job.priority,
     job: settled,
     counts: countsOf(pages, indexed),
     seenLinks: gained.seenLinks,

@@ -6,6 +6,7 @@ import type { ClaimedTask } from "../frontier/build-task.ts";
 import { dispatch } from "../frontier/dispatch.ts";
 import { claimSkipped } from "../frontier/give-up.ts";
 import type { Settled } from "../jobs/lifecycle.ts";
+import type { Priority } from "../settings/job-settings.ts";
 import type { IngestDependencies } from "./dependencies.ts";
 import { INGEST } from "./metrics.ts";
 import { rememberLinks } from "./seen-links.ts";
@@ -22,6 +23,8 @@ export interface Ingested {
   tasks: readonly ClaimedTask[];
   /** Chunks that want a vector. */
   chunkIds: readonly string[];
+  /** Of the job that they belong to. */
+  priority: Priority;
   job: Settled;
   counts: IngestCounts;
   /** Links that lead to nothing further. */
@@ -35,6 +38,7 @@ export interface Ingested {
 const NOTHING: Ingested = {
   tasks: [],
   chunkIds: [],
+  priority: "normal",
   job: "unchanged",
   counts: { pages: { crawled: 0, failed: 0, skipped: 0, retried: 0 }, reused: 0, documents: 0, chunks: 0 },
   seenLinks: [],
@@ -57,6 +61,7 @@ function addIngested(one: Ingested, next: Ingested): Ingested {
   return {
     tasks: [...one.tasks, ...next.tasks],
     chunkIds: [...one.chunkIds, ...next.chunkIds],
+    priority: (next.chunkIds.length > 0 ? next : one).priority,
     seenLinks: [...one.seenLinks, ...next.seenLinks],
     job: next.job === "unchanged" ? one.job : next.job,
     counts: {
@@ -99,12 +104,12 @@ export function recordIngested(
 export async function sendFollowUps(
   dependencies: Pick<IngestDependencies, "sql" | "queues" | "log">,
   jobId: string,
-  { tasks, chunkIds, job, seenLinks, answeredBefore }: Ingested,
+  { tasks, chunkIds, priority, job, seenLinks, answeredBefore }: Ingested,
 ): Promise<void> {
   const { sql, log } = dependencies;
   rememberLinks(jobId, seenLinks);
   await dispatch(dependencies, tasks);
-  await sendEmbedTasks(dependencies, jobId, chunkIds);
+  await sendEmbedTasks(dependencies, { jobId, priority }, chunkIds);
   if (answeredBefore) await claimSkipped(dependencies, jobId);
   if (job !== "completed") return;
   try {

@@ -4,6 +4,7 @@
  */
 import { z } from "zod";
 import { readCaptureBatch } from "../../capture/capture-batch.ts";
+import { isEmbedQueue } from "../../knowledge/embedding/embed-task.ts";
 import { giveUpRefusedChunks } from "../../knowledge/embedding/outstanding-chunks.ts";
 import type { ObjectStore } from "../../platform/aws/objects.ts";
 import { PERMANENT_FAULT } from "../../platform/aws/queues.ts";
@@ -175,8 +176,9 @@ const DEAD_DISCOVERY = "DEAD_LETTERED: the discovery failed at every delivery";
 export async function endItsWork(dependencies: LostWorkDependencies, queue: string, trace: Trace): Promise<number> {
   if (queue === DISCOVER_QUEUE) await failDiscovery(dependencies, trace.jobId, DEAD_DISCOVERY);
   if (queue === DISCOVERED_QUEUE) await releaseDiscovery(dependencies.sql, trace.jobId);
-  if (queue === "embed") await giveUpRefusedChunks({ ...dependencies, settleJob }, trace.jobId);
-  if (queue === "embed" || !trace.taskId) return 0;
+  const embeds = isEmbedQueue(queue);
+  if (embeds) await giveUpRefusedChunks({ ...dependencies, settleJob }, trace.jobId);
+  if (embeds || !trace.taskId) return 0;
   if (queue === RENDER_QUEUE && (await deliveredUnrendered(dependencies, trace))) return 0;
   const hashes = await lostUrls(dependencies, queue, trace);
   const ended = await endLostUrls(dependencies, trace.jobId, trace.taskId, hashes);

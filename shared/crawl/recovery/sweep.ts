@@ -183,9 +183,9 @@ async function sendAgain(dependencies: JobDependencies, { jobId, taskId }: Lapse
 
 /** @returns how many chunks were sent again */
 async function resendChunks(dependencies: JobDependencies, jobId: string): Promise<number> {
-  const chunkIds = await inTransaction(dependencies.sql, async (tx) => {
+  const { chunkIds, priority } = await inTransaction(dependencies.sql, async (tx) => {
     const job = await lockJob(tx, jobId);
-    if (job === undefined) return [];
+    if (job === undefined) return { chunkIds: [], priority: "normal" as const };
     const outstanding = await outstandingChunks(tx, job.generationId);
     await tx`update jobs set updated_at = now() where id = ${jobId}`;
     if (outstanding.length === 0) {
@@ -194,8 +194,8 @@ async function resendChunks(dependencies: JobDependencies, jobId: string): Promi
       await tx`update jobs set unembedded_chunks = 0 where id = ${jobId}`;
       await settleJob(tx, jobId, dependencies.log);
     }
-    return outstanding;
+    return { chunkIds: outstanding, priority: job.priority };
   });
-  if (chunkIds.length > 0) await sendEmbedTasks(dependencies, jobId, chunkIds);
+  if (chunkIds.length > 0) await sendEmbedTasks(dependencies, { jobId, priority }, chunkIds);
   return chunkIds.length;
 }

@@ -1,9 +1,14 @@
-/** The message of the `embed` queue, chunks that want vectors, and its sender. */
+/** The message of the embed queues, chunks that want vectors, and its sender. */
 import { z } from "zod";
 import type { QueueSender } from "../../platform/aws/queues.ts";
 import type { Logger } from "../../platform/observability/log.ts";
 
 const EMBED_BATCH_SIZE = 32;
+
+/** Of the job whose chunks they are. */
+type EmbedPriority = "high" | "normal" | "low";
+const embedQueue = (priority: EmbedPriority): string => `embed-${priority}`;
+export const isEmbedQueue = (name: string): boolean => /^embed-(high|normal|low)$/.test(name);
 
 export const embedTaskSchema = z.strictObject({
   jobId: z.uuid(),
@@ -14,7 +19,7 @@ export type EmbedTask = z.infer<typeof embedTaskSchema>;
 /** Sends the chunks to the embedder. What is lost here is sent again by the sweep. */
 export async function sendEmbedTasks(
   { queues, log }: { queues: QueueSender; log: Logger },
-  jobId: string,
+  { jobId, priority }: { jobId: string; priority: EmbedPriority },
   chunkIds: readonly string[],
 ): Promise<void> {
   const tasks: EmbedTask[] = [];
@@ -22,7 +27,7 @@ export async function sendEmbedTasks(
     tasks.push({ jobId, chunkIds: chunkIds.slice(start, start + EMBED_BATCH_SIZE) });
   }
   try {
-    await queues.sendAll("embed", tasks);
+    await queues.sendAll(embedQueue(priority), tasks);
   } catch (error) {
     log.warn("embed tasks were not sent: the sweep sends them", { error, job_id: jobId });
   }

@@ -54,6 +54,15 @@ export function messageBody(message: unknown): string {
   );
 }
 
+/**
+ * By the group SQS shares a queue fairly: one job's many messages do not hold up those of another
+ * (https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-fair-queues.html).
+ */
+function groupOf(message: unknown): { MessageGroupId?: string } {
+  const { jobId } = (message ?? {}) as { jobId?: unknown };
+  return typeof jobId === "string" ? { MessageGroupId: jobId } : {};
+}
+
 /** Makes the sender of a container. */
 export function createQueueSender(sqs: SQSClient, urlPrefix: string): QueueSender {
   return {
@@ -64,6 +73,7 @@ export function createQueueSender(sqs: SQSClient, urlPrefix: string): QueueSende
         QueueUrl: urlPrefix + queue,
         MessageBody,
         DelaySeconds: Math.min(900, Math.ceil(delaySeconds)),
+        ...groupOf(message),
       });
       await sqs.send(command).catch((cause: unknown) => {
         if (!(cause instanceof Error) || !FAULTY_MESSAGE.test(cause.name)) throw cause;
@@ -121,7 +131,11 @@ async function sendBatch(
   sqs: SQSClient,
   { queue, QueueUrl, batch }: { queue: string; QueueUrl: string; batch: readonly Outgoing[] },
 ): Promise<void> {
-  let Entries = batch.map(({ body }, index) => ({ Id: String(index), MessageBody: body }));
+  let Entries = batch.map(({ message, body }, index) => ({
+    Id: String(index),
+    MessageBody: body,
+    ...groupOf(message),
+  }));
   const faulty = new Map<string, string>();
   const about = (count: number, why: string | undefined) =>
     `${count} of ${batch.length} messages were refused by ${queue}: ${why}`;

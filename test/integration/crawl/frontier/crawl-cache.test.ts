@@ -194,10 +194,10 @@ test("chunks that are used again get their vectors like all others", async () =>
   await createJob(setup.dependencies, newJob(all));
   await setup.crawl(site);
   await setup.sql`update documents set generation_active = true`;
-  await setup.aws.receive("embed", 1);
+  await setup.aws.receive("embed-normal", 1);
   const { job } = await asked(setup, {});
   await answerFromCache(setup);
-  const [message] = (await setup.aws.receive("embed", 2)) as [{ jobId: string; chunkIds: string[] }];
+  const [message] = (await setup.aws.receive("embed-normal", 2)) as [{ jobId: string; chunkIds: string[] }];
   expect(message.jobId).toBe(job.job_id);
   const view = await readJob(setup.sql, job.job_id);
   expect(view).toMatchObject({ status: "embedding" });

@@ -121,25 +121,25 @@ test("a dead embed task leaves its chunks pending, and gives up those that the e
   const chunks = await setup.sql<{ id: string }[]>`select id from chunks order by id`;
   expect(chunks.length).toBeGreaterThan(2);
   const dead = { jobId: job.job_id, chunkIds: chunks.map((chunk) => chunk.id) };
-  await bury(setup, letter("embed", dead));
+  await bury(setup, letter("embed-normal", dead));
   expect(await readJob(setup.sql, job.job_id)).toMatchObject({ counts: { unembedded_chunks: chunks.length } });
   await setup.sql`update embeddings set attempts = 5 where chunk_id = (select id from chunks where chunk_index = 0)`;
-  await bury(setup, letter("embed", dead));
+  await bury(setup, letter("embed-normal", dead));
   expect(await readJob(setup.sql, job.job_id)).toMatchObject({
     status: "embedding",
     counts: { unembedded_chunks: chunks.length - 1 },
   });
   await setup.sql`update embeddings set attempts = 5`;
-  await bury(setup, letter("embed", dead));
+  await bury(setup, letter("embed-normal", dead));
   expect(await readJob(setup.sql, job.job_id)).toMatchObject({ status: "completed" });
 });
 
 test("a letter of a job that is not known is recorded", async () => {
   const setup = await crawlSetup();
   await bury(setup, letter("fetch-high", { jobId: uuidv7(), taskId: uuidv7() }));
-  await bury(setup, letter("embed", "[]"));
+  await bury(setup, letter("embed-normal", "[]"));
   expect(await setup.sql`select queue, job_id from dead_letters order by id`).toEqual([
     { queue: "fetch-high", job_id: null },
-    { queue: "embed", job_id: null },
+    { queue: "embed-normal", job_id: null },
   ]);
 });

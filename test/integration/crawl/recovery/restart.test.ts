@@ -62,7 +62,7 @@ test("chunks whose embed task was lost are sent by the first sweep after a resta
   const captures = await setup.capture(task, () => ({ html: page("Home") }));
   await ingestBatch({ ...setup.dependencies, queues: killed }, captures);
   await ingestBatch(setup.dependencies, captures);
-  expect(await setup.aws.receive("embed")).toEqual([]);
+  expect(await setup.aws.receive("embed-normal")).toEqual([]);
 
   await freeInterruptedWork(workersOf(setup), new Set());
   const { resentChunks } = await sweep(setup.dependencies, Date.now());

@@ -123,15 +123,15 @@ test("a job whose counts are zero but whose state is not is moved on", async () 
 
 test("chunks whose embed task was lost are sent again once nothing has moved for a while", async () => {
   const setup = await crawlSetup({ embedding: { maxTokens: 128 } });
-  const job = await createJob(setup.dependencies, newJob(["http://a.example/"]));
-  const [task] = (await setup.tasks()) as [FetchTask];
+  const job = await createJob(setup.dependencies, { ...newJob(["http://a.example/"]), priority: "high" });
+  const [task] = (await setup.aws.receive("fetch-high")) as [FetchTask];
   await ingestBatch({ ...setup.dependencies, queues: deafQueues }, await setup.capture(task, home));
   expect(await readJob(setup.sql, job.job_id)).toMatchObject({ status: "embedding" });
   expect(await sweep(setup.dependencies, Date.now())).toMatchObject({ resentChunks: 0 });
   await stall(setup);
   const chunks = await setup.sql<{ id: string }[]>`select id from chunks order by id`;
   expect(await sweep(setup.dependencies, Date.now())).toMatchObject({ resentChunks: chunks.length });
-  const messages = await setup.aws.receive("embed");
+  const messages = await setup.aws.receive("embed-high");
   const sent = messages.flatMap((message) => embedTaskSchema.parse(message).chunkIds);
   expect(sent.toSorted()).toEqual(chunks.map((chunk) => chunk.id));
   expect(await sweep(setup.dependencies, Date.now())).toMatchObject({ resentChunks: 0 });
