@@ -25,7 +25,17 @@ let graph: GraphSite;
 let embedder: EmbeddingServer;
 let harvest: Harvest;
 beforeAll(async () => {
-  const pages = ["/high", "/normal", "/low", "/captures", "/embed/high", "/embed/normal", "/embed/low", "/progress", "/push"];
+  const pages = [
+    "/high",
+    "/normal",
+    "/low",
+    "/captures",
+    "/embed/high",
+    "/embed/normal",
+    "/embed/low",
+    "/progress",
+    "/push",
+  ];
   const sitemap = (paths: readonly string[]) =>
     `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">${paths.map((path) => `<url><loc>${site.origin}${path}</loc></url>`).join("")}</urlset>`;
   site = await startSite({

@@ -13,11 +13,14 @@ function taken(messages: { id: number; body: string }[], batch: number): number[
   return order;
 }
 
-test.for([1, 3])("jobs take turns, each in its own order, however much one of them sent before, in batches of %i", (batch) => {
-  const many = Array.from({ length: 6 }, (_, id) => message("many", id));
-  const messages = [...many, message("few", 6), message("few", 7), message("one", 8)];
-  expect(taken(messages, batch)).toEqual([0, 6, 8, 1, 7, 2, 3, 4, 5]);
-});
+test.for([1, 3])(
+  "jobs take turns, each in its own order, however much one of them sent before, in batches of %i",
+  (batch) => {
+    const many = Array.from({ length: 6 }, (_, id) => message("many", id));
+    const messages = [...many, message("few", 6), message("few", 7), message("one", 8)];
+    expect(taken(messages, batch)).toEqual([0, 6, 8, 1, 7, 2, 3, 4, 5]);
+  },
+);
 
 test("a job whose messages come later waits for one message of the others", () => {
   const turns = createFairTurns();
