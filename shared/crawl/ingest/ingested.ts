@@ -5,8 +5,7 @@ import type { Logger } from "../../platform/observability/log.ts";
 import type { ClaimedTask } from "../frontier/build-task.ts";
 import { dispatch } from "../frontier/dispatch.ts";
 import { claimSkipped } from "../frontier/give-up.ts";
-import type { Settled } from "../jobs/lifecycle.ts";
-import type { Priority } from "../settings/job-settings.ts";
+import type { JobRow, Settled } from "../jobs/lifecycle.ts";
 import type { IngestDependencies } from "./dependencies.ts";
 import { INGEST } from "./metrics.ts";
 import { rememberLinks } from "./seen-links.ts";
@@ -24,7 +23,7 @@ export interface Ingested {
   /** Chunks that want a vector. */
   chunkIds: readonly string[];
   /** Of the job that they belong to. */
-  priority: Priority;
+  priority: JobRow["priority"];
   job: Settled;
   counts: IngestCounts;
   /** Links that lead to nothing further. */

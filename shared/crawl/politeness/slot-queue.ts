@@ -69,8 +69,8 @@ interface Slot {
  */
 const HORIZON_MS = 60_000;
 /**
- * Slots further apart are reserved one by one: between two of them a worker goes for other work, and one that was missed
- * is given back.
+ * Slots further apart are reserved one by one: between two of them a worker goes for other work, and one that was
+ * missed is given back.
  */
 const SPARSE_MS = 2_000;
 const isSparse = ({ intervalMs }: Pace): boolean => intervalMs > SPARSE_MS;
