@@ -8,6 +8,7 @@ import {
 } from "../../shared/crawl/administration/effective-config.ts";
 import { type CrawlConfig, crawlConfigSchema } from "../../shared/crawl/settings/crawl-config.ts";
 import { withoutSecrets } from "../../shared/crawl/settings/secrets.ts";
+import type { Config } from "../../shared/platform/config.ts";
 
 /** Fields of the reference that have one value here; others are refused rather than ignored. */
 const fixed = {
@@ -35,11 +36,20 @@ export function settingsOf(body: z.output<typeof configRequestSchema>): Partial<
   return crawlConfigOverridesSchema.parse(Object.fromEntries(settings));
 }
 
-export const configSchema = z.object({
+/** Every setting has a value: null where it is not set and none stands for it. */
+const effective: Readonly<Record<string, z.ZodType>> = Object.fromEntries(
+  Object.entries(crawlConfigSchema.shape).map(([name, schema]) => [
+    name,
+    schema instanceof z.ZodOptional ? (schema.unwrap() as z.ZodType).nullable() : schema,
+  ]),
+);
+const UNSET = Object.fromEntries(Object.keys(effective).map((name) => [name, null]));
+
+export const configSchema: z.ZodType = z.object({
   id: z.uuid(),
   name: z.string(),
   ...fixed,
-  ...crawlConfigSchema.shape,
+  ...effective,
   created_at: z.iso.datetime(),
   updated_at: z.iso.datetime(),
 });
@@ -51,13 +61,16 @@ export const configSchema = z.object({
 export function configJson(
   { id, name, settings, created_at, updated_at }: StoredConfig,
   { scopes }: Pick<Caller, "scopes">,
-): z.input<typeof configSchema> {
+  { defaultRps }: Pick<Config, "defaultRps">,
+): Record<string, unknown> & { id: string } {
   const hides = !scopes.some((scope) => scope !== "read");
   const constant = { max_depth: 0, extraction_strategy: "markdown", chunking_strategy: "sliding_window" } as const;
   return {
     id,
     name,
     ...(constant satisfies Record<Fixed, unknown>),
+    ...UNSET,
+    rate_limit_rps: defaultRps,
     ...(hides ? withoutSecrets(settings) : settings),
     created_at: created_at.toISOString(),
     updated_at: updated_at.toISOString(),

@@ -27,7 +27,8 @@ const create = defineRoute(
     status: 201,
     response: configSchema,
   },
-  async ({ body, caller }, { sql }: ApiContainer) => configJson(await createConfig(sql, inputOf(body)), caller),
+  async ({ body, caller }, { sql, config }: ApiContainer) =>
+    configJson(await createConfig(sql, inputOf(body)), caller, config),
 );
 
 const list = defineRoute(
@@ -42,10 +43,10 @@ const list = defineRoute(
     }),
     response: z.object({ items: z.array(configSchema), next_cursor: z.string().nullable(), has_more: z.boolean() }),
   },
-  async ({ query: { limit, cursor }, caller }, { sql }: ApiContainer) => {
+  async ({ query: { limit, cursor }, caller }, { sql, config }: ApiContainer) => {
     const found = await listConfigs(sql, { limit: limit + 1, after: cursor });
     return cursorPage(
-      found.map((config) => configJson(config, caller)),
+      found.map((each) => configJson(each, caller, config)),
       limit,
       ({ id }) => id,
     );
@@ -61,8 +62,8 @@ const show = defineRoute(
     params,
     response: configSchema,
   },
-  async ({ params: { config_id }, caller }, { sql }: ApiContainer) =>
-    configJson(await readConfig(sql, config_id), caller),
+  async ({ params: { config_id }, caller }, { sql, config }: ApiContainer) =>
+    configJson(await readConfig(sql, config_id), caller, config),
 );
 
 const replace = defineRoute(
@@ -76,8 +77,8 @@ const replace = defineRoute(
     body: configRequestSchema,
     response: configSchema,
   },
-  async ({ params: { config_id }, body, caller }, { sql }: ApiContainer) =>
-    configJson(await replaceConfig(sql, config_id, inputOf(body)), caller),
+  async ({ params: { config_id }, body, caller }, { sql, config }: ApiContainer) =>
+    configJson(await replaceConfig(sql, config_id, inputOf(body)), caller, config),
 );
 
 const remove = defineRoute(

@@ -1,6 +1,7 @@
 /** Fetches one page as politely as those of a crawl, for somebody who waits for it. */
 import { ApiError } from "../../platform/errors.ts";
 import { uuidv7 } from "../../platform/ids.ts";
+import { CircuitOpen } from "../politeness/host-permit.ts";
 import { SlotTooFar } from "../politeness/slot-queue.ts";
 import { createRobotsGate } from "../robots/gate.ts";
 import { type CrawlConfig, crawlConfigSchema } from "../settings/crawl-config.ts";
@@ -25,7 +26,7 @@ const LONGEST_FETCH_MS = 15_000;
 
 /**
  * @param deadline epoch ms
- * @throws ApiError 503 HOST_BUSY where the host has no free slot soon
+ * @throws ApiError 503 HOST_BUSY where the host has no free slot soon, CIRCUIT_OPEN where it failed too often
  */
 export async function fetchOnePage(
   dependencies: OnePageDependencies,
@@ -39,7 +40,7 @@ export async function fetchOnePage(
   const signal = AbortSignal.timeout(timeoutMs);
   const hosts = createTaskHosts({
     dependencies,
-    task: { jobId: uuidv7(), host, config },
+    task: { jobId: uuidv7(), host, config, deadline: null },
     signal,
     deadline,
     queued: () => 0,
@@ -69,16 +70,17 @@ export async function fetchOnePage(
       now: clock.now,
     });
   } catch (error) {
-    if (error instanceof SlotTooFar) throw busy(host, error.waitMs);
+    if (error instanceof SlotTooFar) throw busy(host, error);
     if (signal.aborted) throw new ApiError(504, `url: ${host} did not answer in time`, { code: "PAGE_TIMEOUT" });
     throw error;
   }
 }
 
-function busy(host: string, waitMs: number): ApiError {
+function busy(host: string, { waitMs, cause }: SlotTooFar): ApiError {
   const seconds = Math.max(1, Math.ceil(waitMs / 1000));
-  return new ApiError(503, `${host} may not be asked for ${seconds} s: try again then`, {
-    code: "HOST_BUSY",
+  const why = cause instanceof CircuitOpen ? `: ${cause.message}` : "";
+  return new ApiError(503, `${host} may not be asked for ${seconds} s, try again then${why}`, {
+    code: cause instanceof CircuitOpen ? "CIRCUIT_OPEN" : "HOST_BUSY",
     details: { retry_after_seconds: seconds },
     headers: { "retry-after": String(seconds) },
   });

@@ -75,7 +75,8 @@ export async function fetchPage(target: TaskUrl, context: PageContext): Promise<
     let exchange: Exchange;
     try {
       const continues = capture.redirects.length > 0;
-      const limits = { timeoutMs: remainingMs, maxBodyBytes: maxBytes, continues };
+      const retried = target.attempt > 0;
+      const limits = { timeoutMs: remainingMs, maxBodyBytes: maxBytes, continues, retried };
       exchange = await context.get(url, requestHeaders(url, prior, context), limits);
     } catch (error) {
       if (error instanceof RequestRefused) return { response: null, fault: error.fault };

@@ -30,7 +30,7 @@ export interface TaskHosts {
 
 export interface TaskHostsOptions {
   dependencies: Pick<FetchDependencies, "hosts" | "egress" | "budget" | "clock" | "settings">;
-  task: Pick<FetchTask, "jobId" | "host" | "config">;
+  task: Pick<FetchTask, "jobId" | "host" | "config" | "deadline">;
   signal: AbortSignal;
   /** Epoch ms by which the last slot must be. */
   deadline: number;
@@ -75,8 +75,11 @@ export function createTaskHosts(options: TaskHostsOptions): TaskHosts {
         return await clientOf(host).get(url, headers, limits);
       } catch (error) {
         if (error instanceof CircuitOpen) {
+          // a job whose time is up before then has nothing to wait for
+          const endsBefore = task.deadline !== null && clock.now() + error.waitMs >= task.deadline;
+          if (host === task.host && endsBefore) throw new RequestRefused("CIRCUIT_OPEN", error.message);
           // the whole task waits, rather than each of its URLs
-          if (host === task.host) throw new SlotTooFar(inSeconds(error.waitMs));
+          if (host === task.host) throw new SlotTooFar(inSeconds(error.waitMs), error);
           throw new RequestRefused("CIRCUIT_OPEN", error.message, error.waitMs);
         }
         if (!(error instanceof SlotTooFar) || host === task.host) throw error;

@@ -42,6 +42,8 @@ export interface RequestLimits extends ExchangeLimits {
    * it waits longer for its turn.
    */
   continues?: boolean;
+  /** Whether the URL was asked for before, without success: when it fails again, that says nothing of its host. */
+  retried?: boolean;
 }
 
 /** Holds back large bodies, so that a few of them do not fill the memory: see `createBodyBudget`. */

@@ -42,8 +42,11 @@ export interface HostPermits {
    * @throws RequestRefused, CircuitOpen
    */
   acquire(longestMs: number): Promise<Permit>;
-  /** Holds the host back, counts failures, closes the circuit. */
-  learnFrom(exchange: Exchange): Promise<void>;
+  /**
+   * Holds the host back, counts failures, closes the circuit.
+   * @param retried the URL has failed before: when it fails again, that is the URL's fault, unless the circuit is open
+   */
+  learnFrom(exchange: Exchange, retried?: boolean): Promise<void>;
 }
 
 /**
@@ -145,7 +148,7 @@ export function createHostPermits(host: KnownHost, states: HostStates, clock: Cl
         if (circuitOf(now, clock.now()) !== "closed") refuse(now);
       }
     },
-    async learnFrom(exchange) {
+    async learnFrom(exchange, retried = false) {
       const wait = askedWait(exchange);
       if (wait !== undefined) {
         const until = clock.now() + wait;
@@ -159,8 +162,10 @@ export function createHostPermits(host: KnownHost, states: HostStates, clock: Cl
       const status = exchange.response?.status ?? 0;
       // who asks for silence is no broken host; but what probes a broken one wants an answer that is one
       const failed = exchange.fault?.retryable || (status >= 500 && (wait === undefined || !closed));
-      if (failed || (exchange.fault !== null && !closed)) host.learn(await states.recordFailure(host.name));
-      else if (exchange.fault === null && status > 0 && status < 500 && (seen.failures > 0 || !closed)) {
+      if ((failed && !(retried && closed)) || (exchange.fault !== null && !closed)) {
+        host.learn(await states.recordFailure(host.name, exchange.url.href));
+      }
+      if (exchange.fault === null && status > 0 && status < 500 && (seen.failures > 0 || !closed)) {
         host.learn(await states.recordSuccess(host.name));
       }
     },

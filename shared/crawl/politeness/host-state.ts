@@ -2,6 +2,7 @@
  * Keeps what all tasks must agree on about a host, in one DynamoDB item: the next free slot, how long it asked to be
  * left alone, whether it is blocked, and its circuit breaker.
  */
+import { createHash } from "node:crypto";
 import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import { z } from "zod";
 import { type Condition, createStateTable, expiresAt, type StateItem } from "../../platform/aws/state-table.ts";
@@ -21,7 +22,7 @@ const hostItemSchema = z.object({
   circuit_timeout_s: z.number().positive().optional(),
   /** Of the domain's settings that are held here; 0: the domain has none. */
   settings_revision: z.number().default(0),
-  /** Failures in a row. */
+  /** URLs that failed in a row. */
   failures: z.number().default(0),
   /** Epoch ms at which the circuit opened; 0 while it is closed. */
   opened_at: z.number().default(0),
@@ -54,6 +55,8 @@ export const DEFAULT_CIRCUIT: CircuitLimits = { threshold: 5, timeoutS: 300 };
 /** The longest that requests of a rate above one a second may look back. */
 const SHORTEST_REST_MS = 1_100;
 const HOST_TTL_S = 7 * 24 * 3600;
+/** Enough to tell the URLs apart that may fail in a row. */
+const FAILED_KEY_CHARS = 8;
 
 export interface HostStates {
   read(host: string): Promise<HostState>;
@@ -81,8 +84,11 @@ export interface HostStates {
   freeSlots(host: string): Promise<void>;
   /** Leaves the host alone until then; never shortens an earlier request. */
   hold(host: string, untilMs: number): Promise<void>;
-  /** Counts a failure, and opens the circuit at the threshold, or again where a probe failed. */
-  recordFailure(host: string): Promise<HostState>;
+  /**
+   * Counts a failure, and opens the circuit at the threshold, or again where a probe failed.
+   * @param url that failed; one that fails again counts once
+   */
+  recordFailure(host: string, url: string): Promise<HostState>;
   /** Closes the circuit. Only worth a call where failures were seen. */
   recordSuccess(host: string): Promise<HostState>;
   /**
@@ -168,8 +174,14 @@ export function createHostStates(
       const when = "attribute_not_exists(hold_until) OR hold_until < :hold_until";
       await table.update(keyOf(host), { set: { hold_until: untilMs }, when });
     },
-    async recordFailure(host) {
-      const state = stateOf(await table.update(keyOf(host), { add: { failures: 1 } }));
+    async recordFailure(host, url) {
+      const key = createHash("sha256").update(url).digest("base64url").slice(0, FAILED_KEY_CHARS);
+      const counted = await table.update(keyOf(host), {
+        add: { failures: 1, failed: new Set([key]) },
+        when: "attribute_not_exists(failed) OR NOT contains(failed, :key)",
+        values: { key },
+      });
+      const state = counted === undefined ? await states.read(host) : stateOf(counted);
       const { opened_at, down_since, openings } = state;
       if (state.failures < state.circuit_threshold || circuitOf(state, now()) === "open") return state;
       const { taken, item } = await table.takeOnce(keyOf(host), "opened_by", {
@@ -185,7 +197,7 @@ export function createHostStates(
       return stateOf(item);
     },
     async recordSuccess(host) {
-      const set = { failures: 0, opened_at: 0, probe_until: 0, openings: 0, down_since: 0 };
+      const set = { failures: 0, failed: undefined, opened_at: 0, probe_until: 0, openings: 0, down_since: 0 };
       // where nothing is known of the host there is nothing to close
       return stateOf(await table.update(keyOf(host), { set, when: "attribute_exists(pk)" }));
     },

@@ -123,7 +123,7 @@ export function createPoliteClient(options: PoliteClientOptions): PoliteClient {
           }
           // what is lost behind a proxy may be lost by the proxy: no circuit opens for those who go another way
           if (server === undefined || made.response !== null) {
-            await permits.learnFrom(made);
+            await permits.learnFrom(made, limits.retried);
             answered = true;
           }
           return made;

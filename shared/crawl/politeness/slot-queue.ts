@@ -9,8 +9,9 @@ import type { FreshnessCheck } from "./stop-poll.ts";
 export class SlotTooFar extends Error {
   readonly waitMs: number;
 
-  constructor(waitMs: number) {
-    super(`The next slot is ${waitMs} ms away`);
+  /** @param cause why, where it is not the pace alone */
+  constructor(waitMs: number, cause?: Error) {
+    super(`The next slot is ${waitMs} ms away`, cause && { cause });
     this.name = "SlotTooFar";
     this.waitMs = waitMs;
   }

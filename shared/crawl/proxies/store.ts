@@ -44,8 +44,8 @@ export interface ProxyStates {
   reportSuccess(proxyId: string, server: ProxyServer): Promise<void>;
 }
 
-/** A proxy that is switched off is used no longer than this. */
-const KEEP_MS = 10_000;
+/** A proxy that is removed or switched off is used no longer than this. */
+const KEEP_MS = 1_000;
 const MOST_KEPT = 100;
 const HOUR_MS = 3_600_000;
 const USE_TTL_S = 2 * 3600;

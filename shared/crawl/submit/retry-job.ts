@@ -23,8 +23,9 @@ export interface Retry {
 const MAX_RETRIED_URLS = 10_000;
 
 /**
- * A job that failed is run again with the same settings, its time limit included. Of one that completed, the failed
- * URLs are tried again, as given pages that replace nothing else; those that an earlier retry has crawled are left out.
+ * A job that failed is run again with the same settings, its time limit included. Of one that completed, or of given
+ * pages where only transient faults are to be tried, the failed URLs are tried again, as given pages that replace
+ * nothing else; those that an earlier retry has crawled are left out.
  * @throws ApiError 404 NOT_FOUND, of its proxy too; 409 PROXY_INACTIVE, JOB_UNFINISHED, RETRY_UNFINISHED where an
  * earlier retry still runs, NOTHING_TO_RETRY
  */
@@ -89,7 +90,8 @@ async function whatToRetry(
   if (status === "cancelled") {
     throw conflict("NOTHING_TO_RETRY", `Job ${id} was cancelled: send its request again where it is wanted after all`);
   }
-  if (status === "failed") {
+  // of given pages, all of which failed, each may have failed for a reason that has passed, or not
+  if (status === "failed" && (kind === "site" || only === "all")) {
     const { seeds, max_depth: maxDepth, max_pages: maxPages } = settings;
     return { next: { ...again, kind, seeds, maxDepth, maxPages }, left: 0 };
   }
@@ -104,7 +106,7 @@ async function whatToRetry(
   const seeds = failed.map(({ url }) => url);
   if (seeds.length === 0) {
     const which = only === "all" ? "failed" : "failed for a reason that may have passed";
-    throw conflict("NOTHING_TO_RETRY", `Job ${id} completed, and has no URL that ${which} and was not crawled since`);
+    throw conflict("NOTHING_TO_RETRY", `Job ${id} ${status}, and has no URL that ${which} and was not crawled since`);
   }
   const handling = { ...again.handling, replaces: "pages" as const };
   const next = { ...again, kind: "pages" as const, seeds, maxDepth: 0, maxPages: seeds.length, handling };
@@ -113,13 +115,13 @@ async function whatToRetry(
 
 function asBefore({ settings, priority, collectionId }: JobRow): Again {
   const { scope, config, tags, strategy, keywords, score_threshold, max_pages_per_host } = settings;
-  const { concurrency, index, replaces, cache } = settings;
+  const { concurrency, index, replaces, cache, cache_ttl_s, fields } = settings;
   return {
     scope,
     priority,
     config,
     order: { strategy, keywords, score_threshold, max_pages_per_host },
-    handling: { concurrency, index, replaces, cache },
+    handling: { concurrency, index, replaces, cache, cache_ttl_s, fields },
     collectionId,
     tags,
     apiKeyId: null,

@@ -100,7 +100,7 @@ test("a failed job is run again with everything that it was asked for", async ()
     scope: { ...hostScope("down.example"), exclude: ["/private"] },
     config: crawlConfigSchema.parse({ page_timeout_ms: 1234, headers: { "x-a": "b" }, languages: ["de"] }),
     order: { strategy: "best_first", keywords: ["sea"], score_threshold: 0.25 },
-    handling: { index: false, concurrency: 3 },
+    handling: { index: false, concurrency: 3, cache_ttl_s: 77, fields: { include: "title" } },
     delivery: "store",
   });
   await setup.crawl(() => failing("TLS_ERROR"));

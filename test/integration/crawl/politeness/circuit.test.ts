@@ -1,4 +1,4 @@
-import { GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
+import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import { describe, expect, it } from "vitest";
 import { circuitOf, DEFAULT_CIRCUIT } from "../../../../shared/crawl/politeness/host-state.ts";
 import { uuidv7 } from "../../../../shared/platform/ids.ts";
@@ -52,17 +52,31 @@ describe("a host that fails again and again", () => {
     expect(site.paths()).toEqual([]);
   });
 
-  it("is not waited for beyond the time of the job", async () => {
+  it("is not waited for by a job whose time is up before it may be tried, which hears until when it is left alone", async () => {
     await using site = await startSite();
     const harness = await fetchHarness();
-    const deadline = Date.now() + 20_000;
-    await openCircuit(harness, site.host, Date.now());
-    const task = fetchTask({ urls: pages(site.origin, 1), config, deadline });
-    expect(await harness.fetch(task)).toEqual([]);
-    const { Item } = await harness.aws.dynamo.send(
-      new GetCommand({ TableName: harness.aws.stateTable, Key: { pk: `task#${task.taskId}` } }),
-    );
-    expect(Item?.["lease_until"]).toBeLessThanOrEqual(deadline);
+    const now = Date.now();
+    await openCircuit(harness, site.host, now);
+    const task = fetchTask({ urls: pages(site.origin, 2), config, deadline: now + 20_000 });
+    const message = `${site.host} failed 5 times in a row: it is left alone until ${new Date(now + OPEN_MS).toISOString()}`;
+    const error = { code: "CIRCUIT_OPEN", message, retryable: false };
+    expect((await harness.fetch(task)).map((capture) => capture.error)).toEqual([error, error]);
+    expect(harness.delayed()).toBe(0);
+    expect(site.requests).toEqual([]);
+  });
+
+  it("is not what a few URLs make it that fail whenever they are tried again", async () => {
+    await using site = await startSite({}, ({ url }) => (url?.includes("page/1") ? html("fine") : broken));
+    const harness = await fetchHarness({ FETCH__CONCURRENCY_PER_TASK: "1" });
+    const mixed = fetchTask({ urls: [4, 1, 5, 6, 7, 10, 8, 9].map((page) => `${site.origin}/page/${page}`), config });
+    expect((await harness.fetch(mixed)).filter(({ error }) => error === null)).toHaveLength(2);
+    // at the end of a crawl only these are left
+    const again = { ...mixed, urls: mixed.urls.filter(({ url }) => !url.includes("page/1")) };
+    for (const attempt of [1, 2, 3]) {
+      const urls = again.urls.map((url) => ({ ...url, attempt }));
+      expect(await harness.fetch({ ...again, taskId: uuidv7(), urls })).toHaveLength(6);
+    }
+    expect(circuitOf(await harness.dependencies.hosts.read(site.host), Date.now())).toBe("closed");
   });
 
   it("is not waited for by a job that is cancelled: its tasks end as soon as they are sent again", async () => {

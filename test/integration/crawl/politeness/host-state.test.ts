@@ -100,10 +100,22 @@ describe("a domain's settings", () => {
 });
 
 describe("the circuit", () => {
+  let url = 0;
+  /** Of so many URLs. */
   const fail = async (host: string, times: number) => {
-    for (let time = 0; time < times; time += 1) await states().recordFailure(host);
+    for (let time = 0; time < times; time += 1) await states().recordFailure(host, `http://${host}/${url++}`);
     return await states().read(host);
   };
+
+  it("counts a URL that fails again and again once", async () => {
+    for (let time = 0; time < 2 * CIRCUIT_THRESHOLD; time += 1) {
+      await states().recordFailure("one-bad-page", "http://one-bad-page/broken");
+    }
+    expect(await fail("one-bad-page", CIRCUIT_THRESHOLD - 2)).toMatchObject({ failures: CIRCUIT_THRESHOLD - 1 });
+    expect(circuitOf(await states().read("one-bad-page"), now)).toBe("closed");
+    await states().recordSuccess("one-bad-page");
+    expect(await fail("one-bad-page", 1)).toMatchObject({ failures: 1 });
+  });
 
   it("opens at the threshold of failures in a row, and a success before that starts the count again", async () => {
     expect(circuitOf(await fail("flaky", CIRCUIT_THRESHOLD - 1), now)).toBe("closed");
@@ -179,7 +191,7 @@ it("what is written once is its writer's, though the answer to that got lost", a
   const lost = loseAnswers(own.dynamo);
   expect(await states.reserve("unanswered", 700, soon())).toMatchObject({ firstAt: now, taken: true });
   expect((await states.read("unanswered")).next_at).toBe(now + 700);
-  const failed = await states.recordFailure("unanswered");
+  const failed = await states.recordFailure("unanswered", "http://unanswered/");
   expect(opened).toEqual(["unanswered"]);
   now += 301_000;
   expect(await states.takeProbe("unanswered", failed, PROBE_MS)).toBe(now + PROBE_MS);
