@@ -32,6 +32,9 @@ const ENOUGH_PROSE = 140;
 /** Beside more teasers than this share allows, a little prose is a site's own description, unless it is much. */
 const SHARE_OF_PROSE = 0.25;
 const MUCH_PROSE = 1000;
+/** Characters outside links, and their share of the page's, from which a part may be the main one. */
+const ENOUGH_TEXT = 40;
+const SHARE_OF_TEXT = 0.2;
 /** Prose up to which a text is short. */
 const SHORT_PROSE = 400;
 
@@ -53,7 +56,8 @@ export function findMainContent(page: Page): MainContent {
   weigh(top, hints);
   const isArticle =
     top.weight >= ENOUGH_PROSE && (top.weight >= MUCH_PROSE || top.weight >= top.prose * SHARE_OF_PROSE);
-  const roots = isArticle ? withHeadline(widen(descend(top)), headline, page, hints) : [top];
+  const main = mainPart(top);
+  const roots = isArticle ? withHeadline(widen(descend(top, main)), headline, page, hints) : [main ?? top];
   for (const root of roots) clean(root, root, hints, isArticle);
   if (isArticle) {
     dropRepeats(roots);
@@ -116,7 +120,38 @@ function weigh(element: PageElement, hints: PageHints): void {
   element.plain = isHinted ? 0 : Math.max(0, plain);
 }
 
-function descend(top: PageElement): PageElement[] {
+/** The part that the page itself calls its main one, if it holds enough of the text. */
+function mainPart(top: PageElement): PageElement | null {
+  let main: PageElement | null = null;
+  let count = 0;
+  const visit = (element: PageElement): void => {
+    for (const child of element.children) {
+      if (!(child instanceof PageElement) || child.dropped || child.textLength === 0) continue;
+      if (child.name === "main" || child.attribs.role === "main") {
+        main = child;
+        count++;
+      } else if (child.isBlock) visit(child);
+    }
+  };
+  visit(top);
+  if (main === null || count > 1) return null;
+  const { plain } = main as PageElement;
+  return plain >= ENOUGH_TEXT && plain >= top.plain * SHARE_OF_TEXT ? main : null;
+}
+
+/** The lowest element that still holds most of the prose, and what belongs to it beside it. */
+function descend(top: PageElement, main: PageElement | null): PageElement[] {
+  const roots = lowest(top);
+  if (main === null || roots.some((root) => isWithin(root, main) || isWithin(main, root))) return roots;
+  return lowest(main);
+}
+
+function isWithin(element: PageElement, around: PageElement): boolean {
+  for (let node: unknown = element; node instanceof PageElement; node = node.parent) if (node === around) return true;
+  return false;
+}
+
+function lowest(top: PageElement): PageElement[] {
   let current = top;
   let extras: { before: PageElement[]; after: PageElement[] } = { before: [], after: [] };
   for (;;) {

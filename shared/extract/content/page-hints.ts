@@ -7,6 +7,9 @@ const REFUTES = { unsure: 0.4, sure: 0.6, comments: 0.85 };
 /** A word is wrong about a page that has hardly any prose without it, if much stands behind the word. */
 const WITHOUT_HINTS = 0.3;
 const BEHIND_WORD = 0.3;
+/** Teasers are the content of a page that says little else. */
+const TEASER = "teaser heading";
+const BESIDE_TEASERS = 500;
 /** Comments may be many: their word is wrong only where next to nothing stands before them. */
 const BEFORE_COMMENTS = 250;
 /** Prose that one linked heading announces at most, if it is a teaser and not a section whose heading is a link. */
@@ -34,7 +37,7 @@ export class PageHints {
   applies(element: PageElement, total = this.total): boolean {
     const { name } = element;
     if (name === "body" || name === "html" || name === "main") return false;
-    if (isTeaser(element) && element.prose < total * REFUTES.unsure) return true;
+    if (isTeaser(element) && element.prose < total * REFUTES.unsure && !this.refuted.has(TEASER)) return true;
     if (name === "figcaption") return isPictureCaption(element);
     const isNamed = name === "aside" || name === "footer";
     const { kind, sure, word } = this.reader.hint(element);
@@ -52,10 +55,15 @@ export class PageHints {
     /** Prose of the topmost elements that a hint applies to, and of those that are named as comments. */
     let hinted = 0;
     let comments = 0;
+    let teasers = 0;
     const visit = (element: PageElement, inHinted: boolean, inComments: boolean): void => {
       for (const child of element.children) {
         if (!(child instanceof PageElement) || child.dropped || child.prose === 0) continue;
         const { kind, word, sure } = this.reader.hint(child);
+        if (!inHinted && isTeaser(child) && child.prose < total * REFUTES.unsure) {
+          teasers += child.prose;
+          continue;
+        }
         const counts = kind !== "none" && child.prose < total * REFUTES.comments && (sure || isSupported(child));
         if (counts) {
           if (!inHinted) hinted += child.prose;
@@ -68,6 +76,8 @@ export class PageHints {
     };
     visit(body, false, false);
     if (total - comments < Math.min(BEFORE_COMMENTS, total * 0.1)) this.refuted.add("comment");
+    const rest = total - hinted - teasers;
+    if (teasers > total / 2 && rest < BESIDE_TEASERS) this.refuted.add(TEASER);
     if (total - hinted >= total * WITHOUT_HINTS) return;
     for (const [word, prose] of behind) {
       if (prose >= total * BEHIND_WORD && !NEVER_CONTENT.has(word)) this.refuted.add(word);
@@ -87,6 +97,7 @@ function isSupported({ textLength, linkLength, prose, headings }: PageElement): 
 
 /** Pictures are often put in by a script: a caption is of one, unless its figure holds code, a table or a quote. */
 function isPictureCaption(caption: PageElement): boolean {
+  if (caption.headings > 0) return false;
   let figure = caption.parent;
   for (let levels = 0; levels < 3 && figure instanceof PageElement && figure.name !== "figure"; levels++) {
     figure = figure.parent;

@@ -109,6 +109,27 @@ describe("main content", () => {
     expect(text).toContain("short summary of story 3");
   });
 
+  it("is a page's teasers where it says little else", () => {
+    const teaser = (n: number): string =>
+      `<div class="col"><h2><a href="/s${n}">Story number ${n} has a long title</a></h2><p>A summary of story ${n}, which is elsewhere, and which was written by the people who went there on Tuesday morning.</p></div>`;
+    const { text } = extract(
+      `${FURNITURE}<div><p>A full line of stories for over forty years, from the harbour and from the town behind it, told by those who saw them.</p><p>Ask us for more of them, on weekdays, at the office on the quay.</p></div>
+       <div class="row">${[1, 2, 3, 4].map(teaser).join("")}</div>`,
+    );
+    for (const n of [1, 4]) expect(text).toContain(`A summary of story ${n}`);
+    expect(text).not.toContain("About us");
+  });
+
+  it("is the main part where there is hardly any prose", () => {
+    const facts = "<dl><dt>Phone</dt><dd>+47 55 12 34 56</dd><dt>Address</dt><dd>12 Quay Street, Bergen</dd></dl>";
+    const { text } = extract(
+      `<table><tr><td><a href="/">Home</a></td><td>Sign in</td></tr></table><main><h1>Contact</h1>${facts}</main>
+       <div><p>Harbour office, a house of the town, open to all</p></div>`,
+    );
+    expect(text).toContain("Contact\n\nPhone\n+47 55 12 34 56");
+    expect(text).not.toMatch(/Sign in|Home|open to all/);
+  });
+
   it("is not empty for documentation: headings, code, lists and tables stay", () => {
     const { text } =
       extract(`${FURNITURE}<main><h1>install</h1><p>Install the package.</p><pre>npm install thing</pre><h2>Options</h2>
