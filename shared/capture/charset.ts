@@ -7,6 +7,7 @@ import { isAscii, isUtf8 } from "node:buffer";
 import sniffHtmlEncoding from "html-encoding-sniffer";
 import { canDecode, canonical } from "./charset-names.ts";
 import { contradictsUtf8, detectEncoding, SAMPLE_BYTES } from "./detect-charset.ts";
+import { utf16Declared } from "./utf16.ts";
 
 export interface DecodedText {
   text: string;
@@ -46,6 +47,8 @@ function charsetOf(body: Uint8Array, label: string | undefined, kind: "html" | "
   if (utf32 !== undefined) return utf32;
   const utf16 = utf16Pattern(body.subarray(0, SAMPLE_BYTES));
   if (utf16 !== undefined) return utf16;
+  const declared16 = hasMark(body) ? undefined : utf16Declared(label, body);
+  if (declared16 !== undefined) return declared16;
   const transport = usable(label, body);
   const declared =
     transport === undefined || isLatinByHabit(transport, body, kind) ? undefined : sniff(body, transport, kind);
@@ -102,6 +105,8 @@ function lateDeclaration(body: Uint8Array): string | undefined {
   const shown = start.replace(/<!--[\s\S]*?(?:-->|$)/g, "");
   return /<meta\b[^<>]{0,500}?\bcharset\s*=\s*["']?\s*([A-Za-z0-9._:-]{1,40})/i.exec(shown)?.[1];
 }
+
+const hasMark = ([a, b]: Uint8Array): boolean => (a === 0xff && b === 0xfe) || (a === 0xfe && b === 0xff);
 
 function utf32Mark(body: Uint8Array): string | undefined {
   const [a, b, c, d] = body;

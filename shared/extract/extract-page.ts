@@ -10,6 +10,7 @@ import { detectLanguage } from "./language/language.ts";
 import { renderMarkdown } from "./markdown/markdown.ts";
 import { baseUrl, pageLinks } from "./metadata/links.ts";
 import { pageFacts } from "./metadata/metadata.ts";
+import { encodeQueries } from "./metadata/query-encoding.ts";
 import { emptyGutters, writeNotation } from "./parse/notation.ts";
 import { parsePage } from "./parse/parse-page.ts";
 
@@ -20,6 +21,8 @@ export interface PageContext {
   contentLanguage?: string | null;
   /** `X-Robots-Tag` of the response. */
   robotsHeader?: string | null;
+  /** WHATWG name of the encoding that the page came in: forms and links of it send their queries in that. */
+  charset?: string;
   /** Whether the text of each link is wanted, too. */
   anchors?: boolean;
   /** What of the page is its content; left out: its main content. */
@@ -36,6 +39,7 @@ export interface PageContext {
  */
 export function extractPage(html: string, context: PageContext): Extraction {
   const page = parsePage(storable(html));
+  encodeQueries(page, context.charset ?? "UTF-8");
   const base = baseUrl(page, context.url);
   const facts = pageFacts(page, base, context);
   writeNotation(page);

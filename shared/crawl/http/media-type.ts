@@ -1,4 +1,5 @@
 /** Finds what a body is: by its Content-Type, and by its bytes where that is missing or plainly wrong. */
+import { utf16Declared } from "../../capture/utf16.ts";
 
 export interface MediaType {
   /** Lower case, without parameters; null where the server names none. */
@@ -45,18 +46,24 @@ const MAGIC: readonly [string, string][] = [
   ["Rar!", "RAR"],
   ["7z\xbc\xaf", "7z"],
 ];
+const BINARY = "binary data";
 const SAMPLE_BYTES = 1024;
 const MARKUP =
   /^\s*(?:<!--[\s\S]*?-->\s*)?<(?:!doctype\s+html|html|head|body|title|meta|script|style|h1|div|p|a|table|br|font|iframe)[\s>/]/i;
 
 /**
  * @param body without content coding
+ * @param label the charset parameter of Content-Type
  * @returns how to read it, or what it is instead
  */
-export function textKindOf(essence: string | null, body: Uint8Array): { kind: TextKind; reason: string } {
+export function textKindOf(
+  essence: string | null,
+  body: Uint8Array,
+  label?: string,
+): { kind: TextKind; reason: string } {
   if (essence !== null && !(essence in KINDS)) return { kind: undefined, reason: `${essence} is not extracted` };
   const binary = binaryFormat(body);
-  if (binary !== undefined) {
+  if (binary !== undefined && !(binary === BINARY && utf16Declared(label, body) !== undefined)) {
     return { kind: undefined, reason: `The body is ${binary}, though its type is ${essence ?? "not given"}` };
   }
   if (essence !== null) return { kind: KINDS[essence], reason: "" };
@@ -96,7 +103,7 @@ function binaryFormat(body: Uint8Array): string | undefined {
     else if (byte < 0x20 && byte !== 0x09 && byte !== 0x0a && byte !== 0x0c && byte !== 0x0d && byte !== 0x1b)
       controls += 1;
   }
-  if (controls > sample.length / 20 || nuls > sample.length * 0.8) return "binary data";
+  if (controls > sample.length / 20 || nuls > sample.length * 0.8) return BINARY;
   // in UTF-16 without a mark they fall on every other byte; scattered ones are no text
-  return nuls > 0 && controls > 0 && nuls < sample.length / 4 ? "binary data" : undefined;
+  return nuls > 0 && controls > 0 && nuls < sample.length / 4 ? BINARY : undefined;
 }

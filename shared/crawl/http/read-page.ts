@@ -4,10 +4,13 @@ import { decodeText } from "../../capture/charset.ts";
 import { type ContentSelection, MAIN_CONTENT } from "../../extract/content/selection.ts";
 import { extractPage, extractPlainText } from "../../extract/extract-page.ts";
 import type { Extraction } from "../../extract/extraction.ts";
+import { pageLinks } from "../../extract/metadata/links.ts";
+import { refreshTarget } from "../../extract/parse/refresh.ts";
 import { decodeContent } from "./content-coding.ts";
 import { type HttpResponse, headerValue } from "./exchange.ts";
 import { fault } from "./faults.ts";
 import { parseMediaType, textKindOf } from "./media-type.ts";
+import { urlOfHeader } from "./redirects.ts";
 import { isXhtml, listOfPages, xmlText } from "./xml-text.ts";
 
 export interface PageContent extends Pick<Capture, "mimeType" | "charset" | "extraction" | "truncated" | "error"> {
@@ -47,7 +50,7 @@ export async function readPageContent(
   const { essence: mimeType, charset: label } = parseMediaType(headerValue(response.headers, "content-type"));
   // 206 answers a Range that was never sent: whatever is missing, this is not the whole page
   const cut = response.truncated !== null || response.status === 206;
-  const without = (error: CaptureError, truncated = cut): PageContent => ({
+  const without = (error: CaptureError | null, truncated = cut): PageContent => ({
     mimeType,
     charset: null,
     extraction: null,
@@ -55,11 +58,15 @@ export async function readPageContent(
     truncated,
     error,
   });
-  if (response.body.length === 0) return without(fault("EMPTY_BODY", `The server sent no body (${response.status})`));
+  if (response.body.length === 0) {
+    const sentOn = withRefresh(extractPlainText(""), url, response.headers, anchors);
+    if (sentOn.links.length > 0) return { ...without(null), extraction: sentOn };
+    return without(fault("EMPTY_BODY", `The server sent no body (${response.status})`));
+  }
   const coding = headerValue(response.headers, "content-encoding");
   const decoded = await decodeContent(response.body, coding, maxBytes, cut);
   if ("failed" in decoded) return without(fault("DECODE_FAILED", decoded.failed));
-  const { kind, reason } = textKindOf(mimeType, decoded.bytes);
+  const { kind, reason } = textKindOf(mimeType, decoded.bytes, label);
   if (kind === undefined) {
     const unread = without(fault("UNSUPPORTED_TYPE", reason), cut || decoded.truncated);
     return pdf && !unread.truncated && isPdf(mimeType, decoded.bytes) ? { ...unread, pdf: decoded.bytes } : unread;
@@ -74,7 +81,8 @@ export async function readPageContent(
   const text = whole.slice(0, extractedLength(whole));
   const truncated = cut || decoded.truncated || text.length < whole.length;
   try {
-    const extraction = extract(text, kind, url, response.headers, { selection, anchors });
+    const found = extract(text, kind, url, response.headers, { selection, anchors, charset });
+    const extraction = withRefresh(found, url, response.headers, anchors);
     const html = kind !== "plain" && !truncated && (kind === "html" || isXhtml(text)) ? text : null;
     return { mimeType, charset, extraction, html, truncated, error: null };
   } catch (error) {
@@ -107,7 +115,7 @@ function extract(
   kind: "html" | "xml" | "plain",
   url: string,
   headers: HttpResponse["headers"],
-  options: Pick<Required<ReadOptions>, "selection" | "anchors">,
+  options: Pick<Required<ReadOptions>, "selection" | "anchors"> & { charset: string },
 ): Extraction {
   if (kind === "plain") return extractPlainText(text);
   if (kind === "xml" && !isXhtml(text)) return extractPlainText(xmlText(text));
@@ -117,6 +125,23 @@ function extract(
     robotsHeader: allValues(headers, "x-robots-tag"),
     ...options,
   });
+}
+
+/** A response that sends its readers on, by a header that browsers know, links there (as the meta element does). */
+function withRefresh(
+  extraction: Extraction,
+  url: string,
+  headers: HttpResponse["headers"],
+  anchors: boolean,
+): Extraction {
+  const target = refreshTarget(urlOfHeader(headerValue(headers, "refresh") ?? ""));
+  const [link] = target === null ? [] : pageLinks([target], url);
+  if (link === undefined || extraction.links.includes(link)) return extraction;
+  return {
+    ...extraction,
+    links: [link, ...extraction.links],
+    ...(anchors && { anchors: ["", ...(extraction.anchors ?? [])] }),
+  };
 }
 
 /** A header that may be sent several times, as one list. */

@@ -39,14 +39,17 @@ export async function followRedirects(
   }
 }
 
+/** Headers are bytes: those beyond ASCII are sent back to the server as they came, whatever encoding it thinks in. */
+export const urlOfHeader = (value: string): string =>
+  value.trim().replace(/[\x80-\xff]/g, (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase()}`);
+
 export const isRedirect = (status: number): boolean => REDIRECT_STATUS.has(status);
 
 /** @returns absolute http(s) URL without fragment, or the fault of the header */
 export function redirectTarget(from: URL, headers: HttpResponse["headers"]): URL | CaptureError {
   const raw = headerValue(headers, "location");
   if (raw === undefined || raw.trim() === "") return fault("INVALID_REDIRECT", "The redirect names no Location");
-  // headers are bytes; servers that do not encode their paths send UTF-8
-  const location = new TextDecoder().decode(Buffer.from(raw.trim(), "latin1"));
+  const location = urlOfHeader(raw);
   if (!URL.canParse(location, from.href)) return fault("INVALID_REDIRECT", "The Location of the redirect is no URL");
   const target = new URL(location, from);
   if (target.protocol !== "http:" && target.protocol !== "https:") {

@@ -151,6 +151,7 @@ class Builder implements TokenizerCallbacks {
   private start(selfClosed: boolean): void {
     const name = this.name === "image" ? "img" : this.name;
     if (this.opaque !== null) {
+      if (this.opaque.name === "svg" && name === "a") this.noteSvgLink();
       if (!(this.opaque.isBareSvg && BREAKS_OUT_OF_SVG.has(name))) {
         if (!selfClosed && !VOID.has(name)) this.opaque.open(name);
         return;
@@ -181,6 +182,12 @@ class Builder implements TokenizerCallbacks {
     noteElement(this.page, element);
     if (VOID.has(name) || selfClosed) return;
     this.push(element);
+  }
+
+  /** A link in a drawing leads somewhere, though nothing else of it is read (SVG 2, section 16.2). */
+  private noteSvgLink(): void {
+    const href = this.attributes.href ?? this.attributes["xlink:href"];
+    if (href !== undefined) this.page.hrefs.push(href);
   }
 
   /** What is no part of a head ends it (HTML 13.2.6.4.4, "anything else"). */

@@ -12,6 +12,7 @@ import fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
 import { decodeContent } from "../../../../shared/crawl/http/content-coding.ts";
 import { parseMediaType, textKindOf } from "../../../../shared/crawl/http/media-type.ts";
+import { readPageContent } from "../../../../shared/crawl/http/read-page.ts";
 import { redirectTarget } from "../../../../shared/crawl/http/redirects.ts";
 import { retryAfterMs } from "../../../../shared/crawl/http/retry-after.ts";
 import { isXhtml, listOfPages, xmlText } from "../../../../shared/crawl/http/xml-text.ts";
@@ -156,6 +157,87 @@ describe("the type of a body", () => {
   });
 });
 
+describe("UTF-16 that Content-Type names, and no mark", () => {
+  const language = {
+    ja: `<p>${"この漁港では灯台が毎晩船のために光ります嵐の夜でも光は消えません".repeat(60)}</p>`,
+    ru: `<p>${"Гавань открыта с утра до вечера. ".repeat(50)}</p>`,
+    ar: `<p>${"الميناء مفتوح من الصباح إلى المساء. ".repeat(50)}</p>`,
+    en: "<p>The harbour is open from dawn to dusk.</p>",
+  };
+  const response = (body: Buffer, charset: string) => ({
+    status: 200,
+    statusText: "OK",
+    headers: [["Content-Type", `text/html; charset=${charset}`]] as [string, string][],
+    body,
+    truncated: null,
+  });
+
+  it.each(Object.entries(language))("is read in whatever order its bytes stand: %s", async (_code, html) => {
+    const little = Buffer.from(html, "utf16le");
+    const big = Buffer.from(little).swap16();
+    for (const [body, charset] of [
+      [little, "utf-16le"],
+      [big, "utf-16be"],
+      [little, "utf-16"],
+      [big, "utf-16"],
+    ] as const) {
+      const page = await readPageContent(response(body, charset), "http://example.org/", 1_000_000);
+      expect([charset, page.error, page.extraction?.text]).toEqual([charset, null, html.slice(3, -4).trim()]);
+    }
+  });
+
+  it("is still no licence for what is no text", async () => {
+    const noise = Buffer.from(Array.from({ length: 2000 }, (_, at) => (at * at * 31) % 251));
+    const page = await readPageContent(response(noise, "utf-16"), "http://example.org/", 1_000_000);
+    expect(page.error?.code).toBe("UNSUPPORTED_TYPE");
+  });
+});
+
+describe("a Refresh header", () => {
+  const read = (value: string, body = "<p>A page.") =>
+    readPageContent(
+      {
+        status: 200,
+        statusText: "OK",
+        headers: [
+          ["Content-Type", "text/html"],
+          ["Refresh", value],
+        ],
+        body: Buffer.from(body),
+        truncated: null,
+      },
+      "http://example.org/a/b",
+      1000,
+      { anchors: true },
+    );
+
+  it.each([
+    ["0; url=/next", "http://example.org/next"],
+    ["5;URL='next'", "http://example.org/a/next"],
+    ["0,http://other.example/", "http://other.example/"],
+    ["0; url=/caf\xe9", "http://example.org/caf%E9"],
+  ])("leads on, as the element does: %s", async (value, target) => {
+    const { error, extraction } = await read(value, '<p>A page.<a href="/x">x</a>');
+    expect([error, extraction?.links, extraction?.anchors]).toEqual([
+      null,
+      [target, "http://example.org/x"],
+      ["", "x"],
+    ]);
+  });
+
+  it("leads on where there is no body, and that is no fault", async () => {
+    expect(await read("0; url=/next", "")).toMatchObject({
+      error: null,
+      extraction: { text: "", links: ["http://example.org/next"] },
+    });
+  });
+
+  it.each(["5", "soon", "0; url=javascript:alert(1)", ""])("leads nowhere: %j", async (value) => {
+    expect((await read(value)).extraction?.links).toEqual([]);
+    expect((await read(value, "")).error?.code).toBe("EMPTY_BODY");
+  });
+});
+
 describe("Retry-After", () => {
   const now = Date.UTC(2026, 0, 1);
   it.each([
@@ -214,8 +296,13 @@ describe("a redirect's target", () => {
     expect(location(value)).toHaveProperty("href", expected);
   });
 
-  it("may be sent as UTF-8 bytes", () => {
+  it("may be sent as bytes beyond ASCII, which go back as they came", () => {
     expect(location(Buffer.from("/café").toString("latin1"))).toHaveProperty("pathname", "/caf%C3%A9");
+    expect(location("/caf\xe9?q=gr\xf6\xdfe")).toHaveProperty("href", "http://example.org/caf%E9?q=gr%F6%DFe");
+    expect(location(Buffer.from("http://müller.example/").toString("latin1"))).toHaveProperty(
+      "href",
+      "http://xn--mller-kva.example/",
+    );
   });
 
   it.each(["", "  ", "http://", "http://[::1", "javascript:alert(1)", "data:,x", "ftp://example.org/", "mailto:a@b.c"])(

@@ -144,6 +144,43 @@ describe("metadata", () => {
     expect(metadata.publishDate).toBe("2024-03-01T08:00:00.000Z");
   });
 
+  it.each([
+    ["a person as the name", { author: { "@type": "Person", name: { "@type": "Person", name: "Ada Strand" } } }],
+    ["values with a language", { author: { name: { "@value": "Ada Strand", "@language": "en" } } }],
+    ["a value", { author: { "@value": "Ada Strand" } }],
+    ["given and family name", { author: { givenName: "Ada", familyName: { "@value": "Strand" } } }],
+    ["a list of one", { author: [{ name: ["Ada Strand"] }] }],
+    [
+      "a reference",
+      { author: { "@id": "#ada" }, mainEntity: { "@id": "#ada", givenName: "Ada", familyName: "Strand" } },
+    ],
+    ["an episode", { "@type": "PodcastEpisode", author: "Ada Strand" }],
+    ["a song", { "@type": ["MusicRecording"], creator: { name: "Ada Strand" } }],
+    ["a film", { "@type": "Movie", author: { name: "Ada Strand" } }],
+    ["entities", { author: "Ada&#32;Strand" }],
+  ])("reads the names of JSON-LD in whatever form: %s", (_form, data) => {
+    const script = JSON.stringify({ "@type": "Article", ...data });
+    const found = extractPage(page(`<script type="application/ld+json">${script}</script>`, "<p>x"), { url });
+    expect(found.metadata.author).toBe("Ada Strand");
+  });
+
+  it("takes the author of the article, not of the picture or comment beside it", () => {
+    const graph = [
+      { "@type": "VideoObject", author: { name: "Vera Film" }, description: "a film" },
+      { "@type": "ImageObject", author: { name: "Ida Lens" } },
+      { "@type": "NewsArticle", author: { name: "Ada Strand" }, description: { "@value": "A  story" } },
+    ];
+    const script = JSON.stringify({ "@graph": graph, "@type": "Thing", keywords: "x" });
+    const { metadata } = extractPage(page(`<script type="application/ld+json">${script}</script>`, "<p>x"), { url });
+    expect(metadata).toMatchObject({ author: "Ada Strand", description: "A story" });
+    const loop = {
+      "@type": "Article",
+      author: { name: { name: { name: { name: { name: { name: { name: { name: "x" } } } } } } } },
+    };
+    const deep = `<script type="application/ld+json">${JSON.stringify(loop)}</script>`;
+    expect(extractPage(page(deep, "<p>x"), { url }).metadata.author).toBeNull();
+  });
+
   it("passes over broken JSON-LD", () => {
     const head = `<script type="application/ld+json">{"@type":"Article",</script><meta name=author content=Ann>`;
     expect(extractPage(page(head), { url }).metadata.author).toBe("Ann");
@@ -220,6 +257,31 @@ describe("language", () => {
   });
 });
 
+it("links in drawings lead somewhere", () => {
+  const svg =
+    '<svg><a href="/north"><text>North</text></a><a xlink:href="/south"><path d="M1 1"/></a><a>none</a></svg>';
+  expect(extractPage(page("", `<p>Chart</p>${svg}`), { url, anchors: true })).toMatchObject({
+    links: [new URL("/north", url).href, new URL("/south", url).href],
+    anchors: ["", ""],
+  });
+});
+
+it.each([
+  ["windows-1252", "/s?q=größe&x=€#ü", "/s?q=gr%F6%DFe&x=%80"],
+  ["windows-1251", "/s?q=дом", "/s?q=%E4%EE%EC"],
+  ["ISO-8859-2", "/s?q=ł中", "/s?q=%B3%26%2320013%3B"],
+  ["Shift_JIS", "/漁?q=漁港", "/%E6%BC%81?q=%8B%99%8D%60"],
+  ["GBK", "/s?q=中文", "/s?q=%D6%D0%CE%C4"],
+  ["EUC-KR", "/s?q=항구", "/s?q=%C7%D7%B1%B8"],
+  ["Big5", "/s?q=港", "/s?q=%B4%E4"],
+  ["UTF-8", "/ü?q=ü", "/%C3%BC?q=%C3%BC"],
+  ["UTF-16LE", "/s?q=ü", "/s?q=%C3%BC"],
+])("queries of links are in the encoding of the page: %s", (charset, href, expected) => {
+  const found = extractPage(page("", `<main><p>See <a href="${href}">a</a>.`), { url, charset });
+  expect(found.links).toEqual([new URL(expected, url).href]);
+  expect(found.markdown).toContain(`](${new URL(expected, url).origin}${expected}`);
+});
+
 describe("dates", () => {
   it.each([
     ["2024-05-01", "2024-05-01"],
@@ -231,6 +293,22 @@ describe("dates", () => {
     ["May 1, 2024", "2024-05-01"],
     ["1 May 2024", "2024-05-01"],
     ["May 1st, 2024 at 3:05 pm", "2024-05-01T15:05:00.000Z"],
+    ["2021/04/05", "2021-04-05"],
+    ["2010/5/12", "2010-05-12"],
+    ["2024.05.01", "2024-05-01"],
+    ["2024-5-1", "2024-05-01"],
+    ["2024/05/01 9:05", "2024-05-01T09:05:00.000Z"],
+    ["1.5.2024", "2024-05-01"],
+    ["01.05.2024, 10:00 Uhr", "2024-05-01T10:00:00.000Z"],
+    ["2024年5月1日", "2024-05-01"],
+    ["Mon, 21 Apr 2025 06:00:00 EDT", "2025-04-21T10:00:00.000Z"],
+    ["April 21, 2025 6:00 PM PST", "2025-04-22T02:00:00.000Z"],
+    ["1 March 2024, 10:00 CET", "2024-03-01T09:00:00.000Z"],
+    ["1 May 2024 10:00 (CEST)", "2024-05-01T08:00:00.000Z"],
+    ["2024-05-01 10:00 EST", "2024-05-01T15:00:00.000Z"],
+    ["1 May 2024 10:00 GMT+2", "2024-05-01T08:00:00.000Z"],
+    ["1 May 2024 10:00 IST", "2024-05-01"],
+    ["2024-05-01T10:00:00 XYZ", "2024-05-01"],
   ])("%s is %s", (written, expected) => expect(isoDate(written)).toBe(expected));
 
   it.each(["", "yesterday", "2024-02-30", "2024-13-01", "0000-00-00", "Foo 12, 2024", "2024-05-01T25:00:00Z", "12345"])(
