@@ -149,13 +149,14 @@ export function createFetcher(dependencies: FetcherDependencies, { signal, deadl
       response: null,
       fault: { code, message, retryable: false },
     });
-    const request = async (next: URL): Promise<Reply> => {
+    const request = async (next: URL, cookies: string | null): Promise<Reply> => {
       try {
         const url = guard.inspect(next.href);
         const invited = rule === "invited" && url.origin === start.origin;
         const denied = rule === "api" || invited ? null : await robots.faultOf(url);
         if (denied !== null) return final(denied);
-        const reply = await ask(url, headers, { timeoutMs: TIMEOUT_MS, maxBodyBytes: MAX_LIST_BYTES });
+        const sent: [string, string][] = cookies === null ? headers : [...headers, ["cookie", cookies]];
+        const reply = await ask(url, sent, { timeoutMs: TIMEOUT_MS, maxBodyBytes: MAX_LIST_BYTES });
         // the body of a redirect is not wanted
         return reply.response !== null && isRedirect(reply.response.status) ? { ...reply, fault: null } : reply;
       } catch (error) {

@@ -67,7 +67,7 @@ export async function fetchPage(target: TaskUrl, context: PageContext): Promise<
     rendering,
   });
 
-  const ask = async (next: URL): Promise<Reply> => {
+  const ask = async (next: URL, cookies: string | null): Promise<Reply> => {
     const url = await check(next.href, capture.redirects.length > 0, context);
     if (!(url instanceof URL)) return { response: null, fault: url };
     capture.finalUrl = url.href;
@@ -77,7 +77,7 @@ export async function fetchPage(target: TaskUrl, context: PageContext): Promise<
       const continues = capture.redirects.length > 0;
       const retried = target.attempt > 0;
       const limits = { timeoutMs: remainingMs, maxBodyBytes: maxBytes, continues, retried };
-      exchange = await context.get(url, requestHeaders(url, prior, context), limits);
+      exchange = await context.get(url, requestHeaders(url, prior, cookies, context), limits);
     } catch (error) {
       if (error instanceof RequestRefused) return { response: null, fault: error.fault };
       throw error;
@@ -169,15 +169,21 @@ function priorOf(prior: PriorCapture | null, url: URL): PriorCapture | null {
   return prior !== null && prior.url === url.href ? prior : null;
 }
 
-function requestHeaders(url: URL, prior: PriorCapture | null, context: PageContext): [string, string][] {
+function requestHeaders(
+  url: URL,
+  prior: PriorCapture | null,
+  redirectCookies: string | null,
+  context: PageContext,
+): [string, string][] {
   const own = Object.entries(hostOf(url) === context.host ? context.config.headers : {}).filter(
     ([name]) => !OWN_HEADERS.test(name),
   );
-  const cookies = cookieHeader(context.config.cookies, url);
-  if (cookies !== null) {
+  const cookies = [cookieHeader(context.config.cookies, url), redirectCookies].filter((each) => each !== null);
+  if (cookies.length > 0) {
     const [header, value] = own.find(([name]) => name.toLowerCase() === "cookie") ?? [];
     const others = own.filter(([name]) => name !== header);
-    own.splice(0, own.length, ...others, ["cookie", value === undefined ? cookies : `${value}; ${cookies}`]);
+    const all = value === undefined ? cookies : [value, ...cookies];
+    own.splice(0, own.length, ...others, ["cookie", all.join("; ")]);
   }
   const given = new Set(own.map(([name]) => name.toLowerCase()));
   const headers: [string, string][] = [

@@ -2,6 +2,7 @@
 import type { CaptureError } from "../../capture/capture.ts";
 import { type Exchange, type HttpResponse, headerValue } from "./exchange.ts";
 import { fault } from "./faults.ts";
+import { createRedirectCookies } from "./redirect-cookies.ts";
 
 const REDIRECT_STATUS = new Set([301, 302, 303, 307, 308]);
 
@@ -9,8 +10,10 @@ const REDIRECT_STATUS = new Set([301, 302, 303, 307, 308]);
 export type Reply = Pick<Exchange, "response" | "fault">;
 
 /**
- * Asks for a URL and then for whatever its redirects lead to.
+ * Asks for a URL and then for whatever its redirects lead to. What they set as cookies goes along, and a URL that is
+ * come to again with other cookies is no loop.
  *
+ * @param ask takes the value of the request's Cookie header, null for none
  * @param most redirects
  * @param onRedirect called for each redirect that names a target, whether it is followed or not
  * @returns the last reply and the URL it is of; `strayed` where its fault is that of a redirect
@@ -18,22 +21,25 @@ export type Reply = Pick<Exchange, "response" | "fault">;
 export async function followRedirects(
   start: URL,
   most: number,
-  ask: (url: URL) => Promise<Reply>,
+  ask: (url: URL, cookies: string | null) => Promise<Reply>,
   onRedirect: (from: URL, status: number, target: URL) => void = () => undefined,
 ): Promise<Reply & { url: URL; strayed: boolean }> {
+  const jar = createRedirectCookies();
+  const visit = (to: URL): string => `${to.href}\n${jar.headerFor(to) ?? ""}`;
   const seen = new Set<string>();
   let url = start;
   for (;;) {
-    const { response, fault: failure } = await ask(url);
+    seen.add(visit(url));
+    const { response, fault: failure } = await ask(url, jar.headerFor(url));
     if (response === null || failure !== null || !isRedirect(response.status)) {
       return { url, response, fault: failure, strayed: false };
     }
-    seen.add(url.href);
+    jar.take(url, response.headers);
     const strayed = (error: CaptureError) => ({ url, response, fault: error, strayed: true });
     const target = redirectTarget(url, response.headers);
     if (!(target instanceof URL)) return strayed(target);
     onRedirect(url, response.status, target);
-    if (seen.has(target.href)) return strayed(fault("REDIRECT_LOOP", `The redirects lead back to ${target.href}`));
+    if (seen.has(visit(target))) return strayed(fault("REDIRECT_LOOP", `The redirects lead back to ${target.href}`));
     if (seen.size > most) return strayed(fault("TOO_MANY_REDIRECTS", `More than ${most} redirects`));
     url = target;
   }

@@ -4,13 +4,14 @@ import type { Transaction } from "../../platform/database/database.ts";
 import type { JobRow } from "../jobs/lifecycle.ts";
 import { scopeCheckOf } from "../urls/exact-scope.ts";
 import { type KeyedPage, type LockedPage, withKey } from "./captured-page.ts";
+import { textKey } from "./same-text.ts";
 
-/** URLs of a job that may have one and the same body; seeds do not count. */
-const SAME_BODIES = 50;
+/** URLs of a job that may have one and the same body, or main text; seeds do not count. */
+const SAME_PAGES = 50;
 
 /**
  * Refuses pages whose redirect led out of the job's scope, as its patterns and the public suffix list have it, and
- * bodies that the job has seen under very many URLs.
+ * pages that the job has seen under very many URLs: by their body, or by their main text.
  * @returns the pages, those refused with their error, in the order given
  */
 export async function checkCapturedPages(
@@ -27,15 +28,24 @@ export async function checkCapturedPages(
     return refused(page, fault("OUT_OF_SCOPE", "The redirect leads out of the scope of the job"));
   });
   if (job.kind !== "site") return checked;
-  const bodies = await countBodies(tx, job.id, checked);
-  return checked.map((page) => {
+  const keyed = checked.map((page) => ({ page, text: textKey(page.capture) }));
+  const [bodies, texts] = await Promise.all([countBodies(tx, job.id, checked), countTexts(tx, job.id, keyed)]);
+  return keyed.map(({ page, text }) => {
     const { capture, url } = page;
     if (capture.error !== null || capture.payloadDigest === null) return page;
-    const before = bodies.get(capture.payloadDigest) ?? 0;
-    bodies.set(capture.payloadDigest, before + 1);
-    if (url.depth === 0 || before < SAME_BODIES) return page;
-    return refused(page, fault("DUPLICATE_CONTENT", `More than ${SAME_BODIES} URLs of the job have this very body`));
+    const sameBody = countOne(bodies, capture.payloadDigest);
+    const sameText = text === null ? 0 : countOne(texts, text);
+    if (url.depth === 0 || Math.max(sameBody, sameText) < SAME_PAGES) return { ...page, textKey: text };
+    const what = sameBody < SAME_PAGES ? "main text" : "body";
+    return refused(page, fault("DUPLICATE_CONTENT", `More than ${SAME_PAGES} URLs of the job have this very ${what}`));
   });
+}
+
+/** @returns how many there were before */
+function countOne(counts: Map<string, number>, key: string): number {
+  const before = counts.get(key) ?? 0;
+  counts.set(key, before + 1);
+  return before;
 }
 
 const fault = (code: string, message: string): CaptureError => ({ code, message, retryable: false });
@@ -53,7 +63,25 @@ async function countBodies(tx: Transaction, jobId: string, pages: readonly Keyed
     cross join lateral (
       select count(*)::int as captures from (
         select from captures where job_id = ${jobId} and payload_digest = d.digest and error_code is null
-        limit ${SAME_BODIES}) seen) c
+        limit ${SAME_PAGES}) seen) c
     where c.captures > 0`;
   return new Map(rows.map(({ digest, captures }) => [digest, captures]));
+}
+
+/** As `countBodies`, by main text. */
+async function countTexts(
+  tx: Transaction,
+  jobId: string,
+  pages: readonly { text: string | null }[],
+): Promise<Map<string, number>> {
+  const keys = pages.flatMap(({ text }) => text ?? []);
+  if (keys.length === 0) return new Map();
+  const rows = await tx<{ key: string; captures: number }[]>`
+    select t.key, c.captures from unnest(${[...new Set(keys)]}::text[]) t (key)
+    cross join lateral (
+      select count(*)::int as captures from (
+        select from captures where job_id = ${jobId} and text_key = decode(t.key, 'hex') and error_code is null
+        limit ${SAME_PAGES}) seen) c
+    where c.captures > 0`;
+  return new Map(rows.map(({ key, captures }) => [key, captures]));
 }

@@ -25,6 +25,8 @@ export interface KeyedPage extends LockedPage {
   finalUrl: string;
   /** SHA-256 of it, hex. */
   finalHash: string;
+  /** Of a page of a site: see same-text.ts. */
+  textKey?: string | null;
 }
 
 /** With the row of its capture. */

@@ -115,11 +115,12 @@ async function fetchRobots(start: URL, options: RobotsGateOptions): Promise<Robo
     ["user-agent", options.userAgent],
     ["accept-encoding", "gzip, deflate, br"],
   ];
-  const ask = async (url: URL): Promise<Reply> => {
+  const ask = async (url: URL, cookies: string | null): Promise<Reply> => {
     options.guard.inspect(url.href);
     const continues = url !== start;
     const limits = { timeoutMs: TIMEOUT_MS, maxBodyBytes: ROBOTS_MAX_BYTES + 1, continues };
-    const exchange = await options.get(url, headers, limits);
+    const sent: [string, string][] = cookies === null ? headers : [...headers, ["cookie", cookies]];
+    const exchange = await options.get(url, sent, limits);
     await options.archive(exchange);
     return exchange;
   };

@@ -131,6 +131,29 @@ describe("a redirect", () => {
     expect(record?.warcHeaders.get("warc-target-uri")).toBe(`${site.origin}/c?x=1`);
   });
 
+  it("keeps its cookies to the end of the chain, as a first visit does, and each URL is a first visit", async () => {
+    await using site = await startSite({
+      "/robots.txt": { status: 404 },
+      "/s": ({ headers }) =>
+        headers.cookie === "mine=1; seen=yes" ? html("<title>there</title>") : redirect("/hop", 302),
+      "/hop": { status: 302, headers: { Location: "/s", "Set-Cookie": "seen=yes; Path=/; HttpOnly" } },
+      "/other": html("<title>other</title>"),
+    });
+    const harness = await fetchHarness();
+    const urls = [`${site.origin}/s`, `${site.origin}/other`];
+    const [first, other] = await harness.fetch(fetchTask({ urls, config: { headers: { Cookie: "mine=1" } } }));
+    expect(first).toMatchObject({ finalUrl: urls[0], status: 200, error: null, extraction: { title: "there" } });
+    expect(first?.redirects.map(({ url }) => new URL(url).pathname)).toEqual(["/s", "/hop"]);
+    expect(other?.extraction?.title).toBe("other");
+    const cookies = site.requests.map(({ path, headers }) => `${path} ${headers.cookie}`);
+    expect(cookies.filter((each) => !each.startsWith("/robots")).toSorted()).toEqual([
+      "/hop mine=1",
+      "/other mine=1",
+      "/s mine=1",
+      "/s mine=1; seen=yes",
+    ]);
+  });
+
   it("that goes wrong has a code each", async () => {
     const chain = Object.fromEntries(
       Array.from({ length: 12 }, (_, hop): [string, Route] => [`/hop/${hop}`, redirect(`/hop/${hop + 1}`)]),

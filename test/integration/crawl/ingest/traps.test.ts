@@ -63,6 +63,35 @@ test("one body under endlessly many URLs is indexed some fifty times and then fo
   expect(codes["DUPLICATE_CONTENT"]).toBeLessThanOrEqual(4 * (codes["crawled"] ?? 0));
 });
 
+test("one main text under endlessly many URLs is followed no more after some fifty, however many bytes differ", async () => {
+  let token = 0;
+  const site: Site = (url) => {
+    token += 1;
+    const links = Array.from({ length: 4 }, (_, at) => `/t/${token.toString(36)}x${at}`);
+    const same = page("Welcome", links, 40).replace(
+      "</head>",
+      `<link rel="canonical" href="${url}"><meta name="csrf" content="${token}"></head>`,
+    );
+    return { html: url.endsWith("/start") ? page("Start", links, 60) : same.replace(/>\/t\/[^<]*</g, ">next<") };
+  };
+  const { codes } = await crawlTrap("/start", site);
+  expect(codes["crawled"]).toBeGreaterThanOrEqual(51);
+  expect(codes["crawled"]).toBeLessThanOrEqual(101);
+  expect(codes["DUPLICATE_CONTENT"]).toBeGreaterThan(0);
+  expect(codes["DUPLICATE_CONTENT"]).toBeLessThanOrEqual(4 * (codes["crawled"] ?? 0));
+});
+
+test("pages that say little, each under a title of its own, are pages", async () => {
+  const site: Site = (url) => {
+    const at = Number(url.split("/").at(-1));
+    const next = at < 120 ? `<a href="/g/${at + 1}">next</a>` : "";
+    return {
+      html: `<html lang="en"><title>Picture ${at}</title><main><p>Gallery</p><img src="/${at}.jpg"></main>${next}`,
+    };
+  };
+  expect((await crawlTrap("/g/1", site)).codes).toEqual({ crawled: 120 });
+});
+
 test("what pages link to again and again counts once against a path's queries", async () => {
   const links = Array.from({ length: 30 }, (_, at) => `/list?${at % 2 === 0 ? "a" : "b"}=${at}`);
   const { codes } = await crawlTrap("/", (url) => ({ html: page(url, links, 10) }));
