@@ -11,8 +11,9 @@ import { ApiError } from "../../shared/platform/errors.ts";
 import { BodyTooLarge, readBody } from "../front/body.ts";
 import { type Refusal, refusalOf } from "../front/callers.ts";
 import { InvocationError, type StreamSink } from "../lambda/invocation.ts";
+import { type BodyBudget, createBodyBudget } from "./body-budget.ts";
 import { MAX_PAYLOAD_BYTES, proxyEvent, readProxyAnswer } from "./http-event.ts";
-import { compileRoutes } from "./http-routes.ts";
+import { compileRoutes, type MatchedRoute } from "./http-routes.ts";
 
 export interface HttpGatewayOptions {
   topology: Topology;
@@ -43,6 +44,7 @@ export interface HttpGateway {
 /** @throws the listen error, e.g. EADDRINUSE */
 export async function startHttpGateway(options: HttpGatewayOptions): Promise<HttpGateway> {
   const match = compileRoutes(options.topology);
+  const bodies = createBodyBudget(BODIES_BYTES, BODY_PATIENCE_MS);
   let isOpen = false;
   const server = createServer((request, response) => {
     const requestId = randomUUID();
@@ -50,7 +52,7 @@ export async function startHttpGateway(options: HttpGatewayOptions): Promise<Htt
     const fault = refusalOf(request.headers, true) ?? malformation(request);
     if (fault !== undefined) return refuse(response, requestId, fault.status, CODES[fault.status], fault.message);
     if (!isOpen) return refuse(response, requestId, 503, "SERVICE_UNAVAILABLE", "Starting or stopping: try again");
-    serve(options, match, { request, response, requestId }).catch((error: unknown) => {
+    serve(options, match, bodies, { request, response, requestId }).catch((error: unknown) => {
       options.onFault(error);
       refuse(response, requestId, 500, "INTERNAL_ERROR", "The local runtime failed on this request: see its log");
     });
@@ -100,6 +102,7 @@ interface Exchange {
 async function serve(
   options: HttpGatewayOptions,
   match: ReturnType<typeof compileRoutes>,
+  bodies: BodyBudget,
   { request, response, requestId }: Exchange,
 ): Promise<void> {
   const time = Date.now();
@@ -113,32 +116,65 @@ async function serve(
     response.setHeader("allow", route.allow.join(", "));
     return refuse(response, requestId, 405, "METHOD_NOT_ALLOWED", `This path takes ${route.allow.join(" and ")} only`);
   }
-  let body: Buffer;
+  const sink = streamTo(response);
+  const length = lengthOf(request);
+  if (length > SMALL_BODY_BYTES && length <= MAX_PAYLOAD_BYTES && !hasKey(request)) {
+    readOn(request);
+    response.setHeader("www-authenticate", "Bearer");
+    return refuse(response, requestId, 401, "AUTH_REQUIRED", KEY_REQUIRED);
+  }
+  const release =
+    length > SMALL_BODY_BYTES ? await bodies.take(Math.min(length, MAX_PAYLOAD_BYTES), sink.closed) : none;
+  if (release === undefined) {
+    readOn(request);
+    return refuseBusy(response, requestId);
+  }
   try {
-    body = await readBody(request, MAX_PAYLOAD_BYTES);
+    const body = await readBody(request, MAX_PAYLOAD_BYTES, BODY_MS);
+    const event = proxyEvent({ request, url, body, requestId, time }, route);
+    if ((event.body?.length ?? 0) > MAX_PAYLOAD_BYTES) throw new BodyTooLarge();
+    response.setHeader("x-amzn-requestid", requestId);
+    const head: StreamSink["head"] = (begun) => {
+      // a stream may last for minutes, and no longer needs what was asked
+      release();
+      sink.head(begun);
+    };
+    await answerWith(options, route, event, { request, response, requestId, sink: { ...sink, head } });
   } catch (error) {
     if (!(error instanceof BodyTooLarge)) return void response.destroy();
     readOn(request);
-    return refuse(response, requestId, 413, "PAYLOAD_TOO_LARGE", TOO_LARGE);
+    refuse(response, requestId, 413, "PAYLOAD_TOO_LARGE", TOO_LARGE);
+  } finally {
+    release();
   }
-  const event = proxyEvent({ request, url, body, requestId, time }, route);
-  if ((event.body?.length ?? 0) > MAX_PAYLOAD_BYTES)
-    return refuse(response, requestId, 413, "PAYLOAD_TOO_LARGE", TOO_LARGE);
-  response.setHeader("x-amzn-requestid", requestId);
+}
+
+async function answerWith(
+  options: HttpGatewayOptions,
+  { spec }: MatchedRoute,
+  event: unknown,
+  { response, requestId, sink }: Exchange & { sink: StreamSink },
+): Promise<void> {
   try {
-    const streams = route.spec.routes?.some(({ streaming }) => streaming) ?? false;
-    const answer = await options.invoke(
-      route.spec.name,
-      event,
-      streamTo(response),
-      streams ? STREAM_PATIENCE_MS : undefined,
-    );
+    const answer = await options.invoke(spec.name, event, sink, PATIENCE_MS);
     if (response.headersSent || answer === undefined) return void response.end();
     sendAnswer(response, requestId, answer, options);
   } catch (error) {
     sendFault(response, requestId, error, options);
   }
 }
+
+/** Of the body, in bytes, as the request tells; the most there can be where it does not. */
+function lengthOf({ headers }: IncomingMessage): number {
+  if (headers["transfer-encoding"] !== undefined) return MAX_PAYLOAD_BYTES;
+  return Number(headers["content-length"] ?? 0);
+}
+
+/** Whether a key is presented at all: the function tells whether it is one. No route without a key takes large bodies. */
+const hasKey = ({ headers }: IncomingMessage): boolean =>
+  headers.authorization !== undefined || headers["x-api-key"] !== undefined;
+
+const none = (): void => {};
 
 /**
  * The rest of a body that is refused is still coming: it is read on for as long as it does, or the client sees a reset
@@ -164,9 +200,18 @@ function readOn(request: IncomingMessage): void {
 /** Without another byte. */
 const LATE_BODY_MS = 2_000;
 /**
- * Those before it may stream for minutes. API Gateway does not wait at all once a function's concurrency is used up.
+ * For the function: those before it may stream for minutes. API Gateway does not wait at all once a function's
+ * concurrency is used up.
  */
-const STREAM_PATIENCE_MS = 5_000;
+const PATIENCE_MS = 5_000;
+/** Larger ones are under way only as far as there is room; what is smaller is held by the number of connections. */
+const SMALL_BODY_BYTES = 64 * 1024;
+/** A body is in memory some four times: as it came, as text, in the function's thread, and parsed. */
+const BODIES_BYTES = 24 * 1024 * 1024;
+const BODY_PATIENCE_MS = 10_000;
+/** For a body to arrive. */
+const BODY_MS = 60_000;
+const KEY_REQUIRED = "A valid API key is required: send it as `Authorization: Bearer KEY` or `X-API-Key: KEY`";
 const TOO_LARGE = "The request is larger than 6 MB: send less at once";
 
 function streamTo(response: ServerResponse): StreamSink {
@@ -216,17 +261,15 @@ function sendFault(response: ServerResponse, requestId: string, error: unknown, 
   if (response.headersSent) return void response.destroy();
   const fault = error instanceof InvocationError ? error.fault : "error";
   if (fault === "timeout") refuse(response, requestId, 504, "GATEWAY_TIMEOUT", "The function took too long");
-  else if (fault === "busy") {
-    response.setHeader("retry-after", "5");
-    refuse(
-      response,
-      requestId,
-      503,
-      "SERVICE_UNAVAILABLE",
-      "As many requests of this kind are under way as are answered at once: try again later",
-    );
-  } else if (fault === "stopped") refuse(response, requestId, 503, "SERVICE_UNAVAILABLE", "Stopping: try again");
+  else if (fault === "busy") refuseBusy(response, requestId);
+  else if (fault === "stopped") refuse(response, requestId, 503, "SERVICE_UNAVAILABLE", "Stopping: try again");
   else refuse(response, requestId, 502, "BAD_GATEWAY", "The function failed: the log has its request id and details");
+}
+
+function refuseBusy(response: ServerResponse, requestId: string): void {
+  response.setHeader("retry-after", "5");
+  const message = "As many requests of this kind are under way as are answered at once: try again later";
+  refuse(response, requestId, 503, "SERVICE_UNAVAILABLE", message);
 }
 
 /** In the error shape of the family that was asked. */

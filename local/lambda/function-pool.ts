@@ -5,7 +5,7 @@ import { InvocationError, type InvocationFault, type StreamSink } from "./invoca
 
 export interface PoolOptions extends GroupedFunction {
   /** Where the containers come from. */
-  group: ContainerGroup;
+  group: Pick<ContainerGroup, "invoke" | "idleWith" | "isCalm">;
   /** Told of each event that ended, with its duration in ms, and what kept it from an answer. */
   onInvocation: (spec: FunctionSpec, durationMs: number, fault: InvocationFault | undefined) => void;
 }
@@ -21,12 +21,19 @@ export interface Slot {
   release(): void;
 }
 
+/** Events that wait for a slot of one function, where they have a limit of patience: more would only wait in vain. */
+const MOST_WAITING = 100;
+/** While the handler is loaded. */
+const LOADING_PATIENCE_MS = 29_000;
+
 export class FunctionPool {
   readonly spec: FunctionSpec;
   /** Events at once. */
   readonly size: number;
   readonly #options: PoolOptions;
   readonly #waiting: (() => void)[] = [];
+  /** Whether an event has ended: the first ones wait for the handler to be loaded. */
+  #loaded = false;
   readonly #runs = new Set<Promise<unknown>>();
   readonly #onFree: (() => void)[] = [];
   #free: number;
@@ -75,33 +82,39 @@ export class FunctionPool {
   /**
    * Waits for a slot, in order of arrival, and runs the event.
    * @throws InvocationError
+   * @param sink where it says that nobody reads any longer, the event is not run
    * @param patienceMs longest wait; a stream may hold its slot for minutes
    */
   async invoke(event: unknown, sink?: StreamSink, patienceMs = Number.POSITIVE_INFINITY): Promise<unknown> {
-    const deadline = Date.now() + patienceMs;
+    if (patienceMs !== Number.POSITIVE_INFINITY && this.#waiting.length >= MOST_WAITING) throw this.#busyError();
+    const deadline = Date.now() + (this.#loaded ? patienceMs : Math.max(patienceMs, LOADING_PATIENCE_MS));
     while (this.#free === 0 && !this.#stopped) {
-      if (!(await this.#waitForSlot(deadline - Date.now()))) throw this.#busyError();
+      if (!(await this.#waitForSlot(deadline - Date.now(), sink?.closed))) throw this.#busyError();
     }
     const slot = this.tryAcquire();
     if (slot === undefined) throw this.#stoppedError();
     return await slot.invoke(event, sink);
   }
 
-  /** @returns false where none came free within `patienceMs` */
-  async #waitForSlot(patienceMs: number): Promise<boolean> {
+  /** @returns false where none came free within `patienceMs`, or whoever asked has left */
+  async #waitForSlot(patienceMs: number, gone: AbortSignal | undefined): Promise<boolean> {
+    if (gone?.aborted) return false;
     return await new Promise((resolve) => {
       let timer: NodeJS.Timeout | undefined;
-      const wake = () => {
+      const settle = (isFree: boolean): void => {
         clearTimeout(timer);
-        resolve(true);
+        gone?.removeEventListener("abort", giveUp);
+        resolve(isFree);
+      };
+      const wake = (): void => settle(true);
+      const giveUp = (): void => {
+        const place = this.#waiting.indexOf(wake);
+        if (place !== -1) this.#waiting.splice(place, 1);
+        settle(false);
       };
       this.#waiting.push(wake);
-      if (patienceMs === Number.POSITIVE_INFINITY) return;
-      const giveUp = () => {
-        this.#waiting.splice(this.#waiting.indexOf(wake), 1);
-        resolve(false);
-      };
-      timer = setTimeout(giveUp, Math.max(0, patienceMs));
+      gone?.addEventListener("abort", giveUp);
+      if (patienceMs !== Number.POSITIVE_INFINITY) timer = setTimeout(giveUp, Math.max(0, patienceMs));
     });
   }
 
@@ -155,6 +168,7 @@ export class FunctionPool {
       fault = error instanceof InvocationError ? error.fault : "error";
       throw error;
     } finally {
+      this.#loaded = true;
       onInvocation(this.spec, performance.now() - start, fault);
     }
   }

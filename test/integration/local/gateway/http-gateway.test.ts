@@ -144,7 +144,8 @@ test("a body above 6 MB is refused by its length alone, and while it arrives whe
   });
   expect(declared).toBe(413);
   const streamed = await new Promise<number | undefined>((resolve, reject) => {
-    const call = request(`${runtime.url}/echo`, { method: "POST" }, (response) => {
+    const headers = { "x-api-key": "a key" };
+    const call = request(`${runtime.url}/echo`, { method: "POST", headers }, (response) => {
       resolve(response.statusCode);
       call.destroy();
     });
@@ -160,6 +161,26 @@ test("a body above 6 MB is refused by its length alone, and while it arrives whe
   expect((await fetch(`${runtime.url}/echo/still`)).status).toBe(200);
 });
 
+test("of a large body without a key nothing is read", async () => {
+  const { runtime } = await testRuntime(["echo"]);
+  const { hostname, port } = new URL(runtime.url);
+  const answerTo = async (headers: string) => {
+    const socket = connect(Number(port), hostname);
+    onTestFinished(() => void socket.destroy());
+    socket.on("error", () => undefined);
+    socket.write(`POST /echo HTTP/1.1\r\nHost: localhost\r\n${headers}\r\n`);
+    return await new Promise((resolve) => socket.once("data", (bytes) => resolve(String(bytes).slice(9, 12))));
+  };
+  expect(await answerTo("Content-Length: 6000000\r\n")).toBe("401");
+  expect(await answerTo("Transfer-Encoding: chunked\r\n")).toBe("401");
+  const post = (body: string, key?: string) =>
+    fetch(`${runtime.url}/echo`, { method: "POST", body, headers: key === undefined ? {} : { "x-api-key": key } });
+  expect((await post("small")).status).toBe(200);
+  // whether the key is one, the function tells
+  const large = await Promise.all(Array.from({ length: 12 }, () => post("x".repeat(3_000_000), "a key")));
+  expect(new Set(large.map(({ status }) => status))).toEqual(new Set([200]));
+});
+
 test("the connection of one who sends a refused body slowly lasts for as long as it is sent", async () => {
   const { runtime } = await testRuntime(["echo"]);
   const { hostname, port } = new URL(runtime.url);
@@ -171,7 +192,7 @@ test("the connection of one who sends a refused body slowly lasts for as long as
     .on("data", (bytes) => {
       heard += bytes;
     });
-  socket.write("POST /echo HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n700000\r\n");
+  socket.write("POST /echo HTTP/1.1\r\nHost: localhost\r\nX-API-Key: a\r\nTransfer-Encoding: chunked\r\n\r\n700000\r\n");
   socket.write(Buffer.alloc(7 * 1024 * 1024));
   await expect.poll(() => heard).toContain("HTTP/1.1 413");
   socket.write("\r\n");
