@@ -1,6 +1,7 @@
 /** The embedder and the store of its vectors, which only make sense together. */
 import { onceMade } from "../../platform/once.ts";
 import type { Embedder } from "../embedders/embedder.ts";
+import { rememberQueries } from "../embedders/query-cache.ts";
 import { createEmbedder, type EmbedderConfig, embedderDescriptor } from "../embedders/registry.ts";
 import { createVectorStore, type VectorStoreConfig } from "../vector-stores/registry.ts";
 import type { VectorStore } from "../vector-stores/vector-store.ts";
@@ -22,5 +23,5 @@ async function open(config: EmbedderConfig & VectorStoreConfig): Promise<VectorS
   const descriptor = embedderDescriptor(config);
   if (descriptor === null) return null;
   const [embedder, vectors] = await Promise.all([createEmbedder(config), createVectorStore(config, descriptor)]);
-  return { embedder, vectors };
+  return { embedder: rememberQueries(embedder), vectors };
 }
