@@ -170,7 +170,7 @@ function lengthOf({ headers }: IncomingMessage): number {
   return Number(headers["content-length"] ?? 0);
 }
 
-/** Whether a key is presented at all: the function tells whether it is one. No route without a key takes large bodies. */
+/** Whether a key is presented; whether it is one, the function tells. Without one no route takes large bodies. */
 const hasKey = ({ headers }: IncomingMessage): boolean =>
   headers.authorization !== undefined || headers["x-api-key"] !== undefined;
 

@@ -192,7 +192,8 @@ test("the connection of one who sends a refused body slowly lasts for as long as
     .on("data", (bytes) => {
       heard += bytes;
     });
-  socket.write("POST /echo HTTP/1.1\r\nHost: localhost\r\nX-API-Key: a\r\nTransfer-Encoding: chunked\r\n\r\n700000\r\n");
+  const head = "POST /echo HTTP/1.1\r\nHost: localhost\r\nX-API-Key: a\r\nTransfer-Encoding: chunked\r\n\r\n";
+  socket.write(`${head}700000\r\n`);
   socket.write(Buffer.alloc(7 * 1024 * 1024));
   await expect.poll(() => heard).toContain("HTTP/1.1 413");
   socket.write("\r\n");
