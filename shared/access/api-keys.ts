@@ -70,6 +70,14 @@ export async function findApiKey(sql: Queryable, hash: Buffer): Promise<(ApiKey 
   return row;
 }
 
+/** @returns those of the keys that are neither revoked nor expired, by their ids */
+export async function usableKeys(sql: Queryable, ids: readonly string[]): Promise<Set<string>> {
+  const rows = await sql<{ id: string }[]>`
+    select id from api_keys
+    where id::text = any(${[...ids]}) and is_active and (expires_at is null or expires_at > now())`;
+  return new Set(rows.map(({ id }) => id));
+}
+
 /**
  * Ends a key at once. Revoking twice is the same as once.
  * @throws ApiError 404 where there is no such key, 409 where it is the last usable admin key: nobody could make another

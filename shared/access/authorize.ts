@@ -6,7 +6,7 @@ import { timingSafeEqual } from "node:crypto";
 import type { Queryable } from "../platform/database/database.ts";
 import { ApiError } from "../platform/errors.ts";
 import { sha256 } from "../platform/ids.ts";
-import { type AccessScope, findApiKey, SCOPES } from "./api-keys.ts";
+import { type AccessScope, findApiKey, SCOPES, usableKeys } from "./api-keys.ts";
 import type { RateLimiter, RateLimitState } from "./rate-limit.ts";
 
 export interface Caller {
@@ -21,6 +21,8 @@ export interface Gate {
    * @throws ApiError 401 AUTH_REQUIRED, 403 FORBIDDEN, 429 RATE_LIMITED
    */
   admit(presented: string | undefined, scope: AccessScope): Promise<{ caller: Caller; rate: RateLimitState }>;
+  /** Whether a key that was admitted would be again: it may have been revoked, or have expired. */
+  stillAdmits(keyId: string): Promise<boolean>;
 }
 
 interface GateOptions {
@@ -59,6 +61,9 @@ export function createGate({ sql, limiter, now = Date.now }: GateOptions): Gate 
       const rate = await limiter.take(key.id, key.rateLimitRpm);
       if (rate.exceeded) throw rateLimited(rate, now());
       return { caller: { keyId: key.id, name: key.name, scopes: key.scopes }, rate };
+    },
+    async stillAdmits(keyId) {
+      return (await usableKeys(sql, [keyId])).has(keyId);
     },
   };
 }

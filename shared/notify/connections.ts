@@ -70,7 +70,7 @@ export function createConnections(
   const connections: Connections = {
     async open({ connectionId, jobId, keyId }) {
       const expires_at = expiresAt(clock.now(), LISTENER_LIFETIME_S);
-      const listener = { connectionId, expiresAt: expires_at };
+      const listener = { connectionId, keyId, expiresAt: expires_at };
       await table.put(connectionKey(connectionId), { job_id: jobId, key_id: keyId, expires_at });
       try {
         if (!(await joinKey(keyId, listener))) throw tooMany(`This API key has ${MOST_PER_KEY} connections already`);
@@ -85,10 +85,11 @@ export function createConnections(
     async forget(connectionId) {
       const item = await table.read(connectionKey(connectionId));
       if (item === undefined) return;
-      const listener = { connectionId, expiresAt: Number(item["expires_at"]) };
+      const keyId = String(item["key_id"]);
+      const listener = { connectionId, keyId, expiresAt: Number(item["expires_at"]) };
       await Promise.all([
         subscriptions.leave(String(item["job_id"]), [listener]),
-        leaveKey(String(item["key_id"]), [listenerName(listener)]),
+        leaveKey(keyId, [listenerName(listener)]),
       ]);
       await table.remove(connectionKey(connectionId));
     },

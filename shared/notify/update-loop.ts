@@ -4,6 +4,7 @@
  * the way costs a second, and nothing is read while nobody listens.
  */
 import { z } from "zod";
+import { usableKeys } from "../access/api-keys.ts";
 import { atOnce } from "../platform/at-once.ts";
 import type { QueueSender } from "../platform/aws/queues.ts";
 import type { Clock } from "../platform/clock.ts";
@@ -48,11 +49,14 @@ export async function takeRound(dependencies: UpdateDependencies, message: Updat
   const { present, gone } = apart(subscription, clock.now());
   await subscriptions.leave(jobId, gone);
   if (present.length === 0 && (await subscriptions.end(jobId))) return;
+  const keys = await usableKeys(sql, [...new Set(present.map(({ keyId }) => keyId))]);
   const event = (await readProgress(sql, jobId)) ?? deletedJob(jobId);
   // after the job was read: whoever takes the next round sees it as it is now, or as it is later
   const round = await subscriptions.takeRound(subscription);
   if (round === undefined) return;
-  const push = pushFor(subscription, present, event, clock.now());
+  const revoked = present.filter(({ keyId }) => !keys.has(keyId));
+  const push =
+    revoked.length > 0 ? farewellTo(subscription, revoked) : pushFor(subscription, present, event, clock.now());
   try {
     if (push !== undefined) await queues.send("push", { jobId, seq: round, ...push } satisfies PushMessage);
     await queues.send("progress", { jobId, round } satisfies UpdateMessage, ROUND_S);
@@ -70,6 +74,14 @@ function apart({ listeners }: Subscription, now: number): { present: Listener[];
   const isGone = ({ expiresAt }: Listener) => expiresAt < now / 1000;
   return { present: listeners.filter((each) => !isGone(each)), gone: listeners.filter(isGone) };
 }
+
+/** Those whose key is none any more hear of it, and are let go; what else there is to tell waits for the next round. */
+const farewellTo = (subscription: Subscription, revoked: readonly Listener[]): Omit<PushMessage, "jobId" | "seq"> => ({
+  kind: "last",
+  eventId: subscription.sent ?? "",
+  body: '{"type":"error","data":{"code":"AUTH_REQUIRED","message":"The API key is none any more"}}',
+  to: revoked.map(listenerName),
+});
 
 /** What must be sent to whom; undefined where all have had everything. */
 function pushFor(

@@ -75,6 +75,33 @@ describe("at the door", () => {
     await instance.call("POST", `/api/v1/crawl/${running}/cancel`);
   });
 
+  it("stops telling those whose key is revoked, within five seconds, and nobody else", async () => {
+    const made = await instance.call<{ id: string; key: string }>("POST", "/api/v1/api-keys", {
+      name: "to be revoked",
+      scopes: ["read"],
+    });
+    const running = await startCrawl(instance, site, 2);
+    const headers = { authorization: `Bearer ${made.key}` };
+    const paths = [`/api/v1/crawl/${running}/stream`, `/jobs/${running}/stream`];
+    const streams = await Promise.all(paths.map((path) => fetch(instance.url + path, { headers })));
+    expect(streams.map(({ status }) => status)).toEqual([200, 200]);
+    const ends = streams.map((each) =>
+      each.text().then(
+        () => "whole",
+        () => "cut",
+      ),
+    );
+    const { closed } = await listen(instance.url, running, { key: made.key });
+    const other = await listen(instance.url, running, { key: instance.apiKey });
+    await expect.poll(() => other.events.length).toBeGreaterThan(0);
+    await instance.call("DELETE", `/api/v1/api-keys/${made.id}`);
+    const revokedAt = performance.now();
+    expect(await Promise.all([...ends, closed])).toEqual(["cut", "cut", 1000]);
+    expect(performance.now() - revokedAt).toBeLessThan(5_000);
+    expect(other.socket.readyState).toBe(other.socket.OPEN);
+    await instance.call("POST", `/api/v1/crawl/${running}/cancel`);
+  });
+
   it("goes on with a job whose listeners leave", async () => {
     const running = await startCrawl(instance, site, 40);
     const { socket, events } = await listen(instance.url, running, { key: instance.apiKey });

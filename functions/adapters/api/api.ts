@@ -10,7 +10,7 @@ import { createRoute, OpenAPIHono, type RouteConfig, z } from "@hono/zod-openapi
 import type { APIGatewayProxyEvent } from "aws-lambda";
 import type { Context } from "hono";
 import { bodyLimit } from "hono/body-limit";
-import { type Caller, rateLimitHeaders } from "../../../shared/access/authorize.ts";
+import { type Caller, type Gate, rateLimitHeaders } from "../../../shared/access/authorize.ts";
 import { ApiError } from "../../../shared/platform/errors.ts";
 import { uuidv7 } from "../../../shared/platform/ids.ts";
 import { createLogger, type Logger } from "../../../shared/platform/observability/log.ts";
@@ -174,7 +174,9 @@ function addRoute<Dependencies extends ApiDependencies>(
       const unstorable = unstorablePaths(value);
       if (unstorable.length > 0) throw unstorableTextError(unstorable, where);
     }
-    const { signal = NEVER, remainingMs = () => Number.POSITIVE_INFINITY } = c.env ?? {};
+    const { signal: gone = NEVER, remainingMs = () => Number.POSITIVE_INFINITY } = c.env ?? {};
+    const revoked = new AbortController();
+    const signal = AbortSignal.any([gone, revoked.signal]);
     const request: StreamRequest<unknown, unknown, unknown, Caller | null> = {
       params: spec.params && req.valid("param"),
       query,
@@ -191,11 +193,43 @@ function addRoute<Dependencies extends ApiDependencies>(
       return response.status === 204 ? c.body(null, 204) : c.json(response.body, response.status, response.headers);
     }
     if (response instanceof StreamedResponse) {
-      const body = ReadableStream.from(observed(response.chunks, request)) as unknown as globalThis.ReadableStream;
+      const { gate } = await dependencies();
+      const { caller } = request;
+      const chunks = caller === null ? response.chunks : whileAdmitted(response.chunks, gate, caller.keyId, revoked);
+      const body = ReadableStream.from(observed(chunks, request)) as unknown as globalThis.ReadableStream;
       return c.body(body, response.status, { ...response.headers, "content-type": response.contentType });
     }
     return status === 204 ? c.body(null, 204) : c.json(response, status);
   });
+}
+
+/** A key that was revoked listens no longer than this, and what its check takes. */
+const KEY_CHECK_MS = 2_500;
+
+/**
+ * The chunks, for as long as the key of whoever listens is one. Then the stream is cut.
+ * @param revoked aborted where it is none any more: the chunks end by the signal of their request
+ */
+async function* whileAdmitted(
+  chunks: StreamedResponse["chunks"],
+  gate: Pick<Gate, "stillAdmits">,
+  keyId: string,
+  revoked: AbortController,
+): StreamedResponse["chunks"] {
+  const check = async (): Promise<void> => {
+    if (!(await gate.stillAdmits(keyId))) revoked.abort(new Error("The API key is none any more"));
+  };
+  // while the database does not answer, the stream goes on as it may
+  const timer = setInterval(() => void check().catch(() => undefined), KEY_CHECK_MS);
+  try {
+    for await (const chunk of chunks) {
+      revoked.signal.throwIfAborted();
+      yield chunk;
+    }
+    revoked.signal.throwIfAborted();
+  } finally {
+    clearInterval(timer);
+  }
 }
 
 const NEVER = new AbortController().signal;

@@ -26,18 +26,21 @@ const LONGEST_FETCH_MS = 15_000;
 
 /**
  * @param deadline epoch ms
+ * @param stop ends it before
  * @throws ApiError 503 HOST_BUSY where the host has no free slot soon, CIRCUIT_OPEN where it failed too often
  */
 export async function fetchOnePage(
   dependencies: OnePageDependencies,
   { url, respectRobotsTxt, headers, cookies }: OnePage,
   deadline: number,
+  stop?: AbortSignal,
 ): Promise<FetchedPage> {
   const { guard, clock, settings, robots: cache } = dependencies;
   const { host } = guard.inspect(url);
   const timeoutMs = Math.min(LONGEST_FETCH_MS, Math.max(100, deadline - clock.now()));
   const config = crawlConfigSchema.parse({ render: "always", page_timeout_ms: timeoutMs, headers, cookies });
-  const signal = AbortSignal.timeout(timeoutMs);
+  const timeUp = AbortSignal.timeout(timeoutMs);
+  const signal = stop === undefined ? timeUp : AbortSignal.any([timeUp, stop]);
   const hosts = createTaskHosts({
     dependencies,
     task: { jobId: uuidv7(), host, config, deadline: null },

@@ -2,6 +2,7 @@
  * Opens one page for the media API: asked for like any page of a crawl, so the URL guard, robots.txt, blocked domains
  * and the pace of the host hold, and then in the browser, which gets the answer instead of asking again.
  */
+import type { CaptureError } from "../../capture/capture.ts";
 import type { ObjectStore } from "../../platform/aws/objects.ts";
 import { ApiError } from "../../platform/errors.ts";
 import { uuidv7 } from "../../platform/ids.ts";
@@ -14,6 +15,7 @@ import { type FetchedDocument, RenderError, type RenderErrorCode } from "../../r
 import { fetchOnePage, type OnePageDependencies } from "../fetch/fetch-once.ts";
 import { pageFault } from "../http/answer-fault.ts";
 import type { MediaAnswer, MediaRequest } from "../tasks/media-request.ts";
+import { createPageStopPoll, type PageStopPoll } from "./page-stop-poll.ts";
 import { fetchedDocument } from "./through-proxy.ts";
 
 export interface MediaDependencies extends OnePageDependencies {
@@ -41,10 +43,30 @@ export async function answerMediaRequest(
   remainingMs: number,
 ): Promise<MediaAnswer> {
   const deadline = Date.now() + remainingMs - CLOSING_MS;
-  const document = await fetchDocument(dependencies, request, deadline);
+  const hosts = new Set([dependencies.guard.inspect(request.url).host]);
+  const poll = createPageStopPoll(dependencies, { hosts, deadline: null });
+  poll.start();
+  try {
+    const document = await fetchDocument(dependencies, request, deadline, poll.signal);
+    hosts.add(new URL(document.url).host);
+    return await openPage(dependencies, request, document, deadline, poll);
+  } catch (error) {
+    throw poll.signal.aborted ? pageFault(poll.signal.reason as CaptureError, 0) : error;
+  } finally {
+    poll.stop();
+  }
+}
+
+async function openPage(
+  dependencies: MediaDependencies,
+  request: MediaRequest,
+  document: FetchedDocument,
+  deadline: number,
+  { signal, mayLeave }: PageStopPoll,
+): Promise<MediaAnswer> {
   const work = (page: OpenPage): Promise<MediaAnswer> => answer(dependencies, request, document, page, deadline);
   const { headers, cookies, window } = request;
-  const options = { purpose: "picture", headers, cookies, window } as const;
+  const options = { purpose: "picture", headers, cookies, window, signal, mayLeave } as const;
   for (let attempt = 1; ; attempt += 1) {
     const timeoutMs = deadline - Date.now();
     if (timeoutMs <= 0) throw apiError(new RenderError("RENDER_TIMEOUT", "The page was not done in time"));
@@ -102,8 +124,9 @@ async function fetchDocument(
   dependencies: MediaDependencies,
   request: MediaRequest,
   deadline: number,
+  stop: AbortSignal,
 ): Promise<FetchedDocument> {
-  const { capture, rendering } = await fetchOnePage(dependencies, request, deadline);
+  const { capture, rendering } = await fetchOnePage(dependencies, request, deadline, stop);
   if (capture.error !== null) throw pageFault(capture.error, capture.status);
   if (rendering === null) {
     const what = capture.truncated ? "is not whole" : `is ${capture.mimeType ?? "of no known type"}, not HTML`;

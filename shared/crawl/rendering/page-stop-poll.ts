@@ -1,16 +1,23 @@
-/** Polls what may end the rendering of a page: its job was cancelled, its time is up, its host was blocked. */
+/** Polls what may end the work with a page: its job was cancelled, its time is up, its host was blocked. */
 import type { CaptureError } from "../../capture/capture.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { fault } from "../http/faults.ts";
 import type { HostStates } from "../politeness/host-state.ts";
 import { createStopPoll, POLL_EVERY_MS } from "../politeness/stop-poll.ts";
-import type { JobFlags } from "../tasks/job-flags.ts";
-import type { RenderClaim, RenderTask } from "../tasks/render-task.ts";
 
 export interface PageStopPollDependencies {
-  flags: Pick<JobFlags, "isCancelled">;
   hosts: Pick<HostStates, "read">;
   clock: Clock;
+}
+
+/** What a page is wanted by. */
+export interface WantedPage {
+  /** Of the page and of what led to it; more may be added. */
+  hosts: ReadonlySet<string>;
+  /** Of its job, if it has one. */
+  isCancelled?(): Promise<boolean>;
+  /** Epoch ms; null: none. */
+  deadline: number | null;
 }
 
 export interface PageStopPoll {
@@ -28,21 +35,19 @@ export interface PageStopPoll {
   stop(): void;
 }
 
-export function createPageStopPoll(
-  { flags, hosts, clock }: PageStopPollDependencies,
-  task: RenderTask,
-  { capture }: RenderClaim,
-): PageStopPoll {
+export function createPageStopPoll({ hosts, clock }: PageStopPollDependencies, page: WantedPage): PageStopPoll {
   const unwanted = new AbortController();
   const { signal } = unwanted;
   let stopped = false;
 
   const whyNot = async (): Promise<CaptureError | null> => {
-    if (await flags.isCancelled(task.jobId)) return fault("CANCELLED", "The job was cancelled");
-    if (task.deadline !== null && clock.now() >= task.deadline) return fault("TIMEOUT", "The time of the job was up");
-    const { host } = new URL(capture.finalUrl);
-    const { blocked } = await hosts.read(host);
-    return blocked ? fault("DOMAIN_BLOCKED", `The domain setting of ${host} blocks it`) : null;
+    if (await page.isCancelled?.()) return fault("CANCELLED", "The job was cancelled");
+    if (page.deadline !== null && clock.now() >= page.deadline) return fault("TIMEOUT", "The time of the job was up");
+    for (const host of page.hosts) {
+      const { blocked } = await hosts.read(host);
+      if (blocked) return fault("DOMAIN_BLOCKED", `The domain setting of ${host} blocks it`);
+    }
+    return null;
   };
   const poll = createStopPoll(
     clock,
@@ -50,7 +55,7 @@ export function createPageStopPoll(
       const reason = await whyNot();
       if (reason !== null) unwanted.abort(reason);
     },
-    task.deadline,
+    page.deadline,
   );
 
   return {

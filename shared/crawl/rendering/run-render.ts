@@ -80,7 +80,11 @@ export async function runRenderTask(
     log.measure(message, { ...about, reason: claim.reason, ...RENDER.fields({}, values, clock.now()) });
   };
 
-  const poll = createPageStopPoll(dependencies, task, claim);
+  const poll = createPageStopPoll(dependencies, {
+    hosts: new Set([new URL(claim.capture.finalUrl).host]),
+    isCancelled: () => dependencies.flags.isCancelled(task.jobId),
+    deadline: task.deadline,
+  });
   let unwanted = await poll.reason();
   if (unwanted === null && renderer.asksAgain && claim.pdf === undefined) {
     await waitForSlot(dependencies, claim);

@@ -2,6 +2,7 @@
  * A job that somebody listens to: with real state and rows, a clock that tests move, and connections that only record.
  */
 import { randomUUID } from "node:crypto";
+import { createApiKey } from "../../../shared/access/api-keys.ts";
 import { createConnections } from "../../../shared/notify/connections.ts";
 import { parseListener } from "../../../shared/notify/listener.ts";
 import { type PushMessage, pushEvent, pushMessageSchema, type Sockets } from "../../../shared/notify/push-event.ts";
@@ -63,11 +64,15 @@ export async function progressHarness() {
     async end(jobId: string, status = "completed"): Promise<void> {
       await sql`update jobs set status = ${status}, stop_reason = 'completed' where id = ${jobId}`;
     },
-    async listen(jobId: string, keyId: string = randomUUID()): Promise<string> {
+    /** @param keyId of an API key; where it is not given, of a new one */
+    async listen(jobId: string, keyId?: string): Promise<string> {
       const connectionId = randomUUID();
-      await connections.open({ connectionId, jobId, keyId });
+      await connections.open({ connectionId, jobId, keyId: keyId ?? (await harness.apiKey()) });
       return connectionId;
     },
+    /** @returns the id of a new one */
+    apiKey: async () =>
+      (await createApiKey(sql, { name: "listener", scopes: ["read"], rateLimitRpm: 60, expiresAt: null })).id,
     pass(ms: number): void {
       time += ms;
     },

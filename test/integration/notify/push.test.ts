@@ -121,11 +121,11 @@ test("a connection that has left is forgotten, one that is not open yet is tried
   );
   harness.failWith(() => "gone");
   const { to } = message(1);
-  await harness.push({ ...message(1), to: [...to, `${opening}@${name?.expiresAt}`] });
+  await harness.push({ ...message(1), to: [...to, `${opening}@${name?.keyId}@${name?.expiresAt}`] });
   expect(await harness.listeners(jobId)).toEqual([opening]);
   expect(ids).not.toContain(opening);
   harness.failWith(() => undefined);
-  await harness.push({ ...message(2), to: [`${opening}@${name?.expiresAt}`] });
+  await harness.push({ ...message(2), to: [`${opening}@${name?.keyId}@${name?.expiresAt}`] });
   expect(harness.heard(opening).map(({ step }) => step)).toEqual([2]);
 });
 
@@ -133,7 +133,11 @@ test("a listener that had left before it was written down as one is not written 
   const harness = await progressHarness();
   const { jobId, ids, message } = await watched(harness);
   // the connection was forgotten while its name was on the way into the subscription
-  const left = { connectionId: "left", expiresAt: Math.ceil(harness.clock.now() / 1000) + 3600 };
+  const left = {
+    connectionId: "left",
+    keyId: crypto.randomUUID(),
+    expiresAt: Math.ceil(harness.clock.now() / 1000) + 3600,
+  };
   await harness.subscriptions.join(jobId, left);
   harness.closed.add(left.connectionId);
   await harness.push({ ...message(1), to: [...message(1).to, listenerName(left)] });

@@ -157,3 +157,19 @@ test("a turn whose messages could not be sent is taken by the next delivery of i
   expect(await harness.step(next)).toBeDefined();
   expect(harness.heard(id).map(({ data }) => data.counts.crawled)).toEqual([0, 4]);
 });
+
+test("whoever listens with a key that was revoked is told so and let go in the next round, and the others go on", async () => {
+  const harness = await progressHarness();
+  const jobId = await harness.job();
+  const keyId = await harness.apiKey();
+  const [revoked, other] = [await harness.listen(jobId, keyId), await harness.listen(jobId)];
+  await harness.sql`update api_keys set is_active = false where id = ${keyId}`;
+  await harness.round({ jobId });
+  for (const push of await harness.pushes()) await harness.push(push);
+  expect(harness.heard(revoked)).toMatchObject([{ type: "error", data: { code: "AUTH_REQUIRED" } }]);
+  expect([...harness.closed]).toEqual([revoked]);
+  const [next] = await harness.turns();
+  await harness.round(next);
+  for (const push of await harness.pushes()) await harness.push(push);
+  expect(harness.heard(other)).toMatchObject([{ type: "progress" }]);
+});

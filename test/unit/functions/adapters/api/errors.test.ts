@@ -35,6 +35,7 @@ function echoApi(fault?: unknown) {
     admit: async () => {
       throw new Error("no key is asked for");
     },
+    stillAdmits: async () => false,
   };
   const api = createApi("echo-api", [echo], () => ({
     gate,

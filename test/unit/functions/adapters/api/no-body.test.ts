@@ -21,7 +21,7 @@ const api = createApi(
     ),
   ],
   () => ({
-    gate: { admit: () => Promise.reject(new Error("no key is asked for")) },
+    gate: { admit: () => Promise.reject(new Error("no key is asked for")), stillAdmits: async () => false },
     log: createLogger({}, "error", () => undefined),
   }),
 );
