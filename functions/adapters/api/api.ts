@@ -196,7 +196,9 @@ function addRoute<Dependencies extends ApiDependencies>(
       const { gate } = await dependencies();
       const { caller } = request;
       const chunks = caller === null ? response.chunks : whileAdmitted(response.chunks, gate, caller.keyId, revoked);
-      const body = ReadableStream.from(observed(chunks, request)) as unknown as globalThis.ReadableStream;
+      const body = ReadableStream.from(
+        observed(chunks, { ...request, signal: gone }),
+      ) as unknown as globalThis.ReadableStream;
       return c.body(body, response.status, { ...response.headers, "content-type": response.contentType });
     }
     return status === 204 ? c.body(null, 204) : c.json(response, status);
