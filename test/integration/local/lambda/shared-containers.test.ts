@@ -31,3 +31,29 @@ test.for(["exit", "hang"] as const)("what ends a shared container (%s) is one ev
   await failed;
   expect((await get(running, "/echo/a")).status).toBe(200);
 });
+
+test("events that mostly wait share a thread, and each keeps its own answer", async () => {
+  const running = await testRuntime(["sharing"]);
+  const chunks = [30, 40, 50, 60, 70, 80];
+  // larger than what the system buffers: all of them are open until they are read
+  const answers = await Promise.all(chunks.map((count) => get(running, `/stream?chunks=${count}`)));
+  expect(new Set(answers.map(({ headers }) => headers.get("x-thread"))).size).toBe(1);
+  await answers[0]?.body?.cancel();
+  const lengths = await Promise.all(answers.slice(1).map(async (each) => (await each.arrayBuffer()).byteLength));
+  expect(lengths).toEqual(chunks.slice(1).map((count) => count * 64 * 1024));
+});
+
+test("one of them that takes too long ends alone, and the next gets another thread", async () => {
+  const running = await testRuntime(["sharing briefly"]);
+  const first = await get(running, "/stream?chunks=1");
+  await first.arrayBuffer();
+  const late = get(running, "/stream?hang=1");
+  await new Promise((resolve) => setTimeout(resolve, 4_000));
+  const other = await get(running, "/stream?chunks=60");
+  expect((await late).status).toBe(504);
+  expect((await other.arrayBuffer()).byteLength).toBe(60 * 64 * 1024);
+  const next = await get(running, "/stream?chunks=1");
+  expect(next.status).toBe(206);
+  const threads = [first, other, next].map(({ headers }) => headers.get("x-thread"));
+  expect([threads[0] === threads[1], threads[1] === threads[2]]).toEqual([true, false]);
+});

@@ -1,0 +1,47 @@
+import { expect, test } from "vitest";
+import { answerMediaRequest } from "../../../../shared/crawl/rendering/media.ts";
+import { mediaRequestSchema } from "../../../../shared/crawl/tasks/media-request.ts";
+import type { Chromium, OpenOptions } from "../../../../shared/render/chromium/browser.ts";
+import { RenderError } from "../../../../shared/render/renderer.ts";
+import { html, startSite } from "../../../sites/site.ts";
+import { fetchHarness } from "../fetch/harness.ts";
+
+const NO_LIMITS = { rate_limit_rps: undefined, circuit_threshold: undefined, circuit_timeout_s: undefined };
+
+/** A browser in which no page is ever done. */
+function endlessBrowser() {
+  const opened = Promise.withResolvers<OpenOptions>();
+  const chromium: Chromium = {
+    pid: undefined,
+    refusals: [],
+    close: async () => undefined,
+    async withPage(_document, options) {
+      opened.resolve(options);
+      await new Promise((resolve) => options.signal?.addEventListener("abort", resolve, { once: true }));
+      throw new RenderError("RENDER_STOPPED", "The page was closed");
+    },
+  };
+  return { chromium, opened: opened.promise };
+}
+
+const page = { waitFor: null, waitSeconds: 0, respectRobotsTxt: true };
+
+test.each([
+  { kind: "screenshot", fullPage: true, format: "png" },
+  { kind: "pdf" },
+  { kind: "execute-js", scripts: ["return 1"] },
+] as const)("a block of the host stops it within two seconds, and nothing of the page leaves: $kind", async (what) => {
+  await using site = await startSite({ "/": html("<p>a page") });
+  const { dependencies } = await fetchHarness();
+  const { chromium, opened } = endlessBrowser();
+  const request = mediaRequestSchema.parse({ ...page, ...what, url: `${site.origin}/` });
+  const answer = answerMediaRequest({ ...dependencies, chromium }, request, 60_000);
+  const outcome = expect(answer).rejects.toMatchObject({ status: 403, code: "DOMAIN_BLOCKED" });
+  const { mayLeave } = await opened;
+  expect(await mayLeave?.()).toBe(true);
+  await dependencies.hosts.applySettings(site.host, { ...NO_LIMITS, blocked: true }, 1);
+  const blockedAt = performance.now();
+  await outcome;
+  expect(performance.now() - blockedAt).toBeLessThan(2_000);
+  expect(await mayLeave?.()).toBe(false);
+});
