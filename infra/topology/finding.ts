@@ -59,8 +59,9 @@ export const FINDING: readonly FunctionSpec[] = [
       vectors: true,
       embedder: true,
     },
-    // a run mostly waits for its providers, and holds a container meanwhile
-    localContainers: 20,
+    // a run mostly waits for its providers
+    localContainers: 2,
+    localEventsPerContainer: 15,
   },
   {
     name: "harvest",
@@ -71,6 +72,7 @@ export const FINDING: readonly FunctionSpec[] = [
     queues: [{ queue: "harvest", batchSize: 10, maxConcurrency: 20 }],
     grants: { stateTable: true, providerKeys: true },
     // one for each run that may be under way: a message that finds none free waits for the slowest of some batch
-    localContainers: 20,
+    localContainers: 1,
+    localEventsPerContainer: 20,
   },
 ];

@@ -13,7 +13,8 @@ export const PROGRESS: readonly FunctionSpec[] = [
     maxConcurrency: 20,
     routes: [{ method: "GET", path: "/api/v1/crawl/{job_id}/stream", streaming: true }],
     grants: { stateTable: true, database: true },
-    localContainers: 20,
+    localContainers: 1,
+    localEventsPerContainer: 20,
   },
   {
     name: "socket",

@@ -17,7 +17,8 @@ export const RESULTS: readonly FunctionSpec[] = [
       { method: "GET", path: "/jobs/{job_id}/stream", streaming: true },
     ],
     grants: { send: CLAIM_QUEUES, bucket: "read", stateTable: true, database: true },
-    localContainers: 8,
+    localContainers: 1,
+    localEventsPerContainer: 8,
   },
   {
     name: "results-api",
@@ -48,7 +49,8 @@ export const RESULTS: readonly FunctionSpec[] = [
       { method: "POST", path: "/spider+extract", streaming: true },
     ],
     grants: { send: CLAIM_QUEUES, bucket: "read", stateTable: true, database: true },
-    localContainers: 4,
+    localContainers: 1,
+    localEventsPerContainer: 4,
   },
   {
     name: "scrape-api",

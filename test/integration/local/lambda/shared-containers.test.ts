@@ -42,18 +42,3 @@ test("events that mostly wait share a thread, and each keeps its own answer", as
   const lengths = await Promise.all(answers.slice(1).map(async (each) => (await each.arrayBuffer()).byteLength));
   expect(lengths).toEqual(chunks.slice(1).map((count) => count * 64 * 1024));
 });
-
-test("one of them that takes too long ends alone, and the next gets another thread", async () => {
-  const running = await testRuntime(["sharing briefly"]);
-  const first = await get(running, "/stream?chunks=1");
-  await first.arrayBuffer();
-  const late = get(running, "/stream?hang=1");
-  await new Promise((resolve) => setTimeout(resolve, 4_000));
-  const other = await get(running, "/stream?chunks=60");
-  expect((await late).status).toBe(504);
-  expect((await other.arrayBuffer()).byteLength).toBe(60 * 64 * 1024);
-  const next = await get(running, "/stream?chunks=1");
-  expect(next.status).toBe(206);
-  const threads = [first, other, next].map(({ headers }) => headers.get("x-thread"));
-  expect([threads[0] === threads[1], threads[1] === threads[2]]).toEqual([true, false]);
-});
