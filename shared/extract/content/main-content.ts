@@ -1,11 +1,14 @@
 /**
  * Finds the main content of a page.
  *
- * 1. Measure: text, links and punctuation below every element; from these, how much prose it holds.
- * 2. Descend from the body to the lowest element that still holds most of the prose.
- * 3. Clean what is left inside: hinted boilerplate, lists of links, empty shells.
+ * 1. Measure: text, links and punctuation below every element; from these, how much prose it holds. Hidden text that a
+ *    script shows later is shown.
+ * 2. Weigh: prose behind names of furniture counts little, unless most of the page stands behind them.
+ * 3. Descend from the body to the lowest element that still holds most of the prose; take in the headline, the lead and
+ *    short sections beside it, and what stands around a short text.
+ * 4. Clean what is left inside: furniture, repetitions, what leads away, and the short lines at both ends.
  *
- * A page with hardly any prose (an index, a table, a form) keeps everything but its furniture.
+ * A page with hardly any prose (an index, a table, a form) keeps all of its main part but the furniture.
  */
 import { type ChildNode, isText } from "domhandler";
 import { headingLevel } from "../parse/element-kinds.ts";
