@@ -15,6 +15,7 @@ export const RESULTS: readonly FunctionSpec[] = [
     routes: [
       { method: "POST", path: "/spider/crawl", streaming: true },
       { method: "GET", path: "/jobs/{job_id}/stream", streaming: true },
+      { method: "GET", path: "/api/v1/jobs/{job_id}/stream", streaming: true },
     ],
     grants: { send: CLAIM_QUEUES, bucket: "read", stateTable: true, database: true },
     localContainers: 1,
@@ -31,6 +32,8 @@ export const RESULTS: readonly FunctionSpec[] = [
     routes: [
       { method: "GET", path: "/jobs/{job_id}/results", streaming: true },
       { method: "GET", path: "/jobs/{job_id}/stats", streaming: true },
+      { method: "GET", path: "/api/v1/jobs/{job_id}/results", streaming: true },
+      { method: "GET", path: "/api/v1/jobs/{job_id}/stats", streaming: true },
     ],
     grants: { bucket: "read", stateTable: true, database: true },
     localContainers: 4,

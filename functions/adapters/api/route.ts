@@ -57,6 +57,14 @@ export interface DefinedRoute<Dependencies> {
   run(request: ApiRequest<unknown, unknown, unknown, Caller | null>, dependencies: Dependencies): Promise<unknown>;
 }
 
+/** The same route at another path with the same parameters, e.g. below `/api/v1` as well. */
+export function alsoAt<Dependencies>(
+  { spec, run }: DefinedRoute<Dependencies>,
+  path: RouteSpec<"public", undefined, undefined, undefined, z.ZodType>["path"],
+): DefinedRoute<Dependencies> {
+  return { spec: { ...spec, path }, run };
+}
+
 /** A response with another status than the route's own, e.g. 503 of a readiness check. */
 export class ApiResponse<Body> {
   readonly status: 200 | 202 | 204 | 503;

@@ -34,6 +34,13 @@ it.each(built.map(({ name, routes = [] }) => ({ name, routes })))(
   },
 );
 
+it("serves whatever lies below /jobs below /api/v1/jobs as well, by the same function", () => {
+  const paths = apiFunctions.flatMap(({ name, routes = [] }) => routes.map((r) => `${name} ${r.method} ${r.path}`));
+  const short = paths.filter((path) => path.includes(" /jobs/"));
+  expect(short).not.toEqual([]);
+  expect(paths).toEqual(expect.arrayContaining(short.map((path) => path.replace(" /jobs/", " /api/v1/jobs/"))));
+});
+
 const PUBLIC = ["/api/v1/health", "/api/v1/health/ready", "/healthz"];
 const ID = "0199b3a0-0000-7000-8000-000000000000";
 const guarded = built.flatMap(({ name, routes = [] }) =>
