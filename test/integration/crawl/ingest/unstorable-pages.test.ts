@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { captureSchema } from "../../../../shared/capture/capture.ts";
 import { capturesMessageSchema, writeCaptureBatch } from "../../../../shared/capture/capture-batch.ts";
 import { ingestBatch } from "../../../../shared/crawl/ingest/ingest-batch.ts";
@@ -49,6 +49,8 @@ test("a page whose text the database refuses does not take the other pages of it
     $$ begin raise exception 'string is too long for tsvector' using errcode = '54000'; end $$`;
   await setup.sql`
     create trigger refuse before insert on documents for each row when (new.url like '%/2') execute function refuse()`;
+  // the database goes on to other tests
+  onTestFinished(async () => void (await setup.sql`drop function refuse cascade`));
   const message = await setup.capture(task, (url) => ({ html: page(url) }));
   await ingestBatch(setup.dependencies, message);
   expect(await readJob(setup.sql, job.job_id)).toMatchObject({
@@ -94,6 +96,8 @@ test("a page that takes longer than a function may holds up no other page of its
     end $$`;
   await setup.sql`
     create trigger dawdle before insert on documents for each row when (new.url like '%/2') execute function dawdle()`;
+  // the database goes on to other tests
+  onTestFinished(async () => void (await setup.sql`drop function dawdle cascade`));
   const sizes: number[] = [];
   let [messages, refusals]: [unknown[], number] = [[await setup.capture(task, site)], 0];
   for (const delivery = { receiveCount: 1, remainingMs: () => 60_000 }; messages.length > 0; ) {
