@@ -70,11 +70,10 @@ class FieldReader {
     if (type === "html") return this.#spend(renderHtml(node instanceof PageElement ? [node] : [], this.#base));
     if (!(node instanceof PageElement)) return null;
     if (type === "text") return this.#spend(collapsedText(node));
-    const value = node.attribs[attribute.toLowerCase()];
+    const name = attribute.toLowerCase();
+    const value = Object.hasOwn(node.attribs, name) ? node.attribs[name] : undefined;
     if (value === undefined) return null;
-    return this.#spend(
-      ADDRESSES.has(attribute.toLowerCase()) ? (resolveUrl(value.trim(), this.#base) ?? value) : value,
-    );
+    return this.#spend(ADDRESSES.has(name) ? (resolveUrl(value.trim(), this.#base) ?? value) : value);
   }
 
   #matcher(selector: string): Matcher {

@@ -16,6 +16,15 @@ const extract = (fields: object, html = PAGE, maxChars = 100_000) =>
   extractFields(html, url, extractionSchema.parse({ fields }), maxChars);
 
 describe("fields of a page", () => {
+  it("are null for an attribute that the element does not have, whatever objects have of that name", () => {
+    expect(
+      extract({
+        proto: { selector: "h1", type: "attribute", attribute: "__proto__" },
+        made: { selector: "h1", type: "attribute", attribute: "constructor" },
+      }),
+    ).toEqual({ proto: null, made: null });
+  });
+
   it("are texts, attributes and HTML; null where nothing matches", () => {
     expect(
       extract({
