@@ -11,6 +11,8 @@ import { params } from "./requests.ts";
 
 /** Of PostgreSQL's int: no job has as many results. */
 const MAX_CURSOR = 2_147_483_647;
+/** Of the pages of one answer, which whoever asks holds whole; the cursor leads to the rest. */
+const MAX_ANSWER_BYTES = 16_000_000;
 
 const query = z.strictObject({
   /** Of the last page seen; the response holds it. */
@@ -58,16 +60,18 @@ export const listResults = defineStreamRoute(
     const pages = readResultPages(reader, job_id, { after, limit }, fields);
     async function* noted(found: AsyncIterable<ResultPage>) {
       for await (const each of found) {
-        cursor = each.cursor;
         yield each.page;
+        // a page that does not fit is taken, and no other one after it
+        cursor = each.cursor;
       }
     }
-    const chunks = await jsonChunks("pages", noted(pages), async () => {
+    const rest = async () => {
       const { results, status } = await requireCrawl(sql, job_id);
       // the pages that a cancelled job still has under way are results, too
       const goesOn = status === "pending" || status === "running";
       return { cursor, has_more: goesOn || cursor < results, total_pages: results };
-    });
+    };
+    const chunks = await jsonChunks("pages", noted(pages), rest, MAX_ANSWER_BYTES);
     return new StreamedResponse({ contentType: "application/json", chunks });
   },
 );

@@ -24,7 +24,7 @@ export const capturesMessageSchema = z.strictObject({
 });
 export type CapturesMessage = z.infer<typeof capturesMessageSchema>;
 
-/** Of one decompressed batch, which is sent when it holds 4 million characters, the links of its pages not counted. */
+/** Of one decompressed batch, which is sent when its pages hold 4 million characters. */
 const MAX_BATCH_BYTES = 256 * 1024 * 1024;
 
 /** @returns the key under which the batch lies */

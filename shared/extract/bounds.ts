@@ -16,6 +16,8 @@ export const BOUNDS = {
   /** Longer ones are never crawled. */
   url: 2048,
   links: 10_000,
+  /** All of them together. */
+  allLinks: 1_000_000,
   sections: 5000,
   /** Of a document; the text behind the last one is kept and shown, and not found. */
   chunks: 2000,
@@ -26,7 +28,7 @@ export function boundExtraction(extraction: Extraction): Extraction {
   const { metadata, links, anchors, text } = extraction;
   const short = (value: string | null, most: number): string | null => value && shorten(value, most);
   const usable = (url: string | null): string | null => (url !== null && url.length > BOUNDS.url ? null : url);
-  const kept = links.flatMap((url, at) => (usable(url) === null ? [] : [at])).slice(0, BOUNDS.links);
+  const kept = fittingLinks(links);
   const whole = kept.length === links.length;
   const sections = extraction.sections
     .slice(0, BOUNDS.sections)
@@ -48,4 +50,17 @@ export function boundExtraction(extraction: Extraction): Extraction {
     ...(anchors && { anchors: whole ? anchors : kept.map((at) => anchors[at] as string) }),
     sections,
   };
+}
+
+/** The places of the first ones that fit, without those that are too long themselves. */
+function fittingLinks(links: readonly string[]): number[] {
+  const kept: number[] = [];
+  let length = 0;
+  for (const [at, url] of links.entries()) {
+    if (url.length > BOUNDS.url) continue;
+    length += url.length;
+    if (kept.length === BOUNDS.links || length > BOUNDS.allLinks) break;
+    kept.push(at);
+  }
+  return kept;
 }

@@ -118,7 +118,8 @@ export function createCaptureWriter(options: CaptureWriterOptions): CaptureWrite
       const warc = pointers.find((pointer) => pointer.recordId === recordId) ?? null;
       pending.push({ capture: { ...capture, warc }, rendering });
       textChars += (rendering?.html.length ?? 0) + (rendering?.pdf?.length ?? 0);
-      textChars += (capture.extraction?.text.length ?? 0) + (capture.extraction?.markdown.length ?? 0);
+      const { text = "", markdown = "", links = [] } = capture.extraction ?? {};
+      textChars += links.reduce((sum, link) => sum + link.length, text.length + markdown.length);
       timer ??= setTimeout(() => void flushByTime(), FLUSH_AFTER_MS);
       const full =
         pending.length >= FLUSH_CAPTURES || (segment?.bytes ?? 0) > FLUSH_WARC_BYTES || textChars > FLUSH_TEXT_CHARS;

@@ -11,6 +11,7 @@ import { cutText } from "../../platform/text.ts";
 import { crawlConfigSchema, selectionOf } from "../settings/crawl-config.ts";
 import { type ArchivedContent, isMissingFromArchive, readArchivedContent } from "./archived-content.ts";
 import { RESULT_FIELDS, type ResultField, type ResultFields } from "./fields.ts";
+import { portionsOf } from "./portions.ts";
 import { type ResultCapture, type ResultRow, readResultRows } from "./rows.ts";
 import { createTextReader, type PageText } from "./texts.ts";
 
@@ -56,7 +57,7 @@ export interface ResultReader {
   maxContentBytes: number;
 }
 
-/** Pages that are put together at once: bounds the memory, by two texts each. */
+/** Rows that are read at once. */
 const SLICE = 50;
 const CONTENTS_AT_ONCE = 12;
 
@@ -110,12 +111,15 @@ export async function* readResults(
     const size = Math.min(SLICE, left);
     const rows = await readResultRows(reader.sql, job, { after: from, limit: size });
     const matching = rows.filter(wanted.matches);
-    const found = wanted.texts ? await texts.read(matching) : NONE;
-    const contents = fields.has("content") ? await readContents(reader, matching) : NONE;
-    for (const row of matching) {
-      const text = found.get(row.cursor);
-      const read = { text, content: contents.get(row.cursor) };
-      yield { row, text, selection, page: pageOf(row, read, job, fields, reader.maxContentBytes) };
+    const asked = { texts: wanted.texts, contentBytes: fields.has("content") ? reader.maxContentBytes : 0 };
+    for (const portion of await portionsOf(reader.sql, job.generationId, matching, asked)) {
+      const found = wanted.texts ? await texts.read(portion) : NONE;
+      const contents = fields.has("content") ? await readContents(reader, portion) : NONE;
+      for (const row of portion) {
+        const text = found.get(row.cursor);
+        const read = { text, content: contents.get(row.cursor) };
+        yield { row, text, selection, page: pageOf(row, read, job, fields, reader.maxContentBytes) };
+      }
     }
     if (rows.length < size) return;
     left -= size;

@@ -33,7 +33,7 @@ export interface TextReader {
   read(rows: readonly ResultRow[]): Promise<PageTexts>;
 }
 
-/** Batches that are read at once, each up to some 10 MB of text. */
+/** Batches that are read at once, each up to some 5 million characters. */
 const BATCHES_AT_ONCE = 3;
 /** Of a page that is extracted once more, content coding undone. */
 const MAX_PAGE_BYTES = 50 * 1024 * 1024;

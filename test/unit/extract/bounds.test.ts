@@ -34,6 +34,16 @@ it("more links and sections than are kept are cut at the end, and the last secti
   expect(boundExtraction(page)).toEqual(page);
 });
 
+it("links that are more than fits together are cut at the end, however few they are", () => {
+  const url = (at: number) => `https://example.org/${"x".repeat(1776)}${String(at).padStart(4, "0")}`;
+  const links = Array.from({ length: 6000 }, (_, at) => `<a href="${url(at)}">Link ${at}</a>`).join(" ");
+  const page = extractPage(`<main><p>The tide.</p>${links}`, { url: "https://example.org/", anchors: true });
+  expect([url(0).length, BOUNDS.allLinks]).toEqual([1800, 1_000_000]);
+  expect([page.links.length, page.anchors?.length]).toEqual([555, 555]);
+  expect([page.links.at(-1), page.anchors?.at(-1)]).toEqual([url(554), "Link 554"]);
+  expect(boundExtraction(page)).toEqual(page);
+});
+
 it("no character is cut in two", () => {
   const page = extractPage(`<title>a${"\u{1F41F}".repeat(1000)}</title>`, { url: "https://example.org/" });
   expect(page.title).toBe(`a${"\u{1F41F}".repeat(499)}`);

@@ -1,6 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { PutCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { describe, expect, it } from "vitest";
+import { capturesMessageSchema, readCaptureBatch } from "../../../../shared/capture/capture-batch.ts";
+import { createCaptureWriter } from "../../../../shared/crawl/fetch/capture-writer.ts";
 import { departuresTo } from "../../../services/departures.ts";
 import { pageGraph } from "../../../sites/page-graph.ts";
 import { type Route, startSite } from "../../../sites/site.ts";
@@ -40,6 +42,29 @@ describe("a delivery", () => {
     await Promise.all([harness.deliver(task), harness.deliver(task), harness.deliver(task)]);
     expect(await harness.captures()).toHaveLength(20);
     expect(site.paths()).toHaveLength(20);
+  });
+
+  it("sends its captures in batches that stay small, whether text or links make them large", async () => {
+    await using site = await startSite(graph(1));
+    const harness = await fetchHarness();
+    const { objects, queues, leases, clock } = harness.dependencies;
+    const task = fetchTask({ urls: pages(site.origin, 1) });
+    const [capture] = await harness.fetch(task);
+    if (!capture?.extraction) throw new Error("not extracted");
+    const taken = await leases.take(randomUUID(), randomUUID());
+    if (taken.outcome !== "taken") throw new Error("not taken");
+    const deadline = clock.now() + 60_000;
+    const options = { task, lease: taken.lease, objects, queues, warcinfo: {}, clock, deadline, onTrouble: () => {} };
+    const writer = createCaptureWriter(options);
+    const links = Array.from({ length: 500 }, (_, n) => `${site.origin}/${"x".repeat(1960)}${n}`);
+    for (let added = 0; added < 10; added++) {
+      await writer.add({ ...capture, extraction: { ...capture.extraction, links } }, [], null);
+    }
+    await writer.flush();
+    writer.close();
+    const batches = (await harness.aws.receive("captures")).map((message) => capturesMessageSchema.parse(message));
+    const read = await Promise.all(batches.map(({ batchKey }) => readCaptureBatch(objects, batchKey)));
+    expect(read.map((captures) => captures.length).toSorted((a, b) => a - b)).toEqual([5, 5]);
   });
 
   it("goes on where the last one ended", async () => {

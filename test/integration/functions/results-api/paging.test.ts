@@ -94,3 +94,34 @@ test("fields that are not asked for cost no reading of objects", async () => {
   expect(await readWith("markdown,links")).toEqual(["captures"]);
   expect(await readWith("content")).toEqual(["warcs"]);
 });
+
+test("pages that are large are read a few at a time, and small ones together", async () => {
+  const setup = await resultsSetup();
+  const urls = Array.from({ length: 9 }, (_, n) => `http://a.example/${n}`);
+  const job = await createJob(setup.dependencies, newJob(urls));
+  await setup.serve(() => ({ body: page("A page") }));
+  let reads = 0;
+  const objects = {
+    ...setup.reader.objects,
+    // the batches are gone: the documents are read
+    get: async (key: string) => {
+      if (key.startsWith("captures/")) reads += 1;
+      return undefined;
+    },
+  };
+  const readAtOnce = async () => {
+    const range = { after: 0, limit: 100 };
+    const fields = selectFields({ include: "links,markdown" }, "all");
+    const before: number[] = [];
+    for await (const { page: found } of readResultPages({ ...setup.reader, objects }, job.job_id, range, fields)) {
+      expect(found.markdown).toContain("page");
+      before.push(reads);
+    }
+    return [...Map.groupBy(before, (count) => count).values()].map(({ length }) => length);
+  };
+  expect(await readAtOnce()).toEqual([9]);
+  await setup.sql`update documents set markdown = repeat('page ', 300000), links = array[repeat('x', 500000)]`;
+  expect(await readAtOnce()).toEqual([4, 4, 1]);
+  await setup.sql`update documents set content = repeat('page ', 2000000)`;
+  expect(await readAtOnce()).toEqual(urls.map(() => 1));
+});

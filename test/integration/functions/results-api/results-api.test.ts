@@ -48,6 +48,21 @@ test("pages through all results by cursor, light unless asked otherwise", async 
   expect(whole.body.pages[0]).not.toHaveProperty("links");
 });
 
+test("an answer ends where it would be too large, and the next one goes on from there", async () => {
+  const jobId = await crawl(20, (url) => `<title>${url}</title><p>Short</p><script>${"x".repeat(900_000)}</script>`);
+  const seen: string[] = [];
+  const counts: number[] = [];
+  for (let [cursor, more] = [0, true]; more; ) {
+    const { status, body } = await get(`/jobs/${jobId}/results?limit=100&include=content&cursor=${cursor}`);
+    expect([status, body.total_pages, body.cursor - cursor]).toEqual([200, 20, body.pages.length]);
+    seen.push(...body.pages.map(({ url }: CrawledPage) => url));
+    counts.push(body.pages.length);
+    [cursor, more] = [body.cursor, body.has_more];
+  }
+  expect(counts).toEqual([17, 3]);
+  expect(new Set(seen).size).toBe(20);
+});
+
 test("a cursor beyond the end gives an empty page, and stays", async () => {
   const jobId = await crawl(2);
   for (const cursor of [2, 99, 999_999_999_999]) {
