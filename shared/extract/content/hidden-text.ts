@@ -2,6 +2,7 @@
  * Shows hidden text that a script shows later: tabs, answers that unfold, the rest of a shortened text, and a page that
  * is hidden until it is loaded. What an element is tells it from menus, dialogs and messages, which stay hidden.
  */
+import { collapsedText, headingLevel } from "../parse/element-kinds.ts";
 import { PageElement } from "../parse/page-tree.ts";
 import type { HintReader } from "./hints.ts";
 import { linkDensity } from "./lines.ts";
@@ -12,6 +13,9 @@ const ENOUGH_PROSE = 80;
 /** Hidden text is the page where it is this much, and what is shown is less than this part of it. */
 const WHOLE_PAGE = 150;
 const SHOWN_OF_PAGE = 0.4;
+/** Prose of a text for who has no scripts, where next to nothing else is there. */
+const SCRIPTLESS_PROSE = 25;
+const SCRIPTLESS_MARKS = 3;
 /** Names of what a reader unfolds. */
 const UNFOLDS =
   /(?:^|[^a-z])(?:tabs?|tab-?pane|panel|pane|accordion|collaps\w*|toggle|faq|answer|more|expand\w*|full-?text|fade)(?![a-z])/i;
@@ -31,18 +35,21 @@ const NO_TEXT = new Set([
  * @param top measured
  * @param notes of its measure; takes the headings that are shown
  */
-export function showHiddenText(top: PageElement, { hidden, headings }: Notes, hints: HintReader): void {
+export function showHiddenText(top: PageElement, { hidden, headings, dropped }: Notes, hints: HintReader): void {
   const candidates = hidden.filter((element) => {
     if (NO_TEXT.has(element.attribs.role ?? "") || hints.hint(element).sure) return false;
-    measure(element);
-    return element.prose >= ENOUGH_PROSE && linkDensity(element) < 0.3;
+    measure(element, { headings: [], hidden: [], dropped });
+    if (linkDensity(element) >= 0.3) return false;
+    return element.prose >= ENOUGH_PROSE || isAnswer(element) || isScriptlessPage(element, top);
   });
   const shown = top.prose;
   const whole = Math.max(0, ...candidates.map(({ prose }) => prose));
   const isPage = whole >= WHOLE_PAGE && shown < whole * SHOWN_OF_PAGE;
+  const texts = candidates.filter((element) => isScriptlessPage(element, top));
   for (const element of candidates) {
     const isScriptless = element.name === "noscript";
-    if ((isPage && element.prose >= whole * 0.3) || (!isScriptless && isPart(element))) {
+    const isText = texts.includes(element) || (isPage && element.prose >= whole * 0.3);
+    if (isText || (!isScriptless && isPart(element))) {
       show(element, top, headings);
     }
   }
@@ -50,10 +57,32 @@ export function showHiddenText(top: PageElement, { hidden, headings }: Notes, hi
 
 /** Whether it is a part of the text, and no other text that is shown below it. */
 function isPart(element: PageElement): boolean {
-  if (!unfolds(element) && !continues(element)) return false;
+  if (!unfolds(element) && !continues(element) && !isAnswer(element)) return false;
   const headings: PageElement[] = [];
   collectHeadings(element, headings);
   return headings.every(({ name }) => name !== "h1");
+}
+
+/** Whether a script is to make the page, and a text, not a warning, stands there for who has none. */
+function isScriptlessPage(element: PageElement, top: PageElement): boolean {
+  const { name, headings, prose, punctuation } = element;
+  if (name !== "noscript" || prose < SCRIPTLESS_PROSE || top.textLength >= SCRIPTLESS_PROSE) return false;
+  return (headings > 0 || punctuation >= SCRIPTLESS_MARKS) && !/javascript/i.test(collapsedText(element));
+}
+
+/** Whether it unfolds below a heading that is a button: an answer may be short. */
+function isAnswer(element: PageElement): boolean {
+  if (element.textLength === 0) return false;
+  let before = element.prev;
+  while (before !== null && !(before instanceof PageElement && before.textLength > 0)) before = before.prev;
+  return before instanceof PageElement && (headingLevel(before.name) > 0 || before.name === "dt") && isButton(before);
+}
+
+function isButton({ children }: PageElement): boolean {
+  return children.some(
+    (child) =>
+      child instanceof PageElement && (child.name === "button" || child.attribs.role === "button" || isButton(child)),
+  );
 }
 
 function unfolds({ attribs }: PageElement): boolean {
@@ -72,7 +101,7 @@ function continues(element: PageElement): boolean {
 }
 
 /** Adds the figures of an element to those of all around it. */
-function show(element: PageElement, top: PageElement, headings: PageElement[]): void {
+export function show(element: PageElement, top: PageElement, headings: PageElement[]): void {
   element.dropped = false;
   collectHeadings(element, headings);
   for (let node = element.parent; node instanceof PageElement; node = node.parent) {

@@ -9,6 +9,8 @@ export interface Hint {
   word: string;
   /** Whether nothing else in the name speaks against it. */
   sure: boolean;
+  /** Whether another word of the name is a topic: `cookie-recipes`. */
+  topical: boolean;
 }
 
 const COMMENTS = new Set(
@@ -52,6 +54,8 @@ const DECISIVE = new Set(
   ).split(" "),
 );
 
+/** Three letters that name no topic. */
+const SHORT_FILLER = new Set("the and for our all new top box bar row col div btn img txt app web one two".split(" "));
 /** Words that only say where something stands, or that it is a box. Any other word names a topic. */
 const FILLER = new Set(
   (
@@ -100,8 +104,8 @@ export class HintReader {
   }
 }
 
-const NONE: Hint = { kind: "none", word: "", sure: false };
-const ROLE: Hint = { kind: "boilerplate", word: "role", sure: true };
+const NONE: Hint = { kind: "none", word: "", sure: false, topical: false };
+const ROLE: Hint = { kind: "boilerplate", word: "role", sure: true, topical: false };
 
 /** The surest hint among the names; comments win, since they outweigh what else is said. */
 function readNames(names: string): Hint {
@@ -125,6 +129,7 @@ function readName(name: string): Hint {
   let kind: Hint["kind"] = "none";
   let word = "";
   let foreign = 0;
+  let topical = false;
   let decisive = false;
   let negated = false;
   let unsure = false;
@@ -149,9 +154,13 @@ function readName(name: string): Hint {
         unsure = AMBIGUOUS.has(part);
       } else if (!AMBIGUOUS.has(part)) unsure = false;
     } else if (STATES.has(part)) negated = true;
-    else if (part.length > 3 && !FILLER.has(part)) foreign++;
+    else if (!FILLER.has(part)) {
+      if (part.length > 3) foreign++;
+      if (part.length > 2 && !SHORT_FILLER.has(part)) topical = true;
+    }
     if (DECISIVE.has(part)) decisive = true;
     previous = part;
   }
-  return kind === "none" ? NONE : { kind, word, sure: !negated && (decisive || (foreign <= 0 && !unsure)) };
+  if (kind === "none") return NONE;
+  return { kind, word, sure: !negated && (decisive || (foreign <= 0 && !unsure)), topical };
 }

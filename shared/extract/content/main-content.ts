@@ -7,6 +7,7 @@
  * 3. Descend from the body to the lowest element that still holds most of the prose; take in the headline, the lead and
  *    short sections beside it, and what stands around a short text.
  * 4. Clean what is left inside: furniture, repetitions, what leads away, and the short lines at both ends.
+ * 5. Where most of the page's prose is lost that way, believe the hints less, and do 2 to 4 again.
  *
  * A page with hardly any prose (an index, a table, a form) keeps all of its main part but the furniture.
  */
@@ -20,6 +21,7 @@ import { showHiddenText } from "./hidden-text.ts";
 import { HintReader } from "./hints.ts";
 import { linesOf } from "./lines.ts";
 import { PageHints } from "./page-hints.ts";
+import { selectEnough } from "./page-level.ts";
 import { isInvisible, measure, type Notes } from "./prose.ts";
 import { dropSeeAlso } from "./see-also.ts";
 
@@ -49,13 +51,22 @@ export interface MainContent {
 /** Finds the elements that hold the main content, and marks what is none of it as dropped. */
 export function findMainContent(page: Page): MainContent {
   const top = page.body ?? page.html ?? pseudoBody(page);
-  const notes: Notes = { headings: [], hidden: [] };
+  const notes: Notes = { headings: [], hidden: [], dropped: [] };
   measure(top, notes);
   const reader = new HintReader();
   showHiddenText(top, notes, reader);
   const headline = findHeadline(page, notes.headings);
   if (headline !== null) acquitHeadline(headline);
   const hints = new PageHints(top, reader);
+  const roots = selectEnough(top, notes, hints, () => select(top, page, headline, hints));
+  if (roots.some(holdsText)) return { roots };
+  // Every part was taken for boilerplate, so none of it is.
+  restore(top);
+  return { roots: [top] };
+}
+
+/** Finds the elements that hold the main content as far as the hints are believed. */
+function select(top: PageElement, page: Page, headline: PageElement | null, hints: PageHints): PageElement[] {
   weigh(top, hints);
   const isArticle =
     top.weight >= ENOUGH_PROSE && (top.weight >= MUCH_PROSE || top.weight >= top.prose * SHARE_OF_PROSE);
@@ -68,10 +79,7 @@ export function findMainContent(page: Page): MainContent {
     dropSeeAlso(lines, page);
     trimEdges(lines, roots, headline);
   }
-  if (roots.some(holdsText)) return { roots };
-  // Every part was taken for boilerplate, so none of it is.
-  restore(top);
-  return { roots: [top] };
+  return roots;
 }
 
 function holdsText(element: PageElement): boolean {

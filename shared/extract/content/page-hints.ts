@@ -1,6 +1,7 @@
 /** Weighs what the names of a page's elements say against what the elements hold. */
+import { headingLevel } from "../parse/element-kinds.ts";
 import { PageElement } from "../parse/page-tree.ts";
-import type { HintReader } from "./hints.ts";
+import type { Hint, HintReader } from "./hints.ts";
 
 /** A hint is wrong about an element that holds this share of the page's prose. */
 const REFUTES = { unsure: 0.4, sure: 0.6, comments: 0.85 };
@@ -18,7 +19,22 @@ const EXHIBITS = new Set(["pre", "code", "table", "blockquote", "math", "ul", "o
 /** Never the content, however much they hold. */
 const NEVER_CONTENT = new Set("role cookie cookies consent gdpr gprd footer sidebar newsletter newsletters".split(" "));
 
+/** Most prose of a notice: a few sentences beside a button or a link. */
+const NOTICE_PROSE = 400;
+/** Prose below which a name is believed in any case. */
+const BELIEVED_PROSE = 25;
+
+/**
+ * Which hints are not believed, each with those before it: none; names that hold a topic beside the hint; all names;
+ * what elements and roles say.
+ */
+export const DISBELIEF = { none: 0, topics: 1, names: 2, elements: 3 };
+
 export class PageHints {
+  /** One of `DISBELIEF`. */
+  disbelief = DISBELIEF.none;
+  /** Whether comments are among the names that are not believed. */
+  disbelievesComments = false;
   private readonly reader: HintReader;
   private readonly refuted = new Set<string>();
   private readonly total: number;
@@ -40,12 +56,21 @@ export class PageHints {
     if (isTeaser(element) && element.prose < total * REFUTES.unsure && !this.refuted.has(TEASER)) return true;
     if (name === "figcaption") return isPictureCaption(element);
     const isNamed = name === "aside" || name === "footer";
-    const { kind, sure, word } = this.reader.hint(element);
+    const hint = this.reader.hint(element);
+    const { kind, sure, word } = hint;
+    if (this.disbelieves(element, hint, isNamed)) return false;
     if (!isNamed) {
       if (kind === "none" || this.refuted.has(word)) return false;
       if (!sure && !isSupported(element)) return false;
     }
     return element.prose < total * REFUTES[kind === "comments" ? kind : sure ? "sure" : "unsure"];
+  }
+
+  private disbelieves(element: PageElement, { kind, topical, word }: Hint, isNamed: boolean): boolean {
+    const { disbelief } = this;
+    if (disbelief === DISBELIEF.none || (kind === "comments" && !this.disbelievesComments)) return false;
+    const needed = isNamed || word === "role" ? DISBELIEF.elements : topical ? DISBELIEF.topics : DISBELIEF.names;
+    return disbelief >= needed && element.prose >= BELIEVED_PROSE && !isNotice(element);
   }
 
   /** Finds the words that most of the page's prose stands behind. */
@@ -86,8 +111,35 @@ export class PageHints {
 }
 
 /** Linked headings with a few words each: a list of other articles, or one of them. */
-export function isTeaser({ linkedHeadings, prose, solid }: PageElement): boolean {
+export function isTeaser(element: PageElement): boolean {
+  const { linkedHeadings, prose, solid } = element;
+  if (linkedHeadings > 0 && headingLevel(element.name) > 0 && headsProse(element)) return false;
   return linkedHeadings > 0 && prose < linkedHeadings * TEASER_PROSE && solid < TEASER_PROSE;
+}
+
+/** Whether a paragraph stands between a heading and the next one. */
+function headsProse(heading: PageElement): boolean {
+  for (let after = heading.next; after !== null; after = after.next) {
+    if (!(after instanceof PageElement)) continue;
+    if (after.headings > 0) return false;
+    if (after.prose >= BELIEVED_PROSE && after.linkLength < after.textLength * 0.3) return true;
+  }
+  return false;
+}
+
+/** Whether it is a notice or navigation whatever the rest of the page is: a few sentences with buttons, or links. */
+export function isNotice(element: PageElement): boolean {
+  const { linkLength, prose, textLength } = element;
+  if (linkLength > textLength * 0.3) return true;
+  return prose < NOTICE_PROSE && (linkLength > 0 || holdsButton(element));
+}
+
+function holdsButton(element: PageElement): boolean {
+  return element.children.some(
+    (child) =>
+      child instanceof PageElement &&
+      (child.name === "button" || child.attribs.role === "button" || child.name === "input" || holdsButton(child)),
+  );
 }
 
 /** Links or a lack of sentences bear an unsure hint out. */

@@ -37,6 +37,8 @@ export interface Notes {
   headings: PageElement[];
   /** Outermost elements that are not shown, though they may hold text. */
   hidden: PageElement[];
+  /** Outermost elements that are dropped, whether or not they are shown. */
+  dropped: PageElement[];
 }
 
 export const isHidden = (element: PageElement): boolean => hiddenBy(element).length > 0;
@@ -45,7 +47,7 @@ export const isHidden = (element: PageElement): boolean => hiddenBy(element).len
  * Sums the figures of elements from the leaves up. A run of text between two blocks counts as a paragraph of its block.
  * @param notes takes what is found
  */
-export function measure(element: PageElement, notes: Notes = { headings: [], hidden: [] }): void {
+export function measure(element: PageElement, notes: Notes = { headings: [], hidden: [], dropped: [] }): void {
   let runText = 0;
   let runLinks = 0;
   let runMarks = 0;
@@ -69,6 +71,7 @@ export function measure(element: PageElement, notes: Notes = { headings: [], hid
     if (child.name === "img") element.holdsImage = true;
     if (isInvisible(child)) {
       child.dropped = true;
+      notes.dropped.push(child);
       if (!NEVER.has(child.name) || child.name === "noscript") notes.hidden.push(child);
       continue;
     }
@@ -76,6 +79,7 @@ export function measure(element: PageElement, notes: Notes = { headings: [], hid
     if (child.holdsImage) element.holdsImage = true;
     if (child.name === "a" && child.textLength <= 1 && isPermalink(child)) {
       child.dropped = true;
+      notes.dropped.push(child);
       continue;
     }
     const links = child.name === "a" ? child.textLength : child.linkLength;
