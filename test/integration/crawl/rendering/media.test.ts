@@ -24,7 +24,15 @@ function endlessBrowser() {
   return { chromium, opened: opened.promise };
 }
 
-const page = { waitFor: null, waitSeconds: 0, respectRobotsTxt: true };
+const page = {
+  waitFor: null,
+  waitSeconds: 0,
+  respectRobotsTxt: true,
+  window: { width: 1280, height: 720, mobile: false },
+  actions: [],
+  headers: {},
+  cookies: [],
+};
 
 test.each([
   { kind: "screenshot", fullPage: true, format: "png" },
