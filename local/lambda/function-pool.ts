@@ -32,7 +32,7 @@ export class FunctionPool {
   readonly size: number;
   readonly #options: PoolOptions;
   readonly #waiting: (() => void)[] = [];
-  /** Whether an event has ended: the first ones wait for the handler to be loaded. */
+  /** Whether an event has ended or begun to answer: the first ones wait for the handler to be loaded. */
   #loaded = false;
   readonly #runs = new Set<Promise<unknown>>();
   readonly #onFree: (() => void)[] = [];
@@ -163,7 +163,7 @@ export class FunctionPool {
     const start = performance.now();
     let fault: InvocationFault | undefined;
     try {
-      return await group.invoke(this.#options, event, sink);
+      return await group.invoke(this.#options, event, sink && this.#noticed(sink));
     } catch (error) {
       fault = error instanceof InvocationError ? error.fault : "error";
       throw error;
@@ -171,6 +171,18 @@ export class FunctionPool {
       this.#loaded = true;
       onInvocation(this.spec, performance.now() - start, fault);
     }
+  }
+
+  /** A stream that has begun shows that the handler is loaded, though it may go on for minutes. */
+  #noticed(sink: StreamSink): StreamSink {
+    return {
+      closed: sink.closed,
+      write: (bytes) => sink.write(bytes),
+      head: (head) => {
+        this.#loaded = true;
+        sink.head(head);
+      },
+    };
   }
 
   #busyError(): InvocationError {

@@ -158,9 +158,9 @@ const DONE_ONCE: Record<QueueName, () => Promise<void>> = {
   },
   async discover() {
     const { row, urls } = await discovered();
-    expect(row).toMatchObject({ urls_found: 7, sends: 1 });
-    expect(urls).toHaveLength(7);
-    expect(new Set(urls).size).toBe(7);
+    expect(row).toMatchObject({ urls_found: 9, sends: 1 });
+    expect(urls).toHaveLength(9);
+    expect(new Set(urls).size).toBe(9);
   },
   async discovered() {
     const { jobId, row, read } = await discovered();

@@ -13,7 +13,7 @@ function askWithoutReading(url: string, path: string) {
   const socket = connect(Number(port), hostname);
   socket.on("error", () => {});
   socket.pause();
-  socket.write(`GET ${path} HTTP/1.1\r\nHost: local\r\n\r\n`);
+  socket.write(`GET ${path} HTTP/1.1\r\nHost: ${hostname}:${port}\r\n\r\n`);
   return socket;
 }
 
