@@ -144,8 +144,9 @@ function endOfHead(bytes: Buffer, start: number): number {
   return -1;
 }
 
-/** Whether the bytes begin as a head does, as far as they go. */
+/** Whether the bytes begin as a head does, or as an empty line before it, as far as they go. */
 function mayBeHead(bytes: Buffer, start: number): boolean {
+  if (bytes[start] === CR && start === bytes.length - 1) return true;
   const begin = bytes.toString("latin1", start, start + 5).toUpperCase();
   return "HTTP/".startsWith(begin) || "ICY ".startsWith(begin.slice(0, 4));
 }

@@ -162,6 +162,13 @@ it("one connection takes answers of all kinds, one after the other", async () =>
   }
 });
 
+it("half an empty line before the head is not taken for a body", () => {
+  const mender = createAnswerMender(16_384);
+  mender.expectHead();
+  expect(mender.feed(Buffer.from("\r"))).toHaveLength(0);
+  expect(mender.feed(Buffer.from("\nHTTP/1.1 200 OK\n\n")).toString()).toBe("HTTP/1.1 200 OK\r\n\r\n");
+});
+
 it("what is mended does not depend on how it arrives", () => {
   const bytes = Object.values(ANSWERS).map(([sent]) => Buffer.from(sent, "latin1"));
   const mended = (pieces: readonly Buffer[]): string => {
