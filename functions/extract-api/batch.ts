@@ -13,12 +13,11 @@ import {
   type PageExtraction,
 } from "../../shared/crawl/results/page-extraction.ts";
 import { readResults } from "../../shared/crawl/results/pages.ts";
-import { createJob } from "../../shared/crawl/submit/create-job.ts";
 import { normalizeUrl } from "../../shared/crawl/urls/normalize-url.ts";
-import { ANYWHERE } from "../../shared/crawl/urls/scope.ts";
 import { jsonChunks } from "../adapters/api/json-chunks.ts";
 import { orNull } from "../adapters/api/or-null.ts";
 import { defineStreamRoute, StreamedResponse } from "../adapters/api/stream-route.ts";
+import { startAnsweredPages } from "../adapters/crawling/answered-pages.ts";
 import { cacheHandling, cacheOption } from "../adapters/crawling/job-options.ts";
 import { waitOrCancel } from "../adapters/crawling/wait-or-cancel.ts";
 import type { ExtractApi } from "./dependencies.ts";
@@ -105,23 +104,12 @@ function checkUrl({ inspector }: ExtractApi, url: string): CheckedUrl {
 }
 
 async function startJob(dependencies: ExtractApi, body: Body, seeds: string[], caller: Caller): Promise<string> {
-  const { job_id } = await createJob(dependencies, {
-    kind: "pages",
+  return await startAnsweredPages(dependencies, caller, {
     seeds,
-    scope: ANYWHERE,
-    maxDepth: 0,
-    maxPages: seeds.length,
-    // somebody waits
-    priority: "high",
     config: await effectiveConfig(dependencies.sql, body.config_id, body.config ?? {}),
-    handling: { index: false, concurrency: body.concurrency, ...cacheHandling(body.cache, dependencies.config) },
+    handling: { concurrency: body.concurrency, ...cacheHandling(body.cache, dependencies.config) },
     timeoutS: body.timeout_seconds,
-    delivery: "answer",
-    collectionId: null,
-    tags: [],
-    apiKeyId: caller.keyId,
   });
-  return job_id;
 }
 
 /** By the URL of the frontier. */

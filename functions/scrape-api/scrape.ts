@@ -8,13 +8,12 @@ import { selectFields } from "../../shared/crawl/results/fields.ts";
 import { readResults } from "../../shared/crawl/results/pages.ts";
 import { PAGE_FORMATS, scrapedPage } from "../../shared/crawl/results/scraped-page.ts";
 import type { CrawlConfig } from "../../shared/crawl/settings/crawl-config.ts";
-import { createJob } from "../../shared/crawl/submit/create-job.ts";
 import { normalizeUrl } from "../../shared/crawl/urls/normalize-url.ts";
-import { ANYWHERE } from "../../shared/crawl/urls/scope.ts";
 import { extractionSchema } from "../../shared/extract/fields/field-schema.ts";
 import { ApiError } from "../../shared/platform/errors.ts";
 import { orNull } from "../adapters/api/or-null.ts";
 import { defineStreamRoute } from "../adapters/api/stream-route.ts";
+import { startAnsweredPages } from "../adapters/crawling/answered-pages.ts";
 import { artefact } from "../adapters/crawling/artefact.ts";
 import { checkedUrl } from "../adapters/crawling/checked-url.ts";
 import { cacheHandling, cacheOption } from "../adapters/crawling/job-options.ts";
@@ -131,21 +130,11 @@ async function startJob(
   seed: string,
   caller: Caller,
 ): Promise<string> {
-  const { job_id } = await createJob(dependencies, {
-    kind: "pages",
+  const handling = cacheHandling(body.cache, dependencies.config);
+  return await startAnsweredPages(dependencies, caller, {
     seeds: [seed],
-    scope: ANYWHERE,
-    maxDepth: 0,
-    maxPages: 1,
-    // somebody waits
-    priority: "high",
     config,
-    handling: { index: false, ...cacheHandling(body.cache, dependencies.config) },
+    handling,
     timeoutS: body.timeout_seconds,
-    delivery: "answer",
-    collectionId: null,
-    tags: [],
-    apiKeyId: caller.keyId,
   });
-  return job_id;
 }
