@@ -60,8 +60,9 @@ async function statMs(pid: number, withChildren: boolean): Promise<number> {
   return (ticks * 1000) / TICKS_PER_SECOND;
 }
 
+/** None of a process that has ended. */
 async function childrenOf(pid: number): Promise<number[]> {
-  const text = await readFile(`/proc/${pid}/task/${pid}/children`, "utf8");
+  const text = await readFile(`/proc/${pid}/task/${pid}/children`, "utf8").catch(() => "");
   return text.split(" ").filter(Boolean).map(Number);
 }
 

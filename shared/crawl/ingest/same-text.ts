@@ -11,7 +11,7 @@ const LONG_TEXT = 100;
 /** @returns a key in hex that pages of one main text share; null where there is none to compare */
 export function textKey({ extraction, error }: Pick<Capture, "extraction" | "error">): string | null {
   if (error !== null || extraction === null) return null;
-  const text = extraction.text.replace(/\s+/g, " ").trim();
+  const text = extraction.text.trim();
   if (text === "") return null;
   return sha256(text.length < LONG_TEXT ? `${extraction.title ?? ""}\n${text}` : text)
     .subarray(0, 16)
