@@ -6,7 +6,11 @@ import {
   crawlConfigOverrides,
   crawlConfigOverridesSchema,
 } from "../../shared/crawl/administration/effective-config.ts";
-import { type CrawlConfig, crawlConfigSchema } from "../../shared/crawl/settings/crawl-config.ts";
+import {
+  type CrawlConfig,
+  crawlConfigSchema,
+  DEFAULT_PAGE_TIMEOUT_MS,
+} from "../../shared/crawl/settings/crawl-config.ts";
 import { withoutSecrets } from "../../shared/crawl/settings/secrets.ts";
 import type { Config } from "../../shared/platform/config.ts";
 
@@ -71,6 +75,7 @@ export function configJson(
     ...(constant satisfies Record<Fixed, unknown>),
     ...UNSET,
     rate_limit_rps: defaultRps,
+    page_timeout_ms: DEFAULT_PAGE_TIMEOUT_MS,
     ...(hides ? withoutSecrets(settings) : settings),
     created_at: created_at.toISOString(),
     updated_at: updated_at.toISOString(),

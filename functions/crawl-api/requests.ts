@@ -3,6 +3,7 @@ import { z } from "zod";
 import { STRATEGIES } from "../../shared/crawl/settings/job-settings.ts";
 import { urlPatternsSchema } from "../../shared/crawl/urls/scope-of-seeds.ts";
 import { orNull } from "../adapters/api/or-null.ts";
+import { bestFirstOptions, checkBestFirst } from "../adapters/crawling/best-first.ts";
 import { cacheOption, jobOptions } from "../adapters/crawling/job-options.ts";
 
 const MAX_URLS_PER_JOB = 1_000;
@@ -33,14 +34,14 @@ export const batchRequestSchema = z.strictObject({
   ...jobOptions,
 });
 
+/** Of the reference. */
+const DEFAULT_SCORE_THRESHOLD = 0.4;
+
 export const deepRequestSchema = z
   .strictObject({
     url,
     strategy: z.enum(STRATEGIES).default("bfs"),
-    /** What `best_first` looks for: words, or phrases each word of which counts. */
-    keywords: z.array(z.string().trim().toLowerCase().min(1).max(100)).max(50).default([]),
-    /** `best_first`: links that score less are not followed. */
-    score_threshold: z.number().min(0).max(1).default(0.4),
+    ...bestFirstOptions(DEFAULT_SCORE_THRESHOLD),
     /** Which links are followed: those on the same host, on the same registrable domain, or below the same path. */
     scope: z.enum(["host", "domain", "prefix"]).default("host"),
     /** RE2 patterns: links are followed where at least one is found in the URL, if there are any. */
@@ -59,9 +60,6 @@ export const deepRequestSchema = z
     cache: cacheOption("bypass"),
     ...jobOptions,
   })
-  .refine(({ strategy, keywords }) => strategy !== "best_first" || keywords.length > 0, {
-    path: ["keywords"],
-    message: "best_first needs at least one keyword",
-  });
+  .superRefine(checkBestFirst(DEFAULT_SCORE_THRESHOLD));
 
 export const JOB_STATUSES = ["pending", "running", "embedding", "completed", "failed", "cancelled"] as const;

@@ -21,16 +21,28 @@ export const scoreQuerySchema = z
   .max(1_000)
   .refine((text) => keywordsOf(text).length > 0, "holds no word to look for");
 
+/** What clients send that write all fields of the reference's model, whether they look for something or not. */
+const DEFAULT_SCORE_THRESHOLD = 0.3;
+
 /** The reference's DiscoveryRequest. Fields that it leaves empty may also be null. */
-const discoveryRequestSchema = z.strictObject({
-  domain: z.string().trim().min(1).max(2_048),
-  sources: z.array(z.enum(DISCOVERY_SOURCES)).min(1).max(10).default(["sitemap"]),
-  pattern: urlPatternSchema.nullish(),
-  max_urls: z.int().min(1).max(MAX_URLS).default(500),
-  score_query: scoreQuerySchema.nullish(),
-  /** Counts with `score_query` only. */
-  score_threshold: z.number().min(0).max(1).default(0.3),
-});
+const discoveryRequestSchema = z
+  .strictObject({
+    domain: z.string().trim().min(1).max(2_048),
+    sources: z.array(z.enum(DISCOVERY_SOURCES)).min(1).max(10).default(["sitemap"]),
+    pattern: urlPatternSchema.nullish(),
+    max_urls: z.int().min(1).max(MAX_URLS).default(500),
+    score_query: scoreQuerySchema.nullish(),
+    /** Of what `score_query` finds. */
+    score_threshold: z.number().min(0).max(1).default(DEFAULT_SCORE_THRESHOLD),
+  })
+  .refine(
+    ({ score_query, score_threshold }) =>
+      score_threshold === DEFAULT_SCORE_THRESHOLD || typeof score_query === "string",
+    {
+      path: ["score_threshold"],
+      message: "is for score_query alone: give one, or leave this out",
+    },
+  );
 
 const STATUSES = ["pending", "running", "completed", "failed"] as const;
 const time = z.iso.datetime();

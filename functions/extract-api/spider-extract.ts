@@ -43,7 +43,7 @@ const bodySchema = z.strictObject({
     }),
     DEFAULT_SCOPE,
   ),
-  /** Fields of a crawled page that each extracted page holds as well. `title` stands in `metadata` in any case. */
+  /** Fields of a crawled page that each extracted page holds as well. */
   include: z
     .array(
       z
@@ -120,18 +120,19 @@ async function startJob(
   return job_id;
 }
 
-/** What the extraction itself says, under names of its own. */
-const OWN_FIELDS: ReadonlySet<string> = new Set(["url", "depth", "status_code", "title", "markdown"]);
+/** What the extraction itself says. */
+const OWN_FIELDS: ReadonlySet<string> = new Set(["url", "markdown"]);
 
 async function* extractedPages(dependencies: ExtractApi, { id, results }: CrawlState, body: Body) {
   const included = body.include ?? ["markdown"];
   const beside = included.filter((field) => !OWN_FIELDS.has(field));
-  const fields = selectFields({ include: ["url", ...beside].join(",") }, "light");
+  const fields = selectFields({ include: ["url", "depth", ...beside].join(",") }, "light");
   const format = included.includes("markdown") ? "markdown" : null;
   const matches = body.extract_pattern === undefined ? () => true : compilePatterns([body.extract_pattern]);
   const wanted = { texts: true, matches: ({ url }: { url: string }) => matches(url) };
   for await (const result of readResults(dependencies, id, { after: 0, limit: results }, fields, wanted)) {
-    const { url, depth: crawl_depth, status_code: _, ...others } = result.page;
-    yield { url, ...others, ...(await extractionOf(dependencies, result, format)), crawl_depth };
+    const { page } = result;
+    const others = Object.fromEntries(Object.entries(page).filter(([field]) => beside.some((each) => each === field)));
+    yield { url: page.url, ...others, ...(await extractionOf(dependencies, result, format)), crawl_depth: page.depth };
   }
 }

@@ -28,6 +28,7 @@ import { streamJob } from "./stream.ts";
 import { streamTypeFor } from "./stream-encoding.ts";
 
 const MAX_DISCOVERED_URLS = 10_000;
+const DEFAULT_ANSWERED_PAGES = 1_000;
 
 export const crawl = defineStreamRoute(
   {
@@ -75,7 +76,8 @@ export const crawl = defineStreamRoute(
     if (query.result_mode === "stats") return jsonResponse(whole(stats), headers);
     if (query.result_mode === "urls")
       return jsonResponse(whole({ ...stats, ...(await discovered(dependencies, state)) }), headers);
-    if (state.results > query.max_pages) throw tooLarge(state, query.max_pages);
+    const { max_pages = DEFAULT_ANSWERED_PAGES } = query;
+    if (state.results > max_pages) throw tooLarge(state, max_pages);
     const rest = { ...stats, api_version: API_VERSION };
     return jsonResponse(await jsonChunks("pages", pagesOf(dependencies, state, fields), async () => rest), headers);
   },

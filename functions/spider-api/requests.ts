@@ -3,6 +3,7 @@ import { z } from "zod";
 import type { Strategy } from "../../shared/crawl/settings/job-settings.ts";
 import { urlPatternsSchema } from "../../shared/crawl/urls/scope-of-seeds.ts";
 import { orNull } from "../adapters/api/or-null.ts";
+import { bestFirstOptions, checkBestFirst } from "../adapters/crawling/best-first.ts";
 import { cacheOption, jobOptions } from "../adapters/crawling/job-options.ts";
 import {
   DEFAULT_RESPONSE_TIMEOUT_S,
@@ -18,14 +19,19 @@ const MAX_TIMEOUT_S = 7 * 24 * 3600;
 /** Comma-separated names of fields; `selectFields` checks them. */
 const fieldSelection = { include: z.string().max(1_000).optional(), exclude: z.string().max(1_000).optional() };
 
-export const crawlQuerySchema = z.strictObject({
-  result_mode: z.enum(RESULT_MODES).default("stats"),
-  ...fieldSelection,
-  /** `pages`: more than so many are refused. What the crawl itself may fetch is `max_pages` of the body. */
-  max_pages: z.coerce.number().int().min(1).max(10_000).default(1_000),
-  /** The crawl goes on when the client leaves. */
-  detach: z.stringbool({ truthy: ["true", "1"], falsy: ["false", "0"] }).default(false),
-});
+export const crawlQuerySchema = z
+  .strictObject({
+    result_mode: z.enum(RESULT_MODES).default("stats"),
+    ...fieldSelection,
+    /** `pages`: more than so many are refused, 1,000 where left out. */
+    max_pages: z.coerce.number().int().min(1).max(10_000).optional(),
+    /** The crawl goes on when the client leaves. */
+    detach: z.stringbool({ truthy: ["true", "1"], falsy: ["false", "0"] }).default(false),
+  })
+  .refine(({ result_mode, max_pages }) => result_mode === "pages" || max_pages === undefined, {
+    path: ["max_pages"],
+    message: "is for result_mode=pages alone; what is fetched at the most is max_pages of the body",
+  });
 export type CrawlQuery = z.output<typeof crawlQuerySchema>;
 
 const STRATEGY_NAMES = {
@@ -37,6 +43,8 @@ const STRATEGY_NAMES = {
 } as const satisfies Record<string, Strategy>;
 type StrategyName = keyof typeof STRATEGY_NAMES;
 
+const DEFAULT_SCORE_THRESHOLD = 0;
+
 export const crawlBodySchema = z
   .strictObject({
     /** The URL guard checks each of them. */
@@ -46,10 +54,7 @@ export const crawlBodySchema = z
     /** A hard limit of pages that are fetched. */
     max_pages: z.int().min(1).max(1_000_000).default(100),
     strategy: z.enum(Object.keys(STRATEGY_NAMES) as [StrategyName, ...StrategyName[]]).default("breadth_first"),
-    /** What `best_first` looks for. */
-    keywords: z.array(z.string().trim().toLowerCase().min(1).max(100)).max(50).default([]),
-    /** `best_first`: links that score less are not followed. */
-    score_threshold: z.number().min(0).max(1).default(0),
+    ...bestFirstOptions(DEFAULT_SCORE_THRESHOLD),
     timeout_seconds: orNull(z.number().positive().max(MAX_TIMEOUT_S)),
     /** Requests under way at once. */
     concurrency: orNull(z.int().min(1).max(64)),
@@ -61,10 +66,7 @@ export const crawlBodySchema = z
     cache: cacheOption("bypass"),
     ...jobOptions,
   })
-  .refine((body) => body.strategy !== "best_first" || body.keywords.length > 0, {
-    path: ["keywords"],
-    message: "best_first needs at least one",
-  });
+  .superRefine(checkBestFirst(DEFAULT_SCORE_THRESHOLD));
 export type CrawlBody = z.output<typeof crawlBodySchema>;
 
 export const strategyOf = (name: StrategyName): Strategy => STRATEGY_NAMES[name];

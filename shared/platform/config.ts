@@ -76,11 +76,15 @@ export const CONFIG_FIELDS = {
     "Requests of one task that may be under way at once, within the host's rate, where its job says nothing",
   ),
   connectTimeoutMs: field("FETCH__CONNECT_TIMEOUT_MS", integer(10_000, 1), "Longest wait for a TCP and TLS connection"),
-  headersTimeoutMs: field("FETCH__HEADERS_TIMEOUT_MS", integer(15_000, 1), "Longest wait for response headers"),
+  headersTimeoutMs: field(
+    "FETCH__HEADERS_TIMEOUT_MS",
+    integer(15_000, 1),
+    "Longest wait for response headers, where a job names no page_timeout_ms",
+  ),
   bodyIdleTimeoutMs: field(
     "FETCH__BODY_IDLE_TIMEOUT_MS",
     integer(10_000, 1),
-    "Longest pause between two pieces of a body",
+    "Longest pause between two pieces of a body, where a job names no page_timeout_ms",
   ),
   robotsUnreachable: field(
     "ROBOTS__UNREACHABLE",
@@ -205,6 +209,15 @@ export const CONFIG_FIELDS = {
 type Fields = typeof CONFIG_FIELDS;
 export type Config = { readonly [K in keyof Fields]: Fields[K] extends Field<infer T> ? T : never };
 
+/** Groups of the reference that have no setting here, and where what they say is said instead. */
+const ABSENT_GROUPS: Readonly<Record<string, string>> = {
+  JOB:
+    "the time of a job is timeout_seconds of its request, results are kept for SPIDER__JOB_RETENTION_DAYS, and the " +
+    "number of tries is not a setting",
+  FEATURES: "nothing is switched on or off, and the limits of a deep crawl are max_pages and max_depth of its request",
+  REDIS: "there is no Redis to set up",
+};
+
 /**
  * Reads the settings from the environment.
  * @throws Error that lists every unknown or malformed setting
@@ -218,7 +231,10 @@ export function loadConfig(env: Record<string, string | undefined> = process.env
   const groups = new Set([...known].filter((name) => name.includes("__")).map((name) => name.split("__")[0]));
   for (const name of Object.keys(env)) {
     const group = name.split("__")[0];
-    if (name.includes("__") && groups.has(group) && !known.has(name)) problems.push(`${name}: no such setting`);
+    if (!name.includes("__") || known.has(name)) continue;
+    const instead = Object.hasOwn(ABSENT_GROUPS, group as string) ? ABSENT_GROUPS[group as string] : undefined;
+    if (instead !== undefined) problems.push(`${name}: no such setting; ${instead}`);
+    else if (groups.has(group)) problems.push(`${name}: no such setting`);
   }
   const values: Record<string, unknown> = {};
   for (const [key, each] of Object.entries(CONFIG_FIELDS)) {

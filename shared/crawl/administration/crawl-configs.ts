@@ -6,7 +6,7 @@ import postgres from "postgres";
 import type { Queryable } from "../../platform/database/database.ts";
 import { ApiError } from "../../platform/errors.ts";
 import { uuidv7 } from "../../platform/ids.ts";
-import { type CrawlConfig, crawlConfigSchema } from "../settings/crawl-config.ts";
+import { type CrawlConfig, completeConfig } from "../settings/crawl-config.ts";
 import { effectiveConfig } from "./effective-config.ts";
 
 export interface StoredConfig {
@@ -94,7 +94,7 @@ const missing = (id: string) => new ApiError(404, `There is no crawl config ${id
  * config.
  */
 function shown(row: Row): StoredConfig {
-  return { ...row, settings: crawlConfigSchema.parse(row.settings) };
+  return { ...row, settings: completeConfig(row.settings) };
 }
 
 const UNIQUE_VIOLATION = "23505";

@@ -4,7 +4,13 @@
 import { z } from "zod";
 import type { Queryable } from "../../platform/database/database.ts";
 import { ApiError } from "../../platform/errors.ts";
-import { type CrawlConfig, crawlConfigSchema, OWN_HEADERS } from "../settings/crawl-config.ts";
+import {
+  type CrawlConfig,
+  completeConfig,
+  crawlConfigSchema,
+  largestPartOf,
+  OWN_HEADERS,
+} from "../settings/crawl-config.ts";
 import { requireProxy } from "./proxy-configs.ts";
 
 /** Any of the settings, without defaults: a default must not override what a stored config says. */
@@ -34,16 +40,17 @@ export async function effectiveConfig(
       code: "VALIDATION_ERROR",
     });
   }
-  const config = crawlConfigSchema.parse({ ...stored, ...overrides });
-  if (config.chunk_overlap >= config.chunk_size || config.min_chunk_size > config.chunk_size) {
-    throw new ApiError(
-      400,
-      `config: chunk_overlap (${config.chunk_overlap}) must be below chunk_size (${config.chunk_size}), ` +
-        `and min_chunk_size (${config.min_chunk_size}) not above it`,
-      { code: "VALIDATION_ERROR" },
-    );
+  const config = completeConfig({ ...stored, ...overrides });
+  const most = largestPartOf(config.chunk_size);
+  const large = (["chunk_overlap", "min_chunk_size"] as const).find((name) => config[name] > most);
+  if (large !== undefined) {
+    const message =
+      `config: ${large} (${config[large]}) is more than half of chunk_size (${config.chunk_size}): ` +
+      `set it to ${most} at the most`;
+    throw new ApiError(400, message, { code: "VALIDATION_ERROR" });
   }
-  const idle = (["viewport", "mobile", "actions"] as const).find((name) => isBrowserSetting(config[name]));
+  const browserSettings = ["wait_for", "viewport", "mobile", "actions"] as const;
+  const idle = browserSettings.find((name) => isBrowserSetting(config[name]));
   if (config.render === "never" && idle !== undefined) {
     throw new ApiError(400, `config: ${idle} is for pages that are opened in a browser: set render to "always"`, {
       code: "VALIDATION_ERROR",
@@ -54,7 +61,7 @@ export async function effectiveConfig(
 }
 
 /** Whether the setting asks for anything. */
-const isBrowserSetting = (value: CrawlConfig["viewport" | "mobile" | "actions"]): boolean =>
+const isBrowserSetting = (value: CrawlConfig["wait_for" | "viewport" | "mobile" | "actions"]): boolean =>
   Array.isArray(value) ? value.length > 0 : value !== undefined && value !== false;
 
 async function readStoredConfig(sql: Queryable, id: string): Promise<Partial<CrawlConfig>> {
@@ -66,5 +73,7 @@ async function readStoredConfig(sql: Queryable, id: string): Promise<Partial<Cra
 /** @throws ApiError 404 NOT_FOUND */
 export async function requireCollection(sql: Queryable, id: string): Promise<void> {
   const [row] = await sql`select 1 from collections where id = ${id}`;
-  if (row === undefined) throw new ApiError(404, `There is no collection ${id} (collection_id)`, { code: "NOT_FOUND" });
+  if (row !== undefined) return;
+  const message = `There is no collection ${id} (collection_id): no route creates any yet, so leave it out`;
+  throw new ApiError(404, message, { code: "NOT_FOUND" });
 }

@@ -9,7 +9,7 @@ import { readPageContent } from "../http/read-page.ts";
 import { followRedirects, type Reply } from "../http/redirects.ts";
 import { RequestRefused } from "../http/request-refused.ts";
 import { cookieHeader } from "../settings/cookies.ts";
-import { type CrawlConfig, OWN_HEADERS, selectionOf } from "../settings/crawl-config.ts";
+import { type CrawlConfig, OWN_HEADERS, pageTimeoutMs, selectionOf } from "../settings/crawl-config.ts";
 import type { FetchTask, PriorCapture } from "../tasks/fetch-task.ts";
 import type { RenderRequest } from "../tasks/render-task.ts";
 import { hostOf } from "../urls/normalize-url.ts";
@@ -58,7 +58,7 @@ export async function fetchPage(target: TaskUrl, context: PageContext): Promise<
   const capture = blankCapture(target, context.now());
   const members: WarcMember[] = [];
   let recordId: string | null = null;
-  let remainingMs = config.page_timeout_ms;
+  let remainingMs = pageTimeoutMs(config);
   let rendering: RenderRequest | null = null;
   const ended = (error: CaptureError | null): FetchedPage => ({
     capture: { ...capture, error },
@@ -76,7 +76,8 @@ export async function fetchPage(target: TaskUrl, context: PageContext): Promise<
     try {
       const continues = capture.redirects.length > 0;
       const retried = target.attempt > 0;
-      const limits = { timeoutMs: remainingMs, maxBodyBytes: maxBytes, continues, retried };
+      const whole = config.page_timeout_ms !== undefined;
+      const limits = { timeoutMs: remainingMs, whole, maxBodyBytes: maxBytes, continues, retried };
       exchange = await context.get(url, requestHeaders(url, prior, cookies, context), limits);
     } catch (error) {
       if (error instanceof RequestRefused) return { response: null, fault: error.fault };

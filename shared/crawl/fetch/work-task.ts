@@ -6,6 +6,7 @@ import { fault } from "../http/faults.ts";
 import { SlotTooFar } from "../politeness/slot-queue.ts";
 import type { StopPoll } from "../politeness/stop-poll.ts";
 import { createRobotsGate } from "../robots/gate.ts";
+import { pageTimeoutMs } from "../settings/crawl-config.ts";
 import type { FetchTask } from "../tasks/fetch-task.ts";
 import { hostOf } from "../urls/normalize-url.ts";
 import { archiveExchange } from "./archive-exchange.ts";
@@ -37,7 +38,7 @@ export async function workThrough(
 ): Promise<WorkOutcome> {
   const { clock, settings } = dependencies;
   const stop = createTaskStop();
-  const closing = Math.min(task.config.page_timeout_ms + CLOSING_MS, remainingMs() / 2);
+  const closing = Math.min(pageTimeoutMs(task.config) + CLOSING_MS, remainingMs() / 2);
   const deadline = clock.now() + remainingMs() - closing;
   const writer = openWriter(dependencies, task, lease, stop, deadline);
   let queue: TaskUrl[] = [];

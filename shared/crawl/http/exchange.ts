@@ -32,6 +32,8 @@ export interface Exchange {
 export interface ExchangeLimits {
   /** For the whole exchange, in ms. */
   timeoutMs: number;
+  /** Whether no part of it, such as the wait for headers, has a shorter limit of its own. */
+  whole?: boolean;
   /** Bytes of the body as received; the rest is not read. */
   maxBodyBytes: number;
 }
@@ -167,7 +169,13 @@ export function exchange(
     };
     try {
       client.dispatch(
-        { origin: url.origin, path: requestTarget(url), method: "GET", headers: headers.flat() },
+        {
+          origin: url.origin,
+          path: requestTarget(url),
+          method: "GET",
+          headers: headers.flat(),
+          ...(limits.whole && { headersTimeout: 0, bodyTimeout: 0 }),
+        },
         handler,
       );
     } catch (error) {

@@ -42,6 +42,22 @@ const BY_CODE: Record<string, CaptureErrorCode> = {
   EAI_FAIL: "DNS_FAILURE",
 };
 
+const CLOSED = "The connection was closed before the whole response had come";
+
+/** What the HTTP client says in words of its own. */
+const OF_THE_CLIENT: Record<string, string> = {
+  UND_ERR_CONNECT_TIMEOUT: "No connection came about within the time that is allowed for it",
+  UND_ERR_HEADERS_TIMEOUT: "The server sent no response headers within the time that is allowed for them",
+  UND_ERR_BODY_TIMEOUT: "The server paused in the body for longer than is allowed",
+  UND_ERR_HEADERS_OVERFLOW: "The response headers are longer than is allowed",
+  HPE_HEADER_OVERFLOW: "The response headers are longer than is allowed",
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: "The body is not as long as its Content-Length says",
+  UND_ERR_SOCKET: CLOSED,
+  UND_ERR_CLOSED: CLOSED,
+  UND_ERR_DESTROYED: CLOSED,
+  HPE_INVALID_EOF_STATE: CLOSED,
+};
+
 const TLS_CODE = /^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|HOSTNAME_MISMATCH|EPROTO)/;
 
 export function fault(code: CaptureErrorCode, message: string, retryable: boolean = RETRYABLE.has(code)): CaptureError {
@@ -60,6 +76,8 @@ export function describeFault(error: unknown, phase: "connect" | "headers" | "bo
   const message = error instanceof Error ? error.message : String(error);
   const named = `${message || code}${code === "" || message.includes(code) ? "" : ` (${code})`}`;
   const known = BY_CODE[code];
+  const described = OF_THE_CLIENT[code];
+  if (known !== undefined && described !== undefined) return fault(known, described);
   // a name that does not exist will not exist in four seconds either; a resolver that does not answer may
   if (known === "DNS_FAILURE") return fault(known, named, code === "EAI_AGAIN");
   if (known !== undefined) return fault(known, named);

@@ -1,19 +1,18 @@
 /** Computes a host's slots: how far apart they stand, and how late one may be used. */
 
 /**
- * The slowest of what the job asks for, what the domain's setting allows and what its robots.txt wants. Rates above one
- * are rounded down to whole requests: 2.5 a second would mean three in some second.
+ * The slowest of what the job asks for, what the domain's setting allows and what its robots.txt wants. A rate holds
+ * for the time that its whole requests take: 2.5 a second are two in any 800 ms, so that a second may see three.
  * @param crawlDelayMs `Crawl-delay` of the host's robots.txt
  * @example
- * paceOf(2.5, undefined, undefined) // => { burst: 2, windowMs: 1000, intervalMs: 525, graceMs: 50 }
+ * paceOf(2.5, undefined, undefined) // => { burst: 2, windowMs: 800, intervalMs: 420, graceMs: 50 }
  * paceOf(10, 5, 4000).windowMs // => 4000
  */
 export function paceOf(jobRps: number, domainRps: number | undefined, crawlDelayMs: number | undefined): Pace {
   const rps = Math.min(jobRps, domainRps ?? Number.POSITIVE_INFINITY);
-  const whole = rps >= 1 ? Math.floor(rps) : rps;
   const delay = Math.min(crawlDelayMs ?? 0, MAX_CRAWL_DELAY_MS);
-  const apart = Math.max(1000 / whole, delay);
-  const burst = apart > 1000 / whole || whole < 1 ? 1 : whole;
+  const apart = Math.max(1000 / rps, delay);
+  const burst = apart > 1000 / rps ? 1 : Math.max(1, Math.floor(rps));
   const jitterMs = 1000 / apart >= FAST_RPS ? FAST_JITTER_MS : JITTER_MS;
   const intervalMs = (apart * (1000 + jitterMs)) / 1000;
   return { burst, windowMs: burst * apart, intervalMs, graceMs: Math.max(jitterMs, intervalMs - apart) };
@@ -31,8 +30,8 @@ export interface Pace {
 
 /**
  * How late a slot may be used, in ms for each second between slots. They stand further apart by the same amount, so
- * that whatever is sent that late, by whichever worker, no second sees more than the rate: n slots in 1000 + JITTER_MS
- * make at most n in any second.
+ * that whatever is sent that late, by whichever worker, no second sees more than the rate, or the next whole number: n
+ * slots in 1000 + JITTER_MS make at most n in any second.
  */
 const JITTER_MS = 50;
 

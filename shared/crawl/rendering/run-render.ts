@@ -21,7 +21,7 @@ import type { HostStates } from "../politeness/host-state.ts";
 import { waitForSlot } from "../politeness/single-slot.ts";
 import type { Egress } from "../proxies/egress.ts";
 import { windowOf } from "../settings/browser-settings.ts";
-import { selectionOf } from "../settings/crawl-config.ts";
+import { pageTimeoutMs, selectionOf } from "../settings/crawl-config.ts";
 import type { JobFlags } from "../tasks/job-flags.ts";
 import { type RenderClaim, type RenderTask, readRenderClaim } from "../tasks/render-task.ts";
 import { deliverRendered, renderingOf } from "./deliver.ts";
@@ -96,7 +96,7 @@ export async function runRenderTask(
   let page: RenderedPage;
   try {
     poll.start();
-    const timeoutMs = Math.max(1000, Math.min(claim.config.page_timeout_ms, remainingMs() - CLOSING_MS));
+    const timeoutMs = Math.max(1000, Math.min(pageTimeoutMs(claim.config), remainingMs() - CLOSING_MS));
     const { signal } = poll;
     page =
       claim.pdf !== undefined

@@ -34,8 +34,11 @@ export const crawlConfigSchema = z.strictObject({
   chunk_size: z.int().min(24).max(8192).default(512),
   chunk_overlap: z.int().min(0).max(2048).default(50),
   min_chunk_size: z.int().min(0).max(2048).default(50),
-  /** Longest time for one page, redirects and body included. */
-  page_timeout_ms: z.int().min(100).max(300_000).default(30_000),
+  /**
+   * Longest time for one page, redirects and body included. Left out: 30,000, of which no wait for headers or for the
+   * next piece of a body may take more than the deployment allows.
+   */
+  page_timeout_ms: z.int().min(100).max(300_000).optional(),
   max_page_size_mb: z.number().positive().max(100).default(50),
   max_redirects: z.int().min(0).max(20).default(10),
   /** Languages whose pages become searchable; every page is archived. ISO 639-1; "*" means all. */
@@ -77,6 +80,29 @@ export const crawlConfigSchema = z.strictObject({
 });
 
 export type CrawlConfig = z.infer<typeof crawlConfigSchema>;
+
+/** Where a job says nothing. */
+export const DEFAULT_PAGE_TIMEOUT_MS = 30_000;
+
+export const pageTimeoutMs = ({ page_timeout_ms }: Pick<CrawlConfig, "page_timeout_ms">): number =>
+  page_timeout_ms ?? DEFAULT_PAGE_TIMEOUT_MS;
+
+/** More of a chunk could neither be repeated nor be asked for, whatever the text. */
+export const largestPartOf = (chunkSize: number): number => Math.floor(chunkSize / 2);
+
+/**
+ * The settings with the defaults of what they leave open: those of chunks go by their size.
+ * @throws ZodError
+ */
+export function completeConfig(settings: Partial<CrawlConfig>): CrawlConfig {
+  const config = crawlConfigSchema.parse(settings);
+  const most = largestPartOf(config.chunk_size);
+  const {
+    chunk_overlap = Math.min(config.chunk_overlap, most),
+    min_chunk_size = Math.min(config.min_chunk_size, most),
+  } = settings;
+  return { ...config, chunk_overlap, min_chunk_size };
+}
 
 /** What of a page these settings make its content. */
 export function selectionOf(config: CrawlConfig): ContentSelection {

@@ -7,7 +7,7 @@ import { type Boundaries, type Boundary, boundariesOf } from "./boundaries.ts";
 export interface ChunkLimits {
   /** No chunk is longer; at least 24, since a single word may have half of that. */
   size: number;
-  /** How much a chunk repeats of the one before when the cut fell inside a section. */
+  /** How much a chunk repeats of the one before when the cut fell inside a section; half of `size` at the most. */
   overlap: number;
   /** A shorter chunk joins its neighbour where that stays within `size`. */
   minimum: number;
@@ -101,7 +101,7 @@ function chooseCut(boundaries: Boundaries, first: number, from: number, { size, 
 function nextStart(boundaries: Boundaries, first: number, last: number, { size, overlap }: ChunkLimits): number {
   const next = last + 1;
   if (overlap === 0 || next >= boundaries.count || !boundaries.flowsOn(last)) return next;
-  const allowed = Math.min(overlap, size / 3);
+  const allowed = Math.min(overlap, size / 2);
   let start = next;
   let word = next;
   for (let index = last; index > first && boundaries.tokens(index, last) <= allowed; index--) {

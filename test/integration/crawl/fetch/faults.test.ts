@@ -1,3 +1,4 @@
+import { setTimeout } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { hostScope } from "../../../../shared/crawl/urls/scope.ts";
 import {
@@ -19,6 +20,8 @@ const IMPATIENT: Record<string, { settings?: Record<string, string>; config?: { 
   "/stalls": { settings: { FETCH__BODY_IDLE_TIMEOUT_MS: "500" } },
   "/drips": { config: { page_timeout_ms: 5000 } },
 };
+/** Of the HTTP client, in its own words. */
+const CLIENTS_WORDS = /\n|assert|UND_ERR|Headers Timeout Error|Body Timeout Error/;
 
 describe("a server that fails", () => {
   const routes: Record<string, Route> = {
@@ -53,7 +56,7 @@ describe("a server that fails", () => {
       const [capture] = await harness.fetch(fetchTask({ urls: [url], config: { ...robots, ...config } }));
       const { error, truncated, warc } = capture ?? {};
       // for people, not for those who know the client's source code
-      expect(error?.message ?? "").not.toMatch(/\n|assert/);
+      expect(error?.message ?? "").not.toMatch(CLIENTS_WORDS);
       outcome[new URL(url).pathname] = [error?.code ?? null, error?.retryable ?? null, truncated, warc !== null];
     }
     expect(outcome).toEqual({
@@ -73,6 +76,27 @@ describe("a server that fails", () => {
       "/304-unasked": ["HTTP_304", false, false, true],
       "/fine": [null, null, false, true],
     });
+  });
+
+  it("has the whole page_timeout_ms that a job names, whatever the deployment allows for headers and pauses", async () => {
+    const late: Route = {
+      async raw(socket) {
+        await setTimeout(2_000);
+        socket.write("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nConnection: close\r\n\r\n<title>late</title>");
+        await setTimeout(2_000);
+        socket.end("<p>and slow");
+      },
+    };
+    await using site = await startSite({ "/late": late });
+    const harness = await fetchHarness({ FETCH__HEADERS_TIMEOUT_MS: "300", FETCH__BODY_IDLE_TIMEOUT_MS: "300" });
+    const fetched = async (config: object) =>
+      (
+        await harness.fetch(
+          fetchTask({ urls: [`${site.origin}/late`], config: { respect_robots_txt: false, ...config } }),
+        )
+      )[0]?.error?.code;
+    expect(await fetched({})).toBe("HEADERS_TIMEOUT");
+    expect(await fetched({ page_timeout_ms: 20_000 })).toBeUndefined();
   });
 
   it("half-way leaves what came in the archive, marked as cut", async () => {

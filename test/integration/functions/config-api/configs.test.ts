@@ -33,7 +33,7 @@ it("stores settings under a name, and shows the defaults of what they leave open
   });
   expect((await call("GET", created.body.id)).body).toEqual(created.body);
   const { body: open } = await create({ name: "open" });
-  expect(open).toMatchObject({ rate_limit_rps: 1, wait_for: null, proxy_id: null });
+  expect(open).toMatchObject({ rate_limit_rps: 1, page_timeout_ms: 30_000, wait_for: null, proxy_id: null });
   const [row] = await setup.database.sql`select settings from crawl_configs where id = ${created.body.id}`;
   expect(row?.["settings"]).toEqual({ rate_limit_rps: 0.5, headers: { "x-a": "b" } });
 });
@@ -89,6 +89,8 @@ it.each([
   ["extraction_strategy", { name: "x", extraction_strategy: "raw" }],
   ["chunking_strategy", { name: "x", chunking_strategy: "semantic" }],
   ["chunk_overlap", { name: "x", chunk_size: 50, chunk_overlap: 50 }],
+  ["min_chunk_size", { name: "x", min_chunk_size: 300 }],
+  ["wait_for", { name: "x", wait_for: "main" }],
   ["headers", { name: "x", headers: { "bad name": "y" } }],
   // they would never be sent
   ["headers", { name: "x", headers: { Host: "b.example" } }],

@@ -161,6 +161,8 @@ it.each([
   [{ strategy: "random" }, "strategy"],
   [{ strategy: "best_first" }, "keywords"],
   [{ strategy: "best_first", keywords: ["a"], score_threshold: 1.5 }, "score_threshold"],
+  [{ keywords: ["a"] }, "keywords"],
+  [{ strategy: "dfs", score_threshold: 0 }, "score_threshold"],
   [{ scope: "planet" }, "scope"],
   [{ include: ["fine", "(a"] }, "include[1]"],
   [{ exclude: ["(?=x)"] }, "exclude[0]"],
@@ -181,6 +183,7 @@ it.each(["config_id", "collection_id"])("names an unknown %s", async (field) => 
   expect(answer).toMatchObject({ status: 404, body: { code: "NOT_FOUND" } });
   expect(answer.body.error).toContain(id);
   expect(answer.body.error).toContain(field);
+  if (field === "collection_id") expect(answer.body.error).toContain("leave it out");
 });
 
 it("lets the settings of a request win over those of a stored config, and defaults over nothing", async () => {
@@ -199,13 +202,29 @@ it("lets the settings of a request win over those of a stored config, and defaul
   });
 });
 
-it("refuses settings that do not go together", async () => {
-  const answer = await post("/api/v1/crawl", {
-    url: "https://a.example/",
-    config: { chunk_size: 64, chunk_overlap: 64 },
-  });
-  expect(answer).toMatchObject({ status: 400, body: { code: "VALIDATION_ERROR" } });
-  expect(answer.body.error).toContain("chunk_overlap");
+it.each([
+  [{ chunk_size: 64, chunk_overlap: 33 }, "chunk_overlap (33) is more than half of chunk_size (64)"],
+  [{ chunk_overlap: 257 }, "set it to 256 at the most"],
+  [{ chunk_size: 64, min_chunk_size: 50 }, "min_chunk_size (50) is more than half"],
+  [{ wait_for: "main" }, 'wait_for is for pages that are opened in a browser: set render to "always"'],
+])("refuses settings that do not go together, at every route that crawls: %j", async (config, message) => {
+  const url = "https://a.example/";
+  for (const [path, request] of [
+    ["", { url }],
+    ["/batch", { urls: [url] }],
+    ["/deep", { url }],
+  ] as const) {
+    const answer = await post(`/api/v1/crawl${path}`, { ...request, config });
+    expect(answer).toMatchObject({ status: 400, body: { code: "VALIDATION_ERROR" } });
+    expect(answer.body.error).toContain(message);
+  }
+});
+
+it("gives small chunks a part in proportion where nothing is said of it", async () => {
+  const answer = await post("/api/v1/crawl", { url: "https://a.example/", config: { chunk_size: 64 } });
+  const [row] = await setup.database
+    .sql`select settings->'config' as config from jobs where id = ${answer.body.job_id}`;
+  expect(row?.["config"]).toMatchObject({ chunk_size: 64, chunk_overlap: 32, min_chunk_size: 32 });
 });
 
 it("refuses chunks that are too small for a word", async () => {

@@ -91,7 +91,8 @@ describe("taking a discovery", () => {
     [{ domain: "a.example", pattern: "((a{1000}){1000}){1000}" }, "pattern"],
     [{ domain: "a.example", pattern: "x".repeat(10_000) }, "pattern"],
     [{ domain: "a.example", score_query: " ?! " }, "score_query"],
-    [{ domain: "a.example", score_threshold: 1.1 }, "score_threshold"],
+    [{ domain: "a.example", score_query: "x", score_threshold: 1.1 }, "score_threshold"],
+    [{ domain: "a.example", score_threshold: 0.4 }, "score_threshold"],
     [{ domain: "a.example", limit: 5 }, "limit"],
   ])("%j is refused, naming %s", async (body, path) => {
     const answer = await start(body);

@@ -64,6 +64,7 @@ test.each([
   ]);
   expect(pages[0]).toEqual({
     url: `http://${host}/article/1`,
+    title: "First article",
     status: "success",
     markdown: expect.stringContaining("# First article"),
     metadata: { title: "First article", word_count: expect.any(Number) },
@@ -81,7 +82,7 @@ test("include adds the fields of crawled pages; without markdown there is none; 
   const seeds = ["http://fields.example/"];
   const answer = await setup.post(
     "/spider/extract",
-    { seeds, scope: { max_depth: 0 }, include: ["Links ", "mime", "content"] },
+    { seeds, scope: { max_depth: 0 }, include: ["Links ", "mime", "content", "depth", "status_code"] },
     server("fields.example"),
   );
   expect(answer.body.extracted_pages).toEqual([
@@ -90,6 +91,8 @@ test("include adds the fields of crawled pages; without markdown there is none; 
       content: SITE["/"]?.body,
       links: expect.arrayContaining(["http://fields.example/about"]),
       mime: "text/html",
+      depth: 0,
+      status_code: 200,
       status: "success",
       metadata: { title: "Home", word_count: expect.any(Number) },
       crawl_depth: 0,
