@@ -1,5 +1,5 @@
 /** The HTTPS API: one regional REST API with exactly the routes of the topology. */
-import { CfnOutput, Duration, RemovalPolicy, Stack, type StackProps } from "aws-cdk-lib";
+import { CfnOutput, Duration, RemovalPolicy, Size, Stack, type StackProps } from "aws-cdk-lib";
 import {
   AccessLogFormat,
   EndpointType,
@@ -74,6 +74,8 @@ export class ApiStack extends Stack {
       restApiName: settings.name,
       description: "Strandline: crawl, archive, search",
       endpointTypes: [EndpointType.REGIONAL],
+      // of whole answers; streamed ones are compressed by their function
+      minCompressionSize: Size.kibibytes(1),
       cloudWatchRole: true,
       cloudWatchRoleRemovalPolicy: RemovalPolicy.DESTROY,
       deployOptions: {

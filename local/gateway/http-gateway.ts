@@ -5,6 +5,14 @@ import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { buffer } from "node:stream/consumers";
+import {
+  acceptedCoding,
+  type Coding,
+  compressed,
+  isCompressible,
+  SHORTEST_COMPRESSED_BYTES,
+} from "../../functions/adapters/api/answer-coding.ts";
 import { errorResponse, errorShapeOf } from "../../functions/adapters/api/errors.ts";
 import type { Topology } from "../../infra/topology/spec.ts";
 import { ApiError } from "../../shared/platform/errors.ts";
@@ -158,7 +166,7 @@ async function answerWith(
   try {
     const answer = await options.invoke(spec.name, event, sink, PATIENCE_MS);
     if (response.headersSent || answer === undefined) return void response.end();
-    sendAnswer(response, requestId, answer, options);
+    await sendAnswer(response, requestId, answer, options);
   } catch (error) {
     sendFault(response, requestId, error, options);
   }
@@ -234,7 +242,12 @@ function streamTo(response: ServerResponse): StreamSink {
   };
 }
 
-function sendAnswer(response: ServerResponse, requestId: string, value: unknown, options: HttpGatewayOptions): void {
+async function sendAnswer(
+  response: ServerResponse,
+  requestId: string,
+  value: unknown,
+  options: HttpGatewayOptions,
+): Promise<void> {
   const answer = readProxyAnswer(value);
   if (answer === undefined || answer.body.length > MAX_PAYLOAD_BYTES) {
     const what = answer === undefined ? "is not a proxy answer" : "is larger than the 6 MB that Lambda allows";
@@ -252,7 +265,22 @@ function sendAnswer(response: ServerResponse, requestId: string, value: unknown,
     refuse(response, requestId, 502, "BAD_GATEWAY", "The function gave an invalid header");
     return;
   }
-  response.end(answer.body);
+  const coding = codingOf(response, answer.body);
+  if (coding === undefined) return void response.end(answer.body);
+  response.setHeader("content-encoding", coding);
+  response.removeHeader("content-length");
+  response.end(await buffer(compressed(asIterable(answer.body), coding)));
+}
+
+/** As API Gateway compresses what a function answers whole; and br besides. */
+function codingOf(response: ServerResponse, body: Buffer): Coding | undefined {
+  if (body.length < SHORTEST_COMPRESSED_BYTES || response.hasHeader("content-encoding")) return undefined;
+  if (!isCompressible(String(response.getHeader("content-type")))) return undefined;
+  return acceptedCoding(response.req.headers["accept-encoding"]?.toString());
+}
+
+async function* asIterable(body: Buffer): AsyncGenerator<Uint8Array> {
+  yield body;
 }
 
 function sendFault(response: ServerResponse, requestId: string, error: unknown, options: HttpGatewayOptions): void {

@@ -56,6 +56,10 @@ function statementsOf(spec: FunctionSpec): { Action: string[]; Resource: string[
 const allows = (spec: FunctionSpec, service: string): boolean =>
   statementsOf(spec).some(({ Action }) => Action.some((action) => action.startsWith(`${service}:`)));
 
+test("the API compresses the answers that its functions give whole", () => {
+  expect(properties("AWS::ApiGateway::RestApi")).toMatchObject([{ MinimumCompressionSize: 1024 }]);
+});
+
 describe("functions", () => {
   test.each(TOPOLOGY.functions.map((spec) => [spec.name, spec] as const))(
     "%s is built as it is declared",

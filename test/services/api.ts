@@ -1,5 +1,6 @@
 /** API events for tests, as API Gateway builds them, and the answers read back. */
 import { Writable } from "node:stream";
+import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import type { APIGatewayProxyEvent, Context } from "aws-lambda";
 import type { Api } from "../../functions/adapters/api/api.ts";
 import type { StreamApi } from "../../functions/adapters/api/stream-api.ts";
@@ -50,7 +51,11 @@ async function callStreamApi(api: Pick<StreamApi, "handler">, request: TestReque
   const context = { getRemainingTimeInMillis: () => 900_000 } as Context;
   await api.handler(proxyEvent(request), stream as never, context);
   const { statusCode, headers } = heads.get(stream) as StreamHead;
-  const text = Buffer.concat(pieces).toString();
+  const bytes = Buffer.concat(pieces);
+  const { "content-encoding": coding } = headers;
+  const text = (
+    coding === "gzip" ? gunzipSync(bytes) : coding === "br" ? brotliDecompressSync(bytes) : bytes
+  ).toString();
   const isJson = headers["content-type"] === "application/json";
   return { status: statusCode, headers, body: text === "" ? undefined : isJson ? JSON.parse(text) : text };
 }

@@ -6,6 +6,7 @@ import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from "aws-l
 import { ApiError } from "../../../shared/platform/errors.ts";
 import { uuidv7 } from "../../../shared/platform/ids.ts";
 import { createLogger } from "../../../shared/platform/observability/log.ts";
+import { isCompressible } from "./answer-coding.ts";
 import { type ErrorShape, errorResponse, toApiError } from "./errors.ts";
 import { requestOf } from "./request.ts";
 
@@ -47,6 +48,13 @@ const LARGEST_ANSWER_BYTES = 6 * 1024 * 1024 - 1024;
 const isTooLarge = (answer: ProxyAnswer): boolean =>
   answer.body.length > LARGEST_ANSWER_BYTES / 6 && Buffer.byteLength(JSON.stringify(answer)) > LARGEST_ANSWER_BYTES;
 
+/** The `Accept-Encoding` of a request. */
+export function acceptedEncodings({ multiValueHeaders, headers }: APIGatewayProxyEvent): string | undefined {
+  const named = Object.entries(multiValueHeaders ?? {}).find(([name]) => name.toLowerCase() === "accept-encoding");
+  if (named !== undefined) return named[1]?.join(",");
+  return Object.entries(headers ?? {}).find(([name]) => name.toLowerCase() === "accept-encoding")?.[1];
+}
+
 /** @param bindings what the routes find beside the event. Never rejects: what goes wrong is an error response. */
 export async function respond(
   { name, app, errors }: ServedApp,
@@ -59,11 +67,17 @@ export async function respond(
   };
   try {
     const request = requestOf(event);
-    if (request !== undefined) return await app().fetch(request, { event, ...bindings });
+    if (request !== undefined) return varying(await app().fetch(request, { event, ...bindings }));
     return failed(new ApiError(400, "The request is not valid HTTP", { code: "BAD_REQUEST" }));
   } catch (error) {
     // the router lets through what is thrown and is no Error
     createLogger({ function: name }).error("request failed", { request_id: event.requestContext?.requestId, error });
     return failed(toApiError(error));
   }
+}
+
+/** Says to caches that who accepts other codings may get other bytes, whoever compresses them. */
+function varying(response: Response): Response {
+  if (isCompressible(response.headers.get("content-type"))) response.headers.append("vary", "accept-encoding");
+  return response;
 }

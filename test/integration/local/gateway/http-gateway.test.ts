@@ -1,5 +1,8 @@
-import { request } from "node:http";
+import { once } from "node:events";
+import { type IncomingMessage, request } from "node:http";
 import { connect } from "node:net";
+import { buffer } from "node:stream/consumers";
+import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { expect, onTestFinished, test } from "vitest";
 import { testRuntime } from "../../../services/index.ts";
 
@@ -59,6 +62,23 @@ test("binary bodies arrive as base64, text as it is, and both whole", async () =
   const base64 = Buffer.from(bytes).toString("base64");
   expect(await post(bytes, "application/octet-stream")).toMatchObject({ body: base64, isBase64Encoded: true });
   expect(await post(bytes, "application/json")).toMatchObject({ body: base64, isBase64Encoded: true });
+});
+
+test.each([
+  ["gzip", gunzipSync],
+  ["br", brotliDecompressSync],
+  ["identity", (body: Buffer) => body],
+] as const)("a long answer comes in %s where that is accepted, a short one as it is", async (accepted, decoded) => {
+  const { runtime } = await testRuntime(["echo"]);
+  const get = async (path: string) => {
+    const asked = request(`${runtime.url}${path}`, { headers: { "accept-encoding": accepted } }).end();
+    const [response] = (await once(asked, "response")) as [IncomingMessage];
+    return { coding: response.headers["content-encoding"], body: await buffer(response) };
+  };
+  const long = await get(`/echo/a?text=${"x".repeat(2_000)}`);
+  expect(long.coding).toBe(accepted === "identity" ? undefined : accepted);
+  expect(JSON.parse(decoded(long.body).toString())).toMatchObject({ functionName: "echo" });
+  expect((await get("/nowhere")).coding).toBeUndefined();
 });
 
 test("a container is reused, and a second one is started only while the first is busy", async () => {
