@@ -5,11 +5,11 @@
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { startInstance } from "../../test/services/instance.ts";
+import { type Instance, startInstance } from "../../test/services/instance.ts";
 import { readJsonLine, startNode } from "../../test/services/processes.ts";
 import type { Benchmark } from "../bench.ts";
 import { measureFetchStage } from "../crawl/fetch-stage.ts";
-import { runCrawl, type Usage } from "../crawl/run-crawl.ts";
+import { type CrawlFigures, runCrawl, type Usage } from "../crawl/run-crawl.ts";
 
 const PAGES = 1000;
 const PEERS = join(import.meta.dirname, "../peers");
@@ -20,7 +20,8 @@ export const run: Benchmark = async ({ scale }) => {
   try {
     const crawlee = await runCrawlee(site.url);
     const fetchCpu = await measureFetchStage(site.url, pages);
-    const { figures, usage } = await crawlOnce(site.url, pages);
+    const { all: figures, usage } = await crawlBoth(site.url, pages, { EMBEDDER__PROVIDER: "none" });
+    const embedded = await crawlBoth(site.url, pages, {});
     return {
       fetch_cpu_ms_per_page: fetchCpu,
       node_cpu_ms_per_page: figures.nodeCpuMs / figures.pages,
@@ -30,6 +31,9 @@ export const run: Benchmark = async ({ scale }) => {
       crawlee_pages_per_second: crawlee.pages_per_second,
       aws_calls_per_1000_pages: (usage.calls * 1000) / figures.pages,
       usd_per_million_pages: (usage.usd * 1_000_000) / figures.pages,
+      pages_per_second_embedded: embedded.all.pages / embedded.all.seconds,
+      embed_cpu_ms_per_page: cpuMsPerPage(embedded.all) - cpuMsPerPage(figures),
+      seconds_to_vector_searchable: embedded.few.seconds,
     };
   } finally {
     await site.child.stop();
@@ -51,19 +55,39 @@ async function runCrawlee(siteUrl: string) {
   return await readJsonLine<{ crawled: number; cpu_ms_per_page: number; pages_per_second: number }>(child);
 }
 
-async function crawlOnce(siteUrl: string, pages: number) {
+const cpuMsPerPage = ({ nodeCpuMs, postgresCpuMs, pages }: CrawlFigures): number => (nodeCpuMs + postgresCpuMs) / pages;
+
+/** Of a small site, by whose seconds one sees how long the last page takes until its meaning is found. */
+const FEW_PAGES = 300;
+
+/** @param env with an embedder, a job is completed when all its chunks have their vectors */
+async function crawlBoth(siteUrl: string, pages: number, env: Record<string, string>) {
+  const small = await startSite(FEW_PAGES);
+  try {
+    return await withInstance([siteUrl, small.url], env, async (instance) => {
+      const few = await runCrawl(instance, small.url, FEW_PAGES);
+      const before = await instance.call<Usage>("GET", "/_local/usage");
+      const all = await runCrawl(instance, siteUrl, pages);
+      const after = await instance.call<Usage>("GET", "/_local/usage");
+      const usage = { calls: after.totalCalls - before.totalCalls, usd: after.totalUsd - before.totalUsd };
+      return { few, all, usage };
+    });
+  } finally {
+    await small.child.stop();
+  }
+}
+
+async function withInstance<T>(
+  siteUrls: readonly string[],
+  env: Record<string, string>,
+  work: (instance: Instance) => Promise<T>,
+): Promise<T> {
   const warmUpSite = await startSite(WARM_UP_PAGES);
-  const hosts = [siteUrl, warmUpSite.url].map((url) => new URL(url).host).join(",");
-  const instance = await startInstance({ env: { EMBEDDER__PROVIDER: "none", ACCESS__ALLOW_HOSTS: hosts } });
+  const hosts = [...siteUrls, warmUpSite.url].map((url) => new URL(url).host).join(",");
+  const instance = await startInstance({ env: { ...env, ACCESS__ALLOW_HOSTS: hosts } });
   try {
     await runCrawl(instance, warmUpSite.url, WARM_UP_PAGES);
-    const before = await instance.call<Usage>("GET", "/_local/usage");
-    const figures = await runCrawl(instance, siteUrl, pages);
-    const after = await instance.call<Usage>("GET", "/_local/usage");
-    return {
-      figures,
-      usage: { calls: after.totalCalls - before.totalCalls, usd: after.totalUsd - before.totalUsd },
-    };
+    return await work(instance);
   } finally {
     await instance.stop();
     await warmUpSite.child.stop();

@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { QueueSender } from "../../platform/aws/queues.ts";
 import type { Logger } from "../../platform/observability/log.ts";
 
-const EMBED_BATCH_SIZE = 32;
+const EMBED_BATCH_SIZE = 128;
 
 /** Of the job whose chunks they are. */
 type EmbedPriority = "high" | "normal" | "low";

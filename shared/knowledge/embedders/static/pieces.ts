@@ -62,7 +62,7 @@ function visitAsciiWords(vocabulary: Vocabulary, plain: string, take: Take): voi
     }
     if (end > start) {
       const row = vocabulary.rowOf(plain, start, end, hash, false);
-      if (!(row < 0 ? visitWord(vocabulary, plain.slice(start, end), take) : take(row))) return;
+      if (!(row < 0 ? visitPieces(vocabulary, plain.slice(start, end), take) : take(row))) return;
     }
     start = end + 1;
   }
@@ -70,13 +70,16 @@ function visitAsciiWords(vocabulary: Vocabulary, plain: string, take: Take): voi
 
 const isAlphanumeric = (code: number): boolean => (code >= 97 && code <= 122) || (code >= 48 && code <= 57);
 
-/** The word where it is known; otherwise, from its start, the longest piece that fits, again and again. */
 function visitWord(vocabulary: Vocabulary, word: string, take: Take): boolean {
   let whole = EMPTY_HASH;
   for (let at = 0; at < word.length; at++) whole = hashFurther(whole, word.charCodeAt(at));
   const row = vocabulary.rowOf(word, 0, word.length, whole, false);
-  if (row >= 0) return take(row);
-  const unspaced = STARTS_UNSPACED.test(word);
+  return row < 0 ? visitPieces(vocabulary, word, take) : take(row);
+}
+
+/** Of a word that is not known as a whole: from its start the longest piece that fits, again and again. */
+function visitPieces(vocabulary: Vocabulary, word: string, take: Take): boolean {
+  const unspaced = NOT_ASCII.test(word) && STARTS_UNSPACED.test(word);
   const bounds = boundsOf(word);
   const count = unspaced ? bounds.length - 1 : Math.min(bounds.length - 1, LONGEST_WORD);
   const reach = unspaced ? LONGEST_UNSPACED_PIECE : LONGEST_PIECE;
@@ -117,10 +120,17 @@ function longestPiece(
   return [-1, first + 1];
 }
 
+/** Where the characters of a text begin that has none beyond U+FFFF. */
+const UNITS = Uint32Array.from({ length: 256 }, (_, at) => at);
+
 /** Where its characters begin, and its end; a character beyond U+FFFF takes two code units. */
 function boundsOf(word: string): ArrayLike<number> {
+  if (!SURROGATE.test(word)) {
+    return word.length < UNITS.length
+      ? UNITS.subarray(0, word.length + 1)
+      : Uint32Array.from({ length: word.length + 1 }, (_, at) => at);
+  }
   const bounds = new Uint32Array(word.length + 1);
-  if (!SURROGATE.test(word)) return bounds.map((_, at) => at);
   let count = 0;
   let at = 0;
   for (const character of word) {
