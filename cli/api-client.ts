@@ -23,7 +23,7 @@ export class ApiFailure extends CliError {
   constructor(status: number, answer: ErrorBody) {
     const body = withCode(answer);
     const access = body.code === "AUTH_REQUIRED" || body.code === "FORBIDDEN";
-    super(describe(status, body), access ? EXIT.access : EXIT.failed, hintFor(body));
+    super(describe(status, body), access ? EXIT.access : status === 400 ? EXIT.usage : EXIT.failed, hintFor(body));
     this.body = answer;
   }
 }

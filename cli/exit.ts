@@ -4,6 +4,7 @@ export const EXIT = {
   done: 0,
   /** The API refused the request, or the job failed. */
   failed: 1,
+  /** Of the command line, or of the API: what it was given is no request. */
   usage: 2,
   unreachable: 3,
   /** No key, or one that is not accepted. */

@@ -1,7 +1,7 @@
 /** The routes that list and show jobs, and cancel them. */
 import { z } from "zod";
 import { deadLettersOf } from "../../shared/crawl/jobs/failed.ts";
-import { listJobs, listJobUrls, readJob } from "../../shared/crawl/jobs/views.ts";
+import { listJobs, listJobUrls, readJob, readJobRun } from "../../shared/crawl/jobs/views.ts";
 import { cancelJob } from "../../shared/crawl/submit/cancel-job.ts";
 import { ApiError } from "../../shared/platform/errors.ts";
 import { cursorPage, cursorParameter, encodeCursor } from "../adapters/api/cursor.ts";
@@ -9,7 +9,7 @@ import { defineRoute } from "../adapters/api/route.ts";
 import type { CrawlApi } from "./dependencies.ts";
 import { deadLetterJson, deadLetterSchema } from "./failures.ts";
 import { JOB_STATUSES } from "./requests.ts";
-import { jobJson, jobResponseSchema, jobSchema, jobUrlJson, jobUrlSchema, pageOf } from "./responses.ts";
+import { jobJson, jobResponseSchema, jobRunSchema, jobSchema, jobUrlJson, jobUrlSchema, pageOf } from "./responses.ts";
 
 const params = z.strictObject({ job_id: z.uuid() });
 /** Of `listJobUrls`: a priority and the hash of a URL. */
@@ -24,10 +24,15 @@ export const showJob = defineRoute(
     summary: "A job: its state, counts and stop reason, and page by page what became of its URLs",
     params,
     query: z.strictObject({ limit: limit.default(100), cursor: cursorParameter(urlPosition) }),
-    response: jobSchema.extend({ dead_letters: z.array(deadLetterSchema), results: pageOf(jobUrlSchema) }),
+    response: jobSchema.extend({
+      run: jobRunSchema.nullable(),
+      dead_letters: z.array(deadLetterSchema),
+      results: pageOf(jobUrlSchema),
+    }),
   },
   async ({ params: { job_id }, query }, { sql }: CrawlApi) => {
     const job = await readJob(sql, job_id);
+    const run = await readJobRun(sql, job_id);
     if (job === undefined) throw notFound(job_id);
     const { urls, next } = await listJobUrls(sql, job_id, { limit: query.limit, after: query.cursor });
     const next_cursor = next === null ? null : encodeCursor(next);
@@ -35,6 +40,7 @@ export const showJob = defineRoute(
     const dead_letters = letters.map(deadLetterJson);
     return {
       ...jobJson(job),
+      run,
       dead_letters,
       results: { items: urls.map(jobUrlJson), next_cursor, has_more: next !== null },
     };

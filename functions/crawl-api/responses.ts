@@ -1,7 +1,10 @@
 /** Jobs as the crawl API shows them. */
 import { z } from "zod";
 import type { JobUrlView, JobView } from "../../shared/crawl/jobs/views.ts";
-import { PRIORITIES } from "../../shared/crawl/settings/job-settings.ts";
+import { crawlConfigSchema } from "../../shared/crawl/settings/crawl-config.ts";
+import { PRIORITIES, STRATEGIES } from "../../shared/crawl/settings/job-settings.ts";
+import { scopeSchema } from "../../shared/crawl/urls/scope.ts";
+import { NOT_INDEXED } from "../../shared/knowledge/documents/documents.ts";
 import { JOB_STATUSES } from "./requests.ts";
 
 /** The reference's JobResponse. */
@@ -53,10 +56,31 @@ export const jobSchema = z.object({
     unembedded_chunks: count,
   }),
   /** At most ten seeds are shown; the results have them all. */
-  settings: z.object({ seeds: z.array(z.string()), max_depth: count, max_pages: count, tags: z.array(z.string()) }),
+  settings: z.object({
+    seeds: z.array(z.string()),
+    max_depth: count,
+    max_pages: count,
+    strategy: z.enum(STRATEGIES),
+    tags: z.array(z.string()),
+  }),
   created_at: time,
   started_at: time.nullable(),
   completed_at: time.nullable(),
+});
+
+/** What a job runs with beside its `settings`: the values in force, with secrets hidden. */
+export const jobRunSchema = z.object({
+  scope: scopeSchema,
+  keywords: z.array(z.string()),
+  score_threshold: z.number(),
+  max_pages_per_host: count.nullable(),
+  /** null: as the deployment is set. */
+  concurrency: count.nullable(),
+  /** Whether its pages become searchable. */
+  index: z.boolean(),
+  cache: z.enum(["use", "bypass"]),
+  cache_ttl_s: count,
+  config: crawlConfigSchema,
 });
 
 export function jobJson(job: JobView): z.input<typeof jobSchema> {
@@ -104,6 +128,8 @@ export const jobUrlSchema = z.object({
     })
     .nullable(),
   document_id: z.uuid().nullable(),
+  /** Why a crawled page has no document; null where it has one, had one, or may get one. */
+  no_document: z.enum([...NOT_INDEXED, "not_asked"]).nullable(),
 });
 
 export function jobUrlJson(url: JobUrlView): z.input<typeof jobUrlSchema> {

@@ -33,7 +33,7 @@ export function guardFauxqs(app: FauxqsApp, signatures: SignatureCheck): void {
   app.addHook("onRequest", async (request, reply) => {
     const { method, url, headers } = request;
     const service = method === "POST" && request.routeOptions.url === "/" ? "sqs" : "s3";
-    const refusal = refusalOf(headers);
+    const refusal = refusalOf(request.raw);
     if (refusal !== undefined) return send(reply, refuse(service, refusal.status, "AccessDenied", refusal.message));
     try {
       claims.set(request, signatures.claimOf({ method, url: request.raw.url ?? url, headers }, [service]));

@@ -96,7 +96,7 @@ export async function answerFrom(service: Service, request: IncomingMessage, res
 /** @throws what ended the request's connection */
 async function answerOf(request: IncomingMessage, options: Service): Promise<ServiceAnswer> {
   const { method = "", url = "", headers } = request;
-  const refusal = refusalOf(headers);
+  const refusal = refusalOf(request);
   if (refusal !== undefined) return errorAnswer(refusal.status, "AccessDeniedException", refusal.message);
   try {
     const claim = options.signatures.claimOf({ method, url, headers }, [options.service]);

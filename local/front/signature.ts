@@ -64,6 +64,9 @@ interface Stated {
   expiresS: number | undefined;
 }
 
+/** Of the clocks of client and service, as AWS has it. */
+const LARGEST_SKEW_MS = 15 * 60_000;
+
 const NO_SECRET =
   "The embedded services take the credentials of this start only: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY " +
   "in runtime.json of the state folder";
@@ -93,8 +96,12 @@ export function createSignatureCheck(credentials: EmbeddedCredentials): Signatur
       if (!services.includes(service)) {
         throw new SignatureError("service", `Signed for ${service}, which is not served here`);
       }
-      if (expiresS !== undefined && Date.now() > timeOf(stated.date) + expiresS * 1000) {
+      const ageMs = Date.now() - timeOf(stated.date);
+      if (expiresS !== undefined && ageMs > expiresS * 1000) {
         throw new SignatureError("expired", "The URL has expired: ask for a new one");
+      }
+      if (ageMs < -LARGEST_SKEW_MS || (expiresS === undefined && ageMs > LARGEST_SKEW_MS)) {
+        throw new SignatureError("expired", `Signed at ${stated.date}, over 15 minutes from the time here: sign anew`);
       }
       assertAllSigned(head.headers, stated);
       return {

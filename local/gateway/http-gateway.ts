@@ -57,7 +57,7 @@ export async function startHttpGateway(options: HttpGatewayOptions): Promise<Htt
   const server = createServer((request, response) => {
     const requestId = randomUUID();
     response.on("error", () => {});
-    const fault = refusalOf(request.headers, true) ?? malformation(request);
+    const fault = refusalOf(request, true) ?? malformation(request);
     if (fault !== undefined) return refuse(response, requestId, fault.status, CODES[fault.status], fault.message);
     if (!isOpen) return refuse(response, requestId, 503, "SERVICE_UNAVAILABLE", "Starting or stopping: try again");
     serve(options, match, bodies, { request, response, requestId }).catch((error: unknown) => {

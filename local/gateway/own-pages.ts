@@ -16,7 +16,7 @@ const OWN = new Set(["/_local/usage", "/metrics"]);
 /** @returns whether it answered */
 export function answerOwnPage(pages: OwnPages, request: IncomingMessage, response: ServerResponse, url: URL): boolean {
   if (request.method !== "GET" || !OWN.has(url.pathname)) return false;
-  const refusal = refusalOf(request.headers);
+  const refusal = refusalOf(request);
   if (refusal !== undefined) {
     response.writeHead(refusal.status, { "content-type": "text/plain" });
     response.end(`${refusal.message}\n`);

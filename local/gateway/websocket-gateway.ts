@@ -86,7 +86,7 @@ export function openWebSocketGateway({
   };
 
   const connect = async (request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> => {
-    const refusal = refusalOf(request.headers, true);
+    const refusal = refusalOf(request, true);
     if (refusal !== undefined) return refuse(socket, refusal.status);
     if (!isOpen()) return refuse(socket, 503);
     const query = connectQuery(request);

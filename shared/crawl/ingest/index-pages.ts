@@ -5,8 +5,8 @@ import {
   type IndexedPages,
   type IndexTarget,
   insertDocuments,
-  isIndexable,
   NOTHING_INDEXED,
+  whyNotIndexed,
 } from "../../knowledge/documents/documents.ts";
 import { carryOver, findActiveDocuments } from "../../knowledge/embedding/carry-over.ts";
 import type { Transaction } from "../../platform/database/database.ts";
@@ -62,7 +62,7 @@ export async function indexPages(
   const documents = pages.flatMap(({ capture, captureId, finalUrl, finalHash, outcome, url }) => {
     const { extraction } = capture;
     if (outcome.state !== "crawled" || capture.notModified || extraction === null) return [];
-    if (!isIndexable(extraction, config.languages)) return [];
+    if (whyNotIndexed(extraction, config.languages) !== null) return [];
     const page = { capture: { ...capture, extraction }, captureId, url: finalUrl, urlHash: finalHash };
     return [documentOf({ ...page, parentUrl: url.discoveredFrom }, limits)];
   });

@@ -207,7 +207,7 @@ async function takePages(
   const [job, locked] = await Promise.all([peekJob(tx, jobId), lockPages(tx, jobId, taskId, placed)]);
   if (job === undefined || locked.length === 0) return ANSWERED_BEFORE;
   const checked = await checkCapturedPages(tx, job, locked);
-  const stored = await insertCaptures(tx, jobId, batchKey, checked);
+  const stored = await insertCaptures(tx, job, batchKey, checked);
   const pages = await carryUnmodified(tx, job, stored.map(withOutcome));
   const indexed = await indexPages(tx, job, pages, embedding?.maxTokens ?? null, log);
   return await advanceJob(tx, { job, taskId, pages, indexed, embeds: embedding !== null, log });

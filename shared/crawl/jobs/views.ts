@@ -1,7 +1,9 @@
 /** Reads jobs as the API shows them. */
 import type { Rendering } from "../../capture/capture.ts";
+import type { NotIndexed } from "../../knowledge/documents/documents.ts";
 import type { Queryable } from "../../platform/database/database.ts";
-import type { Priority } from "../settings/job-settings.ts";
+import { type JobSettings, jobSettingsSchema, type Priority, type Strategy } from "../settings/job-settings.ts";
+import { withoutSecrets } from "../settings/secrets.ts";
 import type { JobKind, JobStatus } from "./lifecycle.ts";
 
 export interface JobView {
@@ -22,7 +24,7 @@ export interface JobView {
     chunks: number;
     unembedded_chunks: number;
   };
-  settings: { seeds: string[]; max_depth: number; max_pages: number; tags: string[] };
+  settings: { seeds: string[]; max_depth: number; max_pages: number; strategy: Strategy; tags: string[] };
   collection_id: string | null;
   cancel_requested: boolean;
   error: string | null;
@@ -68,7 +70,42 @@ export function jobColumns(sql: Queryable) {
     json_build_object('discovered', discovered, 'open', open_urls, 'crawled', crawled, 'failed', failed,
       'skipped', skipped, 'documents', documents, 'chunks', chunks, 'unembedded_chunks', unembedded_chunks) as counts,
     json_build_object('seeds', jsonb_path_query_array(settings, ${`$.seeds[0 to ${SHOWN_SEEDS - 1}]`}::text::jsonpath),
-      'max_depth', settings->'max_depth', 'max_pages', settings->'max_pages', 'tags', settings->'tags') as settings`;
+      'max_depth', settings->'max_depth', 'max_pages', settings->'max_pages',
+      'strategy', coalesce(settings->>'strategy', 'bfs'), 'tags', settings->'tags') as settings`;
+}
+
+/** What a job runs with beside what every view of it shows, without secrets. */
+export type JobRun = Pick<
+  JobSettings,
+  | "scope"
+  | "keywords"
+  | "score_threshold"
+  | "max_pages_per_host"
+  | "concurrency"
+  | "index"
+  | "cache"
+  | "cache_ttl_s"
+  | "config"
+>;
+
+/** As many roots of its scope as seeds are shown; null where the job is of a kind that has no such settings. */
+export async function readJobRun(sql: Queryable, jobId: string): Promise<JobRun | null> {
+  const [row] = await sql<{ settings: unknown }[]>`select settings from jobs where id = ${jobId}`;
+  const settings = jobSettingsSchema.safeParse(row?.settings).data;
+  if (settings === undefined) return null;
+  const { scope, keywords, score_threshold, max_pages_per_host, concurrency, index, cache, cache_ttl_s, config } =
+    settings;
+  return {
+    scope: { ...scope, roots: scope.roots.slice(0, SHOWN_SEEDS) },
+    keywords,
+    score_threshold,
+    max_pages_per_host,
+    concurrency,
+    index,
+    cache,
+    cache_ttl_s,
+    config: withoutSecrets(config),
+  };
 }
 
 export interface JobUrlView {
@@ -96,7 +133,12 @@ export interface JobUrlView {
   /** Where it was opened in a browser, or was to be. */
   rendered: RenderedView | null;
   document_id: string | null;
+  /** Why a crawled page has no document; null where it has one, had one, or may get one. */
+  no_document: NoDocument | null;
 }
+
+/** `not_asked`: the job makes no page searchable; the others: see `whyNotIndexed`. */
+export type NoDocument = NotIndexed | "not_asked";
 
 export interface RenderedView extends Pick<Rendering, "reason" | "renderer"> {
   /** Whether the archive has its DOM. */
@@ -130,6 +172,8 @@ export async function listJobUrls(
         'reason', c.rendered->>'reason', 'renderer', c.rendered->>'renderer',
         'archived', jsonb_typeof(c.rendered->'warc') = 'object',
         'error_code', c.rendered->'error'->>'code', 'error_message', c.rendered->'error'->>'message') end as rendered, d.id as document_id,
+      case when f.state = 'crawled' and d.id is null
+        then case when j.settings->>'index' = 'false' then 'not_asked' else c.not_indexed end end as no_document,
       f.priority as cursor_priority, encode(f.url_hash, 'hex') as cursor_hash
     from frontier f
     join jobs j on j.id = f.job_id

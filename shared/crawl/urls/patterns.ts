@@ -58,12 +58,29 @@ function sizeOf(pattern: string): number | string {
 }
 
 /**
- * Whether any of the patterns is found anywhere in a text.
+ * Whether any of the patterns is found anywhere in a URL, as it is or as people read it: `/größe` and
+ * `/gr%C3%B6%C3%9Fe` are found in both.
  * @throws RE2JSException where a pattern is not of RE2's syntax
  */
-export function compilePatterns(patterns: readonly string[]): (text: string) => boolean {
+export function compilePatterns(patterns: readonly string[]): (url: string) => boolean {
   const compiled = patterns.map((pattern) => RE2JS.compile(pattern));
   // `test` would build an automaton, which for some patterns has a state for every character: megabytes and five times
   // the time
-  return (text) => compiled.some((each) => each.matcher(text).find());
+  const found = (text: string): boolean => compiled.some((each) => each.matcher(text).find());
+  return (url) => {
+    if (found(url)) return true;
+    const read = readableUrl(url);
+    return read !== url && found(read);
+  };
+}
+
+/** With the characters beyond ASCII that are percent-encoded in it as UTF-8. Whatever has a meaning in URLs stays. */
+function readableUrl(url: string): string {
+  return url.replaceAll(/(?:%[89a-f][0-9a-f])+/gi, (encoded) => {
+    try {
+      return decodeURIComponent(encoded);
+    } catch {
+      return encoded;
+    }
+  });
 }

@@ -136,7 +136,7 @@ it("crawls a site by scope, strategy and patterns, reads its results, and tries 
       .map((line) => JSON.parse(line)),
   ).toMatchObject([{ url: "https://site.example/docs/" }]);
   const wrong = await run(["jobs", "results", jobId, "--fields", "colour"]);
-  expect(wrong).toMatchObject({ code: 1, err: expect.stringContaining("colour") });
+  expect(wrong).toMatchObject({ code: 2, err: expect.stringContaining("colour") });
   expect(wrong.err).toContain("VALIDATION_ERROR");
   expect(await run(["jobs", "retry", jobId])).toMatchObject({ code: 0, out: expect.stringContaining("tries again") });
 });
@@ -187,7 +187,7 @@ it.each([
 it("says in words what is wrong with a value, and with --json as the API does", async () => {
   const wrong = ["--header", "X Y: 1", "--language", "Deutsch", "--proxy", "none"];
   const { code, out, err } = await run(["crawl", "https://a.example/", ...wrong, "--json"]);
-  expect(code).toBe(1);
+  expect(code).toBe(2);
   expect(err).toContain("not the name of a header");
   expect(err).toContain("not a language");
   expect(err).not.toMatch(/pattern|[\^$\\]/);
@@ -262,7 +262,7 @@ it("tells why a page cannot be scraped, and which of the fields of a file is wro
     "--format",
     "links",
   ]);
-  expect(refused).toMatchObject({ code: 1, err: expect.stringContaining("config.include_selectors[0]") });
+  expect(refused).toMatchObject({ code: 2, err: expect.stringContaining("config.include_selectors[0]") });
 });
 
 it("lists what a discovery found, one URL a line", async () => {
@@ -303,7 +303,8 @@ it("ends quietly where whoever reads along has left, as `| head` does", async ()
 });
 
 it("tells who left the scheme out to write the whole address", async () => {
-  expect(await run(["crawl", "example.org"])).toMatchObject({ code: 1, err: expect.stringContaining("https://") });
+  expect(await run(["crawl", "nonsense"])).toMatchObject({ code: 2, err: expect.stringContaining("URL_INVALID") });
+  expect(await run(["crawl", "example.org"])).toMatchObject({ code: 2, err: expect.stringContaining("https://") });
 });
 
 it("searches", async () => {

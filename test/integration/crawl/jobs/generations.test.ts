@@ -88,7 +88,28 @@ test("a page that asks not to be indexed any more leaves the index and stays in 
   await setup.crawl(siteOf("http://a.example", { "/0": hidden }));
   expect(await active(setup)).toEqual(["old /"]);
   const { urls } = await listJobUrls(setup.sql, job.job_id, { limit: 1 });
-  expect(urls).toMatchObject([{ state: "crawled", title: "hidden", document_id: null }]);
+  expect(urls).toMatchObject([{ state: "crawled", title: "hidden", document_id: null, no_document: "noindex" }]);
+});
+
+test("a crawled page without a document says why, another has one", async () => {
+  const setup = await crawlSetup();
+  const answers = {
+    "/fine": page("fine"),
+    "/empty": "<html><head><title>Empty</title></head><body></body></html>",
+    "/french": page("fr").replace("<html", '<html lang="fr"'),
+    "/gone": { status: 404, error: { code: "HTTP_404", message: "gone", retryable: false } },
+  };
+  const urls = Object.keys(answers).map((path) => `http://why.example${path}`);
+  const reasons = async (fields: Parameters<typeof newJob>[1]) => {
+    const job = await createJob(setup.dependencies, newJob(urls, fields));
+    await setup.crawl(siteOf("http://why.example", answers));
+    const { urls: shown } = await listJobUrls(setup.sql, job.job_id, { limit: 10 });
+    return Object.fromEntries(
+      shown.map(({ url, document_id, no_document }) => [new URL(url).pathname, no_document ?? document_id !== null]),
+    );
+  };
+  expect(await reasons({})).toEqual({ "/fine": true, "/empty": "no_text", "/french": "language", "/gone": false });
+  expect(await reasons({ handling: { index: false } })).toMatchObject({ "/fine": "not_asked", "/gone": false });
 });
 
 test("collections hold editions of their own", async () => {

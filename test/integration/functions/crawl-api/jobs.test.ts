@@ -37,6 +37,37 @@ it("shows state, counts and what became of each URL, page by page", async () => 
   expect(seen).toEqual(urls);
 });
 
+it("shows what a job runs with, and no secret of it", async () => {
+  const { body } = await callApi(api, {
+    path: "/api/v1/crawl/deep",
+    key: setup.keys.write,
+    json: {
+      url: "https://run.example/docs/",
+      strategy: "best_first",
+      keywords: ["Tide"],
+      scope: "prefix",
+      exclude: ["/old/"],
+      config: {
+        headers: { "X-Api-Key": "hush-1", "X-From": "me" },
+        cookies: [{ host: "a.example", name: "s", value: "hush-2" }],
+      },
+    },
+  });
+  const shown = await get(`/api/v1/crawl/${body.job_id}`);
+  expect(shown.body).toMatchObject({
+    settings: { strategy: "best_first", max_depth: 2 },
+    run: {
+      scope: { mode: "prefix", roots: ["run.example/docs/"], exclude: ["/old/"] },
+      keywords: ["tide"],
+      score_threshold: 0.4,
+      cache: "bypass",
+      index: true,
+      config: { chunk_size: 512, render: "never", headers: { "X-From": "me" } },
+    },
+  });
+  expect(JSON.stringify(shown.body)).not.toContain("hush-");
+});
+
 it.each([
   ["an unknown id", uuidv7()],
   ["what can be no id", "17"],

@@ -161,3 +161,20 @@ test("a task carries all roots of a job of few, and of a job of thousands those 
   }
   expect(taskScope(scopeOfSeeds(seeds, { mode: "host", include: ["x"] }), "www.site1.example").include).toEqual([]);
 });
+
+test.each([
+  ["/größe/", "/gr%C3%B6%C3%9Fe/1", true],
+  ["/gr%C3%B6%C3%9Fe/", "/gr%C3%B6%C3%9Fe/1", true],
+  ["/größe/", "/größe/1", true],
+  ["^http://e\\.example/日本/$", "/%E6%97%A5%E6%9C%AC/", true],
+  ["q=.*é", "/?q=caf%C3%A9", true],
+  // neither UTF-8 nor beyond ASCII
+  ["/größe/", "/gr%F6%DFe/1", false],
+  ["/a/b", "/a%2Fb", false],
+])("the pattern %s finds %s: %s", (pattern, path, found) => {
+  const url = new URL(path, "http://e.example/").href;
+  const mode = "host" as const;
+  const seeds = ["http://e.example/"];
+  expect(admits(scopeOfSeeds(seeds, { mode, include: [pattern] }), url)).toBe(found);
+  expect(admits(scopeOfSeeds(seeds, { mode, exclude: [pattern] }), url)).toBe(!found);
+});

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { extractPage } from "../../../../shared/extract/extract-page.ts";
-import { byteOffsets, chunkLimits, isIndexable } from "../../../../shared/knowledge/documents/documents.ts";
+import { byteOffsets, chunkLimits, whyNotIndexed } from "../../../../shared/knowledge/documents/documents.ts";
 import { rowsOf } from "../../../../shared/platform/database/rows.ts";
 
 const sizes = { chunk_size: 512, chunk_overlap: 50, min_chunk_size: 50 };
@@ -19,12 +19,13 @@ test("an overlap as large as the chunk still moves on", () => {
 
 test("a page becomes searchable in the wanted languages, if it has text and does not object", () => {
   const page = extractPage('<html lang="fr"><p>Bonjour tout le monde', { url: "http://a.example/" });
-  expect(isIndexable(page, ["en"])).toBe(false);
-  expect(isIndexable(page, ["en", "fr"])).toBe(true);
-  expect(isIndexable(page, ["*"])).toBe(true);
-  expect(isIndexable({ ...page, language: "und" }, ["en"])).toBe(true);
-  expect(isIndexable({ ...page, text: " \n" }, ["*"])).toBe(false);
-  expect(isIndexable({ ...page, robots: { noindex: true, nofollow: false } }, ["*"])).toBe(false);
+  expect(whyNotIndexed(page, ["en"])).toBe("language");
+  expect(whyNotIndexed(page, ["en", "fr"])).toBeNull();
+  expect(whyNotIndexed(page, ["*"])).toBeNull();
+  expect(whyNotIndexed({ ...page, language: "und" }, ["en"])).toBeNull();
+  expect(whyNotIndexed({ ...page, text: " \n" }, ["*"])).toBe("no_text");
+  expect(whyNotIndexed({ ...page, robots: { noindex: true, nofollow: false } }, ["*"])).toBe("noindex");
+  expect(whyNotIndexed(null, ["*"])).toBe("type");
 });
 
 test("rows hold any text: what PostgreSQL cannot store is replaced, and no length changes", () => {

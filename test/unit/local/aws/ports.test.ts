@@ -139,6 +139,24 @@ test("a body, a path or a header other than the signed one is refused", async ()
   expect(await put("/bucket/signed", "one")).toBe(200);
 });
 
+test("a call whose time is over 15 minutes from the time here is refused, at every service", async () => {
+  for (const [endpoint, service] of [
+    [aws.sqsAndS3, "s3"],
+    [aws.dynamo, "dynamodb"],
+    [scheduler.url, "scheduler"],
+  ] as const) {
+    const { host } = new URL(endpoint);
+    const signer = new SignatureV4({ credentials, region: "us-east-1", service, sha256: Sha256, uriEscapePath: false });
+    const answer = async (minutes: number) => {
+      const request = { method: "GET", protocol: "http:", hostname: "", path: "/", query: {}, headers: { host } };
+      const { headers } = await signer.sign(request, { signingDate: new Date(Date.now() + minutes * 60_000) });
+      return await (await fetch(endpoint, { headers })).text();
+    };
+    for (const minutes of [-60, -16, 16, 60]) expect(await answer(minutes), service).toContain("15 minutes");
+    for (const minutes of [-14, 0, 14]) expect(await answer(minutes), service).not.toContain("15 minutes");
+  }
+});
+
 test("a presigned URL opens what it was made for, until it expires, and nothing else", async () => {
   const Key = "of a/page ü+1.html";
   await s3().send(new PutObjectCommand({ Bucket: "bucket", Key, Body: "page" }));
@@ -172,6 +190,8 @@ test("pages of a browser and foreign names are refused whatever they know", asyn
       ["127.0.0.1.evil.example", 403],
       ["localhost@evil.example", 400],
       ["127.0.0.1/path", 400],
+      ["127.0.0.1\r\nHost: evil.example", 400],
+      ["127.0.0.1\r\nOrigin: http://127.0.0.1\r\nOrigin: https://evil.example", 400],
     ] as const) {
       expect(await raw(endpoint, `POST / HTTP/1.1\r\nHost: ${host}\r\nContent-Length: 2\r\n\r\n{}`)).toMatch(
         new RegExp(`^HTTP/1.1 ${status}`),
