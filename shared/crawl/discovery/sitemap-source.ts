@@ -52,13 +52,17 @@ export const sitemapSource: UrlSource = {
     for (const url of named)
       reading.want({ url, depth: 0, robots: url.origin === root.origin ? "invited" : "obey", guessed: false });
     await reading.readAll();
-    for (const path of USUAL_SITEMAPS)
-      reading.want({ url: new URL(path, root), depth: 0, robots: "obey", guessed: true });
-    await reading.readAll();
+    // a site that says where its sitemaps are needs no guesses, each of which waits for a slot of the host
+    const guesses = reading.lists === 0;
+    if (guesses) {
+      for (const path of USUAL_SITEMAPS)
+        reading.want({ url: new URL(path, root), depth: 0, robots: "obey", guessed: true });
+      await reading.readAll();
+    }
     if (context.collector.full) return null;
     const links = await homePageLinks(context, root);
     for (const url of links) reading.want({ url, depth: 0, robots: "obey", guessed: false });
-    if (links.length === 0) {
+    if (links.length === 0 && guesses) {
       for (const path of USUAL_FEEDS)
         reading.want({ url: new URL(path, root), depth: 0, robots: "obey", guessed: true });
     }

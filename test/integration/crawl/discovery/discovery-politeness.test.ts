@@ -27,7 +27,7 @@ test("what robots.txt forbids is not asked for, unless it names it itself", asyn
   const found = await harness.find(site.origin);
   expect(pathsOf(found)).toEqual(["/1"]);
   expect(site.paths()).toEqual(["/named.xml"]);
-  expect(found.noted).toContain("ROBOTS_DENIED /sitemap.xml");
+  expect(found.noted).toContain("ROBOTS_DENIED /");
 });
 
 test("a robots.txt that cannot be had forbids all, and the job says so", async () => {

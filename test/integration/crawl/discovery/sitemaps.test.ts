@@ -77,6 +77,20 @@ test("sitemaps and feeds at the usual places are found, and what is not there is
   expect(found.notes).toEqual([]);
 });
 
+test("nothing is guessed where robots.txt names a sitemap; where that cannot be read, it is", async () => {
+  await using site = await siteWith((self) => ({
+    "/robots.txt": { body: `Sitemap: ${self.origin}/named.xml` },
+    "/named.xml": sitemapOf(self, "/1"),
+    "/": html("<title>Home</title>"),
+  }));
+  const harness = await discoveryHarness();
+  expect(pathsOf(await harness.find(site.origin))).toEqual(["/1"]);
+  expect(site.paths()).toEqual(["/named.xml", "/"]);
+  site.route({ "/named.xml": { status: 404 } });
+  await harness.find(site.origin);
+  expect(site.paths()).toEqual(expect.arrayContaining(["/sitemap.xml", "/feed"]));
+});
+
 test("feeds that the home page links to are read, wherever its base says they are", async () => {
   await using site = await siteWith((self) => ({
     "/": html(`<base href="/blog/"><link rel="ALTERNATE nofollow" type="application/rss+xml" href="news">
