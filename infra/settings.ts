@@ -20,7 +20,7 @@ const settingsSchema = z
     teiUrl: url.optional(),
     teiModel: z.string().min(1).optional(),
     teiDimension: z.coerce.number().int().min(1).max(65_536).optional(),
-    /** Image of a Crawl4AI server, e.g. `unclecode/crawl4ai:` and a version, to render pages instead of Chromium. */
+    /** Image of a Crawl4AI server, e.g. `unclecode/crawl4ai:0.9.2`, to render pages instead of Chromium. */
     crawl4aiImage: z.string().min(1).optional(),
     userAgent: z.string().min(1).optional(),
     logLevel: z.enum(["debug", "info", "warn", "error"]).default("info"),

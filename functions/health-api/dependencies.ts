@@ -8,6 +8,7 @@ import { s3Client, sqsClient } from "../../shared/platform/aws/clients.ts";
 import type { Config } from "../../shared/platform/config.ts";
 import { type Check, databaseCheck } from "../../shared/platform/observability/readiness.ts";
 import { once, onceMade } from "../../shared/platform/once.ts";
+import { checkCrawl4Ai } from "../../shared/render/crawl4ai.ts";
 import { type ApiContainer, createApiContainer } from "../adapters/api/container.ts";
 
 export interface HealthApi extends ApiContainer {
@@ -33,6 +34,9 @@ function createChecks({ config, sql, dynamo }: ApiContainer): Record<string, Che
       ),
     dynamodb: (abortSignal) =>
       dynamo.send(new GetCommand({ TableName: config.stateTable, Key: { pk: "health" } }), { abortSignal }),
+    ...(config.crawl4aiUrl === ""
+      ? {}
+      : { crawl4ai: (signal) => checkCrawl4Ai({ url: config.crawl4aiUrl }, { signal }) }),
     ...embeddingChecks(config),
   };
 }

@@ -24,7 +24,12 @@ export const dependencies = once(() => {
     renderer:
       config.crawl4aiUrl === ""
         ? createChromiumRenderer(createChromium({ guard, userAgent, executable, log }))
-        : createCrawl4AiRenderer({ url: config.crawl4aiUrl, timeoutMs: config.crawl4aiTimeoutS * 1000, userAgent }),
+        : createCrawl4AiRenderer({
+            url: config.crawl4aiUrl,
+            token: config.crawl4aiToken,
+            timeoutMs: config.crawl4aiTimeoutS * 1000,
+            userAgent,
+          }),
     egress: createEgress({
       direct: guard.dispatcher(),
       through: (server) => guard.proxyDispatcher(server),

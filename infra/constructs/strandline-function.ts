@@ -207,7 +207,10 @@ function environmentOf(spec: FunctionSpec, { settings, data, rendering }: Surrou
     ...(teiDimension === undefined ? {} : { TEI__EMBEDDING_DIMENSION: String(teiDimension) }),
     ...(qdrantUrl === undefined ? {} : { QDRANT__URL: qdrantUrl }),
     ...(userAgent === undefined ? {} : { FETCH__USER_AGENT: userAgent }),
-    ...(spec.grants.renderer && rendering ? { CRAWL4AI__URL: rendering.url } : {}),
+    // resolved when it is deployed: where the function stands there is no way to Secrets Manager
+    ...(spec.grants.renderer && rendering
+      ? { CRAWL4AI__URL: rendering.url, CRAWL4AI__TOKEN: rendering.token.secretValue.unsafeUnwrap() }
+      : {}),
     ...(spec.grants.providerKeys ? { HARVEST__SECRET_ARN: data.providerKeys.secretArn } : {}),
     ...(spec.grants.database
       ? {

@@ -22,8 +22,10 @@ import {
   FargateService,
   FargateTaskDefinition,
   type ICluster,
+  Secret as TaskSecret,
 } from "aws-cdk-lib/aws-ecs";
 import { LogGroup, RetentionDays } from "aws-cdk-lib/aws-logs";
+import { type ISecret, Secret } from "aws-cdk-lib/aws-secretsmanager";
 import { PrivateDnsNamespace } from "aws-cdk-lib/aws-servicediscovery";
 import type { Construct } from "constructs";
 import { acknowledge } from "../acknowledge.ts";
@@ -44,6 +46,8 @@ export class RenderingStack extends Stack {
   /** Of the function that asks the service: nobody else gets through. */
   readonly callers: SecurityGroup;
   readonly url: string;
+  /** What the service asks of whoever calls it. */
+  readonly token: ISecret;
 
   constructor(scope: Construct, id: string, { settings, ...props }: RenderingStackProps) {
     super(scope, id, props);
@@ -55,6 +59,7 @@ export class RenderingStack extends Stack {
       allowAllOutbound: true,
     });
     this.addQueueEndpoint();
+    this.token = this.createToken();
     const domain = `${settings.name}.internal`;
     this.createService(settings, domain);
     this.url = `http://crawl4ai.${domain}:${PORT}`;
@@ -99,6 +104,15 @@ export class RenderingStack extends Stack {
     });
   }
 
+  private createToken(): ISecret {
+    const token = new Secret(this, "Token", {
+      description: "Strandline: the token of the Crawl4AI service, for both sides",
+      generateSecretString: { passwordLength: 48, excludePunctuation: true },
+    });
+    acknowledge(token, ["SMG4"], "Both sides read it when they are deployed: a new one takes a deployment");
+    return token as ISecret;
+  }
+
   private createService({ crawl4aiImage, name }: RenderingStackProps["settings"], domain: string): void {
     const { vpc } = this;
     const securityGroup = new SecurityGroup(this, "Service", {
@@ -118,6 +132,8 @@ export class RenderingStack extends Stack {
     task.addContainer("crawl4ai", {
       image: ContainerImage.fromRegistry(crawl4aiImage),
       portMappings: [{ containerPort: PORT }],
+      // without it the image listens on loopback alone
+      secrets: { CRAWL4AI_API_TOKEN: TaskSecret.fromSecretsManager(this.token) },
       logging: new AwsLogDriver({
         streamPrefix: "crawl4ai",
         logGroup: new LogGroup(this, "Log", {

@@ -144,6 +144,11 @@ export const CONFIG_FIELDS = {
     z.string().default(""),
     "Crawl4AI server that renders the pages of crawls instead; empty: Chromium does",
   ),
+  crawl4aiToken: field(
+    "CRAWL4AI__TOKEN",
+    z.string().default(""),
+    "The `CRAWL4AI_API_TOKEN` of that server, which answers nobody without it",
+  ),
   crawl4aiTimeoutS: field("CRAWL4AI__TIMEOUT_S", integer(60, 1, 600), "Longest wait for a page of that server"),
   embedder: field(
     "EMBEDDER__PROVIDER",

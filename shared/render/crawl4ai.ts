@@ -1,8 +1,10 @@
 /**
- * Crawl4AI's server as renderer: `POST /crawl {urls, browser_config, crawler_config}` answers `{success, results}` with
- * one result per URL; 429 and 5xx mean that it is overloaded or broken. It asks the site for the page itself.
+ * Crawl4AI's server, 0.9 or newer, as renderer. `POST /crawl/stream` answers one line of JSON for each URL, with DOM and
+ * message even where the page failed; `POST /crawl` answers such a page by a bare 500. It asks the site for the page
+ * itself.
  * https://docs.crawl4ai.com/core/self-hosting/
  */
+import { randomBytes } from "node:crypto";
 import { z } from "zod";
 import {
   CallFailed,
@@ -12,6 +14,7 @@ import {
   type JsonReply,
   jsonIfAny,
 } from "../platform/json-client.ts";
+import { COPY_SHADOW_ROOTS, LONGEST_SILENCE_MS, SHOWS_TEXT } from "./page-scripts.ts";
 import {
   type FetchedDocument,
   RenderError,
@@ -22,33 +25,36 @@ import {
 
 export interface Crawl4AiOptions {
   url: string;
+  /** `CRAWL4AI_API_TOKEN` of the server. */
+  token: string;
   /** For one page, waiting in the server's own queue included. */
   timeoutMs: number;
   userAgent: string;
 }
 
-const answerSchema = z.looseObject({
-  results: z
-    .array(
-      z.looseObject({
-        success: z.boolean(),
-        html: z.string().nullish(),
-        redirected_url: z.string().nullish(),
-        error_message: z.string().nullish(),
-      }),
-    )
-    .length(1),
+const resultSchema = z.looseObject({
+  html: z.string().nullish(),
+  success: z.boolean(),
+  redirected_url: z.string().nullish(),
+  redirected_status_code: z.number().nullish(),
+  status_code: z.number().nullish(),
+  error_message: z.string().nullish(),
 });
+type Result = z.infer<typeof resultSchema>;
 
-/** Of the JSON answer: it holds the page several times over, as HTML, cleaned, and as Markdown. */
+const healthSchema = z.looseObject({ version: z.string() });
+
+/** Of the answer: JSON writes a DOM of other scripts than Latin with up to three times its length. */
 const LARGEST_ANSWER = 64 * 1024 * 1024;
 const LARGEST_DOM = 20_000_000;
 /** What the server needs beside the page's own time. */
 const OVERHEAD_MS = 5_000;
+const VERSION_TIMEOUT_MS = 5_000;
 const LONGEST_REASON = 500;
 
-export function createCrawl4AiRenderer({ url, timeoutMs: ownTimeoutMs, userAgent }: Crawl4AiOptions): Renderer {
-  const endpoint = new URL(`${url.replace(/\/+$/, "")}/crawl`);
+export function createCrawl4AiRenderer(options: Crawl4AiOptions): Renderer {
+  const endpoint = new URL(`${withoutSlash(options.url)}/crawl/stream`);
+  let isFit: Promise<void> | undefined;
   return {
     name: "crawl4ai",
     asksAgain: true,
@@ -58,27 +64,95 @@ export function createCrawl4AiRenderer({ url, timeoutMs: ownTimeoutMs, userAgent
           "Crawl4AI gets no actions, cookies and mobile windows from here: leave them out, or unset CRAWL4AI__URL";
         throw new RenderError("RENDER_FAILED", message);
       }
-      const limit = Math.min(timeoutMs, ownTimeoutMs);
+      isFit ??= checkCrawl4Ai(options);
+      await isFit.catch((error: unknown) => {
+        isFit = undefined;
+        throw error;
+      });
+      const limit = Math.min(timeoutMs, options.timeoutMs);
+      const own = Math.max(1000, limit - OVERHEAD_MS);
+      const mark = `data-strandline-${randomBytes(8).toString("hex")}`;
       const size = window && { viewport_width: window.width, viewport_height: window.height };
-      const browserParams = { headless: true, user_agent: userAgent, ...size };
       const request = {
         urls: [document.url],
-        browser_config: { type: "BrowserConfig", params: browserParams },
+        browser_config: {
+          type: "BrowserConfig",
+          params: { headless: true, user_agent: options.userAgent, accept_downloads: false, ...size },
+        },
         crawler_config: {
           type: "CrawlerRunConfig",
           params: {
             cache_mode: "bypass",
-            page_timeout: Math.max(1000, limit - OVERHEAD_MS),
-            ...(waitFor === undefined ? {} : { wait_for: `css:${waitFor}` }),
+            stream: true,
+            // the DOM, and neither Markdown nor anything else that is made of it
+            prefetch: true,
+            max_retries: 0,
+            wait_until: "networkidle",
+            page_timeout: own,
+            wait_for: `js:${readiness(mark, waitFor, own)}`,
+            wait_for_timeout: own,
           },
         },
       };
+      const headers = authorization(options.token);
       const limits = { timeoutMs: limit, maxBytes: LARGEST_ANSWER, signal };
-      const reply = await ask({ method: "POST", url: endpoint, body: request, ...limits });
+      const reply = await ask({ method: "POST", url: endpoint, headers, body: request, ...limits });
       if (reply.status !== 200) throw refusal(reply);
-      return pageOf(reply, document, waitFor);
+      return pageOf(resultOf(reply), document, mark, waitFor);
     },
   };
+}
+
+/**
+ * Whether the server can be reached and is one that may be asked.
+ * @throws RenderError
+ */
+export async function checkCrawl4Ai(
+  { url }: Pick<Crawl4AiOptions, "url">,
+  { timeoutMs = VERSION_TIMEOUT_MS, signal }: { timeoutMs?: number; signal?: AbortSignal } = {},
+): Promise<void> {
+  const health = new URL(`${withoutSlash(url)}/health`);
+  const reply = await ask({ method: "GET", url: health, timeoutMs, signal });
+  if (reply.status !== 200) throw refusal(reply);
+  const { data } = healthSchema.safeParse(jsonIfAny(reply));
+  const [major = 0, minor = 0] = (data?.version ?? "").split(".").map((part) => Number.parseInt(part, 10) || 0);
+  if (major > 0 || minor >= 9) return;
+  const found = data === undefined ? "CRAWL4AI__URL names no Crawl4AI server" : `Crawl4AI is ${data.version}`;
+  const why = "before 0.9 its pages reach private addresses and one page's DOM comes back under another's URL";
+  throw new RenderError("RENDERER_UNAVAILABLE", `${found}: 0.9 or newer is needed, since ${why}`, { retryable: false });
+}
+
+const withoutSlash = (url: string): string => url.replace(/\/+$/, "");
+
+const authorization = (token: string): Record<string, string> =>
+  token === "" ? {} : { authorization: `Bearer ${token}` };
+
+/**
+ * A function that the server runs in the page every 100 ms, until it answers true. It leaves in an attribute of the root
+ * element how the waiting ended and which document it was: changes of the history change the page's URL, and not that.
+ */
+function readiness(mark: string, waitFor: string | undefined, timeoutMs: number): string {
+  const selector = JSON.stringify(waitFor ?? null);
+  const patience = waitFor === undefined ? LONGEST_SILENCE_MS : timeoutMs;
+  return `(() => {
+  const since = Date.now();
+  return () => {
+    const selector = ${selector};
+    let end = "";
+    try {
+      const ready = selector === null ? ${SHOWS_TEXT} : document.querySelector(selector) !== null;
+      if (ready) end = "ready";
+    } catch {
+      end = "invalid";
+    }
+    if (end === "" && Date.now() - since < ${patience}) return false;
+    ${COPY_SHADOW_ROOTS}
+    const [loaded] = performance.getEntriesByType("navigation");
+    const url = loaded ? loaded.name : location.href;
+    document.documentElement.setAttribute("${mark}", (end || "late") + " " + encodeURIComponent(url));
+    return true;
+  };
+})()`;
 }
 
 async function ask(call: JsonCall): Promise<JsonReply> {
@@ -87,7 +161,8 @@ async function ask(call: JsonCall): Promise<JsonReply> {
   } catch (cause) {
     if (!(cause instanceof CallFailed)) throw cause;
     const [code, message] = FAULTS[cause.fault];
-    throw new RenderError(code, message, { cause });
+    // the server may have had too much to do
+    throw new RenderError(code, message, { cause, ...(cause.fault === "timeout" ? { retryable: true } : {}) });
   }
 }
 
@@ -97,36 +172,72 @@ const FAULTS: Record<CallFault, readonly [RenderErrorCode, string]> = {
   stopped: ["RENDER_STOPPED", "Nobody waits for the page any more"],
   "too large": ["RENDER_TOO_LARGE", `Crawl4AI's answer is over ${LARGEST_ANSWER} bytes`],
   unreachable: UNREACHABLE,
-  lost: UNREACHABLE,
+  lost: ["RENDERER_UNAVAILABLE", "Crawl4AI broke off its answer"],
   unreadable: UNREACHABLE,
 };
 
 function refusal({ status, body }: JsonReply): RenderError {
+  if (status === 401 || status === 403) {
+    const message = `Crawl4AI answered ${status}: CRAWL4AI__TOKEN must be the CRAWL4AI_API_TOKEN of the server`;
+    return new RenderError("RENDERER_UNAVAILABLE", message, { retryable: false });
+  }
   const why = `Crawl4AI answered ${status}: ${body.slice(0, LONGEST_REASON)}`;
   const mayPass = status === 429 || status >= 500 || (status >= 300 && status < 400);
   return new RenderError(mayPass ? "RENDERER_UNAVAILABLE" : "RENDER_FAILED", why);
 }
 
-function pageOf(reply: JsonReply, document: FetchedDocument, waitFor: string | undefined): RenderedPage {
-  const parsed = answerSchema.safeParse(jsonIfAny(reply));
-  const [result] = parsed.data?.results ?? [];
-  if (result === undefined)
-    throw new RenderError("RENDER_FAILED", "Crawl4AI's answer is not what its documentation says");
-  const { success, html, redirected_url: finalUrl, error_message: reason } = result;
-  if (!success) {
-    const why = reason?.slice(0, LONGEST_REASON) ?? "without a reason";
-    if (waitFor !== undefined && /wait condition|wait_for/i.test(why)) {
-      throw new RenderError("WAIT_FOR_TIMEOUT", `Nothing matched wait_for (${waitFor}) in time`);
+/** The line of the page: lines follow that only say that the stream is complete. */
+function resultOf({ body }: JsonReply): Result {
+  for (const line of body.split("\n")) {
+    if (line.trim() === "") continue;
+    let value: unknown;
+    try {
+      value = JSON.parse(line);
+    } catch (cause) {
+      throw new RenderError("RENDERER_UNAVAILABLE", "Crawl4AI's answer is no JSON, or was broken off", { cause });
     }
-    throw new RenderError("RENDER_FAILED", `Crawl4AI could not render the page: ${why}`);
+    const parsed = resultSchema.safeParse(value);
+    if (parsed.success) return parsed.data;
   }
-  if (!html) throw new RenderError("RENDER_FAILED", "Crawl4AI sent no HTML");
+  throw new RenderError("RENDERER_UNAVAILABLE", "Crawl4AI ended its answer without a result");
+}
+
+function pageOf(result: Result, document: FetchedDocument, mark: string, waitFor: string | undefined): RenderedPage {
+  const status = result.redirected_status_code ?? result.status_code ?? document.status;
+  if (status >= 400 && status !== document.status) {
+    const why = `The site answered ${status} when Crawl4AI asked it again`;
+    throw new RenderError("RENDER_FAILED", why, { retryable: status === 429 || status >= 500 });
+  }
+  const { html, redirected_url: finalUrl } = result;
+  if (!html) throw failureOf(result.error_message);
+  const found = new RegExp(` ${mark}="(ready|late|invalid) ([^"]*)"`).exec(html);
+  const [, end, encoded = ""] = found ?? [];
+  const loadedUrl = found ? decodeURIComponent(encoded) : finalUrl;
+  // what the browser followed is another page
+  if (loadedUrl && isElsewhere(loadedUrl, document.url)) {
+    return { html: null, navigations: [loadedUrl], shortcoming: null };
+  }
+  if (found === null) throw failureOf(result.error_message);
   if (html.length > LARGEST_DOM) throw new RenderError("RENDER_TOO_LARGE", `The DOM is over ${LARGEST_DOM} characters`);
-  // what it followed is another page, and this one stays as it was fetched
-  if (finalUrl && isElsewhere(finalUrl, document.url)) {
-    return { html: document.text, navigations: [finalUrl], shortcoming: null };
+  const dom = html.slice(0, found.index) + html.slice(found.index + found[0].length);
+  return { html: dom, navigations: [], shortcoming: waitFor === undefined ? null : missed(end, waitFor) };
+}
+
+function missed(end: string | undefined, waitFor: string): RenderError | null {
+  if (end === "invalid") return new RenderError("WAIT_FOR_INVALID", `wait_for is no CSS selector: ${waitFor}`);
+  if (end === "late") return new RenderError("WAIT_FOR_TIMEOUT", `Nothing matched wait_for (${waitFor}) in time`);
+  return null;
+}
+
+/** Of a page without a DOM, or with one that nobody could look into. */
+function failureOf(message: string | null | undefined): RenderError {
+  // first comes where in the server's code it happened
+  const why = (/Error: (.*)/s.exec(message ?? "")?.[1] ?? message ?? "").trim().slice(0, LONGEST_REASON);
+  if (/crash|Target (page|closed)|has been closed/i.test(why)) {
+    return new RenderError("RENDER_CRASHED", `The page went away: ${why}`);
   }
-  return { html, navigations: [], shortcoming: null };
+  if (/timeout/i.test(why)) return new RenderError("RENDER_TIMEOUT", `The page did not finish loading in time: ${why}`);
+  return new RenderError("RENDER_FAILED", `Crawl4AI could not render the page: ${why || "without a reason"}`);
 }
 
 function isElsewhere(a: string, b: string): boolean {

@@ -56,8 +56,8 @@ export interface RenderOptions {
 }
 
 export interface RenderedPage {
-  /** The DOM as HTML. */
-  html: string;
+  /** The DOM as HTML; null where the browser followed the page to another document. */
+  html: string | null;
   /** Other documents that the page wanted to be replaced by, absolute: they are not followed. */
   navigations: string[];
   /** What is not as it was asked for, though there is a DOM. */

@@ -49,6 +49,19 @@ test("only the render function is told of it, and only its security group gets t
   }
 });
 
+test("the service and the render function have the same token, and nobody else has it", () => {
+  const [secret] = inStack("AWS::SecretsManager::Secret");
+  const [task] = inStack("AWS::ECS::TaskDefinition");
+  expect(secret).toBeDefined();
+  expect(JSON.stringify(task?.Properties["ContainerDefinitions"])).toMatch(
+    new RegExp(`"CRAWL4AI_API_TOKEN","ValueFrom":\\{"Ref":"${secret?.logicalId}"`),
+  );
+  const told = TOPOLOGY.functions.filter(({ name }) =>
+    JSON.stringify(functionOf(name).Properties["Environment"]).includes("CRAWL4AI__TOKEN"),
+  );
+  expect(told.map(({ name }) => name)).toEqual(["render"]);
+});
+
 test("it shares no network with the database, and its task has no permissions of its own", () => {
   expect(inStack("AWS::EC2::VPC")).toHaveLength(1);
   expect(JSON.stringify(functionOf("render").Properties["VpcConfig"])).not.toMatch(/network/);

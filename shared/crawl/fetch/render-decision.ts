@@ -7,7 +7,7 @@
  * to be filled.
  */
 import type { Extraction } from "../../extract/extraction.ts";
-import { onlyLoads } from "../../render/chromium/placeholder.ts";
+import { onlyLoads } from "../../render/page-scripts.ts";
 import type { CrawlConfig } from "../settings/crawl-config.ts";
 import { type RenderSignals, renderSignals } from "./render-signals.ts";
 

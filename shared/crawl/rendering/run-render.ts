@@ -49,6 +49,8 @@ export interface RenderDelivery {
 
 /** Tries of a page whose fault is transient. */
 const MAX_TRIES = 3;
+/** Of one that a server did not answer: with the queue's growing delays, they outlive a restart of some minutes. */
+const MAX_TRIES_OF_SERVER = 10;
 /** Kept free at the end of the function's time, to deliver the capture. */
 const CLOSING_MS = 15_000;
 const PATIENCE_MS = 30_000;
@@ -115,7 +117,7 @@ export async function runRenderTask(
     if (isInfrastructureFault(error)) throw error;
     if (poll.signal.aborted) return await without(poll.signal.reason as CaptureError, "unwanted", elapsed());
     const failure = asRenderError(error);
-    if (failure.retryable && receiveCount < MAX_TRIES) {
+    if (failure.retryable && receiveCount < mostTries(renderer, failure)) {
       throw new RetryableError(failure.message, { code: failure.code, cause: error });
     }
     return await without(captureError(failure), "failed", elapsed());
@@ -132,6 +134,10 @@ export async function runRenderTask(
   });
 }
 
+function mostTries({ asksAgain }: Renderer, { code }: RenderError): number {
+  return asksAgain && code === "RENDERER_UNAVAILABLE" ? MAX_TRIES_OF_SERVER : MAX_TRIES;
+}
+
 /** The capture with the DOM archived, and its text where the DOM has one. */
 async function withDom(
   { objects, renderer, settings, clock }: RenderDependencies,
@@ -141,6 +147,7 @@ async function withDom(
   take: number,
 ): Promise<Capture> {
   const { capture } = claim;
+  if (page.html === null) return withoutDom(claim, page);
   const now = clock.now();
   const dom = Buffer.from(page.html, "utf8");
   const recordId = newRecordId();
@@ -171,6 +178,16 @@ async function withDom(
   };
 }
 
+/** The capture as it was fetched, where the browser has followed the page to another one. */
+function withoutDom(claim: RenderClaim, { navigations: [target = "another page"] }: RenderedPage): Capture {
+  const { capture } = claim;
+  const extraction = capture.extraction && {
+    ...capture.extraction,
+    links: URL.canParse(target) ? [...new Set([...capture.extraction.links, target])] : capture.extraction.links,
+  };
+  return { ...capture, extraction, rendered: renderingOf(claim, captureError(replacedBy(target))) };
+}
+
 /** It has no furniture, and nothing that a selector of pages could mean. */
 const WHOLE_PDF = { include: [], exclude: [], mainOnly: false };
 
@@ -186,12 +203,15 @@ function shortcomingOf(
   const [before, after] = [capture, content].map(({ extraction }) => extraction?.text.length ?? 0) as [number, number];
   const [target] = page.navigations;
   if (target !== undefined && after <= before) {
-    return new RenderError("RENDER_NAVIGATED", `The page replaces itself by ${target}, which counts as a link of it`);
+    return replacedBy(target);
   }
   if (after === 0 && before > 0)
     return new RenderError("RENDER_EMPTY", "The scripts of the page left nothing of its text");
   return page.shortcoming;
 }
+
+const replacedBy = (target: string): RenderError =>
+  new RenderError("RENDER_NAVIGATED", `The page replaces itself by ${target}, which counts as a link of it`);
 
 /** Of the headers, those that say something of the content still hold. */
 function domResponse(capture: Capture, body: Buffer): HttpResponse {

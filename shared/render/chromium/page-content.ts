@@ -1,8 +1,8 @@
 /** Reads an open page: whether it is ready, and its DOM. */
 
+import { COPY_SHADOW_ROOTS, SHOWS_TEXT } from "../page-scripts.ts";
 import { RenderError } from "../renderer.ts";
 import type { OpenPage } from "./page.ts";
-import { onlyLoads } from "./placeholder.ts";
 
 const LOOK_EVERY_MS = 100;
 /** For one look into the page, while its own scripts may be busy. */
@@ -35,22 +35,10 @@ export async function waitForSelector(open: OpenPage, selector: string, deadline
  */
 export async function waitForText(open: OpenPage, deadline: number): Promise<void> {
   while (Date.now() + LOOK_EVERY_MS < deadline && open.navigations.length === 0) {
-    const text = await open.evaluate<string>(shownText, LOOK_TIMEOUT_MS).catch(() => "");
-    if (text.trim() !== "" && !onlyLoads(text)) return;
+    if (await open.evaluate<boolean>(SHOWS_TEXT, LOOK_TIMEOUT_MS).catch(() => false)) return;
     await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
   }
 }
-
-/** Runs inside the page: the beginning of its text, shadow roots included. */
-const shownText = `(() => {
-  const text = document.body ? document.body.innerText : "";
-  if (text.trim() !== "") return text.slice(0, 500);
-  for (const each of document.querySelectorAll("*")) {
-    const inside = each.shadowRoot ? each.shadowRoot.textContent : "";
-    if (inside.trim() !== "") return inside.slice(0, 500);
-  }
-  return "";
-})()`;
 
 /** The DOM as HTML. What lies in open shadow roots is copied into their hosts, where readers of HTML find it. */
 export async function readDom(open: OpenPage): Promise<string> {
@@ -61,20 +49,7 @@ export async function readDom(open: OpenPage): Promise<string> {
 
 /** Runs inside the page. */
 const serialise = `function (largest) {
-  const hosts = [];
-  const look = (root) => {
-    for (const each of root.querySelectorAll("*")) {
-      if (each.shadowRoot && hosts.length < 10000) { hosts.push(each); look(each.shadowRoot); }
-    }
-  };
-  look(document);
-  for (const host of hosts.reverse()) {
-    const copy = document.createElement("div");
-    for (const node of host.shadowRoot.childNodes) {
-      if (!/^(style|script|link)$/i.test(node.nodeName)) copy.append(node.cloneNode(true));
-    }
-    host.prepend(copy);
-  }
+  ${COPY_SHADOW_ROOTS}
   const type = document.doctype ? new XMLSerializer().serializeToString(document.doctype) + "\\n" : "";
   const html = document.documentElement ? document.documentElement.outerHTML : "";
   return html.length > largest ? null : type + html;

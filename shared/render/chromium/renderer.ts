@@ -1,5 +1,5 @@
 /** Renders pages with the container's Chromium. */
-
+import { LONGEST_SILENCE_MS } from "../page-scripts.ts";
 import { RenderError, type Renderer } from "../renderer.ts";
 import { act } from "./actions.ts";
 import type { Chromium } from "./browser.ts";
@@ -7,8 +7,6 @@ import { readDom, waitForSelector, waitForText } from "./page-content.ts";
 
 /** Kept of a page's time for reading its DOM and closing it. */
 const CLOSING_MS = 2_000;
-/** For a page that has loaded without a word. */
-const LONGEST_SILENCE_MS = 5_000;
 
 /** Makes the renderer on top of the container's browser. */
 export function createChromiumRenderer(chromium: Chromium): Renderer {
