@@ -1,7 +1,7 @@
 /**
- * Crawl4AI's server, 0.9 or newer, as renderer. `POST /crawl/stream` answers one line of JSON for each URL, with DOM and
- * message even where the page failed; `POST /crawl` answers such a page by a bare 500. It asks the site for the page
- * itself.
+ * Crawl4AI's server, 0.9 or newer, as renderer. `POST /crawl/stream` answers one line of JSON for each URL, with DOM
+ * and message even where the page failed; `POST /crawl` answers such a page by a bare 500. It asks the site for the
+ * page itself.
  * https://docs.crawl4ai.com/core/self-hosting/
  */
 import { randomBytes } from "node:crypto";
@@ -128,8 +128,9 @@ const authorization = (token: string): Record<string, string> =>
   token === "" ? {} : { authorization: `Bearer ${token}` };
 
 /**
- * A function that the server runs in the page every 100 ms, until it answers true. It leaves in an attribute of the root
- * element how the waiting ended and which document it was: changes of the history change the page's URL, and not that.
+ * A function that the server runs in the page every 100 ms, until it answers true. It leaves in an attribute of the
+ * root element how the waiting ended and which document it was: changes of the history change the page's URL, and not
+ * that.
  */
 function readiness(mark: string, waitFor: string | undefined, timeoutMs: number): string {
   const selector = JSON.stringify(waitFor ?? null);
