@@ -1,4 +1,5 @@
 /** Weighs what the names of a page's elements say against what the elements hold. */
+import { isText } from "domhandler";
 import { headingLevel } from "../parse/element-kinds.ts";
 import { PageElement } from "../parse/page-tree.ts";
 import type { Hint, HintReader } from "./hints.ts";
@@ -21,6 +22,8 @@ const NEVER_CONTENT = new Set("role cookie cookies consent gdpr gprd footer side
 
 /** Most prose of a notice: a few sentences beside a button or a link. */
 const NOTICE_PROSE = 400;
+/** Prose beside the headline from which what holds both is no furniture. */
+const HEADED_PROSE = 140;
 /** Prose below which a name is believed in any case. */
 const BELIEVED_PROSE = 25;
 
@@ -37,12 +40,20 @@ export class PageHints {
   disbelievesComments = false;
   private readonly reader: HintReader;
   private readonly refuted = new Set<string>();
+  /** What holds the headline and a text below it. */
+  private readonly headed = new Set<PageElement>();
   private readonly total: number;
 
-  /** @param body measured */
-  constructor(body: PageElement, reader: HintReader) {
+  /**
+   * @param body measured
+   * @param headline what it stands in is no furniture
+   */
+  constructor(body: PageElement, reader: HintReader, headline: PageElement | null) {
     this.reader = reader;
     this.total = body.prose;
+    for (let node = headline?.parent; node instanceof PageElement; node = node.parent) {
+      if (node.prose >= HEADED_PROSE) this.headed.add(node);
+    }
     this.refuteWords(body);
   }
 
@@ -52,7 +63,7 @@ export class PageHints {
    */
   applies(element: PageElement, total = this.total): boolean {
     const { name } = element;
-    if (name === "body" || name === "html" || name === "main") return false;
+    if (name === "body" || name === "html" || name === "main" || this.headed.has(element)) return false;
     if (isTeaser(element) && element.prose < total * REFUTES.unsure && !this.refuted.has(TEASER)) return true;
     if (name === "figcaption") return isPictureCaption(element);
     const isNamed = name === "aside" || name === "footer";
@@ -61,7 +72,7 @@ export class PageHints {
     if (this.disbelieves(element, hint, isNamed)) return false;
     if (!isNamed) {
       if (kind === "none" || this.refuted.has(word)) return false;
-      if (!sure && !isSupported(element)) return false;
+      if (!sure && (isWithinLine(element) || !isSupported(element))) return false;
     }
     return element.prose < total * REFUTES[kind === "comments" ? kind : sure ? "sure" : "unsure"];
   }
@@ -140,6 +151,11 @@ function holdsButton(element: PageElement): boolean {
       child instanceof PageElement &&
       (child.name === "button" || child.attribs.role === "button" || child.name === "input" || holdsButton(child)),
   );
+}
+
+/** A word among other words of a line. */
+function isWithinLine({ isBlock, prev, next }: PageElement): boolean {
+  return !isBlock && ((prev !== null && isText(prev) && /\S/.test(prev.data)) || (next !== null && isText(next) && /\S/.test(next.data)));
 }
 
 /** Links or a lack of sentences bear an unsure hint out. */
