@@ -182,7 +182,7 @@ function lowest(top: PageElement): PageElement[] {
       else if (
         child instanceof PageElement &&
         !child.dropped &&
-        (isSiblingContent(child) || (side === after && isShortSection(child)))
+        (isSiblingContent(child) || isOfKind(child, dominant) || (side === after && isShortSection(child)))
       )
         side.push(child);
     }
@@ -210,6 +210,15 @@ function widen(roots: PageElement[]): PageElement[] {
 function isSiblingContent(element: PageElement): boolean {
   if (element.weight < 80) return false;
   return element.linkLength < element.textLength * 0.2 && element.weight > element.textLength * 0.7;
+}
+
+/** Prose in a box that is named as the boxes within the dominant element: a wall cut the text in two. */
+function isOfKind({ attribs, name, weight, linkedHeadings }: PageElement, { children }: PageElement): boolean {
+  if (weight < 80 || linkedHeadings > 0 || attribs.class === undefined) return false;
+  return children.some(
+    (child) =>
+      child instanceof PageElement && !child.dropped && child.name === name && child.attribs.class === attribs.class,
+  );
 }
 
 /** A heading with a few words below it that are no links: opening hours, prices, an address. */
