@@ -24,6 +24,8 @@ const NEVER_CONTENT = new Set("role cookie cookies consent gdpr gprd footer side
 const NOTICE_PROSE = 400;
 /** Prose beside the headline from which what holds both is no furniture. */
 const HEADED_PROSE = 140;
+/** Prose beside which a footer is one, however much it holds: imprints are long. */
+const BESIDE_FOOTER = 140;
 /** Prose below which a name is believed in any case. */
 const BELIEVED_PROSE = 25;
 
@@ -74,7 +76,8 @@ export class PageHints {
       if (kind === "none" || this.refuted.has(word)) return false;
       if (!sure && (isWithinLine(element) || !isSupported(element))) return false;
     }
-    return element.prose < total * REFUTES[kind === "comments" ? kind : sure ? "sure" : "unsure"];
+    if (element.prose < total * REFUTES[kind === "comments" ? kind : sure ? "sure" : "unsure"]) return true;
+    return (name === "footer" || word === "footer") && total - element.prose >= BESIDE_FOOTER;
   }
 
   private disbelieves(element: PageElement, { kind, topical, word }: Hint, isNamed: boolean): boolean {
