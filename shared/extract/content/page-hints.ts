@@ -26,6 +26,8 @@ const NOTICE_PROSE = 400;
 const HEADED_PROSE = 140;
 /** Prose beside which a footer is one, however much it holds: imprints are long. */
 const BESIDE_FOOTER = 140;
+/** Text that a form has for each of its fields at most. */
+const TEXT_OF_FIELD = 400;
 /** Prose below which a name is believed in any case. */
 const BELIEVED_PROSE = 25;
 
@@ -68,6 +70,7 @@ export class PageHints {
     if (name === "body" || name === "html" || name === "main" || this.headed.has(element)) return false;
     if (isTeaser(element) && element.prose < total * REFUTES.unsure && !this.refuted.has(TEASER)) return true;
     if (name === "figcaption") return isPictureCaption(element);
+    if (name === "form" && element.prose < total * REFUTES.unsure && isFilledIn(element)) return true;
     const isNamed = name === "aside" || name === "footer";
     const hint = this.reader.hint(element);
     const { kind, sure, word } = hint;
@@ -159,6 +162,24 @@ function holdsButton(element: PageElement): boolean {
 /** A word among other words of a line. */
 function isWithinLine({ isBlock, prev, next }: PageElement): boolean {
   return !isBlock && ((prev !== null && isText(prev) && /\S/.test(prev.data)) || (next !== null && isText(next) && /\S/.test(next.data)));
+}
+
+/** Whether a form is there to be filled in, and does not only stand around a page. */
+function isFilledIn(form: PageElement): boolean {
+  const fields = countFields(form);
+  return fields > 0 && form.textLength < fields * TEXT_OF_FIELD;
+}
+
+const NO_FIELD = new Set("hidden submit button image reset checkbox radio".split(" "));
+
+function countFields(element: PageElement): number {
+  let fields = 0;
+  for (const child of element.children) {
+    if (!(child instanceof PageElement)) continue;
+    if (child.name === "textarea" || (child.name === "input" && !NO_FIELD.has(child.attribs.type ?? ""))) fields++;
+    else fields += countFields(child);
+  }
+  return fields;
 }
 
 /** Links or a lack of sentences bear an unsure hint out. */
