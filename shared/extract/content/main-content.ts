@@ -186,9 +186,17 @@ function lowest(top: PageElement): PageElement[] {
       )
         side.push(child);
     }
-    extras = { before: [...extras.before, ...before], after: [...after, ...extras.after] };
+    // What follows the only article of a page is none of it.
+    const outside = isWholeArticle(dominant, current) ? [] : [...after, ...extras.after];
+    extras = { before: [...extras.before, ...before], after: outside };
     current = dominant;
   }
+}
+
+/** Whether it is an article with most of a page's prose, and none follows it. */
+function isWholeArticle({ name, weight }: PageElement, { children }: PageElement): boolean {
+  if (name !== "article" || weight < MUCH_PROSE) return false;
+  return children.filter((child) => child instanceof PageElement && child.name === "article").length === 1;
 }
 
 /** Takes in what stands around a short text: facts, prices and addresses are no prose. */
