@@ -58,7 +58,7 @@ export function findMainContent(page: Page): MainContent {
   const headline = findHeadline(page, notes.headings);
   if (headline !== null) acquitHeadline(headline);
   const hints = new PageHints(top, reader, headline ?? page.h1);
-  const roots = selectEnough(top, notes, hints, () => select(top, page, headline, hints));
+  const roots = selectEnough(top, notes, hints, headline ?? page.h1, () => select(top, page, headline, hints));
   if (roots.some(holdsText)) return { roots };
   // Every part was taken for boilerplate, so none of it is.
   restore(top);
@@ -176,13 +176,14 @@ function lowest(top: PageElement): PageElement[] {
     if (dominant === undefined) return [...extras.before, current, ...extras.after];
     const before: PageElement[] = [];
     const after: PageElement[] = [];
+    const kinds = new Set(dominant.children.map(kindOf));
     let side = before;
     for (const child of current.children) {
       if (child === dominant) side = after;
       else if (
         child instanceof PageElement &&
         !child.dropped &&
-        (isSiblingContent(child) || isOfKind(child, dominant) || (side === after && isShortSection(child)))
+        (isSiblingContent(child) || isOfKind(child, kinds) || (side === after && isShortSection(child)))
       )
         side.push(child);
     }
@@ -221,13 +222,14 @@ function isSiblingContent(element: PageElement): boolean {
 }
 
 /** Prose in a box that is named as the boxes within the dominant element: a wall cut the text in two. */
-function isOfKind({ attribs, name, weight, linkedHeadings }: PageElement, { children }: PageElement): boolean {
-  if (weight < 80 || linkedHeadings > 0 || attribs.class === undefined) return false;
-  return children.some(
-    (child) =>
-      child instanceof PageElement && !child.dropped && child.name === name && child.attribs.class === attribs.class,
-  );
+function isOfKind(element: PageElement, kinds: ReadonlySet<string | null>): boolean {
+  return element.weight >= 80 && element.linkedHeadings === 0 && kinds.has(kindOf(element) ?? "");
 }
+
+const kindOf = (node: ChildNode): string | null =>
+  node instanceof PageElement && !node.dropped && node.attribs.class !== undefined
+    ? `${node.name} ${node.attribs.class}`
+    : null;
 
 /** A heading with a few words below it that are no links: opening hours, prices, an address. */
 function isShortSection({ headings, textLength, linkLength, shown, name }: PageElement): boolean {

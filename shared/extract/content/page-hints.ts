@@ -161,12 +161,15 @@ function holdsButton(element: PageElement): boolean {
 
 /** A word among other words of a line. */
 function isWithinLine({ isBlock, prev, next }: PageElement): boolean {
-  return !isBlock && ((prev !== null && isText(prev) && /\S/.test(prev.data)) || (next !== null && isText(next) && /\S/.test(next.data)));
+  return (
+    !isBlock &&
+    ((prev !== null && isText(prev) && /\S/.test(prev.data)) || (next !== null && isText(next) && /\S/.test(next.data)))
+  );
 }
 
 /** Whether a form is there to be filled in, and does not only stand around a page. */
 function isFilledIn(form: PageElement): boolean {
-  const fields = countFields(form);
+  const fields = form.textLength === 0 ? 0 : countFields(form);
   return fields > 0 && form.textLength < fields * TEXT_OF_FIELD;
 }
 

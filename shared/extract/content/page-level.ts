@@ -9,6 +9,9 @@ const TOO_LITTLE = 0.3;
 /** Less disbelief is enough where it gives this share of what more would give. */
 const ENOUGH = 0.6;
 const MUCH_PROSE = 1000;
+/** Prose below the headline from which an article is one, and the share of its article that is kept. */
+const HEADED_PROSE = 140;
+const MOST_OF_ARTICLE = 0.6;
 /** Prose of elements that hold no content by their kind, from which they are looked at. */
 const ENOUGH_PROSE = 25;
 /** Comments may be most of a page: they are its content only where next to nothing else is. */
@@ -25,12 +28,13 @@ export function selectEnough(
   top: PageElement,
   notes: Notes,
   hints: PageHints,
+  headline: PageElement | null,
   select: () => PageElement[],
 ): PageElement[] {
   let roots = select();
   const measured = new Set(notes.dropped.filter(({ dropped }) => dropped));
   const atFirst = kept(roots, measured, proseOf);
-  if (atFirst >= MUCH_PROSE) return roots;
+  if (atFirst >= MUCH_PROSE || isHeadedArticle(roots, atFirst, headline)) return roots;
   const unkept = [...measured].filter((element) => isContainer(element) && !isInDropped(element));
   for (const element of unkept) measure(element);
   const texts = unkept.filter((element) => element.prose >= ENOUGH_PROSE && !isNotice(element));
@@ -62,6 +66,21 @@ export function selectEnough(
     tryWith(best.disbelief);
   }
   return roots;
+}
+
+/** Whether most of the article that the headline stands in is kept: what stands beside an article is none of it. */
+function isHeadedArticle(roots: readonly PageElement[], prose: number, headline: PageElement | null): boolean {
+  let article: unknown = headline?.parent;
+  while (article instanceof PageElement && article.name !== "article") article = article.parent;
+  if (!(article instanceof PageElement) || prose < HEADED_PROSE || prose < article.prose * MOST_OF_ARTICLE)
+    return false;
+  const within = article;
+  return roots.every((root) => root === within || isWithin(root, within) || isWithin(within, root));
+}
+
+function isWithin({ parent }: PageElement, around: PageElement): boolean {
+  for (let node: unknown = parent; node instanceof PageElement; node = node.parent) if (node === around) return true;
+  return false;
 }
 
 /** A list of links, or a dialog that is shown. */

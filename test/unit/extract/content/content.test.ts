@@ -92,6 +92,44 @@ describe("main content", () => {
     expect(text).not.toContain("Buy now");
   });
 
+  it("keeps the first part of a text that a wall cuts in two, however many links it holds", () => {
+    const box = (inner: string): string => `<div class="column text">${inner}</div>`;
+    const linked = `<p>The <a href="/f">festival on the quay of the town by the sea</a>, was opened on Tuesday, and it drew a crowd that nobody had expected, as the organisers said in the evening, when all was over.</p>`;
+    const rest = ["market", "museum", "lamp", "pier"].map((topic) => box(paragraph(topic))).join("");
+    const { text } = extract(`<article>${box(linked)}<div class="wall">${rest}</div></article>`);
+    expect(text).toMatch(/^The festival on the quay/);
+    expect(text).toContain("The pier was opened");
+  });
+
+  it("ends with the only article of the page", () => {
+    const paragraphs = ["festival", "market", "museum", "lamp", "pier", "boat", "yard", "mast", "rope"]
+      .map(paragraph)
+      .join("");
+    const after = `<section class="capping"><p>You can read this paper on one device at a time, and another one of yours is reading it. Please sign in there.</p></section>`;
+    const { text } = extract(`<div><article>${paragraphs}</article>${after}</div>`);
+    expect(text).toContain("The rope was opened");
+    expect(text).not.toContain("one device");
+  });
+
+  it("goes on after an article that another one follows", () => {
+    const paragraphs = ["festival", "market", "museum", "lamp", "pier", "boat", "yard", "mast", "rope"]
+      .map(paragraph)
+      .join("");
+    const { text } = extract(`<div><article>${paragraphs}</article><article>${paragraph("dock")}</article></div>`);
+    expect(text).toContain("The dock was opened");
+  });
+
+  it("leaves out forms that are there to be filled in, and none that stands around a page", () => {
+    const paragraphs = ["festival", "market", "museum"].map(paragraph).join("");
+    const fields = `<p>Write to us, and tell us what you think of it, please.</p><label>Your name</label><input type="text"><label>What you have seen</label><textarea></textarea>`;
+    const within = extract(`<div>${paragraphs}<form>${fields}</form>${paragraph("pier")}</div>`).text;
+    expect(within).toContain("The pier was opened");
+    expect(within).not.toMatch(/Write to us|Your name|What you have seen/);
+    expect(extract(`<form><input type="text" name="q">${paragraphs}</form>`).text).toContain("The museum was opened");
+    const buttons = `<form>${paragraph("pier")}<input type="hidden" name="id"><input type="submit" value="Buy"></form>`;
+    expect(extract(`<div>${paragraphs}${buttons}</div>`).text).toContain("The pier was opened");
+  });
+
   it("drops teasers of other stories below the article", () => {
     const teaser = (n: number): string =>
       `<div class="card"><h3><a href="/s${n}">Story number ${n} has a long title</a></h3><p>A short summary of story ${n}, which is elsewhere.</p></div>`;

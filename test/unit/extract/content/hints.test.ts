@@ -62,6 +62,32 @@ describe("a word in a class or id decides nothing by itself", () => {
     for (const topic of ["moorings", "tags", "officers", "lamps"]) expect(found).toContain(`On ${topic}\n\n`);
   });
 
+  it.each([["container layout-right-sidebar"], ["page-with-newsletter"], ["breadcrumb-before"]])(
+    "where the headline and the text below it stand in a box named %j",
+    (names) => {
+      const links = Array.from(
+        { length: 20 },
+        (_, at) => `<li><a href="/${at}">Another story with a title, ${at}</a></li>`,
+      );
+      const imprint =
+        "The society of the harbour, founded in the year of the flood, prints what it hears. Write to it, please.";
+      const found = text(
+        `<h1>Site</h1><div class="${names}"><article><h1>On fees</h1><p>${prose("fees")}</p><p>${prose("fuel")}</p></article>
+      <ul>${links.join("")}</ul></div><div class="about"><p>${imprint}</p><p>${imprint.toUpperCase()}</p></div>`.replace(
+          "<h1>Site</h1>",
+          "",
+        ),
+      );
+      expect(found).toContain(`${prose("fees")}\n\n${prose("fuel")}`);
+    },
+  );
+
+  it("where a word amid a line has a tooltip", () => {
+    const word = `<abbr class="term has-tooltip">HRB<span aria-hidden="true">Harbour</span></abbr>`;
+    const found = text(`<h1>Fees</h1>${TOPICS.map((topic) => `<p>The ${word} says: ${prose(topic)}</p>`).join("")}`);
+    for (const topic of TOPICS) expect(found).toContain(`The HRB says: ${prose(topic)}`);
+  });
+
   it("where all posts of a thread are called comments", () => {
     const post = (topic: string): string => `<div class="comment"><b>Ada</b><p>${prose(topic)}</p></div>`;
     const found = text(`${NAVIGATION}<h1>Thread</h1><div class="comments">${TOPICS.map(post).join("")}</div>`);
@@ -89,5 +115,13 @@ describe("names that links, place or plain words bear out are believed", () => {
     const found = text(`<div>${article}<div class="${names}">${inner}</div></div>`);
     for (const topic of TOPICS) expect(found).toContain(prose(topic));
     expect(found.endsWith(prose("repairs"))).toBe(true);
+  });
+
+  it("as that of a footer whose imprint is longer than the text", () => {
+    const imprint = TOPICS.map((topic) => `<p>${prose(`owners of ${topic}`)}</p>`).join("");
+    const short = `<article><h1>Fees</h1><p>${prose("fees")}</p><p>${prose("fuel")}</p></article>`;
+    const found = text(`<div>${NAVIGATION}${short}<footer id="footer"><div>${imprint}</div></footer></div>`);
+    expect(found).toContain(prose("fuel"));
+    expect(found).not.toContain("owners of");
   });
 });
