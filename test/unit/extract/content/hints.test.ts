@@ -65,18 +65,11 @@ describe("a word in a class or id decides nothing by itself", () => {
   it.each([["container layout-right-sidebar"], ["page-with-newsletter"], ["breadcrumb-before"]])(
     "where the headline and the text below it stand in a box named %j",
     (names) => {
-      const links = Array.from(
-        { length: 20 },
-        (_, at) => `<li><a href="/${at}">Another story with a title, ${at}</a></li>`,
-      );
-      const imprint =
-        "The society of the harbour, founded in the year of the flood, prints what it hears. Write to it, please.";
+      const links = Array.from({ length: 20 }, (_, at) => `<li><a href="/${at}">Another story with a title</a></li>`);
+      const imprint = `<p>The society of the harbour, founded in the year of the flood, prints what it hears.</p>`;
+      const article = `<article><h1>On fees</h1><p>${prose("fees")}</p><p>${prose("fuel")}</p></article>`;
       const found = text(
-        `<h1>Site</h1><div class="${names}"><article><h1>On fees</h1><p>${prose("fees")}</p><p>${prose("fuel")}</p></article>
-      <ul>${links.join("")}</ul></div><div class="about"><p>${imprint}</p><p>${imprint.toUpperCase()}</p></div>`.replace(
-          "<h1>Site</h1>",
-          "",
-        ),
+        `<div class="${names}">${article}<ul>${links.join("")}</ul></div><div class="about">${imprint}${imprint}</div>`,
       );
       expect(found).toContain(`${prose("fees")}\n\n${prose("fuel")}`);
     },
