@@ -22,6 +22,9 @@ export const deadLetterSchema = z.object({
   created_at: z.iso.datetime(),
 });
 
+/** Why URLs of a job failed, the most frequent first; of a single job that is shown, none until it has ended. */
+export const errorCountsSchema = z.array(z.object({ code: z.string(), count: z.int() }));
+
 export function deadLetterJson(letter: DeadLetterView): z.input<typeof deadLetterSchema> {
   return {
     ...letter,
@@ -43,7 +46,7 @@ export const listFailed = defineRoute(
     response: pageOf(
       jobSchema.extend({
         retry_of: z.uuid().nullable(),
-        errors: z.array(z.object({ code: z.string(), count: z.int() })),
+        errors: errorCountsSchema,
         /** The newest 20. */
         dead_letters: z.array(deadLetterSchema),
       }),

@@ -2,12 +2,13 @@
 import { z } from "zod";
 import { deadLettersOf } from "../../shared/crawl/jobs/failed.ts";
 import { listJobs, listJobUrls, readJob, readJobRun } from "../../shared/crawl/jobs/views.ts";
+import { readErrorCounts } from "../../shared/crawl/jobs/without-pages.ts";
 import { cancelJob } from "../../shared/crawl/submit/cancel-job.ts";
 import { ApiError } from "../../shared/platform/errors.ts";
 import { cursorPage, cursorParameter, encodeCursor } from "../adapters/api/cursor.ts";
 import { defineRoute } from "../adapters/api/route.ts";
 import type { CrawlApi } from "./dependencies.ts";
-import { deadLetterJson, deadLetterSchema } from "./failures.ts";
+import { deadLetterJson, deadLetterSchema, errorCountsSchema } from "./failures.ts";
 import { JOB_STATUSES } from "./requests.ts";
 import { jobJson, jobResponseSchema, jobRunSchema, jobSchema, jobUrlJson, jobUrlSchema, pageOf } from "./responses.ts";
 
@@ -26,6 +27,7 @@ export const showJob = defineRoute(
     query: z.strictObject({ limit: limit.default(100), cursor: cursorParameter(urlPosition) }),
     response: jobSchema.extend({
       run: jobRunSchema.nullable(),
+      errors: errorCountsSchema,
       dead_letters: z.array(deadLetterSchema),
       results: pageOf(jobUrlSchema),
     }),
@@ -41,6 +43,7 @@ export const showJob = defineRoute(
     return {
       ...jobJson(job),
       run,
+      errors: await readErrorCounts(sql, job_id),
       dead_letters,
       results: { items: urls.map(jobUrlJson), next_cursor, has_more: next !== null },
     };

@@ -45,7 +45,7 @@ describe("a host that fails", () => {
     await using site = await startSite({}, () => ({ status: 500 }));
     const started = Date.now();
     const job = await instance.waitForJob(await crawl(pages(site, 150), {}));
-    expect(job).toMatchObject({ status: "completed", counts: { crawled: 0, failed: 150, open: 0 } });
+    expect(job).toMatchObject({ status: "failed", counts: { crawled: 0, failed: 150, open: 0 } });
     expect(Date.now() - started).toBeGreaterThan(3 * CIRCUIT_TIMEOUT_S * 1000);
     // five failures and what was under way, then one for each time the circuit was open
     expect(site.requests.length).toBeLessThan(40);

@@ -4,11 +4,12 @@
  */
 import type { Queryable } from "../../platform/database/database.ts";
 import { type JobView, jobColumns } from "./views.ts";
+import { type ErrorCount, errorCounts } from "./without-pages.ts";
 
 export interface FailedJobView extends JobView {
   retry_of: string | null;
   /** Why URLs of it failed, the most frequent first. */
-  errors: { code: string; count: number }[];
+  errors: ErrorCount[];
   /** The newest; see `SHOWN_LETTERS`. */
   dead_letters: DeadLetterView[];
 }
@@ -40,12 +41,7 @@ export async function listFailedJobs(
   { limit, after }: { limit: number; after?: string | undefined },
 ): Promise<FailedJobView[]> {
   const jobs = await sql<Omit<FailedJobView, "dead_letters">[]>`
-    select ${jobColumns(sql)}, retry_of, coalesce((
-      select json_agg(json_build_object('code', e.error_code, 'count', e.count) order by e.count desc, e.error_code)
-      from (
-        select coalesce(f.error_code, 'UNKNOWN') as error_code, count(*)::int as count from frontier f
-        where f.job_id = jobs.id and f.state = 'failed' group by 1
-      ) e), '[]') as errors
+    select ${jobColumns(sql)}, retry_of, ${errorCounts(sql)} as errors
     from jobs
     where (status = 'failed' or failed > 0 or id in (select job_id from dead_letters))
       and ${after === undefined ? sql`true` : sql`id < ${after}`}

@@ -12,6 +12,7 @@ import type { Logger } from "../../platform/observability/log.ts";
 import type { Priority } from "../settings/job-settings.ts";
 import { type JobSettings, jobSettingsSchema } from "../settings/job-settings.ts";
 import { recordJobEnded } from "./metrics.ts";
+import { whyNoPage } from "./without-pages.ts";
 
 export type JobKind = "pages" | "site" | "archive" | "import";
 export type JobStatus = "pending" | "running" | "embedding" | "completed" | "failed" | "cancelled";
@@ -137,23 +138,16 @@ export type Settled = "unchanged" | "embedding" | "completed" | "failed" | "canc
 /**
  * Moves the job on if its counts say so: running → embedding once no URL is open, → completed once no chunk waits for
  * its vector, activating the generation in this same transaction. To be called in the transaction that changed the
- * counts, after that change. A site job without a single page fails, so that a site that is down does not erase what is
- * known of it; a job of given pages completes, and its results say what became of each URL.
+ * counts, after that change. A job without a single page fails where something of it failed, and a site in any case, so
+ * that a site that is down does not erase what is known of it. Given pages that were all skipped, since robots.txt
+ * forbids them or their time was up, complete: that was asked for.
  * @param tx of `inTransaction`: the end is recorded once it is committed
  */
 export async function settleJob(tx: Transaction, jobId: string, log: Logger): Promise<Settled> {
   const job = await lockJob(tx, jobId);
   if (job === undefined || isFinished(job.status) || job.counts.open > 0) return "unchanged";
   if (job.cancelRequested) return await finish(tx, log, job, "cancelled", "manual_stop");
-  if (job.kind === "site" && job.counts.crawled === 0) {
-    const [first] = await tx<{ url: string; errorCode: string | null }[]>`
-      select url, error_code as "errorCode" from frontier where job_id = ${jobId} order by priority limit 1`;
-    const error =
-      `No page could be crawled: ${first?.url} ended with ${first?.errorCode}. ` +
-      "What was searchable before stays so.";
-    // its time may have been too short for a single page
-    return await finish(tx, log, job, "failed", job.stopReason === "timeout" ? "timeout" : "error", error);
-  }
+  if (job.counts.crawled === 0 && (job.kind === "site" || job.counts.failed > 0)) return await fail(tx, log, job);
   if (job.counts.unembedded > 0) {
     if (job.status === "embedding") return "unchanged";
     await tx`
@@ -162,16 +156,23 @@ export async function settleJob(tx: Transaction, jobId: string, log: Logger): Pr
       where id = ${jobId}`;
     return "embedding";
   }
-  // a job that is not to be indexed has no documents, and must not hide those of others
-  if (job.settings.index) {
-    await activateGeneration(tx, {
-      jobId,
-      generationId: job.generationId,
-      collectionId: job.collectionId,
-      wholeHosts: wholeHosts(job),
-    });
-  }
+  await activate(tx, job);
   return await finish(tx, log, job, "completed", job.stopReason ?? "completed");
+}
+
+async function fail(tx: Transaction, log: Logger, job: JobRow): Promise<Settled> {
+  // given pages that are gone (404, 410) are not found any more
+  if (job.kind === "pages") await activate(tx, job);
+  const why = await whyNoPage(tx, job.id);
+  const error = job.kind === "site" ? `${why}. What was searchable before stays so.` : why;
+  // its time may have been too short for a single page
+  return await finish(tx, log, job, "failed", job.stopReason === "timeout" ? "timeout" : "error", error);
+}
+
+/** A job that is not to be indexed has no documents, and must not hide those of others. */
+async function activate(tx: Transaction, job: JobRow): Promise<void> {
+  const { id: jobId, generationId, collectionId, settings } = job;
+  if (settings.index) await activateGeneration(tx, { jobId, generationId, collectionId, wholeHosts: wholeHosts(job) });
 }
 
 /** A crawl of whole hosts knows each of their pages; one that patterns narrow does not. */

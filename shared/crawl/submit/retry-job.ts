@@ -23,9 +23,9 @@ export interface Retry {
 const MAX_RETRIED_URLS = 10_000;
 
 /**
- * A job that failed is run again with the same settings, its time limit included. Of one that completed, or of given
- * pages where only transient faults are to be tried, the failed URLs are tried again, as given pages that replace
- * nothing else; those that an earlier retry has crawled are left out.
+ * A site that failed is run again with the same settings, its time limit included; of given pages that failed, all are
+ * tried again, those that were skipped too. Of a job that completed, or where only transient faults are to be tried,
+ * the failed URLs are, as given pages that replace nothing else. What an earlier retry has crawled is left out.
  * @throws ApiError 404 NOT_FOUND, of its proxy too; 409 PROXY_INACTIVE, JOB_UNFINISHED, RETRY_UNFINISHED where an
  * earlier retry still runs, NOTHING_TO_RETRY
  */
@@ -90,14 +90,13 @@ async function whatToRetry(
   if (status === "cancelled") {
     throw conflict("NOTHING_TO_RETRY", `Job ${id} was cancelled: send its request again where it is wanted after all`);
   }
-  // of given pages, all of which failed, each may have failed for a reason that has passed, or not
-  if (status === "failed" && (kind === "site" || only === "all")) {
+  if (status === "failed" && kind === "site") {
     const { seeds, max_depth: maxDepth, max_pages: maxPages } = settings;
     return { next: { ...again, kind, seeds, maxDepth, maxPages }, left: 0 };
   }
   const failed = await sql<{ url: string; total: number }[]>`
     select f.url, (count(*) over ())::int as total from frontier f left join captures c on c.id = f.capture_id
-    where f.job_id = ${id} and f.state = 'failed'
+    where f.job_id = ${id} and ${status === "failed" && only === "all" ? sql`true` : sql`f.state = 'failed'`}
       and ${only === "all" ? sql`true` : sql`(f.error_code = 'DEAD_LETTERED' or c.error_retryable)`}
       and not exists (
         select from jobs r join frontier done on done.job_id = r.id and done.url_hash = f.url_hash

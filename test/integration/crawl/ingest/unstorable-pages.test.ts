@@ -68,7 +68,7 @@ test("a page whose text cannot be cut into chunks is kept without it, and its jo
   const job = await createJob(setup.dependencies, newJob(["http://a.example/"]));
   const [task] = (await setup.tasks()) as [FetchTask];
   await ingestBatch(setup.dependencies, await setup.capture(task, site));
-  expect(await readJob(setup.sql, job.job_id)).toMatchObject({ status: "completed", counts: { failed: 1, open: 0 } });
+  expect(await readJob(setup.sql, job.job_id)).toMatchObject({ status: "failed", counts: { failed: 1, open: 0 } });
   const { urls } = await listJobUrls(setup.sql, job.job_id, { limit: 1 });
   expect(urls[0]).toMatchObject({ error_code: "EXTRACT_FAILED", error_message: expect.stringContaining("24 tokens") });
 });

@@ -148,7 +148,7 @@ test("with only=transient, faults that cannot have passed are left out", async (
     { ...setup.dependencies, redrive: { most: 0, firstS: 1 } },
     { queue: "fetch-normal", messageId: uuidv7(), body: JSON.stringify(task), receiveCount: 12, attributes: {} },
   );
-  expect(await readJob(setup.sql, job.job_id)).toMatchObject({ status: "completed", counts: { failed: 3 } });
+  expect(await readJob(setup.sql, job.job_id)).toMatchObject({ status: "failed", counts: { failed: 3 } });
   const { body } = await setup.retry(job.job_id, "?only=transient");
   expect(body).toMatchObject({ urls: 2 });
   const asked = (await setup.tasks()).flatMap((each) => each.urls.map(({ url }) => url));
@@ -215,4 +215,51 @@ test("what cannot be retried says why", async () => {
     status: 409,
     body: { code: "NOTHING_TO_RETRY", error: expect.stringContaining("cancelled") },
   });
+});
+
+test("a job without a single page failed where something of it failed, and says with which codes", async () => {
+  const setup = await failures();
+  const denied = failing("ROBOTS_DENIED");
+  const site = siteOf(base, { "/tls": failing("TLS_ERROR"), "/denied": denied, "/ok": page("ok") });
+  const endOf = async (paths: readonly string[]) => {
+    const { job_id } = await createJob(setup.dependencies, newJob(paths.map((path) => base + path)));
+    await setup.crawl(site);
+    const { status, stop_reason, error } = (await readJob(setup.sql, job_id)) ?? {};
+    return { status, stop_reason, error };
+  };
+  const failed = { status: "failed", stop_reason: "error" };
+  expect(await endOf(["/gone"])).toEqual({ ...failed, error: `The page failed: HTTP_404 (${base}/gone)` });
+  expect(await endOf(["/a", "/tls", "/b"])).toEqual({
+    ...failed,
+    error: "All 3 pages failed: 2 × HTTP_404, 1 × TLS_ERROR",
+  });
+  expect(await endOf(["/a", "/tls", "/denied"])).toEqual({
+    ...failed,
+    error: "Of 3 pages, 2 failed: 1 × HTTP_404, 1 × TLS_ERROR; 1 skipped: 1 × ROBOTS_DENIED",
+  });
+  const completed = { status: "completed", stop_reason: "completed", error: null };
+  expect(await endOf(["/a", "/ok"])).toEqual(completed);
+  // robots.txt was obeyed: that is no failure
+  expect(await endOf(["/denied"])).toEqual(completed);
+});
+
+test("a page that is gone is found no more, although its job failed; one that merely failed stays", async () => {
+  const setup = await failures();
+  const urls = [`${base}/gone`, `${base}/down`];
+  await createJob(setup.dependencies, newJob(urls));
+  await setup.crawl((url) => ({ html: page(url) }));
+  const job = await createJob(setup.dependencies, newJob(urls));
+  await setup.crawl(siteOf(base, { "/down": failing("TLS_ERROR") }));
+  expect(await readJob(setup.sql, job.job_id)).toMatchObject({ status: "failed" });
+  expect([...(await setup.sql`select url from documents_active`)]).toEqual([{ url: `${base}/down` }]);
+});
+
+test("given pages that all failed are tried again with those that were skipped, without what a retry has crawled", async () => {
+  const setup = await failures();
+  const late = failing("TIMEOUT");
+  const { job_id } = await createJob(setup.dependencies, newJob(["/a", "/b", "/late"].map((path) => base + path)));
+  await setup.crawl(siteOf(base, { "/late": late }));
+  expect((await setup.retry(job_id)).body).toMatchObject({ urls: 3 });
+  await setup.crawl(siteOf(base, { "/a": page("A"), "/late": late }));
+  expect((await setup.retry(job_id)).body).toMatchObject({ urls: 2 });
 });

@@ -27,7 +27,7 @@ test("a URL that keeps failing is tried four times, at growing distances, withou
   expect(waits[1]).toBeGreaterThanOrEqual(1_900);
   expect(waits[2]).toBeGreaterThanOrEqual(3_900);
   expect(await traceOf(setup.sql, job.job_id)).toMatchObject({
-    job: { status: "completed", counts: { crawled: 0, failed: 1, open: 0 } },
+    job: { status: "failed", counts: { crawled: 0, failed: 1, open: 0 } },
     frontier: [{ state: "failed", error_code: "HTTP_500" }],
     captures: Array(4).fill({ error_code: "HTTP_500" }),
   });

@@ -46,7 +46,7 @@ test("a poison batch goes to the dead-letter queue at once, its URLs end as fail
   expect(await ingest(await deliver(setup, "captures"), context)).toEqual({ batchItemFailures: [] });
   expect(await buryIt(await deliver(setup, "captures-dlq"), context)).toEqual({ batchItemFailures: [] });
   expect(await traceOf(setup.sql, job.job_id)).toMatchObject({
-    job: { status: "completed", counts: { failed: 2, open: 0 } },
+    job: { status: "failed", counts: { failed: 2, open: 0 } },
     frontier: [{ error_code: "DEAD_LETTERED" }, { error_code: "DEAD_LETTERED" }],
   });
   const records = await setup.sql`select queue, job_id, body from dead_letters`;

@@ -123,7 +123,7 @@ test("a task that never succeeds is sent again after 1, 4 and 16 minutes, and th
   await setup.bury("fetch-normal", dead.body, dead.attributes);
   expect(await setup.letters()).toMatchObject([{ state: "ended", redrives: 3, due: false }]);
   expect(await readJob(setup.sql, job.job_id)).toMatchObject({
-    status: "completed",
+    status: "failed",
     counts: { discovered: 2, crawled: 0, failed: 2, skipped: 0, open: 0 },
   });
 });
@@ -152,7 +152,7 @@ test("a message that can never be handled says so on its way to the dead-letter 
   expect(record?.messageAttributes["permanent_fault"]?.stringValue).toBe("BATCH_INVALID");
   await setup.bury("captures", record?.body ?? "", { permanent_fault: "BATCH_INVALID" });
   expect(await setup.letters()).toMatchObject([{ state: "ended", redrives: 0, error_code: "BATCH_INVALID" }]);
-  expect(await readJob(setup.sql, job.job_id)).toMatchObject({ status: "completed", counts: { failed: 2, open: 0 } });
+  expect(await readJob(setup.sql, job.job_id)).toMatchObject({ status: "failed", counts: { failed: 2, open: 0 } });
 });
 
 test("a fault of the database that passes is one that a message survives, whatever it is called", async () => {
@@ -197,7 +197,7 @@ test("a letter that waits ends with its job: cancelled, or out of time", async (
   expect(await setup.sweep()).toMatchObject({ redrivenLetters: 0, endedUrls: 4 });
   expect(await setup.letters()).toMatchObject([{ state: "ended" }, { state: "ended" }]);
   expect(await readJob(setup.sql, cancelled.job_id)).toMatchObject({ status: "cancelled", counts: { skipped: 2 } });
-  expect(await readJob(setup.sql, late.job_id)).toMatchObject({ status: "completed", counts: { failed: 2, open: 0 } });
+  expect(await readJob(setup.sql, late.job_id)).toMatchObject({ status: "failed", counts: { failed: 2, open: 0 } });
 });
 
 test("the sweep stays awake for a letter, and one that no queue takes is tried again", async () => {

@@ -76,7 +76,7 @@ test("a task that never answers is given up after its sendings, and the job ends
   await lapse(setup);
   expect(await sweep(setup.dependencies, Date.now())).toMatchObject({ renewedTasks: 0, endedUrls: 1 });
   expect(await traceOf(setup.sql, job.job_id)).toMatchObject({
-    job: { status: "completed", counts: { failed: 1, open: 0 } },
+    job: { status: "failed", counts: { failed: 1, open: 0 } },
     frontier: [{ state: "failed", error_code: "DEAD_LETTERED" }],
   });
 });
