@@ -1,15 +1,10 @@
 /** The Cranfield collection in SMART's own format: `cran.all.1400`, `cran.qry`, `cranqrel`. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { JudgedCollection } from "./judged-collection.ts";
 
-export interface Cranfield {
-  documents: { id: string; title: string; text: string }[];
-  queries: { id: string; text: string }[];
-  /** Relevant documents by query: those graded 1 to 4. */
-  relevant: Map<string, Set<string>>;
-}
-
-export async function readCranfield(directory: string): Promise<Cranfield> {
+/** A document is relevant where it is graded 1 to 4. */
+export async function readCranfield(directory: string): Promise<JudgedCollection> {
   const read = async (name: string) => await readFile(join(directory, name), "utf8");
   const documents = records(await read("cran.all.1400")).map((fields) => ({
     id: field(fields, "I"),
@@ -27,7 +22,7 @@ export async function readCranfield(directory: string): Promise<Cranfield> {
     if (query === undefined || document === undefined || Number(grade) <= 0) continue;
     relevant.set(query, (relevant.get(query) ?? new Set()).add(document));
   }
-  return { documents, queries, relevant };
+  return { language: "en", documents, queries, relevant };
 }
 
 function records(file: string): Map<string, string>[] {
@@ -42,12 +37,3 @@ function records(file: string): Map<string, string>[] {
 }
 
 const field = (fields: Map<string, string>, name: string): string => (fields.get(name) ?? "").replaceAll(/\s+/g, " ");
-
-/** Normalised discounted cumulative gain of the first ten; a relevant document gains 1, whatever its grade. */
-export function ndcg10(ranked: readonly string[], relevant: ReadonlySet<string>): number {
-  const discount = (position: number) => 1 / Math.log2(position + 2);
-  const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
-  const ideal = sum(Array.from({ length: Math.min(10, relevant.size) }, (_, position) => discount(position)));
-  const gained = sum(ranked.slice(0, 10).map((id, position) => (relevant.has(id) ? discount(position) : 0)));
-  return ideal === 0 ? 0 : gained / ideal;
-}

@@ -2,6 +2,7 @@
  * A corpus of made-up words whose frequencies follow Zipf's law, the same at every run: as hard for an index as prose
  * is.
  */
+import { ANALYSIS, keywordText, keywordVectors } from "../shared/knowledge/analysis/keyword-vectors.ts";
 import type { Sql } from "../shared/platform/database/database.ts";
 import { uuidv7 } from "../shared/platform/ids.ts";
 
@@ -48,6 +49,7 @@ export async function loadZipfCorpus(sql: Sql, chunks: number): Promise<ZipfCorp
   const generationId = uuidv7();
   const chunkIds: string[] = [];
   const documentOf = new Map<string, string>();
+  await sql`insert into document_languages values ('en')`;
   await sql`drop index chunks_fts`;
   for (let start = 0; start < chunks; start += CHUNKS_PER_INSERT) {
     const documents: { id: string; url: string; title: string }[] = [];
@@ -63,6 +65,14 @@ export async function loadZipfCorpus(sql: Sql, chunks: number): Promise<ZipfCorp
       chunkIds.push(id);
       documentOf.set(id, documentId);
     }
+    const titles = new Map(documents.map(({ id, title }) => [id, title]));
+    const vectors = await keywordVectors(
+      sql,
+      rows.map(({ document_id, content }) => ({
+        text: keywordText(titles.get(document_id) ?? null, null, content),
+        language: "en",
+      })),
+    );
     await sql`
       insert into documents (id, generation_id, generation_active, url, url_hash, domain, title, content, markdown,
         content_hash, language, crawled_at)
@@ -70,11 +80,11 @@ export async function loadZipfCorpus(sql: Sql, chunks: number): Promise<ZipfCorp
       from jsonb_to_recordset(${sql.json(documents)}) as d (id uuid, url text, title text)`;
     await sql`
       insert into chunks (id, document_id, chunk_index, content, content_hash, start_char, end_char, token_count,
-        content_type, fts)
+        content_type, fts, analysis)
       select c.id, document_id, chunk_index, c.content, sha256(c.content::bytea), 0, length(c.content), ${WORDS_PER_CHUNK},
-        'prose', chunk_fts(d.title, null, c.content)
-      from jsonb_to_recordset(${sql.json(rows)}) as c (id uuid, document_id uuid, chunk_index int, content text)
-      join documents d on d.id = c.document_id`;
+        'prose', c.fts::tsvector, ${ANALYSIS}
+      from jsonb_to_recordset(${sql.json(rows.map((row, at) => ({ ...row, fts: vectors[at] ?? "" })))})
+        as c (id uuid, document_id uuid, chunk_index int, content text, fts text)`;
   }
   await sql`create index chunks_fts on chunks using gin (fts)`;
   await sql`vacuum analyze documents`;

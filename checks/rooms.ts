@@ -27,8 +27,20 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
   "shared/knowledge": [...OUTSIDE, "shared/capture", "shared/extract"],
   "shared/knowledge/embedders": OUTSIDE,
   "shared/knowledge/vector-stores": [...OUTSIDE, "shared/knowledge/embedders"],
-  "shared/knowledge/documents": [...OUTSIDE, "shared/capture", "shared/extract", "shared/knowledge/vector-stores"],
-  "shared/knowledge/search": [...OUTSIDE, "shared/knowledge/embedders", "shared/knowledge/vector-stores"],
+  "shared/knowledge/analysis": OUTSIDE,
+  "shared/knowledge/documents": [
+    ...OUTSIDE,
+    "shared/capture",
+    "shared/extract",
+    "shared/knowledge/analysis",
+    "shared/knowledge/vector-stores",
+  ],
+  "shared/knowledge/search": [
+    ...OUTSIDE,
+    "shared/knowledge/analysis",
+    "shared/knowledge/embedders",
+    "shared/knowledge/vector-stores",
+  ],
   "shared/knowledge/embedding": [...OUTSIDE, "shared/knowledge"],
 
   "shared/notify": OUTSIDE,

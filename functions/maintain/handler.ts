@@ -1,13 +1,17 @@
 /**
- * Removes replaced generations with their vectors and expired results, refreshes the corpus statistics, ages the
- * embedding cache.
+ * Removes replaced generations with their vectors and expired results, analyses chunks of an earlier version anew,
+ * refreshes the corpus statistics, ages the embedding cache.
  */
 import { z } from "zod";
 import { removeExpiredDiscoveries } from "../../shared/crawl/discovery/jobs.ts";
 import { ageCrawlCache } from "../../shared/crawl/frontier/crawl-cache.ts";
 import { removeExpiredResults } from "../../shared/crawl/results/retention.ts";
 import { createJobFlags } from "../../shared/crawl/tasks/job-flags.ts";
-import { ageEmbeddingCache, removeUnseenDocuments } from "../../shared/knowledge/documents/maintenance.ts";
+import {
+  ageEmbeddingCache,
+  analyseOutdatedChunks,
+  removeUnseenDocuments,
+} from "../../shared/knowledge/documents/maintenance.ts";
 import { embedderDescriptor } from "../../shared/knowledge/embedders/registry.ts";
 import { refreshIfStale } from "../../shared/knowledge/search/corpus-statistics.ts";
 import { createVectorStore } from "../../shared/knowledge/vector-stores/registry.ts";
@@ -45,12 +49,14 @@ async function maintain(_event: unknown, { remainingMs }: { remainingMs(): numbe
   const results = await removeExpiredResults(sql, config.jobRetentionDays, hasTime);
   const discoveries = await removeExpiredDiscoveries(sql);
   await ageCrawlCache(sql);
+  const analysed = await analyseOutdatedChunks(sql, hasTime);
   const refreshed = await refreshIfStale(sql);
   log.info("maintained", {
     removed_documents: documents,
     aged_embeddings: embeddings,
     expired_results: results,
     expired_discoveries: discoveries,
+    analysed_chunks: analysed,
     refreshed_statistics: refreshed,
   });
 }

@@ -7,7 +7,7 @@ import type { Transaction } from "../../platform/database/database.ts";
 import { rowsOf } from "../../platform/database/rows.ts";
 import { sha256, uuidv7 } from "../../platform/ids.ts";
 import { storable } from "../../platform/text.ts";
-import { keywordVectors } from "./keyword-vectors.ts";
+import { ANALYSIS, keywordText, keywordVectors } from "../analysis/keyword-vectors.ts";
 
 /** The document of one page, ready to be written; offsets count UTF-16 code units of `content`. */
 export interface NewDocument {
@@ -34,8 +34,9 @@ export interface NewDocument {
 
 interface NewChunk {
   row: ChunkRow;
-  /** What keyword search finds it by, as `chunk_fts` puts it together. */
+  /** What keyword search finds it by: title, heading and text. */
   words: string;
+  language: string;
 }
 
 /** The text of a chunk is not sent: it is a stretch of its document's. */
@@ -149,7 +150,8 @@ export function documentOf(page: PageSource, limits: ChunkLimits): NewDocument {
         section_header: chunk.sectionHeader,
         content_type: chunk.contentType,
       },
-      words: storable(`${title ?? ""}\n${chunk.sectionHeader ?? ""}\n${content}`),
+      words: storable(keywordText(title, chunk.sectionHeader, content)),
+      language,
     })),
   };
 }
@@ -216,9 +218,19 @@ export async function insertDocuments(
   const chunks = kept.flatMap((each) => each.chunks);
   await tagDocuments(tx, [...ids], target.tags);
   await insertChunks(tx, [...ids], chunks);
+  await rememberLanguages(tx, kept);
   const chunkIds = chunks.map(({ row }) => row.id);
   if (target.wantsVectors) await requestEmbeddings(tx, chunkIds);
   return { documents: kept.length, chunkIds };
+}
+
+/** A query is read in each of them. In one order for all transactions, as the documents. */
+async function rememberLanguages(tx: Transaction, documents: readonly NewDocument[]): Promise<void> {
+  const languages = [...new Set(documents.map(({ row }) => row.language))].sort();
+  await tx`
+    insert into document_languages (language) select seen.language from unnest(${languages}::text[]) as seen (language)
+    where not exists (select from document_languages known where known.language = seen.language)
+    on conflict do nothing`;
 }
 
 /** The texts of the documents are converted once each, not once for each chunk. */
@@ -230,17 +242,17 @@ async function insertChunks(
   if (chunks.length === 0) return;
   const vectors = await keywordVectors(
     tx,
-    chunks.map(({ words }) => words),
+    chunks.map(({ words, language }) => ({ text: words, language })),
   );
   const rows = chunks.map(({ row }, at) => ({ ...row, fts: vectors[at] }));
   await tx`
     with texts as materialized (
-      select id, title, convert_to(content, 'UTF8') as text from documents where id = any(${documentIds as string[]}::uuid[]))
+      select id, convert_to(content, 'UTF8') as text from documents where id = any(${documentIds as string[]}::uuid[]))
     insert into chunks (id, document_id, section, chunk_index, content, content_hash, start_char, end_char, token_count,
-      section_header, content_type, fts)
+      section_header, content_type, fts, analysis)
     select r.id, d.id, r.section, r.chunk_index, c.content, decode(r.content_hash, 'hex'), r.start_char, r.end_char,
       r.token_count, r.section_header, r.content_type,
-      coalesce(r.fts::tsvector, chunk_fts(d.title, r.section_header, c.content))
+      r.fts::tsvector, ${ANALYSIS}
     from json_to_recordset(${rowsOf(rows)}::text::json) as r (id uuid, document_id uuid, section int, chunk_index int,
       content_hash text, first_byte int, bytes int, start_char int, end_char int, token_count int, section_header text,
       content_type text, fts text)

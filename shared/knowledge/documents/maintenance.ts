@@ -1,5 +1,6 @@
 /** Housekeeping of the searchable side: unseen generations go, with their vectors; old cached embeddings go. */
 import type { Sql } from "../../platform/database/database.ts";
+import { ANALYSIS, keywordText, keywordVectors } from "../analysis/keyword-vectors.ts";
 import type { VectorStore } from "../vector-stores/vector-store.ts";
 
 /** Documents that are removed at once. */
@@ -8,6 +9,7 @@ const BATCH = 200;
 const ORPHAN_GRACE_MS = 600_000;
 export const EMBEDDING_CACHE_TTL_S = 7 * 24 * 3600;
 const CACHE_BATCH = 5_000;
+const ANALYSIS_BATCH = 500;
 
 /**
  * Removes documents of generations that were replaced, or whose job failed or was cancelled. The vectors go first: a
@@ -52,6 +54,36 @@ export async function ageEmbeddingCache(sql: Sql, hasTime: () => boolean): Promi
     if (count < CACHE_BATCH) break;
   }
   return removed;
+}
+
+/**
+ * Makes the tsvectors of chunks anew that an earlier analysis made: see decision 0044.
+ * @param hasTime asked before each batch
+ * @returns how many chunks were analysed
+ */
+export async function analyseOutdatedChunks(sql: Sql, hasTime: () => boolean): Promise<number> {
+  let analysed = 0;
+  while (hasTime()) {
+    const count = await sql.begin(async (tx) => {
+      const rows = await tx<
+        { id: string; title: string | null; header: string | null; content: string; language: string }[]
+      >`
+        select c.id, d.title, c.section_header as header, c.content, d.language
+        from chunks c join documents d on d.id = c.document_id where c.analysis = 0
+        order by c.id limit ${ANALYSIS_BATCH} for no key update of c skip locked`;
+      const vectors = await keywordVectors(
+        tx,
+        rows.map(({ title, header, content, language }) => ({ text: keywordText(title, header, content), language })),
+      );
+      await tx`
+        update chunks c set fts = made.fts::tsvector, analysis = ${ANALYSIS}
+        from unnest(${rows.map(({ id }) => id)}::uuid[], ${vectors}::text[]) as made (id, fts) where c.id = made.id`;
+      return rows.length;
+    });
+    analysed += count;
+    if (count < ANALYSIS_BATCH) break;
+  }
+  return analysed;
 }
 
 /** Empties the embedding cache; vectors that are stored stay. Waits for those who are using it. */

@@ -1,107 +1,91 @@
 /**
- * The keyword side. Recall is an OR over the query's rarest lexemes, so that the work is bounded however common the
- * others are; the candidates are ranked by BM25. A required phrase or an excluded term filters candidates.
+ * The keyword side: a query becomes weighted terms, an index finds the chunks that can score most, and BM25 ranks these.
+ * A required phrase or an excluded term filters candidates.
  */
 import type { Transaction } from "../../platform/database/database.ts";
+import { isSingleUnit } from "../analysis/tokens.ts";
 import { readCorpusStatistics } from "./corpus-statistics.ts";
 import type { SideHit } from "./fusion.ts";
+import { type AskedWord, type ExactParts, lexemeQuery, readQuery } from "./query-reading.ts";
 import type { ParsedQuery } from "./query-syntax.ts";
+import { recallQueries, type Term } from "./recall.ts";
 
 export interface SearchFilter {
   collectionIds?: string[];
   domains?: string[];
 }
 
-/** A query as PostgreSQL reads it. The strings are in the syntax of `tsquery`. */
+/** A query as it is asked of the index. */
 export interface KeywordQuery {
-  /** Rarest first; none that stands in no chunk. */
+  /** The most valuable first; none that stands in no chunk. */
   terms: Term[];
-  /** What every result must match, whichever side found it; null: anything. */
+  /** What every result must match, whichever side found it, in the syntax of `tsquery`; null: anything. */
   condition: string | null;
+  /** What is compared word by word, where the index does not tell. */
+  exactly: ExactParts;
+  /** Regular expressions that every result matches: phrases of stop words. */
+  patterns: string[];
+  corpus: number;
   averageTokens: number;
 }
 
-interface Term {
-  lexeme: string;
-  /** Chunks that hold it, about. */
-  chunks: number;
-  /** Inverse document frequency. */
-  idf: number;
-}
-
-const CANDIDATES = 800;
-/** More lexemes than this add little beside the rarest of them, but each costs 2 µs a candidate. */
-const MOST_TERMS = 16;
+/** A pasted paragraph has some 60 that count. Each costs 2 µs a candidate. */
+const MOST_TERMS = 48;
+/** Words of a query that are counted where the statistics do not know them, and so are rare. */
+const MOST_COUNTED = 300;
 /** Counting stops here: whatever is more frequent is not rare. */
-const COUNT_LIMIT = CANDIDATES + 1;
-/** Common lexemes that are asked to stand together with the next rare one. */
-const COMPANIONS = 3;
-/**
- * Of the reasonable values (1.2 to 2, 0.5 to 0.8: Robertson, Zaragoza 2009) the best on both halves of Cranfield's
- * queries.
- */
-const K1 = 2;
-const B = 0.5;
+const COUNT_LIMIT = 801;
+/** A phrase that no index knows is looked for in the texts; this many are enough. */
+const MOST_SCANNED = 200;
+/** The standard values (Robertson, Zaragoza 2009). */
+const K1 = 1.2;
+const B = 0.75;
 
 /**
- * Reads a query with PostgreSQL's own analysis of English: stop words dropped, stems taken. Also sets what holds for
- * the rest of the transaction: candidates are few, so an index is always right, but the planner cannot know how few.
+ * Reads a query as texts are read. Also sets what holds for the rest of the transaction: candidates are few, so an index
+ * is always right, but the planner cannot know how few.
  */
-export async function analyseQuery(
-  tx: Transaction,
-  { words, phrases, excluded }: ParsedQuery,
-  timeoutMs: number,
-): Promise<KeywordQuery> {
-  const [analysed] = await tx<Analysed[]>`
-    with asked as materialized (
-      select array(select lexeme from unnest(
-        to_tsvector('pg_catalog.english', search_text(${[...words, ...phrases].join(" ")})))) as lexemes
-    )
-    select lexemes, ${phraseQueries(tx, phrases)} as required, ${phraseQueries(tx, excluded)} as refused,
-      (select coalesce(json_object_agg(lexeme, chunks), '{}') from lexeme_statistics where lexeme = any(lexemes)) as counts,
+export async function analyseQuery(tx: Transaction, query: ParsedQuery, timeoutMs: number): Promise<KeywordQuery> {
+  const [known] = await tx<{ languages: string[]; outdated: boolean }[]>`
+    select array(select language from document_languages) as languages,
+      exists (select from chunks where analysis = 0) as outdated,
       set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true),
-      set_config('statement_timeout', ${String(timeoutMs)}, true)
-    from asked`;
-  const { lexemes = [], required = [], refused = [], counts: known = {} } = analysed ?? {};
-  const condition = [...required.map((each) => `(${each})`), ...refused.map((each) => `!(${each})`)].join(" & ");
+      set_config('statement_timeout', ${String(timeoutMs)}, true)`;
+  const languages = known === undefined || known.languages.length === 0 ? ["en"] : known.languages;
+  const { words, condition, exactly, unindexed } = await readQuery(tx, query, languages, known?.outdated ?? false);
   const statistics = await readCorpusStatistics(tx);
-  const counts = await countUnknown(tx, lexemes, new Map(Object.entries(known)));
-  const terms = [...counts]
-    .filter(([, chunks]) => chunks > 0)
-    .map(([lexeme, chunks]) => ({ lexeme, chunks, idf: inverseDocumentFrequency(statistics.chunks, chunks) }))
-    .sort((a, b) => a.chunks - b.chunks || (a.lexeme < b.lexeme ? -1 : 1))
+  const counts = await countChunks(tx, words);
+  const terms = words
+    .flatMap((word) => termOf(word, counts, statistics.chunks))
+    .sort((a, b) => b.weight - a.weight || (a.query < b.query ? -1 : 1))
     .slice(0, MOST_TERMS);
-  return { terms, condition: condition === "" ? null : condition, averageTokens: statistics.averageTokens };
+  const { chunks: corpus, averageTokens } = statistics;
+  return { terms, condition, exactly, patterns: unindexed, corpus, averageTokens };
 }
 
-interface Analysed {
-  lexemes: string[];
-  /** In the syntax of `tsquery`, as `refused`. */
-  required: string[];
-  refused: string[];
-  /** By lexeme, where the statistics know it. */
-  counts: Record<string, number>;
-}
-
-/** Stop words alone make an empty phrase, which asks for nothing. */
-function phraseQueries(tx: Transaction, phrases: string[]) {
-  return tx`array(
-    select query::text from unnest(${phrases}::text[]) phrase, phraseto_tsquery('pg_catalog.english', search_text(phrase)) query
-    where numnode(query) > 0)`;
-}
-
-/** What the statistics do not know is rare, new, or not there at all, and is counted. */
-async function countUnknown(
-  tx: Transaction,
-  lexemes: string[],
-  known: Map<string, number>,
-): Promise<Map<string, number>> {
-  const unknown = lexemes.filter((lexeme) => !known.has(lexeme));
-  if (unknown.length === 0) return known;
+/** In how many chunks each lexeme stands. What the statistics do not know is rare, new, or not there at all: it is counted. */
+async function countChunks(tx: Transaction, words: readonly AskedWord[]): Promise<Map<string, number>> {
+  const lexemes = [...new Set(words.flatMap((word) => word.lexemes))];
+  const rows = await tx<{ lexeme: string; chunks: number }[]>`
+    select lexeme, chunks from lexeme_statistics where lexeme = any(${lexemes.filter((each) => !isSingleUnit(each))}::text[])`;
+  const counts = new Map(rows.map(({ lexeme, chunks }) => [lexeme, chunks]));
+  const unknown = lexemes.filter((lexeme) => !counts.has(lexeme)).slice(0, MOST_COUNTED);
+  if (unknown.length === 0) return counts;
   const counted = await tx<{ lexeme: string; chunks: number }[]>`
     select lexeme, (select count(*) from (select 1 from chunks where fts @@ query::tsquery limit ${COUNT_LIMIT}) few) as chunks
-    from unnest(${unknown}::text[], ${unknown.map(quoteLexeme)}::text[]) as unknown (lexeme, query)`;
-  return new Map([...known, ...counted.map(({ lexeme, chunks }) => [lexeme, chunks] as const)]);
+    from unnest(${unknown}::text[], ${unknown.map(lexemeQuery)}::text[]) as unknown (lexeme, query)`;
+  for (const { lexeme, chunks } of counted) counts.set(lexeme, chunks);
+  return counts;
+}
+
+/** Without the lexemes that stand nowhere. */
+function termOf({ lexemes, times }: AskedWord, counts: ReadonlyMap<string, number>, corpus: number): Term[] {
+  const held = lexemes.filter((lexeme) => (counts.get(lexeme) ?? 0) > 0);
+  if (held.length === 0) return [];
+  const chunks = held.reduce((sum, lexeme) => sum + (counts.get(lexeme) ?? 0), 0);
+  const queries = held.map(lexemeQuery);
+  const query = queries.length === 1 ? queries.join("") : `(${queries.join(" | ")})`;
+  return [{ query, lexemes: held, chunks, weight: times * inverseDocumentFrequency(corpus, chunks) }];
 }
 
 /** As Lucene computes it: never negative, however common the term. */
@@ -113,70 +97,41 @@ function inverseDocumentFrequency(corpus: number, chunks: number): number {
 /** The best `limit` visible chunks by BM25, best first. */
 export async function searchKeywords(
   tx: Transaction,
-  { terms, condition, averageTokens }: KeywordQuery,
+  { terms, condition, patterns, corpus, averageTokens }: KeywordQuery,
   limit: number,
   filter: SearchFilter = {},
 ): Promise<SideHit[]> {
-  if (terms.length === 0) return [];
-  const { rare, together, alone, furtherLimit } = recallQueries(terms, condition);
-  const candidates = (query: string, most: number) => tx`
-    select c.id, c.fts, ${K1}::float8 * (${1 - B}::float8 + ${B / averageTokens}::float8 * c.token_count) as saturation
-    from chunks c
-    cross join lateral (
-      select from documents_active d where d.id = c.document_id ${filterDocuments(tx, filter)} limit 1) visible
-    where c.fts @@ ${query}::tsquery limit ${most}`;
-  // idf · tf (k1 + 1) / (tf + saturation), with the term frequency standing in it once
-  const scores = terms.map(({ lexeme, idf }) => {
-    const frequency = tx`term_frequency(fts, ${quoteLexeme(lexeme)}::tsquery)`;
-    return tx`+ ${idf * (K1 + 1)}::float8 * (1 - saturation / (${frequency} + saturation))`;
+  const candidates = (query: string | null, most: number) => tx`
+    union all (
+      select c.id, c.fts, ${K1}::float8 * (${1 - B}::float8 + ${B / averageTokens}::float8 * c.token_count) as saturation
+      from chunks c
+      cross join lateral (
+        select from documents_active d where d.id = c.document_id ${filterDocuments(tx, filter)} limit 1) visible
+      where ${query === null ? tx`true` : tx`c.fts @@ ${query}::tsquery`} ${matchingPatterns(tx, patterns)} limit ${most})`;
+  const recalled = recallQueries(terms, corpus, condition).map(({ query, limit: most }) => candidates(query, most));
+  // a phrase of stop words alone
+  if (recalled.length === 0 && patterns.length > 0) recalled.push(candidates(condition, MOST_SCANNED));
+  if (recalled.length === 0) return [];
+  // weight · tf (k1 + 1) / (tf + saturation), with the term frequency standing in it once
+  const scores = terms.map(({ lexemes, weight }) => {
+    const frequencies = lexemes.map((lexeme) => tx`, term_frequency(fts, ${lexemeQuery(lexeme)}::tsquery)`);
+    return tx`+ ${weight * (K1 + 1)}::float8 * (1 - saturation / (greatest(0::float8 ${frequencies}) + saturation))`;
   });
   return await tx<SideHit[]>`
-    select id as "chunkId", max(score) as score
-    from (
-      select id, 0 ${scores} as score
-      from (
-        (${candidates(rare, CANDIDATES)})
-        union all (${candidates(together, furtherLimit)})
-        union all (${candidates(alone, furtherLimit)})
-      ) candidates
-    ) scored
-    group by id order by score desc, id limit ${limit}`;
+    select id as "chunkId", 0::float8 ${scores.length === 0 ? tx`` : scores} as score
+    from ((select null::uuid as id, null::tsvector as fts, 0::float8 as saturation where false) ${recalled}) candidates
+    order by score desc, id limit ${limit}`;
 }
 
-/**
- * Which chunks are looked at: all that hold a rare lexeme; then, of those that hold the rarest common one, first those
- * that hold another as well.
- */
-export function recallQueries(
-  terms: readonly Term[],
-  condition: string | null,
-): { rare: string; together: string; alone: string; furtherLimit: number } {
-  let sum = 0;
-  const rare = terms.filter(({ chunks }) => {
-    sum += chunks;
-    return sum <= CANDIDATES;
-  });
-  const held = rare.reduce((total, { chunks }) => total + chunks, 0);
-  const [next, ...others] = terms.slice(rare.length);
-  const anyOf = (some: readonly Term[]) => some.map(({ lexeme }) => quoteLexeme(lexeme)).join(" | ");
-  const conditioned = (query: string) => (query === "" || condition === null ? query : `(${query}) & ${condition}`);
-  const nextQuery = next === undefined ? "" : quoteLexeme(next.lexeme);
-  const together = others.length === 0 ? "" : `${nextQuery} & (${anyOf(others.slice(0, COMPANIONS))})`;
-  return {
-    rare: conditioned(anyOf(rare)),
-    together: conditioned(together),
-    alone: conditioned(nextQuery),
-    furtherLimit: Math.ceil(Math.max(CANDIDATES / 4, CANDIDATES - held) / 2),
-  };
+/** Conditions on a chunk named `c`. */
+function matchingPatterns(tx: Transaction, patterns: readonly string[]) {
+  return patterns.length === 0
+    ? tx``
+    : tx`and concat_ws(' ', c.section_header, c.content) ~ all(${[...patterns]}::text[])`;
 }
 
 /** Conditions on a document named `d`. */
 export function filterDocuments(tx: Transaction, { collectionIds, domains }: SearchFilter) {
   const collections = collectionIds === undefined ? tx`` : tx`and d.collection_id = any(${collectionIds}::uuid[])`;
   return domains === undefined ? collections : tx`${collections} and d.domain = any(${domains}::text[])`;
-}
-
-/** A lexeme in the syntax of `tsquery`. */
-function quoteLexeme(lexeme: string): string {
-  return `'${lexeme.replaceAll("\\", "\\\\").replaceAll("'", "''")}'`;
 }

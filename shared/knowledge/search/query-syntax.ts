@@ -12,11 +12,11 @@ export interface ParsedQuery {
 }
 
 /** The most a query may hold, in UTF-16 code units. */
-export const MAX_QUERY_LENGTH = 1_000;
+export const MAX_QUERY_LENGTH = 4_000;
 
 // a minus counts only before a word, at the start of one: "state-of-the-art" and "a - b" exclude nothing
 const PART = /(?<minus>(?<=^|\s)-)?(?:"(?<phrase>[^"]*)"?|(?<word>[^\s"]+))/gu;
-const SOMETHING = /[\p{L}\p{N}]/u;
+const SOMETHING = /[\p{L}\p{N}\p{RI}\p{Extended_Pictographic}]/u;
 
 export function parseQuery(query: string): ParsedQuery {
   const parsed: ParsedQuery = { words: [], phrases: [], excluded: [], text: "" };

@@ -7,6 +7,7 @@
  */
 import type { Queryable, Sql, Transaction } from "../../platform/database/database.ts";
 import { ApiError, PermanentError, RetryableError } from "../../platform/errors.ts";
+import { exactWords } from "../analysis/exact-words.ts";
 import type { Fusion } from "../embedders/embedder.ts";
 import { embedderNotConfigured } from "../embedders/registry.ts";
 import { type FusedHit, fuse, type SideHit } from "./fusion.ts";
@@ -54,6 +55,8 @@ const LEAST_DEPTH = 100;
  * Hits of replaced or unfinished generations are joined away, so more are asked for; again and again up to this many.
  */
 const MOST_VECTOR_HITS = 4_000;
+/** Of hits of the index, to compare word by word where a query quotes. */
+const EXACT_DEPTH = 400;
 const KEYWORDS_ALONE: Fusion = { method: "linear", weights: { vector: 0, keyword: 1 } };
 const STATEMENT_TIMEOUT_MS = 10_000;
 /** In characters. */
@@ -71,17 +74,18 @@ export async function search(dependencies: SearchDependencies, request: SearchRe
     return await dependencies.sql.begin("isolation level repeatable read read only", async (tx) => {
       const analysed = analyseQuery(tx, query, STATEMENT_TIMEOUT_MS);
       const [keyword, vector] = await both(
-        mode === "vector" ? [] : analysed.then((keywords) => searchKeywords(tx, keywords, depth, filter)),
+        mode === "vector"
+          ? []
+          : analysed.then(async (keywords) => {
+              const hits = await searchKeywords(tx, keywords, isExact(keywords) ? EXACT_DEPTH : depth, filter);
+              return (await exactHits(tx, hits, keywords)).slice(0, depth);
+            }),
         vectorSide === null ? [] : searchVectors(tx, vectorSide, query, analysed, depth, filter),
       );
       const fusion = vectorSide?.embedder.descriptor.fusion ?? KEYWORDS_ALONE;
       const ranked = mode === "hybrid" ? fuse(vector, keyword, fusion) : oneSide(mode, vector, keyword);
       const best = ranked.filter(({ score }) => score >= minScore).slice(0, limit);
-      return await describe(
-        tx,
-        best,
-        (await analysed).terms.map(({ lexeme }) => lexeme),
-      );
+      return await describe(tx, best, new Set((await analysed).terms.flatMap(({ lexemes }) => lexemes)));
     });
   } catch (error) {
     throw asApiError(error);
@@ -107,10 +111,10 @@ async function searchVectors(
 ): Promise<SideHit[]> {
   const vector = await embedder.embedQuery(query.text);
   if (vector === null) return [];
-  const { condition } = await analysed;
+  const keywords = await analysed;
   for (let asked = 2 * depth; ; asked *= 2) {
     const hits = await vectors.search(vector, asked, filter);
-    const visible = await visibleHits(tx, hits, condition, filter);
+    const visible = await exactHits(tx, await visibleHits(tx, hits, keywords.condition, filter), keywords);
     if (visible.length >= depth || hits.length < asked || asked >= MOST_VECTOR_HITS) return visible.slice(0, depth);
   }
 }
@@ -129,6 +133,27 @@ async function visibleHits(
   return hits.filter(({ chunkId }) => visible.has(chunkId));
 }
 
+function isExact({ exactly }: KeywordQuery): boolean {
+  return exactly.required.length + exactly.refused.length > 0;
+}
+
+/** Those of the hits whose texts hold each required phrase word by word, and none of the refused ones. */
+async function exactHits(tx: Transaction, hits: SideHit[], query: KeywordQuery): Promise<SideHit[]> {
+  if (!isExact(query) || hits.length === 0) return hits;
+  const rows = await tx<{ id: string; title: string | null; header: string | null; content: string }[]>`
+    select c.id, left(d.title, ${LONGEST_TITLE}) as title, left(c.section_header, ${LONGEST_TITLE}) as header, c.content
+    from chunks c join documents_active d on d.id = c.document_id
+    where c.id = any(${hits.map(({ chunkId }) => chunkId)}::uuid[])`;
+  const { required, refused } = query.exactly;
+  const matching = new Set<string>();
+  for (const { id, title, header, content } of rows) {
+    const texts = [title, header, content].map((text) => exactWords(text ?? ""));
+    const holds = (phrase: string) => texts.some((text) => text.includes(phrase));
+    if (required.every(holds) && !refused.some(holds)) matching.add(id);
+  }
+  return hits.filter(({ chunkId }) => matching.has(chunkId));
+}
+
 function oneSide(mode: "vector" | "keyword", vector: readonly SideHit[], keyword: readonly SideHit[]): FusedHit[] {
   return (mode === "vector" ? vector : keyword).map(({ chunkId, score }) => ({
     chunkId,
@@ -139,10 +164,16 @@ function oneSide(mode: "vector" | "keyword", vector: readonly SideHit[], keyword
   }));
 }
 
-async function describe(tx: Queryable, hits: readonly FusedHit[], lexemes: readonly string[]): Promise<SearchResult[]> {
-  const rows = await tx<Omit<SearchResult, Exclude<keyof FusedHit, "chunkId"> | "highlights">[]>`
+async function describe(
+  tx: Queryable,
+  hits: readonly FusedHit[],
+  lexemes: ReadonlySet<string>,
+): Promise<SearchResult[]> {
+  const rows = await tx<
+    (Omit<SearchResult, Exclude<keyof FusedHit, "chunkId"> | "highlights"> & { language: string })[]
+  >`
     select c.id as "chunkId", d.id as "documentId", d.url, left(d.title, ${LONGEST_TITLE}) as title, c.content,
-      left(c.section_header, ${LONGEST_TITLE}) as "sectionHeader"
+      left(c.section_header, ${LONGEST_TITLE}) as "sectionHeader", d.language
     from chunks c join documents_active d on d.id = c.document_id
     where c.id = any(${hits.map(({ chunkId }) => chunkId)}::uuid[])`;
   const found = new Map(rows.map((row) => [row.chunkId, row]));
@@ -152,10 +183,10 @@ async function describe(tx: Queryable, hits: readonly FusedHit[], lexemes: reado
   });
   const highlights = await highlight(
     tx,
-    results.map(({ content }) => content),
+    results.map(({ content, language }) => ({ text: content, language })),
     lexemes,
   );
-  return results.map((result, index) => ({ ...result, highlights: highlights[index] ?? [] }));
+  return results.map(({ language: _, ...result }, index) => ({ ...result, highlights: highlights[index] ?? [] }));
 }
 
 /** What a caller can do about a fault of a part that the answer needs. */

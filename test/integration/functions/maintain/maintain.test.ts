@@ -1,7 +1,9 @@
 import { expect, test, vi } from "vitest";
 import { createJobFlags } from "../../../../shared/crawl/tasks/job-flags.ts";
-import { ageEmbeddingCache } from "../../../../shared/knowledge/documents/maintenance.ts";
+import { ageEmbeddingCache, analyseOutdatedChunks } from "../../../../shared/knowledge/documents/maintenance.ts";
+import { search } from "../../../../shared/knowledge/search/search.ts";
 import { testAws, testDatabase } from "../../../services/index.ts";
+import { addPages } from "../../knowledge/search/corpus.ts";
 
 test("cached embeddings go after a week", async () => {
   const { sql } = await testDatabase();
@@ -10,6 +12,24 @@ test("cached embeddings go after a week", async () => {
     select 'm', sha256(n::text::bytea), '\\x00', now() - n * interval '1 day' from generate_series(0, 20) n`;
   expect(await ageEmbeddingCache(sql, () => true)).toBe(14);
   expect(await sql`select from embedding_cache`).toHaveLength(7);
+});
+
+test("chunks of an earlier analysis are found while maintenance makes them anew, and better then", async () => {
+  const { sql } = await testDatabase();
+  const text = "Größe façade und 日本語 Straßen";
+  await addPages(sql, [{ url: "https://a.example/", language: "de", chunks: [text] }]);
+  await sql`update chunks set analysis = 0, fts = chunk_fts(null, null, content)`;
+  const found = async (query: string) =>
+    (await search({ sql, vectorSide: async () => null }, { query, mode: "keyword", limit: 5 })).length;
+  const asBefore = ["Größe", "façade", "日本語", '"Größe façade"'];
+  for (const query of asBefore) expect([query, await found(query)]).toEqual([query, 1]);
+  expect(await found("strasse")).toBe(0);
+  expect(await analyseOutdatedChunks(sql, () => false)).toBe(0);
+  expect(await analyseOutdatedChunks(sql, () => true)).toBe(1);
+  expect(await analyseOutdatedChunks(sql, () => true)).toBe(0);
+  for (const query of [...asBefore, "strasse", "grösse", "facade", "日本"]) {
+    expect([query, await found(query)]).toEqual([query, 1]);
+  }
 });
 
 test("maintenance leaves the database alone while no job marks the system as active, and runs once one does", async () => {

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type Capture, captureSchema } from "../../../../shared/capture/capture.ts";
 import type { Extraction } from "../../../../shared/extract/extraction.ts";
+import { ANALYSIS, keywordText, keywordVectors } from "../../../../shared/knowledge/analysis/keyword-vectors.ts";
 import { documentOf, insertDocuments } from "../../../../shared/knowledge/documents/documents.ts";
 import { sha256, uuidv7 } from "../../../../shared/platform/ids.ts";
 import { testDatabase } from "../../../services/index.ts";
@@ -88,10 +89,13 @@ test("chunks are the stretches of their document's text that their offsets name,
         expect(written).toMatchObject({ documents: contents.length });
       });
       const rows = await database.sql<
-        Record<"stored" | "content" | "hash" | "fts" | "wanted" | "url" | "start_char" | "end_char", string>[]
+        Record<
+          "stored" | "content" | "hash" | "fts" | "title" | "header" | "url" | "start_char" | "end_char" | "analysis",
+          string
+        >[]
       >`
         select d.url, d.content as stored, c.content, c.start_char, c.end_char, encode(c.content_hash, 'hex') as hash,
-          c.fts::text as fts, chunk_fts(d.title, c.section_header, c.content)::text as wanted
+          c.fts::text as fts, d.title, c.section_header as header, c.analysis
         from chunks c join documents d on d.id = c.document_id where d.generation_id = ${generationId}`;
       expect(rows.length).toBeGreaterThanOrEqual(contents.length);
       for (const row of rows) {
@@ -99,7 +103,10 @@ test("chunks are the stretches of their document's text that their offsets name,
         expect(row.stored).toBe(sent.toWellFormed().replaceAll("\0", "\uFFFD"));
         expect(row.content).toBe(row.stored.slice(Number(row.start_char), Number(row.end_char)));
         expect(row.hash).toBe(sha256(row.content).toString("hex"));
-        expect(row.fts).toBe(row.wanted);
+        const words = { text: keywordText(row.title, row.header, row.content), language: "en" };
+        const [wanted = ""] = await keywordVectors(database.sql, [words]);
+        expect(await database.sql`select ${wanted}::tsvector::text as fts`).toEqual([{ fts: row.fts }]);
+        expect(row.analysis).toBe(ANALYSIS);
       }
     }),
     { numRuns: 40 },

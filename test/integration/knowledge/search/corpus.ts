@@ -1,4 +1,5 @@
 /** Documents with chunks in a test's database, and an embedder and store of a test's own making. */
+import { ANALYSIS, keywordText, keywordVectors } from "../../../../shared/knowledge/analysis/keyword-vectors.ts";
 import type { Embedder } from "../../../../shared/knowledge/embedders/embedder.ts";
 import type { VectorHit, VectorStore } from "../../../../shared/knowledge/vector-stores/vector-store.ts";
 import type { Sql } from "../../../../shared/platform/database/database.ts";
@@ -11,6 +12,8 @@ export interface Page {
   collectionId?: string;
   chunks: string[];
   sectionHeader?: string;
+  /** "en" where nothing is said. */
+  language?: string;
 }
 
 /** @returns the ids of the chunks, in the order of the pages */
@@ -22,20 +25,24 @@ export async function addPages(
   const ids: string[] = [];
   for (const page of pages) {
     const documentId = uuidv7();
+    const language = page.language ?? "en";
+    await sql`insert into document_languages values (${language}) on conflict do nothing`;
     await sql`
       insert into documents (id, generation_id, generation_active, url, url_hash, domain, title, content, markdown,
         content_hash, language, collection_id, crawled_at)
       values (${documentId}, ${generationId}, ${active}, ${page.url}, ${sha256(page.url)}, ${page.domain ?? "site.example"},
-        ${page.title ?? null}, '', '', ${sha256("")}, 'en', ${page.collectionId ?? null}, now())`;
+        ${page.title ?? null}, '', '', ${sha256("")}, ${language}, ${page.collectionId ?? null}, now())`;
     for (const [index, content] of page.chunks.entries()) {
       const id = uuidv7();
       ids.push(id);
       const header = page.sectionHeader ?? null;
+      const words = { text: keywordText(page.title ?? null, header, content), language };
+      const [vector = ""] = await keywordVectors(sql, [words]);
       await sql`
         insert into chunks (id, document_id, chunk_index, content, content_hash, start_char, end_char, token_count,
-          section_header, content_type, fts)
+          section_header, content_type, fts, analysis)
         values (${id}, ${documentId}, ${index}, ${content}, ${sha256(content)}, 0, ${content.length},
-          ${content.split(" ").length}, ${header}, 'prose', chunk_fts(${page.title ?? null}, ${header}, ${content}))`;
+          ${content.split(" ").length}, ${header}, 'prose', ${vector}::tsvector, ${ANALYSIS})`;
     }
   }
   return ids;

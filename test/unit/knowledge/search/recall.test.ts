@@ -1,38 +1,85 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { recallQueries } from "../../../../shared/knowledge/search/keyword-search.ts";
+import { atLeast, recallQueries, type Term } from "../../../../shared/knowledge/search/recall.ts";
 import { BinaryIndex, binaryCode } from "../../../../shared/knowledge/vector-stores/binary-codes.ts";
 
-const term = (lexeme: string, chunks: number) => ({ lexeme, chunks, idf: 1 });
+const term = (lexeme: string, chunks: number, weight: number): Term => ({
+  query: `'${lexeme}'`,
+  lexemes: [lexeme],
+  chunks,
+  weight,
+});
 
 describe("which chunks keyword search looks at", () => {
   test("all that hold any of its words, where these are rare", () => {
-    expect(recallQueries([term("krill", 3), term("whale", 40)], null)).toEqual({
-      rare: "'krill' | 'whale'",
-      together: "",
-      alone: "",
-      furtherLimit: 379,
-    });
+    const terms = [term("krill", 3, 9), term("whale", 40, 7)];
+    expect(recallQueries(terms, 100_000, null)).toEqual([{ query: "('krill' | 'whale')", limit: 600 }]);
   });
 
-  test("common words first where they stand together with others", () => {
-    const terms = [term("krill", 700), term("whale", 4_000), term("ocean", 60_000), term("water", 80_000)];
-    expect(recallQueries(terms, null)).toMatchObject({
-      rare: "'krill'",
-      together: "'whale' & ('ocean' | 'water')",
-      alone: "'whale'",
-      furtherLimit: 100,
-    });
+  test("first those that hold the most valuable words together", () => {
+    const terms = [term("krill", 5_000, 3), term("whale", 10_000, 2.3), term("water", 60_000, 0.5)];
+    expect(recallQueries(terms, 100_000, null)).toEqual([
+      { query: "('krill' & ('whale' & ('water')))", limit: 600 },
+      { query: "('krill' & ('whale')) & !('krill' & ('whale' & ('water')))", limit: 600 },
+    ]);
   });
 
-  test("a condition binds every part, and quotes stay quotes", () => {
-    expect(recallQueries([term("o'reilly", 3), term("c\\path", 5_000)], "!('gun')")).toMatchObject({
-      rare: "('o''reilly') & !('gun')",
-      together: "",
-      alone: "('c\\\\path') & !('gun')",
-    });
+  test("a condition binds every part", () => {
+    const terms = [term("krill", 3, 9)];
+    expect(recallQueries(terms, 100_000, "!('gun')")).toEqual([{ query: "('krill') & !('gun')", limit: 600 }]);
+  });
+
+  test("a threshold lets through exactly what holds so much", () => {
+    const weights = fc.array(fc.integer({ min: 1, max: 20 }), { minLength: 1, maxLength: 8 });
+    fc.assert(
+      fc.property(weights, fc.integer({ min: 1, max: 60 }), fc.integer({ min: 0, max: 255 }), (all, least, held) => {
+        const terms = all.toSorted((a, b) => b - a).map((weight, at) => term(`t${at}`, 1, weight));
+        const query = atLeast(terms, least);
+        const holds = (at: number) => ((held >> at) & 1) === 1;
+        const sum = terms.reduce((total, { weight }, at) => total + (holds(at) ? weight : 0), 0);
+        // `&` binds closer than `|` in both languages
+        const boolean = query
+          ?.replaceAll(/'t(\d)'/g, (_, at) => String(holds(Number(at))))
+          .replaceAll("&", "&&")
+          .replaceAll("|", "||");
+        const matches = boolean === undefined ? false : boolean === "" ? true : evaluate(boolean);
+        expect(matches).toBe(sum >= least);
+      }),
+    );
   });
 });
+
+/** Of `true`, `false`, `&&`, `||` and parentheses. */
+function evaluate(expression: string): boolean {
+  const tokens = expression.match(/true|false|&&|\|\||[()]/g) ?? [];
+  let at = 0;
+  const either = (): boolean => {
+    let value = both();
+    while (tokens[at] === "||") {
+      at++;
+      const right = both();
+      value = value || right;
+    }
+    return value;
+  };
+  const both = (): boolean => {
+    let value = single();
+    while (tokens[at] === "&&") {
+      at++;
+      const right = single();
+      value = value && right;
+    }
+    return value;
+  };
+  const single = (): boolean => {
+    const token = tokens[at++];
+    if (token !== "(") return token === "true";
+    const value = either();
+    at++;
+    return value;
+  };
+  return either();
+}
 
 describe("binary codes", () => {
   const vectors = fc.array(

@@ -1,0 +1,223 @@
+/** Reads a query in each language that the documents have. */
+import type { Transaction } from "../../platform/database/database.ts";
+import { type Analyser, analyserOf } from "../analysis/analysers.ts";
+import { exactWords } from "../analysis/exact-words.ts";
+import { normalizeText } from "../analysis/folding.ts";
+import { lexemesOf } from "../analysis/lexemes.ts";
+import { isSingleUnit, type Token, tokensOf } from "../analysis/tokens.ts";
+import type { ParsedQuery } from "./query-syntax.ts";
+
+/** A word of the query, and how often it stands there. */
+export interface AskedWord {
+  /** Its stems by language. */
+  lexemes: string[];
+  times: number;
+}
+
+export interface QueryReading {
+  words: AskedWord[];
+  /** What every result must match by its lexemes, in the syntax of `tsquery`; null: anything. */
+  condition: string | null;
+  /** What every result must hold word by word, and what none may. */
+  exactly: ExactParts;
+  /** Phrases of which no lexeme is indexed, as regular expressions. */
+  unindexed: string[];
+}
+
+export interface ExactParts {
+  required: string[];
+  refused: string[];
+}
+
+/** In a corpus of many languages some stop word of one of them stands in every query; two in a row tell. */
+const TELLING_STOP_WORDS = 2;
+
+/** A token, and its lexemes in one language; none: a stop word. */
+interface ReadToken extends Token {
+  lexemes: string[];
+}
+
+export async function readQuery(
+  tx: Transaction,
+  { words, phrases, excluded }: ParsedQuery,
+  languages: readonly string[],
+  outdated: boolean,
+): Promise<QueryReading> {
+  const analysers = [...new Map(languages.map(analyserOf).map((each) => [each.name, each])).values()];
+  const asked = [...words, ...phrases];
+  const parts = [...asked, ...phrases, ...excluded];
+  const readings = await readParts(tx, parts, analysers);
+  const old = outdated ? await readAsBefore(tx, parts) : parts.map(() => []);
+  const at = { phrases: asked.length, excluded: asked.length + phrases.length };
+  const required = phrases.map((phrase, index) => requirement(phrase, readings[at.phrases + index] ?? []));
+  const refused = excluded.map((part, index) =>
+    refusal(part, readings[at.excluded + index] ?? [], old[at.excluded + index] ?? []),
+  );
+  const conditions = [
+    ...required.flatMap(({ query }, index) => {
+      const before = old[at.phrases + index] ?? [];
+      return query === null
+        ? []
+        : [before.length === 0 ? `(${query})` : `(${query} | ${before.map(lexemeQuery).join(" & ")})`];
+    }),
+    ...refused.flatMap(({ query }) => (query === null ? [] : [`!(${query})`])),
+  ];
+  return {
+    words: askedWords(readings.slice(0, asked.length), old.slice(0, asked.length)),
+    condition: conditions.length === 0 ? null : conditions.join(" & "),
+    exactly: {
+      required: required.map(({ exactly }) => exactly),
+      refused: refused.flatMap(({ exactly }) => (exactly === null ? [] : [exactly])),
+    },
+    unindexed: required.flatMap(({ exactly, query }) => (query === null ? [wordPattern(exactly)] : [])),
+  };
+}
+
+/** @returns for each part, for each analyser, its tokens */
+async function readParts(
+  tx: Transaction,
+  parts: readonly string[],
+  analysers: readonly Analyser[],
+): Promise<ReadToken[][][]> {
+  const tokens = parts.map((part) => analysers.map(({ locale }) => queryTokens(part, locale)));
+  const readings = tokens.flatMap((byAnalyser) =>
+    byAnalyser.flatMap((some, index) => some.map((token) => ({ token, analyser: analysers[index] as Analyser }))),
+  );
+  const lexemes = await lexemesOf(tx, readings);
+  let next = 0;
+  return tokens.map((byAnalyser) =>
+    byAnalyser.map((some) => some.map((token) => ({ ...token, lexemes: lexemes[next++] ?? [] }))),
+  );
+}
+
+/** The last character of a run is part of a pair; alone it would ask for all words that begin with it. */
+function queryTokens(part: string, locale: string | undefined): Token[] {
+  const { tokens } = tokensOf(normalizeText(part), locale);
+  return tokens.filter(({ text }, index) => {
+    const before = tokens[index - 1]?.text ?? "";
+    return !(isSingleUnit(text) && before.length > text.length && before.endsWith(text));
+  });
+}
+
+function askedWords(readings: readonly ReadToken[][][], old: readonly string[][]): AskedWord[] {
+  const stop = languageOfStopWords(readings);
+  const byText = new Map<string, { lexemes: Set<string>; times: number }>();
+  readings.forEach((byAnalyser, part) => {
+    const times = new Map<string, number>();
+    byAnalyser.forEach((tokens) => {
+      const here = new Map<string, number>();
+      for (const { text, lexemes } of tokens) {
+        if (lexemes.length === 0 || stop.has(text)) continue;
+        here.set(text, (here.get(text) ?? 0) + 1);
+        const word = byText.get(text) ?? { lexemes: new Set(), times: 0 };
+        byText.set(text, word);
+        for (const lexeme of lexemes) word.lexemes.add(lexeme);
+      }
+      for (const [key, count] of here) times.set(key, Math.max(times.get(key) ?? 0, count));
+    });
+    for (const [key, count] of times) {
+      const word = byText.get(key);
+      if (word !== undefined) word.times += count;
+    }
+    for (const lexeme of old[part] ?? []) {
+      if (![...byText.values()].some(({ lexemes }) => lexemes.has(lexeme))) {
+        byText.set(`\0${lexeme}`, { lexemes: new Set([lexeme]), times: 1 });
+      }
+    }
+  });
+  // forms of one word are one word
+  const merged = new Map<string, AskedWord>();
+  for (const { lexemes, times } of byText.values()) {
+    const sorted = [...lexemes].sort();
+    const key = sorted.join("|");
+    const same = merged.get(key);
+    merged.set(key, { lexemes: sorted, times: times + (same?.times ?? 0) });
+  }
+  return [...merged.values()];
+}
+
+/** The stop words of the language that most of the query's stop words are of. */
+function languageOfStopWords(readings: readonly ReadToken[][][]): ReadonlySet<string> {
+  const analysers = readings[0]?.length ?? 0;
+  const byAnalyser = Array.from({ length: analysers }, (_, index) => {
+    const tokens = readings.flatMap((analysed) => analysed[index] ?? []);
+    return new Set(tokens.filter(({ lexemes }) => lexemes.length === 0).map(({ text }) => text));
+  });
+  const [most = new Set<string>(), second = new Set<string>()] = byAnalyser.toSorted((a, b) => b.size - a.size);
+  return most.size >= TELLING_STOP_WORDS && most.size > second.size ? most : new Set();
+}
+
+/** A phrase as its lexemes stand, in any of the languages; null: it has none. The words themselves are compared later. */
+function requirement(phrase: string, byAnalyser: readonly ReadToken[][]): { query: string | null; exactly: string } {
+  const queries = new Set<string>();
+  for (const tokens of byAnalyser) {
+    let query = "";
+    let last = 0;
+    for (const { place, lexemes } of firstOfPlaces(tokens)) {
+      if (lexemes.length === 0) continue;
+      const either = anyLexeme(lexemes);
+      query = query === "" ? either : `${query} <${place - last}> ${either}`;
+      last = place;
+    }
+    if (query !== "") queries.add(query);
+  }
+  return {
+    query: queries.size === 0 ? null : [...queries].map((each) => `(${each})`).join(" | "),
+    exactly: exactWords(phrase),
+  };
+}
+
+/** One word refuses its forms, too; more than one are refused as they stand. */
+function refusal(
+  part: string,
+  byAnalyser: readonly ReadToken[][],
+  old: readonly string[],
+): { query: string | null; exactly: string | null } {
+  const lexemes = new Set(old);
+  for (const tokens of byAnalyser) {
+    const words = firstOfPlaces(tokens);
+    if (words.length > 1) return { query: null, exactly: exactWords(part) };
+    for (const lexeme of words[0]?.lexemes ?? []) lexemes.add(lexeme);
+  }
+  return lexemes.size === 0
+    ? { query: null, exactly: exactWords(part) }
+    : { query: anyLexeme([...lexemes]), exactly: null };
+}
+
+/** The first token of a place is the word as it stands. */
+function firstOfPlaces(tokens: readonly ReadToken[]): ReadToken[] {
+  return [...new Map(tokens.toReversed().map((token) => [token.place, token])).values()].sort(
+    (a, b) => a.place - b.place,
+  );
+}
+
+function anyLexeme(lexemes: readonly string[]): string {
+  return `(${lexemes.map(lexemeQuery).join(" | ")})`;
+}
+
+/** Each part as rows of the earlier analysis were made. */
+async function readAsBefore(tx: Transaction, parts: readonly string[]): Promise<string[][]> {
+  const rows = await tx<{ lexemes: string[] }[]>`
+    select array(select lexeme from unnest(to_tsvector('pg_catalog.english', search_text(part)))) as lexemes
+    from unnest(${[...parts]}::text[]) with ordinality as asked (part, place) order by place`;
+  return rows.map(({ lexemes }) => lexemes);
+}
+
+/** For PostgreSQL whatever its locale: capitals by hand, between words a few characters that are no ASCII letters. */
+function wordPattern(words: string): string {
+  const either = (character: string): string => {
+    const forms = [...new Set([character, character.toUpperCase()].filter((form) => [...form].length === 1))];
+    return forms.length === 1 ? character.replaceAll(/[\\^$.*+?()[\]{}|#]/g, "\\$&") : `[${forms.join("")}]`;
+  };
+  const patterns = words
+    .trim()
+    .split(" ")
+    .map((word) => [...word].map(either).join(""));
+  return patterns.join("[^a-zA-Z0-9]{1,6}");
+}
+
+/** A lexeme in the syntax of `tsquery`; a single character asks for all pairs that begin with it. */
+export function lexemeQuery(lexeme: string): string {
+  const quoted = `'${lexeme.replaceAll("\\", "\\\\").replaceAll("'", "''")}'`;
+  return isSingleUnit(lexeme) ? `${quoted}:*` : quoted;
+}

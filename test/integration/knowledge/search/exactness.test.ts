@@ -1,0 +1,122 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { search } from "../../../../shared/knowledge/search/search.ts";
+import { type TestDatabase, testDatabase } from "../../../services/index.ts";
+import { addPages } from "./corpus.ts";
+
+const TEXTS = {
+  redAnd: "Lamps shine red and green at night",
+  redOr: "Lamps shine red or green at night",
+  vitaminA: "Carrots hold vitamin A in plenty",
+  vitaminC: "Lemons hold vitamin C in plenty",
+  hamlet: "He asked: to be, or not to be, and went on",
+  band: "We heard The Who play in London",
+  song: "Who wrote the songs was never known",
+  poseidon: "The valve Poseidon-1234 failed at sea",
+  other: "The valve Triton-1235 failed at sea",
+  pages: "Set max_pages to limit what is crawled",
+  max: "The max is seen on other pages",
+  node: "Call fs.readFile from Node.js with maxDepth and HttpClient",
+  cpp: "Written in C++ by hand",
+  csharp: "Written in C# by hand",
+  c: "Written in C by hand",
+  version: "Upgrade to v2.10.3 of the tool, not python-3.12.1",
+  oldVersion: "Upgrade to 2.10 of the tool",
+  numbers: "It sold 1,234,567 copies at 3.14 each on 2024-01-15",
+  german: "Verkauft wurden 7.654.321 Stück zu 2,75",
+  host: "See https://docs.example.org/guide/install-notes.html and mail help@support.example.net",
+  address: "The server 192.168.10.7 listens on 12:45",
+  emoji: "We sailed 🚢 to the island 🏝️ at dawn",
+  slash: "Use TCP/IP or UDP/IP",
+  whales: "Blue whales sing",
+};
+type Name = keyof typeof TEXTS;
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await testDatabase();
+  await addPages(
+    database.sql,
+    Object.entries(TEXTS).map(([name, text]) => ({ url: `https://site.example/${name}`, chunks: [text] })),
+  );
+});
+afterAll(() => database.drop());
+
+const found = async (query: string): Promise<string[]> => {
+  const results = await search(
+    { sql: database.sql, vectorSide: async () => null },
+    { query, mode: "keyword", limit: 20 },
+  );
+  return results.map(({ url }) => url.slice("https://site.example/".length));
+};
+
+describe("exactly these are found", () => {
+  test.each<[query: string, names: Name[]]>([
+    ['"red and green"', ["redAnd"]],
+    ['"red or green"', ["redOr"]],
+    ['"RED AND GREEN"', ["redAnd"]],
+    ['"red green"', []],
+    ['"vitamin A"', ["vitaminA"]],
+    ['"vitamin C"', ["vitaminC"]],
+    ['"vitamin"', ["vitaminA", "vitaminC"]],
+    ['"to be or not to be"', ["hamlet"]],
+    ['"or not to"', ["hamlet"]],
+    ['"The Who"', ["band"]],
+    ['"to who"', []],
+    ['"blue whale"', []],
+    ['"blue whales"', ["whales"]],
+    ["blue whale", ["whales"]],
+    ['written hand -"in C"', ["cpp", "csharp"]],
+    ['lamps -"red or"', ["redAnd"]],
+    ["valve -triton", ["poseidon"]],
+    ["1234", ["poseidon"]],
+    ["poseidon", ["poseidon"]],
+    ["Poseidon1234", ["poseidon"]],
+    ["readFile", ["node"]],
+    ["readfile", ["node"]],
+    ["file", ["node"]],
+    ["nodejs", ["node"]],
+    ["depth", ["node"]],
+    ["maxdepth", ["node"]],
+    ["client", ["node"]],
+    ["C++", ["cpp"]],
+    ["c#", ["csharp"]],
+    ["C", ["c", "vitaminC"]],
+    ['"C++"', ["cpp"]],
+    ['"3.12.1"', ["version"]],
+    ["1234567", ["numbers"]],
+    ["7654321", ["german"]],
+    ["install", ["host"]],
+    ["docs.example.org", ["host"]],
+    ["support", ["host"]],
+    ["notes", ["host"]],
+    ["html", ["host"]],
+    ["🚢", ["emoji"]],
+    ["🏝", ["emoji"]],
+    ["UDP", ["slash"]],
+    ["tcp", ["slash"]],
+  ])("%s", async (query, names) => {
+    expect((await found(query)).toSorted()).toEqual(names.toSorted());
+  });
+
+  test.each<[query: string, first: Name]>([
+    ["Poseidon-1234", "poseidon"],
+    ["max_pages", "pages"],
+    ["maxPages", "pages"],
+    ["max-pages", "pages"],
+    ["fs.readFile", "node"],
+    ["2024-01-15", "numbers"],
+    ["3.14", "numbers"],
+    ["2.10.3", "version"],
+    ["v2.10.3", "version"],
+    ["1,234,567", "numbers"],
+    ["7,654,321", "german"],
+    ["2.75", "german"],
+    ["192.168.10.7", "address"],
+    ["12:45", "address"],
+    ["https://docs.example.org/guide/", "host"],
+    ["TCP/IP", "slash"],
+    ["python 3.12.1", "version"],
+  ])("%s is found first", async (query, first) => {
+    expect((await found(query))[0]).toBe(first);
+  });
+});
