@@ -32,15 +32,23 @@ export interface JudgedDocument {
 }
 
 const EMBED_BATCH = 32;
+const CHUNK_TOKENS = 512;
 const DOCUMENTS_PER_INSERT = 200;
 /** Chunks asked for, so that at least ten documents come of them. */
 const CHUNKS = 100;
 const URL_PREFIX = "https://judged.example/";
 
+interface IndexOptions {
+  /** Whether the chunks get vectors; they do where nothing is said. */
+  vectors?: boolean;
+  /** In tokens, with an overlap and a least size of a tenth of it; 512 where nothing is said. */
+  chunkSize?: number;
+}
+
 export interface SearchEngine {
   sql: Sql;
   vectorSide: OpenVectorSide;
-  index(documents: readonly JudgedDocument[], language: string, options?: { vectors: boolean }): Promise<void>;
+  index(documents: readonly JudgedDocument[], language: string, options?: IndexOptions): Promise<void>;
   /** Of the first ten results, the mean over the queries. */
   ndcg10(collection: JudgedCollection, mode: SearchRequest["mode"]): Promise<number>;
   close(): Promise<void>;
@@ -57,9 +65,15 @@ export async function openSearchEngine(): Promise<SearchEngine> {
   return {
     sql,
     vectorSide,
-    async index(documents, language, { vectors } = { vectors: true }) {
+    async index(documents, language, { vectors = true, chunkSize = CHUNK_TOKENS } = {}) {
       for (let start = 0; start < documents.length; start += DOCUMENTS_PER_INSERT) {
-        await insert(sql, vectors ? vectorSide : null, documents.slice(start, start + DOCUMENTS_PER_INSERT), language);
+        await insert(
+          sql,
+          vectors ? vectorSide : null,
+          documents.slice(start, start + DOCUMENTS_PER_INSERT),
+          language,
+          chunkSize,
+        );
       }
       await refreshCorpusStatistics(sql);
     },
@@ -89,8 +103,11 @@ async function insert(
   vectorSide: OpenVectorSide | null,
   documents: readonly JudgedDocument[],
   language: string,
+  chunkSize: number,
 ): Promise<void> {
-  const limits = chunkLimits({ chunk_size: 512, chunk_overlap: 50, min_chunk_size: 50 }, STATIC_DESCRIPTOR.maxTokens);
+  const tenth = Math.floor(chunkSize / 10);
+  const sizes = { chunk_size: chunkSize, chunk_overlap: tenth, min_chunk_size: tenth };
+  const limits = chunkLimits(sizes, STATIC_DESCRIPTOR.maxTokens);
   const rows = documents.map(({ id, title, text }) => ({ id: uuidv7(), url: URL_PREFIX + id, title, text }));
   const chunks = rows.flatMap(({ id: document_id, title, text }) =>
     chunkText({ text, sections: [], blocks: [{ kind: "prose", start: 0, end: text.length }] }, limits).map((chunk) => ({
