@@ -1,7 +1,7 @@
 /**
- * How large a chunk should be: questions whose answer stands in pages of thousands of words. For each size of chunks, how
- * often the answer is in the first five hits, and in the hits that make up the first 6,000 characters, which compares
- * sizes at equal cost to who reads them. `--data DIR` names the folder that holds `xquad/`.
+ * How large a chunk should be: questions whose answer stands in pages of thousands of words. For each size of chunks,
+ * how often the answer is in the first five hits, and in the hits that make up the first 6,000 characters, which
+ * compares sizes at equal cost to who reads them. `--data DIR` names the folder that holds `xquad/`.
  */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,6 +1,6 @@
 /**
- * How well questions find their paragraph in several languages: XQuAD's 1,190 questions over 240 paragraphs in each, every
- * language by itself. `--data DIR` names the folder that holds `xquad/`.
+ * How well questions find their paragraph in several languages: XQuAD's 1,190 questions over 240 paragraphs in each,
+ * every language by itself. `--data DIR` names the folder that holds `xquad/`.
  */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -3,7 +3,9 @@
 export interface Analyser {
   /** Languages that are read alike have one name. */
   name: string;
-  /** For words with any letter beyond ASCII, and for all words of a language in Latin script. null: words stay whole. */
+  /**
+   * For words with any letter beyond ASCII, and for all words of a language in Latin script. null: words stay whole.
+   */
   dictionary: string | null;
   /** For words of ASCII letters. */
   asciiDictionary: string | null;

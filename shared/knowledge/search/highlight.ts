@@ -27,8 +27,8 @@ interface Piece {
 }
 
 /**
- * The words of each text of which a lexeme is one of the query's. They are analysed as the index did, so a highlight falls
- * on exactly what it matched.
+ * The words of each text of which a lexeme is one of the query's. They are analysed as the index did, so a highlight
+ * falls on exactly what it matched.
  */
 export async function highlight(
   sql: Queryable,

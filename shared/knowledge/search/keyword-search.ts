@@ -1,6 +1,6 @@
 /**
- * The keyword side: a query becomes weighted terms, an index finds the chunks that can score most, and BM25 ranks these.
- * A required phrase or an excluded term filters candidates.
+ * The keyword side: a query becomes weighted terms, an index finds the chunks that can score most, and BM25 ranks
+ * these. A required phrase or an excluded term filters candidates.
  */
 import type { Transaction } from "../../platform/database/database.ts";
 import { isSingleUnit } from "../analysis/tokens.ts";
@@ -42,8 +42,8 @@ const K1 = 1.2;
 const B = 0.75;
 
 /**
- * Reads a query as texts are read. Also sets what holds for the rest of the transaction: candidates are few, so an index
- * is always right, but the planner cannot know how few.
+ * Reads a query as texts are read. Also sets what holds for the rest of the transaction: candidates are few, so an
+ * index is always right, but the planner cannot know how few.
  */
 export async function analyseQuery(tx: Transaction, query: ParsedQuery, timeoutMs: number): Promise<KeywordQuery> {
   const [known] = await tx<{ languages: string[]; outdated: boolean }[]>`
@@ -63,7 +63,10 @@ export async function analyseQuery(tx: Transaction, query: ParsedQuery, timeoutM
   return { terms, condition, exactly, patterns: unindexed, corpus, averageTokens };
 }
 
-/** In how many chunks each lexeme stands. What the statistics do not know is rare, new, or not there at all: it is counted. */
+/**
+ * In how many chunks each lexeme stands. What the statistics do not know is rare, new, or not there at all: it is
+ * counted.
+ */
 async function countChunks(tx: Transaction, words: readonly AskedWord[]): Promise<Map<string, number>> {
   const lexemes = [...new Set(words.flatMap((word) => word.lexemes))];
   const rows = await tx<{ lexeme: string; chunks: number }[]>`

@@ -147,7 +147,9 @@ function languageOfStopWords(readings: readonly ReadToken[][][]): ReadonlySet<st
   return most.size >= TELLING_STOP_WORDS && most.size > second.size ? most : new Set();
 }
 
-/** A phrase as its lexemes stand, in any of the languages; null: it has none. The words themselves are compared later. */
+/**
+ * A phrase as its lexemes stand, in any of the languages; null: it has none. The words themselves are compared later.
+ */
 function requirement(phrase: string, byAnalyser: readonly ReadToken[][]): { query: string | null; exactly: string } {
   const queries = new Set<string>();
   for (const tokens of byAnalyser) {

@@ -1,8 +1,8 @@
 /**
- * Which chunks are ranked. Ranking all that hold any word of a query would take as long as the words are common; so those
- * are looked at that can score most, by the sum of what the words that they hold are worth, as MaxScore and WAND have it
- * (Turtle, Flood 1995; Broder et al. 2003). PostgreSQL's index evaluates "at least so much" as one boolean query, and
- * skips along the postings of common words.
+ * Which chunks are ranked. Ranking all that hold any word of a query would take as long as the words are common; so
+ * those are looked at that can score most, by the sum of what the words that they hold are worth, as MaxScore and WAND
+ * have it (Turtle, Flood 1995; Broder et al. 2003). PostgreSQL's index evaluates "at least so much" as one boolean
+ * query, and skips along the postings of common words.
  */
 
 export interface Term {
