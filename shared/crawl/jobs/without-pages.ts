@@ -14,10 +14,7 @@ interface Ended extends ErrorCount {
   url: string;
 }
 
-/**
- * @example
- * await whyNoPage(sql, jobId) // => "All 3 pages failed: 2 × HEADERS_TIMEOUT, 1 × HTTP_404"
- */
+/** @returns as in "All 3 pages failed: 2 × HEADERS_TIMEOUT, 1 × HTTP_404" */
 export async function whyNoPage(sql: Queryable, jobId: string): Promise<string> {
   const ended = await sql<Ended[]>`
     select coalesce(error_code, 'UNKNOWN') as code, state, count(*)::int as count,
