@@ -10,6 +10,7 @@
  * dropped; a status line with another version or more spaces. A length that was not taken is kept under the name that
  * archivers use for it.
  */
+import { randomBytes } from "node:crypto";
 import type { Socket } from "node:net";
 
 /** An answer that says two different things of where it ends: nobody can tell which holds. */
@@ -30,6 +31,15 @@ const NOT_IN_VALUES = /[^\t\x20-\x7e\x80-\xff]/g;
 const STRICT_HEAD =
   /^HTTP\/1\.[01] [2-9]\d\d(?: [\t\x20-\x7e\x80-\xff]*)?\r\n(?:[!#$%&'*+.^_`|~0-9A-Za-z-]+:[\t\x20-\x7e\x80-\xff]*\r\n)*\r\n$/;
 const STRICT_CHUNK_SIZE = /^[0-9a-f]{1,8}(?:;[\x20-\x7e]*)?\r\n$/i;
+
+/**
+ * The header of a mended head that holds the status line as it came, in hex of latin1, where the parser would not give
+ * it back: it knows no version, and reads the reason as UTF-8. Of this process alone, so that no server can send it.
+ */
+export const STATUS_LINE_HEADER = `x-status-line-${randomBytes(12).toString("hex")}`;
+/** A status line that the parser gives back as it came. */
+const PLAIN_STATUS_LINE = /^HTTP\/1\.1 [2-9]\d\d [\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
+const STRICT_STATUS_LINE = /^HTTP\/1\.[01] [2-9]\d\d(?: [\t\x20-\x7e\x80-\xff]*)?$/;
 
 /** Under this prefix archivers keep headers that do not hold of the body as it is kept. */
 const ORIGINAL = "X-Archive-Orig-";
@@ -161,11 +171,17 @@ function mendHead(bytes: Buffer): { bytes: Buffer; chunked: boolean } | "interim
   if (status.startsWith("1") && status !== "101") return "interim";
   const headers = headersOf(lines.slice(1));
   const { kept, chunked } = framed(headers);
-  if (kept === headers && STRICT_HEAD.test(text)) return { bytes, chunked };
+  const sent = lines[0] ?? "";
+  const plain = PLAIN_STATUS_LINE.test(sent);
+  const strict = kept === headers && STRICT_HEAD.test(text);
+  if (plain && strict) return { bytes, chunked };
   const version = major === "1" && minor === "0" ? "1.0" : "1.1";
-  const fields = kept.map(([name, value]) => `${name}: ${value}\r\n`).join("");
-  const head = `HTTP/${version} ${status} ${reason.replace(NOT_IN_VALUES, " ")}\r\n${fields}\r\n`;
-  return { bytes: Buffer.from(head, "latin1"), chunked };
+  const line = STRICT_STATUS_LINE.test(sent) ? sent : `HTTP/${version} ${status} ${reason.replace(NOT_IN_VALUES, " ")}`;
+  const note = plain ? "" : `${STATUS_LINE_HEADER}: ${Buffer.from(line, "latin1").toString("hex")}\r\n`;
+  const fields = strict
+    ? text.slice(text.indexOf("\n") + 1)
+    : `${kept.map(([name, value]) => `${name}: ${value}\r\n`).join("")}\r\n`;
+  return { bytes: Buffer.from(`${line}\r\n${note}${fields}`, "latin1"), chunked };
 }
 
 type Header = [name: string, value: string];

@@ -76,7 +76,7 @@ export async function responseRecord(
   payloadDigest: string,
   options: RecordOptions,
 ): Promise<Buffer> {
-  const head = httpHead(message);
+  const head = httpHead(message, options.truncated ? message.body.length : null);
   const digests = {
     "WARC-Payload-Digest": payloadDigest,
     "WARC-Block-Digest": labelledDigest(head, message.body),
@@ -147,12 +147,19 @@ async function member(record: Buffer): Promise<Buffer> {
 
 /**
  * Start line, headers and the empty line. Transfer codings were removed from the body, so `Transfer-Encoding` must not
- * claim them; it is kept under the name that other archivers use.
+ * claim them, nor `Content-Length` what a cut body has not; both are kept under the name that other archivers use.
+ *
+ * @param cutLength bytes of a body that is not whole; null where nothing is missing
  */
-function httpHead(message: HttpMessage): Buffer {
+function httpHead(message: HttpMessage, cutLength: number | null = null): Buffer {
+  const misleads = (name: string, value: string): boolean => {
+    const lower = name.toLowerCase();
+    if (lower === "content-length") return cutLength !== null && value.trim() !== String(cutLength);
+    return lower === "transfer-encoding";
+  };
   let text = `${message.startLine}\r\n`;
   for (const [name, value] of message.headers) {
-    text += `${name.toLowerCase() === "transfer-encoding" ? `X-Archive-Orig-${name}` : name}: ${value}\r\n`;
+    text += `${misleads(name, value) ? `X-Archive-Orig-${name}` : name}: ${value}\r\n`;
   }
   return Buffer.from(`${text}\r\n`, "latin1");
 }

@@ -33,8 +33,7 @@ export async function archiveExchange(
   if (response === null) return { members: [], recordId: null, payloadDigest: null, revisit: false };
   const recordId = newRecordId();
   const options = { url: url.href, date: startedAt, recordId, truncated: response.truncated };
-  const startLine = `HTTP/1.1 ${response.status} ${response.statusText}`;
-  const message = { startLine, headers: response.headers, body: response.body };
+  const message = response;
   const digest = labelledDigest(response.body);
   const profile = prior === null ? null : revisitProfile(response, digest, prior);
   const member = await responseOrRevisit();

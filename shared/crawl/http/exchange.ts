@@ -3,13 +3,15 @@
  * beside whatever arrived before it, since that is archived too.
  */
 import type { Agent, Dispatcher } from "undici";
+import { STATUS_LINE_HEADER } from "../../access/lenient-answers.ts";
 import type { CaptureError } from "../../capture/capture.ts";
 import type { Truncation } from "../../capture/warc-record.ts";
 import { describeFault, fault } from "./faults.ts";
 
 export interface HttpResponse {
   status: number;
-  statusText: string;
+  /** As received, latin1; mended where it kept to HTTP in part only. */
+  startLine: string;
   /** As received: case, order and repetition kept; latin1. */
   headers: [string, string][];
   /** Content coding kept, chunked framing removed. */
@@ -138,8 +140,7 @@ export function exchange(
         phase = "body";
         response = {
           status,
-          statusText,
-          headers: pairs(started.rawHeaders as Buffer[]),
+          ...headOf(started.rawHeaders as Buffer[], `HTTP/1.1 ${status} ${statusText}`),
           body: Buffer.alloc(0),
           truncated: null,
         };
@@ -188,6 +189,13 @@ export function exchange(
 const hasNoBody = (response: HttpResponse | null): boolean => response?.status === 204 || response?.status === 304;
 
 export const requestTarget = (url: URL): string => url.pathname + url.search;
+
+function headOf(raw: readonly Buffer[], plain: string): Pick<HttpResponse, "startLine" | "headers"> {
+  const headers = pairs(raw);
+  const [first] = headers;
+  if (first?.[0] !== STATUS_LINE_HEADER) return { startLine: plain, headers };
+  return { startLine: Buffer.from(first[1], "hex").toString("latin1"), headers: headers.slice(1) };
+}
 
 function pairs(raw: readonly Buffer[]): [string, string][] {
   const headers: [string, string][] = [];

@@ -217,7 +217,7 @@ const replacedBy = (target: string): RenderError =>
 function domResponse(capture: Capture, body: Buffer): HttpResponse {
   const kept = capture.headers.filter(([name]) => name === "content-language" || name === "x-robots-tag");
   const headers: [string, string][] = [["content-type", "text/html; charset=utf-8"], ...kept];
-  return { status: 200, statusText: "OK", headers, body, truncated: null };
+  return { status: 200, startLine: "HTTP/1.1 200 OK", headers, body, truncated: null };
 }
 
 function asRenderError(error: unknown): RenderError {

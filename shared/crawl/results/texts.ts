@@ -158,7 +158,7 @@ export async function readArchivedPage(
   if (record === undefined) return undefined;
   const { httpHeaders: headers, body, cut, startLine } = record;
   const status = Number(/^HTTP\/\S+ (\d{3})/.exec(startLine)?.[1] ?? 200);
-  const response = { status, statusText: "", headers, body, truncated: cut ? ("length" as const) : null };
+  const response = { status, startLine, headers, body, truncated: cut ? ("length" as const) : null };
   return await readPageContent(response, captures[0]?.finalUrl ?? "", MAX_PAGE_BYTES, { selection });
 }
 

@@ -70,6 +70,28 @@ describe("a body read back from the WARC", () => {
     ]);
   });
 
+  it.each([
+    "HTTP/1.0 200 OK",
+    "HTTP/1.1 203 Caf\xe9 \xa0 ferm\xc3\xa9",
+    "HTTP/1.0 404 \xcf\xf0\xe8\xe2\xe5\xf2",
+    "HTTP/1.1 200",
+    "HTTP/1.1 200 ",
+    "HTTP/1.1 203 Quite  Odd\t",
+    "HTTP/1.1 200 X-Status-Line: 00",
+  ])("has its status line byte for byte: %j", async (line) => {
+    const answer = Buffer.from(`${line}\r\nContent-Type: text/html\r\nContent-Length: 2\r\n\r\nok`, "latin1");
+    await using site = await startSite({ "/": bytesThenClose(answer) });
+    const harness = await fetchHarness();
+    const [capture] = await harness.fetch(fetchTask({ urls: [`${site.origin}/`] }));
+    const record = capture && (await harness.record(capture));
+    expect(record?.startLine).toBe(line);
+    expect(record?.httpHeaders).toEqual([
+      ["Content-Type", "text/html"],
+      ["Content-Length", "2"],
+    ]);
+    expect(capture?.headers).toHaveLength(2);
+  });
+
   it("stands in a file that warcio reads from end to end, robots.txt included", async () => {
     await using site = await startSite({
       "/robots.txt": { body: "User-agent: *\nDisallow: /no" },
@@ -224,7 +246,10 @@ describe("a body that is not what a page should be", () => {
       const record = capture && (await harness.record(capture));
       expect(record?.warcHeaders.get("warc-truncated")).toBe("length");
       expect(record?.body).toHaveLength(1024 * 1024);
+      expect(record?.httpHeaders.map(([name]) => name.toLowerCase())).not.toContain("content-length");
     }
+    const kept = large && (await harness.record(large)).httpHeaders.find(([name]) => /^x-archive-orig-/i.test(name));
+    expect(Number(kept?.[1])).toBeGreaterThan(1024 * 1024);
     expect(large?.extraction?.title).toBe("large");
     expect(bomb).toMatchObject({ truncated: true, error: null, extraction: { title: "bomb" } });
     const whole = bomb && (await harness.record(bomb));

@@ -111,6 +111,8 @@ describe("a server that fails", () => {
     const second = short && (await harness.record(short));
     expect(second?.body.toString()).toBe("and this");
     expect(second?.warcHeaders.get("warc-truncated")).toBe("disconnect");
+    expect(second?.httpHeaders).toContainEqual(["X-Archive-Orig-Content-Length", "99"]);
+    expect(second?.httpHeaders.map(([name]) => name.toLowerCase())).not.toContain("content-length");
     expect(stalled?.extraction).toBeNull();
   });
 

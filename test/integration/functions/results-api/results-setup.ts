@@ -96,7 +96,7 @@ async function captureOf(
     ? await revisitRecord(message, sent.revisit.of, options)
     : await responseRecord(message, digest, options);
   const [warc] = segment.append([{ recordId, member }]);
-  const response = { status, statusText: "X", headers, body, truncated: options.truncated };
+  const response = { status, startLine: `HTTP/1.1 ${status} X`, headers, body, truncated: options.truncated };
   const nothing = { extraction: null, error: null, html: null };
   const selection = selectionOf(config);
   const read = async () => await readPageContent(response, finalUrl, 50_000_000, { selection });

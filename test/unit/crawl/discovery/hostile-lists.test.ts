@@ -62,7 +62,7 @@ test("a sitemap of 50,000 URLs takes little memory and time", async () => {
   const before = process.memoryUsage().rss;
   const started = process.cpuUsage();
   let seen = 0;
-  const response = { status: 200, statusText: "OK", headers: [], body: packed, truncated: null };
+  const response = { status: 200, startLine: "HTTP/1.1 200 OK", headers: [], body: packed, truncated: null };
   const read = await readList(response, { page: () => void seen++, sitemap: () => undefined });
   const { user, system } = process.cpuUsage(started);
   expect(read).toMatchObject({ kind: "sitemap", cut: null });

@@ -16,7 +16,7 @@ export async function readBytes(
 ): Promise<Seen> {
   const pages: Seen["pages"] = [];
   const sitemaps: ListEntry[] = [];
-  const response = { status: 200, statusText: "OK", headers, body: Buffer.from(body), truncated };
+  const response = { status: 200, startLine: "HTTP/1.1 200 OK", headers, body: Buffer.from(body), truncated };
   const read = await readList(response, {
     page: (entry, as) => pages.push({ ...entry, as }),
     sitemap: (entry) => sitemaps.push(entry),

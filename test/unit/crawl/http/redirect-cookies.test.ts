@@ -77,7 +77,7 @@ it("holds no more than a browser would", () => {
 
 describe("a chain of redirects", () => {
   const answer = (status: number, ...headers: [string, string][]) => ({
-    response: { status, statusText: "", headers, body: Buffer.alloc(0), truncated: null },
+    response: { status, startLine: `HTTP/1.1 ${status} `, headers, body: Buffer.alloc(0), truncated: null },
     fault: null,
   });
 

@@ -166,7 +166,7 @@ describe("UTF-16 that Content-Type names, and no mark", () => {
   };
   const response = (body: Buffer, charset: string) => ({
     status: 200,
-    statusText: "OK",
+    startLine: "HTTP/1.1 200 OK",
     headers: [["Content-Type", `text/html; charset=${charset}`]] as [string, string][],
     body,
     truncated: null,
@@ -198,7 +198,7 @@ describe("a Refresh header", () => {
     readPageContent(
       {
         status: 200,
-        statusText: "OK",
+        startLine: "HTTP/1.1 200 OK",
         headers: [
           ["Content-Type", "text/html"],
           ["Refresh", value],
