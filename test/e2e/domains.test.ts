@@ -44,7 +44,9 @@ describe("a host that fails", () => {
   it.concurrent("for good ends a job in bounded time, after a bounded number of requests", async ({ expect }) => {
     await using site = await startSite({}, () => ({ status: 500 }));
     const started = Date.now();
-    const job = await instance.waitForJob(await crawl(pages(site, 150), {}));
+    const jobId = await crawl(pages(site, 150), {});
+    await expect(instance.waitForJob(jobId)).rejects.toThrow("the job ended as failed");
+    const job = await instance.call("GET", `/api/v1/crawl/${jobId}?limit=1`);
     expect(job).toMatchObject({ status: "failed", counts: { crawled: 0, failed: 150, open: 0 } });
     expect(Date.now() - started).toBeGreaterThan(3 * CIRCUIT_TIMEOUT_S * 1000);
     // five failures and what was under way, then one for each time the circuit was open
