@@ -139,24 +139,34 @@ function joined(pieces: readonly Buffer[]): Buffer {
   return some.length === 1 ? (some[0] as Buffer) : Buffer.concat(some);
 }
 
+/** A line end is a LF, however many CR stand before it. */
+function afterCarriageReturns(bytes: Buffer, start: number): number {
+  let at = start;
+  while (bytes[at] === CR) at += 1;
+  return at;
+}
+
 function afterEmptyLines(bytes: Buffer): number {
   let at = 0;
-  while (bytes[at] === LF || (bytes[at] === CR && bytes[at + 1] === LF)) at += bytes[at] === LF ? 1 : 2;
-  return at;
+  for (;;) {
+    const end = afterCarriageReturns(bytes, at);
+    if (bytes[end] !== LF) return at;
+    at = end + 1;
+  }
 }
 
 /** @returns where the head ends, its empty line included; -1 where it has not yet */
 function endOfHead(bytes: Buffer, start: number): number {
   for (let at = bytes.indexOf(LF, start); at >= 0; at = bytes.indexOf(LF, at + 1)) {
-    if (bytes[at + 1] === LF) return at + 2;
-    if (bytes[at + 1] === CR && bytes[at + 2] === LF) return at + 3;
+    const next = afterCarriageReturns(bytes, at + 1);
+    if (bytes[next] === LF) return next + 1;
   }
   return -1;
 }
 
 /** Whether the bytes begin as a head does, or as an empty line before it, as far as they go. */
 function mayBeHead(bytes: Buffer, start: number): boolean {
-  if (bytes[start] === CR && start === bytes.length - 1) return true;
+  if (afterCarriageReturns(bytes, start) === bytes.length) return true;
   const begin = bytes.toString("latin1", start, start + 5).toUpperCase();
   return "HTTP/".startsWith(begin) || "ICY ".startsWith(begin.slice(0, 4));
 }

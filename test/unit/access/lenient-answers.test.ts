@@ -74,6 +74,8 @@ const ANSWERS: Record<string, [sent: string, headers: Record<string, unknown>]> 
   "a version in lower case": [`http/1.1 200 OK\r\n${LENGTH}\r\n${BODY}`, {}],
   "a stream's status line": [`ICY 200 OK\r\n${LENGTH}\r\n${BODY}`, {}],
   "empty lines before it": [`\r\n\n\r\n${head("Content-Length: 10")}${BODY}`, {}],
+  "empty lines of many kinds before it": [`\r\r\n\r\r\r\n\n${head("Content-Length: 10")}${BODY}`, {}],
+  "an empty line of CR CR LF behind it": [`HTTP/1.1 200 OK\r\r\n${LENGTH.trim()}\r\r\n\r\r\n${BODY}`, {}],
   chunks: [`${head("Transfer-Encoding: chunked")}4;a="b"\r\n<p>h\r\n6\r\narbour\r\n0\r\nTrailer: x\r\n\r\n`, {}],
   "sizes of chunks with space behind them": [
     `${head("Transfer-Encoding: chunked")}4  \r\n<p>h\r\n6 \r\narbour\r\n0  \r\n\r\n`,
