@@ -74,7 +74,7 @@ const ONE_BYTE = /^(?:windows-|ISO-8859-|KOI8-|IBM866|.*mac)/;
 
 /** By byte order mark, transport and declaration; undefined where nothing is said, or what cannot be. */
 function sniff(body: Uint8Array, transport: string | undefined, kind: "html" | "xml" | "plain"): string | undefined {
-  const declared = sniffHtmlEncoding(body, {
+  const declared = sniffed(body, {
     xml: kind !== "html",
     ...(transport === undefined ? {} : { transportLayerEncodingLabel: transport }),
     defaultEncoding: UNDECLARED,
@@ -82,6 +82,16 @@ function sniff(body: Uint8Array, transport: string | undefined, kind: "html" | "
   if (declared === UNDECLARED || !canDecode(declared)) return undefined;
   const name = canonical(declared);
   return name === "UTF-8" && contradictsUtf8(body) ? undefined : name;
+}
+
+/** The sniffer reads past the end of a declaration that breaks off, as in `content="text/html; charset"`. */
+function sniffed(body: Uint8Array, options: Parameters<typeof sniffHtmlEncoding>[1]): string {
+  try {
+    return sniffHtmlEncoding(body, options);
+  } catch (error) {
+    if (error instanceof TypeError) return UNDECLARED;
+    throw error;
+  }
 }
 
 /** Canonical name of a label that can be true of these bytes. */

@@ -58,10 +58,14 @@ export function boundariesOf(
   const flows: boolean[] = new Array(count);
 
   markSectionEnds();
+  const words = wordEnds(text);
   for (let piece = 0; piece < count; piece++) flows[piece] = sectionEnds[piece] !== piece;
   for (let piece = 0; piece < count; piece++) {
     boundaries[piece] =
       sectionEnds[piece] === piece ? "section" : plainBoundary(text, ends[piece] as number, starts[piece + 1]);
+  }
+  for (let piece = 0; words.size > 0 && piece < count; piece++) {
+    if (boundaries[piece] === "character" && words.has(ends[piece] as number)) boundaries[piece] = "word";
   }
   markHeadings();
   markBlocks();
@@ -160,11 +164,51 @@ const MAX_CLOSERS = 3;
 
 function plainBoundary(text: string, end: number, next: number | undefined): Boundary {
   if (next === undefined) return "section";
-  if (next === end) return /[。！？]/.test(text.charAt(end - 1)) ? "sentence" : "character";
+  if (next === end) {
+    if (isWithinCharacter(text, end)) return "unwanted";
+    return /[。！？]/.test(text.charAt(end - 1)) ? "sentence" : "character";
+  }
   let newlines = 0;
   for (let index = end; index < next; index++) if (text.charCodeAt(index) === 10) newlines++;
   if (newlines > 0) return newlines > 1 ? "paragraph" : "line";
   return endsSentence(text, end) ? "sentence" : "word";
+}
+
+const JOINS_BEFORE = /^(?:\p{M}|\u200d|[\u{1f3fb}-\u{1f3ff}]|[\u{e0020}-\u{e007f}])/u;
+const REGIONAL = /^\p{Regional_Indicator}/u;
+/** Flags that are looked back at, in code units of their letters. */
+const MAX_FLAGS = 200;
+
+/** Whether a reader sees one character across the place: an emoji of several, a flag, a letter with its marks. */
+function isWithinCharacter(text: string, at: number): boolean {
+  const code = text.charCodeAt(at);
+  if (code < 0x300) return false;
+  const after = text.slice(at, at + 2);
+  if (JOINS_BEFORE.test(after) || text.charCodeAt(at - 1) === 0x200d) return true;
+  if (!REGIONAL.test(after)) return false;
+  let letters = 0;
+  for (
+    let from = at - 2;
+    from >= 0 && letters * 2 < MAX_FLAGS && REGIONAL.test(text.slice(from, from + 2));
+    from -= 2
+  ) {
+    letters++;
+  }
+  return letters % 2 === 1;
+}
+
+/** Runs of scripts whose words only a dictionary tells apart. */
+const UNSPACED_RUN = /[\p{sc=Thai}\p{sc=Lao}\p{sc=Khmr}\p{sc=Mymr}]{2,}/gu;
+let segmenter: Intl.Segmenter | undefined;
+
+/** @returns where words end in text without spaces, as offsets */
+function wordEnds(text: string): Set<number> {
+  const ends = new Set<number>();
+  for (const { 0: run, index } of text.matchAll(UNSPACED_RUN)) {
+    segmenter ??= new Intl.Segmenter("und", { granularity: "word" });
+    for (const { index: start, segment } of segmenter.segment(run)) ends.add(index + start + segment.length);
+  }
+  return ends;
 }
 
 function endsSentence(text: string, end: number): boolean {

@@ -156,8 +156,14 @@ function isLetter(code: number): boolean {
   return (code | 32) >= 97 && (code | 32) <= 122;
 }
 
+/** Thai and Lao, Myanmar, Khmer. */
+function isSyllabic(code: number): boolean {
+  return (code >= 0xe00 && code < 0xf00) || (code >= 0x1000 && code < 0x10a0) || (code >= 0x1780 && code < 0x1800);
+}
+
 /** Scripts without spaces between words: every character may end a piece. */
 function isWordless(code: number): boolean {
+  if (isSyllabic(code)) return true;
   return (code >= 0x2e80 && code < 0xac00) || (code >= 0xf900 && code <= 0xffef) || (code >= 0xd800 && code <= 0xdfff);
 }
 
@@ -169,7 +175,8 @@ function pieceTokens(text: string, start: number, end: number, splitting: number
   if (code < 0x80) return length <= 3 ? 1 : 1 + (length - 3) / 4;
   if (code >= 0x2000 && code < 0x2e80) return length;
   if (code < 0x250) return wordTokens(text, start, end, splitting);
-  return Math.max(1, length * tokensPerCharacter(code));
+  const tokens = length * tokensPerCharacter(code);
+  return isSyllabic(code) ? tokens : Math.max(1, tokens);
 }
 
 /** One token and the expected splits. */

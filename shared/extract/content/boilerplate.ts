@@ -2,7 +2,7 @@
 import { collapsedText, headingLevel } from "../parse/element-kinds.ts";
 import { PageElement } from "../parse/page-tree.ts";
 import { isTeaser, type PageHints } from "./page-hints.ts";
-import { isIntroduced, isLinkedSentence } from "./see-also.ts";
+import { isIntroduced, isIntroducedList, isLinkedSentence } from "./see-also.ts";
 
 /** Characters from which a block that stands there twice is a repetition. */
 const REPEATED = 60;
@@ -32,7 +32,7 @@ function isBoilerplate(element: PageElement, root: PageElement, hints: PageHints
   const density = linkLength / textLength;
   if (density > 0.5 && element.weight < 60) {
     if ((name === "ul" || name === "ol") && !isIntroduced(element)) return true;
-    if ((name === "div" || name === "section") && !isLinkedSentence(element)) return true;
+    if ((name === "div" || name === "section") && !isLinkedSentence(element) && !isIntroducedList(element)) return true;
   }
   if (textLength <= 20 && LABEL.test(collapsedText(element))) return true;
   return textLength < 200 && density > 0.4 && LEADS_AWAY.test(collapsedText(element));

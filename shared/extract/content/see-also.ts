@@ -56,11 +56,44 @@ function hasPageLink(element: PageElement): boolean {
 
 /** Whether a sentence announces a list, or a heading amid paragraphs does. */
 export function isIntroduced(list: PageElement): boolean {
-  const before = beside(list, "prev");
-  if (before === null || before.dropped) return false;
-  if (headingLevel(before.name) > 0) return isParagraph(beside(list, "next")) && isParagraph(beside(before, "prev"));
+  const box = boxOf(list);
+  const before = beside(box, "prev");
+  if (before === null) return isAnnounced(textBefore(box));
+  if (before.dropped) return false;
+  if (headingLevel(before.name) > 0) return isParagraph(beside(box, "next")) && isParagraph(beside(before, "prev"));
   if (before.textLength < SHORTEST_INTRODUCTION || before.textLength > 2000 || isBold(before)) return false;
-  return /[:：]$/.test(collapsedText(before));
+  return isAnnounced(collapsedText(before));
+}
+
+const isAnnounced = (text: string): boolean => text.length >= SHORTEST_INTRODUCTION && /[:：]$/.test(text);
+
+/** The outermost of the boxes that hold nothing but the list. */
+function boxOf(list: PageElement): PageElement {
+  let box = list;
+  while (box.parent instanceof PageElement && box.parent.name === "div" && box.parent.textLength === box.textLength) {
+    box = box.parent;
+  }
+  return box;
+}
+
+/** Text that stands straight before an element, without a box of its own. */
+function textBefore({ prev }: PageElement): string {
+  let node = prev;
+  while (
+    node !== null &&
+    (isText(node) ? node.data.trim() === "" : node instanceof PageElement && node.name === "br")
+  ) {
+    node = node.prev;
+  }
+  return node !== null && isText(node) ? node.data.trim() : "";
+}
+
+/** Whether it holds nothing but a list that a sentence announces. */
+export function isIntroducedList(element: PageElement): boolean {
+  const inner = element.children.find((child) => child instanceof PageElement && child.textLength > 0);
+  if (!(inner instanceof PageElement) || inner.textLength !== element.textLength) return false;
+  if (inner.name === "ul" || inner.name === "ol") return isIntroduced(inner);
+  return inner.name === "div" && isIntroducedList(inner);
 }
 
 const isParagraph = (element: PageElement | null): boolean => element?.name === "p" && element.prose > 0;

@@ -60,9 +60,8 @@ export class InlineRenderer {
           ? this.renderElement(node, context)
           : "";
       if (piece === "") continue;
-      if (needsSpace(tail, piece.slice(0, 4))) parts.push(" ");
-      parts.push(piece);
-      tail = (piece.length < 4 ? tail + piece : piece).slice(-4);
+      const joined = join(parts, tail, piece);
+      tail = (joined.length < 4 ? tail + joined : joined).slice(-4);
     }
     return parts.join("");
   }
@@ -148,16 +147,41 @@ function outerSpace(text: string): [string, string] {
   return [/^\s/.test(text) ? " " : "", /\s$/.test(text) ? " " : ""];
 }
 
-const MARKED_END = /(?![*~])[\p{P}\p{S}](?:\*\*|\*|~~)$/u;
-const MARKED_START = /^(?:\*\*|\*|~~)(?=[^\s*~])[\p{P}\p{S}]/u;
+const MARKED_END = /(?![*~])[\p{P}\p{S}](?:\*{1,3}|~~)$/u;
+const MARKED_START = /^(?:\*{1,3}|~~)(?=[^\s*~])[\p{P}\p{S}]/u;
+
+const LAST_MARKS = /(?<=[\p{L}\p{N}])[.,;:!?…»”’"'。，：；！？]{1,8}$/u;
+const FIRST_MARKS = /^(\*{1,3}|~~)([.,;:…«“‘"'(¡¿\s]{1,8})(?=[\p{L}\p{N}])/u;
 
 /**
  * `**Note:**text` is no emphasis in CommonMark (6.2: a closing run after punctuation needs a space or punctuation
- * behind it), so a space goes between.
+ * behind it), so the marks go out of the emphasis; where they cannot, a space goes between.
+ * @returns the piece as it was written
  */
-function needsSpace(tail: string, head: string): boolean {
-  if (/^[\p{L}\p{N}]/u.test(head)) return MARKED_END.test(tail) && !tail.startsWith("\\");
-  return /[\p{L}\p{N}]$/u.test(tail) && MARKED_START.test(head);
+function join(parts: string[], tail: string, piece: string): string {
+  let written = piece;
+  const head = piece.slice(0, 4);
+  if (/^[\p{L}\p{N}]/u.test(head)) {
+    if (MARKED_END.test(tail) && !tail.startsWith("\\")) {
+      const last = marksBehind(parts.at(-1) ?? "");
+      if (last === null) parts.push(" ");
+      else parts[parts.length - 1] = last;
+    }
+  } else if (/[\p{L}\p{N}]$/u.test(tail) && MARKED_START.test(head)) {
+    const first = FIRST_MARKS.exec(piece.slice(0, 16));
+    if (first === null) parts.push(" ");
+    else written = `${first[2]}${first[1]}${piece.slice(first[0].length)}`;
+  }
+  parts.push(written);
+  return written;
+}
+
+/** @returns the text with the last punctuation of an emphasis behind it; null where something else stands there */
+function marksBehind(text: string): string | null {
+  const marker = /(?:\*{1,3}|~~)$/.exec(text.slice(-3))?.[0] ?? "";
+  const inner = text.slice(0, text.length - marker.length);
+  const marks = LAST_MARKS.exec(inner.slice(-10))?.[0];
+  return marks === undefined ? null : inner.slice(0, -marks.length) + marker + marks;
 }
 
 function tidy(text: string): string {

@@ -69,10 +69,15 @@ function raise(element: PageElement): void {
   wrap(texts, /^[\p{L}\p{N}.]+$/u.test(text) ? ["^", ""] : ["^(", ")"]);
 }
 
-/** Behind a letter an index reads well in the line: H2O. */
+/** Behind a letter an index reads well in the line: H2O. Before a number it would be a part of that. */
 function lower(element: PageElement): void {
   const { texts, text } = textsOf(element);
   const before = charBefore(element);
+  const { next } = element;
+  if (text.length <= LONGEST && LOWERABLE.test(text) && next !== null && isText(next) && /^\d/.test(next.data)) {
+    each(texts, LOWERED);
+    return;
+  }
   if (text === "" || text.length > LONGEST || !/[\d/⁄\u2070-\u2079¹²³]/.test(before)) return;
   if (LOWERABLE.test(text)) each(texts, LOWERED);
   else if (/^[\p{L}\p{N}]/u.test(text)) wrap(texts, ["_", ""]);
@@ -116,12 +121,21 @@ function writeFormula(math: PageElement): void {
     outer = parent;
   }
   for (const attribute of hiddenBy(math)) delete math.attribs[attribute];
+  for (let node = outer.prev; node !== null && isDrawn(node); node = node.prev) {
+    if (node instanceof PageElement) node.children = [];
+  }
   const siblings = outer.parent?.children ?? [];
   for (const sibling of siblings) {
     if (sibling instanceof PageElement && sibling.name === "img" && isPictureOf(sibling, text))
       sibling.attribs.hidden = "";
   }
 }
+
+/** What MathJax has drawn before the script that it read: a preview, and the formula. */
+const isDrawn = (node: ChildNode): boolean =>
+  isText(node)
+    ? node.data.trim() === ""
+    : node instanceof PageElement && /^(?:MathJax|mjx-)/.test(node.attribs.class ?? "");
 
 const isShell = (parent: PageElement, child: PageElement): boolean =>
   /^(?:span|mjx-|semantics)/.test(parent.name) &&

@@ -7,6 +7,8 @@ export class OpaqueElement {
   readonly name: string;
   /** Text so far; null where nobody wants it. */
   text: string | null;
+  /** How the formula is shown that a script holds for MathJax; null where it holds none. */
+  formula: "block" | "inline" | null = null;
   private readonly openCount: Map<string, number>;
 
   constructor(name: string, text: string | null) {

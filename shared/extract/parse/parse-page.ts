@@ -162,7 +162,9 @@ class Builder implements TokenizerCallbacks {
       if (name === "iframe") noteElement(this.page, new PageElement(name, this.attributes));
       if (selfClosed) return;
       const isData = name === "script" && /ld\+json/i.test(this.attributes.type ?? "");
-      this.opaque = new OpaqueElement(name, isData ? "" : null);
+      const tex = name === "script" ? /^\s*math\/tex(.*)/i.exec(this.attributes.type ?? "") : null;
+      this.opaque = new OpaqueElement(name, isData || tex !== null ? "" : null);
+      if (tex !== null) this.opaque.formula = /mode\s*=\s*display/i.test(tex[1] ?? "") ? "block" : "inline";
       return;
     }
     const { html, body } = this.page;
@@ -264,8 +266,15 @@ class Builder implements TokenizerCallbacks {
   }
 
   private endOpaque(): void {
-    if (this.opaque !== null && this.opaque.text !== null) this.page.jsonLd.push(this.opaque.text);
+    const { text, formula } = this.opaque ?? { text: null, formula: null };
     this.opaque = null;
+    if (text === null) return;
+    if (formula === null) this.page.jsonLd.push(text);
+    else if (this.page.body !== null) {
+      const element = new PageElement("math", { alttext: text, display: formula });
+      this.append(element);
+      noteElement(this.page, element);
+    }
   }
 
   private addText(data: string): void {

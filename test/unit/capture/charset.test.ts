@@ -23,6 +23,15 @@ const SAMPLES: [string, string][] = [
   ["UTF-8", "Ünïcödé — 日本語, русский, עברית 😀"],
 ];
 
+it.each([
+  `<meta http-equiv="Content-Type" content="text/html; charset">`,
+  `<meta http-equiv="Content-Type" content="text/html; charset=">`,
+  `<meta http-equiv="Content-Type" content="text/html; charset = ">`,
+])("a declaration that breaks off says nothing: %s", (meta) => {
+  const text = `${meta}<p>Ünïcödé — 日本語</p>`;
+  expect(decodeText(Buffer.from(text), undefined, "html")).toEqual({ text, charset: "UTF-8" });
+});
+
 describe("a declared encoding", () => {
   it.each(SAMPLES)("is taken from the header: %s", (charset, text) => {
     const body = encodeAs(text, charset);

@@ -154,6 +154,26 @@ describe("chunks", () => {
     }
   });
 
+  it("are not cut within what a reader sees as one character", () => {
+    const seen = new Intl.Segmenter("und", { granularity: "grapheme" });
+    for (const emoji of ["👩‍👩‍👧", "👍🏽", "🇩🇪", "❤️"]) {
+      const text = emoji.repeat(120);
+      const whole = new Set([...seen.segment(text)].map(({ index }) => index));
+      const chunks = chunkText(extractPlainText(text), { size: 64, overlap: 0, minimum: 10 });
+      expect(chunks.length).toBeGreaterThan(1);
+      for (const { startChar } of chunks) expect(whole.has(startChar), `${emoji} at ${startChar}`).toBe(true);
+    }
+  });
+
+  it("are cut between words where a script has no spaces", () => {
+    const text = "ภาษาไทยเป็นภาษาที่ใช้กันมากในประเทศไทยและประเทศใกล้เคียงมีผู้พูดประมาณหกสิบล้านคนทั่วโลก".repeat(6);
+    const words = new Intl.Segmenter("th", { granularity: "word" }).segment(text);
+    const starts = new Set([...words].map(({ index }) => index));
+    const chunks = chunkText(extractPlainText(text), { size: 64, overlap: 0, minimum: 10 });
+    expect(chunks.length).toBeGreaterThan(2);
+    for (const { startChar } of chunks) expect(starts.has(startChar)).toBe(true);
+  });
+
   it("refuse limits that no text could meet", () => {
     expect(() => chunkText(extractPlainText("x"), { size: 0, overlap: 0, minimum: 0 })).toThrow(RangeError);
     expect(() => chunkText(extractPlainText("x"), { size: Number.NaN, overlap: 0, minimum: 0 })).toThrow(RangeError);

@@ -81,6 +81,14 @@ describe("what leads away from a text", () => {
       "a list that a sentence announces",
       `<p>The festival takes place in these towns:</p><ul><li><a href="/a">Bergen</a></li><li><a href="/b">Bodø</a></li></ul>`,
     ],
+    [
+      "an announced list in a box",
+      `<p>The festival takes place in these towns: <br></p><div><ul><li><a href="/a">Bergen</a></li><li><a href="/b">Bodø</a></li></ul></div>`,
+    ],
+    [
+      "a list that a bare text announces",
+      `<div>The festival takes place in these towns:<ul><li><a href="/a">Bergen</a></li><li><a href="/b">Bodø</a></li></ul></div>`,
+    ],
     ["a list below a heading amid the paragraphs", `<h2>Sources</h2><ol><li><a href="/a">Diary of 1911</a></li></ol>`],
     ["a heading with text below", `<h2>Prices</h2><p>Nine crowns.</p>`],
     ["a heading without links below", "<h2>Part two</h2>"],

@@ -141,8 +141,19 @@ describe("Markdown", () => {
 
   it("keeps white space out of emphasis, and emphasis away from words", () => {
     expect(markdown("<p>a<b> bold </b>c, <b>Note:</b>text, <i></i><em><b>both</b></em></p>")).toBe(
-      "a **bold** c, **Note:** text, ***both***",
+      "a **bold** c, **Note**:text, ***both***",
     );
+  });
+
+  it.each([
+    ["wo<b>rd.</b>next", "wo**rd**.next"],
+    ["x<em>, y</em>z", "x, *y*z"],
+    ["a<b>(b)</b> c", "a(**b)** c"],
+    ["<b><i>Both!</i></b>now", "***Both***!now"],
+    ['<b>see <a href="/x">this</a></b>now', "**see [this](https://example.org/x)** now"],
+    ["<b><code>x</code></b>now", "**`x`** now"],
+  ])("moves punctuation out of emphasis that a word follows or precedes: %s", (html, expected) => {
+    expect(markdown(`<p>${html}</p>`)).toBe(expected);
   });
 
   it("writes quotes, rules, line breaks and definitions", () => {

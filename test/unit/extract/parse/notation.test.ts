@@ -18,6 +18,7 @@ it.each([
     "19<sup>th</sup>, M<sup>me</sup>, XIX<sup>e</sup>, N<sup>o</sup> 5, Acme<sup>TM</sup>",
     "19th, Mme, XIXe, No 5, AcmeTM",
   ],
+  ["log<sub>10</sub>5, x<sub>i</sub>, CO<sub>2</sub> 5", "log₁₀5, xi, CO2 5"],
   ["10<sub>2</sub>, a note<sup>[1]</sup>", "10₂, a note[1]"],
   ["word<sup>a</sup> and 10<sup>2.5</sup>", "word^a and 10^2.5"],
 ])("raised and lowered characters do not run into what stands before them: %s", (html, text) => {
@@ -137,4 +138,16 @@ it("characters that no one sees are no spaces, but where they part the words of 
   expect(page.text).toBe("lighthouse\n\n10km, foobar, Gesamt, สวัสดี ครับ.\n\nnpm-run\n\ngetName()");
   expect(page.markdown).toContain("`npm-run`\n\n```\ngetName()\n```");
   expect(page.sections[0]?.heading).toBe("lighthouse");
+});
+
+it.each([
+  ["as it stands", `<script type="math/tex">x^2 < y</script>`, "$x^2 < y$"],
+  ["of its own line", `<script type="math/tex; mode=display">\\sum_i x_i</script>`, "$$\\sum_i x_i$$"],
+  [
+    "already drawn",
+    `<span class="MathJax_Preview">x2</span><span class="MathJax"><span>x</span><span>2</span></span><script type="math/tex">x^2</script>`,
+    "$x^2$",
+  ],
+])("a formula in a script for MathJax is TeX, once: %s", (_, html, expected) => {
+  expect(read(`<p>It is ${html} here.</p>`).markdown).toBe(`It is ${expected} here.`);
 });
