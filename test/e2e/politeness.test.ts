@@ -92,7 +92,8 @@ describe("the requests of a job at once", () => {
   const crawlSite =
     (strategy: string, concurrency: number): Begin =>
     async (_urls, url) => {
-      const body = { url, strategy, keywords: ["page"], score_threshold: 0, max_pages: 1_000, concurrency, config };
+      const ranking = strategy === "best_first" ? { keywords: ["page"], score_threshold: 0 } : {};
+      const body = { url, strategy, ...ranking, max_pages: 1_000, concurrency, config };
       const { job_id } = await instance.call<{ job_id: string }>("POST", "/api/v1/crawl/deep", body);
       return await instance.waitForJob(job_id);
     };

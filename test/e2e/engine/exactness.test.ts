@@ -31,7 +31,9 @@ const requestsOf = (name: string): string[] =>
     .filter(({ path, headers }) => path !== "/robots.txt" && headers[HEADER] === name)
     .map(({ path }) => path);
 
-const limits = { max_depth: 50, max_pages: MAX_PAGES, keywords: ["page"], score_threshold: 0 };
+const limits = { max_depth: 50, max_pages: MAX_PAGES };
+/** What a strategy asks for beside. */
+const rankingOf = (strategy: string) => (strategy === "best_first" ? { keywords: ["page"], score_threshold: 0 } : {});
 
 it("of jobs of each strategy, route and concurrency, all at once on 2,000 pages, each asks for exactly 10 pages", async () => {
   const jobs = new Map<string, string>();
@@ -39,7 +41,7 @@ it("of jobs of each strategy, route and concurrency, all at once on 2,000 pages,
   for (const concurrency of CONCURRENCIES) {
     for (const strategy of ["bfs", "dfs", "best_first"]) {
       const [spider, deep] = [`spider-${strategy}-${concurrency}`, `deep-${strategy}-${concurrency}`];
-      const common = { ...limits, strategy, concurrency };
+      const common = { ...limits, strategy, ...rankingOf(strategy), concurrency };
       jobs.set(spider, await engine.store({ seed_urls: [url], ...common, config: configOf(spider) }));
       const body = { url, ...common, config: configOf(deep) };
       jobs.set(deep, (await engine.post<{ job_id: string }>("/api/v1/crawl/deep", body)).job_id);
