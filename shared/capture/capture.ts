@@ -6,14 +6,26 @@ import { z } from "zod";
 
 const hex32 = z.string().regex(/^[0-9a-f]{64}$/);
 
-/** Where a record lies: one gzip member of a WARC file, so that it is read by one ranged GET. */
-const warcPointerSchema = z.strictObject({
-  key: z.string(),
+/** How the bytes of a record are compressed; `none` is a WARC file of plain records. */
+const WARC_CODINGS = ["gzip", "zstd", "none"] as const;
+export type WarcCoding = (typeof WARC_CODINGS)[number];
+
+/** Where a record lies: as a rule one gzip member of a WARC file, so that it is read by one ranged GET. */
+export const warcPlaceSchema = z.strictObject({
   /** Bytes from the start of the file, and compressed bytes of the record. */
   offset: z.number().int().nonnegative(),
   length: z.number().int().positive(),
-  /** UUID of the WARC-Record-ID. */
-  recordId: z.uuid(),
+  /** Left out: gzip. */
+  coding: z.enum(WARC_CODINGS).optional(),
+  /** Of a record that does not begin its member: decompressed bytes before it. */
+  inner: z.number().int().positive().optional(),
+});
+export type WarcPlace = z.infer<typeof warcPlaceSchema>;
+
+const warcPointerSchema = warcPlaceSchema.extend({
+  key: z.string(),
+  /** UUID of the WARC-Record-ID; the whole URI where it is none of `urn:uuid:`. */
+  recordId: z.string().min(1),
 });
 
 export const captureErrorSchema = z.strictObject({

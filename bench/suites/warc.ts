@@ -1,0 +1,81 @@
+/**
+ * Indexing a WARC file: how fast, against `gunzip` of the same file, and whether memory stays flat from 10 MB to 1 GB.
+ * Each reading runs in a process of its own; the two are run in turn, and the middle of their ratios counts.
+ */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { open, readdir, readFile, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { labelledDigest } from "../../shared/capture/digest.ts";
+import { newRecordId, requestRecord, responseRecord } from "../../shared/capture/warc-record.ts";
+import { readJsonLine, startNode } from "../../test/services/processes.ts";
+import type { Benchmark } from "../bench.ts";
+
+const MB = 1024 * 1024;
+const WORKER = join(import.meta.dirname, "../warc/index-worker.ts");
+const PAIRS = 5;
+
+export const run: Benchmark = async ({ scale }) => {
+  const fileOf = (name: string): string => join(tmpdir(), `strandline-bench-${process.pid}-${name}.warc.gz`);
+  const [small, medium, large] = [fileOf("small"), fileOf("medium"), fileOf("large")];
+  try {
+    await writeWarc(small, 10 * MB);
+    await writeWarc(medium, 100 * MB);
+    await writeWarc(large, 1000 * MB * scale);
+    const pairs: { seconds: number; gunzip: number }[] = [];
+    for (let pair = 0; pair < PAIRS; pair++) {
+      pairs.push({ seconds: (await index(medium)).seconds, gunzip: await gunzipSeconds(medium) });
+    }
+    const { size } = await stat(medium);
+    return {
+      mb_per_second: size / MB / middle(pairs.map(({ seconds }) => seconds)),
+      share_of_gunzip: middle(pairs.map(({ seconds, gunzip }) => gunzip / seconds)),
+      rss_mb_10mb: (await index(small)).rssMb,
+      rss_mb_1gb: (await index(large)).rssMb,
+    };
+  } finally {
+    await Promise.all([small, medium, large].map((file) => rm(file, { force: true })));
+  }
+};
+
+const PAGES = join(import.meta.dirname, "../../test/fixtures/field");
+
+/** The pages of the field tests, each with its request, over and over. */
+async function writeWarc(file: string, bytes: number): Promise<void> {
+  const names = (await readdir(PAGES, { recursive: true })).filter((name) => name.endsWith(".html"));
+  const members: Buffer[] = [];
+  for (const name of names) members.push(...(await exchangeOf(name, await readFile(join(PAGES, name)))));
+  const pages = Buffer.concat(members);
+  const handle = await open(file, "w");
+  try {
+    for (let written = 0; written < bytes; written += pages.length) await handle.write(pages);
+  } finally {
+    await handle.close();
+  }
+}
+
+async function exchangeOf(name: string, body: Buffer): Promise<Buffer[]> {
+  const [recordId, concurrentTo] = [newRecordId(), newRecordId()];
+  const options = { url: `https://example.org/${name}`, date: Date.UTC(2026, 0, 1) };
+  const request = { startLine: `GET /${name} HTTP/1.1`, headers: [["Host", "example.org"]] as [string, string][] };
+  const response = { startLine: "HTTP/1.1 200 OK", headers: [["Content-Type", "text/html"]] as [string, string][] };
+  return [
+    await requestRecord({ ...request, body: Buffer.alloc(0) }, { ...options, recordId: concurrentTo }),
+    await responseRecord({ ...response, body }, labelledDigest(body), { ...options, recordId, concurrentTo }),
+  ];
+}
+
+async function index(file: string): Promise<{ seconds: number; rssMb: number }> {
+  return await readJsonLine(startNode(WORKER, [file]));
+}
+
+async function gunzipSeconds(file: string): Promise<number> {
+  const started = performance.now();
+  const gunzip = spawn("gunzip", ["-c", file], { stdio: ["ignore", "ignore", "inherit"] });
+  const [code] = await once(gunzip, "exit");
+  if (code !== 0) throw new Error(`gunzip ended with ${code}`);
+  return (performance.now() - started) / 1000;
+}
+
+const middle = (values: number[]): number => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] as number;
