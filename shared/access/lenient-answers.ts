@@ -18,6 +18,15 @@ class AmbiguousLength extends Error {
   override readonly name = "AmbiguousLength";
 }
 
+/** An answer that never begins: there is always one more interim answer, or empty line. */
+class EndlessPrelude extends Error {
+  override readonly name = "EndlessPrelude";
+}
+
+/** Interim answers, and bytes of them and of empty lines, in front of an answer. */
+const MOST_INTERIM_ANSWERS = 20;
+const MAX_PRELUDE_BYTES = 64 * 1024;
+
 const LF = 0x0a;
 const CR = 0x0d;
 const CRLF = Buffer.from("\r\n");
@@ -49,21 +58,35 @@ export function createAnswerMender(maxHeadBytes: number): AnswerMender {
   let phase: "idle" | "head" | "body" | "chunks" = "idle";
   let held: Buffer = NOTHING;
   let chunks = createChunkMender();
+  let interim = 0;
+  let preludeBytes = 0;
+
+  const passOver = (bytes: number): void => {
+    held = held.subarray(bytes);
+    preludeBytes += bytes;
+    if (preludeBytes <= MAX_PRELUDE_BYTES && interim <= MOST_INTERIM_ANSWERS) return;
+    const bound = `${MOST_INTERIM_ANSWERS} interim answers or ${MAX_PRELUDE_BYTES} bytes of them and of empty lines`;
+    throw new EndlessPrelude(`More than ${bound} came, and no response yet`);
+  };
 
   const takeHead = (bytes: Buffer): Buffer[] => {
     held = held.length === 0 ? bytes : Buffer.concat([held, bytes]);
     const out: Buffer[] = [];
     while (phase === "head") {
-      const start = afterEmptyLines(held);
-      const end = endOfHead(held, start);
+      passOver(afterEmptyLines(held));
+      const end = endOfHead(held);
       if (end < 0) {
-        if (held.length - start <= maxHeadBytes && mayBeHead(held, start)) return out;
+        if (held.length <= maxHeadBytes && mayBeHead(held)) return out;
         phase = "body";
         break;
       }
-      const head = mendHead(held.subarray(start, end));
+      const head = mendHead(held.subarray(0, end));
+      if (head === "interim") {
+        interim += 1;
+        passOver(end);
+        continue;
+      }
       held = held.subarray(end);
-      if (head === "interim") continue;
       out.push(head.bytes);
       phase = head.chunked ? "chunks" : "body";
       chunks = createChunkMender();
@@ -76,7 +99,7 @@ export function createAnswerMender(maxHeadBytes: number): AnswerMender {
 
   return {
     expectHead() {
-      if (phase !== "head") [phase, held] = ["head", NOTHING];
+      if (phase !== "head") [phase, held, interim, preludeBytes] = ["head", NOTHING, 0, 0];
     },
     feed(bytes) {
       if (phase === "head") return joined(takeHead(bytes));
@@ -90,7 +113,7 @@ export interface AnswerMender {
   expectHead(): void;
   /**
    * @returns what the parser is to see; empty where more is needed first
-   * @throws AmbiguousLength
+   * @throws AmbiguousLength, EndlessPrelude
    */
   feed(bytes: Buffer): Buffer;
 }
@@ -156,8 +179,8 @@ function afterEmptyLines(bytes: Buffer): number {
 }
 
 /** @returns where the head ends, its empty line included; -1 where it has not yet */
-function endOfHead(bytes: Buffer, start: number): number {
-  for (let at = bytes.indexOf(LF, start); at >= 0; at = bytes.indexOf(LF, at + 1)) {
+function endOfHead(bytes: Buffer): number {
+  for (let at = bytes.indexOf(LF); at >= 0; at = bytes.indexOf(LF, at + 1)) {
     const next = afterCarriageReturns(bytes, at + 1);
     if (bytes[next] === LF) return next + 1;
   }
@@ -165,9 +188,9 @@ function endOfHead(bytes: Buffer, start: number): number {
 }
 
 /** Whether the bytes begin as a head does, or as an empty line before it, as far as they go. */
-function mayBeHead(bytes: Buffer, start: number): boolean {
-  if (afterCarriageReturns(bytes, start) === bytes.length) return true;
-  const begin = bytes.toString("latin1", start, start + 5).toUpperCase();
+function mayBeHead(bytes: Buffer): boolean {
+  if (afterCarriageReturns(bytes, 0) === bytes.length) return true;
+  const begin = bytes.toString("latin1", 0, 5).toUpperCase();
   return "HTTP/".startsWith(begin) || "ICY ".startsWith(begin.slice(0, 4));
 }
 

@@ -6,6 +6,7 @@ import type { Agent, Dispatcher } from "undici";
 import { STATUS_LINE_HEADER } from "../../access/lenient-answers.ts";
 import type { CaptureError } from "../../capture/capture.ts";
 import type { Truncation } from "../../capture/warc-record.ts";
+import { decodeContent, transferCodings } from "./content-coding.ts";
 import { describeFault, fault } from "./faults.ts";
 
 export interface HttpResponse {
@@ -14,7 +15,7 @@ export interface HttpResponse {
   startLine: string;
   /** As received: case, order and repetition kept; latin1. */
   headers: [string, string][];
-  /** Content coding kept, chunked framing removed. */
+  /** Content coding kept, transfer codings removed. */
   body: Buffer;
   truncated: Truncation | null;
 }
@@ -103,11 +104,20 @@ export function exchange(
       phase = "done";
       clearTimeout(timer);
       leave?.();
+      const durationMs = Date.now() - startedAt;
+      const resolved = (failure: CaptureError | null): void =>
+        resolve({ url, requestHeaders, startedAt, durationMs, response, fault: failure });
       if (response !== null) {
         response.body = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks);
         response.truncated = truncated;
       }
-      resolve({ url, requestHeaders, startedAt, durationMs: Date.now() - startedAt, response, fault: error });
+      const codings = response === null ? undefined : transferCodings(response.headers);
+      if (response === null || codings === undefined) resolved(error);
+      else
+        withoutTransferCodings(response, codings, limits.maxBodyBytes).then(
+          (failure) => resolved(error ?? failure),
+          reject,
+        );
     };
     const stop = (): void => controller?.abort(new Error("the exchange is over"));
     const timer = setTimeout(() => {
@@ -183,6 +193,19 @@ export function exchange(
       settle(describeFault(error, "connect"), null);
     }
   });
+}
+
+/** @returns why the body stays as it came; null where it does not */
+async function withoutTransferCodings(
+  response: HttpResponse,
+  codings: string,
+  maxBytes: number,
+): Promise<CaptureError | null> {
+  const decoded = await decodeContent(response.body, codings, maxBytes, response.truncated !== null);
+  if ("failed" in decoded) return fault("DECODE_FAILED", `Transfer-Encoding: ${decoded.failed}`);
+  response.body = decoded.bytes;
+  if (decoded.truncated) response.truncated ??= decoded.bytes.length < maxBytes ? "disconnect" : "length";
+  return null;
 }
 
 /** 204, and 304 whose Content-Length tells what a 200 would hold (RFC 9110 sections 6.4.1 and 8.6). */

@@ -58,14 +58,19 @@ export async function readPageContent(
     truncated,
     error,
   });
-  if (response.body.length === 0) {
+  const empty = (message: string, truncated = cut): PageContent => {
     const sentOn = withRefresh(extractPlainText(""), url, response.headers, anchors);
-    if (sentOn.links.length > 0) return { ...without(null), extraction: sentOn };
-    return without(fault("EMPTY_BODY", `The server sent no body (${response.status})`));
-  }
+    if (sentOn.links.length > 0) return { ...without(null, truncated), extraction: sentOn };
+    return without(fault("EMPTY_BODY", message), truncated);
+  };
+  if (response.body.length === 0) return empty(`The server sent no body (${response.status})`);
   const coding = headerValue(response.headers, "content-encoding");
   const decoded = await decodeContent(response.body, coding, maxBytes, cut);
   if ("failed" in decoded) return without(fault("DECODE_FAILED", decoded.failed));
+  if (decoded.bytes.length === 0) {
+    const why = decoded.truncated ? "ends before anything of it can be decoded" : "holds nothing";
+    return empty(`The ${coding} content ${why} (${response.status})`, cut || decoded.truncated);
+  }
   const { kind, reason } = textKindOf(mimeType, decoded.bytes, label);
   if (kind === undefined) {
     const unread = without(fault("UNSUPPORTED_TYPE", reason), cut || decoded.truncated);

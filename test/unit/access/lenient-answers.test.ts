@@ -57,6 +57,7 @@ const ANSWERS: Record<string, [sent: string, headers: Record<string, unknown>]> 
     head("Transfer-Encoding: identity", "Content-Length: 10") + BODY,
     { "transfer-encoding": undefined, "x-archive-orig-transfer-encoding": "identity" },
   ],
+  "chunks that are announced twice": [head("Transfer-Encoding: chunked", "Transfer-Encoding: chunked") + CHUNKS, {}],
   "space before a colon": [
     head("Content-Type : text/html", "Content-Length\t: 10") + BODY,
     { "content-type": "text/html" },
@@ -107,6 +108,9 @@ const FAULTY: Record<string, string> = {
   "two lengths": head("Content-Length: 10", "Content-Length: 12") + BODY,
   "no HTTP": "SSH-2.0-OpenSSH_9.6\r\n\r\n",
   "a size that is none": `${head("Transfer-Encoding: chunked")}harbour\r\n\r\n`,
+  "interim answers without an end": "HTTP/1.1 103 Early Hints\r\n\r\n".repeat(21),
+  "long interim answers": `HTTP/1.1 103 Early Hints\r\nLink: ${"x".repeat(10_000)}\r\n\r\n`.repeat(7),
+  "empty lines without an end": "\r\n".repeat(40_000),
   "a head without an end": `HTTP/1.1 200 OK\r\nA: ${"x".repeat(20_000)}`,
 };
 
@@ -150,6 +154,9 @@ describe("an answer with", () => {
     ["two lengths", "The response has two lengths: 10 and 12 bytes"],
     ["no HTTP", "HTTP/1.1 protocol"],
     ["a size that is none", "chunk size"],
+    ["interim answers without an end", "More than 20 interim answers"],
+    ["long interim answers", "65536 bytes of them"],
+    ["empty lines without an end", "and of empty lines came, and no response yet"],
     ["a head without an end", "Headers Overflow"],
   ])("%s is refused", async (kind, message) => {
     await expect(ask(kind)).rejects.toThrow(message);

@@ -1,3 +1,4 @@
+import { gzipSync } from "node:zlib";
 import { expect, it } from "vitest";
 import { createUrlGuard } from "../../../../shared/access/url-guard.ts";
 import { directEgress } from "../../../../shared/crawl/proxies/egress.ts";
@@ -46,6 +47,24 @@ it("is asked for once where it cannot be had, and by the next task again", async
   expect(site.requests.filter(({ path }) => path === "/robots.txt")).toHaveLength(1);
   await tasksAtOnce(harness, site.origin, 1);
   expect(site.requests.filter(({ path }) => path === "/robots.txt")).toHaveLength(2);
+});
+
+it.each<[string, (packed: Buffer) => Buffer, string | null]>([
+  ["its trailer is missing", (packed) => packed.subarray(0, -8), "ROBOTS_DENIED"],
+  ["its checksum is wrong", (packed) => Buffer.concat([packed.subarray(0, -8), Buffer.alloc(8)]), "ROBOTS_DENIED"],
+  ["it is cut in its last line", (packed) => packed.subarray(0, -12), "ROBOTS_DENIED"],
+  ["something stands behind it", (packed) => Buffer.concat([packed, Buffer.from("\n<!-- -->")]), "ROBOTS_DENIED"],
+  ["its head is all that came", (packed) => packed.subarray(0, 10), null],
+  ["one byte is all that came", (packed) => packed.subarray(0, 1), null],
+])("counts as far as it can be unpacked: %s", async (_what, sent, code) => {
+  const packed = gzipSync("User-agent: *\nDisallow: /no\nDisallow: /elsewhere/with/some/more\n");
+  const robots = { headers: { "Content-Type": "text/plain", "Content-Encoding": "gzip" }, body: sent(packed) };
+  await using site = await startSite({ "/robots.txt": robots }, () => page);
+  const harness = await fetchHarness();
+  expect(await tasksAtOnce(harness, site.origin, 1)).toEqual([
+    ["/0", null],
+    ["/no/0", code],
+  ]);
 });
 
 it("of a name that resolves privately is not asked for, and its pages end as what they are: blocked", async () => {

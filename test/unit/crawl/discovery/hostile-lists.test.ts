@@ -42,6 +42,27 @@ test("damaged gzip is a fault, after what could be unpacked", async () => {
   expect((await readBytes(Buffer.from([0x1f, 0x8b, 0, 0]))).cut?.code).toBe("DECODE_FAILED");
 });
 
+test.each<[string, (packed: Buffer) => Buffer, string | undefined]>([
+  ["a wrong checksum", (packed) => Buffer.concat([packed.subarray(0, -8), Buffer.alloc(8)]), "TRUNCATED"],
+  ["no checksum", (packed) => packed.subarray(0, -8), "TRUNCATED"],
+  ["half a checksum", (packed) => packed.subarray(0, -5), "TRUNCATED"],
+  ["other bytes behind it", (packed) => Buffer.concat([packed, Buffer.from("<!-- 3 ms -->")]), undefined],
+  ["zeros behind it", (packed) => Buffer.concat([packed, Buffer.alloc(512)]), undefined],
+  ["an empty member behind it", (packed) => Buffer.concat([packed, gzipSync("")]), undefined],
+])("a small gzip file gives all that it holds: with %s", async (_what, mended, code) => {
+  const list = urlset(entry("https://a.example/1"), entry("https://a.example/2"));
+  for (const text of [list, "https://a.example/1\nhttps://a.example/2\n"]) {
+    const half = text.length / 2;
+    const members = Buffer.concat([gzipSync(text.slice(0, half)), gzipSync(text.slice(half))]);
+    for (const packed of [gzipSync(text), members, gzipSync(members)]) {
+      const read = await readBytes(mended(packed));
+      expect(urlsOf(read)).toEqual(["https://a.example/1", "https://a.example/2"]);
+      // a list that says where it ends is whole
+      expect(read.cut?.code).toBe(text === list ? undefined : code);
+    }
+  }
+});
+
 test("a gzip bomb is unpacked up to the limit, in little memory", async () => {
   const bomb = gzipSync(Buffer.alloc(400 * 1024 * 1024, " "), { level: 1 });
   const packed = gzipSync(bomb);

@@ -98,14 +98,57 @@ describe("content coding", () => {
     expect(TEXT.subarray(0, decoded.bytes.length).equals(decoded.bytes)).toBe(true);
   });
 
-  it("that is damaged is a fault", async () => {
-    const packed = gzipSync(TEXT);
-    packed.writeUInt32LE(packed.readUInt32LE(packed.length - 8) ^ 1, packed.length - 8);
-    for (const bytes of [packed, Buffer.concat([packed, Buffer.from("\r\n")])]) {
-      expect(await decodeContent(bytes, "gzip", 1_000_000, false)).toMatchObject({
-        failed: expect.stringContaining("incorrect data check"),
-      });
+  it.each<[string, number, string]>([
+    ["gzip", -8, "its checksum"],
+    ["gzip", -1, "its length"],
+    ["deflate", -1, "its checksum"],
+  ])("that does not pass its own check is taken as it is, marked as cut: %s, %i", async (coding, at) => {
+    for (const text of [TEXT, Buffer.from("<p>harbour")]) {
+      const packed = (coding === "gzip" ? gzipSync : deflateSync)(text);
+      const last = packed.length + at;
+      packed[last] = (packed[last] ?? 0) ^ 1;
+      for (const bytes of [packed, Buffer.concat([packed, Buffer.from("\r\n")])]) {
+        expect(await decodeContent(bytes, coding, 1_000_000, false)).toEqual({ bytes: text, truncated: true });
+      }
+      if (coding !== "gzip") continue;
+      const second = Buffer.concat([gzipSync("first "), packed, gzipSync("third")]);
+      const both = { bytes: Buffer.concat([Buffer.from("first "), text]), truncated: true };
+      expect(await decodeContent(second, coding, 1_000_000, false)).toEqual(both);
     }
+  });
+
+  it.each([1, 2, 3, 10, 11])("of which %i bytes came is empty, not text", async (length) => {
+    const start = gzipSync(TEXT).subarray(0, length);
+    expect(await decodeContent(start, "gzip", 1000, false)).toEqual({ bytes: Buffer.alloc(0), truncated: true });
+    const response = { status: 200, startLine: "HTTP/1.1 200 OK", body: start, truncated: null };
+    const headers: [string, string][] = [
+      ["Content-Type", "text/html"],
+      ["Content-Encoding", "gzip"],
+    ];
+    const page = await readPageContent({ ...response, headers }, "http://example.org/", 1000);
+    expect(page).toMatchObject({ truncated: true, extraction: null, error: { code: "EMPTY_BODY" } });
+    expect(page.error?.message).toContain("ends before anything of it can be decoded");
+  });
+
+  it.each<[string, (text: Buffer) => Buffer]>([
+    ["gzip", gzipSync],
+    ["deflate", deflateSync],
+    ["deflate", deflateRawSync],
+    ["br", (text) => brotliCompressSync(text, { params: { [constants.BROTLI_PARAM_QUALITY]: 0 } })],
+  ])("that is cut at any byte gives all that came before: %s", async (coding, encode) => {
+    const text = Buffer.from("User-agent: *\nDisallow: /private/\nDisallow: /søk?q=\nCrawl-delay: 2\n".repeat(3));
+    const whole = encode(text);
+    const least = coding === "br" ? 60 : text.length - 30;
+    let longest = 0;
+    for (let length = 1; length < whole.length; length++) {
+      const decoded = await decodeContent(whole.subarray(0, length), coding, 1000, false);
+      if ("failed" in decoded) throw new Error(`${length}: ${decoded.failed}`);
+      expect([length, decoded.truncated]).toEqual([length, true]);
+      expect(decoded.bytes.length).toBeGreaterThanOrEqual(longest);
+      expect(text.subarray(0, decoded.bytes.length).equals(decoded.bytes)).toBe(true);
+      longest = decoded.bytes.length;
+    }
+    expect(longest).toBeGreaterThan(least);
   });
 
   it("that is a lie is passed over where the bytes show it, else named", async () => {
@@ -114,7 +157,7 @@ describe("content coding", () => {
     expect(await decodeContent(plain, "zstd", 1000, false)).toEqual({ bytes: plain, truncated: false });
     expect(await decodeContent(plain, "br", 1000, false)).toMatchObject({ failed: expect.stringContaining("br") });
     const broken = gzipSync(plain);
-    broken.fill(0xff, 12, 20);
+    broken.fill(0xff, 10, 20);
     expect(await decodeContent(broken, "gzip", 1000, false)).toMatchObject({ failed: expect.stringContaining("gzip") });
     expect(await decodeContent(plain, "br,br,br,br", 1000, false)).toHaveProperty("failed");
   });
