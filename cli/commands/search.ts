@@ -14,6 +14,7 @@ export interface SearchOptions {
 
 interface SearchAnswer {
   results: SearchResult[];
+  missing_sides: { side: string; reason: string }[];
   latency_ms: number;
 }
 
@@ -31,6 +32,7 @@ export async function search(
     return EXIT.done;
   }
   for (const [index, result] of answer.results.entries()) showResult(terminal, index + 1, result);
+  for (const { side, reason } of answer.missing_sides) terminal.line(`Without the ${side} side, since ${reason}`);
   const { length } = answer.results;
   const found = length === 0 ? "Nothing found" : `${length} ${length === 1 ? "result" : "results"}`;
   terminal.line(terminal.dim(`${found} in ${Math.round(answer.latency_ms)} ms`));

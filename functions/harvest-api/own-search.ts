@@ -1,6 +1,7 @@
 /** This system's own index as a provider of URLs. */
 import type { ExpandedQuery } from "../../shared/harvest/expansion.ts";
-import { type SearchDependencies, search } from "../../shared/knowledge/search/search.ts";
+import type { OwnAnswer } from "../../shared/harvest/run.ts";
+import { answerSearch, type SearchDependencies } from "../../shared/knowledge/search/search.ts";
 
 /** Hits that are looked at: several chunks of a page may be among them. */
 const DEPTH = 100;
@@ -10,14 +11,15 @@ const DEPTH = 100;
  * capture.
  */
 export function ownSearch(dependencies: SearchDependencies) {
-  return async (
-    { keywords, boolean, filters }: ExpandedQuery,
-    want: number,
-  ): Promise<{ queryUsed: string; urls: string[] }> => {
+  return async ({ keywords, boolean, filters }: ExpandedQuery, want: number): Promise<OwnAnswer> => {
     const words = keywords.map((keyword) => keyword.replaceAll('"', " ").trim());
     const queryUsed =
       boolean === "AND" ? words.map((word) => `"${word}"`).join(" ") : words.join(" ").replaceAll(/(^|\s)-/g, "$1");
-    const hits = await search(dependencies, { query: queryUsed, mode: "hybrid", limit: DEPTH });
+    const { results: hits, missing } = await answerSearch(dependencies, {
+      query: queryUsed,
+      mode: "hybrid",
+      limit: DEPTH,
+    });
     const captured = await capturedBetween(
       dependencies,
       hits.map(({ documentId }) => documentId),
@@ -26,7 +28,9 @@ export function ownSearch(dependencies: SearchDependencies) {
     const urls = hits
       .filter(({ documentId, url }) => captured.has(documentId) && onSites(url, filters.sites ?? []))
       .map(({ url }) => url);
-    return { queryUsed, urls: [...new Set(urls)].slice(0, want) };
+    const [side] = missing;
+    const error = side === undefined ? null : `without the ${side.side} side, since ${side.reason}`;
+    return { queryUsed, urls: [...new Set(urls)].slice(0, want), error };
   };
 }
 

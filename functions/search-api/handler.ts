@@ -1,6 +1,6 @@
 /** The routes that search by words, by meaning, and by both. */
 import { measured } from "../../shared/knowledge/metrics.ts";
-import { type SearchRequest, search } from "../../shared/knowledge/search/search.ts";
+import { answerSearch, type SearchRequest } from "../../shared/knowledge/search/search.ts";
 import { once } from "../../shared/platform/once.ts";
 import { createApi } from "../adapters/api/api.ts";
 import { defineRoute } from "../adapters/api/route.ts";
@@ -16,9 +16,14 @@ function searchRoute(path: `/${string}`, mode: SearchRequest["mode"], summary: s
       const { query, limit, min_score: minScore, collection_ids: collectionIds, domains } = body;
       const filter = { ...(collectionIds && { collectionIds }), ...(domains && { domains }) };
       const asked = { query, mode, limit, minScore, filter };
-      const { results, latencyMs } = await measured(log, mode, () => search(api, asked));
+      const { answer, latencyMs } = await measured(log, mode, () => answerSearch(api, asked));
+      const { results, missing } = answer;
+      for (const { side, code, cause } of missing) {
+        log.warn("a search was answered without one of its sides", { side, code, error: cause });
+      }
       return {
         results: results.map(searchResultJson),
+        missing_sides: missing.map(({ side, code, reason }) => ({ side, code, reason })),
         total_count: null,
         next_cursor: null,
         query_embedding_cached: false,

@@ -74,6 +74,8 @@ const searchResultSchema = z.object({
 
 export const searchResponseSchema = z.object({
   results: z.array(searchResultSchema),
+  /** Sides that gave nothing to this answer, and why: the results are those of the other one. */
+  missing_sides: z.array(z.object({ side: z.enum(["vector", "keyword"]), code: z.string(), reason: z.string() })),
   total_count: z.int().nullable(),
   next_cursor: z.string().nullable(),
   query_embedding_cached: z.boolean(),

@@ -18,6 +18,13 @@ import { findTemplate, insertRun, keepTemplate, type Template, type TemplateKey 
 import { recordProviders } from "./telemetry.ts";
 import { within } from "./within.ts";
 
+export interface OwnAnswer {
+  queryUsed: string;
+  urls: string[];
+  /** Why there may be fewer than there are; null where nothing is missing. */
+  error: string | null;
+}
+
 export interface HarvestDependencies {
   sql: Sql;
   remote: RemoteCaller;
@@ -26,7 +33,7 @@ export interface HarvestDependencies {
   /** Reads the configuration as it stands now. */
   harvestConfig(): Promise<LoadedConfig>;
   /** Searches this system's own index. */
-  searchOwn(query: ExpandedQuery, want: number): Promise<{ queryUsed: string; urls: string[] }>;
+  searchOwn(query: ExpandedQuery, want: number): Promise<OwnAnswer>;
 }
 
 export interface HarvestRequest {
@@ -202,7 +209,7 @@ async function searchAll(
       const found = await within(search.deadline_ms, clock, () => searchOwn(query, want));
       if (found === undefined) return [failedRun(OWN_PROVIDER, "timeout")];
       const latencyMs = clock.now() - started;
-      return [{ ...failedRun(OWN_PROVIDER, ""), ...found, latencyMs, requests: 1, error: null }];
+      return [{ ...failedRun(OWN_PROVIDER, ""), ...found, latencyMs, requests: 1 }];
     } catch (error) {
       log.error("this system's own index did not answer", { error });
       return [failedRun(OWN_PROVIDER, "not available")];

@@ -14,6 +14,7 @@ export const SEARCH = metricSet("search", ["mode"], {
   request_seconds: histogram("Time to answer a search, or to fail at it", "Seconds", SECONDS),
   results: counter("Results given"),
   failures: counter("Searches that could not be answered"),
+  partial: counter("Searches that were answered without one of their sides"),
 });
 
 /** @param started as `performance.now()` gave it */
@@ -23,24 +24,24 @@ export function recordEmbedded(log: Logger, jobId: string, chunks: Embedded, sta
 }
 
 /** Runs a search, and records in one line how long it took. */
-export async function measured<T>(
+export async function measured<T extends { results: readonly unknown[]; missing: readonly unknown[] }>(
   log: Logger,
   mode: string,
-  run: () => Promise<readonly T[]>,
-): Promise<{ results: readonly T[]; latencyMs: number }> {
+  run: () => Promise<T>,
+): Promise<{ answer: T; latencyMs: number }> {
   const started = performance.now();
-  const record = (results: number, failures: number): number => {
+  const record = (results: number, failures: number, partial: number): number => {
     const latencyMs = performance.now() - started;
-    const values = { request_seconds: latencyMs / 1000, results, failures };
+    const values = { request_seconds: latencyMs / 1000, results, failures, partial };
     log.measure("searched", SEARCH.fields({ mode }, values, Date.now()));
     return latencyMs;
   };
-  let results: readonly T[];
+  let answer: T;
   try {
-    results = await run();
+    answer = await run();
   } catch (error) {
-    record(0, 1);
+    record(0, 1, 0);
     throw error;
   }
-  return { results, latencyMs: record(results.length, 0) };
+  return { answer, latencyMs: record(answer.results.length, 0, answer.missing.length) };
 }

@@ -1,6 +1,7 @@
 /** Keeps the vectors of the last queries: people ask the same again, page after page, and at the same time. */
 import { LRUCache } from "lru-cache";
 import type { Embedder } from "./embedder.ts";
+import { embedQuery } from "./validation.ts";
 
 /** Of 2 KB and more each, by the model. */
 const QUERIES = 500;
@@ -16,7 +17,7 @@ export function rememberQueries(embedder: Embedder): Embedder {
     embedQuery(text) {
       const held = known.get(text);
       if (held !== undefined) return held;
-      const made = embedder.embedQuery(text);
+      const made = embedQuery(embedder, text);
       known.set(text, made);
       // the next one tries again
       made.catch(() => known.delete(text));

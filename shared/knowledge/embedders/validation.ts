@@ -1,4 +1,9 @@
-/** Whether a vector may be stored: a bad one would poison every search of its collection. */
+/**
+ * Whether a vector may be stored or searched by: a bad one would poison every search of its collection, or find
+ * whatever comes.
+ */
+import { RetryableError } from "../../platform/errors.ts";
+import type { Embedder } from "./embedder.ts";
 
 const SMALLEST_NORM = 0.1;
 
@@ -15,4 +20,18 @@ export function embeddingFault(vector: Float32Array, dimension: number): string 
   // finite floats can still have an infinite sum of squares only beyond 1e19, which no normalised model gives
   if (norm < SMALLEST_NORM || !Number.isFinite(norm)) return `its norm is ${norm}`;
   return undefined;
+}
+
+/**
+ * The vector of a query; null where the model knows nothing of it.
+ * @throws RetryableError EMBEDDING_INVALID where it is of no use
+ */
+export async function embedQuery(
+  embedder: Pick<Embedder, "embedQuery" | "descriptor">,
+  text: string,
+): Promise<Float32Array | null> {
+  const vector = await embedder.embedQuery(text);
+  const fault = vector === null ? undefined : embeddingFault(vector, embedder.descriptor.dimension);
+  if (fault === undefined) return vector;
+  throw new RetryableError(`The embedder gave no usable vector for the query: ${fault}`, { code: "EMBEDDING_INVALID" });
 }

@@ -5,11 +5,12 @@
  * `documents_active`, and the reading of texts. So an answer holds the old set of pages or the new one, never a mix,
  * although the vectors live in another store.
  */
-import type { Queryable, Sql, Transaction } from "../../platform/database/database.ts";
-import { ApiError, PermanentError, RetryableError } from "../../platform/errors.ts";
+import { limitStatements, type Queryable, type Sql, type Transaction } from "../../platform/database/database.ts";
 import { exactWords } from "../analysis/exact-words.ts";
 import type { Fusion } from "../embedders/embedder.ts";
 import { embedderNotConfigured } from "../embedders/registry.ts";
+import { embedQuery } from "../embedders/validation.ts";
+import { explainNoHits } from "./expected-vectors.ts";
 import { type FusedHit, fuse, type SideHit } from "./fusion.ts";
 import { type Highlight, highlight } from "./highlight.ts";
 import {
@@ -20,12 +21,24 @@ import {
   searchKeywords,
 } from "./keyword-search.ts";
 import { type ParsedQuery, parseQuery } from "./query-syntax.ts";
+import {
+  Deadline,
+  LONE_WAIT_MS,
+  type MissingSide,
+  outcomeOf,
+  SHARED_WAIT_MS,
+  type SideOutcome,
+  searchError,
+  unlessResting,
+} from "./sides.ts";
 import type { OpenVectorSide, VectorSide } from "./vector-side.ts";
 
 export interface SearchDependencies {
   sql: Sql;
   /** null where embeddings are switched off. */
   vectorSide(): Promise<VectorSide>;
+  /** For a side of a search that the other one can answer, in ms. */
+  sharedWaitMs?: number;
 }
 
 export interface SearchRequest {
@@ -58,64 +71,145 @@ const MOST_VECTOR_HITS = 4_000;
 /** Of hits of the index, to compare word by word where a query quotes. */
 const EXACT_DEPTH = 400;
 const KEYWORDS_ALONE: Fusion = { method: "linear", weights: { vector: 0, keyword: 1 } };
-const STATEMENT_TIMEOUT_MS = 10_000;
+const VECTORS_ALONE: Fusion = { method: "linear", weights: { vector: 1, keyword: 0 } };
 /** In characters. */
 const LONGEST_TITLE = 1000;
 
+export interface SearchAnswer {
+  results: SearchResult[];
+  /** Empty where both sides gave what they have. */
+  missing: MissingSide[];
+}
+
+/**
+ * Answers with what both sides find.
+ * @throws ApiError where one of them is missing
+ */
 export async function search(dependencies: SearchDependencies, request: SearchRequest): Promise<SearchResult[]> {
+  const { results, missing } = await answerSearch(dependencies, request);
+  for (const side of missing) throw searchError(side);
+  return results;
+}
+
+/**
+ * Answers with what the sides find that answer in time, and says which one is missing.
+ * @throws ApiError where no side is left
+ */
+export async function answerSearch(dependencies: SearchDependencies, request: SearchRequest): Promise<SearchAnswer> {
   const { mode, limit, minScore = 0, filter = {} } = request;
   const query = parseQuery(request.query);
-  const vectorSide = mode === "keyword" ? null : await dependencies.vectorSide();
-  if (mode === "vector" && vectorSide === null) throw embedderNotConfigured();
+  const waitMs = mode === "hybrid" ? (dependencies.sharedWaitMs ?? SHARED_WAIT_MS) : LONE_WAIT_MS;
+  const deadline = new Deadline(waitMs);
+  const opened =
+    mode === "keyword" ? { value: null } : await outcomeOf("vector", deadline.wait(dependencies.vectorSide()));
+  if ("value" in opened && opened.value === null && mode === "vector") throw embedderNotConfigured();
   // nothing asked for: only punctuation, or only what must not stand
-  if (query.text === "") return [];
+  if (query.text === "") return { results: [], missing: [] };
   const depth = Math.max(LEAST_DEPTH, 2 * limit);
-  try {
-    return await dependencies.sql.begin("isolation level repeatable read read only", async (tx) => {
-      const analysed = analyseQuery(tx, query, STATEMENT_TIMEOUT_MS);
-      const [keyword, vector] = await both(
-        mode === "vector"
-          ? []
-          : analysed.then(async (keywords) => {
-              const hits = await searchKeywords(tx, keywords, isExact(keywords) ? EXACT_DEPTH : depth, filter);
-              return (await exactHits(tx, hits, keywords)).slice(0, depth);
-            }),
-        vectorSide === null ? [] : searchVectors(tx, vectorSide, query, analysed, depth, filter),
-      );
-      const fusion = vectorSide?.embedder.descriptor.fusion ?? KEYWORDS_ALONE;
-      const ranked = mode === "hybrid" ? fuse(vector, keyword, fusion) : oneSide(mode, vector, keyword);
-      const best = ranked.filter(({ score }) => score >= minScore).slice(0, limit);
-      return await describe(tx, best, new Set((await analysed).terms.flatMap(({ lexemes }) => lexemes)));
-    });
-  } catch (error) {
-    throw asApiError(error);
-  }
+  return await dependencies.sql.begin("isolation level repeatable read read only", async (tx) => {
+    const asked: AskedSearch = { query, mode, depth, filter, waitMs };
+    const keyword = outcomeOf(
+      "keyword",
+      tx.savepoint((own) => askKeywords(own, asked)),
+    );
+    const vector = "missing" in opened ? opened : await askVectors(tx, dependencies, opened.value, asked, keyword);
+    const words = await keyword;
+    const missing = [words, vector].flatMap((side) => ("missing" in side ? [side.missing] : []));
+    const [first] = missing;
+    if (first !== undefined && (mode !== "hybrid" || missing.length === 2)) throw searchError(first);
+    const side = "value" in opened && "value" in vector ? opened.value : null;
+    const fusion = side?.embedder.descriptor.fusion ?? KEYWORDS_ALONE;
+    const vectorHits = "value" in vector ? vector.value : [];
+    const keywordHits = "value" in words ? words.value.hits : [];
+    const ranked =
+      mode === "hybrid"
+        ? fuse(vectorHits, keywordHits, "value" in words ? fusion : VECTORS_ALONE)
+        : oneSide(mode, vectorHits, keywordHits);
+    const best = ranked.filter(({ score }) => score >= minScore).slice(0, limit);
+    const terms = "value" in words ? words.value.keywords.terms : [];
+    return { results: await describe(tx, best, new Set(terms.flatMap(({ lexemes }) => lexemes))), missing };
+  });
 }
 
-/** Waits for both, even where one fails: neither may still use the transaction after its end. */
-async function both<A, B>(first: A | Promise<A>, second: B | Promise<B>): Promise<[A, B]> {
-  const outcomes = await Promise.allSettled([first, second]);
-  const [a, b] = outcomes;
-  if (a.status === "rejected") throw a.reason;
-  if (b.status === "rejected") throw b.reason;
-  return [a.value, b.value];
+interface AskedSearch {
+  query: ParsedQuery;
+  mode: SearchRequest["mode"];
+  depth: number;
+  filter: SearchFilter;
+  waitMs: number;
 }
 
-async function searchVectors(
+interface FoundByWords {
+  keywords: KeywordQuery;
+  hits: SideHit[];
+}
+
+async function askKeywords(
+  tx: Transaction,
+  { query, mode, depth, filter, waitMs }: AskedSearch,
+): Promise<FoundByWords> {
+  const keywords = await analyseQuery(tx, query, waitMs);
+  if (mode === "vector") return { keywords, hits: [] };
+  const hits = await searchKeywords(tx, keywords, isExact(keywords) ? EXACT_DEPTH : depth, filter);
+  return { keywords, hits: (await exactHits(tx, hits, keywords)).slice(0, depth) };
+}
+
+/**
+ * Joins hits with the rows once the keyword side has come to its end, whatever that is: a statement that fails undoes
+ * what stands beside it.
+ */
+async function askVectors(
+  tx: Transaction,
+  { vectorSide }: SearchDependencies,
+  side: VectorSide,
+  asked: AskedSearch,
+  keyword: Promise<SideOutcome<FoundByWords>>,
+): Promise<SideOutcome<SideHit[]>> {
+  const deadline = new Deadline(asked.waitMs);
+  const nearest = async () => (side === null ? null : await firstHits(side, asked, deadline));
+  const first = await outcomeOf("vector", asked.mode === "hybrid" ? unlessResting(vectorSide, nearest) : nearest());
+  const words = await keyword;
+  if ("missing" in first) return first;
+  const { value } = first;
+  if (side === null || value === null) return { value: [] };
+  const bound = asked.query.phrases.length + asked.query.excluded.length > 0;
+  if ("missing" in words && bound) return { missing: { ...words.missing, side: "vector" } };
+  const keywords = "value" in words ? words.value.keywords : null;
+  const joined = tx.savepoint((own) => visibleVectors(own, side, asked, value, keywords, deadline));
+  return await outcomeOf("vector", joined);
+}
+
+interface NearestHits {
+  vector: Float32Array;
+  hits: SideHit[];
+}
+
+/** @returns null where the model knows nothing of the query */
+async function firstHits(
+  { embedder, vectors }: OpenVectorSide,
+  { query, depth, filter }: AskedSearch,
+  deadline: Deadline,
+): Promise<NearestHits | null> {
+  const vector = await deadline.wait(embedQuery(embedder, query.text));
+  return vector && { vector, hits: await deadline.wait(vectors.search(vector, 2 * depth, filter)) };
+}
+
+async function visibleVectors(
   tx: Transaction,
   { embedder, vectors }: OpenVectorSide,
-  query: ParsedQuery,
-  analysed: Promise<KeywordQuery>,
-  depth: number,
-  filter: SearchFilter,
+  { depth, filter, waitMs }: AskedSearch,
+  { vector, hits: first }: NearestHits,
+  keywords: KeywordQuery | null,
+  deadline: Deadline,
 ): Promise<SideHit[]> {
-  const vector = await embedder.embedQuery(query.text);
-  if (vector === null) return [];
-  const keywords = await analysed;
+  await limitStatements(tx, waitMs);
+  if (first.length === 0) await explainNoHits(tx, embedder.descriptor.model, filter);
+  let hits = first;
   for (let asked = 2 * depth; ; asked *= 2) {
-    const hits = await vectors.search(vector, asked, filter);
-    const visible = await exactHits(tx, await visibleHits(tx, hits, keywords.condition, filter), keywords);
+    const joined = await visibleHits(tx, hits, keywords?.condition ?? null, filter);
+    const visible = keywords === null ? joined : await exactHits(tx, joined, keywords);
     if (visible.length >= depth || hits.length < asked || asked >= MOST_VECTOR_HITS) return visible.slice(0, depth);
+    hits = await deadline.wait(vectors.search(vector, 2 * asked, filter));
   }
 }
 
@@ -187,21 +281,4 @@ async function describe(
     lexemes,
   );
   return results.map(({ language: _, ...result }, index) => ({ ...result, highlights: highlights[index] ?? [] }));
-}
-
-/** What a caller can do about a fault of a part that the answer needs. */
-function asApiError(error: unknown): unknown {
-  if (error instanceof RetryableError || (error instanceof PermanentError && error.code.startsWith("EMBEDDER"))) {
-    return new ApiError(503, "Vector search is not available now: try again later, or use /api/v1/search/keyword", {
-      code: error.code,
-      cause: error,
-    });
-  }
-  if (error instanceof Error && "code" in error && error.code === "57014" /* query_canceled */) {
-    return new ApiError(503, "The search took too long: ask for rarer words or a shorter phrase", {
-      code: "SEARCH_TIMEOUT",
-      cause: error,
-    });
-  }
-  return error;
 }

@@ -79,8 +79,16 @@ export function createQdrantStore(options: QdrantOptions): VectorStore {
       const filter = { must: [{ key: "document_id", match: { any: documentIds } }] };
       await write("POST", "/points/delete", { filter });
     },
+    async isEmpty(signal) {
+      const body = { limit: 1, with_payload: false };
+      const answer = await call("POST", `/collections/${name}/points/scroll`, body, [404], signal);
+      if (answer.status === 404) return true;
+      const parsed = z.object({ result: z.object({ points: z.array(z.unknown()) }) }).safeParse(answer.body);
+      return parsed.success && parsed.data.result.points.length === 0;
+    },
     async check(signal) {
-      await call("GET", "/readyz", undefined, [], signal);
+      // unlike /readyz, it is not answered without the key
+      await call("GET", `/collections/${name}`, undefined, [404], signal);
     },
     async close() {},
   };
@@ -135,7 +143,7 @@ function refusal(status: number, body: unknown): RetryableError | PermanentError
   const message = `Qdrant answered ${status}${parsed.success ? `: ${parsed.data.status.error}` : ""}`;
   if (status === 401 || status === 403) {
     // a deployment fault: the messages must survive until it is mended
-    return new RetryableError(`${message}. Check QDRANT__API_KEY`, { code: "VECTOR_STORE_UNAVAILABLE" });
+    return new RetryableError(`${message}. Check QDRANT__API_KEY`, { code: "VECTOR_STORE_KEY_REFUSED" });
   }
   if (status === 400 || status === 422) return new PermanentError(message, { code: "VECTOR_STORE_REFUSED" });
   return new RetryableError(message, { code: "VECTOR_STORE_UNAVAILABLE" });

@@ -84,6 +84,9 @@ export function createSqliteVectorStore({ path, descriptor, busyTimeoutMs }: Sql
         for (const documentId of documentIds) removeDocument.run(documentId);
       });
     },
+    async isEmpty() {
+      return guarded(() => db.prepare(`select 1 from "${name}" limit 1`).get()) === undefined;
+    },
     async check() {
       guarded(() => db.prepare(`select 1 from "${name}" limit 1`).get());
     },

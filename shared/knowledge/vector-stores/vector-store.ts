@@ -37,6 +37,8 @@ export interface VectorStore {
   /** Best first, at most `limit`. */
   search(vector: Float32Array, limit: number, filter?: VectorFilter): Promise<VectorHit[]>;
   deleteDocuments(documentIds: readonly string[]): Promise<void>;
+  /** Whether it holds no vector of the model at all. */
+  isEmpty(signal: AbortSignal): Promise<boolean>;
   /** Resolves where the store can answer. */
   check(signal: AbortSignal): Promise<void>;
   close(): Promise<void>;

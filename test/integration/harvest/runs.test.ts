@@ -45,7 +45,7 @@ function dependencies(sql: Sql, changes: Partial<HarvestDependencies>): HarvestD
     clock: systemClock,
     log: createLogger({}, "error", () => undefined),
     harvestConfig: async () => loaded(["serper"]),
-    searchOwn: async () => ({ queryUsed: "a", urls: [] }),
+    searchOwn: async () => ({ queryUsed: "a", urls: [], error: null }),
     remote: { ask: async () => ({ text: '{"keywords":["a"]}' }) },
     ...changes,
   };
@@ -140,7 +140,7 @@ describe("providers over the queue", () => {
       dependencies(sql, {
         ...answering(() => Promise.reject(TIMEOUT)),
         harvestConfig: async () => loaded(["serper", "strandline"]),
-        searchOwn: async () => ({ queryUsed: "a", urls: ["https://own.example/"] }),
+        searchOwn: async () => ({ queryUsed: "a", urls: ["https://own.example/"], error: null }),
       }),
       ask(),
     );

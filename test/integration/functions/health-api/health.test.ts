@@ -4,11 +4,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { api } from "../../../../functions/health-api/handler.ts";
+import { STATIC_DESCRIPTOR } from "../../../../shared/knowledge/embedders/static/static-descriptor.ts";
 import { connectDatabase } from "../../../../shared/platform/database/database.ts";
 import { createLogger } from "../../../../shared/platform/observability/log.ts";
 import { checkReadiness, databaseCheck } from "../../../../shared/platform/observability/readiness.ts";
 import { callApi } from "../../../services/api.ts";
 import { testDatabase } from "../../../services/index.ts";
+import { addPages } from "../../knowledge/search/corpus.ts";
 import { type ApiSetup, setUpApi } from "../api-setup.ts";
 
 let setup: ApiSetup;
@@ -35,6 +37,17 @@ it("is ready where every dependency answers", async () => {
       checks: { postgres: "ok", s3: "ok", sqs: "ok", dynamodb: "ok", embedder: "ok", vectors: "ok" },
     },
   });
+});
+
+it("is not ready while the vector store lacks what was embedded", async () => {
+  const { sql } = setup.database;
+  const [chunkId = ""] = await addPages(sql, [{ url: "https://site.example/", chunks: ["ebb and flood"] }]);
+  await expect.poll(ready).toMatchObject({ status: 200 });
+  await sql`insert into embeddings (chunk_id, state, model) values (${chunkId}, 'done', ${STATIC_DESCRIPTOR.model})`;
+  const lacking = { status: 503, body: { checks: { vectors: "failed: VECTOR_STORE_EMPTY", embedder: "ok" } } };
+  await expect.poll(ready).toMatchObject(lacking);
+  await sql`delete from embeddings`;
+  await expect.poll(ready).toMatchObject({ status: 200 });
 });
 
 it("is not ready once a dependency is gone, and says which, without its address", async () => {

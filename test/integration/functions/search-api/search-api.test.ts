@@ -63,6 +63,7 @@ describe("the search API", () => {
     expect(status).toBe(200);
     expect(body).toEqual({
       results: expect.any(Array),
+      missing_sides: [],
       total_count: null,
       next_cursor: null,
       query_embedding_cached: false,

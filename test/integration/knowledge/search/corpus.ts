@@ -61,6 +61,9 @@ export function listedVectors(chunkIds: () => readonly string[]): VectorStore & 
         .map((chunkId, index) => ({ chunkId, score: 1 - index / 10_000 }));
     },
     async deleteDocuments() {},
+    async isEmpty() {
+      return chunkIds().length === 0;
+    },
     async check() {},
     async close() {},
   };

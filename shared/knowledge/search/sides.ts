@@ -1,0 +1,118 @@
+/**
+ * The two sides of a search, each of which may be slow, down or empty while the other answers. What is missing is said,
+ * with a reason that holds nothing private.
+ */
+import { ApiError, PermanentError, RetryableError } from "../../platform/errors.ts";
+
+export type SideName = "vector" | "keyword";
+
+/** A side that gave nothing to an answer, and why. */
+export interface MissingSide {
+  side: SideName;
+  code: string;
+  /** For the caller: a clause without a full stop. */
+  reason: string;
+  /** For the log. */
+  cause: unknown;
+}
+
+export type SideOutcome<T> = { value: T } | { missing: MissingSide };
+
+/** Of a search by both sides, for the whole of what one of them asks of other servers, and for each statement, in ms. */
+export const SHARED_WAIT_MS = 3_000;
+/** Of a search by one side, which nothing can replace. */
+export const LONE_WAIT_MS = 10_000;
+/** For so long nobody waits again for what let a search wait in vain: each wait holds a connection. In ms. */
+const REST_MS = 5_000;
+
+const REASONS: Readonly<Record<string, string>> = {
+  EMBEDDER_UNAVAILABLE: "the embedder does not answer",
+  EMBEDDER_BUSY: "the embedder is overloaded",
+  EMBEDDER_REFUSED: "the embedder refuses this query",
+  EMBEDDER_ANSWER_INVALID: "the embedder's answer holds no vectors",
+  EMBEDDER_MODEL_MISMATCH: "the embedding server runs another model than it is configured for",
+  EMBEDDING_INVALID: "the embedder gave no usable vector for this query",
+  VECTOR_SIDE_LATE: "embedder and vector store did not answer in time",
+  VECTOR_STORE_UNAVAILABLE: "the vector store does not answer",
+  VECTOR_STORE_BUSY: "the vector store is overloaded",
+  VECTOR_STORE_KEY_REFUSED: "the vector store refuses the key that it is asked with",
+  VECTOR_STORE_REFUSED: "the vector store refuses this search",
+  VECTOR_STORE_MISMATCH: "the vector store holds vectors that do not fit the configured model",
+  VECTOR_STORE_ANSWER_INVALID: "the vector store's answer holds no hits",
+  VECTOR_STORE_EMPTY: "the vector store has lost the vectors of these pages",
+  VECTORS_OF_ANOTHER_MODEL: "these pages have their vectors from another model than the configured one",
+  SEARCH_TIMEOUT: "the index took too long",
+};
+
+/** Resolves whatever becomes of the side. */
+export async function outcomeOf<T>(side: SideName, asked: Promise<T>): Promise<SideOutcome<T>> {
+  try {
+    return { value: await asked };
+  } catch (cause) {
+    const code = codeOf(side, cause);
+    return { missing: { side, code, reason: REASONS[code] ?? "an error that the log tells", cause } };
+  }
+}
+
+function codeOf(side: SideName, error: unknown): string {
+  if (error instanceof RetryableError || error instanceof PermanentError) return error.code;
+  if (isCancelled(error)) return "SEARCH_TIMEOUT";
+  return side === "vector" ? "VECTOR_SIDE_FAILED" : "KEYWORD_SIDE_FAILED";
+}
+
+const isCancelled = (error: unknown): boolean =>
+  error instanceof Error && "code" in error && error.code === "57014"; /* query_canceled */
+
+/** What a caller can do where no side is left to answer. */
+export function searchError({ side, code, reason, cause }: MissingSide): unknown {
+  if (cause instanceof ApiError) return cause;
+  if (isCancelled(cause)) {
+    const message = "The search took too long: ask for rarer words or a shorter phrase";
+    return new ApiError(503, message, { code, cause });
+  }
+  if (side === "keyword") return cause;
+  const message = `Vector search is not available now, since ${reason}: try again later, or use /api/v1/search/keyword`;
+  return new ApiError(503, message, { code, cause });
+}
+
+/** The time that the vector side of one search has for what it asks of other servers. */
+export class Deadline {
+  private readonly end: number;
+
+  constructor(ms: number) {
+    this.end = performance.now() + ms;
+  }
+
+  /** @throws RetryableError VECTOR_SIDE_LATE where the time ends first; what was asked for is left to itself */
+  async wait<T>(asked: Promise<T>): Promise<T> {
+    const late = Promise.withResolvers<never>();
+    const timer = setTimeout(() => late.reject(tooLate()), Math.max(0, this.end - performance.now()));
+    try {
+      return await Promise.race([asked, late.promise]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
+
+const tooLate = () =>
+  new RetryableError("Embedder and vector store did not answer in time", { code: "VECTOR_SIDE_LATE" });
+
+/** When a search waited in vain, by what it asked. */
+const waitedInVain = new WeakMap<object, number>();
+
+/**
+ * Asks the vector side for a search that can do without it: not for a while where the last one waited in vain.
+ * @param asked that which all searches share
+ */
+export async function unlessResting<T>(asked: object, work: () => Promise<T>): Promise<T> {
+  const since = waitedInVain.get(asked);
+  if (since !== undefined && performance.now() - since < REST_MS) throw tooLate();
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof RetryableError && error.code === "VECTOR_SIDE_LATE")
+      waitedInVain.set(asked, performance.now());
+    throw error;
+  }
+}
