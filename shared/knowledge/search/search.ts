@@ -22,10 +22,10 @@ import {
 } from "./keyword-search.ts";
 import { type ParsedQuery, parseQuery } from "./query-syntax.ts";
 import {
-  Deadline,
   LONE_WAIT_MS,
   type MissingSide,
   outcomeOf,
+  Patience,
   SHARED_WAIT_MS,
   type SideOutcome,
   searchError,
@@ -99,15 +99,16 @@ export async function answerSearch(dependencies: SearchDependencies, request: Se
   const { mode, limit, minScore = 0, filter = {} } = request;
   const query = parseQuery(request.query);
   const waitMs = mode === "hybrid" ? (dependencies.sharedWaitMs ?? SHARED_WAIT_MS) : LONE_WAIT_MS;
-  const deadline = new Deadline(waitMs);
+  const patience = new Patience(waitMs);
   const opened =
-    mode === "keyword" ? { value: null } : await outcomeOf("vector", deadline.wait(dependencies.vectorSide()));
+    mode === "keyword" ? { value: null } : await outcomeOf("vector", patience.wait(dependencies.vectorSide()));
   if ("value" in opened && opened.value === null && mode === "vector") throw embedderNotConfigured();
   // nothing asked for: only punctuation, or only what must not stand
   if (query.text === "") return { results: [], missing: [] };
   const depth = Math.max(LEAST_DEPTH, 2 * limit);
   return await dependencies.sql.begin("isolation level repeatable read read only", async (tx) => {
-    const asked: AskedSearch = { query, mode, depth, filter, waitMs };
+    const { promise: keywordsAsked, resolve: afterAsking } = Promise.withResolvers<void>();
+    const asked: AskedSearch = { query, mode, depth, filter, waitMs, patience, keywordsAsked, afterAsking };
     const keyword = outcomeOf(
       "keyword",
       tx.savepoint((own) => askKeywords(own, asked)),
@@ -137,6 +138,10 @@ interface AskedSearch {
   depth: number;
   filter: SearchFilter;
   waitMs: number;
+  patience: Patience;
+  /** Resolves once PostgreSQL is at work for the keyword side, or that has come to its end. */
+  keywordsAsked: Promise<void>;
+  afterAsking(): void;
 }
 
 interface FoundByWords {
@@ -146,12 +151,18 @@ interface FoundByWords {
 
 async function askKeywords(
   tx: Transaction,
-  { query, mode, depth, filter, waitMs }: AskedSearch,
+  { query, mode, depth, filter, waitMs, afterAsking }: AskedSearch,
 ): Promise<FoundByWords> {
-  const keywords = await analyseQuery(tx, query, waitMs);
-  if (mode === "vector") return { keywords, hits: [] };
-  const hits = await searchKeywords(tx, keywords, isExact(keywords) ? EXACT_DEPTH : depth, filter);
-  return { keywords, hits: (await exactHits(tx, hits, keywords)).slice(0, depth) };
+  try {
+    const keywords = await analyseQuery(tx, query, waitMs);
+    if (mode === "vector") return { keywords, hits: [] };
+    const asked = searchKeywords(tx, keywords, isExact(keywords) ? EXACT_DEPTH : depth, filter);
+    // the driver writes to its socket when the event loop comes round
+    setImmediate(() => setImmediate(afterAsking));
+    return { keywords, hits: (await exactHits(tx, await asked, keywords)).slice(0, depth) };
+  } finally {
+    afterAsking();
+  }
 }
 
 /**
@@ -165,8 +176,7 @@ async function askVectors(
   asked: AskedSearch,
   keyword: Promise<SideOutcome<FoundByWords>>,
 ): Promise<SideOutcome<SideHit[]>> {
-  const deadline = new Deadline(asked.waitMs);
-  const nearest = async () => (side === null ? null : await firstHits(side, asked, deadline));
+  const nearest = async () => (side === null ? null : await firstHits(side, asked));
   const first = await outcomeOf("vector", asked.mode === "hybrid" ? unlessResting(vectorSide, nearest) : nearest());
   const words = await keyword;
   if ("missing" in first) return first;
@@ -175,7 +185,7 @@ async function askVectors(
   const bound = asked.query.phrases.length + asked.query.excluded.length > 0;
   if ("missing" in words && bound) return { missing: { ...words.missing, side: "vector" } };
   const keywords = "value" in words ? words.value.keywords : null;
-  const joined = tx.savepoint((own) => visibleVectors(own, side, asked, value, keywords, deadline));
+  const joined = tx.savepoint((own) => visibleVectors(own, side, asked, value, keywords));
   return await outcomeOf("vector", joined);
 }
 
@@ -184,23 +194,25 @@ interface NearestHits {
   hits: SideHit[];
 }
 
-/** @returns null where the model knows nothing of the query */
+/**
+ * The embedded store works on this thread: it begins once PostgreSQL does, so that both work at the same time.
+ * @returns null where the model knows nothing of the query
+ */
 async function firstHits(
   { embedder, vectors }: OpenVectorSide,
-  { query, depth, filter }: AskedSearch,
-  deadline: Deadline,
+  { query, depth, filter, patience, keywordsAsked }: AskedSearch,
 ): Promise<NearestHits | null> {
-  const vector = await deadline.wait(embedQuery(embedder, query.text));
-  return vector && { vector, hits: await deadline.wait(vectors.search(vector, 2 * depth, filter)) };
+  const vector = await patience.wait(embedQuery(embedder, query.text));
+  await keywordsAsked;
+  return vector && { vector, hits: await patience.wait(vectors.search(vector, 2 * depth, filter)) };
 }
 
 async function visibleVectors(
   tx: Transaction,
   { embedder, vectors }: OpenVectorSide,
-  { depth, filter, waitMs }: AskedSearch,
+  { depth, filter, waitMs, patience }: AskedSearch,
   { vector, hits: first }: NearestHits,
   keywords: KeywordQuery | null,
-  deadline: Deadline,
 ): Promise<SideHit[]> {
   await limitStatements(tx, waitMs);
   if (first.length === 0) await explainNoHits(tx, embedder.descriptor.model, filter);
@@ -209,7 +221,7 @@ async function visibleVectors(
     const joined = await visibleHits(tx, hits, keywords?.condition ?? null, filter);
     const visible = keywords === null ? joined : await exactHits(tx, joined, keywords);
     if (visible.length >= depth || hits.length < asked || asked >= MOST_VECTOR_HITS) return visible.slice(0, depth);
-    hits = await deadline.wait(vectors.search(vector, 2 * asked, filter));
+    hits = await patience.wait(vectors.search(vector, 2 * asked, filter));
   }
 }
 

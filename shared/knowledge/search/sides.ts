@@ -75,22 +75,24 @@ export function searchError({ side, code, reason, cause }: MissingSide): unknown
   return new ApiError(503, message, { code, cause });
 }
 
-/** The time that the vector side of one search has for what it asks of other servers. */
-export class Deadline {
-  private readonly end: number;
+/** What the vector side of one search may wait for other servers, all its requests together. */
+export class Patience {
+  private leftMs: number;
 
   constructor(ms: number) {
-    this.end = performance.now() + ms;
+    this.leftMs = ms;
   }
 
   /** @throws RetryableError VECTOR_SIDE_LATE where the time ends first; what was asked for is left to itself */
   async wait<T>(asked: Promise<T>): Promise<T> {
     const late = Promise.withResolvers<never>();
-    const timer = setTimeout(() => late.reject(tooLate()), Math.max(0, this.end - performance.now()));
+    const started = performance.now();
+    const timer = setTimeout(() => late.reject(tooLate()), Math.max(0, this.leftMs));
     try {
       return await Promise.race([asked, late.promise]);
     } finally {
       clearTimeout(timer);
+      this.leftMs -= performance.now() - started;
     }
   }
 }
