@@ -18,7 +18,7 @@ export interface MissingSide {
 
 export type SideOutcome<T> = { value: T } | { missing: MissingSide };
 
-/** Of a search by both sides, for the whole of what one of them asks of other servers, and for each statement, in ms. */
+/** Of a search by both sides: for all that one of them asks of other servers, and for each statement. In ms. */
 export const SHARED_WAIT_MS = 3_000;
 /** Of a search by one side, which nothing can replace. */
 export const LONE_WAIT_MS = 10_000;
