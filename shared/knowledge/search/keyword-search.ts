@@ -8,7 +8,7 @@ import { readCorpusStatistics } from "./corpus-statistics.ts";
 import type { SideHit } from "./fusion.ts";
 import { type AskedWord, type ExactParts, lexemeQuery, readQuery } from "./query-reading.ts";
 import type { ParsedQuery } from "./query-syntax.ts";
-import { recallQueries, type Term } from "./recall.ts";
+import { MOST_CANDIDATES, type RecallQuery, recallQueries, type Term } from "./recall.ts";
 
 export interface SearchFilter {
   collectionIds?: string[];
@@ -100,30 +100,75 @@ function inverseDocumentFrequency(corpus: number, chunks: number): number {
 /** The best `limit` visible chunks by BM25, best first. */
 export async function searchKeywords(
   tx: Transaction,
-  { terms, condition, patterns, corpus, averageTokens }: KeywordQuery,
+  query: KeywordQuery,
   limit: number,
   filter: SearchFilter = {},
 ): Promise<SideHit[]> {
-  const candidates = (query: string | null, most: number) => tx`
+  // as a rule few are hidden, and it is enough to look at the best
+  if (!isFiltered(filter)) {
+    const ranked = await rankCandidates(tx, query, limit, null);
+    if (ranked.length === limit || (ranked[0]?.candidates ?? MOST_CANDIDATES) < MOST_CANDIDATES) return ranked;
+  }
+  return await rankCandidates(tx, query, limit, filter);
+}
+
+/** A hit, and how many were ranked with it. */
+interface RankedHit extends SideHit {
+  candidates: number;
+}
+
+/** @param filter null: hidden chunks are left out after ranking, so that they take the place of others */
+async function rankCandidates(
+  tx: Transaction,
+  { terms, condition, patterns, corpus, averageTokens }: KeywordQuery,
+  limit: number,
+  filter: SearchFilter | null,
+): Promise<RankedHit[]> {
+  const visible = (document: string, asked: SearchFilter) => tx`
+    cross join lateral (
+      select from documents_active d where d.id = ${tx(document)} ${filterDocuments(tx, asked)} limit 1) visible`;
+  const candidates = ({ query, limit: most, scanned }: RecallQuery) => tx`
     union all (
-      select c.id, c.fts, ${K1}::float8 * (${1 - B}::float8 + ${B / averageTokens}::float8 * c.token_count) as saturation
-      from chunks c
-      cross join lateral (
-        select from documents_active d where d.id = c.document_id ${filterDocuments(tx, filter)} limit 1) visible
-      where ${query === null ? tx`true` : tx`c.fts @@ ${query}::tsquery`} ${matchingPatterns(tx, patterns)} limit ${most})`;
-  const recalled = recallQueries(terms, corpus, condition).map(({ query, limit: most }) => candidates(query, most));
-  // a phrase of stop words alone
-  if (recalled.length === 0 && patterns.length > 0) recalled.push(candidates(condition, MOST_SCANNED));
-  if (recalled.length === 0) return [];
+      select c.id, c.document_id, c.fts,
+        ${K1}::float8 * (${1 - B}::float8 + ${B / averageTokens}::float8 * c.token_count) as saturation
+      from chunks c ${filter === null ? tx`` : visible("c.document_id", filter)}
+      where ${matching(tx, query, scanned)} ${matchingPatterns(tx, patterns)}
+      ${scanned ? tx`order by c.id desc` : tx``} limit ${most})`;
+  const selective = patterns.length > 0 || (filter !== null && isFiltered(filter));
+  const queries = recallQueries(terms, corpus, condition, selective);
+  if (queries.length === 0 && patterns.length > 0) queries.push(phraseOfStopWords(condition));
+  if (queries.length === 0) return [];
   // weight · tf (k1 + 1) / (tf + saturation), with the term frequency standing in it once
   const scores = terms.map(({ lexemes, weight }) => {
     const frequencies = lexemes.map((lexeme) => tx`, term_frequency(fts, ${lexemeQuery(lexeme)}::tsquery)`);
     return tx`+ ${weight * (K1 + 1)}::float8 * (1 - saturation / (greatest(0::float8 ${frequencies}) + saturation))`;
   });
-  return await tx<SideHit[]>`
-    select id as "chunkId", 0::float8 ${scores.length === 0 ? tx`` : scores} as score
-    from ((select null::uuid as id, null::tsvector as fts, 0::float8 as saturation where false) ${recalled}) candidates
-    order by score desc, id limit ${limit}`;
+  return await tx<RankedHit[]>`
+    select ranked.id as "chunkId", score, candidates::int
+    from (
+      select id, document_id, 0::float8 ${scores.length === 0 ? tx`` : scores} as score, count(*) over () as candidates
+      from (
+        (select null::uuid as id, null::uuid as document_id, null::tsvector as fts, 0::float8 as saturation where false)
+        ${queries.map(candidates)}
+      ) found
+      order by score desc, id
+    ) ranked ${filter === null ? visible("ranked.document_id", {}) : tx``}
+    order by score desc, ranked.id limit ${limit}`;
+}
+
+function isFiltered(filter: SearchFilter): boolean {
+  return Object.values(filter).some((values) => values !== undefined);
+}
+
+/** Looks for a phrase that no index knows in the texts. */
+function phraseOfStopWords(condition: string | null): RecallQuery {
+  return { query: condition, limit: MOST_SCANNED, scanned: false };
+}
+
+/** Of a chunk named `c`. The function is the operator, but no index is looked at for it. */
+function matching(tx: Transaction, query: string | null, scanned: boolean) {
+  if (query === null) return tx`true`;
+  return scanned ? tx`ts_match_vq(c.fts, ${query}::tsquery)` : tx`c.fts @@ ${query}::tsquery`;
 }
 
 /** Conditions on a chunk named `c`. */

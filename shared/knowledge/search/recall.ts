@@ -17,27 +17,45 @@ export interface Term {
 
 /** One of the queries that together find the candidates; no chunk is found by two of them. */
 export interface RecallQuery {
-  query: string;
+  /** In the syntax of `tsquery`; null: anything. */
+  query: string | null;
   limit: number;
+  /** Whether so many chunks match that reading them one after the other finds enough sooner than the index does. */
+  scanned: boolean;
 }
 
 /** Terms that decide; the others only rank. The boolean query grows with their combinations. */
 const DECIDING_TERMS = 8;
-/** About so many chunks each query finds, were words independent of each other; they are not, so that more are. */
-const EXPECTED = [60, 500];
-const LIMITS = [600, 600];
+/** A query finds no more than so many chunks, in the order of their places. */
+export const MOST_CANDIDATES = 600;
+/**
+ * About so many chunks the first query finds, and both together, were words independent of each other; they are not, so
+ * that more are. What would find more than `most` is asked for where `least` are not reached without it.
+ */
+const LEVELS = [
+  { least: 60, most: 60 },
+  { least: 200, most: 500 },
+];
+/** In microseconds, measured: to find a chunk in the index, and to read and test one. */
+const POSTING_COST = 0.4;
+const READING_COST = 10;
 
 /**
  * @param terms the most valuable first
  * @param corpus chunks
  * @param condition what every candidate must match
+ * @param filtered whether chunks are left out by something else
  */
-export function recallQueries(terms: readonly Term[], corpus: number, condition: string | null): RecallQuery[] {
+export function recallQueries(
+  terms: readonly Term[],
+  corpus: number,
+  condition: string | null,
+  filtered: boolean,
+): RecallQuery[] {
   const deciding = terms.slice(0, DECIDING_TERMS);
-  const thresholds = thresholdsFor(deciding, corpus);
   const queries: RecallQuery[] = [];
   let before: string | null = null;
-  for (const [index, threshold] of thresholds.entries()) {
+  for (const { threshold, expected } of levelsFor(deciding, corpus)) {
     const query = atLeast(deciding, threshold);
     if (query === null || query === "" || query === before) continue;
     const parts = [
@@ -45,14 +63,16 @@ export function recallQueries(terms: readonly Term[], corpus: number, condition:
       ...(before === null ? [] : [`!(${before})`]),
       ...(condition === null ? [] : [condition]),
     ];
-    queries.push({ query: parts.join(" & "), limit: LIMITS[index] ?? 0 });
+    const scanCost = (MOST_CANDIDATES * READING_COST * corpus) / expected;
+    const scanned = condition === null && !filtered && scanCost < expected * POSTING_COST;
+    queries.push({ query: parts.join(" & "), limit: MOST_CANDIDATES, scanned });
     before = query;
   }
   return queries;
 }
 
-/** The sums of weights that about as many chunks reach as are expected of each query. */
-function thresholdsFor(terms: readonly Term[], corpus: number): number[] {
+/** The least sums of weights to look at, highest first, and how many chunks reach each, about. */
+function levelsFor(terms: readonly Term[], corpus: number): { threshold: number; expected: number }[] {
   let sums = [{ sum: 0, share: 1 }];
   for (const { weight, chunks } of terms) {
     const share = Math.min(1, chunks / corpus);
@@ -62,11 +82,16 @@ function thresholdsFor(terms: readonly Term[], corpus: number): number[] {
     ]);
   }
   sums.sort((a, b) => b.sum - a.sum);
-  let expected = 0;
+  let found = 0;
   let at = 0;
-  return EXPECTED.map((wanted) => {
-    while (expected < wanted && at < sums.length - 1) expected += corpus * (sums[at++]?.share ?? 0);
-    return sums[Math.max(0, at - 1)]?.sum ?? 0;
+  return LEVELS.map(({ least, most }) => {
+    const before = found;
+    for (; at < sums.length - 1; at++) {
+      const next = corpus * (sums[at]?.share ?? 0);
+      if (found >= least && found + next > most) break;
+      found += next;
+    }
+    return { threshold: sums[Math.max(0, at - 1)]?.sum ?? 0, expected: found - before };
   });
 }
 

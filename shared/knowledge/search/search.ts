@@ -232,9 +232,12 @@ async function visibleHits(
   filter: SearchFilter,
 ): Promise<SideHit[]> {
   const rows = await tx<{ id: string }[]>`
-    select c.id from chunks c join documents_active d on d.id = c.document_id
-    where c.id = any(${hits.map(({ chunkId }) => chunkId)}::uuid[]) ${filterDocuments(tx, filter)}
-    ${condition === null ? tx`` : tx`and c.fts @@ ${condition}::tsquery`}`;
+    select c.id
+    from unnest(${hits.map(({ chunkId }) => chunkId)}::uuid[]) hit (id)
+    cross join lateral (select id, document_id, fts from chunks where id = hit.id limit 1) c
+    cross join lateral (
+      select from documents_active d where d.id = c.document_id ${filterDocuments(tx, filter)} limit 1) visible
+    ${condition === null ? tx`` : tx`where c.fts @@ ${condition}::tsquery`}`;
   const visible = new Set(rows.map(({ id }) => id));
   return hits.filter(({ chunkId }) => visible.has(chunkId));
 }

@@ -64,6 +64,15 @@ describe("what a search sees", () => {
     expect(vectors.asked).toEqual([200, 400]);
   });
 
+  test("hidden chunks that hold the words take no place from those that are shown", async () => {
+    const { sql } = await testDatabase();
+    const chunks = Array.from({ length: 650 }, () => "krill krill krill");
+    await addPages(sql, [{ url: "https://site.example/hidden", chunks }], { active: false });
+    const shown = await addPages(sql, [{ url: "https://site.example/shown", chunks: ["krill beside the ice"] }]);
+    const results = await search({ sql, vectorSide: async () => null }, { query: "krill", mode: "keyword", limit: 10 });
+    expect(results.map(({ chunkId }) => chunkId)).toEqual(shown);
+  });
+
   test("searches during a swap of generations never see a mix", async () => {
     const { sql } = await testDatabase({ poolSize: 8 });
     const generations = [uuidv7(), uuidv7()];

@@ -13,20 +13,41 @@ const term = (lexeme: string, chunks: number, weight: number): Term => ({
 describe("which chunks keyword search looks at", () => {
   test("all that hold any of its words, where these are rare", () => {
     const terms = [term("krill", 3, 9), term("whale", 40, 7)];
-    expect(recallQueries(terms, 100_000, null)).toEqual([{ query: "('krill' | 'whale')", limit: 600 }]);
+    expect(recallQueries(terms, 100_000, null, false)).toEqual([
+      { query: "('krill' | 'whale')", limit: 600, scanned: false },
+    ]);
   });
 
   test("first those that hold the most valuable words together", () => {
-    const terms = [term("krill", 5_000, 3), term("whale", 10_000, 2.3), term("water", 60_000, 0.5)];
-    expect(recallQueries(terms, 100_000, null)).toEqual([
-      { query: "('krill' & ('whale' & ('water')))", limit: 600 },
-      { query: "('krill' & ('whale')) & !('krill' & ('whale' & ('water')))", limit: 600 },
+    const terms = [term("krill", 4_000, 3), term("whale", 10_000, 2.3), term("water", 60_000, 0.5)];
+    expect(recallQueries(terms, 100_000, null, false)).toEqual([
+      { query: "('krill' & ('whale' & ('water')))", limit: 600, scanned: false },
+      { query: "('krill' & ('whale')) & !('krill' & ('whale' & ('water')))", limit: 600, scanned: false },
     ]);
+  });
+
+  test("all that hold the one rare word, and none of the many that hold the others", () => {
+    const terms = [term("krill", 465, 5.4), term("whale", 31_000, 1.2), term("water", 93_000, 0.1)];
+    expect(recallQueries(terms, 100_000, null, false).map(({ query }) => query)).toEqual([
+      "('krill' & ('whale' & ('water')))",
+      "('krill') & !('krill' & ('whale' & ('water')))",
+    ]);
+  });
+
+  test("some of the many that hold a common word, read one after the other unless something else may hide them", () => {
+    const terms = [term("water", 60_000, 0.5)];
+    const scanned = (condition: string | null, filtered: boolean) =>
+      recallQueries(terms, 100_000, condition, filtered).map((query) => query.scanned);
+    expect(scanned(null, false)).toEqual([true]);
+    expect(scanned("!('gun')", false)).toEqual([false]);
+    expect(scanned(null, true)).toEqual([false]);
   });
 
   test("a condition binds every part", () => {
     const terms = [term("krill", 3, 9)];
-    expect(recallQueries(terms, 100_000, "!('gun')")).toEqual([{ query: "('krill') & !('gun')", limit: 600 }]);
+    expect(recallQueries(terms, 100_000, "!('gun')", false)).toEqual([
+      { query: "('krill') & !('gun')", limit: 600, scanned: false },
+    ]);
   });
 
   test("a threshold lets through exactly what holds so much", () => {
