@@ -4,12 +4,13 @@
  * nothing broken.
  */
 import { existsSync } from "node:fs";
-import { lstat, mkdir, mkdtemp, rename, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, rename, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { onceMade } from "../../platform/once.ts";
 import { RenderError } from "../renderer.ts";
+import { ownerOf } from "./own-folder.ts";
 
 export interface ChromiumBinary {
   executable: string;
@@ -55,7 +56,7 @@ async function unpacked(): Promise<string> {
   const { version } = require(join(root, "package.json")) as { version: string };
   const owner = process.getuid?.() ?? 0;
   const folder = join(tmpdir(), `strandline-chromium-${version}-${owner}`);
-  if (await isOwn(folder, owner)) return folder;
+  if (await isOwn(folder)) return folder;
   await mkdir(tmpdir(), { recursive: true });
   const staging = await mkdtemp(`${folder}.`);
   try {
@@ -65,7 +66,7 @@ async function unpacked(): Promise<string> {
   } catch (error) {
     await rm(staging, { recursive: true, force: true });
     // another process was quicker
-    if (await isOwn(folder, owner)) return folder;
+    if (await isOwn(folder)) return folder;
     throw unavailable(
       `it could not be unpacked into ${tmpdir()}: ${error instanceof Error ? error.message : error}`,
       error,
@@ -74,12 +75,10 @@ async function unpacked(): Promise<string> {
   return folder;
 }
 
-/** What somebody else has put there is not run. */
-async function isOwn(folder: string, owner: number): Promise<boolean> {
-  const found = await lstat(folder).catch(() => undefined);
-  if (found === undefined) return false;
-  if (found.isDirectory() && found.uid === owner && (found.mode & 0o022) === 0) return true;
-  throw unavailable(`${folder} belongs to somebody else: remove it`);
+async function isOwn(folder: string): Promise<boolean> {
+  const owner = await ownerOf(folder);
+  if (owner === "somebody else") throw unavailable(`${folder} belongs to somebody else: remove it`);
+  return owner === "us";
 }
 
 /** The package unpacks into the folder for temporary files, which it asks for before its first wait. */

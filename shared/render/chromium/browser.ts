@@ -13,6 +13,7 @@ import { chromiumBinary } from "./binary.ts";
 import { type GuardProxy, startGuardProxy } from "./guard-proxy.ts";
 import { type OpenPage, openDocument, type PageOptions } from "./page.ts";
 import { type ChromiumProcess, spawnChromium } from "./process.ts";
+import { gateTargets, NOBODY, type TargetGate } from "./target-gate.ts";
 
 export interface ChromiumOptions {
   guard: UrlGuard;
@@ -56,6 +57,8 @@ const MAX_REQUESTS = { text: 150, picture: 400 };
 const MAX_BYTES = { text: 32 * 1024 * 1024, picture: 96 * 1024 * 1024 };
 const LAUNCH_TIMEOUT_MS = 20_000;
 const CLOSE_TIMEOUT_MS = 3_000;
+/** Between the pipe's end and the process's. */
+const FAREWELL_MS = 500;
 const WINDOW: PageWindow = { width: 1280, height: 800, mobile: false };
 
 /** After these the browser may still be busy with the page. */
@@ -65,6 +68,7 @@ interface Running {
   browser: Browser;
   process: ChromiumProcess;
   proxy: GuardProxy;
+  gate: TargetGate;
   pages: number;
 }
 
@@ -107,7 +111,7 @@ export function createChromium(options: ChromiumOptions): Chromium {
       // the page has done nothing wrong, and its next try finds the browser running
       throw new RenderError("RENDERER_UNAVAILABLE", `Chromium was not there within the ${timeoutMs} ms of the page`);
     }
-    const { browser, proxy } = current;
+    const { browser, proxy, gate } = current;
     current.pages += 1;
     const cutOff = Promise.withResolvers<never>();
     cutOff.promise.catch(() => undefined);
@@ -134,13 +138,13 @@ export function createChromium(options: ChromiumOptions): Chromium {
         const { width, height, mobile } = window;
         await page.setViewport({ width, height, isMobile: mobile, hasTouch: mobile });
         const maxRequests = MAX_REQUESTS[purpose];
-        const open = openDocument(page, document, { purpose, headers, cookies, maxRequests, proxy: access });
+        const open = openDocument(page, document, { purpose, headers, cookies, maxRequests, proxy: access, gate });
         return await Promise.race([open.then(work), crashed]);
       };
       const ends = [
         cutOff.promise,
-        browserDeath(current),
-        expiry(deadline, timeoutMs),
+        browserDeath(current.process),
+        expiry(deadline - Date.now(), "RENDER_TIMEOUT", `The page was not done after ${timeoutMs} ms`),
         ...(signal ? [stopped(signal)] : []),
       ];
       const result = await Promise.race([opened(), ...ends]);
@@ -148,11 +152,12 @@ export function createChromium(options: ChromiumOptions): Chromium {
       return result;
     } catch (error) {
       healthy = error instanceof RenderError && !UNHEALTHY.has(error.code);
-      throw asRenderError(error);
+      throw await asRenderError(error, current);
     } finally {
       refusals = proxy.refusals;
       // nothing is under way any more when the next page begins to count
       proxy.endPage();
+      gate.admits = NOBODY;
       const closed = healthy && context !== undefined && (await closes(context));
       if (!closed) await stop();
     }
@@ -185,28 +190,38 @@ async function launch({ executable, userAgent }: ChromiumOptions, guard: UrlGuar
   let process: ChromiumProcess | undefined;
   try {
     process = await spawnChromium(binary, { proxyPort: proxy.port, userAgent });
-    const death = process.ended.then((why): never => {
-      throw new Error(`it ended with ${why}`);
-    });
-    const late = expiry(Date.now() + LAUNCH_TIMEOUT_MS, LAUNCH_TIMEOUT_MS);
-    const browser = await Promise.race([connect({ transport: process.transport, defaultViewport: null }), death, late]);
-    return { browser, process, proxy, pages: 0 };
+    const death = browserDeath(process);
+    const begun = async (transport: ChromiumProcess["transport"]) => {
+      const browser = await connect({ transport, defaultViewport: null });
+      return { browser, gate: await gateTargets(browser) };
+    };
+    const late = expiry(LAUNCH_TIMEOUT_MS, "RENDERER_UNAVAILABLE", `no answer within ${LAUNCH_TIMEOUT_MS} ms`);
+    const started = await Promise.race([begun(process.transport), death, late]);
+    return { ...started, process, proxy, pages: 0 };
   } catch (error) {
+    const why = process === undefined ? (error as Error).message : await endOf(process, error as Error);
     await process?.kill();
     await proxy.close();
-    throw new RenderError("RENDERER_UNAVAILABLE", `Chromium did not start: ${(error as Error).message}`, {
-      cause: error,
-    });
+    throw new RenderError("RENDERER_UNAVAILABLE", `Chromium did not start: ${why}`, { cause: error });
   }
 }
 
-async function browserDeath({ process }: Running): Promise<never> {
+/** What is known of a browser that has failed: the pipe to it breaks before it is known how it has ended. */
+async function endOf(process: ChromiumProcess, { message }: Error): Promise<string> {
+  const ended = await Promise.race([process.ended, pause(FAREWELL_MS)]);
+  if (ended !== undefined) return `it ended with ${ended}`;
+  return process.lastWords === "" ? message : `${message}; its last words: ${process.lastWords}`;
+}
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms).unref());
+
+async function browserDeath(process: ChromiumProcess): Promise<never> {
   throw new RenderError("RENDER_CRASHED", `The browser ended: ${await process.ended}`);
 }
 
-async function expiry(deadline: number, timeoutMs: number): Promise<never> {
-  await new Promise((resolve) => setTimeout(resolve, Math.max(0, deadline - Date.now())).unref());
-  throw new RenderError("RENDER_TIMEOUT", `The page was not done after ${timeoutMs} ms`);
+async function expiry(ms: number, code: RenderErrorCode, message: string): Promise<never> {
+  await pause(Math.max(0, ms));
+  throw new RenderError(code, message);
 }
 
 async function stopped(signal: AbortSignal): Promise<never> {
@@ -215,10 +230,13 @@ async function stopped(signal: AbortSignal): Promise<never> {
 }
 
 /** What the browser says when it goes away in the middle of an answer. */
-function asRenderError(error: unknown): unknown {
+async function asRenderError(error: unknown, { browser, process }: Running): Promise<unknown> {
   if (!(error instanceof Error) || error.name === "RenderError") return error;
   if (/Target closed|Session closed|Connection closed|detached|crashed/i.test(`${error.name} ${error.message}`)) {
-    return new RenderError("RENDER_CRASHED", `The page went away: ${error.message}`, { cause: error });
+    const why = browser.connected
+      ? `The page went away: ${error.message}`
+      : `The browser went away: ${await endOf(process, error)}`;
+    return new RenderError("RENDER_CRASHED", why, { cause: error });
   }
   return error;
 }

@@ -4,6 +4,7 @@
 import type { CDPSession, Page, Protocol } from "puppeteer-core";
 import { type FetchedDocument, type PageCookie, RenderError } from "../renderer.ts";
 import type { PageAccess } from "./guard-proxy.ts";
+import type { TargetGate } from "./target-gate.ts";
 
 export interface PageOptions {
   /** `text`: only what can change the DOM is loaded. `picture`: images, fonts and frames as well. */
@@ -15,6 +16,7 @@ export interface PageOptions {
   /** Requests for sub-resources, at the most. */
   maxRequests: number;
   proxy: PageAccess;
+  gate: TargetGate;
 }
 
 export interface OpenPage {
@@ -30,13 +32,26 @@ export interface OpenPage {
 
 /** Nothing of it changes the text. */
 const NOT_FOR_TEXT = new Set<Protocol.Network.ResourceType>(["Image", "Media", "Font", "TextTrack", "Manifest"]);
-/** Of no use to anybody but the site. */
-const NEVER = new Set<Protocol.Network.ResourceType>(["Ping", "CSPViolationReport", "Prefetch", "SignedExchange"]);
+/** Of no use to anybody but the site; "Fetch" is what `<link rel="prefetch">` asks for, and `fetch()` is "XHR". */
+const NEVER = new Set<Protocol.Network.ResourceType>([
+  "Ping",
+  "CSPViolationReport",
+  "Prefetch",
+  "Fetch",
+  "SignedExchange",
+]);
 /** They end when their server likes. */
 const ENDLESS = new Set<Protocol.Network.ResourceType>(["WebSocket", "EventSource", "Ping", "Media"]);
-/** Headers that speak of the body as it was sent, or that would make a download of it. */
+/** Headers that speak of the body as it was sent, that would make a download of it, or ask for other documents. */
 const OF_THE_TRANSFER =
-  /^(content-(encoding|length|type|disposition)|transfer-encoding|connection|keep-alive|trailer|upgrade|alt-svc|refresh)$/i;
+  /^(content-(encoding|length|type|disposition)|transfer-encoding|connection|keep-alive|trailer|upgrade|alt-svc|refresh|speculation-rules)$/i;
+/** Documents that the browser would ask for in advance, past all who could refuse: their rules go before they are read. */
+const NO_SPECULATION = `new MutationObserver((records) => {
+  for (const { addedNodes } of records) for (const node of addedNodes) {
+    const scripts = node.localName === "script" ? [node] : node.firstElementChild ? node.querySelectorAll("script") : [];
+    for (const script of scripts) if (/^\\s*speculationrules\\s*$/i.test(script.type)) script.remove();
+  }
+}).observe(document, { childList: true, subtree: true })`;
 const QUIET_MS = 500;
 /** A page that asks again and again is never quiet. */
 const LONGEST_UNREST_MS = 5_000;
@@ -49,31 +64,65 @@ export async function openDocument(page: Page, document: FetchedDocument, option
   const { frameTree } = await cdp.send("Page.getFrameTree");
   const mainFrame = frameTree.frame.id;
   const navigations: string[] = [];
-  const inFlight = new Set<string>();
+  /** URLs by the ids of requests. */
+  const inFlight = new Map<string, string>();
   let quietSince = Date.now();
   let hasLoaded = false;
   let requests = 0;
   let state: "greeting" | "opening" | "open" = "greeting";
 
-  cdp.on("Network.requestWillBeSent", ({ requestId, type, request }) => {
-    // of a blob nobody tells the end
-    if (/^https?:/.test(request.url) && (type === undefined || !ENDLESS.has(type))) inFlight.add(requestId);
-  });
+  const sharedWorkers = new Set<string>();
+  const noteRequest = ({ requestId, type, request: { url } }: Protocol.Network.RequestWillBeSentEvent): void => {
+    // of a blob, and of the script of a shared worker, nobody tells the end
+    if (!/^https?:/.test(url) || (type !== undefined && ENDLESS.has(type)) || sharedWorkers.has(url)) return;
+    inFlight.set(requestId, url);
+  };
+  cdp.on("Network.requestWillBeSent", noteRequest);
   const over = ({ requestId }: { requestId: string }): void => {
     if (inFlight.delete(requestId)) quietSince = Date.now();
   };
-  cdp.on("Network.loadingFinished", over);
-  cdp.on("Network.loadingFailed", over);
+  const watchEnds = (session: CDPSession): void => {
+    session.on("Network.loadingFinished", over);
+    session.on("Network.loadingFailed", over);
+  };
+  watchEnds(cdp);
+  // it tells the end of its own script as well, which the page has asked for
+  page.on("workercreated", ({ client }) => {
+    client.on("Network.requestWillBeSent", noteRequest);
+    watchEnds(client);
+  });
+  page.browserContext().on("targetcreated", (target) => {
+    if (target.type() !== "shared_worker") return;
+    sharedWorkers.add(target.url());
+    for (const [requestId, url] of inFlight) if (url === target.url()) over({ requestId });
+  });
   cdp.on("Page.loadEventFired", () => {
     if (state === "open") hasLoaded = true;
   });
   page.on("dialog", (dialog) => void dialog.dismiss().catch(ignore));
 
+  const frames = new Set<string>();
+  /** Counts what is about to leave. */
+  const mayAsk = (event: Protocol.Fetch.RequestPausedEvent): boolean => {
+    if (NEVER.has(event.resourceType) || isIcon(event)) return false;
+    if (options.purpose === "text" && NOT_FOR_TEXT.has(event.resourceType)) return false;
+    requests += 1;
+    return requests <= options.maxRequests;
+  };
+  // what comes there first has not come by here: pop-ups, and workers that do not belong to the page alone
+  options.gate.admits = (event) => frames.has(event.frameId) || (event.resourceType !== "Document" && mayAsk(event));
+
   /** Answers what the browser is about to ask for. */
-  const decide = async ({ requestId, request, resourceType, frameId }: Protocol.Fetch.RequestPausedEvent) => {
-    const fail = (errorReason: Protocol.Network.ErrorReason) =>
-      cdp.send("Fetch.failRequest", { requestId, errorReason });
-    if (state === "greeting") return await cdp.send("Fetch.continueRequest", { requestId });
+  const decide = async (event: Protocol.Fetch.RequestPausedEvent) => {
+    const { requestId, request, resourceType, frameId, networkId = "" } = event;
+    frames.add(frameId);
+    const refuse = async () => {
+      over({ requestId: networkId });
+      return await cdp.send("Fetch.failRequest", { requestId, errorReason: "BlockedByClient" });
+    };
+    if (state === "greeting") {
+      return resourceType === "Document" ? await cdp.send("Fetch.continueRequest", { requestId }) : await refuse();
+    }
     if (resourceType === "Document" && frameId === mainFrame) {
       if (state === "opening") {
         state = "open";
@@ -86,12 +135,8 @@ export async function openDocument(page: Page, document: FetchedDocument, option
       // an answer without content leaves the document as it is
       return await cdp.send("Fetch.fulfillRequest", { requestId, responseCode: 204 });
     }
-    if (NEVER.has(resourceType)) return await fail("BlockedByClient");
-    if (options.purpose === "text" && (NOT_FOR_TEXT.has(resourceType) || resourceType === "Document")) {
-      return await fail("BlockedByClient");
-    }
-    requests += 1;
-    if (requests > options.maxRequests) return await fail("BlockedByClient");
+    const isFrame = resourceType === "Document" && options.purpose === "text";
+    if (isFrame || !mayAsk(event)) return await refuse();
     const headers = extraHeaders(request, document.url, options.headers);
     return await cdp.send("Fetch.continueRequest", { requestId, ...(headers && { headers }) });
   };
@@ -109,6 +154,7 @@ export async function openDocument(page: Page, document: FetchedDocument, option
     cdp.send("Network.enable"),
     cdp.send("Page.enable"),
     cdp.send("Network.setBypassServiceWorker", { bypass: true }),
+    cdp.send("Page.addScriptToEvaluateOnNewDocument", { source: NO_SPECULATION, worldName: "strandline" }),
     cdp.send("Fetch.enable", { patterns: [{ urlPattern: "*" }], handleAuthRequests: true }),
   ]);
 
@@ -124,6 +170,7 @@ export async function openDocument(page: Page, document: FetchedDocument, option
   await navigate(cdp, options.proxy.greetingUrl);
   await loaded;
   state = "opening";
+  inFlight.clear();
   quietSince = Date.now();
   await navigate(cdp, document.url);
   await cdp.send("Page.resetNavigationHistory").catch(ignore);
@@ -160,6 +207,10 @@ export async function openDocument(page: Page, document: FetchedDocument, option
 }
 
 const ignore = (): void => undefined;
+
+/** Of the tab, which nobody sees. */
+const isIcon = ({ resourceType, request }: Protocol.Fetch.RequestPausedEvent): boolean =>
+  resourceType === "Other" && /^image\//.test(request.headers["Accept"] ?? "");
 
 async function navigate(cdp: CDPSession, url: string): Promise<void> {
   const { errorText } = await cdp.send("Page.navigate", { url });

@@ -4,20 +4,20 @@
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdir, readdir, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { rm } from "node:fs/promises";
 import type { Readable, Writable } from "node:stream";
 import type { ConnectionTransport } from "puppeteer-core";
-import { uuidv7 } from "../../platform/ids.ts";
 import type { ChromiumBinary } from "./binary.ts";
 import { type ChromiumSettings, chromiumArguments } from "./flags.ts";
+import { newProfile } from "./profiles.ts";
 
 export interface ChromiumProcess {
   readonly pid: number;
   readonly transport: ConnectionTransport;
-  /** Why it ended, once it has. */
+  /** Why it ended, with its last words, once it has. */
   readonly ended: Promise<string>;
+  /** The end of what it has complained about so far. */
+  readonly lastWords: string;
   readonly isAlive: boolean;
   /** Kills it with all its processes, and removes its folder. */
   kill(): Promise<void>;
@@ -25,8 +25,6 @@ export interface ChromiumProcess {
 
 /** A single message of the browser, in bytes: a page that makes more of it is no page. */
 const LARGEST_MESSAGE = 96 * 1024 * 1024;
-/** Of one user of the machine: nobody may write into another's. */
-const PROFILES = `strandline-chromium-profiles-${process.getuid?.() ?? 0}`;
 const STDERR_TAIL = 2000;
 
 /** Starts Chromium with a pipe to speak through. */
@@ -34,9 +32,7 @@ export async function spawnChromium(
   { executable, env }: ChromiumBinary,
   settings: Omit<ChromiumSettings, "profile">,
 ): Promise<ChromiumProcess> {
-  const profile = join(tmpdir(), PROFILES, `${process.pid}-${uuidv7()}`);
-  await removeLeftovers();
-  await mkdir(profile, { recursive: true, mode: 0o700 });
+  const profile = await newProfile();
   const child = spawn(executable, chromiumArguments({ ...settings, profile }), {
     // a group of its own, to be killed as one
     detached: true,
@@ -68,12 +64,18 @@ export async function spawnChromium(
     isRecorded = true;
   });
   const transport = pipeTransport(child, killGroup);
-  if (child.pid === undefined) throw new Error(`Chromium did not start: ${await ended}`);
+  if (child.pid === undefined) {
+    await rm(profile, { recursive: true, force: true });
+    throw new Error(await ended);
+  }
   child.unref();
   return {
     pid: child.pid,
     transport,
     ended,
+    get lastWords() {
+      return tail.trim();
+    },
     get isAlive() {
       return child.exitCode === null && child.signalCode === null;
     },
@@ -95,27 +97,8 @@ function neededEnvironment(): Record<string, string> {
   ) as Record<string, string>;
 }
 
-/** Profiles of processes that are gone, as after a kill. */
-async function removeLeftovers(): Promise<void> {
-  const folder = join(tmpdir(), PROFILES);
-  for (const name of await readdir(folder).catch(() => [])) {
-    const pid = Number.parseInt(name, 10);
-    if (Number.isNaN(pid) || isRunning(pid)) continue;
-    await rm(join(folder, name), { recursive: true, force: true }).catch(() => undefined);
-  }
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
-  }
-}
-
 /** `--remote-debugging-pipe`: JSON messages that end in NUL, to file descriptor 3 and from 4. */
-function pipeTransport(child: ChildProcess, onTooMuch: () => void): ConnectionTransport {
+function pipeTransport(child: ChildProcess, kill: () => void): ConnectionTransport {
   const [, , , toBrowser, fromBrowser] = child.stdio as unknown as [null, null, null, Writable, Readable];
   let pieces: Buffer[] = [];
   let size = 0;
@@ -132,14 +115,16 @@ function pipeTransport(child: ChildProcess, onTooMuch: () => void): ConnectionTr
       transport.onclose?.();
     },
   };
+  /** For what no browser says. */
+  const fail = (): void => {
+    pieces = [];
+    kill();
+    transport.close();
+  };
   const take = (piece: Buffer): void => {
     pieces.push(piece);
     size += piece.length;
-    if (size > LARGEST_MESSAGE) {
-      pieces = [];
-      onTooMuch();
-      transport.close();
-    }
+    if (size > LARGEST_MESSAGE) fail();
   };
   fromBrowser.on("data", (chunk: Buffer) => {
     let start = 0;
@@ -147,7 +132,9 @@ function pipeTransport(child: ChildProcess, onTooMuch: () => void): ConnectionTr
       take(chunk.subarray(start, end));
       const message = Buffer.concat(pieces).toString("utf8");
       [pieces, size, start] = [[], 0, end + 1];
-      if (!closed) transport.onmessage?.(message);
+      if (closed) continue;
+      if (message.startsWith("{")) transport.onmessage?.(message);
+      else fail();
     }
     if (start < chunk.length && !closed) take(chunk.subarray(start));
   });

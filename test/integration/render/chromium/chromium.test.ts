@@ -1,11 +1,11 @@
 /** What a page looks like through the browser, and what the browser does when pages misbehave. */
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import type { Chromium } from "../../../../shared/render/chromium/browser.ts";
 import { createChromiumRenderer } from "../../../../shared/render/chromium/renderer.ts";
-import type { RenderedPage, Renderer, RenderOptions } from "../../../../shared/render/renderer.ts";
+import type { RenderError, RenderedPage, Renderer, RenderOptions } from "../../../../shared/render/renderer.ts";
 import { type Site, startSite } from "../../../sites/site.ts";
 import { documentOf, testChromium } from "./browser.ts";
 
@@ -261,6 +261,89 @@ describe("a page that wants to be another one", () => {
   });
 });
 
+describe("what a page opens beside itself asks nothing of the site", () => {
+  const clicked = { actions: [{ type: "click", selector: "#go" }] } as const;
+  const rules = (path: string) => `{"prefetch": [{"urls": ["${path}"], "eagerness": "immediate"}]}`;
+  test.each<[string, string, Partial<RenderOptions>?]>([
+    ["a window", `<script>window.open("/other")</script>`],
+    ["a window without an opener", `<script>window.open("/other", "_blank", "noopener")</script>`],
+    ["a window that is led on", `<script>const w = open(); setTimeout(() => { w.location = "/other" }, 50)</script>`],
+    [
+      "a frame in a window",
+      `<script>open().document.write('<iframe src="/other"></iframe><img src="/other">')</script>`,
+    ],
+    ["a window of a frame", `<iframe srcdoc="<script>top.open('/other')</script>"></iframe>`],
+    ["a link that a script clicks", `<a id="go" target="_blank" href="/other">x</a><script>go.click()</script>`],
+    [
+      "a link that keeps its opener",
+      `<a id="go" target="w" rel="opener" href="/other">x</a><script>go.click()</script>`,
+    ],
+    ["a form", `<form id="f" target="_blank" method="post" action="/other"></form><script>f.submit()</script>`],
+    ["a window by a click", `<button id="go" onclick="window.open('/other')">x</button>`, clicked],
+    ["a link by a click", `<a id="go" target="_blank" href="/other">x</a>`, clicked],
+    ["a form by a click", `<form target="_blank" action="/other"><button id="go">x</button></form>`, clicked],
+    ["frames", `<iframe src="/other"></iframe><object data="/other" type="text/html"></object><embed src="/other">`],
+    ["what it may need next", `<link rel="prefetch" href="/other"><link rel="prefetch" as="document" href="/other">`],
+    ["documents by its rules", `<script type="speculationrules">${rules("/other")}</script>`],
+    [
+      "documents by rules of a script",
+      `<div id="rules"></div><script>const s = document.createElement("script"); s.type = "speculationrules";
+        s.textContent = '${rules("/other")}'; document.querySelector("#rules").append(s)</script>`,
+    ],
+  ])("%s", async (_what, html, options) => {
+    const wait = { type: "wait", milliseconds: 300 } as const;
+    const rendered = await render(`<p>here</p>${html}`, { actions: [...(options?.actions ?? []), wait] });
+    expect(rendered).toMatchObject({ navigations: [], shortcoming: null, html: expect.stringContaining("here") });
+    expect(site.paths()).toEqual([]);
+  });
+
+  test("workers ask for scripts and data, and lead to no other document", async () => {
+    site.route({
+      "/worker.js": script(`fetch("/api"); try { open("/other") } catch {}`),
+      "/service.js": script(`onactivate = (event) => event.waitUntil((async () => {
+        await clients.claim();
+        for (const client of await clients.matchAll({ includeUncontrolled: true })) {
+          await client.navigate("/other").catch(() => undefined);
+        }
+        await clients.openWindow("/other").catch(() => undefined);
+        await fetch("/api");
+      })())`),
+    });
+    const { html, navigations } = await render(`<p>here</p><script>
+      new Worker("/worker.js"); new SharedWorker("/worker.js"); navigator.serviceWorker.register("/service.js")</script>`);
+    expect(html).toContain("here");
+    expect(navigations.filter((url) => url !== `${site.origin}/other`)).toEqual([]);
+    expect(new Set(site.paths())).toEqual(new Set(["/worker.js", "/service.js", "/api"]));
+  });
+
+  test("a worker's requests are waited for like the page's, and end like them", async () => {
+    site.route({ "/worker.js": script(`fetch("/late").then(() => postMessage("from the worker"))`) });
+    const since = Date.now();
+    const { html } = await render(`<p id="p">here</p><script>
+      new Worker("/worker.js").onmessage = ({ data }) => { p.textContent = data }</script>`);
+    expect(html).toContain("from the worker");
+    expect(Date.now() - since).toBeLessThan(5_000);
+  });
+
+  test("requests of all workers count as the page's", async () => {
+    const ask = script(`for (let i = 0; i < 200; i += 1) fetch("/api?" + i)`);
+    restless.route({ "/shared.js": ask, "/api": { body: "{}" } });
+    const document = documentOf(
+      `${restless.origin}/page`,
+      `<p>here</p><script>new SharedWorker("/shared.js")</script>`,
+    );
+    restless.requests.length = 0;
+    const { html } = await renderer.render(document, {
+      timeoutMs: 15_000,
+      headers: {},
+      actions: [{ type: "wait", milliseconds: 1500 }],
+    });
+    expect(html).toContain("here");
+    expect(restless.requests.length).toBeGreaterThan(100);
+    expect(restless.requests.length).toBeLessThanOrEqual(150);
+  });
+});
+
 describe("contexts", () => {
   test("share no cookie, storage, cache or worker", async () => {
     const look = `<p id="p"></p><script>
@@ -336,11 +419,76 @@ describe("a browser", () => {
     expect(pids[2]).not.toBe(pids[0]);
     await short.close();
     for (const pid of pids) await expect.poll(() => processGroup(pid ?? 0)).toEqual([]);
-    const profiles = join(tmpdir(), `strandline-chromium-profiles-${process.getuid?.() ?? 0}`);
+    const profiles = join(tmpdir(), `strandline-profiles-${process.getuid?.() ?? 0}`);
     const own = existsSync(profiles) ? readdirSync(profiles).filter((name) => name.startsWith(`${process.pid}-`)) : [];
     // that of the browser which the other tests share
     expect(own.length).toBeLessThanOrEqual(1);
   });
+
+  /** A program that is started in place of a browser. */
+  const inPlaceOf = (body: string): string => {
+    const folder = mkdtempSync(join(tmpdir(), "strandline-test-"));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    writeFileSync(join(folder, "browser"), `#!/bin/sh\n${body}\n`, { mode: 0o755 });
+    return join(folder, "browser");
+  };
+  const failureOf = async (executable: string): Promise<RenderError> => {
+    const broken = createChromiumRenderer(testChromium([], { executable }));
+    const rendering = broken.render(documentOf("https://site.test/", "<p>x"), { timeoutMs: 30_000, headers: {} });
+    return (await rendering.catch((error: unknown) => error)) as RenderError;
+  };
+
+  test.each([
+    ["ends at once", "echo 'libnss3.so is missing' >&2; exit 127", /exit code 127: libnss3.so is missing$/],
+    [
+      "ends once it is spoken to",
+      "echo 'no room for a socket' >&2; head -c 1 <&3 >&2; exit 21",
+      /code 21: no room for/,
+    ],
+    ["is killed", "echo 'short of memory' >&2; kill -9 $$", /SIGKILL: short of memory$/],
+    ["closes its pipe and stays", "echo 'lost my way' >&2; exec 3<&- 4>&-; sleep 60", /last words: lost my way$/],
+    [
+      "speaks another language",
+      "echo 'usage: browser' >&2; printf 'hello\\0' >&4; sleep 60",
+      /SIGKILL: usage: browser$/,
+    ],
+    ["ends without a word", "exit 3", /did not start: it ended with exit code 3$/],
+  ])("that %s when it is started leaves its last words", async (_what, body, words) => {
+    const error = await failureOf(inPlaceOf(body));
+    expect(error).toMatchObject({ code: "RENDERER_UNAVAILABLE", message: expect.stringMatching(words) });
+  });
+
+  test("that is no program is a clear error, and leaves no folder", async () => {
+    const folder = mkdtempSync("/tmp/strandline-test-");
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    vi.stubEnv("TMPDIR", folder);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    writeFileSync(join(folder, "text"), "no program", { mode: 0o644 });
+    expect(await failureOf(join(folder, "text"))).toMatchObject({
+      code: "RENDERER_UNAVAILABLE",
+      message: expect.stringContaining("EACCES"),
+    });
+    expect(readdirSync(folder, { recursive: true }).filter((name) => /^.*profiles.*\/\d/.test(String(name)))).toEqual(
+      [],
+    );
+  });
+
+  test.each(["a-folder-with-a-long-name".repeat(8), "ü".repeat(40)])(
+    "has a profile whose sockets have short names wherever temporary files go (%s)",
+    async (name) => {
+      const long = join(mkdtempSync("/tmp/strandline-test-"), name);
+      mkdirSync(long, { recursive: true });
+      onTestFinished(() => rmSync(join(long, ".."), { recursive: true }));
+      const executable = inPlaceOf(`echo "$TMPDIR" "$@" >&2; exit 1`);
+      vi.stubEnv("TMPDIR", long);
+      onTestFinished(() => void vi.unstubAllEnvs());
+      const { message } = await failureOf(executable);
+      const [, own = "", profile] = /exit code 1: (\S+) .*--user-data-dir=(\S+)/.exec(message) ?? [];
+      expect([own, own.length > 10]).toEqual([profile, true]);
+      expect(Buffer.byteLength(`${own}/org.chromium.Chromium.scoped_dir.AbCdEf/SingletonSocket`)).toBeLessThan(108);
+      expect(existsSync(own)).toBe(false);
+    },
+  );
 
   test("that is not there is a clear error", async () => {
     const none = createChromiumRenderer(testChromium([], { executable: "/nowhere/chromium" }));
