@@ -45,10 +45,11 @@ const ENDLESS = new Set<Protocol.Network.ResourceType>(["WebSocket", "EventSourc
 /** Headers that speak of the body as it was sent, that would make a download of it, or ask for other documents. */
 const OF_THE_TRANSFER =
   /^(content-(encoding|length|type|disposition)|transfer-encoding|connection|keep-alive|trailer|upgrade|alt-svc|refresh|speculation-rules)$/i;
-/** Documents that the browser would ask for in advance, past all who could refuse: their rules go before they are read. */
+/** Documents in advance are asked for past all who could refuse: their rules go before they are read. */
 const NO_SPECULATION = `new MutationObserver((records) => {
   for (const { addedNodes } of records) for (const node of addedNodes) {
-    const scripts = node.localName === "script" ? [node] : node.firstElementChild ? node.querySelectorAll("script") : [];
+    const inside = node.firstElementChild ? node.querySelectorAll("script") : [];
+    const scripts = node.localName === "script" ? [node] : inside;
     for (const script of scripts) if (/^\\s*speculationrules\\s*$/i.test(script.type)) script.remove();
   }
 }).observe(document, { childList: true, subtree: true })`;
