@@ -20,6 +20,8 @@ export interface JobAnswer {
   error: string | null;
   settings: { seeds: string[]; max_pages: number };
   counts: JobCounts;
+  /** Hosts that it has to wait for. */
+  waits: { host: string; until: string }[];
   created_at: string;
   started_at: string | null;
   completed_at: string | null;

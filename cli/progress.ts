@@ -67,6 +67,8 @@ function describeProgress(jobs: readonly JobAnswer[], counts: JobCounts, rate: n
   parts.push(`${counts.failed} errors`);
   if (counts.skipped > 0) parts.push(`${counts.skipped} skipped`);
   if (counts.unembedded_chunks > 0) parts.push(`${counts.unembedded_chunks} chunks to embed`);
+  const [wait] = jobs.flatMap(({ waits }) => waits);
+  if (wait !== undefined) parts.push(`waits for ${wait.host} until ${new Date(wait.until).toTimeString().slice(0, 8)}`);
   return `${status}: ${parts.join(", ")}`;
 }
 

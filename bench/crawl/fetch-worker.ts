@@ -25,6 +25,7 @@ function task(first: number, count: number): FetchTask {
     scope: hostScope(site.host),
     deadline: null,
     concurrency: null,
+    announce: true,
     anchors: false,
     config: crawlConfigSchema.parse({ rate_limit_rps: 10_000 }),
     urls: urls.map((url) => ({ url, urlHash: urlHash(url), depth: 1, attempt: 0, prior: null })),

@@ -3,6 +3,7 @@ import { z } from "zod";
 import type { JobUrlView, JobView } from "../../shared/crawl/jobs/views.ts";
 import { crawlConfigSchema } from "../../shared/crawl/settings/crawl-config.ts";
 import { PRIORITIES, STRATEGIES } from "../../shared/crawl/settings/job-settings.ts";
+import { hostWaitSchema } from "../../shared/crawl/tasks/task-note.ts";
 import { scopeSchema } from "../../shared/crawl/urls/scope.ts";
 import { NOT_INDEXED } from "../../shared/knowledge/documents/documents.ts";
 import { JOB_STATUSES } from "./requests.ts";
@@ -44,6 +45,8 @@ export const jobSchema = z.object({
   priority: z.enum(PRIORITIES),
   collection_id: z.uuid().nullable(),
   cancel_requested: z.boolean(),
+  /** Hosts that it has to wait for, and until when. */
+  waits: z.array(hostWaitSchema.extend({ host: z.string() })),
   /** discovered = open + crawled + failed + skipped */
   counts: z.object({
     discovered: count,

@@ -36,7 +36,14 @@ export const recordSchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("stats"), data: streamStatsSchema }),
   z.object({
     type: z.literal("error"),
-    data: z.object({ error_code: z.string(), message: z.string(), cursor: count.optional() }),
+    data: z.object({
+      error_code: z.string(),
+      message: z.string(),
+      cursor: count.optional(),
+      /** That the job waits for, and until when: the stream goes on. */
+      host: z.string().optional(),
+      until: z.iso.datetime().optional(),
+    }),
   }),
 ]);
 

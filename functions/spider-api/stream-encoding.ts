@@ -48,8 +48,8 @@ function dataOf(item: Exclude<StreamItem, { type: "idle" }>, refused: readonly R
     case "stats":
       return streamStats(item.state, refused);
     case "error": {
-      const { code, message, cursor } = item;
-      return { error_code: code, message, ...(cursor !== undefined && { cursor }) };
+      const { type: _, code, ...rest } = item;
+      return { error_code: code, ...rest };
     }
   }
 }

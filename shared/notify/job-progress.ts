@@ -10,6 +10,8 @@ export interface JobProgress {
   cancel_requested: boolean;
   /** discovered = open + crawled + failed + skipped; null where the job was deleted. */
   counts: ProgressCounts | null;
+  /** Hosts that it has to wait for: `CIRCUIT_OPEN` or `RATE_LIMITED`. */
+  waits: { host: string; code: string; message: string; until: string }[];
   /** ISO 8601. */
   started_at: string | null;
   completed_at: string | null;
@@ -29,7 +31,7 @@ interface ProgressCounts {
 export interface ProgressEvent {
   /** A job that has ended has one event only, named after how it ended. */
   type: "progress" | EndedStatus;
-  /** The same whenever status and counts are the same. */
+  /** The same whenever status, counts and waits are the same. */
   id: string;
   data: JobProgress;
 }
@@ -49,7 +51,7 @@ type ProgressRow = Omit<JobProgress, "started_at" | "completed_at"> & {
 export async function readProgress(sql: Queryable, jobId: string): Promise<ProgressEvent | undefined> {
   const [row] = await sql<ProgressRow[]>`
     select id as job_id, status, case when status = any(${[...ENDED]}) then stop_reason end as stop_reason,
-      left(error, ${LONGEST_ERROR}) as error, cancel_requested, started_at, completed_at,
+      left(error, ${LONGEST_ERROR}) as error, cancel_requested, waits_of(jobs) as waits, started_at, completed_at,
       json_build_object('discovered', discovered, 'open', open_urls, 'crawled', crawled, 'failed', failed,
         'skipped', skipped, 'documents', documents, 'chunks', chunks, 'unembedded_chunks', unembedded_chunks) as counts
     from jobs where id = ${jobId}`;
@@ -70,6 +72,7 @@ export function deletedJob(jobId: string): ProgressEvent {
     error: "The job was deleted",
     cancel_requested: false,
     counts: null,
+    waits: [],
     started_at: null,
     completed_at: null,
   });
@@ -79,7 +82,12 @@ export const hasEnded = ({ type }: ProgressEvent): boolean => type !== "progress
 
 function progressEvent(data: JobProgress): ProgressEvent {
   const type = ENDED.find((status) => status === data.status) ?? "progress";
-  const { counts, cancel_requested } = data;
+  const { counts, cancel_requested, waits } = data;
   const numbers = counts === null ? [] : Object.values(counts);
-  return { type, id: [data.status, ...numbers, ...(cancel_requested ? ["cancelling"] : [])].join("-"), data };
+  const waiting = waits.map(({ host, until }) => `${host}:${Date.parse(until)}`);
+  return {
+    type,
+    id: [data.status, ...numbers, ...(cancel_requested ? ["cancelling"] : []), ...waiting].join("-"),
+    data,
+  };
 }

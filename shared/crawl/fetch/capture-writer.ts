@@ -43,6 +43,8 @@ export interface CaptureWriterOptions {
   clock: Clock;
   /** Epoch ms after which a service that is down is not waited for. */
   deadline: number;
+  /** A batch of captures is on its way. */
+  onDelivered(): void;
   /** A flush by time failed, or found the lease lost. */
   onTrouble(error: Error | "lease-lost"): void;
 }
@@ -90,6 +92,7 @@ export function createCaptureWriter(options: CaptureWriterOptions): CaptureWrite
     if (batch.length > 0) {
       const batchKey = await retryTransient(clock, { until }, () => writeCaptureBatch(objects, jobId, batch));
       await retryTransient(clock, { until }, () => queues.send("captures", { jobId, taskId, batchKey }));
+      options.onDelivered();
     }
     for (const { capture, rendering } of all) {
       if (rendering === null) continue;

@@ -38,6 +38,8 @@ export interface TaskHostsOptions {
   queued(): number;
   /** Undefined: only the signal stops requests. */
   freshness?: FreshnessCheck;
+  /** A request leaves. */
+  onRequest?: () => void;
 }
 
 export function createTaskHosts(options: TaskHostsOptions): TaskHosts {
@@ -63,6 +65,7 @@ export function createTaskHosts(options: TaskHostsOptions): TaskHosts {
       wanted: own ? queued : () => 0,
       deadline,
       freshness,
+      onRequest: options.onRequest,
     });
     clients.set(host, made);
     return made;

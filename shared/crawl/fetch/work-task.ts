@@ -17,6 +17,7 @@ import type { FetchRecord } from "./metrics.ts";
 import { createTaskStop, isInfrastructureFault, type StopReason, type TaskStop } from "./stop-reason.ts";
 import { createTaskHosts, type TaskHosts } from "./task-hosts.ts";
 import type { TaskLease } from "./task-lease.ts";
+import { createTaskNotes } from "./task-notes.ts";
 import { createTaskStopPoll } from "./task-stop-poll.ts";
 
 /** Kept free at the end of the function's time, beyond the longest page. */
@@ -40,11 +41,20 @@ export async function workThrough(
   const stop = createTaskStop();
   const closing = Math.min(pageTimeoutMs(task.config) + CLOSING_MS, remainingMs() / 2);
   const deadline = clock.now() + remainingMs() - closing;
-  const writer = openWriter(dependencies, task, lease, stop, deadline);
+  const notes = createTaskNotes(task, { ...dependencies, log });
+  const writer = openWriter(dependencies, task, lease, { stop, deadline, onDelivered: notes.delivered });
   let queue: TaskUrl[] = [];
   const queued = (): number => queue.length;
   const poll: StopPoll = createTaskStopPoll(dependencies, task, lease, stop, () => hosts.refresh());
-  const hosts = createTaskHosts({ dependencies, task, signal: stop.signal, deadline, queued, freshness: poll });
+  const hosts = createTaskHosts({
+    dependencies,
+    task,
+    signal: stop.signal,
+    deadline,
+    queued,
+    freshness: poll,
+    onRequest: notes.requested,
+  });
   const context = pageContext(dependencies, task, hosts, writer, stop.signal);
   const ended = new Set(task.urls.map(({ urlHash }) => urlHash).filter((urlHash) => lease.isDone(urlHash)));
 
@@ -60,7 +70,10 @@ export async function workThrough(
     try {
       await work();
     } catch (error) {
-      if (error instanceof SlotTooFar) return stop.stopFor({ kind: "later", waitMs: error.waitMs });
+      if (error instanceof SlotTooFar) {
+        notes.postponed(error);
+        return stop.stopFor({ kind: "later", waitMs: error.waitMs });
+      }
       if (stop.signal.aborted) return;
       if (isInfrastructureFault(error)) return stop.stopFor({ kind: "failed", error });
       log.error("a page could not be handled", { error, url: url.url });
@@ -115,7 +128,9 @@ export async function workThrough(
     const left = task.urls.filter(({ urlHash }) => !ended.has(urlHash));
     for (const url of left) await endWithout(url, stopped);
   }
-  if (!(await writer.flush())) return { kind: "lost" };
+  const flushed = await writer.flush();
+  await notes.close();
+  if (!flushed) return { kind: "lost" };
   return reason?.kind === "later" ? reason : { kind: "done" };
 }
 
@@ -132,8 +147,7 @@ function openWriter(
   { objects, queues, clock, settings }: FetchDependencies,
   task: FetchTask,
   lease: TaskLease,
-  stop: TaskStop,
-  deadline: number,
+  { stop, deadline, onDelivered }: { stop: TaskStop; deadline: number; onDelivered(): void },
 ): CaptureWriter {
   return createCaptureWriter({
     task,
@@ -143,6 +157,7 @@ function openWriter(
     warcinfo: warcinfoFields(settings.userAgent, task),
     clock,
     deadline,
+    onDelivered,
     onTrouble: (trouble) =>
       stop.stopFor(trouble === "lease-lost" ? { kind: "lost" } : { kind: "failed", error: trouble }),
   });

@@ -42,6 +42,7 @@ export function fetchTask(job: JobRow, taskId: string, urls: readonly TaskUrl[],
     config: job.settings.config,
     deadline: job.deadlineAt?.getTime() ?? null,
     concurrency: workers,
+    announce: false,
     anchors: scored,
     urls: urls.map(({ url, urlHash, depth, attempt, prior }) => ({
       url,

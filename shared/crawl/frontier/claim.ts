@@ -46,6 +46,8 @@ export async function claimUrls(tx: Transaction, job: JobRow, hosts: readonly st
     tasks.push(...allowed);
     if (!ended) break;
   }
+  const [first] = tasks;
+  if (first !== undefined && job.status === "pending") first.task.announce = true;
   return await lookUpTasks(tx, job, tasks);
 }
 

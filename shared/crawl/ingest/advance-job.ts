@@ -22,6 +22,8 @@ export interface Advance {
   /** As it was read before its row was locked. */
   job: JobRow;
   taskId: string;
+  /** When the first of the pages was asked for. */
+  begunAt: Date;
   pages: readonly EndedPage[];
   indexed: IndexedPages;
   /** Whether chunks want vectors. */
@@ -32,10 +34,10 @@ export interface Advance {
 /** Locks the job's row, after whatever the transaction has locked before. */
 export async function advanceJob(
   tx: Transaction,
-  { job: before, taskId, pages, indexed, embeds, log }: Advance,
+  { job: before, taskId, begunAt, pages, indexed, embeds, log }: Advance,
 ): Promise<Ingested> {
   const job = (await lockJob(tx, before.id)) as JobRow;
-  await markRunning(tx, job);
+  await markRunning(tx, job, begunAt);
   const gained = job.cancelRequested ? NOTHING_GAINED : await followLinks(tx, job, pages);
   await endClaimed(tx, job, pages.map(endedUrl));
   await prolongLease(tx, job, taskId);

@@ -210,5 +210,6 @@ async function takePages(
   const stored = await insertCaptures(tx, job, batchKey, checked);
   const pages = await carryUnmodified(tx, job, stored.map(withOutcome));
   const indexed = await indexPages(tx, job, pages, embedding?.maxTokens ?? null, log);
-  return await advanceJob(tx, { job, taskId, pages, indexed, embeds: embedding !== null, log });
+  const begunAt = new Date(Math.min(...locked.map(({ capture }) => Date.parse(capture.fetchedAt))));
+  return await advanceJob(tx, { job, taskId, begunAt, pages, indexed, embeds: embedding !== null, log });
 }

@@ -60,7 +60,15 @@ async function reuseCaptures(
       reused: true,
     }),
   );
-  const advanced = await advanceJob(tx, { job, taskId, pages, indexed, embeds: embedding !== null, log });
+  const advanced = await advanceJob(tx, {
+    begunAt: new Date(),
+    job,
+    taskId,
+    pages,
+    indexed,
+    embeds: embedding !== null,
+    log,
+  });
   const rest = await readTask(tx, job, taskId);
   return { ...advanced, tasks: rest === undefined ? advanced.tasks : [rest, ...advanced.tasks] };
 }

@@ -7,10 +7,11 @@
  * claimed, documents and chunks, the job row, frontier rows that are pending, generations.
  */
 import { activateGeneration } from "../../knowledge/documents/generations.ts";
-import { afterCommit, type Transaction } from "../../platform/database/database.ts";
+import { afterCommit, type Queryable, type Transaction } from "../../platform/database/database.ts";
 import type { Logger } from "../../platform/observability/log.ts";
 import type { Priority } from "../settings/job-settings.ts";
 import { type JobSettings, jobSettingsSchema } from "../settings/job-settings.ts";
+import type { TaskNote } from "../tasks/task-note.ts";
 import { recordJobEnded } from "./metrics.ts";
 import { whyNoPage } from "./without-pages.ts";
 
@@ -114,12 +115,42 @@ export async function addCounts(tx: Transaction, job: JobRow, added: Partial<Job
   for (const [name, amount] of Object.entries(added)) job.counts[name as keyof JobCounts] += amount;
 }
 
-/** The first captures are here. */
-export async function markRunning(tx: Transaction, job: JobRow): Promise<void> {
+/**
+ * The first captures are here.
+ * @param begunAt when their first request left
+ */
+export async function markRunning(tx: Transaction, job: JobRow, begunAt: Date): Promise<void> {
   if (job.status !== "pending") return;
-  await tx`update jobs set status = 'running', started_at = coalesce(started_at, statement_timestamp()) where id = ${job.id} and status = 'pending'`;
+  await tx`
+    update jobs set status = 'running', started_at = ${startedAt(tx, begunAt)}
+    where id = ${job.id} and status = 'pending'`;
   job.status = "running";
 }
+
+/** Clocks differ: no job begins before it was taken, or later than now. */
+const startedAt = (tx: Queryable, begunAt: Date) => tx`
+  coalesce(started_at, least(statement_timestamp(), greatest(created_at, ${begunAt})))`;
+
+/** What a fetch task tells of its job. */
+export async function recordTaskNote(sql: Queryable, { jobId, begunAt, waits }: TaskNote): Promise<void> {
+  if (begunAt !== null) {
+    await sql`
+      update jobs set status = 'running', started_at = ${startedAt(sql, new Date(begunAt))}
+      where id = ${jobId} and status = 'pending'`;
+  }
+  if (waits === null) return;
+  const { host, ...wait } = waits;
+  // of many hosts that fail the job shows those that keep it waiting longest
+  await sql`
+    update jobs set waits = (
+      select jsonb_object_agg(w.key, w.value) from (
+        select key, value from jsonb_each(waits || ${JSON.stringify({ [host]: wait })}::text::jsonb)
+        where (value->>'until')::timestamptz > statement_timestamp()
+        order by value->>'until' desc limit ${MOST_WAITS}) w)
+    where id = ${jobId} and status in ('pending', 'running') and ${waits.until}::timestamptz > statement_timestamp()`;
+}
+
+const MOST_WAITS = 20;
 
 /** Each outweighs those before it, since it cuts pages that they would have allowed. */
 const STOP_LIMITS = ["max_depth", "budget_exhausted", "max_pages", "timeout"] as const;

@@ -4,6 +4,7 @@ import type { NotIndexed } from "../../knowledge/documents/documents.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { type JobSettings, jobSettingsSchema, type Priority, type Strategy } from "../settings/job-settings.ts";
 import { withoutSecrets } from "../settings/secrets.ts";
+import type { TaskNote } from "../tasks/task-note.ts";
 import type { JobKind, JobStatus } from "./lifecycle.ts";
 
 export interface JobView {
@@ -27,12 +28,16 @@ export interface JobView {
   settings: { seeds: string[]; max_depth: number; max_pages: number; strategy: Strategy; tags: string[] };
   collection_id: string | null;
   cancel_requested: boolean;
+  /** Hosts that it has to wait for. */
+  waits: JobWait[];
   error: string | null;
   created_at: Date;
   started_at: Date | null;
   completed_at: Date | null;
   updated_at: Date;
 }
+
+export type JobWait = NonNullable<TaskNote["waits"]>;
 
 /** Of a title or a message, in characters. */
 const LONGEST_SHOWN = 1000;
@@ -66,7 +71,7 @@ export async function listJobs(
 export function jobColumns(sql: Queryable) {
   return sql`
     id as job_id, kind, status, priority, collection_id, cancel_requested, error, created_at, started_at, completed_at,
-    updated_at, case when status in ('completed', 'failed', 'cancelled') then stop_reason end as stop_reason,
+    updated_at, waits_of(jobs) as waits, case when status in ('completed', 'failed', 'cancelled') then stop_reason end as stop_reason,
     json_build_object('discovered', discovered, 'open', open_urls, 'crawled', crawled, 'failed', failed,
       'skipped', skipped, 'documents', documents, 'chunks', chunks, 'unembedded_chunks', unembedded_chunks) as counts,
     json_build_object('seeds', jsonb_path_query_array(settings, ${`$.seeds[0 to ${SHOWN_SEEDS - 1}]`}::text::jsonpath),

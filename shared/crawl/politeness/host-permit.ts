@@ -5,13 +5,15 @@ import { RequestRefused } from "../http/request-refused.ts";
 import { retryAfterMs } from "../http/retry-after.ts";
 import { circuitOf, circuitOpenUntil, type HostState, type HostStates } from "./host-state.ts";
 import type { KnownHost } from "./host-view.ts";
+import { HostWait } from "./host-wait.ts";
 
 /** The host failed too often in a row: nobody asks it before then, when one request may try. */
 export class CircuitOpen extends Error {
   readonly waitMs: number;
 
-  constructor(message: string, waitMs: number) {
-    super(message);
+  /** @param until epoch ms; left out where another worker finds out at the moment */
+  constructor(message: string, waitMs: number, until?: number) {
+    super(message, until === undefined ? undefined : { cause: new HostWait("CIRCUIT_OPEN", message, until) });
     this.name = "CircuitOpen";
     this.waitMs = Math.ceil(waitMs);
   }
@@ -109,7 +111,7 @@ export function createHostPermits(host: KnownHost, states: HostStates, clock: Cl
     if (waited >= OPENINGS_WAITED * seen.circuit_timeout_s * 1000) {
       throw new RequestRefused("CIRCUIT_OPEN", `${failed}, and has not answered for ${Math.round(waited / 1000)} s`);
     }
-    throw new CircuitOpen(`${failed}: it is left alone until ${new Date(until).toISOString()}`, until - now);
+    throw new CircuitOpen(`${failed}: it is left alone until ${new Date(until).toISOString()}`, until - now, until);
   };
 
   const closedPermit: Permit = {

@@ -37,6 +37,8 @@ export interface PoliteClientOptions extends SlotOptions {
   egress: TaskEgress;
   budget: BodyBudget;
   clock: Clock;
+  /** A request leaves. */
+  onRequest?: (() => void) | undefined;
 }
 
 /** The slot passed, or the host asked for silence, before the request was written: it needs another slot. */
@@ -106,7 +108,10 @@ export function createPoliteClient(options: PoliteClientOptions): PoliteClient {
           const mayBeLate = cold && slowlyConnected;
           let made: Exchange;
           try {
-            const begin = (): void => mayLeave(slot, permit, mayBeLate);
+            const begin = (): void => {
+              mayLeave(slot, permit, mayBeLate);
+              options.onRequest?.();
+            };
             made = await exchange(client, url, headers, limits, budget, { begin, end: admission.sent });
           } catch (error) {
             admission.withdrawn();

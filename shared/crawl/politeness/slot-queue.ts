@@ -2,6 +2,7 @@
 import type { Clock } from "../../platform/clock.ts";
 import type { HostState, HostStates } from "./host-state.ts";
 import type { KnownHost } from "./host-view.ts";
+import { HostWait } from "./host-wait.ts";
 import { longestDelayMs, type Pace, reservedMs } from "./pace.ts";
 import type { FreshnessCheck } from "./stop-poll.ts";
 
@@ -80,6 +81,8 @@ const FIRST_LEAD_MS = 5;
 const LONGEST_LEAD_MS = 2000;
 /** The same for a slot whose successor is far away: it must not be missed. */
 const SPARSE_LEAD_MS = 200;
+/** A silence that nobody needs to be told of. */
+const SHORT_SILENCE_MS = 5_000;
 /** Before a slot that comes after others', in ms: long enough to read what they learnt, and no longer. */
 const READ_AHEAD_MS = 50;
 
@@ -106,7 +109,7 @@ export function createSlotQueue(options: SlotQueueOptions): SlotQueue {
     const cold = options.cold();
     const { firstAt, taken, state } = await states.reserve(host.name, reservedMs(count, pace, cold), when, host.seen);
     host.learn(state);
-    if (!taken) throw new SlotTooFar(Math.ceil(firstAt - clock.now()));
+    if (!taken) throw new SlotTooFar(Math.ceil(firstAt - clock.now()), silence(state));
     reservedUntil = state.next_at;
     const delayMs = longestDelayMs(count, pace, cold);
     const afterOthers = firstAt - clock.now() > 2 * READ_AHEAD_MS;
@@ -115,6 +118,13 @@ export function createSlotQueue(options: SlotQueueOptions): SlotQueue {
       latest: firstAt + index * intervalMs + delayMs,
       afterOthers: afterOthers && index === 0,
     }));
+  };
+
+  /** The silence that the host asked for, which keeps slots away. */
+  const silence = ({ hold_until }: HostState): HostWait | undefined => {
+    if (hold_until <= clock.now() + SHORT_SILENCE_MS) return undefined;
+    const until = new Date(hold_until).toISOString();
+    return new HostWait("RATE_LIMITED", `${host.name} asked to be left alone until ${until}`, hold_until);
   };
 
   /** The host asked for silence, by then or until later. */

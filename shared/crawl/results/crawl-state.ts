@@ -1,6 +1,7 @@
 /** How far the crawl of a job has come: what whoever waits for it looks at, by one cheap query. */
 import type { Queryable } from "../../platform/database/database.ts";
 import { isFinished, type JobStatus } from "../jobs/lifecycle.ts";
+import type { JobWait } from "../jobs/views.ts";
 import type { FieldSelection } from "./fields.ts";
 
 export interface CrawlState {
@@ -30,6 +31,8 @@ export interface CrawlState {
   completedAt: Date | null;
   /** It is ended once nobody listens. */
   endsUnheard: boolean;
+  /** Hosts that it has to wait for. */
+  waits: JobWait[];
   /** Which fields of its results are shown to whoever selects none. */
   fields: FieldSelection | null;
 }
@@ -47,6 +50,7 @@ export async function readCrawlState(sql: Queryable, jobId: string): Promise<Cra
       open_urls as open, cancel_requested as "cancelRequested", stop_reason as "stopReason",
       extract(epoch from coalesce(crawl_ended_at, completed_at, now()) - created_at)::float8 as "durationSeconds",
       deadline_at as "deadlineAt", created_at as "createdAt", completed_at as "completedAt", watched_at is not null as "endsUnheard",
+      waits_of(jobs) as waits,
       nullif(settings->'fields', 'null') as fields
     from jobs where id = ${jobId}`;
   if (row === undefined) return undefined;

@@ -5,6 +5,7 @@
 import type { Clock } from "../../platform/clock.ts";
 import type { Logger } from "../../platform/observability/log.ts";
 import { isTransientError } from "../../platform/transient-errors.ts";
+import type { JobWait } from "../jobs/views.ts";
 import { type CrawlState, readCrawlState } from "./crawl-state.ts";
 import type { ResultFields } from "./fields.ts";
 import { keepListened, LISTENER_INTERVAL_MS } from "./listeners.ts";
@@ -15,6 +16,8 @@ export type StreamItem =
   | { type: "page"; cursor: number; page: CrawledPage }
   /** Last; after it the job has no more results. */
   | { type: "stats"; state: CrawlState }
+  /** The job waits for a host, and the stream goes on. */
+  | ({ type: "error" } & JobWait)
   /**
    * The job failed, and `stats` follows; or, with a cursor, the stream ends here and goes on from there in another one.
    */
@@ -59,7 +62,8 @@ export async function* streamResults(
   let records = 0;
   try {
     for await (const item of retriedItems(dependencies, jobId, options)) {
-      if (item.type === "error") how = item.code === "STREAM_TIME_LIMIT" ? "time_limit" : "failed";
+      if (item.type === "error" && !("until" in item))
+        how = item.code === "STREAM_TIME_LIMIT" ? "time_limit" : "failed";
       if (item.type === "stats" && how === "left") how = "complete";
       if (item.type === "page") records += 1;
       yield item;
@@ -107,6 +111,7 @@ async function* resultItems(
 ): AsyncGenerator<StreamItem, void, undefined> {
   let cursor = after;
   let lastItem = clock.now();
+  const told = new Set<string>();
   const listening = keepListening({ reader, log }, jobId);
   try {
     while (!signal.aborted) {
@@ -131,6 +136,11 @@ async function* resultItems(
         if (state.status === "failed") yield failed(state);
         return yield { type: "stats", state };
       }
+      for (const wait of state.waits.filter((each) => !told.has(waitKey(each)))) {
+        told.add(waitKey(wait));
+        yield { type: "error", ...wait };
+        lastItem = clock.now();
+      }
       if (remainingMs() < LAST_MS) return yield timeIsUp(jobId, cursor);
       if (cursor > before) continue;
       if (clock.now() - lastItem >= IDLE_MS) {
@@ -145,6 +155,8 @@ async function* resultItems(
     clearInterval(listening);
   }
 }
+
+const waitKey = ({ host, until }: JobWait): string => `${host} ${until}`;
 
 /** Apart from the reading, which stands still while the client does not take what it has. */
 function keepListening({ reader: { sql }, log }: { reader: ResultReader; log: Logger }, jobId: string): NodeJS.Timeout {

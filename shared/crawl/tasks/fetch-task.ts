@@ -34,6 +34,8 @@ export const fetchTaskSchema = z.strictObject({
   deadline: z.int().nullable(),
   /** Requests under way at once for this task, at the most; null: as the fetcher is set. */
   concurrency: z.int().positive().nullable(),
+  /** Whether it is the one to tell the job that it has begun. */
+  announce: z.boolean().default(false),
   /** Whether the text of the links is wanted, too. */
   anchors: z.boolean().default(false),
   urls: z

@@ -1,17 +1,21 @@
 /** A crawl with its fetcher, in this process: requests leave for real, so that a site sees in which order. */
 import { expect } from "vitest";
+import { z } from "zod";
 import { fetchDependencies } from "../../../functions/fetch/dependencies.ts";
 import { capturesMessageSchema } from "../../../shared/capture/capture-batch.ts";
 import { runFetchTask } from "../../../shared/crawl/fetch/run-task.ts";
 import { ingestBatch } from "../../../shared/crawl/ingest/ingest-batch.ts";
+import { recordTaskNote } from "../../../shared/crawl/jobs/lifecycle.ts";
 import { type JobView, readJob } from "../../../shared/crawl/jobs/views.ts";
 import { createJob, type NewJob } from "../../../shared/crawl/submit/create-job.ts";
 import type { FetchTask } from "../../../shared/crawl/tasks/fetch-task.ts";
+import { taskNoteSchema } from "../../../shared/crawl/tasks/task-note.ts";
 import { loadConfig } from "../../../shared/platform/config.ts";
 import type { Sql } from "../../../shared/platform/database/database.ts";
 import { createLogger } from "../../../shared/platform/observability/log.ts";
 import { crawlSetup } from "./crawl-setup.ts";
 
+const messageSchema = z.union([capturesMessageSchema, taskNoteSchema]);
 const ENDED = ["completed", "failed", "cancelled"];
 
 export async function realCrawl(env: Record<string, string> = {}) {
@@ -40,8 +44,12 @@ export async function realCrawl(env: Record<string, string> = {}) {
             .finally(() => running.delete(work));
           running.add(work);
         }
-        const messages = (await setup.aws.receive("captures")).map((message) => capturesMessageSchema.parse(message));
-        await Promise.all(messages.map((message) => ingestBatch(setup.dependencies, message)));
+        const messages = (await setup.aws.receive("captures")).map((message) => messageSchema.parse(message));
+        await Promise.all(
+          messages.map((message) =>
+            "waits" in message ? recordTaskNote(setup.sql, message) : ingestBatch(setup.dependencies, message),
+          ),
+        );
         if (fault !== undefined) throw fault;
         const now = await Promise.all(views.map(({ job_id }) => readJob(setup.sql, job_id)));
         if (now.every((job) => job !== undefined && ENDED.includes(job.status))) {

@@ -25,6 +25,7 @@ function job(changes: Changes = {}): JobAnswer {
     stop_reason: null,
     error: null,
     settings: { seeds: ["https://a.example/"], max_pages: 100 },
+    waits: [],
     created_at: "",
     started_at: null,
     completed_at: null,
@@ -90,4 +91,10 @@ it("says how many chunks still wait for their vector once the pages are done", (
     counts: { discovered: 10, crawled: 10, chunks: 30, unembedded_chunks: 12 },
   });
   expect(follow([[0, embedding]])).toContain("embedding: 10 pages, 0 errors, 12 chunks to embed");
+});
+
+it("says which host the job waits for", () => {
+  const until = new Date(2026, 0, 5, 10, 5, 30).toISOString();
+  const waiting = job({ counts: { discovered: 10, open: 10 }, waits: [{ host: "a.example", until }] });
+  expect(follow([[0, waiting]])).toContain("0 errors, waits for a.example until 10:05:30");
 });

@@ -11,6 +11,7 @@ const data = {
   error: null,
   cancel_requested: false,
   counts: null,
+  waits: [],
   started_at: null,
   completed_at: null,
 };

@@ -54,7 +54,18 @@ describe("a delivery", () => {
     const taken = await leases.take(randomUUID(), randomUUID());
     if (taken.outcome !== "taken") throw new Error("not taken");
     const deadline = clock.now() + 60_000;
-    const options = { task, lease: taken.lease, objects, queues, warcinfo: {}, clock, deadline, onTrouble: () => {} };
+    const [onDelivered, onTrouble] = [() => {}, () => {}];
+    const options = {
+      task,
+      lease: taken.lease,
+      objects,
+      queues,
+      warcinfo: {},
+      clock,
+      deadline,
+      onDelivered,
+      onTrouble,
+    };
     const writer = createCaptureWriter(options);
     const links = Array.from({ length: 500 }, (_, n) => `${site.origin}/${"x".repeat(1960)}${n}`);
     for (let added = 0; added < 10; added++) {

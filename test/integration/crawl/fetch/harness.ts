@@ -11,6 +11,7 @@ import { createTaskLeases } from "../../../../shared/crawl/fetch/task-lease.ts";
 import { createHostStates } from "../../../../shared/crawl/politeness/host-state.ts";
 import { crawlConfigSchema } from "../../../../shared/crawl/settings/crawl-config.ts";
 import { type FetchTask, fetchTaskSchema, type PriorCapture } from "../../../../shared/crawl/tasks/fetch-task.ts";
+import { type TaskNote, taskNoteSchema } from "../../../../shared/crawl/tasks/task-note.ts";
 import { normalizeUrl, urlHash } from "../../../../shared/crawl/urls/normalize-url.ts";
 import { ANYWHERE, type Scope } from "../../../../shared/crawl/urls/scope.ts";
 import type { Clock } from "../../../../shared/platform/clock.ts";
@@ -34,6 +35,8 @@ export interface FetchHarness {
   /** How often a task was sent again with a delay, which may be over. */
   delayed(): number;
   record(capture: Capture): Promise<WarcRecordContents>;
+  /** What came between the captures that were taken so far. */
+  notes: TaskNote[];
 }
 
 /**
@@ -63,8 +66,10 @@ export async function fetchHarness(settings: Record<string, string> = {}, clock?
     await send(queue, message, delayS);
     if (queue === "fetch-normal" && (delayS ?? 0) > 0) delayed += 1;
   };
+  const notes: TaskNote[] = [];
   const harness: FetchHarness = {
     aws,
+    notes,
     dependencies,
     logged,
     deliver: (task, { receiveCount = 1, remainingMs = () => 300_000 } = {}) =>
@@ -75,6 +80,11 @@ export async function fetchHarness(settings: Record<string, string> = {}, clock?
         const messages = await aws.receive("captures");
         if (messages.length === 0) return found;
         for (const message of messages) {
+          const note = taskNoteSchema.safeParse(message).data;
+          if (note !== undefined) {
+            notes.push(note);
+            continue;
+          }
           const { batchKey } = capturesMessageSchema.parse(message);
           found.push(...(await readCaptureBatch(dependencies.objects, batchKey)));
         }
@@ -101,6 +111,7 @@ export interface TaskOptions {
   /** A rate of 1000 a second unless it says otherwise. */
   config?: Record<string, unknown>;
   jobId?: string;
+  announce?: boolean;
   deadline?: number | null;
 }
 
@@ -110,12 +121,14 @@ export function fetchTask({
   scope = ANYWHERE,
   config = {},
   jobId = randomUUID(),
+  announce = false,
   deadline = null,
 }: TaskOptions): FetchTask {
   const targets = urls.map((each) => (typeof each === "string" ? { url: each, prior: null } : each));
   return fetchTaskSchema.parse({
     taskId: randomUUID(),
     jobId,
+    announce,
     priority: "normal",
     host: new URL(targets[0]?.url ?? "").host,
     scope,

@@ -1,5 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { expect, it } from "vitest";
+import { recordTaskNote } from "../../../../shared/crawl/jobs/lifecycle.ts";
 import { FIELD_PRESETS } from "../../../../shared/crawl/results/fields.ts";
 import { type ResultStreamOptions, type StreamItem, streamResults } from "../../../../shared/crawl/results/stream.ts";
 import { cancelJob } from "../../../../shared/crawl/submit/cancel-job.ts";
@@ -53,6 +54,18 @@ async function rest(items: AsyncIterator<StreamItem>): Promise<StreamItem[]> {
   return all;
 }
 const cursors = (items: readonly StreamItem[]) => items.flatMap((item) => (item.type === "page" ? [item.cursor] : []));
+
+it("tells once of each host that the job waits for, and goes on", async () => {
+  const setup = await crawlSetup();
+  const { job_id: jobId } = await createJob(setup.dependencies, newJob(seeds));
+  const until = new Date(Date.now() + 60_000).toISOString();
+  const wait = { code: "CIRCUIT_OPEN", message: "a.example failed 5 times in a row", until } as const;
+  await recordTaskNote(setup.sql, { jobId, begunAt: null, waits: { host: "a.example", ...wait } });
+  const items = stream(setup, jobId);
+  expect(await next(items)).toEqual({ type: "error", host: "a.example", ...wait });
+  await cancelJob(setup.dependencies, jobId);
+  expect(await rest(items)).toMatchObject([{ type: "stats", state: { stopReason: "manual_stop" } }]);
+});
 
 it("gives each page once and in order while they come, then the stats, exactly once and last", async () => {
   const setup = await crawlSetup();
