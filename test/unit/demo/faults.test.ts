@@ -50,6 +50,7 @@ async function goodRun() {
     status: "completed",
     stop_reason: "completed",
     error: null,
+    waits: [],
     settings: { seeds: [`${ORIGIN}/`], max_pages: 500 },
     counts: { ...counts, documents: 60, chunks: 180, unembedded_chunks: 0 },
     created_at: "2026-01-31T12:00:00.000Z",
