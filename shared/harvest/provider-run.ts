@@ -4,9 +4,9 @@
  */
 import type { Agent } from "undici";
 import { z } from "zod";
-import { retryAfterMs } from "../crawl/http/retry-after.ts";
 import type { Clock } from "../platform/clock.ts";
 import { CallFailed, callJson, type JsonReply, type JsonRequest, jsonIfAny, jsonOf } from "../platform/json-client.ts";
+import { retryAfterMs } from "../platform/retry-after.ts";
 import type { ExpandedQuery } from "./expansion.ts";
 import type { ProviderAccess, ProviderDialect } from "./providers/dialect.ts";
 import { QueryTooLong } from "./query-text.ts";

@@ -5,7 +5,7 @@
 import type { Agent } from "undici";
 
 export interface JsonRequest {
-  method: "GET" | "POST";
+  method: "GET" | "POST" | "PUT" | "DELETE";
   url: URL;
   headers?: Record<string, string>;
   body?: unknown;

@@ -1,6 +1,6 @@
 /** Decides what becomes of a frontier URL by its capture: crawled, failed, skipped, or tried again. */
 import { CAPTURE_ERROR_CODES, type Capture } from "../../capture/capture.ts";
-import { MAX_RETRY_AFTER_MS } from "../http/retry-after.ts";
+import { MAX_RETRY_AFTER_MS } from "../../platform/retry-after.ts";
 
 /** Tries of one URL, the first included. */
 export const MAX_ATTEMPTS = 4;

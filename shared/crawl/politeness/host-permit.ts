@@ -1,8 +1,8 @@
 /** Grants permits to ask a host: not while it is blocked, and one at a time while its circuit is half-open. */
 import type { Clock } from "../../platform/clock.ts";
+import { retryAfterMs } from "../../platform/retry-after.ts";
 import { type Exchange, headerValue } from "../http/exchange.ts";
 import { RequestRefused } from "../http/request-refused.ts";
-import { retryAfterMs } from "../http/retry-after.ts";
 import { circuitOf, circuitOpenUntil, type HostState, type HostStates } from "./host-state.ts";
 import type { KnownHost } from "./host-view.ts";
 import { HostWait } from "./host-wait.ts";

@@ -36,6 +36,7 @@ const REASONS: Readonly<Record<string, string>> = {
   VECTOR_STORE_UNAVAILABLE: "the vector store does not answer",
   VECTOR_STORE_BUSY: "the vector store is overloaded",
   VECTOR_STORE_KEY_REFUSED: "the vector store refuses the key that it is asked with",
+  VECTOR_STORE_LIMIT: "a limit of the vector store forbids this search",
   VECTOR_STORE_REFUSED: "the vector store refuses this search",
   VECTOR_STORE_MISMATCH: "the vector store holds vectors that do not fit the configured model",
   VECTOR_STORE_ANSWER_INVALID: "the vector store's answer holds no hits",

@@ -44,6 +44,7 @@ export function createSqliteVectorStore({ path, descriptor, busyTimeoutMs }: Sql
     `insert into "${name}" (chunk_id, document_id, domain, collection_id, code) values (?, ?, ?, ?, ?) returning id`,
   );
   const insertVector = db.prepare(`insert into "${name}_vectors" (id, vector) values (?, ?)`);
+  const following = db.prepare(`select chunk_id from "${name}" where chunk_id > ? order by chunk_id limit ?`);
   const removeDocument = db.prepare(`delete from "${name}" where document_id = ?`);
   // a candidate that was deleted after its code was read has no vector any more
   const score = db.prepare(
@@ -83,6 +84,20 @@ export function createSqliteVectorStore({ path, descriptor, busyTimeoutMs }: Sql
       inTransaction(db, () => {
         for (const documentId of documentIds) removeDocument.run(documentId);
       });
+    },
+    async deletePoints(chunkIds) {
+      inTransaction(db, () => {
+        for (const chunkId of chunkIds) remove.run(chunkId);
+      });
+    },
+    async scan(after, limit) {
+      // the texts of uuids sort as the uuids do
+      const rows = guarded(() => following.all(after ?? "", limit + 1));
+      const ids = rows.map((row) => String(row["chunk_id"]));
+      return { ids: ids.slice(0, limit), more: ids.length > limit };
+    },
+    async drop() {
+      inTransaction(db, () => db.exec(`delete from "${name}"`));
     },
     async isEmpty() {
       return guarded(() => db.prepare(`select 1 from "${name}" limit 1`).get()) === undefined;

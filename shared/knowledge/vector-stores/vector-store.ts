@@ -37,6 +37,14 @@ export interface VectorStore {
   /** Best first, at most `limit`. */
   search(vector: Float32Array, limit: number, filter?: VectorFilter): Promise<VectorHit[]>;
   deleteDocuments(documentIds: readonly string[]): Promise<void>;
+  deletePoints(chunkIds: readonly string[]): Promise<void>;
+  /**
+   * Up to `limit` of the ids that follow `after`, in the order that PostgreSQL sorts uuids in; null: from the first.
+   * @returns `more`: whether others follow these
+   */
+  scan(after: string | null, limit: number): Promise<{ ids: string[]; more: boolean }>;
+  /** Removes every vector of the model. */
+  drop(): Promise<void>;
   /** Whether it holds no vector of the model at all. */
   isEmpty(signal: AbortSignal): Promise<boolean>;
   /** Resolves where the store can answer. */

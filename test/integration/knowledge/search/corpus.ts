@@ -61,6 +61,11 @@ export function listedVectors(chunkIds: () => readonly string[]): VectorStore & 
         .map((chunkId, index) => ({ chunkId, score: 1 - index / 10_000 }));
     },
     async deleteDocuments() {},
+    async deletePoints() {},
+    async scan() {
+      return { ids: [...chunkIds()].toSorted(), more: false };
+    },
+    async drop() {},
     async isEmpty() {
       return chunkIds().length === 0;
     },

@@ -14,7 +14,7 @@ import { decodeContent } from "../../../../shared/crawl/http/content-coding.ts";
 import { parseMediaType, textKindOf } from "../../../../shared/crawl/http/media-type.ts";
 import { readPageContent } from "../../../../shared/crawl/http/read-page.ts";
 import { redirectTarget } from "../../../../shared/crawl/http/redirects.ts";
-import { retryAfterMs } from "../../../../shared/crawl/http/retry-after.ts";
+import { retryAfterMs } from "../../../../shared/platform/retry-after.ts";
 import { isXhtml, listOfPages, xmlText } from "../../../../shared/crawl/http/xml-text.ts";
 
 describe("content coding", () => {

@@ -9,6 +9,10 @@ const NAME = "strandline_qwen-qwen3-embedding-0-6b_3";
 const OK = { body: { result: true, status: "ok", time: 0.001 } };
 const refused = (status: number, error: string): DoubleAnswer => ({ status, body: { status: { error }, time: 0.001 } });
 
+const infoOf = (size: number, distance = "Cosine"): DoubleAnswer => ({
+  body: { result: { config: { params: { vectors: { size, distance } } } }, status: "ok", time: 0.001 },
+});
+
 /** A server without collections; `fault` answers first where it wants to. */
 function qdrant(fault: (request: ReceivedRequest) => DoubleAnswer | "hang up" | "stall" | undefined = () => undefined) {
   const collections = new Set<string>();
@@ -23,6 +27,7 @@ function qdrant(fault: (request: ReceivedRequest) => DoubleAnswer | "hang up" | 
       return OK;
     }
     if (!collections.has(name)) return refused(404, `Not found: Collection \`${name}\` doesn't exist!`);
+    if (rest.length === 0 && request.method === "GET") return infoOf(3);
     if (rest.join("/") === "points/query") {
       const points = [{ id: POINT.chunkId, version: 3, score: 0.75 }];
       return { body: { result: { points }, status: "ok", time: 0.001 } };
@@ -70,10 +75,12 @@ describe("the Qdrant store", () => {
         quantization_config: { scalar: { type: "int8", quantile: 0.99, always_ram: true } },
       },
     ]);
-    expect(requests.filter(({ path }) => path.includes("/index")).map(({ body }) => body)).toContainEqual({
-      field_name: "document_id",
-      field_schema: "uuid",
-    });
+    const indexes = requests.filter(({ path }) => path.endsWith("/index?wait=true")).map(({ body }) => body);
+    expect(indexes).toEqual([
+      { field_name: "document_id", field_schema: "uuid" },
+      { field_name: "collection_id", field_schema: "uuid" },
+      { field_name: "domain", field_schema: "keyword" },
+    ]);
     const [upsert] = requests.filter(({ path }) => path === `/collections/${NAME}/points?wait=true`);
     expect(upsert?.headers["api-key"]).toBe("secret");
     expect(upsert?.body).toEqual({
@@ -115,9 +122,11 @@ describe("the Qdrant store", () => {
           { key: "domain", match: { any: ["a", "b"] } },
         ],
       },
-      params: { hnsw_ef: 128 },
+      params: { hnsw_ef: 128, quantization: { rescore: true } },
       with_payload: false,
     });
+    await store.search(POINT.vector, 200);
+    expect(requests.at(-1)?.body).toMatchObject({ params: { hnsw_ef: 400 } });
   });
 
   test("writes a hundred points a call", async () => {
@@ -135,11 +144,13 @@ describe("the Qdrant store", () => {
     await store.deleteDocuments([]);
     expect(requests).toEqual([]);
     await store.deleteDocuments(["d1", "d2"]);
-    expect(requests.at(-1)).toMatchObject({
-      method: "POST",
-      path: `/collections/${NAME}/points/delete?wait=true`,
-      body: { filter: { must: [{ key: "document_id", match: { any: ["d1", "d2"] } }] } },
-    });
+    expect(requests, "and makes no collection for it").toMatchObject([
+      {
+        method: "POST",
+        path: `/collections/${NAME}/points/delete?wait=true`,
+        body: { filter: { must: [{ key: "document_id", match: { any: ["d1", "d2"] } }] } },
+      },
+    ]);
   });
 
   test("creates a collection again that vanished", async () => {
@@ -156,28 +167,78 @@ describe("the Qdrant store", () => {
     await store.upsert([POINT]);
   });
 
-  test.each([500, 503, 429, 401, 403])("tries again later after %i", async (status) => {
+  test.each([
+    [500, "VECTOR_STORE_UNAVAILABLE"],
+    [503, "VECTOR_STORE_UNAVAILABLE"],
+    [429, "VECTOR_STORE_BUSY"],
+    [401, "VECTOR_STORE_KEY_REFUSED"],
+    [403, "VECTOR_STORE_KEY_REFUSED"],
+  ])("tries again later after %i", async (status, code) => {
     const { url } = await qdrant(() => refused(status, "no"));
     const store = storeAt(url);
-    await expect(store.upsert([POINT])).rejects.toMatchObject({
-      name: "RetryableError",
-      code: "VECTOR_STORE_UNAVAILABLE",
-    });
+    await expect(store.upsert([POINT])).rejects.toMatchObject({ name: "RetryableError", code });
     await expect(store.search(POINT.vector, 5)).rejects.toBeInstanceOf(RetryableError);
     await expect(store.check(AbortSignal.timeout(1_000))).rejects.toBeInstanceOf(RetryableError);
   });
 
+  test.each([
+    ["7", 7_000],
+    [new Date(Date.now() + 3_600_000).toUTCString(), 900_000],
+  ])("stays away for as long as an overloaded server says: %s", async (value, retryAfterMs) => {
+    const { url } = await qdrant(() => ({ ...refused(429, "Rate limit"), headers: { "retry-after": value } }));
+    const throttled = { name: "ThrottledError", code: "VECTOR_STORE_BUSY", retryAfterMs };
+    await expect(storeAt(url).search(POINT.vector, 5)).rejects.toMatchObject(throttled);
+  });
+
+  test("names the limit of strict mode that is in the way, and keeps the work for later", async () => {
+    const help =
+      'Bad request: Limit exceeded 400 > 100 for "limit". Help: Reduce the "limit" parameter to or below 100.';
+    const { url } = await qdrant(({ path }) => (path.includes("query") ? refused(400, help) : undefined));
+    const limited = storeAt(url).search(POINT.vector, 400);
+    await expect(limited).rejects.toMatchObject({ name: "RetryableError", code: "VECTOR_STORE_LIMIT" });
+    await expect(limited).rejects.toThrow("Help: Reduce");
+  });
+
+  test.each([
+    ["of another dimension", infoOf(4)],
+    ["compared by another measure", infoOf(3, "Dot")],
+    ["of named vectors", { body: { result: { config: { params: { vectors: { text: { size: 3 } } } } } } }],
+  ])("writes nothing into a collection %s, and says so", async (_name, info) => {
+    const { url, requests } = await qdrant(({ method }) => (method === "GET" ? info : undefined));
+    const store = storeAt(url);
+    const unfit = { name: "RetryableError", code: "VECTOR_STORE_MISMATCH" };
+    await expect(store.upsert([POINT])).rejects.toMatchObject(unfit);
+    await expect(store.check(AbortSignal.timeout(1_000))).rejects.toMatchObject(unfit);
+    expect(requests.map(({ method }) => method)).toEqual(["GET", "GET"]);
+  });
+
+  test("asks once more over a connection that the server had closed", async () => {
+    let closed = 0;
+    const { url, requests } = await qdrant(({ path }) =>
+      path.includes("query") && closed++ === 0 ? "hang up" : undefined,
+    );
+    expect(await storeAt(url).search(POINT.vector, 5)).toEqual([]);
+    expect(requests).toHaveLength(2);
+  });
+
+  test("heeds the signal as well as its own time", async () => {
+    const { url } = await qdrant(() => "stall");
+    const started = performance.now();
+    const code = "VECTOR_STORE_UNAVAILABLE";
+    await expect(storeAt(url).check(AbortSignal.timeout(50))).rejects.toMatchObject({ code });
+    await expect(storeAt(url, 50).check(AbortSignal.timeout(5_000))).rejects.toMatchObject({ code });
+    expect(performance.now() - started).toBeLessThan(3_000);
+  });
+
   test("gives up points that are refused", async () => {
     const { url } = await qdrant(({ path }) =>
-      path.includes("/points")
-        ? refused(400, "Wrong input: Vector dimension error: expected dim: 4, got 3")
-        : undefined,
+      path.includes("/points") ? refused(400, "Wrong input: the payload is no object") : undefined,
     );
     const refusal = await storeAt(url)
       .upsert([POINT])
       .catch((error: unknown) => error);
     expect(refusal).toBeInstanceOf(PermanentError);
-    expect(String(refusal)).toContain("Vector dimension error");
+    expect(String(refusal)).toContain("the payload is no object");
   });
 
   test.each(["hang up", "stall"] as const)("tries again later where the server does %s", async (fault) => {

@@ -1,0 +1,202 @@
+/**
+ * What every vector store does, asked of each. Qdrant is a real server where `QDRANT__URL` names one (with
+ * `QDRANT__API_KEY`), else its stand-in.
+ */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { createQdrantStore } from "../../../../shared/knowledge/vector-stores/qdrant.ts";
+import { createSqliteVectorStore } from "../../../../shared/knowledge/vector-stores/sqlite-vec.ts";
+import type { VectorPoint, VectorStore } from "../../../../shared/knowledge/vector-stores/vector-store.ts";
+import { uuidv7 } from "../../../../shared/platform/ids.ts";
+import { QDRANT_VERSION, type QdrantServer, startQdrant } from "../../../services/qdrant-server.ts";
+
+const DIMENSION = 8;
+const KEY = "contract";
+
+interface Kind {
+  start(): Promise<void>;
+  open(model: string): VectorStore;
+  stop(): Promise<void>;
+}
+
+function sqlite(): Kind {
+  let directory: string;
+  return {
+    async start() {
+      directory = await mkdtemp(join(tmpdir(), "strandline-contract-"));
+    },
+    open: (model) =>
+      createSqliteVectorStore({ path: join(directory, "vectors.sqlite"), descriptor: { model, dimension: DIMENSION } }),
+    stop: () => rm(directory, { recursive: true, force: true }),
+  };
+}
+
+function qdrant(realUrl: string | undefined): Kind {
+  let server: QdrantServer | undefined;
+  return {
+    async start() {
+      if (realUrl === undefined) server = await startQdrant(KEY);
+    },
+    open: (model) =>
+      createQdrantStore({
+        url: realUrl ?? server?.url ?? "",
+        apiKey: realUrl === undefined ? KEY : (process.env["QDRANT__API_KEY"] ?? ""),
+        collection: "strandline-contract",
+        descriptor: { model, dimension: DIMENSION },
+      }),
+    async stop() {
+      server?.close();
+    },
+  };
+}
+
+const REAL = process.env["QDRANT__URL"] || undefined;
+const KINDS: [string, Kind][] = [
+  ["sqlite-vec", sqlite()],
+  [REAL === undefined ? `a stand-in for Qdrant ${QDRANT_VERSION}` : "Qdrant", qdrant(REAL)],
+];
+
+/** Of length 1; the nearer the angles, the more alike. */
+const at = (angle: number) => {
+  const vector = new Float32Array(DIMENSION);
+  vector[0] = Math.cos(angle);
+  vector[1] = Math.sin(angle);
+  return vector;
+};
+
+function point(angle: number, payload: Partial<VectorPoint["payload"]> = {}): VectorPoint {
+  return {
+    chunkId: uuidv7(),
+    vector: at(angle),
+    payload: {
+      documentId: uuidv7(),
+      generationId: uuidv7(),
+      collectionId: null,
+      domain: "site.example",
+      url: "https://site.example/",
+      title: null,
+      source: "crawl",
+      tags: [],
+      crawledAt: "2026-01-01T00:00:00.000Z",
+      ...payload,
+    },
+  };
+}
+
+describe.each(KINDS)("%s", (_name, kind) => {
+  const opened: VectorStore[] = [];
+  const open = (model = `model ${uuidv7()}`) => {
+    const store = kind.open(model);
+    opened.push(store);
+    return store;
+  };
+  const signal = () => AbortSignal.timeout(5_000);
+  const ids = (points: readonly VectorPoint[]) => points.map(({ chunkId }) => chunkId);
+  const found = async (store: VectorStore, angle: number, limit = 10, filter = {}) =>
+    (await store.search(at(angle), limit, filter)).map(({ chunkId }) => chunkId);
+
+  beforeAll(() => kind.start());
+  afterEach(async () => {
+    for (const store of opened.splice(0)) {
+      await store.drop();
+      await store.close();
+    }
+  });
+  afterAll(() => kind.stop());
+
+  test("knows nothing before the first write, and nothing of deletes then", async () => {
+    const store = open();
+    await store.check(signal());
+    expect(await store.isEmpty(signal())).toBe(true);
+    expect(await store.search(at(0), 5)).toEqual([]);
+    expect(await store.scan(null, 5)).toEqual({ ids: [], more: false });
+    await store.deleteDocuments([uuidv7()]);
+    await store.deletePoints([uuidv7()]);
+    expect(await store.isEmpty(signal())).toBe(true);
+  });
+
+  test("finds the nearest first, by cosine, and no more than asked for", async () => {
+    const store = open();
+    const points = [0.3, 0.1, 0.2, 3].map((angle) => point(angle));
+    await store.upsert(points);
+    const hits = await store.search(at(0), 3);
+    expect(hits.map(({ chunkId }) => chunkId)).toEqual(ids([points[1], points[2], points[0]] as VectorPoint[]));
+    expect(hits.map(({ score }) => score)).toEqual([0.1, 0.2, 0.3].map((angle) => expect.closeTo(Math.cos(angle), 3)));
+    expect(await store.isEmpty(signal())).toBe(false);
+    await store.check(signal());
+  });
+
+  test("keeps one point a chunk: the last", async () => {
+    const store = open();
+    const first = point(0);
+    await store.upsert([first, first]);
+    await store.upsert([{ ...first, vector: at(1) }]);
+    expect(await store.search(at(1), 5)).toEqual([{ chunkId: first.chunkId, score: expect.closeTo(1, 3) }]);
+  });
+
+  test("filters before it cuts", async () => {
+    const store = open();
+    const collectionId = uuidv7();
+    const near = Array.from({ length: 150 }, () => point(0));
+    const far = point(1, { domain: "far.example", collectionId });
+    const elsewhere = point(1.1, { domain: "far.example", collectionId: uuidv7() });
+    await store.upsert([...near, far, elsewhere]);
+    expect(await found(store, 0, 5, { domains: ["far.example"] })).toEqual(ids([far, elsewhere]));
+    expect(await found(store, 0, 5, { collectionIds: [collectionId] })).toEqual(ids([far]));
+    expect(await found(store, 0, 5, { collectionIds: [collectionId], domains: ["site.example"] })).toEqual([]);
+    expect(await found(store, 0, 5, { domains: ["none.example", "far.example"] })).toHaveLength(2);
+  });
+
+  test("deletes by document and by point, at once, and one that is not there is no fault", async () => {
+    const store = open();
+    const documentId = uuidv7();
+    const [first, second] = [point(0, { documentId }), point(0.1, { documentId })];
+    const [third, last] = [point(0.2), point(0.3)];
+    await store.upsert([first, second, third, last]);
+    await store.deleteDocuments([documentId, uuidv7()]);
+    expect(await found(store, 0)).toEqual(ids([third, last]));
+    await store.deletePoints([third.chunkId, uuidv7()]);
+    expect(await found(store, 0)).toEqual(ids([last]));
+    await store.deleteDocuments([]);
+    await store.deletePoints([]);
+    expect(await found(store, 0)).toHaveLength(1);
+  });
+
+  test("lists all its points in order, page by page, whatever is deleted between the pages", async () => {
+    const store = open();
+    const points = Array.from({ length: 25 }, () => point(0));
+    await store.upsert(points);
+    const sorted = ids(points).toSorted();
+    const seen: string[] = [];
+    let after: string | null = null;
+    for (let more = true; more; ) {
+      const page = await store.scan(after, 7);
+      seen.push(...page.ids);
+      more = page.more;
+      after = page.ids.at(-1) ?? after;
+      if (after !== null) await store.deletePoints([after]);
+    }
+    expect(seen).toEqual(sorted);
+  });
+
+  test("keeps models apart, and drops one without the other", async () => {
+    const [one, other] = [open(), open()];
+    await one.upsert([point(0)]);
+    await other.upsert([point(0)]);
+    await one.drop();
+    expect([await one.isEmpty(signal()), await other.isEmpty(signal())]).toEqual([true, false]);
+    await one.upsert([point(0)]);
+    expect(await found(one, 0)).toHaveLength(1);
+  });
+
+  test("gives two connections the same points", async () => {
+    const model = `model ${uuidv7()}`;
+    const [writer, reader] = [open(model), open(model)];
+    await Promise.all([writer.upsert([point(0)]), reader.upsert([point(1)])]);
+    expect(await found(reader, 0)).toHaveLength(2);
+    await writer.deletePoints(await found(writer, 0));
+    expect(await found(reader, 0)).toEqual([]);
+  });
+});
