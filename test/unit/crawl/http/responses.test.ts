@@ -14,8 +14,8 @@ import { decodeContent } from "../../../../shared/crawl/http/content-coding.ts";
 import { parseMediaType, textKindOf } from "../../../../shared/crawl/http/media-type.ts";
 import { readPageContent } from "../../../../shared/crawl/http/read-page.ts";
 import { redirectTarget } from "../../../../shared/crawl/http/redirects.ts";
-import { retryAfterMs } from "../../../../shared/platform/retry-after.ts";
 import { isXhtml, listOfPages, xmlText } from "../../../../shared/crawl/http/xml-text.ts";
+import { retryAfterMs } from "../../../../shared/platform/retry-after.ts";
 
 describe("content coding", () => {
   const CODERS: [string, (bytes: Uint8Array) => Buffer][] = [
