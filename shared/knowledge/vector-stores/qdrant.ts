@@ -1,6 +1,6 @@
 /**
- * Qdrant over its REST API (https://api.qdrant.tech/api-reference). Requests are typed by what Qdrant publishes with its
- * client, which stays out of the bundles: see decision 0051. The collection is created at the first write, with the
+ * Qdrant over its REST API (https://api.qdrant.tech/api-reference). Requests are typed by what Qdrant publishes with
+ * its client, which stays out of the bundles: see decision 0051. The collection is created at the first write, with the
  * index settings of the reference.
  */
 import type { Schemas } from "@qdrant/js-client-rest";
@@ -187,7 +187,7 @@ function refusal(reply: JsonReply): RetryableError | PermanentError {
 
 const mismatch = (reason: string) =>
   new RetryableError(
-    `The Qdrant collection does not fit the embedding model (${reason}): delete it, or name others by QDRANT__COLLECTION`,
+    `The Qdrant collection does not fit the embedding model (${reason}): delete it, or set QDRANT__COLLECTION`,
     { code: "VECTOR_STORE_MISMATCH" },
   );
 
