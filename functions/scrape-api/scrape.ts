@@ -76,6 +76,17 @@ const answerSchema = z.object({
   job_id: z.uuid(),
   final_url: z.string(),
   status_code: z.int(),
+  /** Of a page that the site answers with an error: its code, and what it means. */
+  fetch_error: z.string().optional(),
+  /** Where it was opened in a browser, or was to be; of a PDF, what read it. */
+  rendered: z
+    .object({
+      reason: z.string(),
+      renderer: z.enum(["chromium", "crawl4ai", "pdfjs"]).nullable(),
+      error_code: z.string().nullable(),
+      error_message: z.string().nullable(),
+    })
+    .optional(),
   markdown: z.string().optional(),
   text: z.string().optional(),
   html: z.string().optional(),
@@ -113,7 +124,8 @@ export const scrape = defineStreamRoute(
       const formats = new Set(body.formats.filter((format) => format !== "screenshot"));
       const page = await scrapedPage(dependencies, result, formats, body.schema);
       const answer = { url: body.url, job_id: jobId, ...page };
-      if (!body.formats.includes("screenshot")) return answer;
+      // the browser is given no page that its site answers with an error
+      if (!body.formats.includes("screenshot") || page.fetch_error !== undefined) return answer;
       const options = pictureOptions.parse(body.screenshot ?? {});
       return { ...answer, screenshot: await takePicture(dependencies, url, config, options, { deadline, signal }) };
     }

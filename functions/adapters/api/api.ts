@@ -11,6 +11,7 @@ import type { APIGatewayProxyEvent } from "aws-lambda";
 import type { Context } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { type Caller, type Gate, rateLimitHeaders } from "../../../shared/access/authorize.ts";
+import { isFaultOfTheSite } from "../../../shared/crawl/http/answer-fault.ts";
 import { ApiError } from "../../../shared/platform/errors.ts";
 import { uuidv7 } from "../../../shared/platform/ids.ts";
 import { createLogger, type Logger } from "../../../shared/platform/observability/log.ts";
@@ -117,7 +118,7 @@ export function buildApp<Dependencies extends ApiDependencies>(
   app.onError((error, c) => {
     const failure = toApiError(error);
     const { code, status, headers } = failure;
-    if (status >= 500) c.get("log").error("request failed", { code, error });
+    if (status >= 500) c.get("log")[isFaultOfTheSite(code) ? "warn" : "error"]("request failed", { code, error });
     c.set("errorCode", code);
     return c.json(errorResponse(failure, c.get("requestId"), shape), status as 500, headers);
   });

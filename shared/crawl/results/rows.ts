@@ -1,7 +1,7 @@
 /**
  * The results of a job as rows: each URL that ended, in the order in which that became known, with its final capture.
  */
-import type { WarcPointer } from "../../capture/capture.ts";
+import type { Rendering, WarcPointer } from "../../capture/capture.ts";
 import { type ContentSelection, MAIN_CONTENT } from "../../extract/content/selection.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 
@@ -44,8 +44,15 @@ export interface ResultCapture {
   batchKey: string;
   batchIndex: number;
   warc: Pick<WarcPointer, "key" | "offset" | "length"> | null;
+  /** What opened it, or was to open it, besides fetch. */
+  rendered: RenderingView | null;
   /** The DOM, where the page was opened in a browser. */
   dom: Pick<WarcPointer, "key" | "offset" | "length"> | null;
+}
+
+export interface RenderingView extends Pick<Rendering, "reason" | "renderer"> {
+  errorCode: string | null;
+  errorMessage: string | null;
 }
 
 /** Revisits refer to originals; more steps than this are a circle. */
@@ -101,7 +108,10 @@ async function readChains(
       c.mime_type as "mimeType", c.charset, left(c.title, 1000) as title, c.fetched_at as "fetchedAt", c.fetch_time_ms as "fetchTimeMs",
       c.truncated, c.payload_bytes as "payloadBytes", c.not_modified as "notModified", c.error_code as "errorCode", c.error_message as "errorMessage",
       ${isSameSelection(sql, selection)} as "sameSelection", c.batch_key as "batchKey", c.batch_index as "batchIndex", ${pointer(sql)} as warc,
-      case when jsonb_typeof(c.rendered->'warc') = 'object' then c.rendered->'warc' end as dom
+      case when jsonb_typeof(c.rendered->'warc') = 'object' then c.rendered->'warc' end as dom,
+      case when jsonb_typeof(c.rendered) = 'object' then jsonb_build_object(
+        'reason', c.rendered->'reason', 'renderer', c.rendered->'renderer',
+        'errorCode', c.rendered->'error'->'code', 'errorMessage', c.rendered->'error'->'message') end as rendered
     from chain join captures c on c.id = chain.id join jobs j on j.id = c.job_id
     order by chain.first, chain.hops`;
   const chains = new Map<number, ResultCapture[]>();

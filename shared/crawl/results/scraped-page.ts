@@ -2,7 +2,7 @@
 import { textAsHtml } from "../../extract/content/main-html.ts";
 import { SelectorLimitError } from "../../extract/content/selectors.ts";
 import { countWords } from "../../extract/content/word-count.ts";
-import { extractMainHtml } from "../../extract/extract-page.ts";
+import { extractMainHtml, extractPlainText } from "../../extract/extract-page.ts";
 import { extractFields, TooMuchError, type Value } from "../../extract/fields/extract-fields.ts";
 import type { ExtractionSchema } from "../../extract/fields/field-schema.ts";
 import { ApiError } from "../../platform/errors.ts";
@@ -11,8 +11,8 @@ import { pageFault } from "../http/answer-fault.ts";
 import { isMissingFromArchive, readArchivedContent } from "./archived-content.ts";
 import { readShownHtml } from "./page-extraction.ts";
 import type { Result, ResultReader } from "./pages.ts";
-import type { ResultCapture } from "./rows.ts";
-import type { PageText } from "./texts.ts";
+import type { RenderingView, ResultCapture } from "./rows.ts";
+import { type PageText, readArchivedPage, textOf } from "./texts.ts";
 
 export const PAGE_FORMATS = ["markdown", "text", "html", "raw_html", "links", "metadata", "json"] as const;
 export type PageFormat = (typeof PAGE_FORMATS)[number];
@@ -21,6 +21,10 @@ export interface ScrapedPage {
   /** After redirects. */
   final_url: string;
   status_code: number;
+  /** Of a page that the site answers with an error: `HTTP_404: The server answered 404`. */
+  fetch_error?: string;
+  /** Where it was opened in a browser, or was to be; of a PDF, what read it. */
+  rendered?: ScrapedRendering;
   markdown?: string;
   text?: string;
   html?: string;
@@ -30,6 +34,11 @@ export interface ScrapedPage {
   json?: Value;
   /** One of the texts was cut, or the page itself. */
   truncated?: true;
+}
+
+interface ScrapedRendering extends Pick<RenderingView, "reason" | "renderer"> {
+  error_code: string | null;
+  error_message: string | null;
 }
 
 /** What the page does not say is left out. */
@@ -50,6 +59,7 @@ interface ScrapedMetadata {
 }
 
 /**
+ * What a site answers with an error status is a page too, as its readers see it.
  * @param result read with its text
  * @param schema for `json`
  * @throws ApiError where the page is not there, or not in one of the formats
@@ -62,8 +72,9 @@ export async function scrapedPage(
 ): Promise<ScrapedPage> {
   const { captures, errorCode: code } = result.row;
   const [capture] = captures;
-  if (code !== null || capture === undefined) throw faultOf(result);
-  const { text } = result;
+  const isErrorPage = code !== null && HTTP_STATUS.test(code) && capture?.warc != null;
+  if (capture === undefined || (code !== null && !isErrorPage)) throw faultOf(result);
+  const text = isErrorPage ? await errorPage(reader, result) : result.text;
   if (text === undefined || "problem" in text) throw unreadable(text?.problem ?? "The page holds no text");
   const limit = reader.maxContentBytes;
   let cut = captures.some(({ truncated }) => truncated);
@@ -72,7 +83,13 @@ export async function scrapedPage(
     cut ||= isCut;
     return kept;
   };
-  const page: ScrapedPage = { final_url: capture.finalUrl, status_code: capture.status };
+  const rendered = captures.find((each) => each.rendered !== null)?.rendered;
+  const page: ScrapedPage = {
+    final_url: capture.finalUrl,
+    status_code: capture.status,
+    ...(isErrorPage && { fetch_error: `${code}: ${capture.errorMessage ?? ""}` }),
+    ...(rendered && { rendered: renderingJson(rendered) }),
+  };
   try {
     if (formats.has("markdown")) page.markdown = cutTo(text.markdown);
     if (formats.has("text")) page.text = cutTo(text.text);
@@ -96,11 +113,38 @@ export async function scrapedPage(
   return { ...page, ...(cut && { truncated: true as const }) };
 }
 
+const HTTP_STATUS = /^HTTP_\d{3}$/;
+
+/**
+ * The body of an answer that is no success, which no crawl extracts.
+ * @throws ApiError where it is no text
+ */
+async function errorPage(reader: ResultReader, { row: { captures }, selection }: Result): Promise<PageText> {
+  try {
+    const content = await readArchivedPage(reader, captures, selection);
+    if (content?.extraction) return textOf(content.extraction);
+    const { error } = content ?? {};
+    if (error && error.code !== "EMPTY_BODY") throw pageFault(error, captures[0]?.status ?? 0);
+    return textOf(extractPlainText(""));
+  } catch (error) {
+    if (isMissingFromArchive(error)) throw unreadable(error.message);
+    throw error;
+  }
+}
+
+function renderingJson({ reason, renderer, errorCode, errorMessage }: RenderingView): ScrapedRendering {
+  return { reason, renderer, error_code: errorCode, error_message: errorMessage };
+}
+
 function faultOf({ row }: Result): ApiError {
   const [capture] = row.captures;
   const code = row.errorCode ?? "CANCELLED";
   const known = capture?.errorCode === code ? capture.errorMessage : null;
-  return pageFault({ code, message: known ?? "The page could not be crawled" }, capture?.status ?? 0);
+  // of a PDF that was to be read, why it could not be
+  const { errorCode, errorMessage } = capture?.rendered ?? {};
+  const why = errorCode ? [`${errorCode}: ${errorMessage}`] : [];
+  const message = [known ?? "The page could not be crawled", ...why].join(". ");
+  return pageFault({ code, message }, capture?.status ?? 0);
 }
 
 const unreadable = (problem: string): ApiError =>

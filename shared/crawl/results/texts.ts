@@ -86,7 +86,7 @@ async function fromBatches(
   });
 }
 
-function textOf({ title, text, markdown, links, language, metadata }: Extraction): PageText {
+export function textOf({ title, text, markdown, links, language, metadata }: Extraction): PageText {
   return { title, text, markdown, links, language, metadata };
 }
 

@@ -2,12 +2,19 @@
 import { z } from "zod";
 
 const cookieSchema = z.strictObject({
-  /** The name of the host alone, lower case: `shop.example.org`, and no other host gets it. */
+  /**
+   * The name of the host, lower case: `shop.example.org`, and no other host gets it. With a port, `localhost:3000`, no
+   * other port either.
+   */
   host: z
     .string()
     .min(1)
-    .max(253)
-    .regex(/^[a-z0-9.:[\]-]+$/),
+    .max(259)
+    .regex(
+      /^([a-z0-9._-]+|\[[0-9a-f:.]+\])(:[1-9][0-9]{0,4})?$/,
+      "must be a host, in lower case, with or without a port",
+    )
+    .refine((host) => URL.canParse(`http://${host}/`), "must be a host, in lower case, with or without a port"),
   name: z
     .string()
     .max(200)
@@ -31,7 +38,10 @@ export const cookiesSchema = z
 export type Cookie = z.output<typeof cookieSchema>;
 
 /** @returns the value of the `Cookie` header for a URL; null where no cookie is for its host */
-export function cookieHeader(cookies: readonly Cookie[], { hostname }: URL): string | null {
-  const own = cookies.filter(({ host }) => host === hostname);
+export function cookieHeader(cookies: readonly Cookie[], url: URL): string | null {
+  const own = cookies.filter(({ host }) => isHostOf(host, url));
   return own.length === 0 ? null : own.map(({ name, value }) => `${name}=${value}`).join("; ");
 }
+
+const isHostOf = (host: string, { hostname, port, protocol }: URL): boolean =>
+  host === hostname || host === `${hostname}:${port || (protocol === "https:" ? 443 : 80)}`;

@@ -161,8 +161,12 @@ export async function openDocument(page: Page, document: FetchedDocument, option
 
   const { cookies = [] } = options;
   if (cookies.length > 0) {
-    const { protocol } = new URL(document.url);
-    const each = cookies.map(({ host, name, value }) => ({ name, value, url: `${protocol}//${host}/` }));
+    const { protocol, hostname, host: own } = new URL(document.url);
+    const each = cookies
+      .map(({ host, name, value }) => ({ name, value, url: new URL(`${protocol}//${host}/`).href, host }))
+      // a browser sends a cookie to every port: those of the document's host are for its own
+      .filter(({ url, host }) => host === hostname || new URL(url).hostname !== hostname || new URL(url).host === own)
+      .map(({ host: _, ...cookie }) => cookie);
     await cdp.send("Network.setCookies", { cookies: each });
   }
 

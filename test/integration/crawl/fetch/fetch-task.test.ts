@@ -35,8 +35,10 @@ describe("a fetch task", () => {
     const harness = await fetchHarness();
     const cookies = [
       { host: "127.0.0.1", name: "a", value: "1" },
-      { host: "127.0.0.1", name: "b", value: "2" },
+      { host: site.host, name: "b", value: "2" },
       { host: "other.example", name: "c", value: "3" },
+      { host: "127.0.0.1:1", name: "d", value: "4" },
+      { host: "other.example:80", name: "e", value: "5" },
     ];
     const config = { cookies, headers: { Cookie: "own=0" } };
     await harness.fetch(fetchTask({ urls: [`${site.origin}/`], config }));

@@ -22,6 +22,7 @@ export interface Sent {
   revisit?: { of: RevisitOf; captureId: number | null };
   truncated?: boolean;
   error?: Capture["error"];
+  rendered?: Capture["rendered"];
 }
 
 export type Server = (url: string) => Sent;
@@ -118,7 +119,7 @@ async function captureOf(
     truncated: sent.truncated ?? false,
     notModified: status === 304,
     revisitOf: sent.revisit?.captureId ?? null,
-    rendered: null,
+    rendered: sent.rendered ?? null,
     warc: warc ?? null,
     ...content,
     error: error ?? content.error,

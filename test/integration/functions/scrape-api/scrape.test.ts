@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { api } from "../../../../functions/scrape-api/handler.ts";
+import { isFaultOfTheSite } from "../../../../shared/crawl/http/answer-fault.ts";
 import { mediaRequestSchema } from "../../../../shared/crawl/tasks/media-request.ts";
 import { answerRemoteCall, remoteCallSchema } from "../../../../shared/platform/aws/remote-call.ts";
 import { systemClock } from "../../../../shared/platform/clock.ts";
@@ -141,7 +142,15 @@ describe("a page that is not there is the answer's error", () => {
   const schema = { fields: { a: { selector: "p" } } };
 
   test.each<[string, object, Sent, number, string, number | undefined]>([
-    ["missing", {}, notFound, 502, "HTTP_404", 404],
+    ["an image of a 404", {}, { ...notFound, ...pdf, status: 404 }, 422, "UNSUPPORTED_TYPE", 404],
+    [
+      "nowhere",
+      {},
+      { ...gone, error: { code: "CONNECT_FAILED", message: "no", retryable: false } },
+      502,
+      "CONNECT_FAILED",
+      undefined,
+    ],
     ["forbidden", {}, gone, 403, "ROBOTS_DENIED", undefined],
     ["binary", {}, pdf, 422, "UNSUPPORTED_TYPE", 200],
     ["fieldless", { formats: ["json"], schema }, text, 422, "UNSUPPORTED_TYPE", undefined],
@@ -156,6 +165,78 @@ describe("a page that is not there is the answer's error", () => {
     const wanted = { url: "http://slow.example/", timeout_seconds: 1 };
     expect(await scrape(wanted, () => undefined)).toMatchObject({ status: 504, body: { details: { path: "url" } } });
   });
+});
+
+describe("a page that its site answers with an error status", () => {
+  const formats = ["markdown", "html", "raw_html", "links", "metadata", "json"];
+  const schema = { fields: { title: { selector: "h1" } } };
+  const errorPage = (status: number, body: string, headers?: [string, string][]): Sent => {
+    const error = { code: `HTTP_${status}`, message: `The server answered ${status}`, retryable: false };
+    return { status, body, error, ...(headers && { headers }) };
+  };
+
+  test.each([404, 410, 403, 500])("comes in its formats, and says so: %i", async (code) => {
+    const url = `http://a.example/error/${code}`;
+    const { status, body } = await scrape({ url, formats, schema }, () => errorPage(code, PAGE));
+    expect({ status, body }).toMatchObject({
+      status: 200,
+      body: {
+        url,
+        status_code: code,
+        fetch_error: `HTTP_${code}: The server answered ${code}`,
+        markdown: expect.stringMatching(/^# Chair\n\nMade of oak/),
+        html: expect.stringMatching(/^<h1>Chair<\/h1>/),
+        raw_html: PAGE,
+        links: ["http://a.example/"],
+        metadata: { title: "Chair", author: "Ada Strand", mime: "text/html" },
+        json: { title: "Chair" },
+      },
+    });
+  });
+
+  test("is taken by its selectors, and needs no browser for a picture that there cannot be", async () => {
+    const wanted = { url: "http://a.example/error/selected", formats: ["markdown", "screenshot"] };
+    const config = { include_selectors: [".offer"] };
+    const { status, body } = await scrape({ ...wanted, config }, () => errorPage(404, PAGE));
+    expect({ status, body }).toMatchObject({ status: 200, body: { status_code: 404, markdown: "**120**\n\n**90**" } });
+    expect(body).not.toHaveProperty("screenshot");
+  });
+
+  test("may be empty", async () => {
+    const { status, body } = await scrape({ url: "http://a.example/error/empty" }, () => notFound);
+    expect({ status, body }).toMatchObject({
+      status: 200,
+      body: { status_code: 404, markdown: "", metadata: { word_count: 0 } },
+    });
+  });
+});
+
+describe("what a browser could not do is said", () => {
+  const failed = (code: string, message: string) => ({ code, message, retryable: false });
+
+  test("beside the page", async () => {
+    const error = failed("ACTION_FAILED", "actions[0] (click): nothing matches #more");
+    const rendered = { reason: "always", renderer: "chromium" as const, warc: null, error };
+    const { body } = await scrape({ url: "http://a.example/clicked" }, () => ({ body: PAGE, rendered }));
+    const { code, message } = error;
+    expect(body.rendered).toEqual({ reason: "always", renderer: "chromium", error_code: code, error_message: message });
+  });
+
+  test("where that is why there is no page", async () => {
+    const error = failed("RENDER_FAILED", "The PDF is locked with a password");
+    const rendered = { reason: "pdf", renderer: null, warc: null, error };
+    const pdf: Sent = { body: "%PDF-1.7", headers: [["content-type", "application/pdf"]], rendered };
+    const answer = await scrape({ url: "http://a.example/locked.pdf", config: { pdf: "read" } }, () => pdf);
+    expect(answer).toMatchObject({ status: 422, body: { code: "UNSUPPORTED_TYPE" } });
+    expect(answer.body.error).toContain("RENDER_FAILED: The PDF is locked with a password");
+  });
+});
+
+test("what is the site's fault is no fault of ours in the logs", async () => {
+  expect(["HTTP_404", "HTTP_503", "CONNECT_FAILED", "BODY_TIMEOUT", "CIRCUIT_OPEN"].every(isFaultOfTheSite)).toBe(true);
+  expect(["INTERNAL", "ARCHIVE_UNREADABLE", "RENDERER_UNAVAILABLE", "DEAD_LETTERED"].some(isFaultOfTheSite)).toBe(
+    false,
+  );
 });
 
 test.each([
@@ -176,6 +257,8 @@ test.each([
     { config: { cookies: Array(3).fill({ host: "a.example", name: "s", value: "v".repeat(4_000) }) } },
     "config.cookies",
   ],
+  [{ config: { cookies: [{ host: "a.example:99999", name: "s", value: "1" }] } }, "config.cookies[0].host"],
+  [{ config: { cookies: [{ host: "a.example/path", name: "s", value: "1" }] } }, "config.cookies[0].host"],
   [{ timeout_seconds: 300 }, "timeout_seconds"],
   [{ format: "text" }, "format"],
 ])("%j is refused by its name", async (body, path) => {

@@ -107,14 +107,20 @@ test("a window is as large as it is asked for, and a phone's has a touch screen"
 });
 
 test("cookies go to the hosts that they name, and to no other", async () => {
-  const { hostname } = new URL(site.origin);
+  const { hostname, host } = new URL(site.origin);
   const cookies = [
     { host: hostname, name: "session", value: "abc" },
+    { host, name: "ported", value: "1" },
+    { host: `${hostname}:1`, name: "foreign", value: "1" },
+    { host: "other.example:81", name: "other", value: "x" },
     { host: "other.example", name: "other", value: "x" },
   ];
   const { html } = await render(`${APP}<p id=c></p><script>c.textContent = document.cookie</script>`, { cookies });
-  expect(html).toContain('<p id="c">session=abc</p>');
-  expect(site.requests.map(({ headers }) => headers.cookie)).toEqual(["session=abc", "session=abc"]);
+  expect(html).toContain('<p id="c">session=abc; ported=1</p>');
+  expect(site.requests.map(({ headers }) => headers.cookie)).toEqual([
+    "session=abc; ported=1",
+    "session=abc; ported=1",
+  ]);
 });
 
 const APP = `<!doctype html><div id="root"></div><script src="/app.js"></script>`;
