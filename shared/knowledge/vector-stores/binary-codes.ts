@@ -15,11 +15,10 @@ export function binaryCode(vector: Float32Array): Uint32Array {
 
 const FIRST_CAPACITY = 1024;
 
-/** Codes in memory, each under a number of the caller's with two labels to filter by. */
+/** Codes in memory, numbered from 0 as they were added, each with two labels to filter by. */
 export class BinaryIndex {
   private readonly words: number;
   private codes: Uint32Array;
-  private ids: Float64Array;
   private labels: Int32Array;
   private readonly labelNumbers = new Map<string, number>();
   size = 0;
@@ -27,14 +26,12 @@ export class BinaryIndex {
   constructor(dimension: number) {
     this.words = Math.ceil(dimension / 32);
     this.codes = new Uint32Array(FIRST_CAPACITY * this.words);
-    this.ids = new Float64Array(FIRST_CAPACITY);
     this.labels = new Int32Array(FIRST_CAPACITY * 2);
   }
 
-  add(id: number, code: Uint32Array, domain: string, collection: string | null): void {
-    if (this.size === this.ids.length) this.grow();
+  add(code: Uint32Array, domain: string, collection: string | null): void {
+    if (this.size * 2 === this.labels.length) this.grow();
     this.codes.set(code, this.size * this.words);
-    this.ids[this.size] = id;
     this.labels[this.size * 2] = this.labelNumber(domain);
     this.labels[this.size * 2 + 1] = collection === null ? -1 : this.labelNumber(collection);
     this.size++;
@@ -44,7 +41,7 @@ export class BinaryIndex {
     this.size = 0;
   }
 
-  /** Ids of the `count` codes nearest to `code` (more where several are equally far), in no order. */
+  /** The `count` codes nearest to `code` (more where several are equally far), in the order of their numbers. */
   nearest(
     code: Uint32Array,
     count: number,
@@ -55,7 +52,7 @@ export class BinaryIndex {
     const limit = this.distanceOfNth(distances, count);
     const found: number[] = [];
     for (let row = 0; row < this.size; row++) {
-      if ((distances[row] ?? EXCLUDED) <= limit) found.push(this.ids[row] ?? 0);
+      if ((distances[row] ?? EXCLUDED) <= limit) found.push(row);
     }
     return found;
   }
@@ -124,12 +121,11 @@ export class BinaryIndex {
   }
 
   private grow(): void {
-    const enlarge = <A extends Uint32Array | Float64Array | Int32Array>(old: A, larger: A): A => {
+    const enlarge = <A extends Uint32Array | Int32Array>(old: A, larger: A): A => {
       larger.set(old);
       return larger;
     };
     this.codes = enlarge(this.codes, new Uint32Array(this.codes.length * 2));
-    this.ids = enlarge(this.ids, new Float64Array(this.ids.length * 2));
     this.labels = enlarge(this.labels, new Int32Array(this.labels.length * 2));
   }
 }

@@ -1,6 +1,7 @@
 /**
  * Vectors in one SQLite file that several threads and processes read and write. The nearest candidates come from a scan
- * of binary codes in memory, which follows the file; sqlite-vec scores them exactly.
+ * of binary codes in memory, which follows the file, and are ranked by one byte for each number; sqlite-vec scores the
+ * best exactly.
  */
 import { mkdirSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -9,6 +10,7 @@ import { DatabaseSync } from "node:sqlite";
 import { RetryableError } from "../../platform/errors.ts";
 import type { EmbedderDescriptor } from "../embedders/embedder.ts";
 import { BinaryIndex, binaryCode } from "./binary-codes.ts";
+import { ByteVectors } from "./byte-vectors.ts";
 import { collectionName } from "./collection-name.ts";
 import type { VectorFilter, VectorHit, VectorStore } from "./vector-store.ts";
 
@@ -23,12 +25,17 @@ export interface SqliteVectorOptions {
 const MAPPED_BYTES = 2 ** 30;
 const BUSY_TIMEOUT_MS = 10_000;
 /**
- * Candidates scored exactly, at 2.5 µs each: at least this many, and this many times what is asked for. The nearest 1.6
- * % by code hold 0.65 of the ten nearest, 3 % hold 0.78, 8 % hold 0.93 (measured with the static model over Cranfield's
- * abstracts): what is near is found in collections of up to some 25,000 chunks, and less of it beyond.
+ * Candidates that are ranked by their bytes: this share of all, at least so many and at the most so many, and this many
+ * times what is asked for. The nearest 1.6 % by code hold 0.65 of the ten nearest, 3 % hold 0.78, 8 % hold 0.93 (measured
+ * with the static model over Cranfield's abstracts).
  */
+const CANDIDATES_SHARE = 0.08;
 const LEAST_CANDIDATES = 2_000;
+const MOST_CANDIDATES = 20_000;
 const CANDIDATES_PER_HIT = 8;
+/** Of these, scored exactly: this many times what is asked for, and at least so many. */
+const EXACT_PER_HIT = 2;
+const LEAST_EXACT = 50;
 /** Codes of deleted points do no harm but take the place of others; above this share they are dropped. */
 const DELETED_SHARE = 0.05;
 
@@ -74,8 +81,7 @@ export function createSqliteVectorStore({ path, descriptor, busyTimeoutMs }: Sql
     async search(vector, limit, filter: VectorFilter = {}) {
       return guarded(() => {
         const wanted = { domains: filter.domains, collections: filter.collectionIds };
-        const count = Math.max(LEAST_CANDIDATES, limit * CANDIDATES_PER_HIT);
-        const candidates = index.current().nearest(binaryCode(vector), count, wanted);
+        const candidates = index.current().nearest(vector, limit, wanted);
         const rows = score.all(bytes(vector), JSON.stringify(candidates), limit);
         return rows.map((row): VectorHit => ({ chunkId: String(row["chunk_id"]), score: Number(row["score"]) }));
       });
@@ -150,46 +156,65 @@ function createTables(db: DatabaseSync, name: string): void {
     commit`);
 }
 
-/** The codes of the file, kept up with what other connections write. */
+/** What the file holds, in memory, kept up with what other connections write. */
 class CodeIndex {
   private readonly codes: BinaryIndex;
+  private readonly bytes: ByteVectors;
+  private ids: number[] = [];
   private readonly readNew;
   private readonly countAll;
   private readonly readVersion;
   private readonly readChanges;
-  private lastId = 0;
   private version = "";
 
   constructor(db: DatabaseSync, name: string, dimension: number) {
     this.codes = new BinaryIndex(dimension);
-    this.readNew = db.prepare(`select id, code, domain, collection_id from "${name}" where id > ? order by id`);
+    this.bytes = new ByteVectors(dimension);
+    this.readNew = db.prepare(
+      `select p.id, code, domain, collection_id, vector
+       from "${name}" p join "${name}_vectors" v on v.id = p.id where p.id > ? order by p.id`,
+    );
     this.countAll = db.prepare(`select count(*) as points from "${name}"`);
     this.readVersion = db.prepare("pragma data_version");
     this.readChanges = db.prepare("select total_changes() as changes");
   }
 
-  current(): BinaryIndex {
+  current(): this {
     // the first changes with every commit of another connection, the second with our own writes
     const version = `${this.readVersion.get()?.["data_version"]} ${this.readChanges.get()?.["changes"]}`;
-    if (version === this.version) return this.codes;
+    if (version === this.version) return this;
     this.append();
     const points = Number(this.countAll.get()?.["points"]);
     if (this.codes.size - points > points * DELETED_SHARE) {
       this.codes.clear();
-      this.lastId = 0;
+      this.bytes.clear();
+      this.ids = [];
       this.append();
     }
     this.version = version;
-    return this.codes;
+    return this;
+  }
+
+  /** Ids of points to score exactly: more than `limit`, in no order. */
+  nearest(vector: Float32Array, limit: number, wanted: Parameters<BinaryIndex["nearest"]>[2]): number[] {
+    const share = Math.min(MOST_CANDIDATES, Math.ceil(this.codes.size * CANDIDATES_SHARE));
+    const count = Math.max(LEAST_CANDIDATES, share, limit * CANDIDATES_PER_HIT);
+    const rows = this.codes.nearest(binaryCode(vector), count, wanted);
+    const best = this.bytes.best(vector, rows, Math.max(LEAST_EXACT, limit * EXACT_PER_HIT));
+    return best.map((row) => this.ids[row] ?? 0);
   }
 
   private append(): void {
-    for (const row of this.readNew.iterate(this.lastId)) {
-      const { id, code, domain, collection_id } = row;
-      if (!(code instanceof Uint8Array)) continue;
-      const words = new Uint32Array(code.slice().buffer);
-      this.codes.add(Number(id), words, String(domain), collection_id === null ? null : String(collection_id));
-      this.lastId = Number(id);
+    for (const row of this.readNew.iterate(this.ids.at(-1) ?? 0)) {
+      const { id, code, domain, collection_id, vector } = row;
+      if (!(code instanceof Uint8Array && vector instanceof Uint8Array)) continue;
+      this.codes.add(
+        new Uint32Array(code.slice().buffer),
+        String(domain),
+        collection_id === null ? null : String(collection_id),
+      );
+      this.bytes.add(new Float32Array(vector.slice().buffer));
+      this.ids.push(Number(id));
     }
   }
 }

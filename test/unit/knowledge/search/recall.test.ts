@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { atLeast, recallQueries, type Term } from "../../../../shared/knowledge/search/recall.ts";
 import { BinaryIndex, binaryCode } from "../../../../shared/knowledge/vector-stores/binary-codes.ts";
+import { ByteVectors } from "../../../../shared/knowledge/vector-stores/byte-vectors.ts";
 
 const term = (lexeme: string, chunks: number, weight: number): Term => ({
   query: `'${lexeme}'`,
@@ -116,7 +117,7 @@ describe("binary codes", () => {
     fc.assert(
       fc.property(vectors, fc.integer({ min: 1, max: 20 }), (all, count) => {
         const index = new BinaryIndex(40);
-        for (const [id, vector] of all.entries()) index.add(id, binaryCode(vector), "d", null);
+        for (const vector of all) index.add(binaryCode(vector), "d", null);
         const query = all[0] ?? new Float32Array(40);
         const found = new Set(index.nearest(binaryCode(query), count, {}));
         const furthestFound = Math.max(...[...found].map((id) => distance(query, all[id] ?? query)));
@@ -133,18 +134,60 @@ describe("binary codes", () => {
     const index = new BinaryIndex(dimension);
     const withPositives = (count: number) =>
       binaryCode(new Float32Array(dimension).fill(1, 0, count).map((v) => v || -1));
-    for (let count = 0; count <= dimension; count += 100) index.add(count, withPositives(count), "d", null);
-    expect(index.nearest(withPositives(dimension), 3, {})).toEqual([900, 1000, 1100]);
-    expect(index.nearest(withPositives(0), 3, {})).toEqual([0, 100, 200]);
+    for (let count = 0; count <= dimension; count += 100) index.add(withPositives(count), "d", null);
+    expect(index.nearest(withPositives(dimension), 3, {})).toEqual([9, 10, 11]);
+    expect(index.nearest(withPositives(0), 3, {})).toEqual([0, 1, 2]);
   });
 
   test("filters by domain and collection, also by ones that nobody has", () => {
     const index = new BinaryIndex(2);
     const code = binaryCode(Float32Array.of(1, 1));
-    for (let id = 0; id < 3000; id++) index.add(id, code, `d${id % 3}`, id % 2 === 0 ? null : "c");
+    for (let id = 0; id < 3000; id++) index.add(code, `d${id % 3}`, id % 2 === 0 ? null : "c");
     expect(index.nearest(code, 10, { domains: ["d1"], collections: ["c"] }).every((id) => id % 6 === 1)).toBe(true);
     expect(index.nearest(code, 10, { domains: ["d1", "d2"] })).toHaveLength(2000);
     expect(index.nearest(code, 10, { domains: ["nowhere"] })).toEqual([]);
     expect(index.nearest(code, 10, { collections: ["d1"] })).toEqual([]);
+  });
+});
+
+describe("vectors of bytes", () => {
+  const cosine = (a: Float32Array, b: Float32Array) =>
+    a.reduce((sum, value, at) => sum + value * (b[at] ?? 0), 0) / (Math.hypot(...a) * Math.hypot(...b));
+  const number = fc.double({ min: -1, max: 1, noNaN: true });
+  const vector = fc
+    .array(number, { minLength: 32, maxLength: 32 })
+    .map((v) => Float32Array.from(v))
+    .filter((v) => Math.hypot(...v) > 0.1);
+
+  test("what is left out is no nearer than what is found, but for a rounding", () => {
+    fc.assert(
+      fc.property(
+        fc.array(vector, { minLength: 2, maxLength: 50 }),
+        vector,
+        fc.integer({ min: 1, max: 20 }),
+        (all, query, count) => {
+          const vectors = new ByteVectors(32);
+          for (const [at, each] of all.entries()) vectors.add(each.map((value) => value * (at + 1)));
+          const rows = all.map((_, row) => row).filter((row) => row % 3 !== 2);
+          const best = new Set(vectors.best(query, rows, count));
+          expect(best.size).toBeGreaterThanOrEqual(Math.min(count, rows.length));
+          const score = (row: number) => cosine(query, all[row] ?? query);
+          const worst = Math.min(...[...best].map(score));
+          for (const row of rows) if (!best.has(row)) expect(score(row)).toBeLessThan(worst + 0.03);
+        },
+      ),
+    );
+  });
+
+  test("a vector without a direction is far from everything, however many there are", () => {
+    const vectors = new ByteVectors(2);
+    for (let row = 0; row < 3000; row++) vectors.add(Float32Array.of(0, row === 2500 ? 0.2 : 0));
+    expect(
+      vectors.best(
+        Float32Array.of(0, 1),
+        Array.from({ length: 3000 }, (_, row) => row),
+        1,
+      ),
+    ).toEqual([2500]);
   });
 });
