@@ -37,10 +37,6 @@ export class BinaryIndex {
     this.size++;
   }
 
-  clear(): void {
-    this.size = 0;
-  }
-
   /** The `count` codes nearest to `code` (more where several are equally far), in the order of their numbers. */
   nearest(
     code: Uint32Array,

@@ -36,10 +36,6 @@ export class ByteVectors {
     this.scales[this.size++] = squares === 0 ? 0 : 1 / Math.sqrt(squares);
   }
 
-  clear(): void {
-    this.size = 0;
-  }
-
   /** The `count` of the rows whose vectors point most as the query does (more where several do as much), in no order. */
   best(query: Float32Array, rows: readonly number[], count: number): number[] {
     if (rows.length <= count) return [...rows];
