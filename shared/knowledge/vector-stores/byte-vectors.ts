@@ -24,19 +24,19 @@ export class ByteVectors {
     if (this.size === this.scales.length) this.grow();
     const { numbers, dimension } = this;
     let largest = 0;
-    for (const value of vector) largest = Math.max(largest, Math.abs(value));
+    for (let at = 0; at < dimension; at++) largest = Math.max(largest, Math.abs(vector[at] as number));
     const factor = largest === 0 ? 0 : LARGEST / largest;
     const start = this.size * dimension;
     let squares = 0;
     for (let at = 0; at < dimension; at++) {
-      const number = Math.round((vector[at] ?? 0) * factor);
+      const number = Math.round((vector[at] as number) * factor);
       numbers[start + at] = number;
       squares += number * number;
     }
     this.scales[this.size++] = squares === 0 ? 0 : 1 / Math.sqrt(squares);
   }
 
-  /** The `count` of the rows whose vectors point most as the query does (more where several do as much), in no order. */
+  /** The `count` of the rows whose vectors point most as the query does, and more where several do as much. */
   best(query: Float32Array, rows: readonly number[], count: number): number[] {
     if (rows.length <= count) return [...rows];
     const { numbers, scales, dimension } = this;
