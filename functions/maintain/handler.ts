@@ -1,6 +1,7 @@
 /**
- * Removes replaced generations with their vectors and expired results, analyses chunks of an earlier version anew,
- * refreshes the corpus statistics, ages the embedding cache.
+ * Removes replaced generations with their vectors and expired results, compares the vector store with the rows, analyses
+ * chunks of an earlier version anew, refreshes the corpus statistics, ages the embedding cache. Each step is done
+ * whatever becomes of the others.
  */
 import { z } from "zod";
 import { removeExpiredDiscoveries } from "../../shared/crawl/discovery/jobs.ts";
@@ -13,50 +14,108 @@ import {
   removeUnseenDocuments,
 } from "../../shared/knowledge/documents/maintenance.ts";
 import { embedderDescriptor } from "../../shared/knowledge/embedders/registry.ts";
+import { dropLeavingModels } from "../../shared/knowledge/embedding/model-change.ts";
+import { compareStore } from "../../shared/knowledge/embedding/store-comparison.ts";
 import { refreshIfStale } from "../../shared/knowledge/search/corpus-statistics.ts";
 import { createVectorStore } from "../../shared/knowledge/vector-stores/registry.ts";
+import type { VectorStore } from "../../shared/knowledge/vector-stores/vector-store.ts";
 import { dynamoClient } from "../../shared/platform/aws/clients.ts";
+import { createStateTable } from "../../shared/platform/aws/state-table.ts";
 import { loadConfig } from "../../shared/platform/config.ts";
 import { configuredDatabase } from "../../shared/platform/database/database.ts";
 import { createLogger } from "../../shared/platform/observability/log.ts";
-import { onceMade } from "../../shared/platform/once.ts";
+import { once, onceMade } from "../../shared/platform/once.ts";
 import { createInvokedHandler } from "../adapters/invoked/handler.ts";
 
-const dependencies = onceMade(async () => {
+const dependencies = once(() => {
   const config = loadConfig();
   const descriptor = embedderDescriptor(config);
+  const dynamo = dynamoClient();
   return {
     config,
     sql: configuredDatabase(config),
-    flags: createJobFlags(dynamoClient(), config.stateTable),
-    vectors: descriptor === null ? null : await createVectorStore(config, descriptor),
+    state: createStateTable(dynamo, config.stateTable),
+    flags: createJobFlags(dynamo, config.stateTable),
+    descriptor,
+    vectors: descriptor === null ? null : onceMade(() => createVectorStore(config, descriptor)),
     log: createLogger({ function: "maintain" }, config.logLevel),
   };
 });
+type Dependencies = ReturnType<typeof dependencies>;
 
 /** Kept for the refresh of the statistics. */
 const RESERVE_MS = 60_000;
+/** Of the time of a run. */
+const COMPARISON_MS = 60_000;
+/** Where the comparison of the vector store goes on. */
+const COMPARISON_KEY = "vectors#compared";
+
+/** @returns how many rows or points it did something about */
+type Step = (dependencies: Dependencies, hasTime: () => boolean) => Promise<number>;
+
+const STEPS: Readonly<Record<string, Step>> = {
+  async removed_documents({ sql, vectors }, hasTime) {
+    const opened = await vectors?.();
+    return await removeUnseenDocuments(sql, opened ?? null, hasTime);
+  },
+  aged_embeddings: ({ sql }, hasTime) => ageEmbeddingCache(sql, hasTime),
+  expired_results: ({ sql, config }, hasTime) => removeExpiredResults(sql, config.jobRetentionDays, hasTime),
+  expired_discoveries: ({ sql }) => removeExpiredDiscoveries(sql),
+  async aged_captures({ sql }) {
+    await ageCrawlCache(sql);
+    return 0;
+  },
+  analysed_chunks: ({ sql }, hasTime) => analyseOutdatedChunks(sql, hasTime),
+  dropped_models: ({ sql, config, descriptor }) =>
+    dropLeavingModels(sql, async (model) => {
+      if (descriptor === null) return;
+      const left = await createVectorStore(config, { ...descriptor, ...model });
+      await left.drop();
+      await left.close();
+    }),
+  async compared_vectors(all, hasTime) {
+    const opened = await all.vectors?.();
+    return opened === undefined ? 0 : await compare(all, opened, hasTime);
+  },
+};
 
 export const handler = createInvokedHandler({ schema: z.unknown(), handle: maintain });
 
 async function maintain(_event: unknown, { remainingMs }: { remainingMs(): number }): Promise<void> {
-  const { config, sql, flags, vectors, log } = await dependencies();
+  const all = dependencies();
+  const { sql, flags, log } = all;
   // an idle system leaves the database alone, so that it may pause; the sweep keeps the marker until we were here
   if ((await flags.activeSince()) === undefined) return;
   const hasTime = () => remainingMs() > RESERVE_MS;
-  const documents = await removeUnseenDocuments(sql, vectors, hasTime);
-  const embeddings = await ageEmbeddingCache(sql, hasTime);
-  const results = await removeExpiredResults(sql, config.jobRetentionDays, hasTime);
-  const discoveries = await removeExpiredDiscoveries(sql);
-  await ageCrawlCache(sql);
-  const analysed = await analyseOutdatedChunks(sql, hasTime);
+  const done: Record<string, number> = {};
+  const failed: string[] = [];
+  for (const [name, step] of Object.entries(STEPS)) {
+    try {
+      done[name] = await step(all, hasTime);
+    } catch (error) {
+      log.error("maintenance could not do one of its steps: the next run tries again", { error, step: name });
+      failed.push(name);
+    }
+  }
   const refreshed = await refreshIfStale(sql);
-  log.info("maintained", {
-    removed_documents: documents,
-    aged_embeddings: embeddings,
-    expired_results: results,
-    expired_discoveries: discoveries,
-    analysed_chunks: analysed,
-    refreshed_statistics: refreshed,
-  });
+  log.info("maintained", { ...done, refreshed_statistics: refreshed, failed_steps: failed });
+  // whoever watches the function's errors is to see it
+  if (failed.length > 0) throw new Error(`Maintenance could not do all its steps: ${failed.join(", ")}`);
+}
+
+async function compare({ sql, state, descriptor, log }: Dependencies, vectors: VectorStore, hasTime: () => boolean) {
+  if (descriptor === null) return 0;
+  const ends = performance.now() + COMPARISON_MS;
+  const after = (await state.read(COMPARISON_KEY))?.["after"];
+  const compared = await compareStore(
+    sql,
+    vectors,
+    descriptor.model,
+    typeof after === "string" ? after : null,
+    () => hasTime() && performance.now() < ends,
+  );
+  await state.put(COMPARISON_KEY, { after: compared.next });
+  const { removedPoints, lostChunks } = compared;
+  if (lostChunks > 0) log.warn("vectors are lost, and made again", { lost_chunks: lostChunks });
+  return removedPoints + lostChunks;
 }

@@ -1,11 +1,16 @@
 /** What the search API needs, built once per container. */
+import { createJobFlags, type JobFlags } from "../../shared/crawl/tasks/job-flags.ts";
 import type { SearchDependencies } from "../../shared/knowledge/search/search.ts";
-import { openVectorSide } from "../../shared/knowledge/search/vector-side.ts";
+import { openServingSide } from "../../shared/knowledge/search/vector-side.ts";
 import { type ApiContainer, createApiContainer } from "../adapters/api/container.ts";
 
-export interface SearchApi extends ApiContainer, SearchDependencies {}
+export interface SearchApi extends ApiContainer, SearchDependencies {
+  flags: Pick<JobFlags, "markActive">;
+}
 
 export function searchDependencies(): SearchApi {
   const container = createApiContainer("search-api");
-  return { ...container, vectorSide: openVectorSide(container.config) };
+  const { config, sql, dynamo } = container;
+  const flags = createJobFlags(dynamo, config.stateTable);
+  return { ...container, flags, vectorSide: openServingSide(config, sql, flags.markActive) };
 }

@@ -8,6 +8,9 @@ import type { SearchApi } from "./dependencies.ts";
 import { searchDependencies } from "./dependencies.ts";
 import { refuseWhatIsMissing, searchBodySchema, searchResponseSchema, searchResultJson } from "./search-json.ts";
 
+/** Vectors are to be made: they are lost, or of another model. */
+const WANTS_VECTORS: ReadonlySet<string> = new Set(["VECTOR_STORE_EMPTY", "VECTORS_OF_ANOTHER_MODEL"]);
+
 function searchRoute(path: `/${string}`, mode: SearchRequest["mode"], summary: string) {
   return defineRoute(
     { method: "POST", path, scope: "read", summary, body: searchBodySchema, response: searchResponseSchema },
@@ -21,6 +24,8 @@ function searchRoute(path: `/${string}`, mode: SearchRequest["mode"], summary: s
       for (const { side, code, cause } of missing) {
         log.warn("a search was answered without one of its sides", { side, code, error: cause });
       }
+      // maintenance and the sweep see to it, and they sleep where no job is unfinished
+      if (missing.some(({ code }) => WANTS_VECTORS.has(code))) await api.flags.markActive();
       return {
         results: results.map(searchResultJson),
         missing_sides: missing.map(({ side, code, reason }) => ({ side, code, reason })),

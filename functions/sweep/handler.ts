@@ -4,11 +4,12 @@ import { repairDomains } from "../../shared/crawl/administration/domain-settings
 import { createHostStates } from "../../shared/crawl/politeness/host-state.ts";
 import { sweep } from "../../shared/crawl/recovery/sweep.ts";
 import { createJobFlags } from "../../shared/crawl/tasks/job-flags.ts";
+import { embedderDescriptor } from "../../shared/knowledge/embedders/registry.ts";
 import { createSubscriptions } from "../../shared/notify/subscriptions.ts";
 import { wakeStalledSubscriptions } from "../../shared/notify/update-loop.ts";
 import { dynamoClient, s3Client, sqsClient } from "../../shared/platform/aws/clients.ts";
 import { createObjectStore } from "../../shared/platform/aws/objects.ts";
-import { createQueueSender } from "../../shared/platform/aws/queues.ts";
+import { createQueueCounter, createQueueSender } from "../../shared/platform/aws/queues.ts";
 import { systemClock } from "../../shared/platform/clock.ts";
 import { loadConfig } from "../../shared/platform/config.ts";
 import { configuredDatabase } from "../../shared/platform/database/database.ts";
@@ -27,6 +28,8 @@ const dependencies = once(() => {
     hosts: createHostStates(dynamo, config.stateTable),
     subscriptions: createSubscriptions({ dynamo, clock: systemClock }, config.stateTable),
     clock: systemClock,
+    messagesIn: createQueueCounter(sqsClient(), config.queueUrlPrefix),
+    embeddingModel: embedderDescriptor(config),
     log: createLogger({ function: "sweep" }, config.logLevel),
   };
 });

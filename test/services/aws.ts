@@ -9,7 +9,7 @@ import { deadLetterQueue, type Topology } from "../../infra/topology/spec.ts";
 import { TOPOLOGY } from "../../infra/topology.ts";
 import { createResources } from "../../local/aws/resources.ts";
 import { credentialsIn } from "../../local/front/credentials.ts";
-import { createQueueSender, type QueueSender } from "../../shared/platform/aws/queues.ts";
+import { createQueueCounter, createQueueSender, type QueueSender } from "../../shared/platform/aws/queues.ts";
 import { whenTestEnds } from "./database.ts";
 import { type MemoryQueues, memoryQueues } from "./memory-queues.ts";
 
@@ -25,6 +25,7 @@ export interface TestAws extends AsyncDisposable {
   /** For handlers and for `loadConfig`: endpoints, credentials, and the names above. */
   env: Record<string, string>;
   queues: QueueSender;
+  messagesIn(queue: string): Promise<number>;
   /** Epoch ms by the clock of the queues. */
   now(): number;
   /**
@@ -43,7 +44,8 @@ export type MemoryAws = TestAws & { queues: MemoryQueues };
 export async function testAwsWithoutSqs(): Promise<MemoryAws> {
   const aws = await testAws({ topology: { ...TOPOLOGY, queues: [] } });
   const queues = memoryQueues();
-  return { ...aws, queues, receive: queues.receive, now: queues.now };
+  const messagesIn = async (queue: string) => queues.waiting(queue);
+  return { ...aws, queues, messagesIn, receive: queues.receive, now: queues.now };
 }
 
 /**
@@ -89,6 +91,7 @@ export async function testAws({ topology = TOPOLOGY }: { topology?: Topology } =
     stateTable,
     queueUrlPrefix,
     queues: createQueueSender(sqs, queueUrlPrefix),
+    messagesIn: createQueueCounter(sqs, queueUrlPrefix),
     now: Date.now,
     env: { ...shared, STORAGE__BUCKET: bucket, STATE__TABLE: stateTable, QUEUES__URL_PREFIX: queueUrlPrefix },
     async receive(queue, waitS = 0) {

@@ -11,6 +11,8 @@ export interface MemoryQueues extends QueueSender {
    * within `withinS` seconds.
    */
   receive(queue: string, withinS?: number): Promise<unknown[]>;
+  /** How many messages of a queue nobody has taken. */
+  waiting(queue: string): number;
   /** How many messages of a queue have a delay that is not over. */
   delayed(queue: string): number;
   /** Epoch ms by the clock of these queues. */
@@ -65,6 +67,7 @@ export function memoryQueues(): MemoryQueues {
       if (taken.length === 0) await delay(1);
       return taken.map(({ body }) => JSON.parse(body) as unknown);
     },
+    waiting: (queue) => of(queue).length,
     delayed: (queue) => of(queue).filter(({ readyAt }) => readyAt > now()).length,
     now,
   };

@@ -173,13 +173,19 @@ export type Settled = "unchanged" | "embedding" | "completed" | "failed" | "canc
  * that a site that is down does not erase what is known of it. Given pages that were all skipped, since robots.txt
  * forbids them or their time was up, complete: that was asked for.
  * @param tx of `inTransaction`: the end is recorded once it is committed
+ * @param options withoutVectors: whether it waits for vectors no longer, which follow
  */
-export async function settleJob(tx: Transaction, jobId: string, log: Logger): Promise<Settled> {
+export async function settleJob(
+  tx: Transaction,
+  jobId: string,
+  log: Logger,
+  { withoutVectors = false }: { withoutVectors?: boolean } = {},
+): Promise<Settled> {
   const job = await lockJob(tx, jobId);
   if (job === undefined || isFinished(job.status) || job.counts.open > 0) return "unchanged";
   if (job.cancelRequested) return await finish(tx, log, job, "cancelled", "manual_stop");
   if (job.counts.crawled === 0 && (job.kind === "site" || job.counts.failed > 0)) return await fail(tx, log, job);
-  if (job.counts.unembedded > 0) {
+  if (job.counts.unembedded > 0 && !(withoutVectors && job.status === "embedding")) {
     if (job.status === "embedding") return "unchanged";
     await tx`
       update jobs set status = 'embedding', started_at = coalesce(started_at, statement_timestamp()),

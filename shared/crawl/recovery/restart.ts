@@ -32,7 +32,7 @@ export async function freeInterruptedWork(
   waiting: ReadonlySet<string>,
 ): Promise<{ tasks: number; lost: number }> {
   const stalled = await sql`
-    update jobs set updated_at = now() - ${LONG_AGO}::interval where status in ('pending', 'running', 'embedding')`;
+    update jobs set updated_at = now() - ${LONG_AGO}::interval, embedding_progress_at = now() where status in ('pending', 'running', 'embedding')`;
   const discoveries = await freeInterruptedDiscoveries(sql);
   if (discoveries > 0) await flags.markActive();
   if (stalled.count === 0) return { tasks: 0, lost: 0 };

@@ -1,11 +1,16 @@
 /** Finds the work that rows still ask for although nobody may be doing it: the queries of the sweep. */
 import type { Sql } from "../../platform/database/database.ts";
+import type { Priority } from "../settings/job-settings.ts";
 
 /** After the last job, for maintenance to find the database awake once more. */
 const AFTERMATH = "6 minutes";
 /** Without progress for so long, a job's messages may be lost. */
 const STALLED_JOB = "1 minute";
 const STALLED_EMBEDDING = "2 minutes";
+/** A message of the embed queues is delivered for some eight minutes: after these it has come to its end. */
+const EMBED_MESSAGE_LIFE = "10 minutes";
+/** Without a single new vector for so long, a job that waits for nothing else completes, and its vectors follow. */
+const LONGEST_WAIT_FOR_VECTORS = "10 minutes";
 /** Fetch answers within seconds of a cancel. What has not been heard of since waits: in a queue, for its host. */
 const CANCELLED_AND_SILENT = "30 seconds";
 const MOST_TASKS = 500;
@@ -50,12 +55,22 @@ export async function stalledJobs(sql: Sql): Promise<string[]> {
   return rows.map((row) => row.id);
 }
 
-export async function stalledEmbeddings(sql: Sql): Promise<string[]> {
+/** Jobs whose chunks wait for their vectors, completed ones too. */
+export async function stalledEmbeddings(sql: Sql): Promise<{ id: string; priority: Priority; silent: boolean }[]> {
+  return await sql<{ id: string; priority: Priority; silent: boolean }[]>`
+    select id, priority, updated_at < now() - ${EMBED_MESSAGE_LIFE}::interval as silent from jobs
+    where (status in ('pending', 'running', 'embedding') and not cancel_requested or status = 'completed')
+      and unembedded_chunks > 0 and updated_at < now() - ${STALLED_EMBEDDING}::interval
+    order by updated_at limit ${MOST_JOBS}`;
+}
+
+/** Jobs that only wait for vectors, in vain. */
+export async function jobsWithoutVectors(sql: Sql): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
     select id from jobs
-    where status in ('pending', 'running', 'embedding') and unembedded_chunks > 0 and not cancel_requested
-      and updated_at < now() - ${STALLED_EMBEDDING}::interval
-    order by updated_at limit ${MOST_JOBS}`;
+    where status = 'embedding' and unembedded_chunks > 0 and not cancel_requested
+      and greatest(crawl_ended_at, embedding_progress_at) < now() - ${LONGEST_WAIT_FOR_VECTORS}::interval
+    order by crawl_ended_at limit ${MOST_JOBS}`;
   return rows.map((row) => row.id);
 }
 
@@ -64,6 +79,8 @@ export async function isIdle(sql: Sql): Promise<boolean> {
   const [row] = await sql<{ idle: boolean }[]>`
     select not exists (select from jobs where status in ('pending', 'running', 'embedding'))
       and not exists (select from discovery_jobs where status in ('pending', 'running'))
+      and not exists (select from jobs where status = 'completed' and unembedded_chunks > 0)
+      and not exists (select from embedding_models where state = 'leaving')
       and not exists (select from jobs where completed_at > now() - ${AFTERMATH}::interval)
       and not exists (select from documents where not generation_active)
       and not exists (select from dead_letters where state = 'waiting')

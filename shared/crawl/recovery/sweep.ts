@@ -2,7 +2,8 @@
  * The sweep: rows are the truth and messages are hints, so what a lost message asked for is found in the rows and asked
  * for again. A marker says whether any job is unfinished; without it the database is left alone, and may pause.
  */
-import { sendEmbedTasks } from "../../knowledge/embedding/embed-task.ts";
+import { embedQueue, sendEmbedTasks } from "../../knowledge/embedding/embed-task.ts";
+import { changeModel, type EmbeddingModel } from "../../knowledge/embedding/model-change.ts";
 import { outstandingChunks } from "../../knowledge/embedding/outstanding-chunks.ts";
 import { inTransaction } from "../../platform/database/database.ts";
 import { resumeDiscoveries } from "../discovery/lost-discoveries.ts";
@@ -13,12 +14,14 @@ import { endLostUrls, giveUpTask, resumeJob } from "../frontier/give-up.ts";
 import type { JobDependencies } from "../jobs/dependencies.ts";
 import { lockJob, peekJob, settleJob } from "../jobs/lifecycle.ts";
 import { hasNoListener, jobsWithoutListener } from "../results/listeners.ts";
+import type { Priority } from "../settings/job-settings.ts";
 import { cancelJob } from "../submit/cancel-job.ts";
 import { SWEEP } from "./metrics.ts";
 import { type RedriveDependencies, redriveLetters } from "./redrive.ts";
 import {
   cancelledTasks,
   isIdle,
+  jobsWithoutVectors,
   type LapsedTask,
   lapsedTasks,
   stalledEmbeddings,
@@ -42,11 +45,21 @@ export interface Swept {
   /** Nobody listened to them any more. */
   jobsWithoutListener: number;
   redrivenLetters: number;
+  /** They completed, and their vectors follow. */
+  jobsBeforeVectors: number;
+  /** Chunks that want a vector of the model that is configured now. */
+  outdatedChunks: number;
   /** Names of the steps that could not be done; why is in the log. */
   failedSteps: string[];
 }
 
-type SweepDependencies = JobDependencies & RedriveDependencies;
+type SweepDependencies = JobDependencies &
+  RedriveDependencies & {
+    /** Messages of a queue, those included that are in some worker's hands or wait for their time. */
+    messagesIn(queue: string): Promise<number>;
+    /** The model that chunks are embedded with; null where embeddings are switched off. */
+    embeddingModel: EmbeddingModel | null;
+  };
 
 /**
  * One kind of lost work.
@@ -103,11 +116,29 @@ const STEPS: Readonly<Record<string, Step>> = {
       swept.resumedJobs++;
     }
   },
-  async "stalled embeddings"(dependencies, swept, hasTime) {
-    for (const jobId of await stalledEmbeddings(dependencies.sql)) {
+  async "jobs without vectors"(dependencies, swept, hasTime) {
+    for (const jobId of await jobsWithoutVectors(dependencies.sql)) {
       if (!hasTime()) break;
       await apart(dependencies, jobId, async () => {
-        swept.resentChunks += await resendChunks(dependencies, jobId);
+        await inTransaction(dependencies.sql, (tx) => settleJob(tx, jobId, dependencies.log, { withoutVectors: true }));
+        dependencies.log.warn("a job completes before its vectors, which follow", { job_id: jobId });
+        swept.jobsBeforeVectors++;
+      });
+    }
+  },
+  async "vectors of another model"(dependencies, swept, hasTime) {
+    const { embeddingModel } = dependencies;
+    if (embeddingModel !== null) swept.outdatedChunks = await changeModel(dependencies.sql, embeddingModel, hasTime);
+  },
+  async "stalled embeddings"(dependencies, swept, hasTime) {
+    const waiting = new Map<Priority, number>();
+    for (const { id, priority, silent } of await stalledEmbeddings(dependencies.sql)) {
+      if (!hasTime()) break;
+      if (!waiting.has(priority)) waiting.set(priority, await dependencies.messagesIn(embedQueue(priority)));
+      // while messages wait, one of them may be this job's
+      if (!silent && waiting.get(priority) !== 0) continue;
+      await apart(dependencies, id, async () => {
+        swept.resentChunks += await resendChunks(dependencies, id);
       });
     }
   },
@@ -134,6 +165,8 @@ export async function sweep(
     lateJobs: 0,
     jobsWithoutListener: 0,
     redrivenLetters: 0,
+    jobsBeforeVectors: 0,
+    outdatedChunks: 0,
     failedSteps: [],
   };
   const since = await flags.activeSince();

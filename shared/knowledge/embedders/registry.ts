@@ -49,6 +49,15 @@ export async function createEmbedder(config: EmbedderConfig): Promise<Embedder> 
   }
 }
 
+/** The configuration by which this model answers, where its server or its files are configured; else undefined. */
+export function configOfModel<C extends EmbedderConfig>(config: C, model: string): C | undefined {
+  const providers = ["static", "tei"] as const;
+  return providers
+    .filter((provider) => provider !== "tei" || config.teiUrl !== "")
+    .map((embedder) => ({ ...config, embedder }))
+    .find((other) => embedderDescriptor(other)?.model === model);
+}
+
 export function embedderNotConfigured(): ApiError {
   return new ApiError(
     400,

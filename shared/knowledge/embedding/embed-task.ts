@@ -7,7 +7,7 @@ const EMBED_BATCH_SIZE = 128;
 
 /** Of the job whose chunks they are. */
 type EmbedPriority = "high" | "normal" | "low";
-const embedQueue = (priority: EmbedPriority): string => `embed-${priority}`;
+export const embedQueue = (priority: EmbedPriority): string => `embed-${priority}`;
 export const isEmbedQueue = (name: string): boolean => /^embed-(high|normal|low)$/.test(name);
 
 export const embedTaskSchema = z.strictObject({

@@ -12,7 +12,7 @@ import { embeddingFault } from "../embedders/validation.ts";
 import { recordEmbedded } from "../metrics.ts";
 import { refreshIfSmall } from "../search/corpus-statistics.ts";
 import type { VectorSide } from "../search/vector-side.ts";
-import type { VectorPoint } from "../vector-stores/vector-store.ts";
+import type { VectorPoint, VectorStore } from "../vector-stores/vector-store.ts";
 import type { EmbedTask } from "./embed-task.ts";
 
 export interface EmbedDependencies {
@@ -84,19 +84,35 @@ export async function embedChunks(dependencies: EmbedDependencies, { jobId, chun
       log.warn("a chunk got no usable vector", { job_id: jobId, chunk_id: chunk.chunkId, fault: outcome?.fault });
     }
   }
-  if (points.length > 0) await vectors.upsert(points);
   const { model, cached: caches } = embedder.descriptor;
+  // before they are stored: a store that is down must not have them made again
+  if (caches) await storeInCache(sql, model, outcomes);
+  const refused = points.length === 0 ? null : await storePoints(vectors, points);
+  if (refused !== null) {
+    faulty.push(...points.splice(0).map(({ chunkId }) => chunkId));
+    log.warn("the vector store refuses vectors", { job_id: jobId, error: refused });
+  }
   if (caches) {
     const hits = [...outcomes.values()].filter((outcome) => "cached" in outcome && outcome.cached).length;
     await countCacheUse(sql, "embeddings", { hits, misses: outcomes.size - hits });
   }
   const done = points.map(({ chunkId }) => chunkId);
-  const fresh = caches ? outcomes : null;
-  const left = await finishChunks(dependencies, jobId, { none, done, faulty, model, fresh });
-  const embedded = points.length - cached;
+  const left = await finishChunks(dependencies, jobId, { none, done, faulty, model });
+  const embedded = Math.max(0, points.length - cached);
   recordEmbedded(log, jobId, { embedded, cached, released: none.length, refused: faulty.length }, started);
   if (left > 0) {
     throw new RetryableError(`${left} chunks got no usable vector and are tried again`, { code: "EMBEDDING_INVALID" });
+  }
+}
+
+/** @returns why the store can never take them, or null where it has them */
+async function storePoints(vectors: VectorStore, points: readonly VectorPoint[]): Promise<PermanentError | null> {
+  try {
+    await vectors.upsert(points);
+    return null;
+  } catch (error) {
+    if (error instanceof PermanentError) return error;
+    throw error;
   }
 }
 
@@ -116,7 +132,7 @@ async function readPendingChunks(sql: Sql, jobId: string, chunkIds: string[]): P
     join documents d on d.id = c.document_id
     join jobs j on j.id = d.job_id
     where e.chunk_id = any(${chunkIds}::uuid[]) and e.state = 'pending' and j.id = ${jobId}
-      and j.status in ('pending', 'running', 'embedding')`;
+      and (j.status in ('pending', 'running', 'embedding') or j.status = 'completed' and d.generation_active)`;
 }
 
 function toPoint(chunk: PendingChunk, vector: Float32Array): VectorPoint {
@@ -202,10 +218,9 @@ async function embedOrRefuse(embedder: Embedder, texts: string[]): Promise<(Floa
 async function finishChunks(
   { sql, settleJob, log }: EmbedDependencies,
   jobId: string,
-  { none = [], done = [], faulty = [], model, fresh }: FinishedChunks,
+  { none = [], done = [], faulty = [], model }: FinishedChunks,
 ): Promise<number> {
   const { left, settled } = await inTransaction(sql, async (tx) => {
-    if (model !== undefined && fresh) await storeInCache(tx, model, fresh);
     // in one order everywhere, so that two workers with the same chunks wait for each other and not in a circle
     await tx`
       select 1 from embeddings where chunk_id = any(${[...none, ...done, ...faulty]}::uuid[]) order by chunk_id
@@ -224,7 +239,10 @@ async function finishChunks(
     const terminal = finished.filter(({ state }) => state !== "pending").length;
     const waiting = finished.length - terminal;
     if (terminal === 0) return { left: waiting, settled: "unchanged" };
-    await tx`update jobs set unembedded_chunks = unembedded_chunks - ${terminal}, updated_at = now() where id = ${jobId}`;
+    await tx`
+      update jobs set unembedded_chunks = greatest(0, unembedded_chunks - ${terminal}), updated_at = now(),
+        embedding_progress_at = now()
+      where id = ${jobId}`;
     return { left: waiting, settled: await settleJob(tx, jobId, log) };
   });
   if (settled === "completed") {
@@ -243,8 +261,6 @@ interface FinishedChunks {
   faulty?: string[];
   /** Of those that are done. */
   model?: string;
-  /** What goes into the cache. */
-  fresh?: Outcomes | null;
 }
 
 async function storeInCache(tx: Queryable, model: string, outcomes: Outcomes): Promise<void> {

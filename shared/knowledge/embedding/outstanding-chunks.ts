@@ -2,8 +2,8 @@
 import { inTransaction, type Transaction } from "../../platform/database/database.ts";
 import { type EmbedDependencies, MOST_ATTEMPTS } from "./embed-worker.ts";
 
-/** Chunks that are read at once. */
-const MOST_CHUNKS = 1024;
+/** Chunks that are sent at once. */
+const MOST_CHUNKS = 4096;
 
 export async function outstandingChunks(tx: Transaction, generationId: string): Promise<string[]> {
   const rows = await tx<{ id: string }[]>`
@@ -24,7 +24,8 @@ export async function giveUpRefusedChunks(
       where j.id = ${jobId} and d.generation_id = j.generation_id and c.document_id = d.id and e.chunk_id = c.id
         and e.state = 'pending' and e.attempts >= ${MOST_ATTEMPTS}`;
     if (count === 0) return;
-    await tx`update jobs set unembedded_chunks = unembedded_chunks - ${count}, updated_at = now() where id = ${jobId}`;
+    await tx`
+      update jobs set unembedded_chunks = greatest(0, unembedded_chunks - ${count}), updated_at = now() where id = ${jobId}`;
     await settleJob(tx, jobId, log);
   });
 }

@@ -12,7 +12,7 @@ export async function explainNoHits(tx: Transaction, model: string, filter: Sear
   const embedded = (condition: ReturnType<typeof tx>) => tx`
     exists (
       select from documents_active d join chunks c on c.document_id = d.id join embeddings e on e.chunk_id = c.id
-      where e.state = 'done' ${condition} ${filterDocuments(tx, filter)})`;
+      where e.state in ('done', 'pending') ${condition} ${filterDocuments(tx, filter)})`;
   const [held] = await tx<{ same: boolean; other: boolean }[]>`
     select ${embedded(tx`and e.model = ${model}`)} as same, ${embedded(tx`and e.model <> ${model}`)} as other`;
   if (held?.same) {

@@ -1,8 +1,9 @@
 /** The embedder and the store of its vectors, which only make sense together. */
+import type { Sql } from "../../platform/database/database.ts";
 import { onceMade } from "../../platform/once.ts";
 import type { Embedder } from "../embedders/embedder.ts";
 import { rememberQueries } from "../embedders/query-cache.ts";
-import { createEmbedder, type EmbedderConfig, embedderDescriptor } from "../embedders/registry.ts";
+import { configOfModel, createEmbedder, type EmbedderConfig, embedderDescriptor } from "../embedders/registry.ts";
 import { createVectorStore, type VectorStoreConfig } from "../vector-stores/registry.ts";
 import type { VectorStore } from "../vector-stores/vector-store.ts";
 
@@ -14,14 +15,56 @@ export interface OpenVectorSide {
 /** null where embeddings are switched off. */
 export type VectorSide = OpenVectorSide | null;
 
+type VectorSideConfig = EmbedderConfig & VectorStoreConfig;
+
 /** Opens both at the first call and keeps them; a failure is not kept, so the next call tries again. */
-export function openVectorSide(config: EmbedderConfig & VectorStoreConfig): () => Promise<VectorSide> {
+export function openVectorSide(config: VectorSideConfig): () => Promise<VectorSide> {
   return onceMade(() => open(config));
 }
 
-async function open(config: EmbedderConfig & VectorStoreConfig): Promise<VectorSide> {
+async function open(config: VectorSideConfig): Promise<VectorSide> {
   const descriptor = embedderDescriptor(config);
   if (descriptor === null) return null;
   const [embedder, vectors] = await Promise.all([createEmbedder(config), createVectorStore(config, descriptor)]);
   return { embedder: rememberQueries(embedder), vectors };
+}
+
+/** How long a search may take to learn that another model answers. In ms. */
+const SERVING_KNOWN_MS = 10_000;
+
+/**
+ * As `openVectorSide`, for searches: while vectors of the configured model are made, the model before it answers, as
+ * long as the configuration still names what it runs on.
+ * @param onChange called now and then while that is so
+ */
+export function openServingSide(
+  config: VectorSideConfig,
+  sql: Sql,
+  onChange: () => Promise<void>,
+): () => Promise<VectorSide> {
+  const configured = embedderDescriptor(config);
+  const openConfigured = openVectorSide(config);
+  if (configured === null) return openConfigured;
+  const others = new Map<string, () => Promise<VectorSide>>();
+  const readServing = async (): Promise<string> => {
+    const [row] = await sql<{ model: string }[]>`select model from embedding_models where state = 'serving'`;
+    return row?.model ?? configured.model;
+  };
+  let known: { model: Promise<string>; until: number } | undefined;
+  return async () => {
+    if (known === undefined || performance.now() >= known.until) {
+      const model = readServing();
+      known = { model, until: performance.now() + SERVING_KNOWN_MS };
+      // the next one asks again
+      model.catch(() => {
+        known = undefined;
+      });
+      if ((await model) !== configured.model) await onChange();
+    }
+    const serving = await known.model;
+    if (serving === configured.model) return await openConfigured();
+    const before = others.get(serving) ?? openVectorSide(configOfModel(config, serving) ?? config);
+    others.set(serving, before);
+    return await before();
+  };
 }

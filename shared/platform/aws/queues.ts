@@ -1,5 +1,10 @@
 /** Sends messages to the queues. A message is a hint that a row has work; the row decides. */
-import { SendMessageBatchCommand, SendMessageCommand, type SQSClient } from "@aws-sdk/client-sqs";
+import {
+  GetQueueAttributesCommand,
+  SendMessageBatchCommand,
+  SendMessageCommand,
+  type SQSClient,
+} from "@aws-sdk/client-sqs";
 import { systemClock } from "../clock.ts";
 import { PermanentError, RetryableError } from "../errors.ts";
 import { retryTransient } from "../transient-errors.ts";
@@ -177,4 +182,19 @@ function inBatches(all: readonly Outgoing[]): Outgoing[][] {
     }
   }
   return batches;
+}
+
+const COUNTS = [
+  "ApproximateNumberOfMessages",
+  "ApproximateNumberOfMessagesNotVisible",
+  "ApproximateNumberOfMessagesDelayed",
+] as const;
+
+/** @returns a function that counts the messages of a queue, also those in somebody's hands: about, as SQS knows it */
+export function createQueueCounter(sqs: SQSClient, urlPrefix: string): (queue: string) => Promise<number> {
+  return async (queue) => {
+    const asked = new GetQueueAttributesCommand({ QueueUrl: urlPrefix + queue, AttributeNames: [...COUNTS] });
+    const { Attributes = {} } = await sqs.send(asked);
+    return COUNTS.reduce((sum, name) => sum + Number(Attributes[name] ?? 0), 0);
+  };
 }

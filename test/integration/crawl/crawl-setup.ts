@@ -5,8 +5,8 @@ import { type Capture, captureSchema } from "../../../shared/capture/capture.ts"
 import { type CapturesMessage, writeCaptureBatch } from "../../../shared/capture/capture-batch.ts";
 import type { IngestDependencies } from "../../../shared/crawl/ingest/dependencies.ts";
 import { ingestBatch } from "../../../shared/crawl/ingest/ingest-batch.ts";
-import type { JobDependencies } from "../../../shared/crawl/jobs/dependencies.ts";
 import { readJob } from "../../../shared/crawl/jobs/views.ts";
+import type { sweep } from "../../../shared/crawl/recovery/sweep.ts";
 import { crawlConfigSchema, selectionOf } from "../../../shared/crawl/settings/crawl-config.ts";
 import type { NewJob } from "../../../shared/crawl/submit/create-job.ts";
 import { type FetchTask, fetchTaskSchema } from "../../../shared/crawl/tasks/fetch-task.ts";
@@ -21,7 +21,7 @@ import { type TestAws, testAws, testAwsWithoutSqs, testDatabase } from "../../se
 
 const LONGEST_RETRY_DELAY_S = 6;
 
-export type CrawlDependencies = IngestDependencies & JobDependencies;
+export type CrawlDependencies = IngestDependencies & Parameters<typeof sweep>[0];
 
 export interface CrawlSetupOptions {
   embedding?: { maxTokens: number } | null;
@@ -36,6 +36,8 @@ export async function crawlSetup({ embedding = null, sqs = false }: CrawlSetupOp
     sql,
     objects: createObjectStore(aws.s3, aws.bucket),
     queues: aws.queues,
+    messagesIn: aws.messagesIn,
+    embeddingModel: null,
     flags: createJobFlags(aws.dynamo, aws.stateTable),
     log: createLogger({}, "debug", (line) => lines.push(line)),
     embedding,

@@ -137,6 +137,41 @@ test("chunks whose embed task was lost are sent again once nothing has moved for
   expect(await sweep(setup.dependencies, Date.now())).toMatchObject({ resentChunks: 0 });
 });
 
+test("chunks are not sent again while messages of their queue wait, unless these have come to their end", async () => {
+  const setup = await crawlSetup({ embedding: { maxTokens: 128 } });
+  await createJob(setup.dependencies, newJob(["http://a.example/"]));
+  await setup.crawl(home);
+  const silentFor = (minutes: number) =>
+    setup.sql`update jobs set updated_at = now() - ${minutes} * interval '1 minute'`;
+  await silentFor(5);
+  expect(await sweep(setup.dependencies, Date.now())).toMatchObject({ resentChunks: 0 });
+  await silentFor(11);
+  await setup.sql`update jobs set crawl_ended_at = now()`;
+  expect((await sweep(setup.dependencies, Date.now())).resentChunks).toBeGreaterThan(0);
+  expect(await sweep(setup.dependencies, Date.now())).toMatchObject({ resentChunks: 0 });
+});
+
+test("a job completes without its vectors once none has come for a while, and asks for them until they are there", async () => {
+  const setup = await crawlSetup({ embedding: { maxTokens: 128 } });
+  const job = await createJob(setup.dependencies, newJob(["http://a.example/"]));
+  await setup.crawl(home);
+  await setup.aws.receive("embed-normal");
+  expect(await sweep(setup.dependencies, Date.now())).toMatchObject({ jobsBeforeVectors: 0 });
+  await setup.sql`update jobs set crawl_ended_at = now() - interval '1 hour'`;
+  await setup.sql`update jobs set embedding_progress_at = now() - interval '9 minutes'`;
+  expect(await sweep(setup.dependencies, Date.now())).toMatchObject({ jobsBeforeVectors: 0 });
+  await setup.sql`update jobs set embedding_progress_at = now() - interval '11 minutes'`;
+  expect(await sweep(setup.dependencies, Date.now())).toMatchObject({ jobsBeforeVectors: 1 });
+  const { status, counts } = (await readJob(setup.sql, job.job_id)) ?? {};
+  expect([status, counts?.unembedded_chunks]).toEqual(["completed", counts?.chunks]);
+  expect(await setup.sql`select from documents_active`).toHaveLength(counts?.documents ?? -1);
+  await stall(setup);
+  // the marker stays for as long as vectors are wanted
+  const later = Date.now() + 3_600_000;
+  expect(await sweep(setup.dependencies, later)).toMatchObject({ resentChunks: counts?.chunks });
+  expect(await setup.dependencies.flags.activeSince()).toBeDefined();
+});
+
 test("a job whose pending chunks went with their documents does not wait for them", async () => {
   const setup = await crawlSetup({ embedding: { maxTokens: 128 } });
   const job = await createJob(setup.dependencies, newJob(["http://a.example/"]));

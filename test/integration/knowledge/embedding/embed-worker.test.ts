@@ -205,6 +205,43 @@ describe("embedding a task's chunks", () => {
     expect(await jobState(sql, jobId)).toMatchObject({ status: "running", unembedded: 1, states: ["pending"] });
   });
 
+  test("what was embedded while the store was down is not embedded again", async () => {
+    const { sql, embedder, vectors, dependencies } = await setup();
+    const { jobId, chunkIds } = await startJob(sql, ["abc"]);
+    const upsert = vi.spyOn(vectors, "upsert");
+    for (let delivery = 0; delivery < 3; delivery++) {
+      upsert.mockRejectedValueOnce(new RetryableError("down", { code: "VECTOR_STORE_UNAVAILABLE" }));
+      await expect(embedChunks(dependencies, { jobId, chunkIds })).rejects.toThrow("down");
+    }
+    await embedChunks(dependencies, { jobId, chunkIds });
+    expect(embedder.texts).toEqual(["abc"]);
+    expect(await jobState(sql, jobId)).toMatchObject({ status: "completed", states: ["done"] });
+  });
+
+  test("a job whose vectors the store can never take ends without them", async () => {
+    const { sql, vectors, dependencies } = await setup();
+    const { jobId, chunkIds } = await startJob(sql, ["abc", "def"]);
+    vi.spyOn(vectors, "upsert").mockRejectedValue(new PermanentError("no", { code: "VECTOR_STORE_REFUSED" }));
+    for (let attempt = 1; attempt < MOST_ATTEMPTS; attempt++) {
+      await expect(embedChunks(dependencies, { jobId, chunkIds })).rejects.toBeInstanceOf(RetryableError);
+    }
+    await embedChunks(dependencies, { jobId, chunkIds });
+    expect(await jobState(sql, jobId)).toMatchObject({ status: "completed", states: ["failed", "failed"] });
+  });
+
+  test("vectors follow a job that has completed before them, and not one that was replaced", async () => {
+    const { sql, vectors, dependencies } = await setup();
+    for (const active of [true, false]) {
+      const { jobId, chunkIds } = await startJob(sql, ["abc"]);
+      await sql`update jobs set status = 'completed' where id = ${jobId}`;
+      await sql`update documents set generation_active = ${active} where job_id = ${jobId}`;
+      await embedChunks(dependencies, { jobId, chunkIds });
+      const expected = active ? { unembedded: 0, states: ["done"] } : { unembedded: 1, states: ["pending"] };
+      expect(await jobState(sql, jobId)).toMatchObject({ status: "completed", ...expected });
+    }
+    expect((await vectors.scan(null, 10)).ids).toHaveLength(1);
+  });
+
   test.each(["poison", "refused"])("a chunk whose vector is %s fails alone, and the job still ends", async (fault) => {
     const { sql, dependencies } = await setup();
     const { jobId, chunkIds } = await startJob(sql, ["abc", `${fault} text`, "def"]);

@@ -1,0 +1,107 @@
+/**
+ * A change of the embedding model: the vectors of the one before answer searches until each visible chunk has one of
+ * the new model, and then go. Chunks are embedded anew as those of jobs are: their rows wait, their jobs count them,
+ * and the sweep sends them.
+ */
+import { inTransaction, type Sql, type Transaction } from "../../platform/database/database.ts";
+import type { EmbedderDescriptor } from "../embedders/embedder.ts";
+
+export type EmbeddingModel = Pick<EmbedderDescriptor, "model" | "dimension">;
+
+/** Chunks that are asked for in one transaction. */
+const BATCH = 2_000;
+
+/**
+ * Asks for vectors of the configured model where visible chunks have another's, and lets it answer searches once none
+ * has.
+ * @param hasTime asked before each batch
+ * @returns how many chunks were asked for
+ */
+export async function changeModel(sql: Sql, configured: EmbeddingModel, hasTime: () => boolean): Promise<number> {
+  const serving = await servingModel(sql);
+  if (serving?.model === configured.model && serving.dimension === configured.dimension) return 0;
+  if (serving === undefined) {
+    await sql`
+      insert into embedding_models (model, dimension, state) values (${configured.model}, ${configured.dimension}, 'serving')
+      on conflict do nothing`;
+    return 0;
+  }
+  let asked = 0;
+  while (hasTime()) {
+    const ids = await visibleChunks(sql, configured.model, BATCH);
+    if (ids.length === 0) break;
+    asked += await inTransaction(sql, (tx) => askAgain(tx, ids));
+  }
+  if (asked === 0 && hasTime()) await serveIfWhole(sql, serving, configured);
+  return asked;
+}
+
+export async function servingModel(sql: Sql): Promise<EmbeddingModel | undefined> {
+  const [row] = await sql<EmbeddingModel[]>`select model, dimension from embedding_models where state = 'serving'`;
+  return row;
+}
+
+/** Chunks of completed jobs that are done with, by another model. */
+async function visibleChunks(sql: Sql, model: string, limit: number): Promise<string[]> {
+  const rows = await sql<{ id: string }[]>`
+    select e.chunk_id as id
+    from embeddings e join chunks c on c.id = e.chunk_id join documents d on d.id = c.document_id
+      join jobs j on j.id = d.job_id
+    where e.state = 'done' and e.model <> ${model} and d.generation_active and j.status = 'completed'
+    limit ${limit}`;
+  return rows.map(({ id }) => id);
+}
+
+/**
+ * Has chunks that are done with wait for a vector once more. The row keeps the model that it had.
+ * @returns how many wait now
+ */
+export async function askAgain(tx: Transaction, chunkIds: readonly string[]): Promise<number> {
+  const rows = await tx<{ chunks: number }[]>`
+    with again as (
+      update embeddings e set state = 'pending', attempts = 0 from chunks c, documents d, jobs j
+      where e.chunk_id = any(${chunkIds as string[]}::uuid[]) and e.state = 'done' and c.id = e.chunk_id
+        and d.id = c.document_id and d.generation_active and j.id = d.job_id and j.status = 'completed'
+      returning j.id as job_id)
+    update jobs set unembedded_chunks = unembedded_chunks + a.chunks
+    from (select job_id, count(*)::int as chunks from again group by job_id) a where jobs.id = a.job_id
+    returning a.chunks`;
+  return rows.reduce((sum, { chunks }) => sum + chunks, 0);
+}
+
+/** Chunks of jobs that still run are not visible, and those that no model could embed want nothing more. */
+async function serveIfWhole(sql: Sql, before: EmbeddingModel, configured: EmbeddingModel): Promise<void> {
+  await inTransaction(sql, async (tx) => {
+    const [left] = await tx`
+      select from jobs j where j.status = 'completed' and j.unembedded_chunks > 0 and exists (
+        select from documents d join chunks c on c.document_id = d.id join embeddings e on e.chunk_id = c.id
+        where d.job_id = j.id and d.generation_active and e.state = 'pending' and e.model <> ${configured.model})
+      limit 1`;
+    if (left !== undefined) return;
+    await tx`
+      update embedding_models set state = 'leaving', changed_at = now()
+      where model = ${before.model} and model <> ${configured.model}`;
+    await tx`
+      insert into embedding_models (model, dimension, state) values (${configured.model}, ${configured.dimension}, 'serving')
+      on conflict (model) do update set state = 'serving', dimension = excluded.dimension, changed_at = now()`;
+  });
+}
+
+/** Searches may still be asking the model that was replaced: its vectors stay for so long. */
+const LEAVING_GRACE = "2 minutes";
+
+/**
+ * Removes the vectors of models that answer no more.
+ * @param drop removes all vectors of a model
+ * @returns how many models went
+ */
+export async function dropLeavingModels(sql: Sql, drop: (model: EmbeddingModel) => Promise<void>): Promise<number> {
+  const leaving = await sql<EmbeddingModel[]>`
+    select model, dimension from embedding_models
+    where state = 'leaving' and changed_at < now() - ${LEAVING_GRACE}::interval`;
+  for (const model of leaving) {
+    await drop(model);
+    await sql`delete from embedding_models where model = ${model.model} and state = 'leaving'`;
+  }
+  return leaving.length;
+}
