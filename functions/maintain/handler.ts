@@ -1,7 +1,7 @@
 /**
- * Removes replaced generations with their vectors and expired results, compares the vector store with the rows, analyses
- * chunks of an earlier version anew, refreshes the corpus statistics, ages the embedding cache. Each step is done
- * whatever becomes of the others.
+ * Removes replaced generations with their vectors and expired results, compares the vector store with the rows,
+ * analyses chunks of an earlier version anew, refreshes the corpus statistics, ages the embedding cache. Each step is
+ * done whatever becomes of the others.
  */
 import { z } from "zod";
 import { removeExpiredDiscoveries } from "../../shared/crawl/discovery/jobs.ts";

@@ -189,7 +189,7 @@ function queueNamed(queues: ReadonlyMap<string, Queue>, name: string): Queue {
 
 /** Whether it needs the default model's files. */
 const embedsItself = (spec: FunctionSpec, { settings }: Pick<Surroundings, "settings">): boolean =>
-  spec.grants.embedder === true && defaultEmbedder(settings) === "static";
+  spec.grants.embedder === true && defaultEmbedder(settings) !== "none";
 
 function environmentOf(spec: FunctionSpec, { settings, data, rendering }: Surroundings): Record<string, string> {
   const { region, urlSuffix, account } = Stack.of(data);

@@ -49,16 +49,16 @@ beforeEach(async () => {
   return () => rm(directory, { recursive: true, force: true });
 });
 
-const before = () => loadConfig({ EMBEDDER__PROVIDER: "static", VECTORS__SQLITE_PATH: path });
-const after = () => loadConfig({ ...server.env, VECTORS__SQLITE_PATH: path });
-const modelAfter = () => ({ model: after().teiModel, dimension: after().teiDimension });
+const formerConfig = () => loadConfig({ EMBEDDER__PROVIDER: "static", VECTORS__SQLITE_PATH: path });
+const newConfig = () => loadConfig({ ...server.env, VECTORS__SQLITE_PATH: path });
+const newModel = () => ({ model: newConfig().teiModel, dimension: newConfig().teiDimension });
 
 /** Pages that a completed job has embedded. */
 async function embeddedPages(config: Config, texts: string[]): Promise<{ jobId: string; chunkIds: string[] }> {
   const [jobId, generationId] = [uuidv7(), uuidv7()];
   await sql`
-    insert into jobs (id, kind, status, generation_id, settings, crawled, unembedded_chunks)
-    values (${jobId}, 'pages', 'embedding', ${generationId}, ${sql.json(SETTINGS)}, 1, ${texts.length})`;
+    insert into jobs (id, kind, status, generation_id, settings, discovered, crawled, unembedded_chunks)
+    values (${jobId}, 'pages', 'embedding', ${generationId}, ${sql.json(SETTINGS)}, 1, 1, ${texts.length})`;
   const pages = texts.map((text) => ({ url: `https://site.example/${jobId}/${text.length}`, chunks: [text] }));
   const chunkIds = await addPages(sql, pages, { generationId, active: false });
   await sql`update documents set job_id = ${jobId} where generation_id = ${generationId}`;
@@ -78,16 +78,16 @@ async function outstanding(jobId: string): Promise<string[]> {
   return await sql.begin((tx) => outstandingChunks(tx, job?.generation ?? ""));
 }
 
-const storeOf = (config: Config, model = modelAfter()) => createVectorStore(config, { ...STATIC_DESCRIPTOR, ...model });
+const storeOf = (config: Config, model = newModel()) => createVectorStore(config, { ...STATIC_DESCRIPTOR, ...model });
 
 describe("a change of the model", () => {
   test("leaves searches to the vectors of the model before until all are made anew, and then drops these", async () => {
     expect(await changeModel(sql, STATIC_DESCRIPTOR, ALWAYS)).toBe(0);
     const texts = ["The harbour café serves fresh bread.", "Tides rise and fall because of the moon's gravity."];
-    const { jobId, chunkIds } = await embeddedPages(before(), texts);
+    const { jobId, chunkIds } = await embeddedPages(formerConfig(), texts);
     const woken: string[] = [];
     const ask = async () => {
-      const vectorSide = openServingSide(after(), sql, async () => void woken.push("woken"));
+      const vectorSide = openServingSide(newConfig(), sql, async () => void woken.push("woken"));
       const asked = { query: "what does lunar attraction do to the sea?", mode: "vector", limit: 1 } as const;
       const { results, missing } = await answerSearch({ sql, vectorSide }, asked);
       const side = await vectorSide();
@@ -97,38 +97,38 @@ describe("a change of the model", () => {
     expect(await ask()).toEqual(asBefore);
     expect(woken).toEqual(["woken"]);
     // bounded, and gone on with
-    expect(await changeModel(sql, modelAfter(), () => false)).toBe(0);
-    expect(await changeModel(sql, modelAfter(), ALWAYS)).toBe(2);
-    expect(await changeModel(sql, modelAfter(), ALWAYS)).toBe(0);
+    expect(await changeModel(sql, newModel(), () => false)).toBe(0);
+    expect(await changeModel(sql, newModel(), ALWAYS)).toBe(2);
+    expect(await changeModel(sql, newModel(), ALWAYS)).toBe(0);
     expect(await ask()).toEqual(asBefore);
     const [first = "", ...rest] = await outstanding(jobId);
-    await embed(after(), { jobId, chunkIds: [first] });
-    expect(await changeModel(sql, modelAfter(), ALWAYS)).toBe(0);
+    await embed(newConfig(), { jobId, chunkIds: [first] });
+    expect(await changeModel(sql, newModel(), ALWAYS)).toBe(0);
     expect(await ask()).toEqual(asBefore);
-    await embed(after(), { jobId, chunkIds: rest });
-    expect(await changeModel(sql, modelAfter(), ALWAYS)).toBe(0);
-    expect(await servingModel(sql)).toEqual(modelAfter());
-    expect(await ask()).toMatchObject({ missing: [], model: modelAfter().model });
+    await embed(newConfig(), { jobId, chunkIds: rest });
+    expect(await changeModel(sql, newModel(), ALWAYS)).toBe(0);
+    expect(await servingModel(sql)).toEqual(newModel());
+    expect(await ask()).toMatchObject({ missing: [], model: newModel().model });
 
     const drop = async (model: { model: string; dimension: number }) => {
-      const store = await storeOf(after(), model);
+      const store = await storeOf(newConfig(), model);
       await store.drop();
       await store.close();
     };
     expect(await dropLeavingModels(sql, drop)).toBe(0);
     await sql`update embedding_models set changed_at = now() - interval '1 hour'`;
     expect(await dropLeavingModels(sql, drop)).toBe(1);
-    const left = await storeOf(before(), STATIC_DESCRIPTOR);
+    const left = await storeOf(formerConfig(), STATIC_DESCRIPTOR);
     expect(await left.isEmpty(AbortSignal.timeout(1_000))).toBe(true);
     await left.close();
     expect((await ask()).missing).toEqual([]);
   });
 
   test("to one that the configuration knows nothing else of goes by words, and says so", async () => {
-    await embeddedPages(before(), ["ebb and flood"]);
+    await embeddedPages(formerConfig(), ["ebb and flood"]);
     await sql`update embeddings set model = 'gone'`;
     await sql`insert into embedding_models (model, dimension, state) values ('gone', 4, 'serving')`;
-    const vectorSide = openServingSide(after(), sql, async () => {});
+    const vectorSide = openServingSide(newConfig(), sql, async () => {});
     const { results, missing } = await answerSearch({ sql, vectorSide }, { query: "ebb", mode: "hybrid", limit: 1 });
     expect(results).toHaveLength(1);
     expect(missing).toMatchObject([{ side: "vector", code: "VECTORS_OF_ANOTHER_MODEL" }]);
@@ -137,41 +137,41 @@ describe("a change of the model", () => {
 
 describe("the comparison of store and rows", () => {
   test("removes points without rows, and asks again for vectors that are lost", async () => {
-    const { jobId, chunkIds } = await embeddedPages(after(), ["ebb", "flood", "calm weather"]);
+    const { jobId, chunkIds } = await embeddedPages(newConfig(), ["ebb", "flood", "calm weather"]);
     const [lost = "", gone = "", kept = ""] = chunkIds;
-    const store = await storeOf(after());
+    const store = await storeOf(newConfig());
     await store.deletePoints([lost]);
     await sql`delete from documents where id = (select document_id from chunks where id = ${gone})`;
-    const compare = (next: string | null = null) => compareStore(sql, store, modelAfter().model, next, ALWAYS);
+    const compare = (next: string | null = null) => compareStore(sql, store, newModel().model, next, ALWAYS);
     expect(await compare()).toEqual({ removedPoints: 1, lostChunks: 1, next: null });
     expect((await store.scan(null, 10)).ids).toEqual([kept]);
     expect(await compare()).toEqual({ removedPoints: 0, lostChunks: 0, next: null });
     expect(await outstanding(jobId)).toEqual([lost]);
-    await embed(after(), { jobId, chunkIds: [lost] });
+    await embed(newConfig(), { jobId, chunkIds: [lost] });
     expect((await store.scan(null, 10)).ids).toEqual([lost, kept].toSorted());
     expect(await sql`select from jobs where unembedded_chunks = 0 and status = 'completed'`).toHaveLength(1);
     await store.close();
   });
 
   test("makes the vectors of an emptied store anew, and those of no job that still runs", async () => {
-    const { jobId, chunkIds } = await embeddedPages(after(), ["ebb", "flood"]);
-    const running = await embeddedPages(after(), ["calm weather"]);
+    const { jobId, chunkIds } = await embeddedPages(newConfig(), ["ebb", "flood"]);
+    const running = await embeddedPages(newConfig(), ["calm weather"]);
     await sql`update jobs set status = 'running' where id = ${running.jobId}`;
-    const store = await storeOf(after());
+    const store = await storeOf(newConfig());
     await store.drop();
-    const compared = await compareStore(sql, store, modelAfter().model, null, ALWAYS);
+    const compared = await compareStore(sql, store, newModel().model, null, ALWAYS);
     expect(compared).toEqual({ removedPoints: 0, lostChunks: 2, next: null });
     expect((await outstanding(jobId)).toSorted()).toEqual(chunkIds.toSorted());
     await store.close();
   });
 
   test("goes on where its time ended", async () => {
-    await embeddedPages(after(), ["ebb", "flood"]);
-    const store = await storeOf(after());
+    await embeddedPages(newConfig(), ["ebb", "flood"]);
+    const store = await storeOf(newConfig());
     const stopped = await compareStore(
       sql,
       store,
-      modelAfter().model,
+      newModel().model,
       "01990000-0000-7000-8000-000000000001",
       () => false,
     );
