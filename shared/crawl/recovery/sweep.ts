@@ -28,8 +28,8 @@ import {
   stalledJobs,
 } from "./sweep-queries.ts";
 
-/** Longest that a job takes from setting the marker to its commit. */
-const MARKER_GRACE_MS = 120_000;
+/** Longest that a job takes from setting the marker to its commit, and that maintenance takes to see it. */
+const MARKER_GRACE_MS = 360_000;
 
 export interface Swept {
   /** False where the marker says that no job is unfinished. */
