@@ -152,8 +152,8 @@ export const CONFIG_FIELDS = {
   crawl4aiTimeoutS: field("CRAWL4AI__TIMEOUT_S", integer(60, 1, 600), "Longest wait for a page of that server"),
   embedder: field(
     "EMBEDDER__PROVIDER",
-    z.enum(["static", "tei", "none"]).optional(),
-    "Where embeddings come from; unset: tei when TEI__URL is set, else static",
+    z.enum(["static", "tei", "openai", "none"]).optional(),
+    "Where embeddings come from; unset: tei when TEI__URL is set, openai when OPENAI__URL is, else static",
   ),
   embedderModelPath: field(
     "EMBEDDER__MODEL_PATH",
@@ -161,6 +161,7 @@ export const CONFIG_FIELDS = {
     "Folder with the files of the static model; empty: those of the repository",
   ),
   teiUrl: field("TEI__URL", z.string().default(""), "Text Embeddings Inference server"),
+  teiApiKey: field("TEI__API_KEY", z.string().default(""), "The `--api-key` of that server"),
   teiModel: field(
     "TEI__EMBEDDING_MODEL",
     z.string().default("Qwen/Qwen3-Embedding-0.6B"),
@@ -169,6 +170,20 @@ export const CONFIG_FIELDS = {
   teiDimension: field("TEI__EMBEDDING_DIMENSION", integer(1024, 1, 65_536), "Length of that model's vectors"),
   teiTimeoutS: field("TEI__TIMEOUT_S", integer(60, 1), "Longest wait for an answer of the server"),
   embedBatchSize: field("TEI__BATCH_SIZE", integer(32, 1, 256), "Chunks per embedding call"),
+  openAiUrl: field(
+    "OPENAI__URL",
+    z.string().default(""),
+    "Server with OpenAI's API for embeddings, up to and with its version, as in `https://api.openai.com/v1`",
+  ),
+  openAiApiKey: field("OPENAI__API_KEY", z.string().default(""), "API key of that server"),
+  openAiModel: field(
+    "OPENAI__EMBEDDING_MODEL",
+    z.string().min(1).default("text-embedding-3-small"),
+    "Model that is asked for; names the vector collection",
+  ),
+  openAiDimension: field("OPENAI__EMBEDDING_DIMENSION", integer(1536, 1, 65_536), "Length of that model's vectors"),
+  openAiTimeoutS: field("OPENAI__TIMEOUT_S", integer(60, 1), "Longest wait for an answer of the server"),
+  openAiBatchSize: field("OPENAI__BATCH_SIZE", integer(64, 1, 2_048), "Chunks per embedding call"),
   qdrantUrl: field("QDRANT__URL", z.string().default(""), "Qdrant server; empty: sqlite-vec"),
   qdrantApiKey: field("QDRANT__API_KEY", z.string().default(""), "Qdrant API key"),
   qdrantCollection: field("QDRANT__COLLECTION", z.string().default("strandline"), "Prefix of the collection names"),

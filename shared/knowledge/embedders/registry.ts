@@ -5,12 +5,16 @@
 import type { Config } from "../../platform/config.ts";
 import { ApiError } from "../../platform/errors.ts";
 import type { Embedder, EmbedderDescriptor } from "./embedder.ts";
+import { openAiDescriptor, teiDescriptor } from "./server-descriptors.ts";
 import { STATIC_DESCRIPTOR } from "./static/static-descriptor.ts";
-import { teiDescriptor } from "./tei-descriptor.ts";
 
 export type EmbedderConfig = Pick<
   Config,
-  "embedder" | "embedderModelPath" | "teiUrl" | "teiModel" | "teiDimension" | "teiTimeoutS" | "embedBatchSize"
+  | "embedder"
+  | "embedderModelPath"
+  | "embedBatchSize"
+  | `tei${"Url" | "ApiKey" | "Model" | "Dimension" | "TimeoutS"}`
+  | `openAi${"Url" | "ApiKey" | "Model" | "Dimension" | "TimeoutS" | "BatchSize"}`
 >;
 
 /** What the rest must know of the configured model, without loading it; null where embeddings are switched off. */
@@ -18,6 +22,8 @@ export function embedderDescriptor(config: EmbedderConfig): EmbedderDescriptor |
   switch (embedderProvider(config)) {
     case "tei":
       return teiDescriptor(config);
+    case "openai":
+      return openAiDescriptor(config);
     case "static":
       return STATIC_DESCRIPTOR;
     case "none":
@@ -35,9 +41,20 @@ export async function createEmbedder(config: EmbedderConfig): Promise<Embedder> 
       const { createTeiEmbedder } = await import("./tei.ts");
       return createTeiEmbedder({
         url: config.teiUrl,
+        apiKey: config.teiApiKey,
         descriptor: teiDescriptor(config),
         timeoutMs: config.teiTimeoutS * 1000,
         batchSize: config.embedBatchSize,
+      });
+    }
+    case "openai": {
+      const { createOpenAiEmbedder } = await import("./openai.ts");
+      return createOpenAiEmbedder({
+        url: config.openAiUrl,
+        apiKey: config.openAiApiKey,
+        descriptor: openAiDescriptor(config),
+        timeoutMs: config.openAiTimeoutS * 1000,
+        batchSize: config.openAiBatchSize,
       });
     }
     case "static": {
@@ -51,9 +68,9 @@ export async function createEmbedder(config: EmbedderConfig): Promise<Embedder> 
 
 /** The configuration by which this model answers, where its server or its files are configured; else undefined. */
 export function configOfModel<C extends EmbedderConfig>(config: C, model: string): C | undefined {
-  const providers = ["static", "tei"] as const;
+  const providers = ["static", "tei", "openai"] as const;
   return providers
-    .filter((provider) => provider !== "tei" || config.teiUrl !== "")
+    .filter((provider) => provider === "static" || urlOf(config, provider) !== "")
     .map((embedder) => ({ ...config, embedder }))
     .find((other) => embedderDescriptor(other)?.model === model);
 }
@@ -67,10 +84,16 @@ export function embedderNotConfigured(): ApiError {
   );
 }
 
-function embedderProvider({ embedder, teiUrl }: EmbedderConfig): "static" | "tei" | "none" {
-  const provider = embedder ?? (teiUrl === "" ? "static" : "tei");
-  if (provider === "tei" && teiUrl === "") {
-    throw new Error("EMBEDDER__PROVIDER is tei, but TEI__URL is empty: set it to the server's address");
+function embedderProvider(config: EmbedderConfig): "static" | "none" | Server {
+  const servers = ["tei", "openai"] as const;
+  const provider = config.embedder ?? servers.find((server) => urlOf(config, server) !== "") ?? "static";
+  if ((provider === "tei" || provider === "openai") && urlOf(config, provider) === "") {
+    const setting = `${provider.toUpperCase()}__URL`;
+    throw new Error(`EMBEDDER__PROVIDER is ${provider}, but ${setting} is empty: set it to the server's address`);
   }
   return provider;
 }
+
+type Server = "tei" | "openai";
+const urlOf = ({ teiUrl, openAiUrl }: EmbedderConfig, server: Server): string =>
+  server === "tei" ? teiUrl : openAiUrl;

@@ -197,7 +197,7 @@ async function readCache(
   return vectors.filter(([, vector]) => embeddingFault(vector, dimension) === undefined);
 }
 
-/** Where a whole batch is refused, each text is tried by itself: only the guilty one shall suffer. */
+/** Where a batch is refused its halves are tried, down to single texts: only the guilty one shall suffer. */
 async function embedOrRefuse(embedder: Embedder, texts: string[]): Promise<(Float32Array | PermanentError | null)[]> {
   if (texts.length === 0) return [];
   try {
@@ -206,9 +206,9 @@ async function embedOrRefuse(embedder: Embedder, texts: string[]): Promise<(Floa
     if (!(error instanceof PermanentError)) throw error;
     if (texts.length === 1) return [error];
   }
-  const vectors: (Float32Array | PermanentError | null)[] = [];
-  for (const text of texts) vectors.push(...(await embedOrRefuse(embedder, [text])));
-  return vectors;
+  const middle = texts.length >> 1;
+  const first = await embedOrRefuse(embedder, texts.slice(0, middle));
+  return [...first, ...(await embedOrRefuse(embedder, texts.slice(middle)))];
 }
 
 /**

@@ -28,6 +28,7 @@ const REST_MS = 5_000;
 const REASONS: Readonly<Record<string, string>> = {
   EMBEDDER_UNAVAILABLE: "the embedder does not answer",
   EMBEDDER_BUSY: "the embedder is overloaded",
+  EMBEDDER_KEY_REFUSED: "the embedder refuses the key that it is asked with",
   EMBEDDER_REFUSED: "the embedder refuses this query",
   EMBEDDER_ANSWER_INVALID: "the embedder's answer holds no vectors",
   EMBEDDER_MODEL_MISMATCH: "the embedding server runs another model than it is configured for",

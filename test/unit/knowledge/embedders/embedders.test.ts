@@ -8,6 +8,19 @@ describe("which embedder is configured", () => {
     [{}, "strandline-static-16-languages", 256],
     [{ TEI__URL: "http://tei" }, "Qwen/Qwen3-Embedding-0.6B", 1024],
     [{ TEI__URL: "http://tei", EMBEDDER__PROVIDER: "static" }, "strandline-static-16-languages", 256],
+    [{ OPENAI__URL: "http://vllm/v1" }, "text-embedding-3-small", 1536],
+    [{ OPENAI__URL: "http://vllm/v1", TEI__URL: "http://tei" }, "Qwen/Qwen3-Embedding-0.6B", 1024],
+    [
+      {
+        OPENAI__URL: "http://v/v1",
+        OPENAI__EMBEDDING_MODEL: "m",
+        OPENAI__EMBEDDING_DIMENSION: "8",
+        TEI__URL: "http://t",
+        EMBEDDER__PROVIDER: "openai",
+      },
+      "m",
+      8,
+    ],
     [{ TEI__URL: "http://tei", TEI__EMBEDDING_MODEL: "m", TEI__EMBEDDING_DIMENSION: "8" }, "m", 8],
   ])("%j", async (env, model, dimension) => {
     const config = loadConfig(env);
@@ -21,8 +34,11 @@ describe("which embedder is configured", () => {
     await expect(createEmbedder(config)).rejects.toMatchObject({ status: 400, code: "EMBEDDER_NOT_CONFIGURED" });
   });
 
-  test("tei without an address stops the start", () => {
-    expect(() => embedderDescriptor(loadConfig({ EMBEDDER__PROVIDER: "tei" }))).toThrow("TEI__URL");
+  test.each([
+    ["tei", "TEI__URL"],
+    ["openai", "OPENAI__URL"],
+  ])("%s without an address stops the start", (provider, setting) => {
+    expect(() => embedderDescriptor(loadConfig({ EMBEDDER__PROVIDER: provider }))).toThrow(setting);
   });
 });
 

@@ -1,0 +1,58 @@
+/** Calls to servers of embeddings, and what their refusals mean. */
+import { PermanentError, RetryableError, ThrottledError } from "../../platform/errors.ts";
+import { CallFailed, callJson, type JsonCall, type JsonReply, jsonIfAny } from "../../platform/json-client.ts";
+import { retryAfterMs } from "../../platform/retry-after.ts";
+
+/** Names of settings, for whoever has to mend them. */
+export interface ServerSettings {
+  url: string;
+  apiKey: string;
+  batchSize: string;
+}
+
+/** @returns a reply with a status of success, or one that is allowed */
+export async function askServer(
+  call: JsonCall,
+  settings: ServerSettings,
+  allowed: readonly number[] = [],
+): Promise<JsonReply> {
+  const reply = await callJson(call).catch((cause: unknown) => {
+    const why = cause instanceof CallFailed ? ` (${cause.reason})` : "";
+    throw new RetryableError(`The embedding server did not answer${why}: check ${settings.url} and that it runs`, {
+      code: "EMBEDDER_UNAVAILABLE",
+      cause,
+    });
+  });
+  if ((reply.status >= 200 && reply.status <= 299) || allowed.includes(reply.status)) return reply;
+  throw refusal(reply, settings);
+}
+
+/** Only a refused input is final; everything else passes, or waits for whoever runs it. */
+function refusal(reply: JsonReply, settings: ServerSettings): RetryableError | PermanentError {
+  const { status, headers } = reply;
+  const message = `The embedding server answered ${status}${reasonOf(jsonIfAny(reply))}`;
+  if (status === 401 || status === 403) {
+    return new RetryableError(`${message}. Check ${settings.apiKey}`, { code: "EMBEDDER_KEY_REFUSED" });
+  }
+  if (status === 413 || status === 422 || status === 400) {
+    return new PermanentError(`${message}. If its batch limit is below ${settings.batchSize}, lower that`, {
+      code: "EMBEDDER_REFUSED",
+    });
+  }
+  const wait = status === 429 ? retryAfterMs(headers["retry-after"], Date.now()) : undefined;
+  if (wait !== undefined && wait > 0) return new ThrottledError(message, { code: "EMBEDDER_BUSY", retryAfterMs: wait });
+  return new RetryableError(message, { code: status === 429 ? "EMBEDDER_BUSY" : "EMBEDDER_UNAVAILABLE" });
+}
+
+/** TEI says `{error: text}`, OpenAI `{error: {message: text}}`. */
+function reasonOf(body: unknown): string {
+  if (typeof body !== "object" || body === null || !("error" in body)) return "";
+  const { error } = body;
+  if (typeof error === "string") return `: ${error}`;
+  return typeof error === "object" && error !== null && "message" in error ? `: ${String(error.message)}` : "";
+}
+
+export const unusableAnswer = (texts: number) =>
+  new RetryableError(`The embedding server's answer is not ${texts} arrays of numbers`, {
+    code: "EMBEDDER_ANSWER_INVALID",
+  });
