@@ -6,19 +6,28 @@ import { createApi } from "../adapters/api/api.ts";
 import { defineRoute } from "../adapters/api/route.ts";
 import type { SearchApi } from "./dependencies.ts";
 import { searchDependencies } from "./dependencies.ts";
-import { refuseWhatIsMissing, searchBodySchema, searchResponseSchema, searchResultJson } from "./search-json.ts";
+import {
+  fusionJson,
+  refuseWhatIsMissing,
+  searchBodySchema,
+  searchFilter,
+  searchFusion,
+  searchResponseSchema,
+  searchResultJson,
+} from "./search-json.ts";
 
 /** Vectors are to be made: they are lost, or of another model. */
 const WANTS_VECTORS: ReadonlySet<string> = new Set(["VECTOR_STORE_EMPTY", "VECTORS_OF_ANOTHER_MODEL"]);
 
 function searchRoute(path: `/${string}`, mode: SearchRequest["mode"], summary: string) {
   return defineRoute(
-    { method: "POST", path, scope: "read", summary, body: searchBodySchema, response: searchResponseSchema },
+    { method: "POST", path, scope: "read", summary, body: searchBodySchema(mode), response: searchResponseSchema },
     async ({ body, log }, api: SearchApi) => {
       refuseWhatIsMissing(body);
-      const { query, limit, min_score: minScore, collection_ids: collectionIds, domains } = body;
-      const filter = { ...(collectionIds && { collectionIds }), ...(domains && { domains }) };
-      const asked = { query, mode, limit, minScore, filter };
+      const { query, limit, min_score: minScore, expand_chunks: expand, explain } = body;
+      const fusion = searchFusion(body);
+      const filter = searchFilter(body);
+      const asked = { query, mode, limit, minScore, filter, expand, ...(fusion && { fusion }) };
       const { answer, latencyMs } = await measured(log, mode, () => answerSearch(api, asked));
       const { results, missing } = answer;
       for (const { side, code, cause } of missing) {
@@ -27,8 +36,9 @@ function searchRoute(path: `/${string}`, mode: SearchRequest["mode"], summary: s
       // maintenance and the sweep see to it, and they sleep where no job is unfinished
       if (missing.some(({ code }) => WANTS_VECTORS.has(code))) await api.flags.markActive();
       return {
-        results: results.map(searchResultJson),
+        results: results.map((result) => searchResultJson(result, body)),
         missing_sides: missing.map(({ side, code, reason }) => ({ side, code, reason })),
+        fusion: explain && answer.fusion !== null ? fusionJson(answer.fusion) : null,
         total_count: null,
         next_cursor: null,
         query_embedding_cached: false,
@@ -42,7 +52,7 @@ function searchRoute(path: `/${string}`, mode: SearchRequest["mode"], summary: s
 export const api = createApi(
   "search-api",
   [
-    searchRoute("/api/v1/search", "hybrid", "Search by words and by meaning, fused by rank"),
+    searchRoute("/api/v1/search", "hybrid", "Search by words and by meaning, fused into one ranking"),
     searchRoute("/api/v1/search/vector", "vector", "Search by meaning"),
     searchRoute("/api/v1/search/keyword", "keyword", "Search by words"),
   ],

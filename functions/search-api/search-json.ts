@@ -1,10 +1,14 @@
 /** Searches as the API takes and shows them. */
 import { z } from "zod";
+import { MAX_URL_LENGTH } from "../../shared/access/url-inspection.ts";
+import type { Fusion } from "../../shared/knowledge/embedders/embedder.ts";
+import { RRF_K } from "../../shared/knowledge/search/fusion.ts";
 import { MAX_QUERY_LENGTH } from "../../shared/knowledge/search/query-syntax.ts";
-import type { SearchResult } from "../../shared/knowledge/search/search.ts";
+import type { SearchRequest, SearchResult } from "../../shared/knowledge/search/search.ts";
+import type { SearchFilter } from "../../shared/knowledge/search/search-filter.ts";
 import { ApiError } from "../../shared/platform/errors.ts";
 
-export const searchBodySchema = z.strictObject({
+const fieldsSchema = z.strictObject({
   query: z
     .string()
     .max(MAX_QUERY_LENGTH)
@@ -13,14 +17,83 @@ export const searchBodySchema = z.strictObject({
   domains: z.array(z.string().trim().toLowerCase().min(1).max(253)).min(1).max(100).nullish(),
   min_score: z.number().min(-1).default(0),
   limit: z.int().min(1).max(100).default(10),
-  tag_ids: z.array(z.uuid()).nullish(),
+  languages: z
+    .array(
+      z
+        .string()
+        .trim()
+        .toLowerCase()
+        .regex(/^[a-z]{2,3}$/, "must be a code of ISO 639, or und"),
+    )
+    .min(1)
+    .max(100)
+    .nullish(),
+  source_types: z
+    .array(z.enum(["crawl", "upload", "api"]))
+    .min(1)
+    .nullish(),
   date_from: z.iso.datetime({ offset: true }).nullish(),
   date_to: z.iso.datetime({ offset: true }).nullish(),
-  use_reranker: z.boolean().default(false),
+  url_prefix: z
+    .string()
+    .max(MAX_URL_LENGTH)
+    .regex(/^https?:\/\/./i, "must begin with http:// or https://")
+    .nullish(),
+  fusion: z.enum(["linear", "rrf"]).nullish(),
+  rrf_k: z.int().min(1).max(10_000).nullish(),
+  vector_weight: z.number().min(0).max(1000).nullish(),
+  keyword_weight: z.number().min(0).max(1000).nullish(),
   expand_chunks: z.boolean().default(false),
+  explain: z.boolean().default(false),
+  tag_ids: z.array(z.uuid()).nullish(),
+  use_reranker: z.boolean().default(false),
   cursor: z.string().nullish(),
 });
-type SearchBody = z.output<typeof searchBodySchema>;
+type SearchBody = z.output<typeof fieldsSchema>;
+
+const FUSION_FIELDS = ["fusion", "rrf_k", "vector_weight", "keyword_weight"] as const;
+
+/** What each field may be, and what they may be together. */
+export function searchBodySchema(mode: SearchRequest["mode"]) {
+  return fieldsSchema.superRefine((body, { addIssue }) => {
+    const fault = (field: keyof SearchBody, message: string) => {
+      addIssue({ code: "custom", path: [field], message });
+    };
+    const { date_from, date_to, fusion, rrf_k, vector_weight, keyword_weight } = body;
+    if (date_from && date_to && Date.parse(date_from) > Date.parse(date_to)) {
+      fault("date_from", "is later than date_to, so that no page can match");
+    }
+    if (mode !== "hybrid") {
+      for (const field of FUSION_FIELDS) {
+        if (body[field] != null) fault(field, "means nothing in a search by one side: leave it out");
+      }
+    }
+    if (fusion === "linear" && rrf_k != null) fault("rrf_k", "belongs to fusion rrf: leave one of them out");
+    if (vector_weight === 0 && keyword_weight === 0) fault("vector_weight", "is 0 as the other is: one must count");
+  });
+}
+
+export function searchFilter(body: SearchBody): SearchFilter {
+  const { collection_ids, domains, languages, source_types, date_from, date_to, url_prefix } = body;
+  return {
+    ...(collection_ids && { collectionIds: collection_ids }),
+    ...(domains && { domains }),
+    ...(languages && { languages }),
+    ...(source_types && { sources: source_types }),
+    ...(date_from && { dateFrom: date_from }),
+    ...(date_to && { dateTo: date_to }),
+    ...(url_prefix && { urlPrefix: url_prefix }),
+  };
+}
+
+/** Undefined where nothing is said: the embedder's own. Weights or `rrf_k` alone ask for ranks to be fused. */
+export function searchFusion(body: SearchBody): Fusion | undefined {
+  if (FUSION_FIELDS.every((field) => body[field] == null)) return undefined;
+  const weights = { vector: body.vector_weight ?? 1, keyword: body.keyword_weight ?? 1 };
+  if (body.fusion !== "linear") return { method: "rrf", weights, rankConstant: body.rrf_k ?? RRF_K };
+  const sum = weights.vector + weights.keyword;
+  return { method: "linear", weights: { vector: weights.vector / sum, keyword: weights.keyword / sum } };
+}
 
 /**
  * Fields of the reference that this server does not serve: asking for them is an error, so nobody takes their silence
@@ -32,15 +105,8 @@ const MISSING: { field: keyof SearchBody; code: string; message: string }[] = [
     code: "RERANKER_NOT_CONFIGURED",
     message: "No reranker is configured: leave use_reranker out",
   },
-  { field: "expand_chunks", code: "NOT_SUPPORTED", message: "Chunks cannot be expanded yet: leave expand_chunks out" },
   { field: "cursor", code: "NOT_SUPPORTED", message: "Searches have one page yet: leave cursor out and raise limit" },
   { field: "tag_ids", code: "NOT_SUPPORTED", message: "Searches cannot be filtered by tag yet: leave tag_ids out" },
-  {
-    field: "date_from",
-    code: "NOT_SUPPORTED",
-    message: "Searches cannot be filtered by date yet: leave date_from out",
-  },
-  { field: "date_to", code: "NOT_SUPPORTED", message: "Searches cannot be filtered by date yet: leave date_to out" },
 ];
 
 export function refuseWhatIsMissing(body: SearchBody): void {
@@ -69,13 +135,25 @@ const searchResultSchema = z.object({
   /** `[start, end)` in UTF-16 code units of `content`. */
   highlights: z.array(z.tuple([z.int(), z.int()])),
   section_header: z.string().nullable(),
+  /** The texts before and behind, without what `content` holds; null unless asked for. */
   expanded_chunks: z.array(z.string()).nullable(),
+  /** The places among the hits of either side; null unless asked for. */
+  explanation: z.object({ vector_rank: z.int().nullable(), keyword_rank: z.int().nullable() }).nullable(),
 });
 
 export const searchResponseSchema = z.object({
   results: z.array(searchResultSchema),
   /** Sides that gave nothing to this answer, and why: the results are those of the other one. */
   missing_sides: z.array(z.object({ side: z.enum(["vector", "keyword"]), code: z.string(), reason: z.string() })),
+  /** How the sides were fused; null unless asked for, or where one side alone answers. */
+  fusion: z
+    .object({
+      method: z.enum(["linear", "rrf"]),
+      vector_weight: z.number(),
+      keyword_weight: z.number(),
+      rrf_k: z.int().nullable(),
+    })
+    .nullable(),
   total_count: z.int().nullable(),
   next_cursor: z.string().nullable(),
   query_embedding_cached: z.boolean(),
@@ -83,7 +161,12 @@ export const searchResponseSchema = z.object({
   latency_ms: z.number(),
 });
 
-export function searchResultJson(result: SearchResult): z.input<typeof searchResultSchema> {
+export function fusionJson({ method, weights, rankConstant }: Fusion): z.input<typeof searchResponseSchema>["fusion"] {
+  const rrf_k = method === "rrf" ? (rankConstant ?? RRF_K) : null;
+  return { method, vector_weight: weights.vector, keyword_weight: weights.keyword, rrf_k };
+}
+
+export function searchResultJson(result: SearchResult, body: SearchBody): z.input<typeof searchResultSchema> {
   return {
     document_id: result.documentId,
     chunk_id: result.chunkId,
@@ -97,6 +180,7 @@ export function searchResultJson(result: SearchResult): z.input<typeof searchRes
     source: result.source,
     highlights: result.highlights,
     section_header: result.sectionHeader,
-    expanded_chunks: null,
+    expanded_chunks: body.expand_chunks ? result.beside : null,
+    explanation: body.explain ? { vector_rank: result.vectorRank, keyword_rank: result.keywordRank } : null,
   };
 }

@@ -4,6 +4,8 @@
 export interface Fusion {
   method: "linear" | "rrf";
   weights: { vector: number; keyword: number };
+  /** Of reciprocal ranks: the higher, the less the first ranks stand out; 60 where nothing is said. */
+  rankConstant?: number;
 }
 
 export interface EmbedderDescriptor {

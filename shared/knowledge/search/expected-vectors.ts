@@ -2,7 +2,7 @@
 import type { Sql, Transaction } from "../../platform/database/database.ts";
 import { RetryableError } from "../../platform/errors.ts";
 import type { VectorStore } from "../vector-stores/vector-store.ts";
-import { filterDocuments, type SearchFilter } from "./keyword-search.ts";
+import { filterDocuments, type SearchFilter } from "./search-filter.ts";
 
 /**
  * To be asked where a store gave nothing for a search.

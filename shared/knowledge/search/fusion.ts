@@ -15,12 +15,18 @@ export interface FusedHit {
   score: number;
   vectorScore: number | null;
   keywordScore: number | null;
+  /** From 1, among the hits of the side; null where it did not find the chunk. */
+  vectorRank: number | null;
+  keywordRank: number | null;
   source: "vector" | "keyword" | "fused";
 }
 
 /** Fuses two rankings, each best first, as the embedder's descriptor asks for. */
-export function fuse(vector: readonly SideHit[], keyword: readonly SideHit[], { method, weights }: Fusion): FusedHit[] {
-  return method === "linear" ? linearFusion(vector, keyword, weights) : reciprocalRankFusion(vector, keyword, weights);
+export function fuse(vector: readonly SideHit[], keyword: readonly SideHit[], fusion: Fusion): FusedHit[] {
+  const { method, weights, rankConstant } = fusion;
+  return method === "linear"
+    ? linearFusion(vector, keyword, weights)
+    : reciprocalRankFusion(vector, keyword, weights, rankConstant);
 }
 
 /**
@@ -73,15 +79,18 @@ function shares(hits: readonly SideHit[], weight: number): Share[] {
 
 function sumOf(vector: readonly Share[], keyword: readonly Share[]): FusedHit[] {
   const fused = new Map<string, FusedHit>();
-  for (const { chunkId, score, share } of vector) {
-    fused.set(chunkId, { chunkId, score: share, vectorScore: score, keywordScore: null, source: "vector" });
+  for (const [index, { chunkId, score, share }] of vector.entries()) {
+    const byVector = { score: share, vectorScore: score, vectorRank: index + 1 };
+    fused.set(chunkId, { chunkId, ...byVector, keywordScore: null, keywordRank: null, source: "vector" });
   }
-  for (const { chunkId, score, share } of keyword) {
+  for (const [index, { chunkId, score, share }] of keyword.entries()) {
     const other = fused.get(chunkId);
+    const byKeyword = { keywordScore: score, keywordRank: index + 1 };
     if (other === undefined) {
-      fused.set(chunkId, { chunkId, score: share, vectorScore: null, keywordScore: score, source: "keyword" });
+      const hit = { chunkId, score: share, vectorScore: null, vectorRank: null, ...byKeyword };
+      fused.set(chunkId, { ...hit, source: "keyword" });
     } else {
-      fused.set(chunkId, { ...other, score: other.score + share, keywordScore: score, source: "fused" });
+      fused.set(chunkId, { ...other, score: other.score + share, ...byKeyword, source: "fused" });
     }
   }
   return [...fused.values()].sort((a, b) => b.score - a.score || (a.chunkId < b.chunkId ? -1 : 1));

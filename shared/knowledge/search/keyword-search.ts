@@ -9,11 +9,7 @@ import type { SideHit } from "./fusion.ts";
 import { type AskedWord, type ExactParts, lexemeQuery, readQuery } from "./query-reading.ts";
 import type { ParsedQuery } from "./query-syntax.ts";
 import { MOST_CANDIDATES, type RecallQuery, recallQueries, type Term } from "./recall.ts";
-
-export interface SearchFilter {
-  collectionIds?: string[];
-  domains?: string[];
-}
+import { filterDocuments, isFiltered, type SearchFilter } from "./search-filter.ts";
 
 /** A query as it is asked of the index. */
 export interface KeywordQuery {
@@ -156,10 +152,6 @@ async function rankCandidates(
     order by score desc, ranked.id limit ${limit}`;
 }
 
-function isFiltered(filter: SearchFilter): boolean {
-  return Object.values(filter).some((values) => values !== undefined);
-}
-
 /** Looks for a phrase that no index knows in the texts. */
 function phraseOfStopWords(condition: string | null): RecallQuery {
   return { query: condition, limit: MOST_SCANNED, scanned: false };
@@ -176,10 +168,4 @@ function matchingPatterns(tx: Transaction, patterns: readonly string[]) {
   return patterns.length === 0
     ? tx``
     : tx`and concat_ws(' ', c.section_header, c.content) ~ all(${[...patterns]}::text[])`;
-}
-
-/** Conditions on a document named `d`. */
-export function filterDocuments(tx: Transaction, { collectionIds, domains }: SearchFilter) {
-  const collections = collectionIds === undefined ? tx`` : tx`and d.collection_id = any(${collectionIds}::uuid[])`;
-  return domains === undefined ? collections : tx`${collections} and d.domain = any(${domains}::text[])`;
 }

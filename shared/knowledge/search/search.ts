@@ -10,17 +10,13 @@ import { exactWords } from "../analysis/exact-words.ts";
 import type { Fusion } from "../embedders/embedder.ts";
 import { embedderNotConfigured } from "../embedders/registry.ts";
 import { embedQuery } from "../embedders/validation.ts";
+import type { VectorFilter } from "../vector-stores/vector-store.ts";
 import { explainNoHits } from "./expected-vectors.ts";
 import { type FusedHit, fuse, type SideHit } from "./fusion.ts";
 import { type Highlight, highlight } from "./highlight.ts";
-import {
-  analyseQuery,
-  filterDocuments,
-  type KeywordQuery,
-  type SearchFilter,
-  searchKeywords,
-} from "./keyword-search.ts";
+import { analyseQuery, type KeywordQuery, searchKeywords } from "./keyword-search.ts";
 import { type ParsedQuery, parseQuery } from "./query-syntax.ts";
+import { filterDocuments, type SearchFilter, vectorFilter } from "./search-filter.ts";
 import {
   LONE_WAIT_MS,
   type MissingSide,
@@ -49,6 +45,10 @@ export interface SearchRequest {
   /** Results below are left out: of the fused score, or of the one side's own score. */
   minScore?: number;
   filter?: SearchFilter;
+  /** Instead of the one that suits the embedder. */
+  fusion?: Fusion;
+  /** Whether results come with the chunks beside them. */
+  expand?: boolean;
 }
 
 export interface SearchResult extends FusedHit {
@@ -58,6 +58,8 @@ export interface SearchResult extends FusedHit {
   content: string;
   sectionHeader: string | null;
   highlights: Highlight[];
+  /** The texts before and behind, without what the content holds; empty unless asked for. */
+  beside: string[];
 }
 
 /**
@@ -72,6 +74,8 @@ const MOST_VECTOR_HITS = 4_000;
 const EXACT_DEPTH = 400;
 const KEYWORDS_ALONE: Fusion = { method: "linear", weights: { vector: 0, keyword: 1 } };
 const VECTORS_ALONE: Fusion = { method: "linear", weights: { vector: 1, keyword: 0 } };
+const NOTHING: SearchAnswer = { results: [], missing: [], fusion: null };
+const noFilter: Promise<VectorFilter> = Promise.resolve({});
 /** In characters. */
 const LONGEST_TITLE = 1000;
 
@@ -79,6 +83,8 @@ export interface SearchAnswer {
   results: SearchResult[];
   /** Empty where both sides gave what they have. */
   missing: MissingSide[];
+  /** How the sides were fused; null where one alone answers. */
+  fusion: Fusion | null;
 }
 
 /**
@@ -96,7 +102,7 @@ export async function search(dependencies: SearchDependencies, request: SearchRe
  * @throws ApiError where no side is left
  */
 export async function answerSearch(dependencies: SearchDependencies, request: SearchRequest): Promise<SearchAnswer> {
-  const { mode, limit, minScore = 0, filter = {} } = request;
+  const { mode, limit, minScore = 0, filter = {}, expand = false } = request;
   const query = parseQuery(request.query);
   const waitMs = mode === "hybrid" ? (dependencies.sharedWaitMs ?? SHARED_WAIT_MS) : LONE_WAIT_MS;
   const patience = new Patience(waitMs);
@@ -104,11 +110,17 @@ export async function answerSearch(dependencies: SearchDependencies, request: Se
     mode === "keyword" ? { value: null } : await outcomeOf("vector", patience.wait(dependencies.vectorSide()));
   if ("value" in opened && opened.value === null && mode === "vector") throw embedderNotConfigured();
   // nothing asked for: only punctuation, or only what must not stand
-  if (query.text === "") return { results: [], missing: [] };
+  if (query.text === "") return NOTHING;
   const depth = Math.max(LEAST_DEPTH, 2 * limit);
   return await dependencies.sql.begin("isolation level repeatable read read only", async (tx) => {
     const { promise: keywordsAsked, resolve: afterAsking } = Promise.withResolvers<void>();
-    const asked: AskedSearch = { query, mode, depth, filter, waitMs, patience, keywordsAsked, afterAsking };
+    const narrowed = await outcomeOf("keyword", mode === "keyword" ? noFilter : vectorFilter(tx, filter, waitMs));
+    if ("missing" in narrowed) throw searchError(narrowed.missing);
+    if (narrowed.value.documentIds?.length === 0) return NOTHING;
+    const asked: AskedSearch = {
+      ...{ query, mode, depth, filter, vectorFilter: narrowed.value },
+      ...{ waitMs, patience, keywordsAsked, afterAsking },
+    };
     const keyword = outcomeOf(
       "keyword",
       tx.savepoint((own) => askKeywords(own, asked)),
@@ -119,16 +131,16 @@ export async function answerSearch(dependencies: SearchDependencies, request: Se
     const [first] = missing;
     if (first !== undefined && (mode !== "hybrid" || missing.length === 2)) throw searchError(first);
     const side = "value" in opened && "value" in vector ? opened.value : null;
-    const fusion = side?.embedder.descriptor.fusion ?? KEYWORDS_ALONE;
+    const wanted = side === null ? null : (request.fusion ?? side.embedder.descriptor.fusion);
+    const fusion = "value" in words ? (wanted ?? KEYWORDS_ALONE) : VECTORS_ALONE;
     const vectorHits = "value" in vector ? vector.value : [];
     const keywordHits = "value" in words ? words.value.hits : [];
-    const ranked =
-      mode === "hybrid"
-        ? fuse(vectorHits, keywordHits, "value" in words ? fusion : VECTORS_ALONE)
-        : oneSide(mode, vectorHits, keywordHits);
+    const ranked = mode === "hybrid" ? fuse(vectorHits, keywordHits, fusion) : oneSide(mode, vectorHits, keywordHits);
     const best = ranked.filter(({ score }) => score >= minScore).slice(0, limit);
     const terms = "value" in words ? words.value.keywords.terms : [];
-    return { results: await describe(tx, best, new Set(terms.flatMap(({ lexemes }) => lexemes))), missing };
+    const lexemes = new Set(terms.flatMap(({ lexemes: ofTerm }) => ofTerm));
+    const results = await describe(tx, best, lexemes, expand);
+    return { results, missing, fusion: mode === "hybrid" && "value" in words ? wanted : null };
   });
 }
 
@@ -137,6 +149,8 @@ interface AskedSearch {
   mode: SearchRequest["mode"];
   depth: number;
   filter: SearchFilter;
+  /** The same for the vector store. */
+  vectorFilter: VectorFilter;
   waitMs: number;
   patience: Patience;
   /** Resolves once PostgreSQL is at work for the keyword side, or that has come to its end. */
@@ -200,17 +214,17 @@ interface NearestHits {
  */
 async function firstHits(
   { embedder, vectors }: OpenVectorSide,
-  { query, depth, filter, patience, keywordsAsked }: AskedSearch,
+  { query, depth, vectorFilter, patience, keywordsAsked }: AskedSearch,
 ): Promise<NearestHits | null> {
   const vector = await patience.wait(embedQuery(embedder, query.text));
   await keywordsAsked;
-  return vector && { vector, hits: await patience.wait(vectors.search(vector, 2 * depth, filter)) };
+  return vector && { vector, hits: await patience.wait(vectors.search(vector, 2 * depth, vectorFilter)) };
 }
 
 async function visibleVectors(
   tx: Transaction,
   { embedder, vectors }: OpenVectorSide,
-  { depth, filter, waitMs, patience }: AskedSearch,
+  { depth, filter, vectorFilter, waitMs, patience }: AskedSearch,
   { vector, hits: first }: NearestHits,
   keywords: KeywordQuery | null,
 ): Promise<SideHit[]> {
@@ -221,7 +235,7 @@ async function visibleVectors(
     const joined = await visibleHits(tx, hits, keywords?.condition ?? null, filter);
     const visible = keywords === null ? joined : await exactHits(tx, joined, keywords);
     if (visible.length >= depth || hits.length < asked || asked >= MOST_VECTOR_HITS) return visible.slice(0, depth);
-    hits = await patience.wait(vectors.search(vector, 2 * asked, filter));
+    hits = await patience.wait(vectors.search(vector, 2 * asked, vectorFilter));
   }
 }
 
@@ -264,11 +278,13 @@ async function exactHits(tx: Transaction, hits: SideHit[], query: KeywordQuery):
 }
 
 function oneSide(mode: "vector" | "keyword", vector: readonly SideHit[], keyword: readonly SideHit[]): FusedHit[] {
-  return (mode === "vector" ? vector : keyword).map(({ chunkId, score }) => ({
+  return (mode === "vector" ? vector : keyword).map(({ chunkId, score }, index) => ({
     chunkId,
     score,
     vectorScore: mode === "vector" ? score : null,
     keywordScore: mode === "keyword" ? score : null,
+    vectorRank: mode === "vector" ? index + 1 : null,
+    keywordRank: mode === "keyword" ? index + 1 : null,
     source: mode,
   }));
 }
@@ -277,9 +293,10 @@ async function describe(
   tx: Queryable,
   hits: readonly FusedHit[],
   lexemes: ReadonlySet<string>,
+  expand: boolean,
 ): Promise<SearchResult[]> {
   const rows = await tx<
-    (Omit<SearchResult, Exclude<keyof FusedHit, "chunkId"> | "highlights"> & { language: string })[]
+    (Omit<SearchResult, Exclude<keyof FusedHit, "chunkId"> | "highlights" | "beside"> & { language: string })[]
   >`
     select c.id as "chunkId", d.id as "documentId", d.url, left(d.title, ${LONGEST_TITLE}) as title, c.content,
       left(c.section_header, ${LONGEST_TITLE}) as "sectionHeader", d.language
@@ -295,5 +312,28 @@ async function describe(
     results.map(({ content, language }) => ({ text: content, language })),
     lexemes,
   );
-  return results.map(({ language: _, ...result }, index) => ({ ...result, highlights: highlights[index] ?? [] }));
+  const beside = expand ? await textsBeside(tx, hits) : new Map<string, string[]>();
+  return results.map(({ language: _, ...result }, index) => ({
+    ...result,
+    highlights: highlights[index] ?? [],
+    beside: beside.get(result.chunkId) ?? [],
+  }));
+}
+
+/** By chunk, the texts of its neighbours without what they have in common with it, the one before first. */
+async function textsBeside(tx: Queryable, hits: readonly FusedHit[]): Promise<Map<string, string[]>> {
+  const rows = await tx<{ chunkId: string; content: string; before: boolean; shared: number }[]>`
+    select c.id as "chunkId", n.content, n.chunk_index < c.chunk_index as before,
+      case when n.chunk_index < c.chunk_index then n.end_char - c.start_char else c.end_char - n.start_char end as shared
+    from chunks c
+    join chunks n on n.document_id = c.document_id and n.chunk_index in (c.chunk_index - 1, c.chunk_index + 1)
+    where c.id = any(${hits.map(({ chunkId }) => chunkId)}::uuid[])
+    order by n.chunk_index`;
+  const texts = new Map<string, string[]>();
+  for (const { chunkId, content, before, shared } of rows) {
+    const overlap = Math.max(0, shared);
+    const text = before ? content.slice(0, Math.max(0, content.length - overlap)) : content.slice(overlap);
+    texts.set(chunkId, [...(texts.get(chunkId) ?? []), text]);
+  }
+  return texts;
 }

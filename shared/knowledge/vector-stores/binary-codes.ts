@@ -15,7 +15,22 @@ export function binaryCode(vector: Float32Array): Uint32Array {
 
 const FIRST_CAPACITY = 1024;
 
-/** Codes in memory, numbered from 0 as they were added, each with two labels to filter by. */
+export interface CodeLabels {
+  domain: string;
+  collection: string | null;
+  document: string;
+}
+
+/** Those that have one of each. */
+export interface LabelFilter {
+  domains?: string[] | undefined;
+  collections?: string[] | undefined;
+  documents?: string[] | undefined;
+}
+
+const LABELS = 3;
+
+/** Codes in memory, numbered from 0 as they were added, each with three labels to filter by. */
 export class BinaryIndex {
   private readonly words: number;
   private codes: Uint32Array;
@@ -26,23 +41,20 @@ export class BinaryIndex {
   constructor(dimension: number) {
     this.words = Math.ceil(dimension / 32);
     this.codes = new Uint32Array(FIRST_CAPACITY * this.words);
-    this.labels = new Int32Array(FIRST_CAPACITY * 2);
+    this.labels = new Int32Array(FIRST_CAPACITY * LABELS);
   }
 
-  add(code: Uint32Array, domain: string, collection: string | null): void {
-    if (this.size * 2 === this.labels.length) this.grow();
+  add(code: Uint32Array, { domain, collection, document }: CodeLabels): void {
+    if (this.size * LABELS === this.labels.length) this.grow();
     this.codes.set(code, this.size * this.words);
-    this.labels[this.size * 2] = this.labelNumber(domain);
-    this.labels[this.size * 2 + 1] = collection === null ? -1 : this.labelNumber(collection);
+    this.labels[this.size * LABELS] = this.labelNumber(domain);
+    this.labels[this.size * LABELS + 1] = collection === null ? -1 : this.labelNumber(collection);
+    this.labels[this.size * LABELS + 2] = this.labelNumber(document);
     this.size++;
   }
 
   /** The `count` codes nearest to `code` (more where several are equally far), in the order of their numbers. */
-  nearest(
-    code: Uint32Array,
-    count: number,
-    filter: { domains?: string[] | undefined; collections?: string[] | undefined },
-  ): number[] {
+  nearest(code: Uint32Array, count: number, filter: LabelFilter): number[] {
     const distances = this.distances(code);
     this.exclude(distances, filter);
     const limit = this.distanceOfNth(distances, count);
@@ -76,20 +88,14 @@ export class BinaryIndex {
     return distances;
   }
 
-  private exclude(
-    distances: Uint32Array,
-    filter: { domains?: string[] | undefined; collections?: string[] | undefined },
-  ) {
-    const { domains, collections } = filter;
-    if (domains === undefined && collections === undefined) return;
-    const numbers = (names: string[] | undefined) => names && new Set(names.map((name) => this.labelNumbers.get(name)));
-    const wantedDomains = numbers(domains);
-    const wantedCollections = numbers(collections);
+  private exclude(distances: Uint32Array, { domains, collections, documents }: LabelFilter): void {
+    const wanted = [domains, collections, documents].map(
+      (names) => names && new Set(names.map((name) => this.labelNumbers.get(name))),
+    );
+    if (wanted.every((numbers) => numbers === undefined)) return;
     for (let row = 0; row < this.size; row++) {
-      const wanted =
-        (wantedDomains === undefined || wantedDomains.has(this.labels[row * 2])) &&
-        (wantedCollections === undefined || wantedCollections.has(this.labels[row * 2 + 1]));
-      if (!wanted) distances[row] = EXCLUDED;
+      const has = wanted.every((numbers, at) => numbers === undefined || numbers.has(this.labels[row * LABELS + at]));
+      if (!has) distances[row] = EXCLUDED;
     }
   }
 

@@ -252,9 +252,13 @@ function toQdrant({ chunkId, vector, payload }: VectorPoint) {
   } satisfies Schemas["PointStruct"];
 }
 
-function toFilter({ collectionIds, domains }: VectorFilter = {}) {
+function toFilter({ collectionIds, domains, documentIds }: VectorFilter = {}) {
   const anyOf = (key: keyof typeof PAYLOAD_INDEXES, any: readonly string[] | undefined) =>
     any === undefined ? [] : [{ key, match: { any: [...any] } } satisfies Schemas["FieldCondition"]];
-  const must = [...anyOf("collection_id", collectionIds), ...anyOf("domain", domains)];
+  const must = [
+    ...anyOf("collection_id", collectionIds),
+    ...anyOf("domain", domains),
+    ...anyOf("document_id", documentIds),
+  ];
   return must.length === 0 ? undefined : ({ must } satisfies Schemas["Filter"]);
 }

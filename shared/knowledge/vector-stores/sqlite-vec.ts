@@ -10,7 +10,7 @@ import { DatabaseSync } from "node:sqlite";
 import { setImmediate } from "node:timers/promises";
 import { RetryableError } from "../../platform/errors.ts";
 import type { EmbedderDescriptor } from "../embedders/embedder.ts";
-import { BinaryIndex, binaryCode } from "./binary-codes.ts";
+import { BinaryIndex, binaryCode, type LabelFilter } from "./binary-codes.ts";
 import { ByteVectors } from "./byte-vectors.ts";
 import { collectionName } from "./collection-name.ts";
 import type { VectorFilter, VectorHit, VectorStore } from "./vector-store.ts";
@@ -81,7 +81,8 @@ export function createSqliteVectorStore({ path, descriptor, busyTimeoutMs }: Sql
       });
     },
     async search(vector, limit, filter: VectorFilter = {}) {
-      const wanted = { domains: filter.domains, collections: filter.collectionIds };
+      const { domains, collectionIds: collections, documentIds: documents } = filter;
+      const wanted = { domains, collections, documents };
       const candidates = (await index.current()).nearest(vector, limit, wanted);
       return guarded(() => {
         const rows = score.all(bytes(vector), JSON.stringify(candidates), limit);
@@ -180,7 +181,7 @@ class PointIndex {
     this.dimension = dimension;
     this.points = this.none();
     this.readNew = db.prepare(
-      `select p.id, code, domain, collection_id, vector
+      `select p.id, code, domain, collection_id, document_id, vector
        from "${name}" p join "${name}_vectors" v on v.id = p.id where p.id > ? order by p.id limit ${POINTS_PER_READ}`,
     );
     this.countAll = db.prepare(`select count(*) as points from "${name}"`);
@@ -218,7 +219,7 @@ class PointIndex {
   }
 
   /** Ids of points to score exactly: more than `limit`, in no order. */
-  nearest(vector: Float32Array, limit: number, wanted: Parameters<BinaryIndex["nearest"]>[2]): number[] {
+  nearest(vector: Float32Array, limit: number, wanted: LabelFilter): number[] {
     const { codes, bytes, ids } = this.points;
     const share = Math.min(MOST_CANDIDATES, Math.ceil(codes.size * CANDIDATES_SHARE));
     const count = Math.max(LEAST_CANDIDATES, share, limit * CANDIDATES_PER_HIT);
@@ -230,10 +231,14 @@ class PointIndex {
   private async append({ codes, bytes, ids }: LoadedPoints): Promise<void> {
     for (let read = POINTS_PER_READ; read === POINTS_PER_READ; ) {
       const rows = guarded(() => this.readNew.all(ids.at(-1) ?? 0));
-      for (const { id, code, domain, collection_id, vector } of rows) {
+      for (const { id, code, domain, collection_id, document_id, vector } of rows) {
         if (!isBytes(code) || !isBytes(vector)) continue;
         const collection = collection_id === null ? null : String(collection_id);
-        codes.add(new Uint32Array(aligned(code)), String(domain), collection);
+        codes.add(new Uint32Array(aligned(code)), {
+          domain: String(domain),
+          collection,
+          document: String(document_id),
+        });
         bytes.add(new Float32Array(aligned(vector)));
         ids.push(Number(id));
       }

@@ -20,6 +20,7 @@ export interface VectorPoint {
 export interface VectorFilter {
   collectionIds?: string[];
   domains?: string[];
+  documentIds?: string[];
 }
 
 export interface VectorHit {

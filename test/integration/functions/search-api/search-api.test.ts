@@ -28,6 +28,11 @@ beforeAll(async () => {
   chunkIds = await addPages(setup.database.sql, [
     { url: "https://site.example/a", title: "Town", sectionHeader: "Food", chunks: CONTENTS },
   ]);
+  const { sql } = setup.database;
+  await sql`update documents set crawled_at = '2026-05-01T12:00:00Z'`;
+  // the last eight characters of the first are the first eight of the second
+  await sql`update chunks set start_char = 53 where id = ${chunkIds[1] ?? ""}`;
+  const [document] = await sql<{ id: string }[]>`select id from documents`;
   const embedder = createStaticEmbedder();
   const vectors = createSqliteVectorStore({ path, descriptor: embedder.descriptor });
   const embedded = await embedder.embedDocuments(CONTENTS);
@@ -36,7 +41,7 @@ beforeAll(async () => {
       chunkId,
       vector: embedded[at] ?? new Float32Array(),
       payload: {
-        documentId: chunkId,
+        documentId: document?.id ?? "",
         generationId: chunkId,
         collectionId: null,
         domain: "site.example",
@@ -64,6 +69,7 @@ describe("the search API", () => {
     expect(body).toEqual({
       results: expect.any(Array),
       missing_sides: [],
+      fusion: null,
       total_count: null,
       next_cursor: null,
       query_embedding_cached: false,
@@ -84,6 +90,7 @@ describe("the search API", () => {
       highlights: [placeOf("coffee"), placeOf("morning")],
       section_header: "Food",
       expanded_chunks: null,
+      explanation: null,
     });
   });
 
@@ -111,6 +118,88 @@ describe("the search API", () => {
     expect((await post({ query: "coffee", min_score: 1.1 })).body.results).toEqual([]);
   });
 
+  const paths = ["/api/v1/search", "/api/v1/search/vector", "/api/v1/search/keyword"];
+
+  test.each([
+    ["languages", ["en", "fr"], ["fr", "und"]],
+    ["source_types", ["upload", "crawl"], ["upload", "api"]],
+    ["date_from", "2026-05-01T14:00:00+02:00", "2026-05-01T12:00:00.001Z"],
+    ["date_to", "2026-05-01T12:00:00Z", "2026-05-01T11:59:59Z"],
+    ["url_prefix", "https://site.example/", "https://site.example/b"],
+    ["url_prefix", "https://site.example/a", "https://site_example/"],
+  ])("filters by %s on both sides", async (field, matching, other) => {
+    for (const path of paths) {
+      const urls = async (value: unknown) => {
+        const { status, body } = await post({ query: "coffee", [field]: value }, path);
+        expect(status).toBe(200);
+        return [...new Set(body.results.map(({ url }: { url: string }) => url))];
+      };
+      expect(await urls(matching)).toEqual(["https://site.example/a"]);
+      expect(await urls(other)).toEqual([]);
+    }
+  });
+
+  test("gives the texts beside a chunk without what they have in common", async () => {
+    for (const path of paths) {
+      const { body } = await post({ query: "coffee", expand_chunks: true, limit: 1 }, path);
+      expect(body.results).toMatchObject([{ content: CONTENTS[0], expanded_chunks: [CONTENTS[1]?.slice(8)] }]);
+    }
+    const { body } = await post({ query: "tides", expand_chunks: true, limit: 1 });
+    expect(body.results[0].expanded_chunks).toEqual([CONTENTS[0]?.slice(0, -8)]);
+  });
+
+  test("explains how the sides were fused", async () => {
+    const explained = async (fields: object) => {
+      const { body } = await post({ query: "coffee", explain: true, ...fields });
+      return { fusion: body.fusion, results: body.results };
+    };
+    expect(await explained({})).toMatchObject({
+      fusion: { method: "linear", vector_weight: 0.3, keyword_weight: 0.7, rrf_k: null },
+      results: [
+        { score: 1, explanation: { vector_rank: 1, keyword_rank: 1 } },
+        { score: 0, explanation: { vector_rank: 2, keyword_rank: null } },
+      ],
+    });
+    expect(await explained({ vector_weight: 2 })).toMatchObject({
+      fusion: { method: "rrf", vector_weight: 2, keyword_weight: 1, rrf_k: 60 },
+      results: [{ score: expect.closeTo(3 / 61, 10) }, { score: expect.closeTo(2 / 62, 10) }],
+    });
+    expect(await explained({ rrf_k: 1 })).toMatchObject({ fusion: { rrf_k: 1 }, results: [{ score: 1 }, {}] });
+    expect(await explained({ fusion: "linear", vector_weight: 3, keyword_weight: 1 })).toMatchObject({
+      fusion: { method: "linear", vector_weight: 0.75, keyword_weight: 0.25 },
+      results: [{ score: 1 }, { score: 0 }],
+    });
+    const { body } = await post({ query: "coffee", explain: true }, "/api/v1/search/keyword");
+    expect(body).toMatchObject({ fusion: null, results: [{ explanation: { vector_rank: null, keyword_rank: 1 } }] });
+  });
+
+  test.each([
+    ["dates reversed", { date_from: "2026-05-02T00:00:00Z", date_to: "2026-05-01T00:00:00Z" }, "date_from"],
+    ["a date without its zone", { date_from: "2026-05-02T00:00:00" }, "date_from"],
+    ["a language that is none", { languages: ["english"] }, "languages"],
+    ["an unknown source", { source_types: ["ftp"] }, "source_types"],
+    ["a prefix that is no URL", { url_prefix: "site.example" }, "url_prefix"],
+    ["10,000 domains", { domains: Array.from({ length: 10_000 }, (_, at) => `d${at}.example`) }, "domains"],
+    ["both weights 0", { vector_weight: 0, keyword_weight: 0 }, "vector_weight"],
+    ["rrf_k with linear fusion", { fusion: "linear", rrf_k: 10 }, "rrf_k"],
+    ["rrf_k 0", { rrf_k: 0 }, "rrf_k"],
+    ["an unknown fusion", { fusion: "best" }, "fusion"],
+  ])("refuses %s with 400 and says where", async (_name, fields, where) => {
+    const { status, body } = await post({ query: "coffee", ...fields });
+    expect([status, body.details.faults[0].path]).toEqual([400, expect.stringContaining(where)]);
+  });
+
+  test.each(["fusion", "rrf_k", "vector_weight", "keyword_weight"])(
+    "refuses %s where one side is asked",
+    async (field) => {
+      const json = { query: "coffee", [field]: field === "fusion" ? "rrf" : 2 };
+      for (const path of paths.slice(1)) {
+        const { status, body } = await post(json, path);
+        expect([status, body.details.faults[0].path]).toEqual([400, field]);
+      }
+    },
+  );
+
   test.each([
     ["no query", {}, "query"],
     ["an empty query", { query: "  " }, "query"],
@@ -129,10 +218,8 @@ describe("the search API", () => {
 
   test.each([
     ["use_reranker", true, "RERANKER_NOT_CONFIGURED"],
-    ["expand_chunks", true, "NOT_SUPPORTED"],
     ["cursor", "abc", "NOT_SUPPORTED"],
     ["tag_ids", ["01990000-0000-7000-8000-000000000001"], "NOT_SUPPORTED"],
-    ["date_from", "2026-01-01T00:00:00Z", "NOT_SUPPORTED"],
   ])("says clearly that it has no %s", async (field, value, code) => {
     const { status, body } = await post({ query: "coffee", [field]: value });
     expect([status, body.code, body.details]).toEqual([400, code, { field }]);

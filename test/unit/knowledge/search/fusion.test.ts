@@ -15,11 +15,37 @@ describe("reciprocal rank fusion", () => {
         score: 0.5 / (RRF_K + 2) + 1 / (RRF_K + 1),
         vectorScore: 9,
         keywordScore: 10,
+        vectorRank: 2,
+        keywordRank: 1,
         source: "fused",
       },
-      { chunkId: "c", score: 1 / (RRF_K + 2), vectorScore: null, keywordScore: 9, source: "keyword" },
-      { chunkId: "a", score: 0.5 / (RRF_K + 1), vectorScore: 10, keywordScore: null, source: "vector" },
+      {
+        chunkId: "c",
+        score: 1 / (RRF_K + 2),
+        vectorScore: null,
+        keywordScore: 9,
+        vectorRank: null,
+        keywordRank: 2,
+        source: "keyword",
+      },
+      {
+        chunkId: "a",
+        score: 0.5 / (RRF_K + 1),
+        vectorScore: 10,
+        keywordScore: null,
+        vectorRank: 1,
+        keywordRank: null,
+        source: "vector",
+      },
     ]);
+  });
+
+  test("a smaller constant lets the first ranks stand out more", () => {
+    const [vector, keyword] = [hits("a", "b", "c"), hits("x", "b", "c")];
+    const first = (rankConstant: number) =>
+      fuse(vector, keyword, { method: "rrf", weights: { vector: 1, keyword: 3 }, rankConstant })[0];
+    expect(first(1)).toMatchObject({ chunkId: "x", score: 1.5 });
+    expect(first(60)).toMatchObject({ chunkId: "b", score: 4 / 62 });
   });
 
   test.each(["rrf", "linear"] as const)("holds every hit of either side once, best first: %s", (method) => {

@@ -104,6 +104,7 @@ function evaluate(expression: string): boolean {
 }
 
 describe("binary codes", () => {
+  const labels = { domain: "d", collection: null, document: "p" };
   const vectors = fc.array(
     fc
       .array(fc.float({ min: -1, max: 1, noNaN: true }), { minLength: 40, maxLength: 40 })
@@ -117,7 +118,7 @@ describe("binary codes", () => {
     fc.assert(
       fc.property(vectors, fc.integer({ min: 1, max: 20 }), (all, count) => {
         const index = new BinaryIndex(40);
-        for (const vector of all) index.add(binaryCode(vector), "d", null);
+        for (const vector of all) index.add(binaryCode(vector), labels);
         const query = all[0] ?? new Float32Array(40);
         const found = new Set(index.nearest(binaryCode(query), count, {}));
         const furthestFound = Math.max(...[...found].map((id) => distance(query, all[id] ?? query)));
@@ -134,17 +135,21 @@ describe("binary codes", () => {
     const index = new BinaryIndex(dimension);
     const withPositives = (count: number) =>
       binaryCode(new Float32Array(dimension).fill(1, 0, count).map((v) => v || -1));
-    for (let count = 0; count <= dimension; count += 100) index.add(withPositives(count), "d", null);
+    for (let count = 0; count <= dimension; count += 100) index.add(withPositives(count), labels);
     expect(index.nearest(withPositives(dimension), 3, {})).toEqual([9, 10, 11]);
     expect(index.nearest(withPositives(0), 3, {})).toEqual([0, 1, 2]);
   });
 
-  test("filters by domain and collection, also by ones that nobody has", () => {
+  test("filters by domain, collection and document, also by ones that nobody has", () => {
     const index = new BinaryIndex(2);
     const code = binaryCode(Float32Array.of(1, 1));
-    for (let id = 0; id < 3000; id++) index.add(code, `d${id % 3}`, id % 2 === 0 ? null : "c");
+    for (let id = 0; id < 3000; id++) {
+      index.add(code, { domain: `d${id % 3}`, collection: id % 2 === 0 ? null : "c", document: `p${id % 5}` });
+    }
     expect(index.nearest(code, 10, { domains: ["d1"], collections: ["c"] }).every((id) => id % 6 === 1)).toBe(true);
     expect(index.nearest(code, 10, { domains: ["d1", "d2"] })).toHaveLength(2000);
+    expect(index.nearest(code, 10, { domains: ["d1"], documents: ["p2"] }).every((id) => id % 15 === 7)).toBe(true);
+    expect(index.nearest(code, 10, { documents: ["p2", "p3", "nowhere"] })).toHaveLength(1200);
     expect(index.nearest(code, 10, { domains: ["nowhere"] })).toEqual([]);
     expect(index.nearest(code, 10, { collections: ["d1"] })).toEqual([]);
   });

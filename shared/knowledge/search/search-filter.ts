@@ -1,0 +1,49 @@
+/** Which documents a search may find. */
+import { limitStatements, type Transaction } from "../../platform/database/database.ts";
+import type { VectorFilter } from "../vector-stores/vector-store.ts";
+
+export interface SearchFilter extends Pick<VectorFilter, "collectionIds" | "domains"> {
+  /** ISO 639-1, or "und". */
+  languages?: string[];
+  sources?: string[];
+  /** When the page was crawled, both ends included. ISO 8601. */
+  dateFrom?: string;
+  dateTo?: string;
+  urlPrefix?: string;
+}
+
+/**
+ * So many documents a vector store is asked for by their ids. More than these are no small part of a collection: among
+ * the hits for all of them enough are found.
+ */
+const MOST_NAMED = 10_000;
+
+export function isFiltered(filter: SearchFilter): boolean {
+  return Object.values(filter).some((value) => value !== undefined);
+}
+
+/** Conditions on a document named `d`. */
+export function filterDocuments(tx: Transaction, filter: SearchFilter) {
+  const { collectionIds, domains, languages, sources, dateFrom, dateTo, urlPrefix } = filter;
+  return [
+    tx``,
+    ...(collectionIds === undefined ? [] : [tx`and d.collection_id = any(${collectionIds}::uuid[])`]),
+    ...(domains === undefined ? [] : [tx`and d.domain = any(${domains}::text[])`]),
+    ...(languages === undefined ? [] : [tx`and d.language = any(${languages}::text[])`]),
+    ...(sources === undefined ? [] : [tx`and d.source = any(${sources}::text[])`]),
+    ...(dateFrom === undefined ? [] : [tx`and d.crawled_at >= ${dateFrom}::timestamptz`]),
+    ...(dateTo === undefined ? [] : [tx`and d.crawled_at <= ${dateTo}::timestamptz`]),
+    ...(urlPrefix === undefined ? [] : [tx`and starts_with(d.url, ${urlPrefix})`]),
+  ];
+}
+
+/** What a vector store knows of the filter; of few documents their ids, so that none of their chunks is cut off. */
+export async function vectorFilter(tx: Transaction, filter: SearchFilter, timeoutMs: number): Promise<VectorFilter> {
+  const { collectionIds, domains, ...unknown } = filter;
+  const known = { ...(collectionIds && { collectionIds }), ...(domains && { domains }) };
+  if (!isFiltered(unknown)) return known;
+  await limitStatements(tx, timeoutMs);
+  const rows = await tx<{ id: string }[]>`
+    select id from documents_active d where true ${filterDocuments(tx, filter)} limit ${MOST_NAMED + 1}`;
+  return rows.length > MOST_NAMED ? known : { documentIds: rows.map(({ id }) => id) };
+}
