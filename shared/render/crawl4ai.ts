@@ -49,6 +49,8 @@ const LARGEST_ANSWER = 64 * 1024 * 1024;
 const LARGEST_DOM = 20_000_000;
 /** What the server needs beside the page's own time. */
 const OVERHEAD_MS = 5_000;
+/** The function that waits ends before the server would end it, and says why. */
+const SPARE_MS = 1_000;
 const VERSION_TIMEOUT_MS = 5_000;
 const LONGEST_REASON = 500;
 
@@ -90,7 +92,7 @@ export function createCrawl4AiRenderer(options: Crawl4AiOptions): Renderer {
             wait_until: "networkidle",
             page_timeout: own,
             wait_for: `js:${readiness(mark, waitFor, own)}`,
-            wait_for_timeout: own,
+            wait_for_timeout: own + SPARE_MS,
           },
         },
       };
@@ -131,10 +133,12 @@ const authorization = (token: string): Record<string, string> =>
  * A function that the server runs in the page every 100 ms, until it answers true. It leaves in an attribute of the
  * root element how the waiting ended and which document it was: changes of the history change the page's URL, and not
  * that.
+ * @param timeoutMs of the page, loading included
  */
 function readiness(mark: string, waitFor: string | undefined, timeoutMs: number): string {
   const selector = JSON.stringify(waitFor ?? null);
   const patience = waitFor === undefined ? LONGEST_SILENCE_MS : timeoutMs;
+  const over = `Date.now() - since >= ${patience} || performance.now() >= ${timeoutMs}`;
   return `(() => {
   const since = Date.now();
   return () => {
@@ -146,7 +150,7 @@ function readiness(mark: string, waitFor: string | undefined, timeoutMs: number)
     } catch {
       end = "invalid";
     }
-    if (end === "" && Date.now() - since < ${patience}) return false;
+    if (end === "" && !(${over})) return false;
     ${COPY_SHADOW_ROOTS}
     const [loaded] = performance.getEntriesByType("navigation");
     const url = loaded ? loaded.name : location.href;

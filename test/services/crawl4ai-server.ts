@@ -74,13 +74,21 @@ export async function crawl4AiServer(
 }
 
 function resultOf(url: string, page: StandInPage, waitFor: string): object {
-  const { html = "", ends = "ready", success = true, status = 200, error = "", documentUrl = url } = page;
+  const { html = "", ends = "ready", documentUrl = url, redirectedUrl = documentUrl } = page;
   const attribute = /data-strandline-[0-9a-f]+/.exec(waitFor)?.[0];
   const mark = ends === null ? "" : ` ${attribute}="${ends} ${encodeURIComponent(documentUrl)}"`;
+  return resultLine(url, { ...page, html: html.replace("<html", `<html${mark}`), redirectedUrl });
+}
+
+/** The line of one URL. */
+export function resultLine(
+  url: string,
+  { html = "", success = true, status = 200, error = "", redirectedUrl = url }: StandInPage,
+): object {
   const reached = html !== "";
   return {
     url,
-    html: html.replace("<html", `<html${mark}`),
+    html,
     fit_html: null,
     success,
     cleaned_html: null,
@@ -93,7 +101,7 @@ function resultOf(url: string, page: StandInPage, waitFor: string): object {
     session_id: null,
     response_headers: reached ? { "content-type": "text/html; charset=utf-8" } : null,
     status_code: reached ? status : null,
-    redirected_url: reached ? (page.redirectedUrl ?? documentUrl) : null,
+    redirected_url: reached ? redirectedUrl : null,
     redirected_status_code: reached ? status : null,
     crawl_stats: null,
     markdown: null,

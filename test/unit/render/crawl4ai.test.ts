@@ -57,7 +57,7 @@ test("asks with its token for the DOM of one page, waiting as the own browser do
           max_retries: 0,
           page_timeout: 25_000,
           wait_for: expect.stringMatching(/^js:.*"#app p"/s),
-          wait_for_timeout: 25_000,
+          wait_for_timeout: 26_000,
         },
       },
     },
@@ -82,7 +82,7 @@ test.each([
     querySelector: () => ({}),
     querySelectorAll: () => [],
   };
-  const performance = { getEntriesByType: () => [{ name: 'https://site.test/a"b' }] };
+  const performance = { now: () => 0, getEntriesByType: () => [{ name: 'https://site.test/a"b' }] };
   expect(run(document, performance)()).toBe(true);
   expect(Object.values(attributes)).toEqual([`ready ${encodeURIComponent('https://site.test/a"b')}`]);
 });
