@@ -7,6 +7,13 @@ import { z } from "zod";
 
 const url = z.url({ protocol: /^https?$/ });
 
+/** A digest, or a tag that names a version whole: what a floating tag brings tomorrow was not tried with this client. */
+const pinnedImage = z
+  .string()
+  .regex(/^[^\s@]+(?:@sha256:[0-9a-f]{64}|:v?\d+\.\d+\.\d+[\w.-]*(?:@sha256:[0-9a-f]{64})?)$/, {
+    message: "must name a version, as unclecode/crawl4ai:0.9.2 or name@sha256:…, and no tag that moves",
+  });
+
 const settingsSchema = z
   .strictObject({
     /** Goes before the name of every stack and queue, so that several deployments share an account. */
@@ -21,7 +28,9 @@ const settingsSchema = z
     teiModel: z.string().min(1).optional(),
     teiDimension: z.coerce.number().int().min(1).max(65_536).optional(),
     /** Image of a Crawl4AI server, e.g. `unclecode/crawl4ai:0.9.2`, to render pages instead of Chromium. */
-    crawl4aiImage: z.string().min(1).optional(),
+    crawl4aiImage: pinnedImage.optional(),
+    /** Pages that it is given at once: some four for each of its vCPUs, of which it has two. */
+    crawl4aiConcurrency: z.coerce.number().int().min(2).max(1000).default(6),
     userAgent: z.string().min(1).optional(),
     logLevel: z.enum(["debug", "info", "warn", "error"]).default("info"),
     /** Where alarms go; nobody by default. */

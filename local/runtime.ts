@@ -1,5 +1,6 @@
 /** Everything on one machine: the services, the handlers of a topology in worker threads, and what wakes them. */
 import { join, resolve } from "node:path";
+import { renderedByCrawl4Ai } from "../infra/topology/rendering.ts";
 import type { FunctionSpec, Topology } from "../infra/topology/spec.ts";
 import { embedderDescriptor } from "../shared/knowledge/embedders/registry.ts";
 import { shareWeights } from "../shared/knowledge/embedders/static/model.ts";
@@ -96,7 +97,9 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
   const env = options.env ?? process.env;
   const checked = checkEnvironment(env);
   const home = takeHome(options.home);
-  const runtime = new RunningRuntime(options, home);
+  const { crawl4aiUrl, crawl4aiConcurrency } = checked.config;
+  const topology = crawl4aiUrl === "" ? options.topology : renderedByCrawl4Ai(options.topology, crawl4aiConcurrency);
+  const runtime = new RunningRuntime({ ...options, topology }, home);
   try {
     await runtime.start(env, checked);
     return runtime;

@@ -25,6 +25,9 @@ export const deadLetterSchema = z.object({
 /** Why URLs of a job failed, the most frequent first; of a single job that is shown, none until it has ended. */
 export const errorCountsSchema = z.array(z.object({ code: z.string(), count: z.int() }));
 
+/** Pages that a browser was to open; null until the job has ended. */
+export const renderingCountsSchema = z.object({ wanted: z.int(), rendered: z.int(), unrendered: errorCountsSchema });
+
 export function deadLetterJson(letter: DeadLetterView): z.input<typeof deadLetterSchema> {
   return {
     ...letter,

@@ -1,6 +1,7 @@
 /** The routes that list and show jobs, and cancel them. */
 import { z } from "zod";
 import { deadLettersOf } from "../../shared/crawl/jobs/failed.ts";
+import { readRenderingCounts } from "../../shared/crawl/jobs/rendering-counts.ts";
 import { listJobs, listJobUrls, readJob, readJobRun } from "../../shared/crawl/jobs/views.ts";
 import { readErrorCounts } from "../../shared/crawl/jobs/without-pages.ts";
 import { cancelJob } from "../../shared/crawl/submit/cancel-job.ts";
@@ -8,7 +9,7 @@ import { ApiError } from "../../shared/platform/errors.ts";
 import { cursorPage, cursorParameter, encodeCursor } from "../adapters/api/cursor.ts";
 import { defineRoute } from "../adapters/api/route.ts";
 import type { CrawlApi } from "./dependencies.ts";
-import { deadLetterJson, deadLetterSchema, errorCountsSchema } from "./failures.ts";
+import { deadLetterJson, deadLetterSchema, errorCountsSchema, renderingCountsSchema } from "./failures.ts";
 import { JOB_STATUSES } from "./requests.ts";
 import { jobJson, jobResponseSchema, jobRunSchema, jobSchema, jobUrlJson, jobUrlSchema, pageOf } from "./responses.ts";
 
@@ -28,6 +29,7 @@ export const showJob = defineRoute(
     response: jobSchema.extend({
       run: jobRunSchema.nullable(),
       errors: errorCountsSchema,
+      rendering: renderingCountsSchema.nullable(),
       dead_letters: z.array(deadLetterSchema),
       results: pageOf(jobUrlSchema),
     }),
@@ -44,6 +46,7 @@ export const showJob = defineRoute(
       ...jobJson(job),
       run,
       errors: await readErrorCounts(sql, job_id),
+      rendering: await readRenderingCounts(sql, job_id),
       dead_letters,
       results: { items: urls.map(jobUrlJson), next_cursor, has_more: next !== null },
     };

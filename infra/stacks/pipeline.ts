@@ -11,6 +11,7 @@ import { CHROMIUM_LAYER } from "../../layers/chromium/chromium-layer.ts";
 import { acknowledge } from "../acknowledge.ts";
 import { listenToQueues } from "../constructs/queue-triggers.ts";
 import { StrandlineFunction, type Surroundings } from "../constructs/strandline-function.ts";
+import { renderedByCrawl4Ai } from "../topology/rendering.ts";
 import { deadLetterQueue, servesSockets, visibilityTimeoutS } from "../topology/spec.ts";
 import { TOPOLOGY } from "../topology.ts";
 
@@ -30,7 +31,9 @@ export class PipelineStack extends Stack {
   constructor(scope: Construct, id: string, { surroundings, ...props }: PipelineStackProps) {
     super(scope, id, props);
     this.createQueues(surroundings.settings.name);
-    const specs = TOPOLOGY.functions.filter((spec) => spec.routes === undefined && !servesSockets(spec));
+    const { crawl4aiImage, crawl4aiConcurrency } = surroundings.settings;
+    const topology = crawl4aiImage === undefined ? TOPOLOGY : renderedByCrawl4Ai(TOPOLOGY, crawl4aiConcurrency);
+    const specs = topology.functions.filter((spec) => spec.routes === undefined && !servesSockets(spec));
     const chromium = new LayerVersion(this, "Chromium", {
       description: CHROMIUM_LAYER.about,
       code: Code.fromAsset(surroundings.layers.chromium),

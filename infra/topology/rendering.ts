@@ -1,5 +1,5 @@
 /** Pages in a browser: those of crawls, and those that somebody asks to see. */
-import type { FunctionSpec } from "./spec.ts";
+import type { FunctionSpec, Topology } from "./spec.ts";
 
 export const RENDERING: readonly FunctionSpec[] = [
   {
@@ -40,3 +40,17 @@ export const RENDERING: readonly FunctionSpec[] = [
     localContainers: 1,
   },
 ];
+
+/**
+ * The topology where Crawl4AI renders: its queue gives it no more pages than its browser bears, and who asks it mostly
+ * waits. More at once than that, and pages that wait in the server's own queue lose their rendering.
+ */
+export function renderedByCrawl4Ai(topology: Topology, pagesAtOnce: number): Topology {
+  const limited = (spec: FunctionSpec): FunctionSpec => ({
+    ...spec,
+    queues: (spec.queues ?? []).map((trigger) => ({ ...trigger, maxConcurrency: pagesAtOnce })),
+    localEventsPerContainer: pagesAtOnce,
+  });
+  const functions = topology.functions.map((spec) => (spec.grants.renderer ? limited(spec) : spec));
+  return { ...topology, functions };
+}

@@ -150,6 +150,11 @@ export const CONFIG_FIELDS = {
     "The `CRAWL4AI_API_TOKEN` of that server, which answers nobody without it",
   ),
   crawl4aiTimeoutS: field("CRAWL4AI__TIMEOUT_S", integer(60, 1, 600), "Longest wait for a page of that server"),
+  crawl4aiConcurrency: field(
+    "CRAWL4AI__CONCURRENCY",
+    integer(6, 2, 1000),
+    "Pages that server is given at once; on AWS the deployment's `crawl4aiConcurrency` says so",
+  ),
   embedder: field(
     "EMBEDDER__PROVIDER",
     z.enum(["static", "tei", "openai", "none"]).optional(),

@@ -38,6 +38,7 @@ const resultSchema = z.looseObject({
   redirected_url: z.string().nullish(),
   redirected_status_code: z.number().nullish(),
   status_code: z.number().nullish(),
+  response_headers: z.record(z.string(), z.string()).nullish().catch(null),
   error_message: z.string().nullish(),
 });
 type Result = z.infer<typeof resultSchema>;
@@ -211,7 +212,8 @@ function pageOf(result: Result, document: FetchedDocument, mark: string, waitFor
   const status = result.redirected_status_code ?? result.status_code ?? document.status;
   if (status >= 400 && status !== document.status) {
     const why = `The site answered ${status} when Crawl4AI asked it again`;
-    throw new RenderError("RENDER_FAILED", why, { retryable: status === 429 || status >= 500 });
+    const siteAnswer = { status, headers: Object.entries(result.response_headers ?? {}) };
+    throw new RenderError("RENDER_FAILED", why, { retryable: status === 429 || status >= 500, siteAnswer });
   }
   const { html, redirected_url: finalUrl } = result;
   if (!html) throw failureOf(result.error_message);

@@ -94,19 +94,27 @@ const RENDER_ERROR_CODES = {
 } as const;
 export type RenderErrorCode = keyof typeof RENDER_ERROR_CODES;
 
+export interface SiteAnswer {
+  status: number;
+  headers: readonly (readonly [string, string])[];
+}
+
 /** Why a page was not rendered, with a code of the error list. */
 export class RenderError extends Error {
   readonly code: RenderErrorCode;
   readonly retryable: boolean;
+  /** What the site answered a renderer that asked it once more, where that is why. */
+  readonly siteAnswer: SiteAnswer | undefined;
 
   constructor(
     code: RenderErrorCode,
     message: string,
-    { cause, retryable }: { cause?: unknown; retryable?: boolean } = {},
+    { cause, retryable, siteAnswer }: { cause?: unknown; retryable?: boolean; siteAnswer?: SiteAnswer } = {},
   ) {
     super(message, cause === undefined ? undefined : { cause });
     this.name = "RenderError";
     this.code = code;
     this.retryable = retryable ?? RENDER_ERROR_CODES[code];
+    this.siteAnswer = siteAnswer;
   }
 }

@@ -10,7 +10,11 @@ import { type Resource, type Synthesis, synthesise } from "./synthesis.ts";
 
 let synthesis: Synthesis;
 beforeAll(async () => {
-  synthesis = await synthesise({ crawl4aiImage: "unclecode/crawl4ai:0.0.0", qdrantUrl: "http://qdrant:6333" });
+  synthesis = await synthesise({
+    crawl4aiImage: "unclecode/crawl4ai:0.9.2",
+    crawl4aiConcurrency: 12,
+    qdrantUrl: "http://qdrant:6333",
+  });
 }, 480_000);
 afterAll(() => synthesis.remove());
 
@@ -47,6 +51,15 @@ test("only the render function is told of it, and only its security group gets t
   for (const { Properties } of inStack("AWS::EC2::SecurityGroup")) {
     expect(Properties["SecurityGroupIngress"]).toBeUndefined();
   }
+});
+
+test("the queue of pages to render gives the service no more at once than it bears", async () => {
+  const atOnce = (from: Synthesis) =>
+    from
+      .resources("AWS::Lambda::EventSourceMapping")
+      .filter(({ Properties }) => /queuerender[0-9A-F]{8}/.test(JSON.stringify(Properties["EventSourceArn"])))
+      .map(({ Properties }) => Properties["ScalingConfig"]);
+  expect(atOnce(synthesis)).toEqual([{ MaximumConcurrency: 12 }]);
 });
 
 test("the service and the render function have the same token, and nobody else has it", () => {

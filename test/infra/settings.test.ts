@@ -29,6 +29,22 @@ test.each([
   [{ qdrantUrl: "ftp://x", teiUrl: "http://tei:80" }, /qdrantUrl/],
   [{ teiUrl: "http://tei:80" }, /teiUrl needs qdrantUrl/],
   [{ alarmEmail: "nobody" }, /alarmEmail/],
+  [{ crawl4aiImage: "unclecode/crawl4ai" }, /crawl4aiImage: must name a version/],
+  [{ crawl4aiImage: "unclecode/crawl4ai:latest" }, /crawl4aiImage/],
+  [{ crawl4aiImage: "unclecode/crawl4ai:0.9" }, /crawl4aiImage/],
+  [{ crawl4aiImage: "unclecode/crawl4ai:basic-0.9.2" }, /crawl4aiImage/],
+  [{ crawl4aiImage: "registry.example:5000/crawl4ai" }, /crawl4aiImage/],
+  [{ crawl4aiImage: "unclecode/crawl4ai@sha256:12ab" }, /crawl4aiImage/],
+  [{ crawl4aiImage: "unclecode/crawl4ai:0.9.2", crawl4aiConcurrency: 1 }, /crawl4aiConcurrency/],
 ])("%j stops the synthesis with the setting's name", (context, message) => {
   expect(() => settings(context)).toThrow(message);
+});
+
+test.each([
+  "unclecode/crawl4ai:0.9.2",
+  "registry.example:5000/team/crawl4ai:v0.9.2-r1",
+  `unclecode/crawl4ai@sha256:${"0a".repeat(32)}`,
+  `unclecode/crawl4ai:0.9.2@sha256:${"0a".repeat(32)}`,
+])("an image that names a version is taken: %s", (crawl4aiImage) => {
+  expect(settings({ crawl4aiImage })).toMatchObject({ crawl4aiImage, crawl4aiConcurrency: 6 });
 });

@@ -45,6 +45,8 @@ export const RECORDED = {
     "Error: Wait condition failed: Timeout after 3000ms waiting for selector '#never'",
 } as const;
 
+type Outcome = StandInPage | { answer: Answer };
+
 export interface StandIn {
   url: string;
   requests: ReceivedRequest[];
@@ -52,10 +54,10 @@ export interface StandIn {
 
 /** @param page what becomes of a page, or the answer to the whole call */
 export async function crawl4AiServer(
-  page: (url: string) => StandInPage | { answer: Answer },
+  page: (url: string) => Outcome | Promise<Outcome>,
   { version = CRAWL4AI_VERSION }: { version?: string | null } = {},
 ): Promise<StandIn> {
-  return await httpDouble((request) => {
+  return await httpDouble(async (request) => {
     if (request.path === "/health") {
       return { body: { status: "ok", timestamp: 1795895404.12, ...(version === null ? {} : { version }) } };
     }
@@ -65,7 +67,7 @@ export async function crawl4AiServer(
       crawler_config: { params: { wait_for: string } };
     };
     const [url = ""] = urls;
-    const outcome = page(url);
+    const outcome = await page(url);
     if ("answer" in outcome) return outcome.answer;
     const lines = [resultOf(url, outcome, crawler_config.params.wait_for), { status: "completed" }];
     const body = lines.map((line) => `${JSON.stringify(line)}\n`).join("");

@@ -18,9 +18,11 @@ export interface DoubleAnswer {
   body?: unknown;
 }
 
+type Given = DoubleAnswer | "hang up" | "stall";
+
 /** @param answer "hang up" closes the connection without an answer; "stall" never answers */
 export async function httpDouble(
-  answer: (request: ReceivedRequest) => DoubleAnswer | "hang up" | "stall",
+  answer: (request: ReceivedRequest) => Given | Promise<Given>,
 ): Promise<{ url: string; requests: ReceivedRequest[] }> {
   const requests: ReceivedRequest[] = [];
   const server = createServer(async (request, response) => {
@@ -34,7 +36,7 @@ export async function httpDouble(
       body: text === "" ? undefined : (JSON.parse(text) as unknown),
     };
     requests.push(received);
-    const given = answer(received);
+    const given = await answer(received);
     if (given === "stall") return;
     if (given === "hang up") {
       request.socket.destroy();

@@ -261,6 +261,6 @@ export function createBodyBudget(slots: number): BodyBudget {
  * First value of a header, or undefined.
  * @param name lower case
  */
-export function headerValue(headers: readonly [string, string][], name: string): string | undefined {
+export function headerValue(headers: readonly (readonly [string, string])[], name: string): string | undefined {
   return headers.find(([each]) => each.toLowerCase() === name)?.[1];
 }

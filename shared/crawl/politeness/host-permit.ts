@@ -1,8 +1,8 @@
 /** Grants permits to ask a host: not while it is blocked, and one at a time while its circuit is half-open. */
 import type { Clock } from "../../platform/clock.ts";
-import { retryAfterMs } from "../../platform/retry-after.ts";
-import { type Exchange, headerValue } from "../http/exchange.ts";
+import type { Exchange } from "../http/exchange.ts";
 import { RequestRefused } from "../http/request-refused.ts";
+import { askedSilence } from "./asked-silence.ts";
 import { circuitOf, circuitOpenUntil, type HostState, type HostStates } from "./host-state.ts";
 import type { KnownHost } from "./host-view.ts";
 import { HostWait } from "./host-wait.ts";
@@ -56,8 +56,6 @@ export interface HostPermits {
  * stays down costs a job bounded time.
  */
 const OPENINGS_WAITED = 3;
-/** What a 429 without Retry-After, or with one in the past, asks for, in ms. */
-const DEFAULT_HOLD_MS = 5000;
 /** Until it is asked again what came of another worker's probe, in ms. */
 const PROBE_PAUSE_MS = 5000;
 /** A probe may have to wait for its slot as long as another host's request does. */
@@ -122,16 +120,6 @@ export function createHostPermits(host: KnownHost, states: HostStates, clock: Cl
     release: async () => undefined,
   };
 
-  /** @returns ms to stay away, where the answer asks for it */
-  const askedWait = ({ response }: Exchange): number | undefined => {
-    if (response?.status !== 429 && response?.status !== 503) return undefined;
-    const { headers } = response;
-    const asked = retryAfterMs(headerValue(headers, "retry-after"), clock.now(), headerValue(headers, "date"));
-    // a time in the past asks for nothing
-    if (asked) return asked;
-    return response.status === 429 ? DEFAULT_HOLD_MS : undefined;
-  };
-
   return {
     async acquire(longestMs) {
       for (;;) {
@@ -151,7 +139,7 @@ export function createHostPermits(host: KnownHost, states: HostStates, clock: Cl
       }
     },
     async learnFrom(exchange, retried = false) {
-      const wait = askedWait(exchange);
+      const wait = exchange.response ? askedSilence(exchange.response, clock.now()) : undefined;
       if (wait !== undefined) {
         const until = clock.now() + wait;
         const seen = await host.current();

@@ -9,7 +9,7 @@ import { createWarcSegment, warcSegmentKey } from "../../capture/warc-segment.ts
 import type { ObjectStore } from "../../platform/aws/objects.ts";
 import type { QueueSender } from "../../platform/aws/queues.ts";
 import type { Clock } from "../../platform/clock.ts";
-import { PermanentError, RetryableError } from "../../platform/errors.ts";
+import { PermanentError, RetryableError, ThrottledError } from "../../platform/errors.ts";
 import type { Logger } from "../../platform/observability/log.ts";
 import { retryTransient } from "../../platform/transient-errors.ts";
 import { renderPdf } from "../../render/pdf/pdf-page.ts";
@@ -17,6 +17,7 @@ import { RenderError, type RenderedPage, type Renderer } from "../../render/rend
 import { isInfrastructureFault } from "../fetch/stop-reason.ts";
 import type { HttpResponse } from "../http/exchange.ts";
 import { readPageContent } from "../http/read-page.ts";
+import { askedSilence } from "../politeness/asked-silence.ts";
 import type { HostStates } from "../politeness/host-state.ts";
 import { waitForSlot } from "../politeness/single-slot.ts";
 import type { Egress } from "../proxies/egress.ts";
@@ -35,7 +36,7 @@ export interface RenderDependencies {
   objects: ObjectStore;
   queues: QueueSender;
   flags: Pick<JobFlags, "isCancelled">;
-  hosts: Pick<HostStates, "read" | "reserve">;
+  hosts: Pick<HostStates, "read" | "reserve" | "hold">;
   clock: Clock;
   settings: { userAgent: string; defaultRps: number };
 }
@@ -49,8 +50,12 @@ export interface RenderDelivery {
 
 /** Tries of a page whose fault is transient. */
 const MAX_TRIES = 3;
-/** Of one that a server did not answer: with the queue's growing delays, they outlive a restart of some minutes. */
+/** Of one that a server could not take: with the queue's growing delays, they outlive a restart of some minutes. */
 const MAX_TRIES_OF_SERVER = 10;
+/** Of one to which a server said nothing in the page's time, which the page may have caused. */
+const MAX_TRIES_OF_SILENCE = 5;
+/** Times the tries so far: who does not answer has too much to do. */
+const AFTER_SILENCE_MS = 10_000;
 /** Kept free at the end of the function's time, to deliver the capture. */
 const CLOSING_MS = 15_000;
 const PATIENCE_MS = 30_000;
@@ -117,9 +122,8 @@ export async function runRenderTask(
     if (isInfrastructureFault(error)) throw error;
     if (poll.signal.aborted) return await without(poll.signal.reason as CaptureError, "unwanted", elapsed());
     const failure = asRenderError(error);
-    if (failure.retryable && receiveCount < mostTries(renderer, failure)) {
-      throw new RetryableError(failure.message, { code: failure.code, cause: error });
-    }
+    await leaveAlone(dependencies, claim, failure);
+    if (failure.retryable && receiveCount < mostTries(renderer, failure)) throw tryLater(failure, receiveCount);
     return await without(captureError(failure), "failed", elapsed());
   } finally {
     poll.stop();
@@ -135,7 +139,23 @@ export async function runRenderTask(
 }
 
 function mostTries({ asksAgain }: Renderer, { code }: RenderError): number {
+  if (code === "RENDER_TIMEOUT") return MAX_TRIES_OF_SILENCE;
   return asksAgain && code === "RENDERER_UNAVAILABLE" ? MAX_TRIES_OF_SERVER : MAX_TRIES;
+}
+
+function tryLater({ code, message, cause }: RenderError, receiveCount: number): RetryableError {
+  if (code !== "RENDER_TIMEOUT") return new RetryableError(message, { code, cause });
+  return new ThrottledError(message, { code, cause, retryAfterMs: AFTER_SILENCE_MS * receiveCount });
+}
+
+/** What the site answered a renderer that asked it once more holds for all who ask it. */
+async function leaveAlone(
+  { hosts, clock }: RenderDependencies,
+  { capture }: RenderClaim,
+  { siteAnswer }: RenderError,
+): Promise<void> {
+  const wait = siteAnswer && askedSilence(siteAnswer, clock.now());
+  if (wait !== undefined) await hosts.hold(new URL(capture.finalUrl).host, clock.now() + wait);
 }
 
 /** The capture with the DOM archived, and its text where the DOM has one. */

@@ -49,7 +49,8 @@ it.each(["auto", "always"])(
     const everything = [...items, `${origin}/app`, `${origin}/charset/koi8-r`];
     expect(opened.toSorted()).toEqual((render === "auto" ? [`${origin}/app`] : everything).toSorted());
     const answer = await engine.send("GET", `/api/v1/crawl/${job}`);
-    const told = (await answer.json()) as { results: { items: Rendered[] } };
+    const told = (await answer.json()) as { results: { items: Rendered[] }; rendering: unknown };
+    expect(told.rendering).toEqual({ wanted: opened.length, rendered: opened.length, unrendered: [] });
     const why = new Map(told.results.items.map((item) => [item.url, item.rendered]));
     expect(why.get(`${origin}/app`)).toEqual({
       reason: expect.stringMatching(render === "auto" ? /root .*; the HTML holds \d+ characters/ : /^always$/),
@@ -120,8 +121,9 @@ it("a cancelled job closes the page that its browser has open: no request leaves
   await expect.poll(polls).toBeGreaterThan(5);
   await engine.post(`/api/v1/crawl/${job_id}/cancel`, undefined);
   const answeredAt = Date.now();
-  const status = async () => (await engine.instance.call<{ status: string }>("GET", `/api/v1/crawl/${job_id}`)).status;
-  await expect.poll(status).toBe("cancelled");
+  const view = () => engine.instance.call<{ status: string; rendering: unknown }>("GET", `/api/v1/crawl/${job_id}`);
+  await expect.poll(async () => (await view()).status).toBe("cancelled");
+  expect((await view()).rendering).toMatchObject({ rendered: 0, unrendered: [{ code: "CANCELLED" }] });
   // another job's page is opened meanwhile, by the same browser
   const other = await engine.store({
     seed_urls: [`${site.main.origin}/app`],

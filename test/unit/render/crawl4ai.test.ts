@@ -136,6 +136,7 @@ test.each([
     code: "RENDER_FAILED",
     message: expect.stringContaining(String(status)),
     retryable,
+    siteAnswer: { status, headers: [["content-type", "text/html; charset=utf-8"]] },
   });
 });
 

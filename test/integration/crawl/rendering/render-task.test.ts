@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { readWarcRecord } from "../../../../shared/capture/warc-reader.ts";
-import { RetryableError } from "../../../../shared/platform/errors.ts";
+import { RetryableError, ThrottledError } from "../../../../shared/platform/errors.ts";
 import { RenderError } from "../../../../shared/render/renderer.ts";
 import { measuredIn } from "../../../services/measured.ts";
 import { pdfFile } from "../../../services/pdf-file.ts";
@@ -172,6 +172,55 @@ test.each([
   });
   expect(measuredIn(harness.fetch.logged, "render")).toMatchObject({ pages_failed: 1 });
   expect(capture?.extraction?.text).toContain(SENTENCE.trim());
+});
+
+describe("a server that renders and", () => {
+  const deliveries = async (error: RenderError) => {
+    const { origin, host } = await site();
+    const harness = await renderHarness(fakeRenderer(() => Promise.reject(error), true));
+    await harness.fetch.deliver(fetchTask({ urls: [`${origin}/article`], config: { render: "always" } }));
+    const [task = expect.fail("no task")] = await harness.tasks();
+    const delays: number[] = [];
+    for (let receiveCount = 1; ; receiveCount += 1) {
+      const failure: unknown = await harness.render(task, receiveCount).catch((each: unknown) => each);
+      if (failure === undefined) break;
+      if (!(failure instanceof RetryableError)) throw failure;
+      const asked = failure instanceof ThrottledError ? failure.retryAfterMs / 1000 : 0;
+      // as the consumer of the queue delays it
+      delays.push(Math.min(60, Math.max(asked, 2 ** (receiveCount - 1))));
+    }
+    const [capture] = await harness.fetch.captures();
+    const state = await harness.fetch.dependencies.hosts.read(host);
+    return { delays, capture, heldMs: state.hold_until - Date.now() };
+  };
+  const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
+
+  test("restarts for two minutes costs no page its rendering", async () => {
+    const { delays, capture } = await deliveries(new RenderError("RENDERER_UNAVAILABLE", "nobody there"));
+    expect(sum(delays)).toBeGreaterThan(180);
+    expect(delays).toEqual(delays.toSorted((a, b) => a - b));
+    expect(capture?.rendered?.error?.code).toBe("RENDERER_UNAVAILABLE");
+  });
+
+  test("says nothing in time is asked again later and later", async () => {
+    const { delays, capture } = await deliveries(new RenderError("RENDER_TIMEOUT", "silence", { retryable: true }));
+    expect(delays).toEqual([10, 20, 30, 40]);
+    expect(capture?.rendered?.error?.code).toBe("RENDER_TIMEOUT");
+  });
+
+  test.each<[number, [string, string][], number]>([
+    [429, [["retry-after", "3"]], 3_000],
+    [429, [], 5_000],
+    [503, [["Retry-After", "4"]], 4_000],
+    [503, [], 0],
+    [404, [["retry-after", "9"]], 0],
+  ])("was answered %i %j by the site leaves the host alone for %i ms", async (status, headers, ms) => {
+    const error = new RenderError("RENDER_FAILED", "refused", { siteAnswer: { status, headers } });
+    const { capture, heldMs } = await deliveries(error);
+    expect(capture).toMatchObject({ status: 200, rendered: { warc: null, error: { code: "RENDER_FAILED" } } });
+    expect(Math.max(0, heldMs)).toBeLessThanOrEqual(ms);
+    expect(Math.max(0, heldMs)).toBeGreaterThanOrEqual(Math.max(0, ms - 2_500));
+  });
 });
 
 test("a crash is tried again", async () => {
