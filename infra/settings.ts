@@ -8,11 +8,10 @@ import { z } from "zod";
 const url = z.url({ protocol: /^https?$/ });
 
 /** A digest, or a tag that names a version whole: what a floating tag brings tomorrow was not tried with this client. */
-const pinnedImage = z
-  .string()
-  .regex(/^[^\s@]+(?:@sha256:[0-9a-f]{64}|:v?\d+\.\d+\.\d+[\w.-]*(?:@sha256:[0-9a-f]{64})?)$/, {
-    message: "must name a version, as unclecode/crawl4ai:0.9.2 or name@sha256:…, and no tag that moves",
-  });
+const PINNED = /^[^\s@]+(?:@sha256:[0-9a-f]{64}|:v?\d+\.\d+\.\d+[\w.-]*(?:@sha256:[0-9a-f]{64})?)$/;
+const pinnedImage = z.string().regex(PINNED, {
+  message: "must name a version, as unclecode/crawl4ai:0.9.2 or name@sha256:…, and no tag that moves",
+});
 
 const settingsSchema = z
   .strictObject({
