@@ -7,7 +7,7 @@ import { z } from "zod";
 
 const url = z.url({ protocol: /^https?$/ });
 
-/** A digest, or a tag that names a version whole: what a floating tag brings tomorrow was not tried with this client. */
+/** A digest, or a tag that names a version whole: what a tag that moves brings tomorrow was never tried. */
 const PINNED = /^[^\s@]+(?:@sha256:[0-9a-f]{64}|:v?\d+\.\d+\.\d+[\w.-]*(?:@sha256:[0-9a-f]{64})?)$/;
 const pinnedImage = z.string().regex(PINNED, {
   message: "must name a version, as unclecode/crawl4ai:0.9.2 or name@sha256:…, and no tag that moves",
