@@ -45,6 +45,17 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
 
   "shared/notify": OUTSIDE,
   "shared/archive": [...OUTSIDE, "shared/capture", "shared/extract"],
+  // what a record holds is read as a response is
+  "shared/archive/import": [
+    ...OUTSIDE,
+    "shared/archive/warc-file",
+    "shared/capture",
+    "shared/crawl/urls",
+    "shared/crawl/http",
+    "shared/crawl/settings",
+    "shared/crawl/tasks",
+    "shared/crawl/jobs",
+  ],
   // the browser: it knows pages, not jobs
   "shared/render": OUTSIDE,
   "shared/harvest": [...OUTSIDE, "shared/crawl/http", "shared/crawl/urls"],
@@ -123,6 +134,7 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
   ],
   "shared/crawl/ingest": [
     ...OUTSIDE,
+    "shared/archive/import",
     "shared/capture",
     "shared/extract",
     "shared/knowledge",
@@ -154,7 +166,7 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
     "shared/crawl/jobs",
   ],
   // looks after all of them
-  "shared/crawl/recovery": [...OUTSIDE, "shared/capture", "shared/knowledge", "shared/crawl"],
+  "shared/crawl/recovery": [...OUTSIDE, "shared/archive/import", "shared/capture", "shared/knowledge", "shared/crawl"],
 
   "functions/adapters/middleware": PLATFORM,
   "functions/adapters/queue": [...PLATFORM, "functions/adapters/middleware"],

@@ -96,7 +96,7 @@ function packagesIn({ inputs }: Metafile["outputs"][string]): Bundle["packages"]
  * object (250 KB; English comes by another way), compiles schemas to code and makes them of JSON Schema (45 KB);
  * css-select has a default adapter beside ours (12 KB); and undici's entry holds fetch, WebSocket, mocks and caches
  * beside its dispatchers (400 KB, a third of the time that fetch takes to start). What is missing then stops the build
- * by name, or is undefined. The AWS SDK asks these sources of credentials (120 KB) only after the environment, where
+ * by name, or is undefined. The AWS SDK asks these sources of credentials (130 KB) only after the environment, where
  * Lambda puts them.
  */
 const leanPackages: Plugin = {
@@ -105,10 +105,9 @@ const leanPackages: Plugin = {
     onResolve({ filter: /\/locales\/index\.js$/ }, ({ importer, path }) =>
       /[\\/]node_modules[\\/]zod[\\/]/.test(importer) ? { path, namespace: "empty" } : undefined,
     );
-    onResolve({ filter: /^@aws-sdk\/credential-provider-(ini|login|process|sso|web-identity)$/ }, ({ path }) => ({
-      path,
-      namespace: "empty",
-    }));
+    const sources =
+      /^@(aws-sdk\/credential-provider-(http|ini|login|process|sso|web-identity)|smithy\/credential-provider-imds)$/;
+    onResolve({ filter: sources }, ({ path }) => ({ path, namespace: "empty" }));
     onResolve({ filter: /^domutils$/ }, ({ importer, path }) =>
       /[\\/]css-select[\\/]/.test(importer) ? { path, namespace: "empty" } : undefined,
     );

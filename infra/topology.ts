@@ -4,6 +4,7 @@
  * not named here.
  */
 import { ADMINISTRATION } from "./topology/administration.ts";
+import { ARCHIVE } from "./topology/archive.ts";
 import { CRAWLING } from "./topology/crawling.ts";
 import { FINDING } from "./topology/finding.ts";
 import { KNOWLEDGE } from "./topology/knowledge.ts";
@@ -15,5 +16,14 @@ import type { Topology } from "./topology/spec.ts";
 
 export const TOPOLOGY: Topology = {
   queues: QUEUES,
-  functions: [...CRAWLING, ...RESULTS, ...PROGRESS, ...RENDERING, ...FINDING, ...KNOWLEDGE, ...ADMINISTRATION],
+  functions: [
+    ...CRAWLING,
+    ...RESULTS,
+    ...PROGRESS,
+    ...RENDERING,
+    ...FINDING,
+    ...KNOWLEDGE,
+    ...ARCHIVE,
+    ...ADMINISTRATION,
+  ],
 };

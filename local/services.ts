@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { Topology } from "../infra/topology/spec.ts";
 import type { Config } from "../shared/platform/config.ts";
 import { type LocalAws, startAws } from "./aws/emulators.ts";
+import { SqsStore } from "./aws/fauxqs.ts";
 import type { EmbeddedCredentials } from "./front/credentials.ts";
 import type { Home } from "./home.ts";
 import { type AsyncEvents, createAsyncEvents } from "./lambda/async-events.ts";
@@ -50,7 +51,7 @@ export async function startServices(options: ServicesOptions): Promise<Services>
     if (events === undefined) throw new Error(`${functionName} cannot take events yet`);
     events.send(functionName, event);
   };
-  const startingAws = startMeteredAws(options, send).then(kept);
+  const startingAws = startMeteredAws(options).then(kept);
   const startingPostgres =
     databaseConnections === undefined
       ? undefined
@@ -97,11 +98,8 @@ export async function startServices(options: ServicesOptions): Promise<Services>
   }
 }
 
-/** SQS, S3 and DynamoDB, whose calls are counted, and whose new objects wake functions. */
-async function startMeteredAws(
-  { topology, home, config, meter, credentials }: ServicesOptions,
-  send: (functionName: string, event: unknown) => void,
-): Promise<LocalAws> {
+/** SQS, S3 and DynamoDB, whose calls are counted, and whose new objects are told of. */
+async function startMeteredAws({ topology, home, config, meter, credentials }: ServicesOptions): Promise<LocalAws> {
   const { sqsAndS3 = 0, dynamo = 0 } = home.previous?.ports ?? {};
   const { bucket } = config;
   let aws: LocalAws | undefined;
@@ -115,7 +113,12 @@ async function startMeteredAws(
         topology,
         bucket,
         head: (key) => aws?.fauxqs.buckets.headObject(bucket, key),
-        send,
+        send: (name, event) => {
+          const queue = aws?.fauxqs.queues.getQueueByName(name);
+          if (queue === undefined)
+            throw new Error(`The bucket cannot tell the queue ${name} of an object: it is not there`);
+          queue.enqueue(SqsStore.createMessage(JSON.stringify(event)));
+        },
       });
     },
     onDynamoCall: (operation, bytes) => meter.count("dynamodb", operation, bytes),

@@ -1,7 +1,10 @@
 /** Has messages that no delivery could complete sent again later, or ends their work, so that their jobs end. */
 import { z } from "zod";
+import { resumeUploads } from "../../shared/archive/import/recovery.ts";
+import { IMPORTS_QUEUE } from "../../shared/archive/import/task.ts";
 import { recordDeadLetter } from "../../shared/crawl/recovery/dead-letters.ts";
-import { s3Client } from "../../shared/platform/aws/clients.ts";
+import { createJobFlags } from "../../shared/crawl/tasks/job-flags.ts";
+import { dynamoClient, s3Client } from "../../shared/platform/aws/clients.ts";
 import { createObjectStore } from "../../shared/platform/aws/objects.ts";
 import { configuredDatabase } from "../../shared/platform/database/database.ts";
 import { once } from "../../shared/platform/once.ts";
@@ -15,6 +18,7 @@ const dependencies = once(() => {
     ...container,
     sql: configuredDatabase(config),
     objects: createObjectStore(s3Client(), config.bucket),
+    flags: createJobFlags(dynamoClient(), config.stateTable),
     redrive: { most: config.mostRedrives, firstS: config.firstRedriveS },
   };
 });
@@ -24,6 +28,7 @@ export const handler = createQueueHandler(dependencies, {
   body: "text",
   handle: async (body, { messageId, queue, receiveCount, attributes, log }, container) => {
     const letter = { queue: queue.replace(/-dlq$/, ""), messageId, body, receiveCount, attributes };
+    if (letter.queue === IMPORTS_QUEUE) await resumeUploads(container, body);
     await recordDeadLetter({ ...container, log }, letter);
   },
 });

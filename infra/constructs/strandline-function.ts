@@ -37,8 +37,10 @@ export interface Surroundings {
  */
 const AMAZON_CERTIFICATES = "/var/runtime/ca-cert.pem";
 
-/** The object prefixes that functions write and read. */
-const OBJECT_KEYS = ["captures/*", "warcs/*", "incoming/*", "media/*", "discoveries/*"];
+/** The object prefixes that functions write, and the one where uploads lie. */
+const WRITTEN_KEYS = ["captures/*", "warcs/*", "media/*", "discoveries/*"];
+const UPLOADED_KEYS = ["incoming/*"];
+const OBJECT_KEYS = [...WRITTEN_KEYS, ...UPLOADED_KEYS];
 
 /** Chromium unpacks to 0.2 GB, and its pages may write as well. */
 const UNPACKED_BROWSER = Size.gibibytes(1);
@@ -54,7 +56,6 @@ export class StrandlineFunction extends Construct {
     const bundle = bundles.get(spec.name);
     if (bundle === undefined)
       throw new Error(`There is no bundle of ${spec.name}: does functions/${spec.name}/handler.ts exist?`);
-    if (spec.objects) throw new Error(`${spec.name}: object events have no construct yet`);
     const logGroup = new LogGroup(this, "Log", {
       retention: RetentionDays.ONE_MONTH,
       removalPolicy: RemovalPolicy.DESTROY,
@@ -135,14 +136,12 @@ export class StrandlineFunction extends Construct {
     if (grants.bucket !== undefined) this.allowObjects(data.bucket, grants.bucket);
   }
 
-  private allowObjects(bucket: Bucket, access: "read" | "write"): void {
+  private allowObjects(bucket: Bucket, access: "read" | "write" | "upload"): void {
     const { bucketArn } = bucket;
+    const arnsOf = (keys: readonly string[]) => keys.map((each) => `${bucketArn}/${each}`);
     this.allow(bucketArn, "s3:ListBucket");
-    const actions = access === "read" ? ["s3:GetObject"] : ["s3:GetObject", "s3:PutObject"];
-    this.allow(
-      OBJECT_KEYS.map((keys) => `${bucketArn}/${keys}`),
-      ...actions,
-    );
+    this.allow(arnsOf(OBJECT_KEYS), "s3:GetObject");
+    if (access !== "read") this.allow(arnsOf(access === "write" ? WRITTEN_KEYS : UPLOADED_KEYS), "s3:PutObject");
     // the name under which the other stack exports the ARN is how the finding names it
     const { "Fn::ImportValue": arn } = Stack.of(this).resolve(Stack.of(bucket).exportValue(bucketArn));
     acknowledge(

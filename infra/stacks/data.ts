@@ -1,7 +1,11 @@
-/** What must not be lost: the database and the bucket; and the table of short-lived state. */
+/**
+ * What must not be lost: the database and the bucket, with the queues that it tells of uploads; and the table of
+ * short-lived state.
+ */
 import { Duration, RemovalPolicy, Stack, type StackProps } from "aws-cdk-lib";
 import { AttributeType, BillingMode, Table } from "aws-cdk-lib/aws-dynamodb";
 import { Port, SecurityGroup, SubnetType } from "aws-cdk-lib/aws-ec2";
+import { PolicyStatement, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import {
   AuroraPostgresEngineVersion,
   ClusterInstance,
@@ -10,11 +14,14 @@ import {
   DatabaseClusterEngine,
   ParameterGroup,
 } from "aws-cdk-lib/aws-rds";
-import { BlockPublicAccess, Bucket, BucketEncryption, StorageClass } from "aws-cdk-lib/aws-s3";
+import { BlockPublicAccess, Bucket, BucketEncryption, type CfnBucket, StorageClass } from "aws-cdk-lib/aws-s3";
 import { type ISecret, Secret } from "aws-cdk-lib/aws-secretsmanager";
+import type { Queue } from "aws-cdk-lib/aws-sqs";
 import type { Construct } from "constructs";
 import { acknowledge } from "../acknowledge.ts";
+import { createQueuePair } from "../constructs/queue-pair.ts";
 import type { Settings } from "../settings.ts";
+import { TOPOLOGY } from "../topology.ts";
 import type { NetworkStack } from "./network.ts";
 
 const DATABASE_NAME = "strandline";
@@ -27,6 +34,8 @@ export interface DataStackProps extends StackProps {
 
 export class DataStack extends Stack {
   readonly bucket: Bucket;
+  /** Those that the bucket sends events to, by their name in the topology, with their dead-letter queues. */
+  readonly queues: ReadonlyMap<string, Queue>;
   readonly stateTable: Table;
   readonly cluster: DatabaseCluster;
   /** Keys of search and model providers, by the names of their variables: filled in by whoever deploys. */
@@ -39,6 +48,7 @@ export class DataStack extends Stack {
   constructor(scope: Construct, id: string, props: DataStackProps) {
     super(scope, id, props);
     this.bucket = this.createBucket();
+    this.queues = this.notifyOfObjects(props.settings);
     this.stateTable = this.createStateTable();
     this.providerKeys = this.createProviderKeys();
     this.cluster = this.createCluster(props);
@@ -78,6 +88,43 @@ export class DataStack extends Stack {
         "who needs more switches on CloudTrail data events",
     );
     return bucket;
+  }
+
+  /**
+   * The queues stand in this stack, and the bucket names them in its own properties: no function of CDK's needs to be
+   * allowed to change the notifications of any bucket.
+   */
+  private notifyOfObjects({ name }: Settings): Map<string, Queue> {
+    const listening = TOPOLOGY.queues.filter(({ objects }) => objects !== undefined);
+    const queues = new Map(listening.flatMap((spec) => createQueuePair(this, name, spec)));
+    const bucket = this.bucket.node.defaultChild as CfnBucket;
+    const queueConfigurations = listening.flatMap(({ name: queueName, objects = [] }) => {
+      const queue = queues.get(queueName) as Queue;
+      // the name of the bucket is not known yet, which waits for this permission
+      queue.addToResourcePolicy(
+        new PolicyStatement({
+          principals: [new ServicePrincipal("s3.amazonaws.com")],
+          actions: ["sqs:SendMessage"],
+          resources: [queue.queueArn],
+          conditions: { StringEquals: { "aws:SourceAccount": this.account } },
+        }),
+      );
+      bucket.node.addDependency(queue.node.findChild("Policy"));
+      return objects.map(({ prefix, suffix }) => ({
+        event: "s3:ObjectCreated:*",
+        queue: queue.queueArn,
+        filter: {
+          s3Key: {
+            rules: [
+              { name: "prefix", value: prefix },
+              { name: "suffix", value: suffix },
+            ],
+          },
+        },
+      }));
+    });
+    bucket.notificationConfiguration = { queueConfigurations };
+    return queues;
   }
 
   private createStateTable(): Table {

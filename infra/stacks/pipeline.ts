@@ -4,15 +4,16 @@ import { Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import { Architecture, Code, LayerVersion, Runtime } from "aws-cdk-lib/aws-lambda";
 import { Schedule, ScheduleExpression, ScheduleGroup, TimeWindow } from "aws-cdk-lib/aws-scheduler";
 import { LambdaInvoke } from "aws-cdk-lib/aws-scheduler-targets";
-import { Queue, QueueEncryption } from "aws-cdk-lib/aws-sqs";
+import type { Queue } from "aws-cdk-lib/aws-sqs";
 import { Trigger } from "aws-cdk-lib/triggers";
 import type { Construct } from "constructs";
 import { CHROMIUM_LAYER } from "../../layers/chromium/chromium-layer.ts";
 import { acknowledge } from "../acknowledge.ts";
+import { createQueuePair } from "../constructs/queue-pair.ts";
 import { listenToQueues } from "../constructs/queue-triggers.ts";
 import { StrandlineFunction, type Surroundings } from "../constructs/strandline-function.ts";
 import { renderedByCrawl4Ai } from "../topology/rendering.ts";
-import { deadLetterQueue, servesSockets, visibilityTimeoutS } from "../topology/spec.ts";
+import { servesSockets } from "../topology/spec.ts";
 import { TOPOLOGY } from "../topology.ts";
 
 export interface PipelineStackProps extends StackProps {
@@ -20,17 +21,16 @@ export interface PipelineStackProps extends StackProps {
   /** Folder that becomes the Chromium layer. */
 }
 
-/** The longest that SQS keeps a message. */
-const RETENTION = Duration.days(14);
-
 export class PipelineStack extends Stack {
   /** By their name in the topology, dead-letter queues included. */
-  readonly queues = new Map<string, Queue>();
+  readonly queues: ReadonlyMap<string, Queue>;
   readonly functions: StrandlineFunction[] = [];
 
   constructor(scope: Construct, id: string, { surroundings, ...props }: PipelineStackProps) {
     super(scope, id, props);
-    this.createQueues(surroundings.settings.name);
+    const ours = TOPOLOGY.queues.filter(({ objects }) => objects === undefined);
+    const pairs = ours.flatMap((queue) => createQueuePair(this, surroundings.settings.name, queue));
+    this.queues = new Map([...pairs, ...surroundings.data.queues]);
     const { crawl4aiImage, crawl4aiConcurrency } = surroundings.settings;
     const topology = crawl4aiImage === undefined ? TOPOLOGY : renderedByCrawl4Ai(TOPOLOGY, crawl4aiConcurrency);
     const specs = topology.functions.filter((spec) => spec.routes === undefined && !servesSockets(spec));
@@ -48,27 +48,6 @@ export class PipelineStack extends Stack {
       this.schedule(each, scheduleGroup);
     }
     this.migrateFirst();
-  }
-
-  private createQueues(prefix: string): void {
-    for (const { name, maxReceiveCount } of TOPOLOGY.queues) {
-      const common = { encryption: QueueEncryption.SQS_MANAGED, enforceSSL: true, retentionPeriod: RETENTION };
-      const visibilityTimeout = (queue: string) => Duration.seconds(visibilityTimeoutS(TOPOLOGY, queue));
-      const dead = deadLetterQueue(name);
-      const deadLetters = new Queue(this, `queue-${dead}`, {
-        ...common,
-        queueName: `${prefix}-${dead}`,
-        visibilityTimeout: visibilityTimeout(dead),
-      });
-      acknowledge(deadLetters, ["SQS3"], "This is a dead-letter queue; its own consumer and an alarm watch it");
-      const queue = new Queue(this, `queue-${name}`, {
-        ...common,
-        queueName: `${prefix}-${name}`,
-        visibilityTimeout: visibilityTimeout(name),
-        deadLetterQueue: { queue: deadLetters, maxReceiveCount },
-      });
-      this.queues.set(name, queue).set(dead, deadLetters);
-    }
   }
 
   private schedule({ spec, lambda }: StrandlineFunction, scheduleGroup: ScheduleGroup): void {

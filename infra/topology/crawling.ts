@@ -56,8 +56,8 @@ export const CRAWLING: readonly FunctionSpec[] = [
     memoryMb: 256,
     network: "private",
     queues: QUEUES.map(({ name }) => ({ queue: deadLetterQueue(name), batchSize: 10, maxConcurrency: 2 })),
-    // a page that could not be rendered is delivered as it was fetched, in a batch of its own
-    grants: { send: CLAIM_QUEUES, bucket: "write", database: true },
+    // a page that could not be rendered is delivered as it was fetched, in a batch of its own; uploads are begun anew
+    grants: { send: [...CLAIM_QUEUES, "imports"], bucket: "write", stateTable: true, database: true },
     localContainers: 1,
   },
   {
@@ -69,7 +69,7 @@ export const CRAWLING: readonly FunctionSpec[] = [
     maxConcurrency: 1,
     schedules: [{ name: "sweep", everyMinutes: 1 }],
     grants: {
-      send: [...CLAIM_QUEUES, ...EMBED_QUEUES, "discover", "progress"],
+      send: [...CLAIM_QUEUES, ...EMBED_QUEUES, "discover", "progress", "imports"],
       bucket: "read",
       stateTable: true,
       database: true,

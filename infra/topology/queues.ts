@@ -22,6 +22,11 @@ export const QUEUES = [
   { name: "progress", maxReceiveCount: MAX_RECEIVES },
   { name: "push", maxReceiveCount: MAX_RECEIVES },
   { name: "proxy-test", maxReceiveCount: 3 },
+  {
+    name: "imports",
+    maxReceiveCount: MAX_RECEIVES,
+    objects: [".warc", ".warc.gz", ".warc.zst"].map((suffix) => ({ prefix: "incoming/", suffix })),
+  },
 ] as const satisfies readonly QueueSpec[];
 
 export const FETCH_QUEUES = ["fetch-high", "fetch-normal", "fetch-low"] as const;

@@ -30,8 +30,6 @@ export interface FunctionSpec {
   routes?: readonly Route[];
   queues?: readonly QueueTrigger[];
   schedules?: readonly { name: string; everyMinutes: number }[];
-  /** S3 object-created events whose key matches. */
-  objects?: readonly { prefix: string; suffix: string }[];
   /** Serves the WebSocket API. */
   websocket?: true;
   /** Runs once per deployment, and at each local start, before anything else. */
@@ -44,7 +42,11 @@ export interface FunctionSpec {
   grants: {
     /** Queues it sends to. */
     send?: readonly string[];
-    bucket?: "read" | "write";
+    /**
+     * `write`: wherever functions write, which is not where uploads lie, so that no event of theirs can be their own.
+     * `upload`: where uploads lie, and nowhere else. Both read.
+     */
+    bucket?: "read" | "write" | "upload";
     stateTable?: true;
     database?: true;
     vectors?: true;
@@ -69,6 +71,8 @@ export interface QueueSpec {
   name: string;
   /** Deliveries before a message goes to `<name>-dlq`. */
   maxReceiveCount: number;
+  /** The bucket sends it an event for each new object whose key matches. */
+  objects?: readonly { prefix: string; suffix: string }[];
 }
 
 export interface Topology {

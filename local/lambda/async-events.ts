@@ -1,6 +1,6 @@
 /**
- * Lambda's own queue of asynchronous invocations, for S3 events and schedules: an event that was accepted survives a
- * kill, and one that fails is tried again.
+ * Lambda's own queue of asynchronous invocations, for schedules: an event that was accepted survives a kill, and one
+ * that fails is tried again.
  */
 import { randomUUID } from "node:crypto";
 import type { FunctionSpec, Topology } from "../../infra/topology/spec.ts";

@@ -1,4 +1,4 @@
-/** Objects that were written become function events, as S3 notifications do. */
+/** Objects that were written become messages of queues, as S3 notifications do. */
 import { randomBytes } from "node:crypto";
 import type { Topology } from "../../infra/topology/spec.ts";
 import { REGION } from "../aws/emulators.ts";
@@ -22,7 +22,8 @@ export interface ObjectNotifications {
   bucket: string;
   /** What is stored under a key of the bucket. */
   head(key: string): StoredObject | undefined;
-  send(functionName: string, event: unknown): void;
+  /** @param queue its name in the topology */
+  send(queue: string, event: unknown): void;
 }
 
 /**
@@ -30,9 +31,7 @@ export interface ObjectNotifications {
  * event a kill could swallow.
  */
 export function notifyOfObjects(app: FauxqsApp, { topology, bucket, head, send }: ObjectNotifications): void {
-  const triggers = topology.functions.flatMap(({ name, objects: rules = [] }) =>
-    rules.map((rule) => ({ name, ...rule })),
-  );
+  const triggers = topology.queues.flatMap(({ name, objects: rules = [] }) => rules.map((rule) => ({ name, ...rule })));
   if (triggers.length === 0) return;
   app.addHook("onSend", (request, reply, _payload, done) => {
     const eventName = EVENT_NAMES[s3Operation(request.method, request.url, request.headers)];

@@ -37,6 +37,14 @@ export const captureErrorSchema = z.strictObject({
   retryAfterMs: z.number().int().nonnegative().optional(),
 });
 
+const refersToSchema = z.strictObject({
+  recordId: z.string().nullable(),
+  /** Of the URL that it names, or else of its own. */
+  urlHash: hex32,
+  /** ISO 8601. */
+  date: z.string().nullable(),
+});
+
 const renderingSchema = z.strictObject({
   /** What `auto` saw in the HTML, or `always`. */
   reason: z.string(),
@@ -109,6 +117,10 @@ export const captureSchema = z.strictObject({
   notModified: z.boolean(),
   /** Id of the capture that holds the response, where the record of this one is a revisit of it. */
   revisitOf: z.number().int().nullable(),
+  /** Of a revisit record that somebody else wrote: what it says of its original. */
+  refersTo: refersToSchema.optional(),
+  /** The payload digest that somebody else's record states, with its algorithm. */
+  statedDigest: z.string().optional(),
   /** Where the page was opened in a browser: why, by what, and the record of its DOM. */
   rendered: renderingSchema.nullable(),
   warc: warcPointerSchema.nullable(),

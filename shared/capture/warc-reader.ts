@@ -1,9 +1,11 @@
-/** Reads one record back from a WARC file by its pointer, with one ranged request. */
+/** Reads one record back from a WARC file by its pointer: as a rule with one ranged request. */
+import { Readable } from "node:stream";
 import { promisify } from "node:util";
-import { constants, createGunzip, gunzip, gunzipSync } from "node:zlib";
+import { constants, createGunzip, createZstdDecompress, gunzip, gunzipSync } from "node:zlib";
 import type { ObjectStore } from "../platform/aws/objects.ts";
 import { PermanentError } from "../platform/errors.ts";
-import type { WarcPointer } from "./capture.ts";
+import type { WarcCoding, WarcPlace, WarcPointer } from "./capture.ts";
+import { withoutChunks } from "./chunked.ts";
 
 export interface WarcRecordContents {
   /** As written, names in lower case. */
@@ -12,11 +14,14 @@ export interface WarcRecordContents {
   startLine: string;
   /** As written; latin1. */
   httpHeaders: [string, string][];
-  /** The payload as archived: content coding kept. */
+  /** The payload as archived: content coding kept, chunked framing removed. */
   body: Buffer;
   /** The body is not whole: fetch stopped reading, or `readWarcStart` did. */
   cut: boolean;
 }
+
+/** Where a record lies, as far as reading it takes. */
+export type RecordPointer = WarcPlace & Pick<WarcPointer, "key">;
 
 const gunzipInPool = promisify(gunzip);
 /** Of one uncompressed record: a page of 100 MB and its headers. */
@@ -24,18 +29,19 @@ const MAX_RECORD_BYTES = 128 * 1024 * 1024;
 
 /** @throws PermanentError where the file is missing or does not hold a record there */
 export async function readWarcRecord(
-  objects: ObjectStore,
-  pointer: Pick<WarcPointer, "key" | "offset" | "length">,
+  objects: Pick<ObjectStore, "get">,
+  pointer: RecordPointer,
 ): Promise<WarcRecordContents> {
   const { key, offset, length } = pointer;
-  const member = await objects.get(key, { offset, length });
-  if (member === undefined) throw new PermanentError(`There is no WARC file ${key}`, { code: "WARC_MISSING" });
-  let record: Buffer;
-  try {
-    record = await gunzipInPool(member, { maxOutputLength: MAX_RECORD_BYTES });
-  } catch (cause) {
-    throw invalid(key, offset, "it is no gzip member of an acceptable size", cause);
+  if (isOrdinary(pointer)) {
+    const member = await readRange(objects, key, offset, length);
+    const record = await gunzipInPool(member, { maxOutputLength: MAX_RECORD_BYTES }).catch((cause: unknown) => {
+      throw invalid(key, offset, "it is no gzip member of an acceptable size", cause);
+    });
+    return parseWarcRecord(record, `${key} at ${offset}`);
   }
+  const { record, cut } = await readUnusual(objects, pointer, MAX_RECORD_BYTES);
+  if (cut) throw invalid(key, offset, "it is of no acceptable size");
   return parseWarcRecord(record, `${key} at ${offset}`);
 }
 
@@ -45,16 +51,83 @@ export async function readWarcRecord(
  * @throws PermanentError as `readWarcRecord` does
  */
 export async function readWarcStart(
-  objects: ObjectStore,
-  { key, offset, length }: Pick<WarcPointer, "key" | "offset" | "length">,
+  objects: Pick<ObjectStore, "get">,
+  pointer: RecordPointer,
   maxBytes: number,
 ): Promise<WarcRecordContents> {
-  const member = await objects.get(key, { offset, length: Math.min(length, maxBytes) });
-  if (member === undefined) throw new PermanentError(`There is no WARC file ${key}`, { code: "WARC_MISSING" });
+  const { key, offset, length } = pointer;
+  if (!isOrdinary(pointer)) {
+    const { record, cut } = await readUnusual(objects, pointer, maxBytes);
+    return parseWarcRecord(record, `${key} at ${offset}`, cut);
+  }
+  const member = await readRange(objects, key, offset, Math.min(length, maxBytes));
   const { record, cut } = await gunzipStart(member, maxBytes, member.length < length).catch((cause: unknown) => {
     throw invalid(key, offset, "it is no gzip member", cause);
   });
   return parseWarcRecord(record, `${key} at ${offset}`, cut);
+}
+
+/** A gzip member of its own, as Strandline writes them. */
+const isOrdinary = ({ coding = "gzip", inner = 0 }: WarcPlace): boolean => coding === "gzip" && inner === 0;
+
+async function readRange(
+  objects: Pick<ObjectStore, "get">,
+  key: string,
+  offset: number,
+  length: number,
+): Promise<Uint8Array> {
+  const bytes = await objects.get(key, { offset, length });
+  if (bytes === undefined) throw new PermanentError(`There is no WARC file ${key}`, { code: "WARC_MISSING" });
+  return bytes;
+}
+
+/** Of a member that several records share. */
+const PIECE_BYTES = 4 * 1024 * 1024;
+
+/** Reads a record that is plain, in Zstandard, or one of several in a member: that is decompressed from its start. */
+async function readUnusual(
+  objects: Pick<ObjectStore, "get">,
+  { key, offset, length, coding = "gzip", inner = 0 }: RecordPointer,
+  maxBytes: number,
+): Promise<{ record: Buffer; cut: boolean }> {
+  const pieces = async function* (): AsyncGenerator<Uint8Array> {
+    for (let at = 0; at < length; at += PIECE_BYTES) {
+      yield await readRange(objects, key, offset + at, Math.min(PIECE_BYTES, length - at));
+    }
+  };
+  const parts: Buffer[] = [];
+  let [skipped, taken, wanted] = [0, 0, Number.POSITIVE_INFINITY];
+  try {
+    for await (const chunk of decoded(Readable.from(pieces()), coding)) {
+      const start = Math.min(inner - skipped, chunk.length);
+      skipped += start;
+      if (start === chunk.length) continue;
+      parts.push(chunk.subarray(start));
+      taken += chunk.length - start;
+      if (wanted === Number.POSITIVE_INFINITY) wanted = recordLength(Buffer.concat(parts)) ?? wanted;
+      if (taken >= Math.min(wanted, maxBytes)) break;
+    }
+  } catch (cause) {
+    if (cause instanceof PermanentError) throw cause;
+    throw invalid(key, offset, "it cannot be decompressed", cause);
+  }
+  return { record: Buffer.concat(parts).subarray(0, maxBytes), cut: Math.min(wanted, taken) > maxBytes };
+}
+
+function decoded(source: Readable, coding: WarcCoding): AsyncIterable<Buffer> {
+  if (coding === "none") return source;
+  // of a shared member, what lies behind the record is left out, and so its end
+  const stream = coding === "gzip" ? createGunzip({ finishFlush: constants.Z_SYNC_FLUSH }) : createZstdDecompress();
+  source.on("error", (error) => stream.destroy(error));
+  return source.pipe(stream);
+}
+
+/** Of a whole record, by its head; undefined where that is not all there. */
+function recordLength(start: Buffer): number | undefined {
+  const [head, rest] = splitHead(start);
+  if (head.length === start.length) return undefined;
+  const length = /^content-length:\s*(\d+)\s*$/im.exec(head.toString("latin1"))?.[1];
+  return start.length - rest.length + Number(length ?? 0);
 }
 
 /** Below this, a stream costs several times the work itself. */
@@ -91,7 +164,7 @@ async function gunzipStart(member: Uint8Array, maxBytes: number, partial: boolea
  */
 export function parseWarcRecord(record: Buffer, where: string, cut = false): WarcRecordContents {
   const [head, rest] = splitHead(record);
-  const [version, ...lines] = head.toString("utf8").split("\r\n");
+  const [version, ...lines] = head.toString("utf8").split(LINE_END);
   if (!version?.startsWith("WARC/")) throw invalid(where, undefined, "it does not start with WARC/");
   const warcHeaders = new Map(headerPairs(lines).map(([name, value]) => [name.toLowerCase(), value]));
   const blockLength = Number(warcHeaders.get("content-length"));
@@ -103,14 +176,29 @@ export function parseWarcRecord(record: Buffer, where: string, cut = false): War
   if (!warcHeaders.get("content-type")?.startsWith("application/http")) {
     return { warcHeaders, startLine: "", httpHeaders: [], body: block, cut: isCut };
   }
-  const [httpHead, body] = splitHead(block);
-  const [startLine = "", ...httpLines] = httpHead.toString("latin1").split("\r\n");
-  return { warcHeaders, startLine, httpHeaders: headerPairs(httpLines), body, cut: isCut };
+  const message = parseHttpMessage(block);
+  return { warcHeaders, ...message, cut: isCut || message.cut };
 }
 
+/** The HTTP message that a block holds, without chunked framing: other archivers keep it. */
+export function parseHttpMessage(
+  block: Buffer,
+): Pick<WarcRecordContents, "startLine" | "httpHeaders" | "body"> & { cut: boolean } {
+  const [head, body] = splitHead(block);
+  const [startLine = "", ...lines] = head.toString("latin1").split(LINE_END);
+  const httpHeaders = headerPairs(lines);
+  const isChunked = httpHeaders.some(([name, value]) => /^transfer-encoding$/i.test(name) && /chunked/i.test(value));
+  return { startLine, httpHeaders, ...(isChunked ? withoutChunks(body) : { body, cut: false }) };
+}
+
+const LINE_END = /\r?\n/;
+
+/** Lines end in CRLF; some archivers write LF alone. */
 function splitHead(bytes: Buffer): [Buffer, Buffer] {
-  const end = bytes.indexOf("\r\n\r\n");
-  return end < 0 ? [bytes, bytes.subarray(bytes.length)] : [bytes.subarray(0, end), bytes.subarray(end + 4)];
+  const crlf = bytes.indexOf("\r\n\r\n");
+  const lf = (crlf < 0 ? bytes : bytes.subarray(0, crlf)).indexOf("\n\n");
+  const [end, length] = lf >= 0 ? [lf, 2] : [crlf, 4];
+  return end < 0 ? [bytes, bytes.subarray(bytes.length)] : [bytes.subarray(0, end), bytes.subarray(end + length)];
 }
 
 function headerPairs(lines: readonly string[]): [string, string][] {

@@ -1,6 +1,7 @@
 /**
  * Every consumer of a queue, with each of its messages delivered twice and at once: what was asked for is done once.
  */
+import { createHash, randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
@@ -127,6 +128,19 @@ async function discovered() {
 
 type QueueName = (typeof QUEUES)[number]["name"];
 
+interface Upload {
+  id: string;
+  uploadUrl: string;
+  headers: Record<string, string>;
+}
+
+function resource(url: string): Buffer {
+  const block = `A page about lighthouses, and about ${url}`;
+  const head = `WARC/1.1\r\nWARC-Type: resource\r\nWARC-Target-URI: ${url}\r\nWARC-Date: 2026-01-01T00:00:00Z\r\n`;
+  const rest = `WARC-Record-ID: <urn:uuid:${randomUUID()}>\r\nContent-Type: text/plain\r\nContent-Length: ${block.length}`;
+  return Buffer.from(`${head}${rest}\r\n\r\n${block}\r\n\r\n`);
+}
+
 async function embedsOnce(priority: string): Promise<void> {
   const { chunks, ...job } = await crawl(`/embed/${priority}`, { priority });
   expect(chunks).toBeGreaterThan(0);
@@ -189,6 +203,20 @@ const DONE_ONCE: Record<QueueName, () => Promise<void>> = {
     const events = await heard("/push");
     expect(events.filter((event) => event.includes('"type":"completed"'))).toHaveLength(1);
     expect(events.at(-1)).toContain('"type":"completed"');
+  },
+  async imports() {
+    const { instance, sql } = harvest;
+    const file = Buffer.concat(["a", "b"].map((name) => resource(`http://example.org/${name}`)));
+    const sha256 = createHash("sha256").update(file).digest("hex");
+    const announced = { filename: "two.warc", bytes: file.length, sha256 };
+    const upload = await instance.call<Upload>("POST", "/api/admin/warcs", announced);
+    expect((await fetch(upload.uploadUrl, { method: "PUT", headers: upload.headers, body: file })).status).toBe(200);
+    const read = () => instance.call<{ status: string; jobId: string }>("GET", `/api/admin/warcs/${upload.id}`);
+    await expect.poll(async () => (await read()).status).toBe("completed");
+    expect(await read()).toMatchObject({ captures: 2, records: { resource: 2 }, documents: 2, complaintCount: 0 });
+    const { jobId } = await read();
+    const [row] = await sql`select count(*)::int as captures from captures where job_id = ${jobId}`;
+    expect(row).toEqual({ captures: 2 });
   },
   async "proxy-test"() {
     await using proxy = await startProxy({ kind: "http" });

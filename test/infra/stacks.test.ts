@@ -203,7 +203,14 @@ describe("permissions", () => {
       expect(allows(spec, "dynamodb")).toBe(grants.stateTable === true);
       expect(allows(spec, "s3")).toBe(grants.bucket !== undefined);
       const actions = statementsOf(spec).flatMap(({ Action }) => Action);
-      expect(actions.includes("s3:PutObject")).toBe(grants.bucket === "write");
+      const written = statementsOf(spec)
+        .filter(({ Action }) => Action.includes("s3:PutObject"))
+        .flatMap(({ Resource }) => Resource);
+      const isIncoming = (arn: string) => arn.includes("/incoming/*");
+      expect(written.length > 0).toBe(grants.bucket === "write" || grants.bucket === "upload");
+      // what a bucket's event has woken must not write what such events tell of
+      expect(written.filter(isIncoming).length).toBe(grants.bucket === "upload" ? 1 : 0);
+      expect(written.every(isIncoming)).toBe(grants.bucket !== "write");
       expect(actions.filter((action) => action === "sqs:ReceiveMessage")).toHaveLength(queues.length);
       const sends = new Set([
         ...(grants.send ?? []),
@@ -326,6 +333,44 @@ describe("the WebSocket API", () => {
     }
     const { Variables } = functionOf(spec).Properties["Environment"] as { Variables: Record<string, unknown> };
     expect(textOf(Variables["AWS_ENDPOINT_URL_APIGATEWAYMANAGEMENTAPI"])).toMatch(/^https:.*\/live$/);
+  });
+});
+
+describe("uploads", () => {
+  const listening = TOPOLOGY.queues.filter(({ objects }) => objects !== undefined);
+
+  test("are told of by the bucket itself, to the queues of the topology and no others", () => {
+    const [{ NotificationConfiguration: notifications } = {}] = properties("AWS::S3::Bucket");
+    const { QueueConfigurations: rules } = notifications as {
+      QueueConfigurations: { Event: string; Queue: unknown; Filter: { S3Key: { Rules: { Value: string }[] } } }[];
+    };
+    const told = rules.map(({ Event, Filter }) => [Event, ...Filter.S3Key.Rules.map(({ Value }) => Value)]);
+    const declared = listening.flatMap(({ objects = [] }) =>
+      objects.map(({ prefix, suffix }) => ["s3:ObjectCreated:*", prefix, suffix]),
+    );
+    expect(told).toEqual(declared);
+    expect(synthesis.resources("Custom::S3BucketNotifications")).toEqual([]);
+  });
+
+  test("come from this account's bucket, which waits for the permission to send", () => {
+    const policies = synthesis.resources("AWS::SQS::QueuePolicy").filter((each) => {
+      const { Statement } = each.Properties["PolicyDocument"] as { Statement: Record<string, unknown>[] };
+      return Statement.some(({ Principal }) => JSON.stringify(Principal)?.includes("s3.amazonaws.com"));
+    });
+    expect(policies).toHaveLength(listening.length);
+    for (const { Properties } of policies) {
+      expect(JSON.stringify(Properties["PolicyDocument"])).toContain("aws:SourceAccount");
+    }
+    const [bucket] = synthesis.resources("AWS::S3::Bucket");
+    expect(bucket?.DependsOn).toEqual(expect.arrayContaining(policies.map(({ logicalId }) => logicalId)));
+  });
+
+  test("are written by nobody whom they wake", () => {
+    for (const { name } of listening) {
+      const consumers = TOPOLOGY.functions.filter(({ queues }) => queues?.some(({ queue }) => queue === name));
+      expect(consumers.length).toBeGreaterThan(0);
+      for (const { grants, name: consumer } of consumers) expect(grants.bucket, consumer).toBe("write");
+    }
   });
 });
 

@@ -15,6 +15,7 @@ export interface Resource {
   logicalId: string;
   Type: string;
   Properties: Record<string, unknown>;
+  DependsOn: string[];
 }
 
 export interface Synthesis {
@@ -34,11 +35,12 @@ export async function synthesise(context: Record<string, unknown> = {}): Promise
   }
   createStacks(app, await emptyBundles(join(folder, "bundles")), layers);
   const all = app.synth().stacks.flatMap(({ stackName, template }) =>
-    Object.entries<Pick<Resource, "Type" | "Properties">>(template.Resources).map(([logicalId, resource]) => ({
+    Object.entries<Omit<Resource, "stack" | "logicalId">>(template.Resources).map(([logicalId, resource]) => ({
       stack: stackName,
       logicalId,
       Type: resource.Type,
       Properties: resource.Properties ?? {},
+      DependsOn: resource.DependsOn ?? [],
     })),
   );
   return {

@@ -78,7 +78,9 @@ export function priorOf(tx: Transaction, job: Pick<JobRow, "collectionId" | "set
     select json_build_object('etag', case when known.active and length(heard.etag) <= ${LONGEST_VALIDATOR} then heard.etag end,
       'lastModified',
       case when known.active and length(heard.last_modified) <= ${LONGEST_VALIDATOR} then heard.last_modified end,
-      'payloadDigest', o.payload_digest, 'captureId', o.id, 'recordId', o.warc_record_id, 'url', o.final_url,
+      'payloadDigest', o.payload_digest, 'captureId', o.id, 'recordId',
+      -- records of others may have any URI
+      case when o.warc_record_id ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then o.warc_record_id end, 'url', o.final_url,
       'fetchedAt', to_char(o.fetched_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) as prior
     from (
       select d.capture_id as id, true as active from documents d where d.url_hash = u.url_hash and ${active}

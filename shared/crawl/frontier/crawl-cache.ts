@@ -46,7 +46,7 @@ export async function findReusable(tx: Queryable, job: JobRow, hashes: readonly 
     join jobs j on j.id = c.job_id
     left join documents d on d.generation_active and d.deleted_at is null and d.url_hash = c.final_url_hash
       and d.job_id = c.job_id
-    where c.error_code is null and c.fetched_at > now() - ${settings.cache_ttl_s} * interval '1 second'
+    where c.error_code is null and j.kind <> 'import' and c.fetched_at > now() - ${settings.cache_ttl_s} * interval '1 second'
       and (${anywhere} or c.redirects = '[]')
       and not exists (select from crawl_cache_cleared x
         where x.domain in ('*', ${hostIn(tx, "url")}, ${hostIn(tx, "final_url")}) and x.cleared_at >= c.fetched_at)

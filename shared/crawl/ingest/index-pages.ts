@@ -43,6 +43,11 @@ const NOTHING_TO_CARRY_OVER = {
   retryable: true,
 };
 
+type IndexedPage = Pick<CapturedPage, "capture" | "captureId" | "finalUrl" | "finalHash" | "unmodified"> & {
+  url: Pick<CapturedPage["url"], "discoveredFrom">;
+  outcome: Pick<CapturedPage["outcome"], "state">;
+};
+
 /**
  * Writes the documents of the pages, and copies those of unmodified ones; none where the job is cancelled or not to be
  * indexed.
@@ -51,7 +56,7 @@ const NOTHING_TO_CARRY_OVER = {
 export async function indexPages(
   tx: Transaction,
   job: JobRow,
-  pages: readonly CapturedPage[],
+  pages: readonly IndexedPage[],
   maxTokens: number | null,
   log: Logger,
 ): Promise<IndexedPages> {

@@ -1,44 +1,26 @@
-/**
- * Ingest: one capture batch becomes rows, in one transaction. Captures whose URL is not claimed by the batch's task any
- * more were ingested before, so that a message may arrive any number of times, at once too.
- *
- * A batch that takes longer than a function may is halved, and so are its halves, until the page that takes so long
- * stands alone: it is stored without its text, and holds up no other.
- */
-import type { Capture } from "../../capture/capture.ts";
 import { type CapturesMessage, readCaptureBatch } from "../../capture/capture-batch.ts";
-import { boundExtraction } from "../../extract/bounds.ts";
-import {
-  inTransaction,
-  isOutOfTime,
-  isRefusedData,
-  limitStatements,
-  type Transaction,
-} from "../../platform/database/database.ts";
-import { PermanentError, RetryableError } from "../../platform/errors.ts";
+import { inTransaction, isOutOfTime, type Transaction } from "../../platform/database/database.ts";
 import { peekJob } from "../jobs/lifecycle.ts";
 import { advanceJob } from "./advance-job.ts";
 import { checkCapturedPages } from "./capture-checks.ts";
 import { lockPages, type PlacedCapture, withOutcome } from "./captured-page.ts";
 import type { IngestDependencies } from "./dependencies.ts";
 import { carryUnmodified, indexPages } from "./index-pages.ts";
+import { ingestImported } from "./ingest-imported.ts";
 import { ANSWERED_BEFORE, type Ingested, recordIngested, sendFollowUps, sumIngested } from "./ingested.ts";
 import { insertCaptures } from "./insert-captures.ts";
-
-/** What ingest must know of the delivery of its message. */
-export interface IngestDelivery {
-  /** 1 for the first one. */
-  receiveCount: number;
-  /** Until the function is stopped, in ms. */
-  remainingMs(): number;
-}
-
-const UNHURRIED: IngestDelivery = { receiveCount: 1, remainingMs: () => 600_000 };
-/** Of the function's time, kept for what follows a statement that took too long. */
-const RESERVE_MS = 15_000;
-/** With less for a statement, a batch waits for another delivery; with less than the second it is not judged by it. */
-const LEAST_STATEMENT_MS = 5000;
-const FAIR_STATEMENT_MS = 30_000;
+import {
+  bounded,
+  FAIR_STATEMENT_MS,
+  type IngestDelivery,
+  type Ingesting,
+  isFaultOfAPage,
+  statementClock,
+  tookTooLong,
+  UNHURRIED,
+  UNLIMITED,
+  withoutText,
+} from "./page-faults.ts";
 
 /**
  * @throws PermanentError where the batch cannot be read, RetryableError or the fault itself where it may be tried again
@@ -48,8 +30,17 @@ export async function ingestBatch(
   message: CapturesMessage,
   delivery: IngestDelivery = UNHURRIED,
 ): Promise<void> {
+  const { taskId } = message;
+  if (taskId === null) return await ingestImported(dependencies, message, delivery);
+  await ingestBatchOfTask(dependencies, { ...message, taskId }, delivery);
+}
+
+async function ingestBatchOfTask(
+  dependencies: IngestDependencies,
+  batch: TaskBatch,
+  delivery: IngestDelivery,
+): Promise<void> {
   const started = performance.now();
-  const batch = batchOfTask(message);
   const placed = (await readCaptureBatch(dependencies.objects, batch.batchKey))
     .map((capture, index): PlacedCapture => ({ capture: bounded(capture), index }))
     .slice(...(batch.range ?? []));
@@ -68,34 +59,6 @@ export async function ingestBatch(
 }
 
 type TaskBatch = CapturesMessage & { taskId: string };
-
-/** Batches of a version before may hold more than is kept of a page. */
-const bounded = (capture: Capture): Capture =>
-  capture.extraction === null ? capture : { ...capture, extraction: boundExtraction(capture.extraction) };
-
-/** Gives a transaction the time that each of its statements may take. */
-interface StatementClock {
-  /** What the last transaction was given. */
-  givenMs: number;
-  start(tx: Transaction): Promise<void>;
-}
-
-function statementClock({ remainingMs }: IngestDelivery): StatementClock {
-  return {
-    givenMs: 0,
-    async start(tx) {
-      // others may have used the connection until this moment
-      this.givenMs = remainingMs() - RESERVE_MS;
-      if (this.givenMs < LEAST_STATEMENT_MS) throw tookTooLong();
-      await limitStatements(tx, this.givenMs);
-    },
-  };
-}
-
-const UNLIMITED: StatementClock = { givenMs: 0, start: async () => undefined };
-
-const tookTooLong = (cause?: unknown): RetryableError =>
-  new RetryableError("There is not enough time left for the batch: it comes again", { code: "OUT_OF_TIME", cause });
 
 async function sendHalves(
   { queues, log }: IngestDependencies,
@@ -134,14 +97,6 @@ async function ingestWithoutText(
   return await ingestTogether(dependencies, batch, without);
 }
 
-type Ingesting = IngestDependencies & { clock: StatementClock };
-
-function batchOfTask(message: CapturesMessage): TaskBatch {
-  const { taskId } = message;
-  if (taskId !== null) return { ...message, taskId };
-  throw new PermanentError("Captures without a fetch task are not taken yet", { code: "IMPORT_UNSUPPORTED" });
-}
-
 async function ingestCaptures(
   dependencies: Ingesting,
   batch: TaskBatch,
@@ -160,10 +115,6 @@ async function ingestCaptures(
   }
 }
 
-/** The database refuses a value, or a computation gives up on it (a stack or string too long): it would do so again. */
-const isFaultOfAPage = (error: unknown): boolean =>
-  isRefusedData(error) || error instanceof RangeError || error instanceof TypeError;
-
 /** One capture that cannot be stored must not take the others with it: it stays archived, without its text. */
 async function ingestOneByOne(
   dependencies: Ingesting,
@@ -180,11 +131,6 @@ async function ingestOneByOne(
     all.push(one);
   }
   return sumIngested(all);
-}
-
-function withoutText(capture: Capture, reason: string): Capture {
-  const message = `The text of the page cannot be stored: ${reason}`;
-  return { ...capture, extraction: null, error: { code: "EXTRACT_FAILED", message, retryable: false } };
 }
 
 const ingestTogether = (

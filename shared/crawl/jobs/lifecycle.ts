@@ -184,7 +184,9 @@ export async function settleJob(
   const job = await lockJob(tx, jobId);
   if (job === undefined || isFinished(job.status) || job.counts.open > 0) return "unchanged";
   if (job.cancelRequested) return await finish(tx, log, job, "cancelled", "manual_stop");
-  if (job.counts.crawled === 0 && (job.kind === "site" || job.counts.failed > 0)) return await fail(tx, log, job);
+  const isCrawl = job.kind !== "import";
+  if (isCrawl && job.counts.crawled === 0 && (job.kind === "site" || job.counts.failed > 0))
+    return await fail(tx, log, job);
   if (job.counts.unembedded > 0 && !(withoutVectors && job.status === "embedding")) {
     if (job.status === "embedding") return "unchanged";
     await tx`
@@ -206,10 +208,17 @@ async function fail(tx: Transaction, log: Logger, job: JobRow): Promise<Settled>
   return await finish(tx, log, job, "failed", job.stopReason === "timeout" ? "timeout" : "error", error);
 }
 
+/** Ends a job of which nothing came; the caller holds the row's lock. */
+export async function failJob(tx: Transaction, log: Logger, job: JobRow, error: string): Promise<Settled> {
+  return await finish(tx, log, job, "failed", "error", error);
+}
+
 /** A job that is not to be indexed has no documents, and must not hide those of others. */
 async function activate(tx: Transaction, job: JobRow): Promise<void> {
   const { id: jobId, generationId, collectionId, settings } = job;
-  if (settings.index) await activateGeneration(tx, { jobId, generationId, collectionId, wholeHosts: wholeHosts(job) });
+  if (!settings.index) return;
+  const onlyNewer = job.kind === "import";
+  await activateGeneration(tx, { jobId, generationId, collectionId, wholeHosts: wholeHosts(job), onlyNewer });
 }
 
 /** A crawl of whole hosts knows each of their pages; one that patterns narrow does not. */

@@ -3,6 +3,7 @@
  * see redrive.ts. Otherwise what it asked for ends, so that its job ends.
  */
 import { z } from "zod";
+import { recordDeadBatch } from "../../archive/import/recovery.ts";
 import { readCaptureBatch } from "../../capture/capture-batch.ts";
 import { isEmbedQueue } from "../../knowledge/embedding/embed-task.ts";
 import { giveUpRefusedChunks } from "../../knowledge/embedding/outstanding-chunks.ts";
@@ -178,6 +179,10 @@ export async function endItsWork(dependencies: LostWorkDependencies, queue: stri
   if (queue === DISCOVERED_QUEUE) await releaseDiscovery(dependencies.sql, trace.jobId);
   const embeds = isEmbedQueue(queue);
   if (embeds) await giveUpRefusedChunks({ ...dependencies, settleJob }, trace.jobId);
+  if (queue === "captures" && !trace.taskId && trace.batchKey) {
+    const { jobId, batchKey, range } = trace;
+    return await recordDeadBatch(dependencies, { jobId, batchKey, first: range?.[0] ?? 0 });
+  }
   if (embeds || !trace.taskId) return 0;
   if (queue === RENDER_QUEUE && (await deliveredUnrendered(dependencies, trace))) return 0;
   const hashes = await lostUrls(dependencies, queue, trace);

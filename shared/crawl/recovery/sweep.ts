@@ -2,6 +2,7 @@
  * The sweep: rows are the truth and messages are hints, so what a lost message asked for is found in the rows and asked
  * for again. A marker says whether any job is unfinished; without it the database is left alone, and may pause.
  */
+import { resumeImports } from "../../archive/import/recovery.ts";
 import { embedQueue, sendEmbedTasks } from "../../knowledge/embedding/embed-task.ts";
 import { changeModel, type EmbeddingModel } from "../../knowledge/embedding/model-change.ts";
 import { outstandingChunks } from "../../knowledge/embedding/outstanding-chunks.ts";
@@ -40,6 +41,8 @@ export interface Swept {
   resentChunks: number;
   /** Discovery jobs that were sent again. */
   resentDiscoveries: number;
+  /** Slices and batches of WARC imports. */
+  resentImports: number;
   /** Their time was up. */
   lateJobs: number;
   /** Nobody listened to them any more. */
@@ -142,6 +145,9 @@ const STEPS: Readonly<Record<string, Step>> = {
       });
     }
   },
+  async imports(dependencies, swept) {
+    swept.resentImports = await resumeImports(dependencies);
+  },
   async discoveries(dependencies, swept, hasTime) {
     const { resent } = await resumeDiscoveries(dependencies, hasTime);
     swept.resentDiscoveries = resent;
@@ -162,6 +168,7 @@ export async function sweep(
     resumedJobs: 0,
     resentChunks: 0,
     resentDiscoveries: 0,
+    resentImports: 0,
     lateJobs: 0,
     jobsWithoutListener: 0,
     redrivenLetters: 0,

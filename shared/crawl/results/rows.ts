@@ -1,7 +1,8 @@
 /**
  * The results of a job as rows: each URL that ended, in the order in which that became known, with its final capture.
  */
-import type { Rendering, WarcPointer } from "../../capture/capture.ts";
+import type { Rendering } from "../../capture/capture.ts";
+import type { RecordPointer } from "../../capture/warc-reader.ts";
 import { type ContentSelection, MAIN_CONTENT } from "../../extract/content/selection.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 
@@ -43,11 +44,11 @@ export interface ResultCapture {
   sameSelection: boolean;
   batchKey: string;
   batchIndex: number;
-  warc: Pick<WarcPointer, "key" | "offset" | "length"> | null;
+  warc: RecordPointer | null;
   /** What opened it, or was to open it, besides fetch. */
   rendered: RenderingView | null;
   /** The DOM, where the page was opened in a browser. */
-  dom: Pick<WarcPointer, "key" | "offset" | "length"> | null;
+  dom: RecordPointer | null;
 }
 
 export interface RenderingView extends Pick<Rendering, "reason" | "renderer"> {
@@ -132,7 +133,8 @@ const isSameSelection = (sql: Queryable, { include, exclude, mainOnly }: Content
 /** Where the record of the capture `c` lies, as JSON. */
 const pointer = (sql: Queryable) => sql`
   case when c.warc_key is not null
-    then json_build_object('key', c.warc_key, 'offset', c.warc_offset, 'length', c.warc_length) end`;
+    then json_strip_nulls(json_build_object('key', c.warc_key, 'offset', c.warc_offset, 'length', c.warc_length,
+      'coding', c.warc_coding, 'inner', c.warc_inner)) end`;
 
 /**
  * The response that a revisit record names, among the captures of the given URLs.

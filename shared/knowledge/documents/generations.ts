@@ -3,6 +3,7 @@
  * replace. Readers go through `documents_active`, so they see the complete old set or the complete new set.
  */
 import type { Transaction } from "../../platform/database/database.ts";
+import { uuidv7 } from "../../platform/ids.ts";
 
 /** Any constant: activations run one at a time under it, since two of them may replace the same documents. */
 const ACTIVATION_LOCK = 7_263_482;
@@ -15,6 +16,8 @@ export interface Activation {
    * The hosts (with port) whose crawled documents are all replaced; where there are none, only the job's own URLs are.
    */
   wholeHosts: readonly string[];
+  /** Whether a document stays that is newer than the one of its URL in the generation, which then stays unseen. */
+  onlyNewer: boolean;
 }
 
 /**
@@ -24,7 +27,7 @@ export interface Activation {
  * document it had.
  */
 export async function activateGeneration(tx: Transaction, activation: Activation): Promise<void> {
-  const { jobId, generationId, collectionId, wholeHosts } = activation;
+  const { jobId, generationId, collectionId, wholeHosts, onlyNewer } = activation;
   await tx`select pg_advisory_xact_lock(${ACTIVATION_LOCK})`;
   if (wholeHosts.length > 0) {
     await tx`
@@ -33,11 +36,20 @@ export async function activateGeneration(tx: Transaction, activation: Activation
         and collection_id is not distinct from ${collectionId}`;
   }
   // the expression is the one of the index documents_active_url
+  const collection = tx`coalesce(${collectionId}::uuid, '00000000-0000-0000-0000-000000000000')`;
+  if (onlyNewer) {
+    await tx`
+      update documents d set generation_id = ${uuidv7()}
+      from documents a
+      where d.generation_id = ${generationId} and a.generation_active and a.deleted_at is null
+        and a.url_hash = d.url_hash and a.crawled_at > d.crawled_at
+        and coalesce(a.collection_id, '00000000-0000-0000-0000-000000000000') = ${collection}`;
+  }
   await tx`
     update documents set generation_active = false, updated_at = now()
     where generation_active and deleted_at is null and generation_id <> ${generationId}
       and coalesce(collection_id, '00000000-0000-0000-0000-000000000000')
-        = coalesce(${collectionId}::uuid, '00000000-0000-0000-0000-000000000000')
+        = ${collection}
       and url_hash in (
         select url_hash from documents where generation_id = ${generationId}
         union

@@ -13,7 +13,7 @@ import { testRuntime } from "../../../services/index.ts";
 
 const Bucket = "strandline";
 
-test("an object that was written under the prefix becomes an event, others do not", async () => {
+test("an object that was written under the prefix becomes a message of its queue, others do not", async () => {
   const { clients, seen } = await testRuntime(["observer"]);
   await clients.s3.send(new PutObjectCommand({ Bucket, Key: "elsewhere/a.gz", Body: "no" }));
   await clients.s3.send(new PutObjectCommand({ Bucket, Key: "incoming/a.txt", Body: "no" }));

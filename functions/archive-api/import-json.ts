@@ -1,0 +1,79 @@
+/** WARC imports as the API takes and shows them. */
+import { z } from "zod";
+import type { ImportComplaint, ImportView } from "../../shared/archive/import/imports.ts";
+import { INCOMING_PREFIX } from "../../shared/archive/import/task.ts";
+
+/** What S3 takes in one request. */
+const LARGEST_UPLOAD = 5 * 1024 ** 3;
+
+const keySchema = z
+  .string()
+  .max(1024)
+  .regex(new RegExp(`^${INCOMING_PREFIX}.+`), `must be the key of an object below ${INCOMING_PREFIX}`);
+
+/** An object of the bucket, or a file that is going to be uploaded. */
+export const newImportSchema = z.union([
+  z.strictObject({ key: keySchema }),
+  z.strictObject({
+    filename: z
+      .string()
+      .max(255)
+      .regex(/^[\w.()+@ -]+\.warc(\.gz|\.zst)?$/, "must be a file name that ends in .warc, .warc.gz or .warc.zst"),
+    bytes: z.int().positive().max(LARGEST_UPLOAD, "is over 5 GiB: put it into the bucket in parts, and name its key"),
+    sha256: z.string().regex(/^[0-9a-f]{64}$/, "must be 64 hexadecimal digits in lower case"),
+  }),
+]);
+
+export const importSchema = z.object({
+  id: z.uuid(),
+  jobId: z.uuid().nullable(),
+  key: z.string(),
+  bytes: z.int().nullable(),
+  sha256: z.string().nullable(),
+  status: z.enum(["announced", "pending", "running", "completed", "failed"]),
+  error: z.string().nullable(),
+  indexedBytes: z.int(),
+  records: z.record(z.string(), z.int()),
+  captures: z.int(),
+  openCaptures: z.int(),
+  documents: z.int(),
+  danglingRevisits: z.int(),
+  complaintCount: z.int(),
+  createdAt: z.iso.datetime(),
+  completedAt: z.iso.datetime().nullable(),
+});
+
+export const importWithComplaintsSchema = importSchema.extend({
+  complaints: z.array(
+    z.object({
+      code: z.string(),
+      message: z.string(),
+      offset: z.int(),
+      recordId: z.string().nullable(),
+      url: z.string().nullable(),
+    }),
+  ),
+});
+
+export const uploadSchema = z.object({
+  id: z.uuid(),
+  key: z.string(),
+  uploadUrl: z.url(),
+  method: z.literal("PUT"),
+  headers: z.record(z.string(), z.string()),
+  expiresAt: z.iso.datetime(),
+});
+
+export function importJson({ complaints, createdAt, completedAt, ...view }: ImportView): z.infer<typeof importSchema> {
+  return {
+    ...view,
+    complaintCount: complaints,
+    createdAt: createdAt.toISOString(),
+    completedAt: completedAt?.toISOString() ?? null,
+  };
+}
+
+export const importWithComplaints = (view: ImportView, complaints: ImportComplaint[]) => ({
+  ...importJson(view),
+  complaints,
+});

@@ -1,0 +1,238 @@
+/** Makes captures of the records of a WARC file that others wrote. */
+import type { Hash } from "node:crypto";
+import type { Capture } from "../../capture/capture.ts";
+import { labelledDigest } from "../../capture/digest.ts";
+import { parseHttpMessage } from "../../capture/warc-reader.ts";
+import { type HttpResponse, headerValue } from "../../crawl/http/exchange.ts";
+import { parseMediaType } from "../../crawl/http/media-type.ts";
+import { readPageContent } from "../../crawl/http/read-page.ts";
+import { normalizeUrl, urlHash } from "../../crawl/urls/normalize-url.ts";
+import type { WarcRecord } from "../warc-file/read-warc-file.ts";
+import type { RecordHead } from "../warc-file/record-head.ts";
+import { hashOf, isStated } from "./stated-digest.ts";
+
+/** What can be wrong with a record that can be read. */
+export type RecordFault =
+  | "URL_UNUSABLE"
+  | "DATE_INVALID"
+  | "HTTP_INVALID"
+  | "DIGEST_MISMATCH"
+  | "METHOD_NOT_GET"
+  | "TEXT_LEFT_OUT";
+
+export interface Objection {
+  code: RecordFault;
+  message: string;
+}
+
+export interface RecordCapture {
+  /** Null where the record is none of a page, or is left out. */
+  capture: Capture | null;
+  objections: Objection[];
+}
+
+/** Bytes of a block that are kept: a page as large as a crawl takes, with its headers. Larger ones have no text. */
+const KEPT_BYTES = 10 * 1024 * 1024 + 64 * 1024;
+const MAX_TEXT_BYTES = 10 * 1024 * 1024;
+/** Characters: servers take no longer ones. */
+const LONGEST_URL = 8192;
+const DAY_MS = 86_400_000;
+const CAPTURED_TYPES = new Set(["response", "revisit", "resource"]);
+
+export const typeOf = ({ fields }: RecordHead): string => (fields.get("warc-type") ?? "").toLowerCase();
+
+/** Bytes of the block that `captureOf` and `methodOf` read. */
+export function keptBytes(head: RecordHead): number {
+  if (CAPTURED_TYPES.has(typeOf(head))) return KEPT_BYTES;
+  return typeOf(head) === "request" ? 1024 : 0;
+}
+
+/** Follows the bytes of a block that is longer than what is kept. */
+export class LongBlock {
+  readonly #payload = hashOf("sha256:") as Hash;
+  readonly #block: Hash | undefined;
+  #begun = false;
+
+  constructor(head: RecordHead) {
+    this.#block = hashOf(head.fields.get("warc-block-digest"));
+  }
+
+  add(bytes: Buffer): void {
+    this.#block?.update(bytes);
+    this.#payload.update(this.#begun ? bytes : parseHttpMessage(bytes).body);
+    this.#begun = true;
+  }
+
+  digests(): { payload: string; block: Buffer | undefined } {
+    return { payload: `sha256:${this.#payload.digest("hex")}`, block: this.#block?.digest() };
+  }
+}
+
+export interface CaptureOptions {
+  /** Of the object. */
+  key: string;
+  /** Of a block that was not kept whole. */
+  long: LongBlock | undefined;
+  /** False where extracting the text has stopped the function before. */
+  withText: boolean;
+  /** Epoch ms. */
+  now: number;
+}
+
+export async function captureOf(record: WarcRecord, options: CaptureOptions): Promise<RecordCapture> {
+  const { head, block } = record;
+  const { fields } = head;
+  const type = typeOf(head);
+  if (!CAPTURED_TYPES.has(type)) return NOTHING;
+  const isHttp = /^application\/http\b/i.test(fields.get("content-type") ?? "");
+  const given = (fields.get("warc-target-uri") ?? "").replace(/^<(.*)>$/, "$1");
+  // dns answers, and what archivers keep of themselves
+  if (!isHttp && (type === "response" || !/^https?:/i.test(given)) && type !== "revisit") return NOTHING;
+  const url = usableUrl(given);
+  if (typeof url === "object") return { capture: null, objections: [url] };
+  const date = dateOf(fields.get("warc-date"), options.now);
+  if (typeof date === "object") return { capture: null, objections: [date] };
+  const message = isHttp ? parseHttpMessage(block) : resourceMessage(record);
+  const status = type === "revisit" && message.startLine === "" ? 0 : statusOf(message.startLine);
+  if (status === undefined) {
+    const start = JSON.stringify(message.startLine.slice(0, 80));
+    return { capture: null, objections: [{ code: "HTTP_INVALID", message: `it is no HTTP answer: ${start}` }] };
+  }
+  const digests = options.long?.digests();
+  const objections = digestObjections(record, message.body, digests?.block);
+  const truncated = fields.has("warc-truncated") || message.cut;
+  const capture: Capture = {
+    url,
+    urlHash: urlHash(normalizeUrl(url)),
+    finalUrl: url,
+    redirects: [],
+    depth: 0,
+    status,
+    headers: message.httpHeaders.map(([name, value]) => [name.toLowerCase(), value]),
+    mimeType: parseMediaType(headerValue(message.httpHeaders, "content-type")).essence,
+    charset: null,
+    fetchedAt: date,
+    fetchTimeMs: 0,
+    payloadBytes: message.body.length + head.blockLength - block.length,
+    payloadDigest: digests?.payload ?? labelledDigest(message.body),
+    truncated,
+    notModified: false,
+    revisitOf: null,
+    rendered: null,
+    warc: { key: options.key, ...record.place, recordId: recordIdOf(fields.get("warc-record-id")) },
+    extraction: null,
+    error: null,
+    ...stated(fields),
+  };
+  if (type === "revisit") return { capture: { ...capture, ...revisitOf(url, head, status) }, objections };
+  if (status >= 400) {
+    capture.error = { code: `HTTP_${status}`, message: `The server answered ${status}`, retryable: false };
+  }
+  if (status < 200 || status > 299 || options.long !== undefined) return { capture, objections };
+  if (!options.withText) {
+    const reason = "indexing stopped at this record again and again: it is kept without its text";
+    return { capture, objections: [...objections, { code: "TEXT_LEFT_OUT", message: reason }] };
+  }
+  const { startLine, httpHeaders, body } = message;
+  const cut = truncated ? ("length" as const) : null;
+  const response: HttpResponse = { status, startLine, headers: httpHeaders, body, truncated: cut };
+  const {
+    mimeType,
+    charset,
+    extraction,
+    error,
+    truncated: textCut,
+  } = await readPageContent(response, url, MAX_TEXT_BYTES);
+  const isFault = error !== null && !["UNSUPPORTED_TYPE", "EMPTY_BODY"].includes(error.code);
+  const content = { mimeType, charset, extraction, error: isFault ? error : null, truncated: truncated || textCut };
+  return { capture: { ...capture, ...content }, objections };
+}
+
+const NOTHING: RecordCapture = { capture: null, objections: [] };
+
+/** The method of a request record, where it is one that asks for no page, and the response that answers it. */
+export function otherMethodOf({ head, block }: WarcRecord): { method: string; records: string[] } | undefined {
+  if (typeOf(head) !== "request") return undefined;
+  const method = /^([A-Z]{3,20}) /.exec(block.toString("latin1", 0, 32))?.[1] ?? "GET";
+  if (method === "GET") return undefined;
+  const ids = ["warc-record-id", "warc-concurrent-to"].flatMap((name) => head.fields.get(name) ?? []);
+  return { method, records: ids };
+}
+
+function usableUrl(given: string): string | Objection {
+  const refused = (why: string): Objection => ({ code: "URL_UNUSABLE", message: `its URL ${why}` });
+  if (given.length > LONGEST_URL) return refused(`is longer than ${LONGEST_URL} characters`);
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the parser would leave them out without a word
+  if (/[\u0000-\u001f\u007f]/.test(given)) return refused("holds control characters");
+  if (!URL.canParse(given)) return refused("cannot be parsed");
+  const url = new URL(given);
+  if (url.protocol !== "http:" && url.protocol !== "https:") return refused(`is one of ${url.protocol} and no page`);
+  if (url.username !== "" || url.password !== "") return refused("holds a user name or a password");
+  url.hash = "";
+  return url.href;
+}
+
+/** Clocks of archivers may be wrong, but not by more than this. */
+function dateOf(given: string | undefined, now: number): string | Objection {
+  const text = /^\d{4}(-\d\d(-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?Z)?)?)?$/.exec(given ?? "")?.[0];
+  const ms = Date.parse((text ?? "").replace(/(\.\d{3})\d+/, "$1"));
+  const refused = (why: string): Objection => ({ code: "DATE_INVALID", message: `its date ${why}` });
+  if (Number.isNaN(ms)) return refused("is none of ISO 8601 in UTC");
+  if (ms > now + DAY_MS) return refused("lies in the future");
+  return new Date(ms).toISOString();
+}
+
+function statusOf(startLine: string): number | undefined {
+  const status = /^HTTP\/\d(?:\.\d)?[ \t]+(\d{3})(?![0-9])/i.exec(startLine)?.[1];
+  return status === undefined ? undefined : Number(status);
+}
+
+function resourceMessage({ head, block }: WarcRecord): ReturnType<typeof parseHttpMessage> {
+  if (typeOf(head) === "revisit") return { startLine: "", httpHeaders: [], body: Buffer.alloc(0), cut: false };
+  const type = head.fields.get("content-type");
+  const httpHeaders: [string, string][] = type === undefined ? [] : [["content-type", type]];
+  return { startLine: "HTTP/1.1 200 OK", httpHeaders, body: block, cut: false };
+}
+
+const UUID_URN = /^<?urn:uuid:([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})>?$/i;
+
+/** As captures have it: the UUID, or else the URI. */
+function recordIdOf(given: string | undefined): string {
+  return UUID_URN.exec(given ?? "")?.[1]?.toLowerCase() ?? (given?.replace(/^<(.*)>$/, "$1") || "none");
+}
+
+function revisitOf(url: string, { fields }: RecordHead, status: number): Partial<Capture> {
+  const target = usableUrl((fields.get("warc-refers-to-target-uri") ?? "").replace(/^<(.*)>$/, "$1"));
+  const date = dateOf(fields.get("warc-refers-to-date"), Number.POSITIVE_INFINITY);
+  const of = fields.get("warc-refers-to");
+  const refersTo = {
+    recordId: of === undefined ? null : recordIdOf(of),
+    urlHash: urlHash(normalizeUrl(typeof target === "string" ? target : url)),
+    date: typeof date === "string" ? date : null,
+  };
+  const notModified = status === 304 || /server-not-modified/.test(fields.get("warc-profile") ?? "");
+  return { refersTo, notModified, payloadDigest: null, payloadBytes: 0 };
+}
+
+function stated(fields: RecordHead["fields"]): Pick<Capture, "statedDigest"> {
+  const digest = fields.get("warc-payload-digest");
+  return digest === undefined ? {} : { statedDigest: digest };
+}
+
+/** @param block digest of a block that was not kept whole */
+function digestObjections({ head, block: kept }: WarcRecord, payload: Buffer, block?: Buffer): Objection[] {
+  const whole = kept.length === head.blockLength;
+  const wrong: string[] = [];
+  const statedBlock = head.fields.get("warc-block-digest");
+  const ofBlock = block ?? (whole ? hashOf(statedBlock)?.update(kept).digest() : undefined);
+  if (statedBlock !== undefined && ofBlock !== undefined && !isStated(ofBlock, statedBlock)) wrong.push("block");
+  const statedPayload = head.fields.get("warc-payload-digest");
+  if (statedPayload !== undefined && whole && typeOf(head) !== "revisit") {
+    // some archivers take it over the body with its chunked framing
+    const framed = kept.subarray(kept.indexOf("\r\n\r\n") + 4);
+    const digests = [payload, framed].flatMap((bytes) => hashOf(statedPayload)?.update(bytes).digest() ?? []);
+    if (digests.length > 0 && !digests.some((digest) => isStated(digest, statedPayload))) wrong.push("payload");
+  }
+  if (wrong.length === 0) return [];
+  return [{ code: "DIGEST_MISMATCH", message: `its ${wrong.join(" and ")} digest is not the one that it states` }];
+}

@@ -1,0 +1,361 @@
+import { createHash } from "node:crypto";
+import { brotliCompressSync, gzipSync, zstdCompressSync } from "node:zlib";
+import { PutObjectCommand } from "@aws-sdk/client-s3";
+import { afterAll, beforeEach, describe, expect, it } from "vitest";
+import { handleImportMessage } from "../../../shared/archive/import/handle-message.ts";
+import { readComplaints, readImport } from "../../../shared/archive/import/imports.ts";
+import { resumeImports } from "../../../shared/archive/import/recovery.ts";
+import { type ImportMessage, importMessageSchema } from "../../../shared/archive/import/task.ts";
+import { capturesMessageSchema } from "../../../shared/capture/capture-batch.ts";
+import { readWarcRecord } from "../../../shared/capture/warc-reader.ts";
+import { ingestBatch } from "../../../shared/crawl/ingest/ingest-batch.ts";
+import { createUploads } from "../../../shared/platform/aws/uploads.ts";
+import { crawlSetup } from "../crawl/crawl-setup.ts";
+
+const setup = await crawlSetup();
+const { sql, aws } = setup;
+const dependencies = { ...setup.dependencies, uploads: createUploads(aws.s3, aws.bucket) };
+afterAll(() => setup.close());
+beforeEach(async () => {
+  await sql`delete from jobs`;
+  await sql`delete from warc_imports`;
+  await sql`delete from documents`;
+});
+
+const HOUR = 3_600_000;
+let serial = 0;
+
+interface RecordOptions {
+  type?: string;
+  url?: string;
+  date?: string;
+  id?: string;
+  contentType?: string;
+  fields?: Record<string, string>;
+}
+
+function record(block: string | Buffer, options: RecordOptions = {}): Buffer {
+  const { type = "response", url = "http://example.org/", date = "2026-01-02T03:04:05Z", fields = {} } = options;
+  const { id = `urn:test:${++serial}`, contentType = "application/http; msgtype=response" } = options;
+  const all = {
+    "WARC-Type": type,
+    "WARC-Target-URI": url,
+    "WARC-Date": date,
+    "WARC-Record-ID": `<${id}>`,
+    "Content-Type": contentType,
+    "Content-Length": String(Buffer.byteLength(block)),
+    ...fields,
+  };
+  const head = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
+  return Buffer.concat([Buffer.from(`WARC/1.0\r\n${head.join("")}\r\n`), Buffer.from(block), Buffer.from("\r\n\r\n")]);
+}
+
+const http = (body: string | Buffer, headers = "Content-Type: text/html\r\n", status = "200 OK"): Buffer =>
+  Buffer.concat([Buffer.from(`HTTP/1.1 ${status}\r\n${headers}\r\n`), Buffer.from(body)]);
+const page = (title: string): string =>
+  `<html><title>${title}</title><main><p>${title}: a page about lighthouses and the sea around them.</p></main>`;
+
+/** As S3 tells of it. */
+const eventOf = (key: string, file: Buffer): ImportMessage => {
+  const eTag = createHash("md5").update(file).digest("hex");
+  const object = { key: encodeURIComponent(key).replaceAll("%2F", "/"), size: file.length, eTag };
+  return importMessageSchema.parse({ Records: [{ s3: { object } }] });
+};
+
+async function upload(file: Buffer, key: string): Promise<ImportMessage> {
+  await aws.s3.send(new PutObjectCommand({ Bucket: aws.bucket, Key: key, Body: file }));
+  return eventOf(key, file);
+}
+
+/** Handles what is on the queues until nothing is left. */
+async function drain(remainingMs: () => number = () => HOUR): Promise<void> {
+  for (;;) {
+    const imports = await aws.receive("imports");
+    for (const message of imports) {
+      await handleImportMessage(dependencies, importMessageSchema.parse(message), remainingMs);
+    }
+    const captures = await aws.receive("captures");
+    for (const message of captures) await ingestBatch(dependencies, capturesMessageSchema.parse(message));
+    if (imports.length + captures.length === 0) return;
+  }
+}
+
+async function imported(file: Buffer, key = `incoming/${++serial}.warc`) {
+  await handleImportMessage(dependencies, await upload(file, key), () => HOUR);
+  await drain();
+  const [row] = await sql<
+    { id: string }[]
+  >`select id from warc_imports where object_key = ${key} order by created_at desc`;
+  const id = row?.id ?? "";
+  const view = await readImport(sql, id);
+  const complaints = (await readComplaints(sql, id, 100)).map(({ code, offset }) => ({ code, offset }));
+  return { id, view, complaints, jobId: view?.jobId ?? "" };
+}
+
+interface CaptureRow {
+  id: number;
+  url: string;
+  status: number;
+  title: string | null;
+  errorCode: string | null;
+  revisitOf: number | null;
+  key: string;
+  offset: number;
+  length: number;
+  coding: "zstd" | "none" | undefined;
+  inner: number | undefined;
+}
+const captures = (jobId: string) => sql<CaptureRow[]>`
+  select id, url, status_code as status, title, error_code as "errorCode", revisit_of as "revisitOf", warc_key as key,
+    warc_offset as offset, warc_length as length, warc_coding as coding, warc_inner as inner
+  from captures where job_id = ${jobId} order by warc_offset, warc_inner nulls first`;
+const documents = () => sql<{ title: string; url: string }[]>`select title, url from documents_active order by url`;
+
+const records = [
+  record("software: test", { type: "warcinfo", contentType: "application/warc-fields", url: "" }),
+  record(http(page("one")), { url: "http://example.org/one" }),
+  record(http("gone", "", "404 Not Found"), { url: "http://example.org/gone" }),
+  record(http(Buffer.from([0x89, 0x50, 0x4e, 0x47]), "Content-Type: image/png\r\n"), {
+    url: "http://example.org/i.png",
+  }),
+];
+
+describe.each([
+  ["plain", (parts: Buffer[]) => Buffer.concat(parts)],
+  ["gzip", (parts: Buffer[]) => Buffer.concat(parts.map((part) => gzipSync(part)))],
+  ["zstd", (parts: Buffer[]) => Buffer.concat(parts.map((part) => zstdCompressSync(part)))],
+  ["gzip as a whole", (parts: Buffer[]) => gzipSync(Buffer.concat(parts))],
+])("a WARC file (%s)", (name, write) => {
+  it("becomes captures, which are read by their place, and documents", async () => {
+    const { view, jobId, complaints } = await imported(write(records));
+    expect(view).toMatchObject({
+      status: "completed",
+      error: null,
+      records: { warcinfo: 1, response: 3 },
+      captures: 3,
+      openCaptures: 0,
+      documents: 1,
+    });
+    expect(complaints.map(({ code }) => code)).toEqual(name === "gzip as a whole" ? ["MEMBER_SHARED"] : []);
+    const rows = await captures(jobId);
+    expect(rows).toMatchObject([
+      { url: "http://example.org/one", status: 200, title: "one", errorCode: null },
+      { url: "http://example.org/gone", status: 404, errorCode: "HTTP_404" },
+      { url: "http://example.org/i.png", status: 200, errorCode: null },
+    ]);
+    const one = rows[0] as CaptureRow;
+    const pointer = { ...one, coding: one.coding ?? undefined, inner: one.inner ?? undefined };
+    expect((await readWarcRecord(dependencies.objects, pointer)).body.toString()).toBe(page("one"));
+    expect(await documents()).toEqual([{ title: "one", url: "http://example.org/one" }]);
+    const [job] =
+      await sql`select status, discovered, crawled, failed, open_urls as open from jobs where id = ${jobId}`;
+    expect(job).toEqual({ status: "completed", discovered: 3, crawled: 2, failed: 1, open: 0 });
+  });
+
+  it("is indexed in slices as in one", async () => {
+    const many = Array.from({ length: 130 }, (_, index) =>
+      record(http(page(`page ${index}`)), { url: `http://example.org/${index}` }),
+    );
+    const key = `incoming/sliced-${serial}.warc`;
+    // each slice has time for one batch
+    let asked = 0;
+    await handleImportMessage(dependencies, await upload(write(many), key), () => (asked++ % 60 < 55 ? HOUR : 1000));
+    await drain(() => (asked++ % 60 < 55 ? HOUR : 1000));
+    const [row] = await sql`
+      select i.status, i.captures, i.records, count(c.id)::int as stored, count(distinct c.url)::int as urls
+      from warc_imports i join captures c on c.job_id = i.job_id where object_key = ${key} group by i.id`;
+    expect(row).toEqual({ status: "completed", captures: 130, records: { response: 130 }, stored: 130, urls: 130 });
+  });
+});
+
+it("undoes chunked framing and content codings", async () => {
+  const body = Buffer.from(page("coded"));
+  const chunked = (bytes: Buffer) => `${bytes.length.toString(16)}\r\n${bytes.toString("latin1")}\r\n0\r\n\r\n`;
+  const coded = brotliCompressSync(body);
+  const headers = (coding: string) =>
+    `Content-Type: text/html\r\nContent-Encoding: ${coding}\r\nTransfer-Encoding: chunked\r\n`;
+  const early = Buffer.from(`${(body.length + 10).toString(16)}\r\n${body}`);
+  const { jobId } = await imported(
+    Buffer.concat([
+      record(http(Buffer.from(chunked(coded), "latin1"), headers("br")), { url: "http://example.org/br" }),
+      record(http(body, headers("identity")), { url: "http://example.org/not-chunked" }),
+      record(http(early, headers("identity")), { url: "http://example.org/ends-early" }),
+    ]),
+  );
+  expect((await captures(jobId)).map(({ title }) => title)).toEqual(["coded", "coded", "coded"]);
+  const rows = await sql`select truncated, payload_bytes as bytes from captures where job_id = ${jobId} order by id`;
+  expect(rows).toEqual([
+    { truncated: false, bytes: coded.length },
+    { truncated: false, bytes: body.length },
+    { truncated: true, bytes: body.length },
+  ]);
+});
+
+it("the same object twice changes nothing, and another one under its key is refused", async () => {
+  const key = "incoming/twice.warc";
+  const first = await imported(Buffer.concat(records), key);
+  const again = await imported(Buffer.concat(records), key);
+  expect(again).toEqual(first);
+  expect((await captures(first.jobId)).length).toBe(3);
+  const other = await imported(Buffer.concat(records.slice(0, 2)), key);
+  expect(other.view).toMatchObject({ status: "failed", error: expect.stringContaining("OBJECT_REPLACED") });
+  expect(await readImport(sql, first.id)).toEqual(first.view);
+});
+
+it("the newest of several captures of a page is the document, but no newer one of the index gives way to it", async () => {
+  const at = (date: string, title: string) => record(http(page(title)), { date, url: "http://example.org/page" });
+  const dates = ["2024-01-01T00:00:00Z", "2025-01-01T00:00:00Z", "2023-01-01T00:00:00Z"] as const;
+  const { jobId, view } = await imported(Buffer.concat(dates.map((date) => at(date, date))));
+  expect((await captures(jobId)).length).toBe(3);
+  expect(view).toMatchObject({ status: "completed" });
+  expect((await documents()).map(({ title }) => title)).toEqual([dates[1]]);
+  await imported(at(dates[0], "older"));
+  expect((await documents()).map(({ title }) => title)).toEqual([dates[1]]);
+  await imported(at("2025-06-01T00:00:00Z", "newer"));
+  expect((await documents()).map(({ title }) => title)).toEqual(["newer"]);
+});
+
+describe("revisits", () => {
+  const url = "http://example.org/page";
+  const revisit = (fields: Record<string, string>, date = "2026-02-01T00:00:00Z") =>
+    record(http("", ""), {
+      type: "revisit",
+      url,
+      date,
+      fields: { "WARC-Profile": "identical-payload-digest", ...fields },
+    });
+
+  it.each([
+    ["the id of its record", { "WARC-Refers-To": "<urn:test:original>" }],
+    ["URL and date", { "WARC-Refers-To-Target-URI": url, "WARC-Refers-To-Date": "2026-01-01T00:00:00Z" }],
+    ["its payload digest", { "WARC-Payload-Digest": "sha1:ABC" }],
+  ])("are resolved to the original by %s, wherever that stands in the file", async (_, fields) => {
+    const options = { url, id: "urn:test:original", date: "2026-01-01T00:00:00Z" };
+    const original = record(http(page("original")), { ...options, fields: { "WARC-Payload-Digest": "sha1:ABC" } });
+    for (const file of [
+      [original, revisit(fields)],
+      [revisit(fields), original],
+    ]) {
+      const { jobId, view } = await imported(Buffer.concat(file));
+      const rows = await captures(jobId);
+      const originalId = rows.find(({ title }) => title === "original")?.id;
+      expect(rows.find(({ title }) => title === null)?.revisitOf).toBe(originalId);
+      expect(view).toMatchObject({ danglingRevisits: 0, records: { response: 1, revisit: 1 } });
+      await sql`delete from jobs`;
+    }
+  });
+
+  it("without an original are kept and counted, until one comes", async () => {
+    const dangling = await imported(
+      revisit({ "WARC-Refers-To-Target-URI": url, "WARC-Refers-To-Date": "2026-01-01T00:00:00Z" }),
+    );
+    expect(dangling.view).toMatchObject({ status: "completed", captures: 1, danglingRevisits: 1 });
+    await imported(record(http(page("original")), { url, date: "2026-01-01T00:00:00Z" }));
+    expect(await readImport(sql, dangling.id)).toMatchObject({ danglingRevisits: 0 });
+  });
+});
+
+describe("what a file says of itself", () => {
+  const good = record(http(page("good")), { url: "http://example.org/good" });
+
+  it.each([
+    ["a URL with a password", { url: "http://user:secret@example.org/" }, "URL_UNUSABLE"],
+    ["a URL of another scheme", { url: "file:///etc/passwd" }, "URL_UNUSABLE"],
+    ["a URL with control characters", { url: "http://example.org/\u0001x" }, "URL_UNUSABLE"],
+    ["a URL that is none", { url: "http://" }, "URL_UNUSABLE"],
+    ["a URL of 10,000 characters", { url: `http://example.org/${"x".repeat(10_000)}` }, "URL_UNUSABLE"],
+    ["no date", { date: "yesterday" }, "DATE_INVALID"],
+    ["a date that is none", { date: "2026-13-45T00:00:00Z" }, "DATE_INVALID"],
+    ["a date in the future", { date: "2999-01-01T00:00:00Z" }, "DATE_INVALID"],
+  ])("with %s, a record is left out with a complaint, and the others are indexed", async (_, options, code) => {
+    const { jobId, complaints, id } = await imported(Buffer.concat([record(http(page("bad")), options), good]));
+    expect((await captures(jobId)).map(({ title }) => title)).toEqual(["good"]);
+    expect(complaints).toEqual([{ code, offset: 0 }]);
+    expect(JSON.stringify(await readComplaints(sql, id, 1))).not.toContain("secret");
+  });
+
+  it("a digest that does not match is told, and the record is indexed", async () => {
+    const body = page("one");
+    const sha1 = (bytes: Buffer | string) => `sha1:${createHash("sha1").update(bytes).digest("hex")}`;
+    const fields = { "WARC-Payload-Digest": sha1(body), "WARC-Block-Digest": sha1(http(body)) };
+    const wrong = { ...fields, "WARC-Payload-Digest": sha1("another") };
+    const file = [record(http(body), { fields }), record(http(body), { fields: wrong })];
+    const { complaints, view } = await imported(Buffer.concat(file));
+    expect(view).toMatchObject({ captures: 2 });
+    expect(complaints).toEqual([{ code: "DIGEST_MISMATCH", offset: file[0]?.length }]);
+  });
+
+  it("what answers a POST is no page", async () => {
+    const asked = record("POST /x HTTP/1.1\r\n\r\n", {
+      type: "request",
+      contentType: "application/http; msgtype=request",
+      fields: { "WARC-Concurrent-To": "<urn:test:answer>" },
+    });
+    const answer = record(http(page("answer")), { id: "urn:test:answer" });
+    for (const file of [
+      [asked, answer, good],
+      [answer, asked, good],
+    ]) {
+      const { jobId, complaints } = await imported(Buffer.concat(file));
+      expect((await captures(jobId)).map(({ title }) => title)).toEqual(["good"]);
+      expect(complaints.map(({ code }) => code)).toEqual(["METHOD_NOT_GET"]);
+      await sql`delete from jobs`;
+    }
+  });
+
+  it("a cut file is indexed up to the cut", async () => {
+    const file = Buffer.concat([good, record(http(page("cut")))]).subarray(0, good.length + 300);
+    const { view, complaints } = await imported(file);
+    expect(view).toMatchObject({ status: "completed", captures: 1 });
+    expect(complaints).toEqual([{ code: "FILE_CUT", offset: good.length }]);
+  });
+
+  it("what is no WARC fails, and says what it is", async () => {
+    const { view, jobId } = await imported(Buffer.from("PK\x03\x04 a WACZ"));
+    expect(view).toMatchObject({ status: "failed", error: expect.stringMatching(/^NOT_A_WARC: .*WACZ/) });
+    const [job] = await sql`select status, error, open_urls as open from jobs where id = ${jobId}`;
+    expect(job).toMatchObject({ status: "failed", error: expect.stringContaining("NOT_A_WARC"), open: 0 });
+  });
+});
+
+describe("what is lost on the way", () => {
+  it("is sent again: a slice, and a batch", async () => {
+    const file = Buffer.concat(records);
+    await handleImportMessage(dependencies, await upload(file, "incoming/lost.warc"), () => HOUR);
+    await aws.receive("captures");
+    await sql`update warc_import_batches set sent_at = now() - interval '1 hour'`;
+    await upload(file, "incoming/lost-2.warc");
+    await sql`
+      insert into warc_imports (id, job_id, object_key, etag, bytes, status, updated_at)
+      select gen_random_uuid(), job_id, 'incoming/lost-2.warc', etag, bytes, 'running', now() - interval '1 hour'
+      from warc_imports`;
+    expect(await resumeImports(dependencies)).toBe(2);
+    expect(await resumeImports(dependencies)).toBe(0);
+    await sql`update jobs set open_urls = open_urls + 1, discovered = discovered + 1`;
+    await drain();
+    const rows = await sql`select status, captures from warc_imports order by object_key`;
+    expect(rows).toEqual([
+      { status: "completed", captures: 3 },
+      { status: "completed", captures: 3 },
+    ]);
+    const [stored] = await sql`select count(*)::int as captures from captures`;
+    expect(stored).toEqual({ captures: 6 });
+  });
+
+  it("a batch that arrives twice is stored once", async () => {
+    await handleImportMessage(dependencies, await upload(Buffer.concat(records), "incoming/again.warc"), () => HOUR);
+    const messages = await aws.receive("captures");
+    for (const message of [...messages, ...messages])
+      await ingestBatch(dependencies, capturesMessageSchema.parse(message));
+    const [stored] = await sql`select count(*)::int as captures from captures`;
+    expect(stored).toEqual({ captures: 3 });
+  });
+
+  it("a page that the database refuses is kept without its text, and the others with theirs", async () => {
+    const nul = record(http(page("bad \0 bytes"), "Content-Type: text/html\r\nX-Odd: a\0b\r\n"), {
+      url: "http://example.org/nul",
+    });
+    const { view } = await imported(Buffer.concat([...records, nul]));
+    expect(view).toMatchObject({ status: "completed", captures: 4, openCaptures: 0 });
+  });
+});
