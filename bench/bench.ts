@@ -11,6 +11,8 @@ export interface BenchOptions {
   data: string | undefined;
   /** Scales the work down for a quick look; the figures of the README use 1. */
   scale: number;
+  /** Generated documents that `relevance` adds to its collection; 0 where none are asked for. */
+  distractors: number;
 }
 
 /** What a benchmark module exports as `run`: flat numbers by name. */
@@ -18,17 +20,27 @@ export type Benchmark = (options: BenchOptions) => Promise<Record<string, number
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
-  options: { data: { type: "string" }, scale: { type: "string", default: "1" } },
+  options: {
+    data: { type: "string" },
+    scale: { type: "string", default: "1" },
+    distractors: { type: "string", default: "0" },
+  },
 });
 const suites = join(import.meta.dirname, "suites");
 const names = (await readdir(suites)).filter((file) => file.endsWith(".ts")).map((file) => file.replace(/\.ts$/, ""));
 const name = positionals[0];
 if (name === undefined || !names.includes(name)) {
-  process.stderr.write(`Usage: npm run bench -- NAME [--data DIR] [--scale N]\nNAME is one of: ${names.join(", ")}\n`);
+  process.stderr.write(
+    `Usage: npm run bench -- NAME [--data DIR] [--scale N] [--distractors N]\nNAME is one of: ${names.join(", ")}\n`,
+  );
   process.exit(2);
 }
 const suite: { run: Benchmark } = await import(join(suites, `${name}.ts`));
-const figures = await suite.run({ data: values.data, scale: Number(values.scale) });
+const figures = await suite.run({
+  data: values.data,
+  scale: Number(values.scale),
+  distractors: Number(values.distractors),
+});
 console.table(figures);
 const results = join(import.meta.dirname, "results");
 await mkdir(results, { recursive: true });

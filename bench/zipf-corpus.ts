@@ -93,7 +93,7 @@ export async function loadZipfCorpus(sql: Sql, chunks: number): Promise<ZipfCorp
 }
 
 /** Distinct letters-only words; frequent ones are short, as in a language. */
-function pseudoWord(rank: number): string {
+export function pseudoWord(rank: number): string {
   const syllables = ["ka", "lo", "mi", "ra", "tu", "ve", "no", "pe", "su", "di", "fo", "ga", "hu", "ji", "be", "zo"];
   let word = "";
   for (let rest = rank + 16; rest > 0; rest = Math.floor(rest / 16)) word += syllables[rest % 16] ?? "";
