@@ -4,6 +4,7 @@ import { parseDomain } from "../../shared/crawl/administration/domain-name.ts";
 import { clearCrawlCache, crawlCacheClearedAt } from "../../shared/crawl/frontier/crawl-cache.ts";
 import { ROBOTS_TTL_MS } from "../../shared/crawl/robots/cache.ts";
 import { clearEmbeddingCache, EMBEDDING_CACHE_TTL_S } from "../../shared/knowledge/documents/maintenance.ts";
+import { noteSearchChange } from "../../shared/knowledge/search/search-version.ts";
 import { readCacheUse } from "../../shared/platform/database/cache-counts.ts";
 import { countRows, tableBytes } from "../../shared/platform/database/table-size.ts";
 import { defineRoute } from "../adapters/api/route.ts";
@@ -31,14 +32,14 @@ export const clearQueries = defineRoute(
     method: "DELETE",
     path: "/api/v1/cache/query",
     scope: "admin",
-    summary: "Does nothing: answers of searches are not cached",
+    summary: "Every search is answered anew",
     response: clearedSchema,
   },
-  async () => ({
-    cleared: [],
-    cleared_at: new Date().toISOString(),
-    message: "There is no query cache: every search reads what is active at that moment",
-  }),
+  async (_, { sql }: DomainsApi) => {
+    await noteSearchChange(sql);
+    const message = "Every search is answered anew; answers never outlive what they were read from";
+    return { cleared: ["query"], cleared_at: new Date().toISOString(), message };
+  },
 );
 
 export const clearEmbeddings = defineRoute(
@@ -94,8 +95,8 @@ export const cacheStats = defineRoute(
         bytes: count,
       }),
       robots: z.object({ ttl_s: count }),
-      /** There is none. */
-      query: z.null(),
+      /** Kept in each container, which alone knows its size. */
+      query: z.object({ ttl_s: count }),
     }),
   },
   async (_, { sql, config }: DomainsApi) => {
@@ -114,7 +115,7 @@ export const cacheStats = defineRoute(
         bytes: await tableBytes(sql, "embedding_cache"),
       },
       robots: { ttl_s: ROBOTS_TTL_MS / 1000 },
-      query: null,
+      query: { ttl_s: config.answerCacheTtlS },
     };
   },
 );

@@ -17,6 +17,7 @@ import { embedderDescriptor } from "../../shared/knowledge/embedders/registry.ts
 import { dropLeavingModels } from "../../shared/knowledge/embedding/model-change.ts";
 import { compareStore } from "../../shared/knowledge/embedding/store-comparison.ts";
 import { refreshIfStale } from "../../shared/knowledge/search/corpus-statistics.ts";
+import { forgetSearchChanges } from "../../shared/knowledge/search/search-version.ts";
 import { createVectorStore } from "../../shared/knowledge/vector-stores/registry.ts";
 import type { VectorStore } from "../../shared/knowledge/vector-stores/vector-store.ts";
 import { dynamoClient } from "../../shared/platform/aws/clients.ts";
@@ -65,6 +66,7 @@ const STEPS: Readonly<Record<string, Step>> = {
     await ageCrawlCache(sql);
     return 0;
   },
+  forgotten_changes: ({ sql }) => forgetSearchChanges(sql),
   analysed_chunks: ({ sql }, hasTime) => analyseOutdatedChunks(sql, hasTime),
   dropped_models: ({ sql, config, descriptor }) =>
     dropLeavingModels(sql, async (model) => {

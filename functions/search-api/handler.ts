@@ -1,6 +1,6 @@
 /** The routes that search by words, by meaning, and by both. */
 import { measured } from "../../shared/knowledge/metrics.ts";
-import { answerSearch, type SearchRequest } from "../../shared/knowledge/search/search.ts";
+import type { SearchRequest } from "../../shared/knowledge/search/search.ts";
 import { once } from "../../shared/platform/once.ts";
 import { createApi } from "../adapters/api/api.ts";
 import { defineRoute } from "../adapters/api/route.ts";
@@ -28,8 +28,11 @@ function searchRoute(path: `/${string}`, mode: SearchRequest["mode"], summary: s
       const fusion = searchFusion(body);
       const filter = searchFilter(body);
       const asked = { query, mode, limit, minScore, filter, expand, ...(fusion && { fusion }) };
-      const { answer, latencyMs } = await measured(log, mode, () => answerSearch(api, asked));
-      const { results, missing } = answer;
+      const { answer, latencyMs } = await measured(log, mode, async () => {
+        const { answer: given, cached } = await api.answers.search(api, asked);
+        return { ...given, cached };
+      });
+      const { results, missing, cached } = answer;
       for (const { side, code, cause } of missing) {
         log.warn("a search was answered without one of its sides", { side, code, error: cause });
       }
@@ -42,7 +45,7 @@ function searchRoute(path: `/${string}`, mode: SearchRequest["mode"], summary: s
         total_count: null,
         next_cursor: null,
         query_embedding_cached: false,
-        result_cached: false,
+        result_cached: cached,
         latency_ms: Math.round(latencyMs * 100) / 100,
       };
     },

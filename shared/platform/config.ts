@@ -133,6 +133,11 @@ export const CONFIG_FIELDS = {
     integer(86_400, 0, 14 * 86_400),
     "Seconds for which a capture may be used again instead of a request; 0: never",
   ),
+  answerCacheTtlS: field(
+    "CACHE__QUERY_TTL_S",
+    integer(3_600, 0, 86_400),
+    "Seconds for which an answer of a search may be given again while nothing has changed; 0: never",
+  ),
   apiRpm: field("RATE_LIMIT__API_RPM", integer(600, 1), "Requests a minute of a new API key"),
   chromiumPath: field(
     "RENDER__CHROMIUM_PATH",

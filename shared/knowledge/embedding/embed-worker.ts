@@ -11,6 +11,7 @@ import type { Embedder, EmbedderDescriptor } from "../embedders/embedder.ts";
 import { embeddingFault } from "../embedders/validation.ts";
 import { recordEmbedded } from "../metrics.ts";
 import { refreshIfSmall } from "../search/corpus-statistics.ts";
+import { noteSearchChange } from "../search/search-version.ts";
 import type { VectorSide } from "../search/vector-side.ts";
 import type { VectorPoint, VectorStore } from "../vector-stores/vector-store.ts";
 import type { EmbedTask } from "./embed-task.ts";
@@ -243,6 +244,9 @@ async function finishChunks(
       update jobs set unembedded_chunks = greatest(0, unembedded_chunks - ${terminal}), updated_at = now(),
         embedding_progress_at = now()
       where id = ${jobId}`;
+    // they may be vectors that follow: their chunks can be seen already
+    const [seen] = await tx`select from jobs where id = ${jobId} and status = 'completed'`;
+    if (seen !== undefined) await noteSearchChange(tx);
     return { left: waiting, settled: await settleJob(tx, jobId, log) };
   });
   if (settled === "completed") {

@@ -5,6 +5,7 @@
  */
 import { inTransaction, type Sql, type Transaction } from "../../platform/database/database.ts";
 import type { EmbedderDescriptor } from "../embedders/embedder.ts";
+import { noteSearchChange } from "../search/search-version.ts";
 
 export type EmbeddingModel = Pick<EmbedderDescriptor, "model" | "dimension">;
 
@@ -84,6 +85,7 @@ async function serveIfWhole(sql: Sql, before: EmbeddingModel, configured: Embedd
     await tx`
       insert into embedding_models (model, dimension, state) values (${configured.model}, ${configured.dimension}, 'serving')
       on conflict (model) do update set state = 'serving', dimension = excluded.dimension, changed_at = now()`;
+    await noteSearchChange(tx);
   });
 }
 

@@ -17,6 +17,7 @@ import { type Highlight, highlight } from "./highlight.ts";
 import { analyseQuery, type KeywordQuery, searchKeywords } from "./keyword-search.ts";
 import { type ParsedQuery, parseQuery } from "./query-syntax.ts";
 import { filterDocuments, type SearchFilter, vectorFilter } from "./search-filter.ts";
+import { readSearchVersion } from "./search-version.ts";
 import {
   LONE_WAIT_MS,
   type MissingSide,
@@ -74,7 +75,7 @@ const MOST_VECTOR_HITS = 4_000;
 const EXACT_DEPTH = 400;
 const KEYWORDS_ALONE: Fusion = { method: "linear", weights: { vector: 0, keyword: 1 } };
 const VECTORS_ALONE: Fusion = { method: "linear", weights: { vector: 1, keyword: 0 } };
-const NOTHING: SearchAnswer = { results: [], missing: [], fusion: null };
+const NOTHING: SearchAnswer = { results: [], missing: [], fusion: null, version: "" };
 const noFilter: Promise<VectorFilter> = Promise.resolve({});
 /** In characters. */
 const LONGEST_TITLE = 1000;
@@ -85,6 +86,8 @@ export interface SearchAnswer {
   missing: MissingSide[];
   /** How the sides were fused; null where one alone answers. */
   fusion: Fusion | null;
+  /** Of what the snapshot showed that the answer was read in. */
+  version: string;
 }
 
 /**
@@ -113,6 +116,7 @@ export async function answerSearch(dependencies: SearchDependencies, request: Se
   if (query.text === "") return NOTHING;
   const depth = Math.max(LEAST_DEPTH, 2 * limit);
   return await dependencies.sql.begin("isolation level repeatable read read only", async (tx) => {
+    const version = await readSearchVersion(tx);
     const { promise: keywordsAsked, resolve: afterAsking } = Promise.withResolvers<void>();
     const narrowed = await outcomeOf("keyword", mode === "keyword" ? noFilter : vectorFilter(tx, filter, waitMs));
     if ("missing" in narrowed) throw searchError(narrowed.missing);
@@ -140,7 +144,7 @@ export async function answerSearch(dependencies: SearchDependencies, request: Se
     const terms = "value" in words ? words.value.keywords.terms : [];
     const lexemes = new Set(terms.flatMap(({ lexemes: ofTerm }) => ofTerm));
     const results = await describe(tx, best, lexemes, expand);
-    return { results, missing, fusion: mode === "hybrid" && "value" in words ? wanted : null };
+    return { results, missing, version, fusion: mode === "hybrid" && "value" in words ? wanted : null };
   });
 }
 

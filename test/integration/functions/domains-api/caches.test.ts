@@ -3,6 +3,7 @@ import { api as crawlApi } from "../../../../functions/crawl-api/handler.ts";
 import { api } from "../../../../functions/domains-api/handler.ts";
 import { createRobotsCache } from "../../../../shared/crawl/robots/cache.ts";
 import { parseRobots } from "../../../../shared/crawl/robots/rules.ts";
+import { readSearchVersion } from "../../../../shared/knowledge/search/search-version.ts";
 import { callApi } from "../../../services/api.ts";
 import { type ApiSetup, setUpApi } from "../api-setup.ts";
 
@@ -16,7 +17,7 @@ const get = async (path: string) => (await callApi(api, { path, key: setup.keys.
 const clear = (path: string, key = setup.keys.admin) =>
   callApi(api, { method: "DELETE", path: `/api/v1/cache/${path}`, key });
 
-it("tells how large each cache is and how often it was of use, and that there is none for queries", async () => {
+it("tells how large each cache is and how often it was of use", async () => {
   const { sql } = setup.database;
   await sql`insert into embedding_cache (model, content_hash, vector) values ('m', 'h', 'v')`;
   await sql`insert into cache_counts (cache, hits, misses) values ('crawl', 3, 4), ('embeddings', 5, 6)`;
@@ -24,7 +25,7 @@ it("tells how large each cache is and how often it was of use, and that there is
     crawl: { hits: 3, misses: 4, ttl_s: 7200, cleared_at: null },
     embeddings: { hits: 5, misses: 6, ttl_s: 604_800, entries: 1, entries_estimated: false, bytes: expect.any(Number) },
     robots: { ttl_s: 86_400 },
-    query: null,
+    query: { ttl_s: 3_600 },
   });
 });
 
@@ -36,10 +37,12 @@ it("clears the crawl cache by a time, and again by a later one", async () => {
   expect((await get("/api/v1/cache/stats")).crawl.cleared_at).toBe(second.body.cleared_at);
 });
 
-it("empties the embedding cache, and does not pretend to have cleared what there is not", async () => {
+it("empties the embedding cache, and has every search answered anew", async () => {
   expect(await clear("embeddings")).toMatchObject({ status: 200, body: { cleared: ["embeddings"] } });
   expect((await get("/api/v1/cache/stats")).embeddings.entries).toBe(0);
-  expect(await clear("query")).toMatchObject({ status: 200, body: { cleared: [] } });
+  const before = await readSearchVersion(setup.database.sql);
+  expect(await clear("query")).toMatchObject({ status: 200, body: { cleared: ["query"] } });
+  expect(await readSearchVersion(setup.database.sql)).not.toBe(before);
 });
 
 it("clears what is cached of a domain, its robots.txt included", async () => {
