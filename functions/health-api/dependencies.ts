@@ -2,12 +2,14 @@
 import { HeadBucketCommand } from "@aws-sdk/client-s3";
 import { GetQueueAttributesCommand } from "@aws-sdk/client-sqs";
 import { GetCommand } from "@aws-sdk/lib-dynamodb";
+import { createJobFlags, type JobFlags } from "../../shared/crawl/tasks/job-flags.ts";
 import { createEmbedder, embedderDescriptor } from "../../shared/knowledge/embedders/registry.ts";
-import { checkVectors } from "../../shared/knowledge/search/expected-vectors.ts";
+import { checkVectors, wantsVectors } from "../../shared/knowledge/search/expected-vectors.ts";
 import { createVectorStore } from "../../shared/knowledge/vector-stores/registry.ts";
 import { s3Client, sqsClient } from "../../shared/platform/aws/clients.ts";
 import type { Config } from "../../shared/platform/config.ts";
 import type { Sql } from "../../shared/platform/database/database.ts";
+import { RetryableError } from "../../shared/platform/errors.ts";
 import { type Check, databaseCheck } from "../../shared/platform/observability/readiness.ts";
 import { once, onceMade } from "../../shared/platform/once.ts";
 import { checkCrawl4Ai } from "../../shared/render/crawl4ai.ts";
@@ -39,18 +41,26 @@ function createChecks({ config, sql, dynamo }: ApiContainer): Record<string, Che
     ...(config.crawl4aiUrl === ""
       ? {}
       : { crawl4ai: (signal) => checkCrawl4Ai({ url: config.crawl4aiUrl }, { signal }) }),
-    ...embeddingChecks(config, sql),
+    ...embeddingChecks(config, sql, createJobFlags(dynamo, config.stateTable)),
   };
 }
 
 /** Nothing where embeddings are switched off: that is a choice, not a fault. */
-function embeddingChecks(config: Config, sql: Sql): Record<string, Check> {
+function embeddingChecks(config: Config, sql: Sql, flags: JobFlags): Record<string, Check> {
   const descriptor = embedderDescriptor(config);
   if (descriptor === null) return {};
   const embedder = onceMade(() => createEmbedder(config));
   const vectors = onceMade(() => createVectorStore(config, descriptor));
   return {
     embedder: async (signal) => (await embedder()).check(signal),
-    vectors: async (signal) => await checkVectors(sql, descriptor.model, await vectors(), signal),
+    async vectors(signal) {
+      try {
+        await checkVectors(sql, descriptor.model, await vectors(), signal);
+      } catch (error) {
+        // they who make them sleep where no job is unfinished
+        if (error instanceof RetryableError && wantsVectors(error.code)) await flags.markActive();
+        throw error;
+      }
+    },
   };
 }

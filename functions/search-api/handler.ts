@@ -1,5 +1,6 @@
 /** The routes that search by words, by meaning, and by both. */
 import { measured } from "../../shared/knowledge/metrics.ts";
+import { wantsVectors } from "../../shared/knowledge/search/expected-vectors.ts";
 import type { SearchRequest } from "../../shared/knowledge/search/search.ts";
 import { once } from "../../shared/platform/once.ts";
 import { createApi } from "../adapters/api/api.ts";
@@ -15,9 +16,6 @@ import {
   searchResponseSchema,
   searchResultJson,
 } from "./search-json.ts";
-
-/** Vectors are to be made: they are lost, or of another model. */
-const WANTS_VECTORS: ReadonlySet<string> = new Set(["VECTOR_STORE_EMPTY", "VECTORS_OF_ANOTHER_MODEL"]);
 
 function searchRoute(path: `/${string}`, mode: SearchRequest["mode"], summary: string) {
   return defineRoute(
@@ -36,8 +34,8 @@ function searchRoute(path: `/${string}`, mode: SearchRequest["mode"], summary: s
       for (const { side, code, cause } of missing) {
         log.warn("a search was answered without one of its sides", { side, code, error: cause });
       }
-      // maintenance and the sweep see to it, and they sleep where no job is unfinished
-      if (missing.some(({ code }) => WANTS_VECTORS.has(code))) await api.flags.markActive();
+      // they who make them sleep where no job is unfinished
+      if (missing.some(({ code }) => wantsVectors(code))) await api.flags.markActive();
       return {
         results: results.map((result) => searchResultJson(result, body)),
         missing_sides: missing.map(({ side, code, reason }) => ({ side, code, reason })),

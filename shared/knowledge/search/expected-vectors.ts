@@ -27,6 +27,10 @@ export async function explainNoHits(tx: Transaction, model: string, filter: Sear
   }
 }
 
+/** Whether vectors are to be made: they are lost, or of another model. Maintenance and the sweep see to it. */
+export const wantsVectors = (code: unknown): boolean =>
+  code === "VECTOR_STORE_EMPTY" || code === "VECTORS_OF_ANOTHER_MODEL";
+
 /** @throws RetryableError where the store does not answer, or has lost what the rows say it holds */
 export async function checkVectors(sql: Sql, model: string, vectors: VectorStore, signal: AbortSignal): Promise<void> {
   await vectors.check(signal);

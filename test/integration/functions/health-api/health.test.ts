@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { api } from "../../../../functions/health-api/handler.ts";
+import { createJobFlags } from "../../../../shared/crawl/tasks/job-flags.ts";
 import { STATIC_DESCRIPTOR } from "../../../../shared/knowledge/embedders/static/static-descriptor.ts";
 import { connectDatabase } from "../../../../shared/platform/database/database.ts";
 import { createLogger } from "../../../../shared/platform/observability/log.ts";
@@ -46,6 +47,8 @@ it("is not ready while the vector store lacks what was embedded", async () => {
   await sql`insert into embeddings (chunk_id, state, model) values (${chunkId}, 'done', ${STATIC_DESCRIPTOR.model})`;
   const lacking = { status: 503, body: { checks: { vectors: "failed: VECTOR_STORE_EMPTY", embedder: "ok" } } };
   await expect.poll(ready).toMatchObject(lacking);
+  // it wakes those who make them
+  expect(await createJobFlags(setup.aws.dynamo, setup.aws.stateTable).activeSince()).toBeDefined();
   await sql`delete from embeddings`;
   await expect.poll(ready).toMatchObject({ status: 200 });
 });

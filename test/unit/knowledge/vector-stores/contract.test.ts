@@ -147,6 +147,9 @@ describe.each(KINDS)("%s", (_name, kind) => {
     expect(await found(store, 0, 5, { collectionIds: [collectionId] })).toEqual(ids([far]));
     expect(await found(store, 0, 5, { collectionIds: [collectionId], domains: ["site.example"] })).toEqual([]);
     expect(await found(store, 0, 5, { domains: ["none.example", "far.example"] })).toHaveLength(2);
+    expect(await found(store, 0, 5, { documentIds: [elsewhere.payload.documentId, uuidv7()] })).toEqual(
+      ids([elsewhere]),
+    );
   });
 
   test("deletes by document and by point, at once, and one that is not there is no fault", async () => {
