@@ -52,6 +52,8 @@ const LARGEST_DOM = 20_000_000;
 const OVERHEAD_MS = 5_000;
 /** The function that waits ends before the server would end it, and says why. */
 const SPARE_MS = 1_000;
+/** It takes longer times for this one. */
+const LONGEST_OF_SERVER_MS = 60_000;
 const VERSION_TIMEOUT_MS = 5_000;
 const LONGEST_REASON = 500;
 
@@ -73,14 +75,15 @@ export function createCrawl4AiRenderer(options: Crawl4AiOptions): Renderer {
         throw error;
       });
       const limit = Math.min(timeoutMs, options.timeoutMs);
-      const own = Math.max(1000, limit - OVERHEAD_MS);
+      const own = Math.min(Math.max(1000, limit - OVERHEAD_MS), LONGEST_OF_SERVER_MS - SPARE_MS);
       const mark = `data-strandline-${randomBytes(8).toString("hex")}`;
       const size = window && { viewport_width: window.width, viewport_height: window.height };
       const request = {
         urls: [document.url],
         browser_config: {
           type: "BrowserConfig",
-          params: { headless: true, user_agent: options.userAgent, accept_downloads: false, ...size },
+          // text mode leaves out images, fonts and media, which cannot change the text
+          params: { headless: true, text_mode: true, user_agent: options.userAgent, accept_downloads: false, ...size },
         },
         crawler_config: {
           type: "CrawlerRunConfig",

@@ -17,6 +17,11 @@ interface Params {
   wait_for_timeout: number;
 }
 
+interface BrowserParams {
+  user_agent: string;
+  text_mode: boolean;
+}
+
 export interface Crawl4AiBrowser extends AsyncDisposable {
   url: string;
 }
@@ -34,7 +39,7 @@ export async function crawl4AiBrowser(): Promise<Crawl4AiBrowser> {
     if (request.url === "/health") return answer(200, { status: "ok", version: CRAWL4AI_VERSION });
     if (request.headers.authorization !== `Bearer ${CRAWL4AI_TOKEN}`) return answer(401, RECORDED.noToken.body);
     const { urls, browser_config, crawler_config } = await bodyOf(request);
-    const crawling = crawled(browser, urls[0] ?? "", browser_config.params.user_agent, crawler_config.params);
+    const crawling = crawled(browser, urls[0] ?? "", browser_config.params, crawler_config.params);
     await crawling.then(
       (result) => answer(200, result),
       () => answer(500, RECORDED.failed.body),
@@ -57,17 +62,23 @@ async function bodyOf(request: IncomingMessage) {
   for await (const piece of request) pieces.push(piece as Buffer);
   return JSON.parse(Buffer.concat(pieces).toString()) as {
     urls: string[];
-    browser_config: { params: { user_agent: string } };
+    browser_config: { params: BrowserParams };
     crawler_config: { params: Params };
   };
 }
 
-async function crawled(browser: Browser, url: string, userAgent: string, params: Params): Promise<object> {
+async function crawled(
+  browser: Browser,
+  url: string,
+  { user_agent: userAgent, text_mode: textMode }: BrowserParams,
+  params: Params,
+): Promise<object> {
   const page = await browser.newPage();
   page.on("dialog", (dialog) => void dialog.dismiss());
   const { hostname } = new URL(url);
   try {
     await page.setUserAgent({ userAgent });
+    if (textMode) await leaveOutPictures(page);
     let response: HTTPResponse | null;
     try {
       response = await page.goto(url, { waitUntil: "networkidle0", timeout: params.page_timeout });
@@ -83,6 +94,14 @@ async function crawled(browser: Browser, url: string, userAgent: string, params:
     const opened = pages.filter((each) => each !== page && each.url().includes(hostname));
     await Promise.all([page, ...opened].map((each) => each.close().catch(() => undefined)));
   }
+}
+
+async function leaveOutPictures(page: PuppeteerPage): Promise<void> {
+  await page.setRequestInterception(true);
+  page.on("request", (request) => {
+    const isText = !["image", "media", "font"].includes(request.resourceType());
+    void (isText ? request.continue() : request.abort()).catch(() => undefined);
+  });
 }
 
 /** A page that is just being left is asked again. */

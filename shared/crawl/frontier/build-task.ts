@@ -64,7 +64,7 @@ const LONGEST_VALIDATOR = 1000;
  *
  * Validators, the latest that were heard, come along only where an active document of that URL and collection exists,
  * or of the URL that it was last redirected to, that was made with the same settings, so that a response 304 can carry
- * it over; otherwise only the digest decides.
+ * it over, and not where that was made in a browser; otherwise only the digest decides.
  */
 export function priorOf(tx: Transaction, job: Pick<JobRow, "collectionId" | "settings">) {
   const last = tx`
@@ -74,10 +74,12 @@ export function priorOf(tx: Transaction, job: Pick<JobRow, "collectionId" | "set
     and coalesce(d.collection_id, '00000000-0000-0000-0000-000000000000')
       = coalesce(${job.collectionId}::uuid, '00000000-0000-0000-0000-000000000000')
     and exists (select from jobs j where j.id = d.job_id and ${madeWithSettings(tx, job.settings.config)})`;
+  // what a browser made of a page may change though its HTML does not
+  const carried = tx`known.active and coalesce(c.rendered->>'reason', 'pdf') = 'pdf'`;
   return tx`
-    select json_build_object('etag', case when known.active and length(heard.etag) <= ${LONGEST_VALIDATOR} then heard.etag end,
+    select json_build_object('etag', case when ${carried} and length(heard.etag) <= ${LONGEST_VALIDATOR} then heard.etag end,
       'lastModified',
-      case when known.active and length(heard.last_modified) <= ${LONGEST_VALIDATOR} then heard.last_modified end,
+      case when ${carried} and length(heard.last_modified) <= ${LONGEST_VALIDATOR} then heard.last_modified end,
       'payloadDigest', o.payload_digest, 'captureId', o.id, 'recordId',
       -- records of others may have any URI
       case when o.warc_record_id ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then o.warc_record_id end, 'url', o.final_url,

@@ -77,6 +77,11 @@ const PAGES: Record<string, Page> = {
     text: ["framing text"],
     crawl4ai: { asks: ["/private/frame"] },
   },
+  "has pictures, films and fonts": {
+    html: `<style>@font-face { font-family: f; src: url(/private/f.woff2) } main { font-family: f }</style><main>pictured
+      text</main><img src="/private/a.png"><video src="/private/b.mp4"></video>`,
+    text: ["pictured"],
+  },
   "offers a download by script": {
     html: `<main>text beside it</main><a download href="/private/file">x</a><script>document.querySelector("a").click()</script>`,
     text: ["text beside it"],

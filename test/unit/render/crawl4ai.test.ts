@@ -26,12 +26,16 @@ const answerWith = (
   answer,
 });
 
-async function render(outcome: Outcome, { timeoutMs = 5_000, ...options }: Partial<RenderOptions> = {}) {
+async function render(
+  outcome: Outcome,
+  { timeoutMs = 5_000, ...options }: Partial<RenderOptions> = {},
+  longestMs = 60_000,
+) {
   const server = await crawl4AiServer(() => outcome);
   const renderer = createCrawl4AiRenderer({
     url: `${server.url}/`,
     token: CRAWL4AI_TOKEN,
-    timeoutMs: 60_000,
+    timeoutMs: longestMs,
     userAgent: "strandline/test",
   });
   return { rendering: renderer.render(DOCUMENT, { headers: {}, timeoutMs, ...options }), requests: server.requests };
@@ -48,7 +52,7 @@ test("asks with its token for the DOM of one page, waiting as the own browser do
     headers: { authorization: `Bearer ${CRAWL4AI_TOKEN}` },
     body: {
       urls: [DOCUMENT.url],
-      browser_config: { params: { user_agent: "strandline/test", accept_downloads: false } },
+      browser_config: { params: { user_agent: "strandline/test", accept_downloads: false, text_mode: true } },
       crawler_config: {
         params: {
           cache_mode: "bypass",
@@ -85,6 +89,14 @@ test.each([
   const performance = { now: () => 0, getEntriesByType: () => [{ name: 'https://site.test/a"b' }] };
   expect(run(document, performance)()).toBe(true);
   expect(Object.values(attributes)).toEqual([`ready ${encodeURIComponent('https://site.test/a"b')}`]);
+});
+
+test("no time over the server's own limit is asked for, so that the page says itself how the waiting ended", async () => {
+  const { requests, rendering } = await render({ html: HTML }, { timeoutMs: 90_000 }, 120_000);
+  await rendering;
+  expect(requests[1]?.body).toMatchObject({
+    crawler_config: { params: { page_timeout: 59_000, wait_for_timeout: 60_000 } },
+  });
 });
 
 test("the job's own headers are not sent, since Crawl4AI would show them to every host", async () => {

@@ -50,21 +50,39 @@ test("validators of a page are sent along only where its document can be carried
   ]);
 });
 
-test("validators are not sent along where the settings of then would keep something else of the page", async () => {
+/** What is known of a page that was crawled with the first settings, to whoever crawls it with the second. */
+async function priorOf(then: object, now: object, rendered: object | null = null) {
   const setup = await crawlSetup();
-  await createJob(setup.dependencies, newJob([`${base}/`]));
+  await createJob(setup.dependencies, newJob([`${base}/`], { config: crawlConfigSchema.parse(then) }));
   await setup.crawl(first);
-  const priorWith = async (settings: object) => {
-    const config = crawlConfigSchema.parse(settings);
-    await createJob(setup.dependencies, newJob([`${base}/`], { config }));
-    const [task] = (await setup.tasks()) as [FetchTask];
-    return task.urls[0]?.prior;
-  };
-  expect(await priorWith({ page_timeout_ms: 9_000 })).toMatchObject({ etag: '"1"' });
-  const settings = [{ include_selectors: ["h1"] }, { only_main_content: false }, { render: "always" }];
-  for (const other of settings) {
-    expect(await priorWith(other)).toMatchObject({ etag: null, payloadDigest: expect.any(String) });
-  }
+  await setup.sql`update captures set rendered = ${rendered === null ? null : setup.sql.json(rendered as never)}`;
+  await createJob(setup.dependencies, newJob([`${base}/`], { config: crawlConfigSchema.parse(now) }));
+  const [task] = (await setup.tasks()) as [FetchTask];
+  return task.urls[0]?.prior;
+}
+
+test.each([
+  [{ include_selectors: ["h1"] }],
+  [{ exclude_selectors: ["nav"] }],
+  [{ only_main_content: false }],
+  [{ headers: { "accept-language": "fr" } }],
+  [{ render: "auto" }],
+  [{ render: "always" }],
+  [{ pdf: "read" }],
+])("validators are not sent along where %j may keep something else of the page", async (settings) => {
+  expect(await priorOf({}, settings)).toMatchObject({ etag: null, payloadDigest: expect.any(String) });
+  expect(await priorOf(settings, {})).toMatchObject({ etag: null, payloadDigest: expect.any(String) });
+  expect(await priorOf(settings, { ...settings, page_timeout_ms: 9_000 })).toMatchObject({ etag: '"1"' });
+});
+
+test.each([
+  ["always", { reason: "always", renderer: "chromium", warc: null, error: null }, null],
+  ["auto", { reason: "an application's root is empty", renderer: "chromium", warc: null, error: null }, null],
+  ["auto", null, '"1"'],
+  ["auto", { reason: "pdf", renderer: "pdfjs", warc: null, error: null }, '"1"'],
+])("a page is opened in a browser again though its HTML is unmodified (%s, %j)", async (render, rendered, etag) => {
+  const prior = await priorOf({ render }, { render }, rendered);
+  expect(prior).toMatchObject({ etag, lastModified: null, payloadDigest: expect.any(String) });
 });
 
 test("a page that is called unmodified but is no longer known is asked for once more, unconditionally", async () => {
