@@ -4,7 +4,7 @@
 import { z } from "zod";
 import type { Caller } from "../../shared/access/authorize.ts";
 import { inspectUrl } from "../../shared/access/url-inspection.ts";
-import { crawlConfigOverridesSchema, effectiveConfig } from "../../shared/crawl/administration/effective-config.ts";
+import { crawlConfigOverridesSchema } from "../../shared/crawl/administration/effective-config.ts";
 import { selectFields } from "../../shared/crawl/results/fields.ts";
 import {
   EXTRACT_FORMATS,
@@ -17,7 +17,7 @@ import { normalizeUrl } from "../../shared/crawl/urls/normalize-url.ts";
 import { jsonChunks } from "../adapters/api/json-chunks.ts";
 import { orNull } from "../adapters/api/or-null.ts";
 import { defineStreamRoute, StreamedResponse } from "../adapters/api/stream-route.ts";
-import { startAnsweredPages } from "../adapters/crawling/answered-pages.ts";
+import { answeredPagesConfig, startAnsweredPages } from "../adapters/crawling/answered-pages.ts";
 import { cacheHandling, cacheOption } from "../adapters/crawling/job-options.ts";
 import { waitOrCancel } from "../adapters/crawling/wait-or-cancel.ts";
 import type { ExtractApi } from "./dependencies.ts";
@@ -106,7 +106,7 @@ function checkUrl({ inspector }: ExtractApi, url: string): CheckedUrl {
 async function startJob(dependencies: ExtractApi, body: Body, seeds: string[], caller: Caller): Promise<string> {
   return await startAnsweredPages(dependencies, caller, {
     seeds,
-    config: await effectiveConfig(dependencies.sql, body.config_id, body.config ?? {}),
+    config: await answeredPagesConfig(dependencies.sql, body.config_id, body.config),
     handling: { concurrency: body.concurrency, ...cacheHandling(body.cache, dependencies.config) },
     timeoutS: body.timeout_seconds,
   });

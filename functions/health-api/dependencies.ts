@@ -1,16 +1,17 @@
 /** The checks of readiness: all that the pipeline stands on, and how each is asked. */
-import { HeadBucketCommand } from "@aws-sdk/client-s3";
+import { HeadBucketCommand, PutObjectCommand } from "@aws-sdk/client-s3";
 import { GetQueueAttributesCommand } from "@aws-sdk/client-sqs";
-import { GetCommand } from "@aws-sdk/lib-dynamodb";
+import { GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
 import { createJobFlags, type JobFlags } from "../../shared/crawl/tasks/job-flags.ts";
 import { createEmbedder, embedderDescriptor } from "../../shared/knowledge/embedders/registry.ts";
 import { checkVectors, wantsVectors } from "../../shared/knowledge/search/expected-vectors.ts";
 import { createVectorStore } from "../../shared/knowledge/vector-stores/registry.ts";
 import { s3Client, sqsClient } from "../../shared/platform/aws/clients.ts";
+import { expiresAt } from "../../shared/platform/aws/state-table.ts";
 import type { Config } from "../../shared/platform/config.ts";
 import type { Sql } from "../../shared/platform/database/database.ts";
 import { RetryableError } from "../../shared/platform/errors.ts";
-import { type Check, databaseCheck } from "../../shared/platform/observability/readiness.ts";
+import { type Check, databaseCheck, readOrWrite } from "../../shared/platform/observability/readiness.ts";
 import { once, onceMade } from "../../shared/platform/once.ts";
 import { checkCrawl4Ai } from "../../shared/render/crawl4ai.ts";
 import { type ApiContainer, createApiContainer } from "../adapters/api/container.ts";
@@ -24,10 +25,20 @@ export const healthApi = once((): HealthApi => {
   return { ...container, checks: createChecks(container) };
 });
 
+/** Always the same, below a prefix whose objects go after a day. */
+const WRITTEN_OBJECT = "media/health";
+const WRITTEN_ITEM_TTL_S = 3600;
+
 function createChecks({ config, sql, dynamo }: ApiContainer): Record<string, Check> {
   return {
     postgres: databaseCheck(sql),
-    s3: (abortSignal) => s3Client().send(new HeadBucketCommand({ Bucket: config.bucket }), { abortSignal }),
+    s3: readOrWrite(
+      (abortSignal) => s3Client().send(new HeadBucketCommand({ Bucket: config.bucket }), { abortSignal }),
+      (abortSignal) =>
+        s3Client().send(new PutObjectCommand({ Bucket: config.bucket, Key: WRITTEN_OBJECT, Body: Buffer.from("ok") }), {
+          abortSignal,
+        }),
+    ),
     sqs: (abortSignal) =>
       sqsClient().send(
         new GetQueueAttributesCommand({
@@ -36,8 +47,14 @@ function createChecks({ config, sql, dynamo }: ApiContainer): Record<string, Che
         }),
         { abortSignal },
       ),
-    dynamodb: (abortSignal) =>
-      dynamo.send(new GetCommand({ TableName: config.stateTable, Key: { pk: "health" } }), { abortSignal }),
+    dynamodb: readOrWrite(
+      (abortSignal) =>
+        dynamo.send(new GetCommand({ TableName: config.stateTable, Key: { pk: "health" } }), { abortSignal }),
+      (abortSignal) => {
+        const Item = { pk: "health", expires_at: expiresAt(Date.now(), WRITTEN_ITEM_TTL_S) };
+        return dynamo.send(new PutCommand({ TableName: config.stateTable, Item }), { abortSignal });
+      },
+    ),
     ...(config.crawl4aiUrl === ""
       ? {}
       : { crawl4ai: (signal) => checkCrawl4Ai({ url: config.crawl4aiUrl }, { signal }) }),

@@ -3,7 +3,7 @@
  */
 import { z } from "zod";
 import type { Caller } from "../../shared/access/authorize.ts";
-import { crawlConfigOverridesSchema, effectiveConfig } from "../../shared/crawl/administration/effective-config.ts";
+import { crawlConfigOverridesSchema } from "../../shared/crawl/administration/effective-config.ts";
 import { selectFields } from "../../shared/crawl/results/fields.ts";
 import { readResults } from "../../shared/crawl/results/pages.ts";
 import { PAGE_FORMATS, scrapedPage } from "../../shared/crawl/results/scraped-page.ts";
@@ -13,7 +13,7 @@ import { extractionSchema } from "../../shared/extract/fields/field-schema.ts";
 import { ApiError } from "../../shared/platform/errors.ts";
 import { orNull } from "../adapters/api/or-null.ts";
 import { defineStreamRoute } from "../adapters/api/stream-route.ts";
-import { startAnsweredPages } from "../adapters/crawling/answered-pages.ts";
+import { answeredPagesConfig, startAnsweredPages } from "../adapters/crawling/answered-pages.ts";
 import { artefact } from "../adapters/crawling/artefact.ts";
 import { checkedUrl } from "../adapters/crawling/checked-url.ts";
 import { cacheHandling, cacheOption } from "../adapters/crawling/job-options.ts";
@@ -111,7 +111,7 @@ export const scrape = defineStreamRoute(
   async ({ body, caller, signal }, dependencies: ScrapeApi) => {
     const url = checkedUrl(dependencies.inspector, body.url, "url");
     const deadline = dependencies.clock.now() + 1_000 * body.timeout_seconds;
-    const config = await effectiveConfig(dependencies.sql, body.config_id, body.config ?? {});
+    const config = await answeredPagesConfig(dependencies.sql, body.config_id, body.config);
     if (body.formats.includes("screenshot") && config.proxy_id !== undefined) {
       const message = "formats: a screenshot does not go through the proxy of config: leave out one of them";
       throw new ApiError(400, message, { code: "VALIDATION_ERROR" });

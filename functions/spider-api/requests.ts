@@ -31,6 +31,10 @@ export const crawlQuerySchema = z
   .refine(({ result_mode, max_pages }) => result_mode === "pages" || max_pages === undefined, {
     path: ["max_pages"],
     message: "is for result_mode=pages alone; what is fetched at the most is max_pages of the body",
+  })
+  .refine(({ result_mode, detach }) => result_mode !== "store" || !detach, {
+    path: ["detach"],
+    message: "is for who waits or listens: a crawl with result_mode=store goes on in any case",
   });
 export type CrawlQuery = z.output<typeof crawlQuerySchema>;
 

@@ -98,7 +98,7 @@ export const ADMINISTRATION: readonly FunctionSpec[] = [
       { method: "GET", path: "/api/v1/health" },
       { method: "GET", path: "/api/v1/health/ready" },
     ],
-    grants: { send: ["captures"], bucket: "read", stateTable: true, database: true, vectors: true, embedder: true },
+    grants: { send: ["captures"], bucket: "write", stateTable: true, database: true, vectors: true, embedder: true },
     localContainers: 1,
   },
   {

@@ -46,15 +46,33 @@ async function checkOne(name: string, check: Check, timeoutMs: number, log: Logg
   }
 }
 
+/** Who asks for readiness needs no key, and a write costs: it is not tried again for so long after it succeeded. */
+const WRITE_EVERY_MS = 30_000;
+
+/** Reads where it has written a moment ago, and else writes: what only reads is not ready. */
+export function readOrWrite(read: Check, write: Check, now: () => number = Date.now): Check {
+  let writtenAt = Number.NEGATIVE_INFINITY;
+  return async (signal) => {
+    if (now() - writtenAt < WRITE_EVERY_MS) return void (await read(signal));
+    await write(signal);
+    writtenAt = now();
+  };
+}
+
 /**
  * Asks the database, one question at a time. The question is never cancelled: postgres.js drops a query that is
  * cancelled while its connection is being made, as while Aurora resumes, and that connection then takes no other one,
  * for good.
  */
 export function databaseCheck(sql: Sql): Check {
+  const question = readOrWrite(
+    () => sql`select 1`,
+    () => sql`insert into readiness (written_at) values (now()) on conflict (id) do update set written_at = now()`,
+  );
+  const unhurried = new AbortController().signal;
   let asked: Promise<unknown> | undefined;
   return async () => {
-    asked ??= sql`select 1`.finally(() => {
+    asked ??= question(unhurried).finally(() => {
       asked = undefined;
     });
     await asked;

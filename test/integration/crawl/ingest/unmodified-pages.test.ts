@@ -1,9 +1,10 @@
 import { expect, test } from "vitest";
 import { ingestBatch } from "../../../../shared/crawl/ingest/ingest-batch.ts";
 import { listJobUrls, readJob } from "../../../../shared/crawl/jobs/views.ts";
-import { crawlConfigSchema } from "../../../../shared/crawl/settings/crawl-config.ts";
+import { type CrawlConfig, crawlConfigSchema } from "../../../../shared/crawl/settings/crawl-config.ts";
 import { createJob } from "../../../../shared/crawl/submit/create-job.ts";
 import type { FetchTask } from "../../../../shared/crawl/tasks/fetch-task.ts";
+import { uuidv7 } from "../../../../shared/platform/ids.ts";
 import { crawlSetup, newJob, newSiteJob, page, type Site, siteOf } from "../crawl-setup.ts";
 
 const base = "http://a.example";
@@ -83,6 +84,54 @@ test.each([
 ])("a page is opened in a browser again though its HTML is unmodified (%s, %j)", async (render, rendered, etag) => {
   const prior = await priorOf({ render }, { render }, rendered);
   expect(prior).toMatchObject({ etag, lastModified: null, payloadDigest: expect.any(String) });
+});
+
+/** Every setting, with another value than its default. */
+const OTHER_SETTINGS: Record<keyof CrawlConfig, unknown> = {
+  rate_limit_rps: 3,
+  page_timeout_ms: 9_000,
+  respect_robots_txt: false,
+  headers: { "x-team": "blue" },
+  chunk_size: 100,
+  chunk_overlap: 20,
+  min_chunk_size: 20,
+  max_page_size_mb: 3,
+  max_redirects: 3,
+  languages: ["en", "de"],
+  session_ids: "keep",
+  ignore_parameters: ["x"],
+  render: "always",
+  pdf: "read",
+  wait_for: "#x",
+  viewport: { width: 500, height: 500 },
+  mobile: true,
+  actions: [{ type: "scroll", pixels: 100 }],
+  cookies: [{ host: "a.example", name: "a", value: "b" }],
+  include_selectors: ["h1"],
+  exclude_selectors: ["aside"],
+  only_main_content: false,
+  proxy_id: uuidv7(),
+};
+
+test("validators are not sent along where any other setting would keep something else of the page", async () => {
+  expect(Object.keys(OTHER_SETTINGS).toSorted()).toEqual(Object.keys(crawlConfigSchema.shape).toSorted());
+  const setup = await crawlSetup();
+  const taskWith = async (url: string, settings: object) => {
+    const config = crawlConfigSchema.parse(settings);
+    await createJob(setup.dependencies, newJob([url], { config }));
+    return (await setup.tasks()) as [FetchTask];
+  };
+  const url = `${base}/`;
+  const [made] = await taskWith(url, {});
+  await ingestBatch(setup.dependencies, await setup.capture(made, first));
+  const [same] = await taskWith(url, {});
+  expect(same.urls[0]?.prior).toMatchObject({ etag: '"1"' });
+  for (const [name, value] of Object.entries(OTHER_SETTINGS)) {
+    const [task] = await taskWith(url, { [name]: value });
+    const kept = name === "rate_limit_rps" || name === "page_timeout_ms";
+    const { etag, payloadDigest } = task.urls[0]?.prior ?? {};
+    expect([name, etag, typeof payloadDigest]).toEqual([name, kept ? '"1"' : null, "string"]);
+  }
 });
 
 test("a page that is called unmodified but is no longer known is asked for once more, unconditionally", async () => {

@@ -2,13 +2,16 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { type AddressInfo, connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { HeadObjectCommand } from "@aws-sdk/client-s3";
+import { GetCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { api } from "../../../../functions/health-api/handler.ts";
 import { createJobFlags } from "../../../../shared/crawl/tasks/job-flags.ts";
 import { STATIC_DESCRIPTOR } from "../../../../shared/knowledge/embedders/static/static-descriptor.ts";
+import { s3Client } from "../../../../shared/platform/aws/clients.ts";
 import { connectDatabase } from "../../../../shared/platform/database/database.ts";
 import { createLogger } from "../../../../shared/platform/observability/log.ts";
-import { checkReadiness, databaseCheck } from "../../../../shared/platform/observability/readiness.ts";
+import { checkReadiness, databaseCheck, readOrWrite } from "../../../../shared/platform/observability/readiness.ts";
 import { callApi } from "../../../services/api.ts";
 import { testDatabase } from "../../../services/index.ts";
 import { addPages } from "../../knowledge/search/corpus.ts";
@@ -38,6 +41,64 @@ it("is ready where every dependency answers", async () => {
       checks: { postgres: "ok", s3: "ok", sqs: "ok", dynamodb: "ok", embedder: "ok", vectors: "ok" },
     },
   });
+});
+
+it("has written what it says is ready, once, and what it leaves behind ends by itself", async () => {
+  const { aws, database } = setup;
+  const s3 = s3Client();
+  const written = async () => {
+    const [row] = await database.sql`select count(*)::int as rows, max(written_at) as at from readiness`;
+    const object = await s3.send(new HeadObjectCommand({ Bucket: aws.bucket, Key: "media/health" }));
+    const { Item } = await aws.dynamo.send(new GetCommand({ TableName: aws.stateTable, Key: { pk: "health" } }));
+    return [row?.["rows"], row?.["at"].getTime(), object.LastModified?.getTime(), Item?.["expires_at"]];
+  };
+  await expect.poll(ready).toMatchObject({ status: 200 });
+  const first = await written();
+  expect(first).toEqual([1, expect.any(Number), expect.any(Number), expect.any(Number)]);
+  expect(Number(first[3])).toBeGreaterThan(Date.now() / 1000);
+  expect(await ready()).toMatchObject({ status: 200 });
+  expect(await written()).toEqual(first);
+});
+
+it("is not ready where the database takes no writes", async () => {
+  const { url, drop } = await testDatabase();
+  const alter = async (change: string) => {
+    const admin = connectDatabase({ url, poolSize: 1 });
+    await admin`set default_transaction_read_only = off`;
+    await admin.unsafe(`alter database ${new URL(url).pathname.slice(1)} ${change}`);
+    await admin.end();
+  };
+  await alter("set default_transaction_read_only = on");
+  const sql = connectDatabase({ url, poolSize: 1 });
+  expect(await checkReadiness({ postgres: databaseCheck(sql) }, 5_000, createLogger({}, "error"))).toEqual({
+    ready: false,
+    checks: { postgres: "failed: 25006" },
+  });
+  await sql.end();
+  await alter("reset default_transaction_read_only");
+  await drop();
+});
+
+it("a write is tried again after half a minute, and at once where it failed", async () => {
+  let now = 0;
+  const done: string[] = [];
+  let fails = true;
+  const check = readOrWrite(
+    async () => done.push("read"),
+    async () => {
+      done.push("write");
+      if (fails) throw new Error("read-only");
+    },
+    () => now,
+  );
+  const ask = () => checkReadiness({ it: check }, 1_000, createLogger({}, "error"));
+  expect((await ask()).ready).toBe(false);
+  fails = false;
+  for (const at of [1_000, 2_000, 30_999, 31_000, 32_000]) {
+    now = at;
+    expect((await ask()).ready).toBe(true);
+  }
+  expect(done).toEqual(["write", "write", "read", "read", "write", "read"]);
 });
 
 it("is not ready while the vector store lacks what was embedded", async () => {
