@@ -1,5 +1,6 @@
 /**
- * Whatever a request for a crawl may hold shows in the job, in the answer or in a refusal: nothing is taken and ignored.
+ * Whatever a request for a crawl may hold shows in the job, in the answer or in a refusal: nothing is taken and
+ * ignored.
  * What a setting of a job does is held by the tests of the room that reads it.
  */
 import { readFileSync } from "node:fs";
