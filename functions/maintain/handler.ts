@@ -48,6 +48,8 @@ type Dependencies = ReturnType<typeof dependencies>;
 const RESERVE_MS = 60_000;
 /** Of the time of a run. */
 const COMPARISON_MS = 60_000;
+/** Between two comparisons of the whole store, unless it is empty. */
+const COMPARISON_INTERVAL_MS = 3_600_000;
 /** Where the comparison of the vector store goes on. */
 const COMPARISON_KEY = "vectors#compared";
 
@@ -108,7 +110,9 @@ async function maintain(_event: unknown, { remainingMs }: { remainingMs(): numbe
 async function compare({ sql, state, descriptor, log }: Dependencies, vectors: VectorStore, hasTime: () => boolean) {
   if (descriptor === null) return 0;
   const ends = performance.now() + COMPARISON_MS;
-  const after = (await state.read(COMPARISON_KEY))?.["after"];
+  const { after, finished_at: finishedAt = 0 } = (await state.read(COMPARISON_KEY)) ?? {};
+  const isDue = typeof after === "string" || Date.now() - Number(finishedAt) > COMPARISON_INTERVAL_MS;
+  if (!isDue && !(await vectors.isEmpty(AbortSignal.timeout(COMPARISON_MS)))) return 0;
   const compared = await compareStore(
     sql,
     vectors,
@@ -116,7 +120,7 @@ async function compare({ sql, state, descriptor, log }: Dependencies, vectors: V
     typeof after === "string" ? after : null,
     () => hasTime() && performance.now() < ends,
   );
-  await state.put(COMPARISON_KEY, { after: compared.next });
+  await state.put(COMPARISON_KEY, { after: compared.next, finished_at: compared.next === null ? Date.now() : 0 });
   const { removedPoints, lostChunks } = compared;
   if (lostChunks > 0) log.warn("vectors are lost, and made again", { lost_chunks: lostChunks });
   return removedPoints + lostChunks;

@@ -5,10 +5,12 @@ import { type EmbedDependencies, MOST_ATTEMPTS } from "./embed-worker.ts";
 /** Chunks that are sent at once. */
 const MOST_CHUNKS = 4096;
 
+/** Of a job that has completed, those that can still be seen. */
 export async function outstandingChunks(tx: Transaction, generationId: string): Promise<string[]> {
   const rows = await tx<{ id: string }[]>`
-    select c.id from documents d join chunks c on c.document_id = d.id join embeddings e on e.chunk_id = c.id
-    where d.generation_id = ${generationId} and e.state = 'pending'
+    select c.id from jobs j join documents d on d.generation_id = j.generation_id
+      join chunks c on c.document_id = d.id join embeddings e on e.chunk_id = c.id
+    where j.generation_id = ${generationId} and e.state = 'pending' and (d.generation_active or j.status <> 'completed')
     order by c.id limit ${MOST_CHUNKS}`;
   return rows.map(({ id }) => id);
 }
