@@ -5,6 +5,7 @@ import { Command, InvalidArgumentError, Option } from "commander";
 import { type ApiClient, ApiFailure, createApiClient } from "./api-client.ts";
 import { type CrawlOptions, crawl } from "./commands/crawl.ts";
 import { type DiscoverOptions, discover } from "./commands/discover.ts";
+import { importWarc } from "./commands/import.ts";
 import { cancelJob, listJobs, type ResultsOptions, retryJob, showJob, showResults } from "./commands/jobs.ts";
 import { createKey, listKeys, type NewKeyOptions, revokeKey } from "./commands/keys.ts";
 import { runProgram } from "./commands/run.ts";
@@ -156,6 +157,15 @@ program
   .option("--json", "a line of JSON for each, with all that is known of it")
   .action((site: string, options: DiscoverOptions, command: Command) =>
     withApi(command, (api) => discover(api, terminal, createTerminal(process.stderr, process.env), site, options)),
+  );
+
+program
+  .command("import")
+  .description("bring a WARC file into the archive, and wait until it is indexed (needs an admin key)")
+  .argument("<file>", "whose name ends in .warc, .warc.gz or .warc.zst")
+  .addOption(json())
+  .action((file: string, options: { json?: true }, command: Command) =>
+    withApi(command, (api) => importWarc(api, terminal, file, options)),
   );
 
 const jobs = program.command("jobs").description("list jobs, or see to one of them");

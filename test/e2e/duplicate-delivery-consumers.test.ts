@@ -1,9 +1,11 @@
 /**
  * Every consumer of a queue, with each of its messages delivered twice and at once: what was asked for is done once.
  */
+import { execFile } from "node:child_process";
 import { createHash, randomUUID } from "node:crypto";
-import { readFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { QUEUES } from "../../infra/topology/queues.ts";
@@ -128,8 +130,9 @@ async function discovered() {
 
 type QueueName = (typeof QUEUES)[number]["name"];
 
+const LAUNCHER = join(import.meta.dirname, "../../cli/strandline.js");
+
 interface Upload {
-  id: string;
   uploadUrl: string;
   headers: Record<string, string>;
 }
@@ -207,14 +210,19 @@ const DONE_ONCE: Record<QueueName, () => Promise<void>> = {
   async imports() {
     const { instance, sql } = harvest;
     const file = Buffer.concat(["a", "b"].map((name) => resource(`http://example.org/${name}`)));
-    const sha256 = createHash("sha256").update(file).digest("hex");
-    const announced = { filename: "two.warc", bytes: file.length, sha256 };
-    const upload = await instance.call<Upload>("POST", "/api/admin/warcs", announced);
-    expect((await fetch(upload.uploadUrl, { method: "PUT", headers: upload.headers, body: file })).status).toBe(200);
-    const read = () => instance.call<{ status: string; jobId: string }>("GET", `/api/admin/warcs/${upload.id}`);
-    await expect.poll(async () => (await read()).status).toBe("completed");
-    expect(await read()).toMatchObject({ captures: 2, records: { resource: 2 }, documents: 2, complaintCount: 0 });
-    const { jobId } = await read();
+    const path = join(instance.home, "two.warc");
+    await writeFile(path, file);
+    const arguments_ = [LAUNCHER, "--url", instance.url, "--api-key", instance.apiKey, "import", path, "--json"];
+    const { stdout } = await promisify(execFile)(process.execPath, arguments_);
+    const imported = JSON.parse(stdout) as { jobId: string };
+    expect(imported).toMatchObject({ status: "completed", captures: 2, records: { resource: 2 }, documents: 2 });
+    const { jobId } = imported;
+    // a link for one file takes no other
+    const announced = { filename: "a.warc", bytes: 1, sha256: createHash("sha256").update("a").digest("hex") };
+    const { uploadUrl, headers } = await instance.call<Upload>("POST", "/api/admin/warcs", announced);
+    const sent = (body: string) => fetch(uploadUrl, { method: "PUT", headers, body });
+    expect(await (await sent("b")).text()).toContain("BadDigest");
+    expect((await sent("a")).status).toBe(200);
     const [row] = await sql`select count(*)::int as captures from captures where job_id = ${jobId}`;
     expect(row).toEqual({ captures: 2 });
   },
