@@ -191,14 +191,16 @@ export function parseHttpMessage(
   return { startLine, httpHeaders, ...(isChunked ? withoutChunks(body) : { body, cut: false }) };
 }
 
-const LINE_END = /\r?\n/;
+const LINE_END = /\r*\n/;
 
-/** Lines end in CRLF; some archivers write LF alone. */
+const MAX_HEAD = 1024 * 1024;
+
+/** Lines end in CRLF; some archivers write LF alone, or too many CR. */
 function splitHead(bytes: Buffer): [Buffer, Buffer] {
   const crlf = bytes.indexOf("\r\n\r\n");
-  const lf = (crlf < 0 ? bytes : bytes.subarray(0, crlf)).indexOf("\n\n");
-  const [end, length] = lf >= 0 ? [lf, 2] : [crlf, 4];
-  return end < 0 ? [bytes, bytes.subarray(bytes.length)] : [bytes.subarray(0, end), bytes.subarray(end + length)];
+  const end = /\r*\n\r*\n/.exec(bytes.toString("latin1", 0, crlf < 0 ? MAX_HEAD : crlf + 4));
+  if (end === null) return [bytes, bytes.subarray(bytes.length)];
+  return [bytes.subarray(0, end.index), bytes.subarray(end.index + end[0].length)];
 }
 
 function headerPairs(lines: readonly string[]): [string, string][] {

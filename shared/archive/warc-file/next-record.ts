@@ -63,10 +63,12 @@ function beginsWithRecord(bytes: Buffer): boolean {
   }
 }
 
-/** Moves on to the next record within the present member; false at its end. */
-export async function findRecord(decoded: DecodedBytes): Promise<boolean> {
-  // the record here is the one with the fault
-  decoded.skip(Math.min(1, (await decoded.fill(1)).length));
+/**
+ * Moves on to the next record within the present member; false at its end.
+ * @param skipped bytes that are no start of a record
+ */
+export async function findRecord(decoded: DecodedBytes, skipped: number): Promise<boolean> {
+  decoded.skip(Math.min(skipped, (await decoded.fill(skipped)).length));
   for (;;) {
     const bytes = await decoded.fill(STEP_BYTES);
     const searched = decoded.memberEnded ? bytes.length : bytes.length - LOOK_BYTES;

@@ -216,11 +216,15 @@ class WarcFile {
   /** Reads the two line ends behind a block. */
   async #recordEnd(): Promise<"whole" | "glued" | "wrong"> {
     const decoded = this.#decoded;
-    const bytes = await decoded.fill(RECORD_START.length + 1);
-    if (startsRecord(bytes)) return "glued";
-    const end = RECORD_ENDS.find((each) => bytes.subarray(0, each.length).equals(each));
-    if (end !== undefined) decoded.skip(end.length);
-    else if (bytes.some((byte) => byte !== 0x0d && byte !== 0x0a)) return "wrong";
+    const bytes = await decoded.fill(MOST_BLANK + RECORD_START.length + 1);
+    const blank = bytes.findIndex((byte, index) => index >= MOST_BLANK || (byte !== 0x0d && byte !== 0x0a));
+    const length = blank < 0 ? bytes.length : blank;
+    if (blank >= 0 && !RECORD_END.test(bytes.toString("latin1", 0, length))) {
+      if (!startsRecord(bytes.subarray(length))) return "wrong";
+      decoded.skip(length);
+      return "glued";
+    }
+    decoded.skip(length);
     // so that the end of the member is known, and its checksum
     if (decoded.coding !== "none") await decoded.fill(1);
     return "whole";
@@ -231,7 +235,8 @@ class WarcFile {
     let found = false;
     let fault: unknown;
     try {
-      found = await this.#search(behind);
+      // behind a head that was damaged, the next record may begin at once
+      found = await this.#search(behind, behind === start ? 1 : 0);
     } catch (error) {
       if (!(error instanceof MemberFault)) throw error;
       fault = error;
@@ -241,8 +246,11 @@ class WarcFile {
     if (fault !== undefined) throw fault;
   }
 
-  /** @returns whether there is anything more in the file */
-  async #search(behind: Position): Promise<boolean> {
+  /**
+   * @param skipped bytes that are no start of a record
+   * @returns whether there is anything more in the file
+   */
+  async #search(behind: Position, skipped: number): Promise<boolean> {
     const decoded = this.#decoded;
     const plain = decoded.coding === "none";
     const { offset, inner } = decoded.position;
@@ -250,23 +258,23 @@ class WarcFile {
     if (again > 0 && (plain || decoded.memberOffset === behind.offset) && this.#mayReread(again)) {
       await decoded.moveTo(behind);
     }
-    if (!plain) return (await findRecord(decoded)) || (await this.#window.fill(1)).length > 0;
+    if (!plain) return (await findRecord(decoded, skipped)) || (await this.#window.fill(1)).length > 0;
     await this.#window.moveTo(decoded.position.offset);
-    return await this.#findMember({ plain: true });
+    return await this.#findMember(skipped, { plain: true });
   }
 
   /** Stands at the next member behind one that is damaged. */
   async #behindFault(fault: MemberFault): Promise<WarcComplaint> {
     const { memberOffset: offset } = this.#decoded;
     if (this.#mayReread(this.#window.offset - offset)) await this.#window.moveTo(offset);
-    const found = await this.#findMember({ plain: false });
+    const found = await this.#findMember(1, { plain: false });
     return this.#complaint(found ? "MEMBER_DAMAGED" : fault.code, fault.message, offset);
   }
 
-  /** Opens the next member or plain record that begins behind this byte of the file; false where there is none. */
-  async #findMember(kinds: { plain: boolean }): Promise<boolean> {
-    await this.#window.fill(1);
-    this.#window.skip(Math.min(1, this.#window.unread.length));
+  /** Opens the next member or plain record from this place of the file on; false where there is none. */
+  async #findMember(skipped: number, kinds: { plain: boolean }): Promise<boolean> {
+    await this.#window.fill(skipped);
+    this.#window.skip(Math.min(skipped, this.#window.unread.length));
     await findMember(this.#window, kinds);
     return await this.#decoded.open();
   }
@@ -285,7 +293,9 @@ class WarcFile {
   }
 }
 
-const RECORD_ENDS = ["\r\n\r\n", "\n\n"].map((each) => Buffer.from(each));
+/** Two line ends; some archivers write too many CR. */
+const RECORD_END = /\n\r*\n/;
+const MOST_BLANK = 8;
 
 const startsRecord = (bytes: Buffer): boolean => /^WARC\/\d/.test(bytes.subarray(0, 6).toString("latin1"));
 

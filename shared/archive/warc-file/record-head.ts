@@ -18,21 +18,18 @@ export interface HeadFault {
 const VERSION = /^WARC\/(\d+\.\d+)[ \t]*$/;
 /** `WARC/` and the digits of a version, as a record begins. */
 export const RECORD_START = Buffer.from("WARC/");
-/** Between a head and its block. */
-const HEAD_ENDS = ["\r\n\r\n", "\n\n", "\n\r\n"].map((each) => Buffer.from(each));
+/** Between a head and its block: some archivers write LF alone, or too many CR. */
+const HEAD_END = /\n\r*\n/;
 
 /** Where the block begins; undefined where the bytes hold no whole head. */
 export function headLength(bytes: Buffer): number | undefined {
-  const crlf = bytes.indexOf(HEAD_ENDS[0] as Buffer);
-  // lines that end in LF alone are rare, and a search for them all would look through blocks
-  const within = crlf < 0 ? bytes : bytes.subarray(0, crlf + 4);
-  const ends = HEAD_ENDS.map((end) => [within.indexOf(end), end.length] as const).filter(([at]) => at >= 0);
-  const [first] = ends.toSorted(([a], [b]) => a - b);
-  return first && first[0] + first[1];
+  const crlf = bytes.indexOf("\r\n\r\n");
+  const end = HEAD_END.exec(bytes.toString("latin1", 0, crlf < 0 ? bytes.length : crlf + 4));
+  return end === null ? undefined : end.index + end[0].length;
 }
 
 export function parseHead(bytes: Buffer): RecordHead | HeadFault {
-  const [first = "", ...lines] = bytes.toString("utf8").split(/\r?\n/);
+  const [first = "", ...lines] = bytes.toString("utf8").split(/\r*\n/);
   const version = VERSION.exec(first)?.[1];
   if (version === undefined) return { code: "NOT_A_RECORD", why: "it does not begin with a WARC version line" };
   const fields = new Map<string, string>();

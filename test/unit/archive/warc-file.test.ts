@@ -197,6 +197,26 @@ it("takes plain and compressed records in one file", async () => {
   expect(await read(file)).toMatchObject({ names: ["a", "b", "c", "d", "e"], complaints: [] });
 });
 
+it("finds a record that begins where a damaged head seems to end", async () => {
+  const damaged = record("a");
+  damaged[damaged.indexOf("\r\n\r\n") + 1] = 0x0b;
+  const last = record("c", "another");
+  last[0] = 0x56;
+  const { names } = await read(Buffer.concat([damaged, record("b", noise(500)), last, record("d")]));
+  expect(names).toEqual(["b", "d"]);
+});
+
+it.each([
+  ["one empty line instead of two behind a record", "\r\n", "\r\n", ["RECORD_END_MISSING"]],
+  ["two CR before each LF", "\r\r\n", "\r\r\n\r\r\n", []],
+])("takes %s", async (_, lineEnd, recordEnd, codes) => {
+  const lines = ["WARC/1.0", "WARC-Record-ID: <urn:test:a>", "Content-Length: 2", "", "hi"];
+  const one = Buffer.from(lines.join(lineEnd) + recordEnd);
+  const { blocks, complaints } = await read(Buffer.concat([one, record("b")]));
+  expect(blocks).toEqual(["hi", "block of b"]);
+  expect(complaints.map(({ code }) => code)).toEqual(codes);
+});
+
 it("takes lines that end in LF alone, folded fields and older versions", async () => {
   const file = Buffer.from("WARC/0.18\nWARC-Record-ID: <urn:test:a\n  b>\nContent-Length: 2\n\nhi\n\n");
   expect(await read(file)).toMatchObject({ names: ["a b"], blocks: ["hi"], complaints: [] });
