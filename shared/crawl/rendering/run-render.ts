@@ -56,6 +56,8 @@ const MAX_TRIES_OF_SERVER = 10;
 const MAX_TRIES_OF_SILENCE = 5;
 /** Times the tries so far: who does not answer has too much to do. */
 const AFTER_SILENCE_MS = 10_000;
+/** Of a page that waits for its host: by then it is asked again whether anybody wants it. */
+const LONGEST_DELAY_S = 60;
 /** Kept free at the end of the function's time, to deliver the capture. */
 const CLOSING_MS = 15_000;
 const PATIENCE_MS = 30_000;
@@ -94,7 +96,10 @@ export async function runRenderTask(
   });
   let unwanted = await poll.reason();
   if (unwanted === null && renderer.asksAgain && claim.pdf === undefined) {
-    await waitForSlot(dependencies, claim);
+    const waitMs = await waitForSlot(dependencies, claim);
+    // waiting for the host is no failed delivery, of which there are only so many
+    if (waitMs > 0)
+      return await dependencies.queues.send("render", task, Math.min(LONGEST_DELAY_S, Math.ceil(waitMs / 1000)));
     unwanted = await poll.reason();
   }
   if (unwanted !== null) return await without(unwanted, "unwanted", []);

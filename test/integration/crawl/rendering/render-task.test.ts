@@ -365,6 +365,18 @@ test("a renderer that asks the site again takes a slot of its host first", async
   await harness.render(task ?? expect.fail("no task"));
   const after = await hosts.read(host);
   expect(after.next_at - before.next_at).toBeGreaterThanOrEqual(1000);
-  await hosts.hold(host, Date.now() + 60_000);
-  await expect(harness.render(task ?? expect.fail("no task"))).rejects.toMatchObject({ code: "HOST_BUSY" });
+  await harness.fetch.captures();
+  // waits longer than a message is delivered: it is sent anew, and no delivery of it has failed
+  const sent: unknown[] = [];
+  const { queues } = harness.dependencies;
+  harness.dependencies.queues = { ...queues, send: async (...message) => void sent.push(message) };
+  for (const [holdMs, delayS] of [
+    [20_000, 20],
+    [300_000, 60],
+  ] as const) {
+    await hosts.hold(host, Date.now() + holdMs);
+    await harness.render(task ?? expect.fail("no task"), 12);
+    expect(sent.splice(0)).toEqual([["render", task, expect.toSatisfy((s: number) => s > delayS - 5 && s <= delayS)]]);
+  }
+  expect(await harness.fetch.captures()).toEqual([]);
 });
