@@ -58,12 +58,27 @@ function dictionaryFor(word: string, { dictionary, asciiDictionary }: Analyser):
   return isAscii(word) ? asciiDictionary : dictionary;
 }
 
+/** By dictionary and word: those of queries, which have the same words again and again. Some 1 MB. */
+const knownStems = new Map<string, string[]>();
+const MOST_KNOWN = 5_000;
+
 async function askStems(sql: Queryable, asked: ReadonlyMap<string, Map<string, string[]>>): Promise<void> {
-  const pairs = [...asked].flatMap(([dictionary, words]) => [...words.keys()].map((word) => ({ dictionary, word })));
+  const pairs: { dictionary: string; word: string }[] = [];
+  for (const [dictionary, words] of asked) {
+    for (const word of words.keys()) {
+      const known = knownStems.get(`${dictionary} ${word}`);
+      if (known === undefined) pairs.push({ dictionary, word });
+      else words.set(word, known);
+    }
+  }
   if (pairs.length === 0) return;
   const rows = await sql<{ dictionary: string; word: string; stems: string[] }[]>`
     select dictionary, word, ts_lexize(('pg_catalog.' || dictionary || '_stem')::regdictionary, word) as stems
     from unnest(${pairs.map(({ dictionary }) => dictionary)}::text[], ${pairs.map(({ word }) => word)}::text[])
       as pair (dictionary, word)`;
-  for (const { dictionary, word, stems } of rows) asked.get(dictionary)?.set(word, stems);
+  if (knownStems.size + rows.length > MOST_KNOWN) knownStems.clear();
+  for (const { dictionary, word, stems } of rows) {
+    asked.get(dictionary)?.set(word, stems);
+    if (rows.length <= MOST_KNOWN) knownStems.set(`${dictionary} ${word}`, stems);
+  }
 }

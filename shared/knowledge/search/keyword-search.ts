@@ -48,8 +48,10 @@ export async function analyseQuery(tx: Transaction, query: ParsedQuery, timeoutM
       set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true),
       set_config('statement_timeout', ${String(timeoutMs)}, true)`;
   const languages = known === undefined || known.languages.length === 0 ? ["en"] : known.languages;
-  const { words, condition, exactly, unindexed } = await readQuery(tx, query, languages, known?.outdated ?? false);
-  const statistics = await readCorpusStatistics(tx);
+  const [{ words, condition, exactly, unindexed }, statistics] = await Promise.all([
+    readQuery(tx, query, languages, known?.outdated ?? false),
+    readCorpusStatistics(tx),
+  ]);
   const counts = await countChunks(tx, words);
   const terms = words
     .flatMap((word) => termOf(word, counts, statistics.chunks))

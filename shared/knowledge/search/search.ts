@@ -232,7 +232,8 @@ async function visibleVectors(
   { vector, hits: first }: NearestHits,
   keywords: KeywordQuery | null,
 ): Promise<SideHit[]> {
-  await limitStatements(tx, waitMs);
+  // the keyword side has set it, unless it failed
+  if (keywords === null) await limitStatements(tx, waitMs);
   if (first.length === 0) await explainNoHits(tx, embedder.descriptor.model, filter);
   let hits = first;
   for (let asked = 2 * depth; ; asked *= 2) {
