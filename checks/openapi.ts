@@ -21,8 +21,9 @@ export async function openApiDocument(): Promise<string> {
   const [first] = documents;
   const paths = Object.assign({}, ...documents.map((each) => each.paths));
   const schemas = Object.assign({}, ...documents.map((each) => each.components?.schemas));
+  const headers = Object.assign({}, ...documents.map((each) => each.components?.headers));
   const securitySchemes = Object.assign({}, ...documents.map((each) => each.components?.securitySchemes));
-  return `${JSON.stringify({ ...first, paths, components: { schemas, securitySchemes } }, null, 2)}\n`;
+  return `${JSON.stringify({ ...first, paths, components: { schemas, headers, securitySchemes } }, null, 2)}\n`;
 }
 
 if (import.meta.main) await writeFile(OPENAPI_FILE, await openApiDocument());

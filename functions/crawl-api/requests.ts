@@ -26,7 +26,8 @@ export const crawlRequestSchema = z
   .refine((body) => (body.url === undefined) !== (body.urls === undefined), {
     path: ["urls"],
     message: "give either urls or url",
-  });
+  })
+  .meta({ oneOf: [{ required: ["url"] }, { required: ["urls"] }] });
 
 export const batchRequestSchema = z.strictObject({
   urls: z.array(url).min(1).max(MAX_URLS_PER_BATCH),

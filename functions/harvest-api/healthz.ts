@@ -34,6 +34,7 @@ export const healthz = defineRoute(
     path: "/healthz",
     scope: "public",
     summary: "Whether the harvester can work",
+    mayBeUnavailable: true,
     response: answerSchema,
   },
   async (_request, dependencies: HarvestApi) => {

@@ -95,6 +95,9 @@ export function buildApp<Dependencies extends ApiDependencies>(
     },
   });
   app.openAPIRegistry.registerComponent("securitySchemes", "api_key", { type: "http", scheme: "bearer" });
+  for (const [header, described] of Object.entries({ ...ANSWER_HEADERS, "retry-after": RETRY_AFTER })) {
+    app.openAPIRegistry.registerComponent("headers", header, described);
+  }
 
   app.use(async (c, next) => {
     const started = performance.now();
@@ -238,18 +241,33 @@ async function* whileAdmitted(
 const NEVER = new AbortController().signal;
 
 function responsesOf(
-  { status = 200, summary, response, accepted, streams = {} }: DefinedRoute<never>["spec"],
+  { scope, status = 200, summary, response, accepted, mayBeUnavailable, streams = {} }: DefinedRoute<never>["spec"],
   shape: ErrorShape,
 ): RouteConfig["responses"] {
   const json = (schema: z.ZodType) => ({ "application/json": { schema } });
   const records = Object.entries(streams).map(([type, schema]) => [type, { schema }] as const);
   const content = { ...(response instanceof z.ZodNever ? {} : json(response)), ...Object.fromEntries(records) };
+  const headers = headersOf(scope === "public" ? ["x-request-id"] : Object.keys(ANSWER_HEADERS));
+  const failed = { ...headers, ...headersOf(["retry-after"]) };
   return {
-    [status]: { description: summary, ...(status === 204 ? {} : { content }) },
-    ...(accepted && { 202: { description: "Taken", content: json(accepted) } }),
-    default: { description: "An error", content: json(ERROR_SCHEMAS[shape]) },
+    [status]: { description: summary, headers, ...(status === 204 ? {} : { content }) },
+    ...(accepted && { 202: { description: "Taken", headers, content: json(accepted) } }),
+    ...(mayBeUnavailable && { 503: { description: "What does not answer", headers, content } }),
+    default: { description: "An error", headers: failed, content: json(ERROR_SCHEMAS[shape]) },
   };
 }
+
+/** What answers bear; those of limits where a key was taken. */
+const ANSWER_HEADERS = {
+  "x-request-id": { schema: { type: "string" }, description: "Names the request in the logs" },
+  "x-ratelimit-limit": { schema: { type: "integer" }, description: "Requests of the key a minute" },
+  "x-ratelimit-remaining": { schema: { type: "integer" }, description: "Requests that are left of them" },
+  "x-ratelimit-reset": { schema: { type: "integer" }, description: "Unix time in s at which they are all there again" },
+} as const;
+const RETRY_AFTER = { schema: { type: "integer" }, description: "Seconds until another try is worth while" } as const;
+
+const headersOf = (names: readonly string[]) =>
+  Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 
 const errorContext = { details: z.record(z.string(), z.unknown()).optional(), request_id: z.string() };
 const ERROR_SCHEMAS = {

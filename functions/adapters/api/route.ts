@@ -48,6 +48,8 @@ export interface RouteSpec<Who, Params, Query, Body, ApiResponse> {
   status?: 200 | 201 | 202 | 204;
   /** Of an `ApiResponse` with 202, where the route has one beside its own. */
   accepted?: z.ZodType;
+  /** Whether an `ApiResponse` with 503 says in the shape of the route's own what does not answer. */
+  mayBeUnavailable?: true;
   /** Where the response may be a stream: by content type, what each of its records is. */
   streams?: Readonly<Record<string, z.ZodType>>;
 }
