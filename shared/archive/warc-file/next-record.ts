@@ -9,6 +9,8 @@ const ZSTD_START = Buffer.from([0x28, 0xb5, 0x2f, 0xfd]);
 /** Looked at to tell whether a record begins. */
 const LOOK_BYTES = 1024;
 const STEP_BYTES = 64 * 1024;
+/** What looks like a record and is none, in one search: a file made of such must not take for ever. */
+const MOST_TRIALS = 20_000;
 /** A version line and the name of a field. */
 const PLAIN_RECORD = /^WARC\/\d\.\d{1,2}[ \t]*\r?\n[\w-]+[ \t]*:/;
 
@@ -18,20 +20,26 @@ const PLAIN_RECORD = /^WARC\/\d\.\d{1,2}[ \t]*\r?\n[\w-]+[ \t]*:/;
  */
 export async function findMember(window: ByteWindow, { plain }: { plain: boolean }): Promise<void> {
   const starts = plain ? [GZIP_START, ZSTD_START, RECORD_START] : [GZIP_START, ZSTD_START];
+  const trials = { left: MOST_TRIALS };
   for (;;) {
     const bytes = await window.fill(STEP_BYTES);
     const whole = bytes.length < STEP_BYTES;
     const searched = whole ? bytes.length : bytes.length - LOOK_BYTES;
-    const at = firstStart(bytes, searched, starts);
+    const at = firstStart(bytes, searched, starts, trials);
     if (at >= 0) return window.skip(at);
     window.skip(Math.max(searched, 0));
     if (whole) return;
   }
 }
 
-function firstStart(bytes: Buffer, searched: number, starts: readonly Buffer[]): number {
+function firstStart(bytes: Buffer, searched: number, starts: readonly Buffer[], trials: { left: number }): number {
   const found = starts.flatMap((start) => {
-    for (let at = bytes.indexOf(start); at >= 0 && at < searched; at = bytes.indexOf(start, at + 1)) {
+    for (
+      let at = bytes.indexOf(start);
+      at >= 0 && at < searched && trials.left > 0;
+      at = bytes.indexOf(start, at + 1)
+    ) {
+      trials.left -= 1;
       if (beginsRecord(bytes.subarray(at, at + LOOK_BYTES), start)) return [at];
     }
     return [];

@@ -197,6 +197,14 @@ it("takes plain and compressed records in one file", async () => {
   expect(await read(file)).toMatchObject({ names: ["a", "b", "c", "d", "e"], complaints: [] });
 });
 
+it("does not try for ever what only looks like a member", async () => {
+  const file = Buffer.concat([record("a"), Buffer.alloc(6_000_000, Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3]))]);
+  const { cpuUsage } = process;
+  const before = cpuUsage();
+  expect((await read(file, {}, 100_000)).names).toEqual(["a"]);
+  expect(cpuUsage(before).user / 1e6).toBeLessThan(5);
+});
+
 it("finds a record that begins where a damaged head seems to end", async () => {
   const damaged = record("a");
   damaged[damaged.indexOf("\r\n\r\n") + 1] = 0x0b;
