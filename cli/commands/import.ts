@@ -43,6 +43,12 @@ export async function importWarc(
 }
 
 async function describe(file: string): Promise<{ bytes: number; sha256: string }> {
+  const { bytes, sha256 } = await read(file);
+  if (bytes === 0) throw new CliError(`${file} is empty: there is nothing to import`, EXIT.usage);
+  return { bytes, sha256 };
+}
+
+async function read(file: string): Promise<{ bytes: number; sha256: string }> {
   try {
     const { size } = await stat(file);
     const hash = createHash("sha256");

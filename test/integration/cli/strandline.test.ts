@@ -313,6 +313,16 @@ it("searches", async () => {
   expect(JSON.parse(answer.out)).toMatchObject({ results: [], latency_ms: expect.any(Number) });
 });
 
+it.each([
+  ["empty.warc", "", "empty.warc is empty: there is nothing to import"],
+  ["missing.warc", null, "missing.warc cannot be read: ENOENT"],
+])("says of %s why it cannot be imported", async (name, content, message) => {
+  if (content !== null) writeFileSync(join(folder, name), content);
+  const { code, err } = await run(["import", name]);
+  expect(code).toBe(2);
+  expect(err).toContain(message);
+});
+
 it("takes a word that begins with a hyphen for part of the query", async () => {
   for (const words of [
     ["lighthouse", "-keeper", "--mode", "keyword"],
