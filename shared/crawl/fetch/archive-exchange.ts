@@ -33,10 +33,9 @@ export async function archiveExchange(
   if (response === null) return { members: [], recordId: null, payloadDigest: null, revisit: false };
   const recordId = newRecordId();
   const options = { url: url.href, date: startedAt, recordId, truncated: response.truncated };
-  const message = response;
   const digest = labelledDigest(response.body);
   const profile = prior === null ? null : revisitProfile(response, digest, prior);
-  const member = await responseOrRevisit();
+  const member = await responseOrRevisit(response);
 
   const requestId = newRecordId();
   const request = await requestRecord(
@@ -53,10 +52,10 @@ export async function archiveExchange(
     revisit: profile !== null,
   };
 
-  function responseOrRevisit(): Promise<Buffer> {
-    if (prior === null || profile === null) return responseRecord(message, digest, options);
+  function responseOrRevisit(archived: HttpResponse): Promise<Buffer> {
+    if (prior === null || profile === null) return responseRecord(archived, digest, options);
     const of = { url: prior.url, date: prior.fetchedAt, recordId: prior.recordId, payloadDigest: prior.payloadDigest };
-    return revisitRecord(message, { profile, ...of }, options);
+    return revisitRecord(archived, { profile, ...of }, options);
   }
 }
 

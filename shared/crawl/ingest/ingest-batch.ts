@@ -1,3 +1,10 @@
+/**
+ * Ingest: one capture batch becomes rows, in one transaction. Captures whose URL is not claimed by the batch's task any
+ * more were ingested before, so that a message may arrive any number of times, at once too.
+ *
+ * A batch that takes longer than a function may is halved, and so are its halves, until the page that takes so long
+ * stands alone: it is stored without its text, and holds up no other.
+ */
 import { type CapturesMessage, readCaptureBatch } from "../../capture/capture-batch.ts";
 import { inTransaction, isOutOfTime, type Transaction } from "../../platform/database/database.ts";
 import { peekJob } from "../jobs/lifecycle.ts";
