@@ -22,10 +22,11 @@ function searchRoute(path: `/${string}`, mode: SearchRequest["mode"], summary: s
     { method: "POST", path, scope: "read", summary, body: searchBodySchema(mode), response: searchResponseSchema },
     async ({ body, log }, api: SearchApi) => {
       refuseWhatIsMissing(body);
-      const { query, limit, min_score: minScore, expand_chunks: expand, explain } = body;
+      const { query, limit, min_score: minScore, expand_chunks: expand, explain, cursor } = body;
       const fusion = searchFusion(body);
       const filter = searchFilter(body);
-      const asked = { query, mode, limit, minScore, filter, expand, ...(fusion && { fusion }) };
+      const more = { ...(fusion && { fusion }), ...(cursor != null && { cursor }) };
+      const asked = { query, mode, limit, minScore, filter, expand, ...more };
       const { answer, latencyMs } = await measured(log, mode, async () => {
         const { answer: given, cached } = await api.answers.search(api, asked);
         return { ...given, cached };
@@ -40,8 +41,9 @@ function searchRoute(path: `/${string}`, mode: SearchRequest["mode"], summary: s
         results: results.map((result) => searchResultJson(result, body)),
         missing_sides: missing.map(({ side, code, reason }) => ({ side, code, reason })),
         fusion: explain && answer.fusion !== null ? fusionJson(answer.fusion) : null,
-        total_count: null,
-        next_cursor: null,
+        total_count: answer.total.count,
+        total_exact: answer.total.exact,
+        next_cursor: answer.next,
         query_embedding_cached: false,
         result_cached: cached,
         latency_ms: Math.round(latencyMs * 100) / 100,

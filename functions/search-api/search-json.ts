@@ -4,9 +4,13 @@ import { MAX_URL_LENGTH } from "../../shared/access/url-inspection.ts";
 import type { Fusion } from "../../shared/knowledge/embedders/embedder.ts";
 import { RRF_K } from "../../shared/knowledge/search/fusion.ts";
 import { MAX_QUERY_LENGTH } from "../../shared/knowledge/search/query-syntax.ts";
-import type { SearchRequest, SearchResult } from "../../shared/knowledge/search/search.ts";
+import type { SearchResult } from "../../shared/knowledge/search/results.ts";
+import type { SearchRequest } from "../../shared/knowledge/search/search.ts";
 import type { SearchFilter } from "../../shared/knowledge/search/search-filter.ts";
 import { ApiError } from "../../shared/platform/errors.ts";
+
+/** Longer ones are never given. */
+const MAX_CURSOR_LENGTH = 200_000;
 
 const fieldsSchema = z.strictObject({
   query: z
@@ -47,7 +51,7 @@ const fieldsSchema = z.strictObject({
   explain: z.boolean().default(false),
   tag_ids: z.array(z.uuid()).nullish(),
   use_reranker: z.boolean().default(false),
-  cursor: z.string().nullish(),
+  cursor: z.string().max(MAX_CURSOR_LENGTH).nullish(),
 });
 type SearchBody = z.output<typeof fieldsSchema>;
 
@@ -105,7 +109,6 @@ const MISSING: { field: keyof SearchBody; code: string; message: string }[] = [
     code: "RERANKER_NOT_CONFIGURED",
     message: "No reranker is configured: leave use_reranker out",
   },
-  { field: "cursor", code: "NOT_SUPPORTED", message: "Searches have one page yet: leave cursor out and raise limit" },
   { field: "tag_ids", code: "NOT_SUPPORTED", message: "Searches cannot be filtered by tag yet: leave tag_ids out" },
 ];
 
@@ -154,7 +157,10 @@ export const searchResponseSchema = z.object({
       rrf_k: z.int().nullable(),
     })
     .nullable(),
+  /** Passages that match, as many at least as its pages have. */
   total_count: z.int().nullable(),
+  /** Whether that was counted; otherwise it is an estimate. */
+  total_exact: z.boolean(),
   next_cursor: z.string().nullable(),
   query_embedding_cached: z.boolean(),
   result_cached: z.boolean(),

@@ -4,6 +4,7 @@
  * same at the same time wait for one answer.
  */
 import { LRUCache } from "lru-cache";
+import { requestKey } from "./request-key.ts";
 import { answerSearch, type SearchAnswer, type SearchDependencies, type SearchRequest } from "./search.ts";
 import { readSearchVersion } from "./search-version.ts";
 
@@ -45,25 +46,13 @@ export function createAnswerCache(ttlS: number): AnswerCache {
   };
 }
 
-/** Equal requests have equal keys, in whatever order they name things. */
-function requestKey({ query, ...rest }: SearchRequest): string {
-  return JSON.stringify([query, sorted(rest)]);
-}
-
-/** Values of what is asked for, by name; sets of texts in one order. Undefined is as nothing. */
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return [...new Set(value)].sort();
-  if (typeof value !== "object" || value === null) return value;
-  return Object.entries(value)
-    .filter(([, each]) => each !== undefined)
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([name, each]) => [name, sorted(each)]);
-}
-
 /** About: two bytes a character, and the rest. */
-function bytesOf({ results }: SearchAnswer): number {
-  return results.reduce((sum, { content, url, title, beside }) => {
-    const texts = [content, url, title ?? "", ...beside];
-    return sum + texts.reduce((own, { length }) => own + 2 * length, 1_000);
-  }, 1_000);
+function bytesOf({ results, next }: SearchAnswer): number {
+  return results.reduce(
+    (sum, { content, url, title, beside }) => {
+      const texts = [content, url, title ?? "", ...beside];
+      return sum + texts.reduce((own, { length }) => own + 2 * length, 1_000);
+    },
+    1_000 + (next?.length ?? 0),
+  );
 }

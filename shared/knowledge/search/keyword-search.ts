@@ -32,7 +32,7 @@ const MOST_COUNTED = 300;
 /** Counting stops here: whatever is more frequent is not rare. */
 const COUNT_LIMIT = 801;
 /** A phrase that no index knows is looked for in the texts; this many are enough. */
-const MOST_SCANNED = 200;
+export const MOST_SCANNED = 200;
 /** The standard values (Robertson, Zaragoza 2009). */
 const K1 = 1.2;
 const B = 0.75;
@@ -59,6 +59,11 @@ export async function analyseQuery(tx: Transaction, query: ParsedQuery, timeoutM
     .slice(0, MOST_TERMS);
   const { chunks: corpus, averageTokens } = statistics;
   return { terms, condition, exactly, patterns: unindexed, corpus, averageTokens };
+}
+
+/** What a text is marked by. */
+export function lexemesOfQuery({ terms }: KeywordQuery): Set<string> {
+  return new Set(terms.flatMap(({ lexemes }) => lexemes));
 }
 
 /**
@@ -95,19 +100,30 @@ function inverseDocumentFrequency(corpus: number, chunks: number): number {
   return Math.log(1 + (corpus - holding + 0.5) / (holding + 0.5));
 }
 
-/** The best `limit` visible chunks by BM25, best first. */
+export interface KeywordHits {
+  /** Best first. */
+  hits: SideHit[];
+  /** That were looked at. */
+  candidates: number;
+  /** Whether these are all visible. */
+  visible: boolean;
+}
+
+/** The best `limit` visible chunks by BM25. */
 export async function searchKeywords(
   tx: Transaction,
   query: KeywordQuery,
   limit: number,
   filter: SearchFilter = {},
-): Promise<SideHit[]> {
+): Promise<KeywordHits> {
   // as a rule few are hidden, and it is enough to look at the best
   if (!isFiltered(filter)) {
     const ranked = await rankCandidates(tx, query, limit, null);
-    if (ranked.length === limit || (ranked[0]?.candidates ?? MOST_CANDIDATES) < MOST_CANDIDATES) return ranked;
+    const candidates = ranked[0]?.candidates ?? MOST_CANDIDATES;
+    if (ranked.length === limit || candidates < MOST_CANDIDATES) return { hits: ranked, candidates, visible: false };
   }
-  return await rankCandidates(tx, query, limit, filter);
+  const ranked = await rankCandidates(tx, query, limit, filter);
+  return { hits: ranked, candidates: ranked[0]?.candidates ?? 0, visible: true };
 }
 
 /** A hit, and how many were ranked with it. */

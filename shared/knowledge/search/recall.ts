@@ -71,6 +71,13 @@ export function recallQueries(
   return queries;
 }
 
+/** Whether the queries find every chunk that holds any of the terms, as far as their limits reach. */
+export function recallsAll(terms: readonly Term[], corpus: number): boolean {
+  if (terms.length > DECIDING_TERMS) return false;
+  const { threshold } = levelsFor(terms, corpus).at(-1) ?? { threshold: 0 };
+  return terms.every(({ weight }) => weight >= threshold - 1e-9);
+}
+
 /** The least sums of weights to look at, highest first, and how many chunks reach each, about. */
 function levelsFor(terms: readonly Term[], corpus: number): { threshold: number; expected: number }[] {
   let sums = [{ sum: 0, share: 1 }];

@@ -5,18 +5,20 @@
  * `documents_active`, and the reading of texts. So an answer holds the old set of pages or the new one, never a mix,
  * although the vectors live in another store.
  */
-import { limitStatements, type Queryable, type Sql, type Transaction } from "../../platform/database/database.ts";
+import { limitStatements, type Sql, type Transaction } from "../../platform/database/database.ts";
 import { exactWords } from "../analysis/exact-words.ts";
 import type { Fusion } from "../embedders/embedder.ts";
 import { embedderNotConfigured } from "../embedders/registry.ts";
 import { embedQuery } from "../embedders/validation.ts";
 import type { VectorFilter } from "../vector-stores/vector-store.ts";
+import { encodeRest } from "./cursor.ts";
 import { explainNoHits } from "./expected-vectors.ts";
 import { type FusedHit, fuse, type SideHit } from "./fusion.ts";
-import { type Highlight, highlight } from "./highlight.ts";
-import { analyseQuery, type KeywordQuery, searchKeywords } from "./keyword-search.ts";
+import { analyseQuery, type KeywordQuery, lexemesOfQuery, searchKeywords } from "./keyword-search.ts";
+import { nextPage } from "./next-page.ts";
 import { type ParsedQuery, parseQuery } from "./query-syntax.ts";
-import { filterDocuments, type SearchFilter, vectorFilter } from "./search-filter.ts";
+import { describe, LONGEST_TITLE, type SearchResult, visibleHits } from "./results.ts";
+import { isFiltered, type SearchFilter, vectorFilter } from "./search-filter.ts";
 import { readSearchVersion } from "./search-version.ts";
 import {
   LONE_WAIT_MS,
@@ -28,6 +30,7 @@ import {
   searchError,
   unlessResting,
 } from "./sides.ts";
+import { keywordTotal, type Total, totalOf } from "./totals.ts";
 import type { OpenVectorSide, VectorSide } from "./vector-side.ts";
 
 export interface SearchDependencies {
@@ -50,17 +53,8 @@ export interface SearchRequest {
   fusion?: Fusion;
   /** Whether results come with the chunks beside them. */
   expand?: boolean;
-}
-
-export interface SearchResult extends FusedHit {
-  documentId: string;
-  url: string;
-  title: string | null;
-  content: string;
-  sectionHeader: string | null;
-  highlights: Highlight[];
-  /** The texts before and behind, without what the content holds; empty unless asked for. */
-  beside: string[];
+  /** Of the page before, for the one behind it. */
+  cursor?: string;
 }
 
 /**
@@ -75,10 +69,12 @@ const MOST_VECTOR_HITS = 4_000;
 const EXACT_DEPTH = 400;
 const KEYWORDS_ALONE: Fusion = { method: "linear", weights: { vector: 0, keyword: 1 } };
 const VECTORS_ALONE: Fusion = { method: "linear", weights: { vector: 1, keyword: 0 } };
-const NOTHING: SearchAnswer = { results: [], missing: [], fusion: null, version: "" };
+const NOTHING: SearchAnswer = {
+  ...{ results: [], missing: [], fusion: null, version: "" },
+  ...{ total: { count: 0, exact: true }, next: null },
+};
+const UNKNOWN: Total = { count: 0, exact: false };
 const noFilter: Promise<VectorFilter> = Promise.resolve({});
-/** In characters. */
-const LONGEST_TITLE = 1000;
 
 export interface SearchAnswer {
   results: SearchResult[];
@@ -88,6 +84,9 @@ export interface SearchAnswer {
   fusion: Fusion | null;
   /** Of what the snapshot showed that the answer was read in. */
   version: string;
+  total: Total;
+  /** The cursor of the next page; null at the end of the ranking. */
+  next: string | null;
 }
 
 /**
@@ -105,6 +104,7 @@ export async function search(dependencies: SearchDependencies, request: SearchRe
  * @throws ApiError where no side is left
  */
 export async function answerSearch(dependencies: SearchDependencies, request: SearchRequest): Promise<SearchAnswer> {
+  if (request.cursor !== undefined) return await nextPage(dependencies.sql, request, request.cursor);
   const { mode, limit, minScore = 0, filter = {}, expand = false } = request;
   const query = parseQuery(request.query);
   const waitMs = mode === "hybrid" ? (dependencies.sharedWaitMs ?? SHARED_WAIT_MS) : LONE_WAIT_MS;
@@ -137,14 +137,24 @@ export async function answerSearch(dependencies: SearchDependencies, request: Se
     const side = "value" in opened && "value" in vector ? opened.value : null;
     const wanted = side === null ? null : (request.fusion ?? side.embedder.descriptor.fusion);
     const fusion = "value" in words ? (wanted ?? KEYWORDS_ALONE) : VECTORS_ALONE;
-    const vectorHits = "value" in vector ? vector.value : [];
+    const vectorHits = "value" in vector ? vector.value.hits : [];
     const keywordHits = "value" in words ? words.value.hits : [];
     const ranked = mode === "hybrid" ? fuse(vectorHits, keywordHits, fusion) : oneSide(mode, vectorHits, keywordHits);
-    const best = ranked.filter(({ score }) => score >= minScore).slice(0, limit);
-    const terms = "value" in words ? words.value.keywords.terms : [];
-    const lexemes = new Set(terms.flatMap(({ lexemes: ofTerm }) => ofTerm));
-    const results = await describe(tx, best, lexemes, expand);
-    return { results, missing, version, fusion: mode === "hybrid" && "value" in words ? wanted : null };
+    const kept = ranked.filter(({ score }) => score >= minScore);
+    const lexemes = "value" in words ? lexemesOfQuery(words.value.keywords) : new Set<string>();
+    const results = await describe(tx, kept.slice(0, limit), lexemes, expand);
+    const header = {
+      missing,
+      fusion: mode === "hybrid" && "value" in words ? wanted : null,
+      total: totalOf({
+        keyword: mode === "vector" ? null : "value" in words ? words.value.total : UNKNOWN,
+        vectorWhole: mode === "keyword" ? null : "value" in vector && vector.value.whole,
+        ...{ keywordHits: keywordHits.length, ranked: ranked.length, kept: kept.length },
+      }),
+    };
+    const rest = kept.slice(limit);
+    const next = rest.length === 0 ? null : encodeRest(request, { ...header, hits: rest });
+    return { ...header, results, version, next };
   });
 }
 
@@ -165,6 +175,13 @@ interface AskedSearch {
 interface FoundByWords {
   keywords: KeywordQuery;
   hits: SideHit[];
+  total: Total;
+}
+
+interface FoundByMeaning {
+  hits: SideHit[];
+  /** Whether the store has no more. */
+  whole: boolean;
 }
 
 async function askKeywords(
@@ -173,11 +190,15 @@ async function askKeywords(
 ): Promise<FoundByWords> {
   try {
     const keywords = await analyseQuery(tx, query, waitMs);
-    if (mode === "vector") return { keywords, hits: [] };
-    const asked = searchKeywords(tx, keywords, isExact(keywords) ? EXACT_DEPTH : depth, filter);
+    if (mode === "vector") return { keywords, hits: [], total: { count: 0, exact: true } };
+    const most = isExact(keywords) ? EXACT_DEPTH : depth;
+    const asked = searchKeywords(tx, keywords, most, filter);
     // the driver writes to its socket when the event loop comes round
     setImmediate(() => setImmediate(afterAsking));
-    return { keywords, hits: (await exactHits(tx, await asked, keywords)).slice(0, depth) };
+    const ranked = await asked;
+    const exact = await exactHits(tx, ranked.hits, keywords);
+    const found = { query: keywords, ranked, limit: most, found: exact.length, filtered: isFiltered(filter) };
+    return { keywords, hits: exact.slice(0, depth), total: keywordTotal(found) };
   } finally {
     afterAsking();
   }
@@ -193,13 +214,13 @@ async function askVectors(
   side: VectorSide,
   asked: AskedSearch,
   keyword: Promise<SideOutcome<FoundByWords>>,
-): Promise<SideOutcome<SideHit[]>> {
+): Promise<SideOutcome<FoundByMeaning>> {
   const nearest = async () => (side === null ? null : await firstHits(side, asked));
   const first = await outcomeOf("vector", asked.mode === "hybrid" ? unlessResting(vectorSide, nearest) : nearest());
   const words = await keyword;
   if ("missing" in first) return first;
   const { value } = first;
-  if (side === null || value === null) return { value: [] };
+  if (side === null || value === null) return { value: { hits: [], whole: true } };
   const bound = asked.query.phrases.length + asked.query.excluded.length > 0;
   if ("missing" in words && bound) return { missing: { ...words.missing, side: "vector" } };
   const keywords = "value" in words ? words.value.keywords : null;
@@ -231,7 +252,7 @@ async function visibleVectors(
   { depth, filter, vectorFilter, waitMs, patience }: AskedSearch,
   { vector, hits: first }: NearestHits,
   keywords: KeywordQuery | null,
-): Promise<SideHit[]> {
+): Promise<FoundByMeaning> {
   // the keyword side has set it, unless it failed
   if (keywords === null) await limitStatements(tx, waitMs);
   if (first.length === 0) await explainNoHits(tx, embedder.descriptor.model, filter);
@@ -239,26 +260,12 @@ async function visibleVectors(
   for (let asked = 2 * depth; ; asked *= 2) {
     const joined = await visibleHits(tx, hits, keywords?.condition ?? null, filter);
     const visible = keywords === null ? joined : await exactHits(tx, joined, keywords);
-    if (visible.length >= depth || hits.length < asked || asked >= MOST_VECTOR_HITS) return visible.slice(0, depth);
+    const whole = hits.length < asked;
+    if (visible.length >= depth || whole || asked >= MOST_VECTOR_HITS) {
+      return { hits: visible.slice(0, depth), whole: whole && visible.length <= depth };
+    }
     hits = await patience.wait(vectors.search(vector, 2 * asked, vectorFilter));
   }
-}
-
-async function visibleHits(
-  tx: Transaction,
-  hits: readonly SideHit[],
-  condition: string | null,
-  filter: SearchFilter,
-): Promise<SideHit[]> {
-  const rows = await tx<{ id: string }[]>`
-    select c.id
-    from unnest(${hits.map(({ chunkId }) => chunkId)}::uuid[]) hit (id)
-    cross join lateral (select id, document_id, fts from chunks where id = hit.id limit 1) c
-    cross join lateral (
-      select from documents_active d where d.id = c.document_id ${filterDocuments(tx, filter)} limit 1) visible
-    ${condition === null ? tx`` : tx`where c.fts @@ ${condition}::tsquery`}`;
-  const visible = new Set(rows.map(({ id }) => id));
-  return hits.filter(({ chunkId }) => visible.has(chunkId));
 }
 
 function isExact({ exactly }: KeywordQuery): boolean {
@@ -292,53 +299,4 @@ function oneSide(mode: "vector" | "keyword", vector: readonly SideHit[], keyword
     keywordRank: mode === "keyword" ? index + 1 : null,
     source: mode,
   }));
-}
-
-async function describe(
-  tx: Queryable,
-  hits: readonly FusedHit[],
-  lexemes: ReadonlySet<string>,
-  expand: boolean,
-): Promise<SearchResult[]> {
-  const rows = await tx<
-    (Omit<SearchResult, Exclude<keyof FusedHit, "chunkId"> | "highlights" | "beside"> & { language: string })[]
-  >`
-    select c.id as "chunkId", d.id as "documentId", d.url, left(d.title, ${LONGEST_TITLE}) as title, c.content,
-      left(c.section_header, ${LONGEST_TITLE}) as "sectionHeader", d.language
-    from chunks c join documents_active d on d.id = c.document_id
-    where c.id = any(${hits.map(({ chunkId }) => chunkId)}::uuid[])`;
-  const found = new Map(rows.map((row) => [row.chunkId, row]));
-  const results = hits.flatMap((hit) => {
-    const row = found.get(hit.chunkId);
-    return row === undefined ? [] : [{ ...hit, ...row }];
-  });
-  const highlights = await highlight(
-    tx,
-    results.map(({ content, language }) => ({ text: content, language })),
-    lexemes,
-  );
-  const beside = expand ? await textsBeside(tx, hits) : new Map<string, string[]>();
-  return results.map(({ language: _, ...result }, index) => ({
-    ...result,
-    highlights: highlights[index] ?? [],
-    beside: beside.get(result.chunkId) ?? [],
-  }));
-}
-
-/** By chunk, the texts of its neighbours without what they have in common with it, the one before first. */
-async function textsBeside(tx: Queryable, hits: readonly FusedHit[]): Promise<Map<string, string[]>> {
-  const rows = await tx<{ chunkId: string; content: string; before: boolean; shared: number }[]>`
-    select c.id as "chunkId", n.content, n.chunk_index < c.chunk_index as before,
-      case when n.chunk_index < c.chunk_index then n.end_char - c.start_char else c.end_char - n.start_char end as shared
-    from chunks c
-    join chunks n on n.document_id = c.document_id and n.chunk_index in (c.chunk_index - 1, c.chunk_index + 1)
-    where c.id = any(${hits.map(({ chunkId }) => chunkId)}::uuid[])
-    order by n.chunk_index`;
-  const texts = new Map<string, string[]>();
-  for (const { chunkId, content, before, shared } of rows) {
-    const overlap = Math.max(0, shared);
-    const text = before ? content.slice(0, Math.max(0, content.length - overlap)) : content.slice(overlap);
-    texts.set(chunkId, [...(texts.get(chunkId) ?? []), text]);
-  }
-  return texts;
 }

@@ -51,9 +51,12 @@ export async function outcomeOf<T>(side: SideName, asked: Promise<T>): Promise<S
   try {
     return { value: await asked };
   } catch (cause) {
-    const code = codeOf(side, cause);
-    return { missing: { side, code, reason: REASONS[code] ?? "an error that the log tells", cause } };
+    return { missing: missingSide(side, codeOf(side, cause), cause) };
   }
+}
+
+export function missingSide(side: SideName, code: string, cause: unknown): MissingSide {
+  return { side, code, reason: REASONS[code] ?? "an error that the log tells", cause };
 }
 
 function codeOf(side: SideName, error: unknown): string {

@@ -70,7 +70,8 @@ describe("the search API", () => {
       results: expect.any(Array),
       missing_sides: [],
       fusion: null,
-      total_count: null,
+      total_count: 2,
+      total_exact: true,
       next_cursor: null,
       query_embedding_cached: false,
       result_cached: false,
@@ -218,11 +219,41 @@ describe("the search API", () => {
 
   test.each([
     ["use_reranker", true, "RERANKER_NOT_CONFIGURED"],
-    ["cursor", "abc", "NOT_SUPPORTED"],
     ["tag_ids", ["01990000-0000-7000-8000-000000000001"], "NOT_SUPPORTED"],
   ])("says clearly that it has no %s", async (field, value, code) => {
     const { status, body } = await post({ query: "coffee", [field]: value });
     expect([status, body.code, body.details]).toEqual([400, code, { field }]);
+  });
+
+  test("gives the rest of a ranking page by page", async () => {
+    for (const path of paths.slice(0, 2)) {
+      const whole = await post({ query: "coffee" }, path);
+      const first = await post({ query: "coffee", limit: 1 }, path);
+      const second = await post({ query: "coffee", limit: 1, cursor: first.body.next_cursor }, path);
+      expect(first.body.next_cursor).toEqual(expect.any(String));
+      expect(second).toMatchObject({ status: 200, body: { next_cursor: null, total_count: 2, total_exact: true } });
+      expect([...first.body.results, ...second.body.results]).toEqual(whole.body.results);
+    }
+  });
+
+  test("refuses a cursor that is none of the search", async () => {
+    const { body } = await post({ query: "coffee", limit: 1 });
+    const cursor: string = body.next_cursor;
+    const altered = cursor.slice(0, 40) + (cursor[40] === "A" ? "B" : "A") + cursor.slice(41);
+    const refusal = async (json: object, path?: string) => {
+      const answer = await post({ query: "coffee", ...json }, path);
+      return [answer.status, answer.body.code, answer.body.details];
+    };
+    const field = { field: "cursor" };
+    for (const other of ["", "abc", "NDI5NDk2", altered]) {
+      expect(await refusal({ cursor: other })).toEqual([400, "CURSOR_INVALID", field]);
+    }
+    const another = [400, "CURSOR_OF_ANOTHER_SEARCH", field];
+    expect(await refusal({ cursor, query: "tea" })).toEqual(another);
+    expect(await refusal({ cursor, languages: ["en"] })).toEqual(another);
+    expect(await refusal({ cursor, rrf_k: 3 })).toEqual(another);
+    expect(await refusal({ cursor }, "/api/v1/search/vector")).toEqual(another);
+    expect(await refusal({ cursor: "x".repeat(200_001) })).toMatchObject([400, "VALIDATION_ERROR", {}]);
   });
 
   test("wants a key that may read", async () => {

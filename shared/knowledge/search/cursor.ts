@@ -1,0 +1,155 @@
+/**
+ * The ranking behind a page of a search, as the text by which the next page is asked for. It holds the hits themselves:
+ * what is indexed or removed meanwhile changes the order of a query that is asked again, and not the hits of a cursor.
+ *
+ * One byte of version, eight of a checksum, twelve that name the search, then JSON of what all pages have in common
+ * with its length before it, then the hits: 35 or 45 bytes each.
+ */
+import { ApiError } from "../../platform/errors.ts";
+import { sha256 } from "../../platform/ids.ts";
+import type { Fusion } from "../embedders/embedder.ts";
+import type { FusedHit } from "./fusion.ts";
+import { requestKey } from "./request-key.ts";
+import type { SearchRequest } from "./search.ts";
+import type { SideName } from "./sides.ts";
+import type { Total } from "./totals.ts";
+
+/** What the pages of one search have in common. */
+export interface PageHeader {
+  total: Total;
+  missing: { side: SideName; code: string }[];
+  fusion: Fusion | null;
+}
+
+export interface RestOfRanking extends PageHeader {
+  /** Best first; never empty. */
+  hits: FusedHit[];
+}
+
+const VERSION = 1;
+const CHECKSUM = { at: 1, length: 8 };
+const SEARCH = { at: 9, length: 12 };
+const BODY_AT = 21;
+const BY_VECTOR = 1;
+const BY_KEYWORD = 2;
+const MOST_HIT_BYTES = 45;
+
+export function encodeRest(request: SearchRequest, { hits, total, missing, fusion }: RestOfRanking): string {
+  const header: PageHeader = { total, missing: missing.map(({ side, code }) => ({ side, code })), fusion };
+  const json = Buffer.from(JSON.stringify(header));
+  const bytes = Buffer.alloc(BODY_AT + 2 + json.length + hits.length * MOST_HIT_BYTES);
+  bytes.writeUInt8(VERSION, 0);
+  nameOf(request).copy(bytes, SEARCH.at);
+  let at = bytes.writeUInt16LE(json.length, BODY_AT);
+  at += json.copy(bytes, at);
+  for (const hit of hits) at = writeHit(bytes, at, hit);
+  const whole = bytes.subarray(0, at);
+  checksumOf(whole).copy(whole, CHECKSUM.at);
+  return whole.toString("base64url");
+}
+
+/**
+ * @throws ApiError CURSOR_INVALID where it was altered or is none of a search, CURSOR_OF_ANOTHER_SEARCH where the
+ * request asks for something else than the one that it came from
+ */
+export function decodeRest(request: SearchRequest, cursor: string): RestOfRanking {
+  const bytes = Buffer.from(cursor, "base64url");
+  const whole =
+    bytes.length > BODY_AT &&
+    bytes.toString("base64url") === cursor &&
+    bytes.readUInt8(0) === VERSION &&
+    checksumOf(bytes).equals(part(bytes, CHECKSUM));
+  if (!whole) throw fault("CURSOR_INVALID", "The cursor is none that a search gave, or was altered");
+  if (!nameOf(request).equals(part(bytes, SEARCH))) {
+    const message =
+      "The cursor belongs to another search: send the query, the filters and the ranking that it came from";
+    throw fault("CURSOR_OF_ANOTHER_SEARCH", message);
+  }
+  const reader = new Reader(bytes, BODY_AT);
+  const header = JSON.parse(reader.text(reader.short())) as PageHeader;
+  const hits: FusedHit[] = [];
+  while (!reader.ended) hits.push(readHit(reader));
+  return { ...header, hits };
+}
+
+function fault(code: string, message: string): ApiError {
+  return new ApiError(400, `${message}. Or leave cursor out, for the first page`, {
+    code,
+    details: { field: "cursor" },
+  });
+}
+
+/** Pages may differ in their length, and in what they tell of their hits. */
+function nameOf({ query, mode, minScore = 0, filter = {}, fusion }: SearchRequest): Buffer {
+  return sha256(requestKey({ query, mode, minScore, filter, ...(fusion && { fusion }) })).subarray(0, SEARCH.length);
+}
+
+const part = (bytes: Buffer, { at, length }: { at: number; length: number }) => bytes.subarray(at, at + length);
+const checksumOf = (bytes: Buffer) => sha256(bytes.subarray(SEARCH.at)).subarray(0, CHECKSUM.length);
+
+function writeHit(bytes: Buffer, start: number, hit: FusedHit): number {
+  const { chunkId, score, vectorScore, vectorRank, keywordScore, keywordRank } = hit;
+  const flags = (vectorScore === null ? 0 : BY_VECTOR) | (keywordScore === null ? 0 : BY_KEYWORD);
+  let at = bytes.writeUInt8(flags, start);
+  at += bytes.write(chunkId.replaceAll("-", ""), at, "hex");
+  at = bytes.writeDoubleLE(score, at);
+  if (vectorScore !== null) at = bytes.writeUInt16LE(vectorRank ?? 0, bytes.writeDoubleLE(vectorScore, at));
+  if (keywordScore !== null) at = bytes.writeUInt16LE(keywordRank ?? 0, bytes.writeDoubleLE(keywordScore, at));
+  return at;
+}
+
+function readHit(reader: Reader): FusedHit {
+  const flags = reader.byte();
+  const chunkId = reader.uuid();
+  const score = reader.number();
+  const vector = flags & BY_VECTOR ? { vectorScore: reader.number(), vectorRank: reader.short() } : NOT_BY_VECTOR;
+  const keyword = flags & BY_KEYWORD ? { keywordScore: reader.number(), keywordRank: reader.short() } : NOT_BY_KEYWORD;
+  const source = vector.vectorScore === null ? "keyword" : keyword.keywordScore === null ? "vector" : "fused";
+  return { chunkId, score, ...vector, ...keyword, source };
+}
+
+const NOT_BY_VECTOR = { vectorScore: null, vectorRank: null };
+const NOT_BY_KEYWORD = { keywordScore: null, keywordRank: null };
+
+class Reader {
+  private readonly bytes: Buffer;
+  private at: number;
+
+  constructor(bytes: Buffer, start: number) {
+    this.bytes = bytes;
+    this.at = start;
+  }
+
+  get ended(): boolean {
+    return this.at >= this.bytes.length;
+  }
+
+  byte(): number {
+    return this.bytes.readUInt8(this.step(1));
+  }
+
+  short(): number {
+    return this.bytes.readUInt16LE(this.step(2));
+  }
+
+  number(): number {
+    return this.bytes.readDoubleLE(this.step(8));
+  }
+
+  text(length: number): string {
+    const at = this.step(length);
+    return this.bytes.toString("utf8", at, at + length);
+  }
+
+  uuid(): string {
+    const at = this.step(16);
+    const hex = this.bytes.toString("hex", at, at + 16);
+    return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
+  }
+
+  private step(length: number): number {
+    const at = this.at;
+    this.at += length;
+    return at;
+  }
+}

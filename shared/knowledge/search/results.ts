@@ -1,0 +1,87 @@
+/** What is told of hits: their texts, where the query's words stand in them, and what stands beside them. */
+import type { Queryable, Transaction } from "../../platform/database/database.ts";
+import type { FusedHit } from "./fusion.ts";
+import { type Highlight, highlight } from "./highlight.ts";
+import { filterDocuments, type SearchFilter } from "./search-filter.ts";
+
+export interface SearchResult extends FusedHit {
+  documentId: string;
+  url: string;
+  title: string | null;
+  content: string;
+  sectionHeader: string | null;
+  highlights: Highlight[];
+  /** The texts before and behind, without what the content holds; empty unless asked for. */
+  beside: string[];
+}
+
+/** In characters. */
+export const LONGEST_TITLE = 1000;
+
+/** The hits whose chunks are visible and match, in their order. */
+export async function visibleHits<Hit extends { chunkId: string }>(
+  tx: Transaction,
+  hits: readonly Hit[],
+  condition: string | null,
+  filter: SearchFilter,
+): Promise<Hit[]> {
+  const rows = await tx<{ id: string }[]>`
+    select c.id
+    from unnest(${hits.map(({ chunkId }) => chunkId)}::uuid[]) hit (id)
+    cross join lateral (select id, document_id, fts from chunks where id = hit.id limit 1) c
+    cross join lateral (
+      select from documents_active d where d.id = c.document_id ${filterDocuments(tx, filter)} limit 1) visible
+    ${condition === null ? tx`` : tx`where c.fts @@ ${condition}::tsquery`}`;
+  const visible = new Set(rows.map(({ id }) => id));
+  return hits.filter(({ chunkId }) => visible.has(chunkId));
+}
+
+/** The visible ones of the hits, in their order. */
+export async function describe(
+  tx: Queryable,
+  hits: readonly FusedHit[],
+  lexemes: ReadonlySet<string>,
+  expand: boolean,
+): Promise<SearchResult[]> {
+  const rows = await tx<
+    (Omit<SearchResult, Exclude<keyof FusedHit, "chunkId"> | "highlights" | "beside"> & { language: string })[]
+  >`
+    select c.id as "chunkId", d.id as "documentId", d.url, left(d.title, ${LONGEST_TITLE}) as title, c.content,
+      left(c.section_header, ${LONGEST_TITLE}) as "sectionHeader", d.language
+    from chunks c join documents_active d on d.id = c.document_id
+    where c.id = any(${hits.map(({ chunkId }) => chunkId)}::uuid[])`;
+  const found = new Map(rows.map((row) => [row.chunkId, row]));
+  const results = hits.flatMap((hit) => {
+    const row = found.get(hit.chunkId);
+    return row === undefined ? [] : [{ ...hit, ...row }];
+  });
+  const highlights = await highlight(
+    tx,
+    results.map(({ content, language }) => ({ text: content, language })),
+    lexemes,
+  );
+  const beside = expand ? await textsBeside(tx, hits) : new Map<string, string[]>();
+  return results.map(({ language: _, ...result }, index) => ({
+    ...result,
+    highlights: highlights[index] ?? [],
+    beside: beside.get(result.chunkId) ?? [],
+  }));
+}
+
+/** By chunk, the texts of its neighbours without what they have in common with it, the one before first. */
+async function textsBeside(tx: Queryable, hits: readonly FusedHit[]): Promise<Map<string, string[]>> {
+  const rows = await tx<{ chunkId: string; content: string; before: boolean; shared: number }[]>`
+    select c.id as "chunkId", n.content, n.chunk_index < c.chunk_index as before,
+      case when n.chunk_index < c.chunk_index then n.end_char - c.start_char else c.end_char - n.start_char end as shared
+    from chunks c
+    join chunks n on n.document_id = c.document_id and n.chunk_index in (c.chunk_index - 1, c.chunk_index + 1)
+    where c.id = any(${hits.map(({ chunkId }) => chunkId)}::uuid[])
+    order by n.chunk_index`;
+  const texts = new Map<string, string[]>();
+  for (const { chunkId, content, before, shared } of rows) {
+    const overlap = Math.max(0, shared);
+    const text = before ? content.slice(0, Math.max(0, content.length - overlap)) : content.slice(overlap);
+    texts.set(chunkId, [...(texts.get(chunkId) ?? []), text]);
+  }
+  return texts;
+}
