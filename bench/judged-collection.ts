@@ -8,7 +8,8 @@ import { ANALYSIS, keywordText, keywordVectors } from "../shared/knowledge/analy
 import { chunkLimits } from "../shared/knowledge/documents/documents.ts";
 import { STATIC_DESCRIPTOR } from "../shared/knowledge/embedders/static/static-descriptor.ts";
 import { refreshCorpusStatistics } from "../shared/knowledge/search/corpus-statistics.ts";
-import { type SearchRequest, search } from "../shared/knowledge/search/search.ts";
+import { search } from "../shared/knowledge/search/search.ts";
+import type { SearchRequest } from "../shared/knowledge/search/search-request.ts";
 import { type OpenVectorSide, openVectorSide } from "../shared/knowledge/search/vector-side.ts";
 import type { VectorPoint } from "../shared/knowledge/vector-stores/vector-store.ts";
 import { loadConfig } from "../shared/platform/config.ts";

@@ -1,7 +1,7 @@
 /** The routes that search by words, by meaning, and by both. */
 import { measured } from "../../shared/knowledge/metrics.ts";
 import { wantsVectors } from "../../shared/knowledge/search/expected-vectors.ts";
-import type { SearchRequest } from "../../shared/knowledge/search/search.ts";
+import type { SearchRequest } from "../../shared/knowledge/search/search-request.ts";
 import { once } from "../../shared/platform/once.ts";
 import { createApi } from "../adapters/api/api.ts";
 import { defineRoute } from "../adapters/api/route.ts";

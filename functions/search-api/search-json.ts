@@ -5,8 +5,8 @@ import type { Fusion } from "../../shared/knowledge/embedders/embedder.ts";
 import { RRF_K } from "../../shared/knowledge/search/fusion.ts";
 import { MAX_QUERY_LENGTH } from "../../shared/knowledge/search/query-syntax.ts";
 import type { SearchResult } from "../../shared/knowledge/search/results.ts";
-import type { SearchRequest } from "../../shared/knowledge/search/search.ts";
 import type { SearchFilter } from "../../shared/knowledge/search/search-filter.ts";
+import type { SearchRequest } from "../../shared/knowledge/search/search-request.ts";
 import { ApiError } from "../../shared/platform/errors.ts";
 
 /** Longer ones are never given. */

@@ -5,7 +5,8 @@
  */
 import { LRUCache } from "lru-cache";
 import { requestKey } from "./request-key.ts";
-import { answerSearch, type SearchAnswer, type SearchDependencies, type SearchRequest } from "./search.ts";
+import { answerSearch, type SearchDependencies } from "./search.ts";
+import type { SearchAnswer, SearchRequest } from "./search-request.ts";
 import { readSearchVersion } from "./search-version.ts";
 
 const MOST_BYTES = 16 * 1024 * 1024;

@@ -10,7 +10,7 @@ import { sha256 } from "../../platform/ids.ts";
 import type { Fusion } from "../embedders/embedder.ts";
 import type { FusedHit } from "./fusion.ts";
 import { requestKey } from "./request-key.ts";
-import type { SearchRequest } from "./search.ts";
+import type { SearchRequest } from "./search-request.ts";
 import type { SideName } from "./sides.ts";
 import type { Total } from "./totals.ts";
 

@@ -5,7 +5,7 @@ import { decodeRest, encodeRest } from "./cursor.ts";
 import { analyseQuery, lexemesOfQuery } from "./keyword-search.ts";
 import { parseQuery } from "./query-syntax.ts";
 import { describe, visibleHits } from "./results.ts";
-import type { SearchAnswer, SearchRequest } from "./search.ts";
+import type { SearchAnswer, SearchRequest } from "./search-request.ts";
 import { readSearchVersion } from "./search-version.ts";
 import { LONE_WAIT_MS, missingSide, outcomeOf, searchError } from "./sides.ts";
 

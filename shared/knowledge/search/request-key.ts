@@ -1,5 +1,5 @@
 /** Names what a search asks for: equal requests have equal names, in whatever order they name things. */
-import type { SearchRequest } from "./search.ts";
+import type { SearchRequest } from "./search-request.ts";
 
 export function requestKey({ query, ...rest }: Partial<SearchRequest>): string {
   return JSON.stringify([query, sorted(rest)]);

@@ -19,10 +19,10 @@ import { nextPage } from "./next-page.ts";
 import { type ParsedQuery, parseQuery } from "./query-syntax.ts";
 import { describe, LONGEST_TITLE, type SearchResult, visibleHits } from "./results.ts";
 import { isFiltered, type SearchFilter, vectorFilter } from "./search-filter.ts";
+import type { SearchAnswer, SearchRequest } from "./search-request.ts";
 import { readSearchVersion } from "./search-version.ts";
 import {
   LONE_WAIT_MS,
-  type MissingSide,
   outcomeOf,
   Patience,
   SHARED_WAIT_MS,
@@ -39,22 +39,6 @@ export interface SearchDependencies {
   vectorSide(): Promise<VectorSide>;
   /** For a side of a search that the other one can answer, in ms. */
   sharedWaitMs?: number;
-}
-
-export interface SearchRequest {
-  query: string;
-  mode: "hybrid" | "vector" | "keyword";
-  /** 1 to 100. */
-  limit: number;
-  /** Results below are left out: of the fused score, or of the one side's own score. */
-  minScore?: number;
-  filter?: SearchFilter;
-  /** Instead of the one that suits the embedder. */
-  fusion?: Fusion;
-  /** Whether results come with the chunks beside them. */
-  expand?: boolean;
-  /** Of the page before, for the one behind it. */
-  cursor?: string;
 }
 
 /**
@@ -75,19 +59,6 @@ const NOTHING: SearchAnswer = {
 };
 const UNKNOWN: Total = { count: 0, exact: false };
 const noFilter: Promise<VectorFilter> = Promise.resolve({});
-
-export interface SearchAnswer {
-  results: SearchResult[];
-  /** Empty where both sides gave what they have. */
-  missing: MissingSide[];
-  /** How the sides were fused; null where one alone answers. */
-  fusion: Fusion | null;
-  /** Of what the snapshot showed that the answer was read in. */
-  version: string;
-  total: Total;
-  /** The cursor of the next page; null at the end of the ranking. */
-  next: string | null;
-}
 
 /**
  * Answers with what both sides find.

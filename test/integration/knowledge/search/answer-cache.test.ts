@@ -1,6 +1,7 @@
 import { beforeEach, expect, test } from "vitest";
 import { createAnswerCache } from "../../../../shared/knowledge/search/answer-cache.ts";
-import { answerSearch, type SearchRequest } from "../../../../shared/knowledge/search/search.ts";
+import { answerSearch } from "../../../../shared/knowledge/search/search.ts";
+import type { SearchRequest } from "../../../../shared/knowledge/search/search-request.ts";
 import { forgetSearchChanges, readSearchVersion } from "../../../../shared/knowledge/search/search-version.ts";
 import type { Sql } from "../../../../shared/platform/database/database.ts";
 import { RetryableError } from "../../../../shared/platform/errors.ts";

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { refreshCorpusStatistics } from "../../../../shared/knowledge/search/corpus-statistics.ts";
-import { answerSearch, type SearchRequest } from "../../../../shared/knowledge/search/search.ts";
+import { answerSearch } from "../../../../shared/knowledge/search/search.ts";
+import type { SearchRequest } from "../../../../shared/knowledge/search/search-request.ts";
 import type { Sql } from "../../../../shared/platform/database/database.ts";
 import { RetryableError } from "../../../../shared/platform/errors.ts";
 import { uuidv7 } from "../../../../shared/platform/ids.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { decodeRest, encodeRest, type RestOfRanking } from "../../../../shared/knowledge/search/cursor.ts";
-import type { SearchRequest } from "../../../../shared/knowledge/search/search.ts";
+import type { SearchRequest } from "../../../../shared/knowledge/search/search-request.ts";
 
 const REQUEST: SearchRequest = { query: "tide", mode: "hybrid", limit: 10 };
 const score = fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => (Object.is(value, -0) ? 0 : value));

@@ -1,0 +1,35 @@
+/** What a search is asked for, and what it answers. */
+import type { Fusion } from "../embedders/embedder.ts";
+import type { SearchResult } from "./results.ts";
+import type { SearchFilter } from "./search-filter.ts";
+import type { MissingSide } from "./sides.ts";
+import type { Total } from "./totals.ts";
+
+export interface SearchRequest {
+  query: string;
+  mode: "hybrid" | "vector" | "keyword";
+  /** 1 to 100. */
+  limit: number;
+  /** Results below are left out: of the fused score, or of the one side's own score. */
+  minScore?: number;
+  filter?: SearchFilter;
+  /** Instead of the one that suits the embedder. */
+  fusion?: Fusion;
+  /** Whether results come with the chunks beside them. */
+  expand?: boolean;
+  /** Of the page before, for the one behind it. */
+  cursor?: string;
+}
+
+export interface SearchAnswer {
+  results: SearchResult[];
+  /** Empty where both sides gave what they have. */
+  missing: MissingSide[];
+  /** How the sides were fused; null where one alone answers. */
+  fusion: Fusion | null;
+  /** Of what the snapshot showed that the answer was read in. */
+  version: string;
+  total: Total;
+  /** The cursor of the next page; null at the end of the ranking. */
+  next: string | null;
+}
