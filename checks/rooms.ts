@@ -56,6 +56,14 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
     "shared/crawl/tasks",
     "shared/crawl/jobs",
   ],
+  "shared/archive/snapshots": PLATFORM,
+  "shared/archive/replay": [
+    ...OUTSIDE,
+    "shared/capture",
+    "shared/crawl/urls",
+    "shared/crawl/http",
+    "shared/crawl/results",
+  ],
   // the browser: it knows pages, not jobs
   "shared/render": OUTSIDE,
   "shared/harvest": [...OUTSIDE, "shared/crawl/http", "shared/crawl/urls"],
@@ -173,6 +181,7 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
   "functions/adapters/invoked": ["functions/adapters/middleware"],
   "functions/adapters/api": ["shared"],
   "functions/adapters/crawling": ["functions/adapters/api", "shared"],
+  "functions/adapters/archive": ["functions/adapters/api", "shared"],
   functions: ["functions/adapters", "shared"],
 
   // one folder for each Lambda layer

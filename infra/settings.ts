@@ -31,6 +31,13 @@ const settingsSchema = z
     /** Pages that it is given at once: some four for each of its vCPUs, of which it has two. */
     crawl4aiConcurrency: z.coerce.number().int().min(2).max(1000).default(6),
     userAgent: z.string().min(1).optional(),
+    /** Whether anybody may read and replay the archive, without a key. */
+    publicArchive: z
+      .union([z.boolean(), z.enum(["true", "false"])])
+      .transform((value) => String(value) === "true")
+      .default(true),
+    /** Origins whose pages may read it in a browser, separated by commas. */
+    archiveCorsOrigins: z.string().min(1).optional(),
     logLevel: z.enum(["debug", "info", "warn", "error"]).default("info"),
     /** Where alarms go; nobody by default. */
     alarmEmail: z.email().optional(),

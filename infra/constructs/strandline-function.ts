@@ -193,7 +193,10 @@ const embedsItself = (spec: FunctionSpec, { settings }: Pick<Surroundings, "sett
 function environmentOf(spec: FunctionSpec, { settings, data, rendering }: Surroundings): Record<string, string> {
   const { region, urlSuffix, account } = Stack.of(data);
   const { qdrantUrl, teiUrl, teiModel, teiDimension, userAgent, logLevel, name } = settings;
+  const { publicArchive, archiveCorsOrigins } = settings;
   return {
+    ARCHIVE__PUBLIC: String(publicArchive),
+    ...(archiveCorsOrigins === undefined ? {} : { ARCHIVE__CORS_ORIGINS: archiveCorsOrigins }),
     LOG_LEVEL: logLevel,
     METRICS__NAMESPACE: metricsNamespace(settings),
     STORAGE__BUCKET: data.bucket.bucketName,

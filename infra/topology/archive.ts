@@ -1,5 +1,18 @@
-/** The archive: WARC files of others come in. */
-import type { FunctionSpec } from "./spec.ts";
+/** The archive: WARC files of others come in, and what was captured is read and replayed. */
+import type { FunctionSpec, Route } from "./spec.ts";
+
+const READ_PATHS = [
+  "/api/health",
+  "/api/stats",
+  "/api/snapshot/{id}",
+  "/api/snapshots/raw/{id}",
+  "/api/snapshots/{id}/timeline",
+  "/api/snapshots/{id}/latest",
+  "/api/replay/resolve",
+];
+const readRoutes = (["GET", "HEAD"] as const).flatMap((method) =>
+  READ_PATHS.map((path): Route => ({ method, path, streaming: true })),
+);
 
 export const ARCHIVE: readonly FunctionSpec[] = [
   {
@@ -27,5 +40,18 @@ export const ARCHIVE: readonly FunctionSpec[] = [
     queues: [{ queue: "imports", batchSize: 1, maxConcurrency: 4 }],
     grants: { send: ["imports", "captures"], bucket: "write", stateTable: true, database: true },
     localContainers: 1,
+  },
+  {
+    name: "snapshots-api",
+    about: "Tells of the archive's snapshots of pages, and gives what servers sent for them",
+    timeoutS: 60,
+    // a page of 128 MB as archived, and decoded
+    memoryMb: 1024,
+    network: "private",
+    maxConcurrency: 20,
+    routes: readRoutes,
+    grants: { bucket: "read", stateTable: true, database: true },
+    localContainers: 1,
+    localEventsPerContainer: 4,
   },
 ];

@@ -1,6 +1,6 @@
 /** What a topology may say of its functions and queues, and what follows from it. */
 
-export type HttpMethod = "GET" | "POST" | "PUT" | "DELETE";
+export type HttpMethod = "GET" | "HEAD" | "POST" | "PUT" | "DELETE";
 
 export interface Route {
   method: HttpMethod;

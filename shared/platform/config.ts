@@ -138,6 +138,32 @@ export const CONFIG_FIELDS = {
     integer(3_600, 0, 86_400),
     "Seconds for which an answer of a search may be given again while nothing has changed; 0: never",
   ),
+  archivePublic: field(
+    "ARCHIVE__PUBLIC",
+    z
+      .enum(["true", "false"])
+      .default("true")
+      .transform((text) => text === "true"),
+    "Whether anybody may read snapshots and replay them without a key: of what all keys have crawled",
+  ),
+  archiveCorsOrigins: field(
+    "ARCHIVE__CORS_ORIGINS",
+    z
+      .string()
+      .default("http://localhost:3000,http://localhost:5173")
+      .transform((text) =>
+        text
+          .split(",")
+          .map((item) => item.trim())
+          .filter((item) => item !== ""),
+      ),
+    "Origins whose pages may read snapshots in a browser, separated by commas; `*`: those of all",
+  ),
+  archiveReplayUrl: field(
+    "ARCHIVE__REPLAY_URL",
+    z.string().default(""),
+    "Where captures are replayed, an origin of its own; set by the deployment and by `npm start`",
+  ),
   apiRpm: field("RATE_LIMIT__API_RPM", integer(600, 1), "Requests a minute of a new API key"),
   chromiumPath: field(
     "RENDER__CHROMIUM_PATH",

@@ -29,7 +29,7 @@ export async function callApi(
   api: Pick<Api, "handler"> | Pick<StreamApi, "handler" | "streaming">,
   request: TestRequest,
 ): Promise<TestAnswer> {
-  if ("streaming" in api) return await callStreamApi(api, request);
+  if ("streaming" in api) return (await callStreamApi(api, request)).answer;
   const result = await api.handler(proxyEvent(request), {} as Context);
   const multi = Object.entries(result.multiValueHeaders ?? {}).map(([name, values]) => [name, values.join(", ")]);
   return {
@@ -40,7 +40,10 @@ export async function callApi(
 }
 
 /** Reads the answer to its end. */
-async function callStreamApi(api: Pick<StreamApi, "handler">, request: TestRequest): Promise<TestAnswer> {
+export async function callStreamApi(
+  api: Pick<StreamApi, "handler">,
+  request: TestRequest,
+): Promise<{ answer: TestAnswer; bytes: Buffer }> {
   const pieces: Buffer[] = [];
   const stream = new Writable({
     write(chunk: Buffer, _encoding, done) {
@@ -57,7 +60,8 @@ async function callStreamApi(api: Pick<StreamApi, "handler">, request: TestReque
     coding === "gzip" ? gunzipSync(bytes) : coding === "br" ? brotliDecompressSync(bytes) : bytes
   ).toString();
   const isJson = headers["content-type"] === "application/json";
-  return { status: statusCode, headers, body: text === "" ? undefined : isJson ? JSON.parse(text) : text };
+  const body = text === "" ? undefined : isJson ? JSON.parse(text) : text;
+  return { answer: { status: statusCode, headers, body }, bytes };
 }
 
 interface StreamHead {

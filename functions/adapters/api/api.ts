@@ -8,7 +8,7 @@
  */
 import { createRoute, OpenAPIHono, type RouteConfig, z } from "@hono/zod-openapi";
 import type { APIGatewayProxyEvent } from "aws-lambda";
-import type { Context } from "hono";
+import type { Context, MiddlewareHandler } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { type Caller, type Gate, rateLimitHeaders } from "../../../shared/access/authorize.ts";
 import { isFaultOfTheSite } from "../../../shared/crawl/http/answer-fault.ts";
@@ -53,6 +53,8 @@ export type OpenApiDocument = ReturnType<OpenAPIHono["getOpenAPI31Document"]>;
 export interface ApiOptions {
   /** `crawl` where not given. */
   errors?: ErrorShape;
+  /** Around every request, e.g. what its answers say to caches. */
+  around?: MiddlewareHandler;
 }
 
 interface ApiEnv {
@@ -87,7 +89,7 @@ export function buildApp<Dependencies extends ApiDependencies>(
   name: string,
   routes: readonly DefinedRoute<Dependencies>[],
   dependencies: () => Dependencies | Promise<Dependencies>,
-  { errors: shape = "crawl" }: ApiOptions,
+  { errors: shape = "crawl", around }: ApiOptions,
 ): OpenAPIHono<ApiEnv> {
   const app = new OpenAPIHono<ApiEnv>({
     defaultHook: (result) => {
@@ -117,6 +119,7 @@ export function buildApp<Dependencies extends ApiDependencies>(
       code: c.get("errorCode"),
     });
   });
+  if (around) app.use(around);
   app.use(bodyLimit({ maxSize: MAX_BODY_BYTES, onError: refuseLargeBody }));
   app.onError((error, c) => {
     const failure = toApiError(error);
@@ -139,15 +142,15 @@ function addRoute<Dependencies extends ApiDependencies>(
   dependencies: () => Dependencies | Promise<Dependencies>,
   shape: ErrorShape,
 ): void {
-  const { scope, status = 200 } = spec;
+  const { scope, open, status = 200 } = spec;
   const bodyless = mayHaveNoBody(spec);
   const config = createRoute({
-    method: spec.method.toLowerCase() as "get" | "post" | "put" | "delete",
+    method: spec.method.toLowerCase() as Lowercase<HttpMethod>,
     path: spec.path,
     summary: spec.summary,
-    ...(scope === "public" ? {} : { security: [{ api_key: [] }] }),
+    ...(scope === "public" ? {} : { security: [{ api_key: [] }, ...(open ? [{}] : [])] }),
     middleware: async (c: Context<ApiEnv>, next: () => Promise<void>) => {
-      if (scope !== "public") {
+      if (scope !== "public" && !open?.()) {
         const { gate } = await dependencies();
         const { caller, rate } = await gate.admit(
           presentedKey((name) => c.req.header(name)),
@@ -194,7 +197,8 @@ function addRoute<Dependencies extends ApiDependencies>(
     };
     const response = await run(request, await dependencies());
     if (response instanceof ApiResponse) {
-      return response.status === 204 ? c.body(null, 204) : c.json(response.body, response.status, response.headers);
+      const { status, body, headers } = response;
+      return status === 204 || status === 304 ? c.body(null, status, headers) : c.json(body, status, headers);
     }
     if (response instanceof StreamedResponse) {
       const { gate } = await dependencies();

@@ -28,7 +28,7 @@ export interface ApiRequest<Params, Query, Body, Who> {
   log: Logger;
 }
 
-export type HttpMethod = "GET" | "POST" | "PUT" | "DELETE";
+export type HttpMethod = "GET" | "HEAD" | "POST" | "PUT" | "DELETE";
 export type Schema = z.ZodType | undefined;
 /** What a handler gets of a part of the request. */
 export type Output<S> = S extends z.ZodType ? z.output<S> : undefined;
@@ -38,6 +38,8 @@ export interface RouteSpec<Who, Params, Query, Body, ApiResponse> {
   path: `/${string}`;
   /** Of the key that is required; `public`: none is. */
   scope: Who;
+  /** Whether the deployment lets anybody ask, without a key. */
+  open?: () => boolean;
   summary: string;
   /** A path parameter that does not fit its schema is answered 404. */
   params?: Params;
@@ -67,13 +69,18 @@ export function alsoAt<Dependencies>(
   return { spec: { ...spec, path }, run };
 }
 
+/** The same route for who asks for the head of its answer alone. */
+export function headOf<Dependencies>({ spec, run }: DefinedRoute<Dependencies>): DefinedRoute<Dependencies> {
+  return { spec: { ...spec, method: "HEAD" }, run };
+}
+
 /** A response with another status than the route's own, e.g. 503 of a readiness check. */
 export class ApiResponse<Body> {
-  readonly status: 200 | 202 | 204 | 503;
+  readonly status: 200 | 202 | 204 | 304 | 500 | 503;
   readonly body: Body;
   readonly headers: Readonly<Record<string, string>>;
 
-  constructor(status: 200 | 202 | 204 | 503, body: Body, headers: Readonly<Record<string, string>> = {}) {
+  constructor(status: ApiResponse<Body>["status"], body: Body, headers: Readonly<Record<string, string>> = {}) {
     this.status = status;
     this.body = body;
     this.headers = headers;

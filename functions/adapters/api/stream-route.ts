@@ -29,7 +29,7 @@ interface StreamOptions {
   contentType: string;
   /** Asked for the next one only when the client has taken those before; always asked for one. */
   chunks: AsyncIterable<string | Uint8Array>;
-  status?: 200 | 202;
+  status?: StreamedResponse["status"];
   headers?: Record<string, string>;
 }
 
@@ -37,7 +37,7 @@ interface StreamOptions {
 export class StreamedResponse {
   readonly contentType: string;
   readonly chunks: AsyncIterable<string | Uint8Array>;
-  readonly status: 200 | 202;
+  readonly status: 200 | 202 | 206;
   readonly headers: Record<string, string>;
 
   constructor({ contentType, chunks, status = 200, headers = {} }: StreamOptions) {

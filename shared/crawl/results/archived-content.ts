@@ -2,7 +2,7 @@
 import { decodeKnown, decodeText } from "../../capture/charset.ts";
 import { readWarcRecord, readWarcStart, type WarcRecordContents } from "../../capture/warc-reader.ts";
 import type { ObjectStore } from "../../platform/aws/objects.ts";
-import type { Sql } from "../../platform/database/database.ts";
+import type { Queryable, Sql } from "../../platform/database/database.ts";
 import { PermanentError, RetryableError } from "../../platform/errors.ts";
 import { cutText } from "../../platform/text.ts";
 import { decodeContent } from "../http/content-coding.ts";
@@ -60,8 +60,8 @@ export async function readArchivedContent(
  * @returns undefined where no answer ever came
  */
 export async function readResponseRecord(
-  { sql, objects }: ArchiveReader,
-  captures: readonly ResultCapture[],
+  { sql, objects }: { sql: Queryable; objects: Pick<ObjectStore, "get"> },
+  captures: readonly Pick<ResultCapture, "urlHash" | "finalUrlHash" | "warc">[],
   maxBytes?: number,
 ): Promise<WarcRecordContents | undefined> {
   let pointer = captures.findLast(({ warc }) => warc !== null)?.warc;

@@ -11,6 +11,7 @@ import { readWarcRecord } from "../../../shared/capture/warc-reader.ts";
 import { ingestBatch } from "../../../shared/crawl/ingest/ingest-batch.ts";
 import { createUploads } from "../../../shared/platform/aws/uploads.ts";
 import { crawlSetup } from "../crawl/crawl-setup.ts";
+import { http, record } from "./warc-records.ts";
 
 const setup = await crawlSetup();
 const { sql, aws } = setup;
@@ -25,33 +26,6 @@ beforeEach(async () => {
 const HOUR = 3_600_000;
 let serial = 0;
 
-interface RecordOptions {
-  type?: string;
-  url?: string;
-  date?: string;
-  id?: string;
-  contentType?: string;
-  fields?: Record<string, string>;
-}
-
-function record(block: string | Buffer, options: RecordOptions = {}): Buffer {
-  const { type = "response", url = "http://example.org/", date = "2026-01-02T03:04:05Z", fields = {} } = options;
-  const { id = `urn:test:${++serial}`, contentType = "application/http; msgtype=response" } = options;
-  const all = {
-    "WARC-Type": type,
-    "WARC-Target-URI": url,
-    "WARC-Date": date,
-    "WARC-Record-ID": `<${id}>`,
-    "Content-Type": contentType,
-    "Content-Length": String(Buffer.byteLength(block)),
-    ...fields,
-  };
-  const head = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
-  return Buffer.concat([Buffer.from(`WARC/1.0\r\n${head.join("")}\r\n`), Buffer.from(block), Buffer.from("\r\n\r\n")]);
-}
-
-const http = (body: string | Buffer, headers = "Content-Type: text/html\r\n", status = "200 OK"): Buffer =>
-  Buffer.concat([Buffer.from(`HTTP/1.1 ${status}\r\n${headers}\r\n`), Buffer.from(body)]);
 const page = (title: string): string =>
   `<html><title>${title}</title><main><p>${title}: a page about lighthouses and the sea around them.</p></main>`;
 

@@ -1,0 +1,57 @@
+/** What the routes of the archive's readers have in common: caches, and pages of other origins. */
+import type { MiddlewareHandler } from "hono";
+import type { Config } from "../../../shared/platform/config.ts";
+import { sha256 } from "../../../shared/platform/ids.ts";
+
+/** Seconds for which an answer may be kept that another capture may change. */
+const FRESH_S = 300;
+
+/**
+ * Good answers get an `ETag`, and are not sent again to who has them (RFC 9110, section 13.1.2). Pages of the
+ * configured origins may read them (the CORS protocol of the Fetch standard).
+ * @param config called for every request
+ */
+export function publicReading(
+  config: () => Pick<Config, "archivePublic" | "archiveCorsOrigins">,
+  uncached: readonly string[] = [],
+): MiddlewareHandler {
+  return async (c, next) => {
+    await next();
+    const { archivePublic, archiveCorsOrigins } = config();
+    const headers = new Headers(c.res.headers);
+    const origin = c.req.header("origin");
+    if (archiveCorsOrigins.includes("*")) headers.set("access-control-allow-origin", "*");
+    else {
+      headers.append("vary", "origin");
+      if (origin !== undefined && archiveCorsOrigins.includes(origin))
+        headers.set("access-control-allow-origin", origin);
+    }
+    headers.set("access-control-expose-headers", "ETag, Content-Range, X-Request-Id");
+    const { status } = c.res;
+    if (status !== 200 || uncached.includes(c.req.path)) {
+      if (!headers.has("cache-control")) headers.set("cache-control", "no-store");
+      c.res = new Response(c.res.body, { status, headers });
+      return;
+    }
+    if (!headers.has("cache-control")) headers.set("cache-control", cacheFor(archivePublic, FRESH_S));
+    if (headers.has("etag")) {
+      c.res = new Response(c.res.body, { status, headers });
+      return;
+    }
+    const body = await c.res.arrayBuffer();
+    const etag = `"${sha256(new Uint8Array(body)).toString("base64url").slice(0, 27)}"`;
+    headers.set("etag", etag);
+    const known = holdsTag(c.req.header("if-none-match"), etag);
+    if (known) headers.delete("content-length");
+    c.res = known ? new Response(null, { status: 304, headers }) : new Response(body, { status, headers });
+  };
+}
+
+/** Whoever needs a key may not find the answer in a cache that others use. */
+export const cacheFor = (isPublic: boolean, seconds: number): string =>
+  `${isPublic ? "public" : "private"}, max-age=${seconds}`;
+
+/** Of `If-None-Match`; weak tags count as strong ones do. */
+export function holdsTag(header: string | undefined, etag: string): boolean {
+  return (header ?? "").split(",").some((each) => each.trim() === "*" || each.trim().replace(/^W\//, "") === etag);
+}

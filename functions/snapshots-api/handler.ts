@@ -1,0 +1,290 @@
+/** The routes by which front ends read the archive: its totals, snapshots of pages, and what servers sent. */
+import { z } from "zod";
+import { nearestCaptures } from "../../shared/archive/replay/nearest.ts";
+import { contentTypeOf, readPayload } from "../../shared/archive/replay/payload.ts";
+import { timeOf } from "../../shared/archive/replay/timestamp.ts";
+import {
+  countArchive,
+  countJobs,
+  readLatest,
+  readSnapshot,
+  readTimeline,
+  type Snapshot,
+} from "../../shared/archive/snapshots/snapshots.ts";
+import { isMissingFromArchive } from "../../shared/crawl/results/archived-content.ts";
+import { ApiError, PermanentError } from "../../shared/platform/errors.ts";
+import { ApiResponse, defineRoute, headOf } from "../adapters/api/route.ts";
+import { createStreamApi } from "../adapters/api/stream-api.ts";
+import { defineStreamRoute, StreamedResponse } from "../adapters/api/stream-route.ts";
+import { byteRange } from "../adapters/archive/byte-range.ts";
+import { cacheFor, holdsTag, publicReading } from "../adapters/archive/public-reading.ts";
+import { type SnapshotsApi, snapshotsApi } from "./dependencies.ts";
+import { browseUrl, snapshotJson, snapshotSchema, timelineJson, timelineSchema } from "./snapshot-json.ts";
+
+const open = (): boolean => snapshotsApi().config.archivePublic;
+const HEALTH = "/api/health";
+
+/** The states of jobs, in the words of this interface. */
+const JOB_STATES: Record<string, string> = { pending: "queued", embedding: "indexing", completed: "indexed" };
+
+const health = defineRoute(
+  {
+    method: "GET",
+    path: HEALTH,
+    scope: "public",
+    summary: "Whether the archive answers, with its jobs by state; 500 where the database does not",
+    response: z.object({
+      status: z.enum(["ok", "error"]),
+      checks: z.object({
+        db: z.enum(["ok", "error"]),
+        jobs: z.record(z.string(), z.int()).optional(),
+        snapshots: z.object({ total: z.int() }).optional(),
+      }),
+    }),
+  },
+  async ({ log }, { sql }: SnapshotsApi) => {
+    try {
+      const jobs = Object.entries(await countJobs(sql)).map(([state, count]) => [JOB_STATES[state] ?? state, count]);
+      const { snapshots } = await totals(sql);
+      const checks = { db: "ok" as const, jobs: Object.fromEntries(jobs), snapshots: { total: snapshots } };
+      return { status: "ok" as const, checks };
+    } catch (error) {
+      log.error("the database does not answer", { error });
+      return new ApiResponse(500, { status: "error" as const, checks: { db: "error" as const } });
+    }
+  },
+);
+
+/** Milliseconds for which counts of the whole archive are given again. */
+const COUNTS_KEPT_MS = 60_000;
+let counted: { at: number; totals: ReturnType<typeof countArchive> } | undefined;
+
+/** Whoever asks while they are counted waits for the same. */
+async function totals(sql: SnapshotsApi["sql"]): ReturnType<typeof countArchive> {
+  if (counted === undefined || Date.now() - counted.at > COUNTS_KEPT_MS) {
+    counted = { at: Date.now(), totals: countArchive(sql) };
+    counted.totals.catch(() => {
+      counted = undefined;
+    });
+  }
+  return await counted.totals;
+}
+
+const stats = defineRoute(
+  {
+    method: "GET",
+    path: "/api/stats",
+    scope: "read",
+    open,
+    summary: "Totals of the archive, a minute old at the most",
+    response: z.object({
+      snapshotsTotal: z.int(),
+      pagesTotal: z.int(),
+      sourcesTotal: z.int(),
+      latestCaptureDate: z.iso.date().nullable(),
+      latestCaptureAgeDays: z.int().nullable(),
+    }),
+  },
+  async (_, { sql }: SnapshotsApi) => {
+    const { snapshots, pages, hosts, latest } = await totals(sql);
+    return {
+      snapshotsTotal: snapshots,
+      pagesTotal: pages,
+      sourcesTotal: hosts,
+      latestCaptureDate: latest?.toISOString().slice(0, 10) ?? null,
+      latestCaptureAgeDays: latest === null ? null : Math.max(0, Math.floor((Date.now() - latest.getTime()) / DAY_MS)),
+    };
+  },
+);
+
+const DAY_MS = 86_400_000;
+
+const params = z.strictObject({ id: z.coerce.number().int().positive().max(Number.MAX_SAFE_INTEGER) });
+
+const detail = defineRoute(
+  {
+    method: "GET",
+    path: "/api/snapshot/{id}",
+    scope: "read",
+    open,
+    summary: "A snapshot: one capture of an HTML page",
+    params,
+    response: snapshotSchema,
+  },
+  async ({ params: { id } }, dependencies: SnapshotsApi) =>
+    snapshotJson(await existing(dependencies, id), dependencies.config.archiveReplayUrl),
+);
+
+const MOST_OF_A_TIMELINE = 1_000;
+
+const timeline = defineRoute(
+  {
+    method: "GET",
+    path: "/api/snapshots/{id}/timeline",
+    scope: "read",
+    open,
+    summary: `The snapshots of the same page, oldest first: the newest ${MOST_OF_A_TIMELINE} of them`,
+    params,
+    response: timelineSchema,
+  },
+  async ({ params: { id } }, dependencies: SnapshotsApi) => {
+    const snapshot = await existing(dependencies, id);
+    const all = await readTimeline(dependencies.sql, snapshot.page, MOST_OF_A_TIMELINE);
+    return timelineJson(snapshot, all, dependencies.config.archiveReplayUrl);
+  },
+);
+
+/** `true` and the like, as query strings have it. */
+const flag = z.enum(["true", "false", "1", "0"]).transform((text) => text === "true" || text === "1");
+
+const latest = defineRoute(
+  {
+    method: "GET",
+    path: "/api/snapshots/{id}/latest",
+    scope: "read",
+    open,
+    summary: "The newest good capture of the same page",
+    params,
+    query: z.strictObject({ requireHtml: flag.default(true) }),
+    response: z.object({
+      found: z.boolean(),
+      snapshotId: z.int().nullable(),
+      captureTimestamp: z.iso.datetime().nullable(),
+      mimeType: z.string().nullable(),
+    }),
+  },
+  async ({ params: { id }, query: { requireHtml } }, dependencies: SnapshotsApi) => {
+    const { page } = await existing(dependencies, id);
+    const found = await readLatest(dependencies.sql, page, requireHtml);
+    return {
+      found: found !== undefined,
+      snapshotId: found?.id ?? null,
+      captureTimestamp: found?.capturedAt.toISOString() ?? null,
+      mimeType: found?.mimeType ?? null,
+    };
+  },
+);
+
+const resolve = defineRoute(
+  {
+    method: "GET",
+    path: "/api/replay/resolve",
+    scope: "read",
+    open,
+    summary: "The capture of a URL that is nearest to a time",
+    query: z.strictObject({
+      url: z.url({ protocol: /^https?$/ }).max(10_000),
+      timestamp: z
+        .string()
+        .refine((text) => timeOf(text) !== undefined, "must be a time of 4 to 14 digits, as in 20260102030405")
+        .optional(),
+      jobId: z
+        .string()
+        .regex(/^(\d{1,18}|[0-9a-f-]{36})$/)
+        .optional(),
+    }),
+    response: z.object({
+      found: z.boolean(),
+      snapshotId: z.int().nullable(),
+      captureTimestamp: z.iso.datetime().nullable(),
+      resolvedUrl: z.string().nullable(),
+      browseUrl: z.string().nullable(),
+      mimeType: z.string().nullable(),
+    }),
+  },
+  async ({ query: { url, timestamp, jobId } }, { sql, config }: SnapshotsApi) => {
+    const at = timeOf(timestamp ?? "") ?? new Date();
+    const [found] = await nearestCaptures(sql, url, at, { jobId });
+    return {
+      found: found !== undefined,
+      snapshotId: found?.id ?? null,
+      captureTimestamp: found?.capturedAt.toISOString() ?? null,
+      resolvedUrl: found?.finalUrl ?? null,
+      browseUrl: found === undefined ? null : browseUrl(config.archiveReplayUrl, found.finalUrl, found.capturedAt),
+      mimeType: found?.mimeType ?? null,
+    };
+  },
+);
+
+/** Seconds: what was captured does not change. */
+const A_YEAR_S = 31_536_000;
+
+/** Shown on the API's origin, so nothing of it may run there, or ask for anything. */
+const INERT =
+  "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:; form-action 'none'";
+
+const raw = defineStreamRoute(
+  {
+    method: "GET",
+    path: "/api/snapshots/raw/{id}",
+    scope: "read",
+    open,
+    summary: "What the server sent for a snapshot, byte for byte, its content coding undone; takes byte ranges",
+    params,
+    response: z.never(),
+    streams: { "text/html": z.string() },
+  },
+  async ({ params: { id }, header }, dependencies: SnapshotsApi) => {
+    await existing(dependencies, id);
+    const etag = `"snapshot-${id}"`;
+    const cached = { etag, "cache-control": cacheFor(dependencies.config.archivePublic, A_YEAR_S) };
+    if (holdsTag(header("if-none-match"), etag)) return new ApiResponse(304, null, cached);
+    const payload = await readPayload(dependencies, id).catch((error: unknown) => {
+      throw isMissingFromArchive(error) ? notArchived(error) : error;
+    });
+    if (payload === undefined) throw notFound(id);
+    const { body, cut } = payload;
+    const ranged = header("if-range") === undefined || header("if-range") === etag ? header("range") : undefined;
+    const range = byteRange(ranged, body.length);
+    if (range === "beyond") {
+      throw new ApiError(416, `The body has ${body.length} bytes, and none of them lies in that range`, {
+        code: "RANGE_NOT_SATISFIABLE",
+        headers: { "content-range": `bytes */${body.length}` },
+      });
+    }
+    const part = range === undefined ? body : body.subarray(range.first, range.last + 1);
+    return new StreamedResponse({
+      status: range === undefined ? 200 : 206,
+      contentType: contentTypeOf(payload),
+      headers: {
+        ...cached,
+        "accept-ranges": "bytes",
+        "content-length": String(part.length),
+        "content-security-policy": INERT,
+        "x-content-type-options": "nosniff",
+        ...(range === undefined ? {} : { "content-range": `bytes ${range.first}-${range.last}/${body.length}` }),
+        ...(cut ? { "x-archive-truncated": "true" } : {}),
+      },
+      chunks: inPieces(part),
+    });
+  },
+);
+
+const PIECE_BYTES = 256 * 1024;
+
+async function* inPieces(body: Buffer): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < body.length; at += PIECE_BYTES) yield body.subarray(at, at + PIECE_BYTES);
+}
+
+function notArchived(error: Error): ApiError {
+  const code = error instanceof PermanentError ? error.code : "NOT_ARCHIVED";
+  return new ApiError(404, `The archive does not hold what was sent for this snapshot: ${error.message}`, {
+    code,
+    cause: error,
+  });
+}
+
+const notFound = (id: number): ApiError => new ApiError(404, `There is no snapshot ${id}`, { code: "NOT_FOUND" });
+
+async function existing({ sql }: SnapshotsApi, id: number): Promise<Snapshot & { snippet: string | null }> {
+  const found = await readSnapshot(sql, id);
+  if (found === undefined) throw notFound(id);
+  return found;
+}
+
+const routes = [health, stats, detail, raw, timeline, latest, resolve];
+
+export const api = createStreamApi("snapshots-api", [...routes, ...routes.map(headOf)], snapshotsApi, {
+  around: publicReading(() => snapshotsApi().config, [HEALTH]),
+});
+export const handler = api.handler;

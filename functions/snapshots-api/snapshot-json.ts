@@ -1,0 +1,103 @@
+/** Snapshots as the API shows them. */
+import { z } from "zod";
+import { timestampOf } from "../../shared/archive/replay/timestamp.ts";
+import type { Snapshot } from "../../shared/archive/snapshots/snapshots.ts";
+
+export const snapshotSchema = z.object({
+  id: z.int(),
+  title: z.string().nullable(),
+  sourceCode: z.string(),
+  sourceName: z.string(),
+  language: z.string().nullable(),
+  captureDate: z.iso.date(),
+  captureTimestamp: z.iso.datetime(),
+  jobId: z.int(),
+  originalUrl: z.string(),
+  snippet: z.string().nullable(),
+  mimeType: z.string().nullable(),
+  statusCode: z.int(),
+  rawSnapshotUrl: z.string(),
+  browseUrl: z.string().nullable(),
+});
+
+export const timelineSchema = z.object({
+  sourceCode: z.string(),
+  sourceName: z.string(),
+  normalizedUrlGroup: z.string(),
+  snapshots: z.array(
+    z.object({
+      snapshotId: z.int(),
+      captureDate: z.iso.date(),
+      captureTimestamp: z.iso.datetime(),
+      jobId: z.int(),
+      jobName: z.string(),
+      title: z.string().nullable(),
+      statusCode: z.int(),
+      compareFromSnapshotId: z.int().nullable(),
+      browseUrl: z.string().nullable(),
+    }),
+  ),
+});
+
+/** @param replayUrl empty where nothing is replayed */
+export function snapshotJson(
+  {
+    id,
+    title,
+    host,
+    language,
+    capturedAt,
+    jobId,
+    url,
+    snippet,
+    mimeType,
+    status,
+  }: Snapshot & { snippet: string | null },
+  replayUrl: string,
+): z.infer<typeof snapshotSchema> {
+  return {
+    id,
+    title,
+    sourceCode: host,
+    sourceName: host,
+    language,
+    ...timesOf(capturedAt),
+    jobId,
+    originalUrl: url,
+    snippet,
+    mimeType,
+    statusCode: status,
+    rawSnapshotUrl: `/api/snapshots/raw/${id}`,
+    browseUrl: browseUrl(replayUrl, url, capturedAt),
+  };
+}
+
+export function timelineJson(
+  { host, page }: Snapshot,
+  snapshots: readonly Snapshot[],
+  replayUrl: string,
+): z.infer<typeof timelineSchema> {
+  return {
+    sourceCode: host,
+    sourceName: host,
+    normalizedUrlGroup: page,
+    snapshots: snapshots.map(({ id, capturedAt, jobId, jobName, title, status, url }, index) => ({
+      snapshotId: id,
+      ...timesOf(capturedAt),
+      jobId,
+      jobName,
+      title,
+      statusCode: status,
+      compareFromSnapshotId: snapshots[index - 1]?.id ?? null,
+      browseUrl: browseUrl(replayUrl, url, capturedAt),
+    })),
+  };
+}
+
+function timesOf(capturedAt: Date): { captureDate: string; captureTimestamp: string } {
+  const captureTimestamp = capturedAt.toISOString();
+  return { captureDate: captureTimestamp.slice(0, 10), captureTimestamp };
+}
+
+export const browseUrl = (replayUrl: string, url: string, capturedAt: Date): string | null =>
+  replayUrl === "" ? null : `${replayUrl}/${timestampOf(capturedAt)}/${url}`;

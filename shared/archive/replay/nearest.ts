@@ -1,0 +1,42 @@
+/** Finds the capture of a URL that is nearest in time. */
+import { normalizeUrl, urlHash } from "../../crawl/urls/normalize-url.ts";
+import type { Queryable } from "../../platform/database/database.ts";
+
+export interface NearestCapture {
+  id: number;
+  /** That answered, after redirects. */
+  finalUrl: string;
+  capturedAt: Date;
+  mimeType: string | null;
+  /** Whether it is the URL that was asked for which answered, and not one that it redirected to. */
+  direct: boolean;
+}
+
+/**
+ * @param jobId number of the job whose captures count; those of all where left out
+ * @returns the nearest first; of equally near ones the newer
+ */
+export async function nearestCaptures(
+  sql: Queryable,
+  url: string,
+  at: Date,
+  { jobId, limit = 1 }: { jobId?: string | undefined; limit?: number } = {},
+): Promise<NearestCapture[]> {
+  const hash = Buffer.from(urlHash(normalizeUrl(url)), "hex");
+  const ofJob =
+    jobId === undefined
+      ? sql`true`
+      : sql`c.job_id = (select id from jobs where number::text = ${jobId} or id::text = ${jobId})`;
+  const side = (column: string, later: boolean) => sql`
+    (select c.id, c.final_url, c.final_url_hash, c.fetched_at, c.mime_type from captures c
+    where ${sql(column)} = ${hash} and c.warc_key is not null and ${ofJob}
+      and ${column === "c.url_hash" ? sql`true` : sql`c.final_url_hash <> c.url_hash`}
+      and ${later ? sql`c.fetched_at >= ${at}` : sql`c.fetched_at < ${at}`}
+    order by c.fetched_at ${later ? sql`asc` : sql`desc`} limit ${limit})`;
+  return await sql<NearestCapture[]>`
+    select id, final_url as "finalUrl", fetched_at as "capturedAt", mime_type as "mimeType",
+      final_url_hash = ${hash} as direct
+    from (${side("c.url_hash", true)} union all ${side("c.url_hash", false)}
+      union all ${side("c.final_url_hash", true)} union all ${side("c.final_url_hash", false)}) found
+    order by abs(extract(epoch from fetched_at - ${at})), fetched_at desc, id desc limit ${limit}`;
+}

@@ -1,0 +1,95 @@
+/**
+ * Captures of HTML pages as snapshots: what one is of, and which others there are of its page. A page is scheme, host
+ * and path; captures that only used an earlier answer again are not counted a second time.
+ */
+import type { Queryable } from "../../platform/database/database.ts";
+
+export interface Snapshot {
+  id: number;
+  jobId: number;
+  jobName: string;
+  /** That answered. */
+  url: string;
+  /** Scheme, host and path. */
+  page: string;
+  /** Of the URL: pages belong to their host. */
+  host: string;
+  capturedAt: Date;
+  status: number;
+  mimeType: string | null;
+  title: string | null;
+  language: string | null;
+}
+
+/** Whether the capture `c` is one: the archive holds what was sent, and it is HTML. */
+const isSnapshot = (sql: Queryable) => sql`
+  c.warc_key is not null and c.reused_from is null and c.mime_type like '%html%'`;
+
+const columns = (sql: Queryable) => sql`
+  c.id, j.number as "jobId", j.kind || '-' || to_char(j.created_at at time zone 'UTC', 'YYYYMMDD') as "jobName", c.final_url as url,
+  page_of(c.final_url) as page, split_part(split_part(c.final_url, '/', 3), '@', -1) as host,
+  c.fetched_at as "capturedAt", c.status_code as status,
+  c.mime_type as "mimeType", left(c.title, 1000) as title, c.language`;
+
+export async function readSnapshot(
+  sql: Queryable,
+  id: number,
+): Promise<(Snapshot & { snippet: string | null }) | undefined> {
+  const [found] = await sql<(Snapshot & { snippet: string | null })[]>`
+    select ${columns(sql)}, (select left(d.content, ${SNIPPET_CHARACTERS}) from documents d
+      where d.generation_id = j.generation_id and d.url_hash = c.final_url_hash and d.capture_id = c.id) as snippet
+    from captures c join jobs j on j.id = c.job_id
+    where c.id = ${id} and ${isSnapshot(sql)}`;
+  return found;
+}
+
+const SNIPPET_CHARACTERS = 280;
+
+/** Of a page, oldest first. */
+export async function readTimeline(sql: Queryable, page: string, limit: number): Promise<Snapshot[]> {
+  const newest = await sql<Snapshot[]>`
+    select ${columns(sql)} from captures c join jobs j on j.id = c.job_id
+    where ${isOfPage(sql, page)} and ${isSnapshot(sql)}
+    order by c.fetched_at desc, c.id desc limit ${limit}`;
+  return newest.reverse();
+}
+
+const isOfPage = (sql: Queryable, page: string) => sql`
+  hashtextextended(page_of(c.final_url), 0) = hashtextextended(${page}::text, 0) and page_of(c.final_url) = ${page}`;
+
+/** @param onlyHtml whether captures of other types, at the same page, do not count */
+export async function readLatest(
+  sql: Queryable,
+  page: string,
+  onlyHtml: boolean,
+): Promise<Pick<Snapshot, "id" | "capturedAt" | "mimeType"> | undefined> {
+  const [found] = await sql<Pick<Snapshot, "id" | "capturedAt" | "mimeType">[]>`
+    select c.id, c.fetched_at as "capturedAt", c.mime_type as "mimeType" from captures c
+    where ${isOfPage(sql, page)} and c.warc_key is not null and c.reused_from is null
+      and ${onlyHtml ? isSnapshot(sql) : sql`true`}
+    order by c.status_code between 200 and 299 desc, c.fetched_at desc, c.id desc limit 1`;
+  return found;
+}
+
+export interface ArchiveTotals {
+  snapshots: number;
+  pages: number;
+  hosts: number;
+  latest: Date | null;
+}
+
+/** Reads every snapshot: for whoever keeps the answer for a while. */
+export async function countArchive(sql: Queryable): Promise<ArchiveTotals> {
+  const [totals] = await sql<ArchiveTotals[]>`
+    select count(*) as snapshots, count(distinct hashtextextended(page_of(c.final_url), 0)) as pages,
+      count(distinct split_part(split_part(c.final_url, '/', 3), '@', -1)) as hosts, max(c.fetched_at) as latest
+    from captures c where ${isSnapshot(sql)}`;
+  return totals as ArchiveTotals;
+}
+
+/** Jobs by state. */
+export async function countJobs(sql: Queryable): Promise<Record<string, number>> {
+  const rows = await sql<{ status: string; count: number }[]>`
+    select status, count(*) as count from jobs group by status`;
+  return Object.fromEntries(rows.map(({ status, count }) => [status, count]));
+}

@@ -1,0 +1,279 @@
+import { brotliCompressSync, gzipSync, zstdCompressSync } from "node:zlib";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { StreamApi } from "../../../../functions/adapters/api/stream-api.ts";
+import { callApi, callStreamApi } from "../../../services/api.ts";
+import { encodeAs } from "../../../sites/legacy-encoding.ts";
+import { type ArchiveSetup, archiveSetup } from "../../archive/archive-setup.ts";
+import { http, record } from "../../archive/warc-records.ts";
+
+let setup: ArchiveSetup;
+let api: StreamApi;
+const REPLAY = "https://replay.test";
+let jobId: number;
+
+const HTML = "Content-Type: text/html\r\n";
+const page = (title: string): string =>
+  `<html lang=en><title>${title}</title><p>${title}, seen from the sea.</p></html>`;
+const at = (date: string, title: string, url = "http://example.org/page") =>
+  record(http(page(title)), { url, date: `${date}T10:00:00Z` });
+
+beforeAll(async () => {
+  setup = await archiveSetup({ ARCHIVE__REPLAY_URL: REPLAY, ARCHIVE__CORS_ORIGINS: "https://front.test" });
+  ({ api } = await import("../../../../functions/snapshots-api/handler.ts"));
+  jobId = await setup.importRecords([
+    at("2026-01-01", "first"),
+    at("2026-02-01", "second", "http://example.org/page?from=mail"),
+    at("2026-03-01", "third"),
+    record(http("gone", HTML, "404 Not Found"), { url: "http://example.org/page", date: "2026-04-01T00:00:00Z" }),
+    record(http("{}", "Content-Type: application/json\r\n"), { url: "http://example.org/data" }),
+    record(http(page("other")), { url: "http://other.example/" }),
+  ]);
+});
+afterAll(() => setup.close());
+
+const get = (path: string, headers: Record<string, string> = {}) => callApi(api, { path, headers });
+const raw = async (url: string, headers: Record<string, string> = {}) =>
+  await get(`/api/snapshots/raw/${await setup.captureOf(url)}`, headers);
+
+describe("what is told of the archive", () => {
+  it("is its jobs and snapshots", async () => {
+    const { status, body, headers } = await get("/api/health");
+    expect({ status, body }).toEqual({
+      status: 200,
+      body: { status: "ok", checks: { db: "ok", jobs: { indexed: 1 }, snapshots: { total: 5 } } },
+    });
+    expect(headers["cache-control"]).toBe("no-store");
+  });
+
+  it("are its totals", async () => {
+    const { body, headers } = await get("/api/stats");
+    expect(body).toEqual({
+      snapshotsTotal: 5,
+      pagesTotal: 2,
+      sourcesTotal: 2,
+      latestCaptureDate: "2026-04-01",
+      latestCaptureAgeDays: expect.any(Number),
+    });
+    expect(headers["cache-control"]).toBe("public, max-age=300");
+  });
+});
+
+describe("a snapshot", () => {
+  it("has the fields of the interface", async () => {
+    const id = await setup.captureOf("http://example.org/page?from=mail");
+    const { status, body } = await get(`/api/snapshot/${id}`);
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      id,
+      title: "second",
+      sourceCode: "example.org",
+      sourceName: "example.org",
+      language: "en",
+      captureDate: "2026-02-01",
+      captureTimestamp: "2026-02-01T10:00:00.000Z",
+      jobId,
+      originalUrl: "http://example.org/page?from=mail",
+      snippet: expect.stringContaining("seen from the sea"),
+      mimeType: "text/html",
+      statusCode: 200,
+      rawSnapshotUrl: `/api/snapshots/raw/${id}`,
+      browseUrl: `${REPLAY}/20260201100000/http://example.org/page?from=mail`,
+    });
+  });
+
+  it("is told once: who has it already gets 304, and who asks for the head gets no body", async () => {
+    const path = `/api/snapshot/${await setup.captureOf("http://example.org/page?from=mail")}`;
+    const { headers } = await get(path);
+    const again = await get(path, { "If-None-Match": `W/${headers["etag"]}` });
+    expect([again.status, again.body]).toEqual([304, undefined]);
+    expect((await get(path, { "If-None-Match": '"other"' })).status).toBe(200);
+    const head = await callApi(api, { method: "HEAD", path });
+    expect([head.status, head.body, head.headers["etag"]]).toEqual([200, undefined, headers["etag"]]);
+  });
+
+  it("is nothing else: a capture of another type, an unknown id, what is no id", async () => {
+    for (const id of [await setup.captureOf("http://example.org/data"), 999_999, "x", "-1", "1.5", "1e99"]) {
+      for (const path of [
+        `snapshot/${id}`,
+        `snapshots/raw/${id}`,
+        `snapshots/${id}/timeline`,
+        `snapshots/${id}/latest`,
+      ]) {
+        const { status, body } = await get(`/api/${path}`);
+        expect([path, status, body.code]).toEqual([path, 404, "NOT_FOUND"]);
+      }
+    }
+  });
+
+  it("knows the others of its page, oldest first", async () => {
+    const id = await setup.captureOf("http://example.org/page?from=mail");
+    const { body } = await get(`/api/snapshots/${id}/timeline`);
+    expect(body).toMatchObject({
+      sourceCode: "example.org",
+      normalizedUrlGroup: "http://example.org/page",
+      snapshots: [
+        { title: "first", statusCode: 200, captureDate: "2026-01-01", compareFromSnapshotId: null, jobId },
+        { title: "second", snapshotId: id },
+        { title: "third", compareFromSnapshotId: id, jobName: expect.stringMatching(/^import-\d{8}$/) },
+        { statusCode: 404, browseUrl: `${REPLAY}/20260401000000/http://example.org/page` },
+      ],
+    });
+  });
+
+  it("knows the latest good one", async () => {
+    const id = await setup.captureOf("http://example.org/page?from=mail");
+    const { body } = await get(`/api/snapshots/${id}/latest`);
+    expect(body).toEqual({
+      found: true,
+      snapshotId: expect.any(Number),
+      captureTimestamp: "2026-03-01T10:00:00.000Z",
+      mimeType: "text/html",
+    });
+    expect((await get(`/api/snapshots/${id}/latest?requireHtml=false`)).body).toEqual(body);
+  });
+});
+
+describe("what the server sent", () => {
+  it.each([
+    ["utf-8", "На берегу пустынных волн"],
+    ["utf-16le", "На берегу пустынных волн"],
+    ["windows-1251", "На берегу пустынных волн"],
+    ["koi8-r", "На берегу пустынных волн"],
+    ["iso-8859-5", "На берегу пустынных волн"],
+    ["ibm866", "На берегу пустынных волн"],
+    ["windows-1252", "Über dem Fluß liegt “Nebel”"],
+    ["iso-8859-2", "Żółta łódź płynie po rzece"],
+    ["shift_jis", "国境の長いトンネルを抜けると"],
+    ["euc-jp", "国境の長いトンネルを抜けると"],
+    ["gb18030", "床前明月光疑是地上霜"],
+    ["euc-kr", "나의 살던 고향은 꽃피는"],
+  ])("comes byte for byte in %s, with the charset as captured", async (charset, words) => {
+    const url = `http://charset.example/${charset}`;
+    const text = `<html><title>${words}</title><p>${words}</p></html>`;
+    const bytes = encodeAs(text, charset);
+    await setup.importRecords([
+      record(http(Buffer.from(bytes), `Content-Type: text/html; charset=${charset}\r\n`), { url }),
+    ]);
+    const path = `/api/snapshots/raw/${await setup.captureOf(url)}`;
+    const { answer, bytes: sent } = await callStreamApi(api, { path });
+    expect(answer.headers["content-type"]).toBe(`text/html; charset=${charset}`);
+    expect(sent).toEqual(Buffer.from(bytes));
+  });
+
+  const text = `<p>${"word ".repeat(500)}</p>`;
+  const chunked = (bytes: Buffer) =>
+    Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from("\r\n0\r\n\r\n")]);
+
+  it.each([
+    ["gzip", gzipSync(text)],
+    ["br", brotliCompressSync(text)],
+    ["zstd", zstdCompressSync(text)],
+    ["identity", Buffer.from(text)],
+  ])("comes without its coding %s, chunked or not", async (coding, bytes) => {
+    const coded = `${HTML}Content-Encoding: ${coding}\r\n`;
+    const url = `http://coded.example/${coding}`;
+    await setup.importRecords([
+      record(http(bytes, coded), { url }),
+      record(http(chunked(bytes), `${coded}Transfer-Encoding: chunked\r\n`), { url: `${url}/chunked` }),
+    ]);
+    expect((await raw(url)).body).toBe(text);
+    expect((await raw(`${url}/chunked`)).body).toBe(text);
+  });
+
+  it("runs nothing on this origin, and is kept for good", async () => {
+    const { headers } = await raw("http://other.example/");
+    expect(headers["content-security-policy"]).toMatch(/^sandbox; default-src 'none'/);
+    expect(headers["x-content-type-options"]).toBe("nosniff");
+    expect(headers["cache-control"]).toBe("public, max-age=31536000");
+    expect((await raw("http://other.example/", { "If-None-Match": headers["etag"] ?? "" })).status).toBe(304);
+  });
+
+  it("comes in ranges, and beyond the body not at all", async () => {
+    const whole = (await raw("http://other.example/")).body as string;
+    const part = await raw("http://other.example/", { Range: "bytes=6-10" });
+    expect([part.status, part.body, part.headers["content-range"]]).toEqual([
+      206,
+      whole.slice(6, 11),
+      `bytes 6-10/${whole.length}`,
+    ]);
+    expect((await raw("http://other.example/", { Range: "bytes=-7" })).body).toBe("</html>");
+    const beyond = await raw("http://other.example/", { Range: `bytes=${whole.length}-` });
+    expect([beyond.status, beyond.body.code, beyond.headers["content-range"]]).toEqual([
+      416,
+      "RANGE_NOT_SATISFIABLE",
+      `bytes */${whole.length}`,
+    ]);
+    for (const range of ["bytes=5-3", "lines=1-2", "bytes=0-1,3-4"]) {
+      expect((await raw("http://other.example/", { Range: range })).status).toBe(200);
+    }
+  });
+
+  it("says where it is not whole", async () => {
+    const url = "http://cut.example/";
+    await setup.importRecords([record(http(page("cut")), { url, fields: { "WARC-Truncated": "length" } })]);
+    expect((await raw(url)).headers["x-archive-truncated"]).toBe("true");
+  });
+
+  it("is that of the original, where the server had sent the same before", async () => {
+    const url = "http://again.example/";
+    const original = { "WARC-Refers-To-Target-URI": url, "WARC-Refers-To-Date": "2026-01-01T00:00:00Z" };
+    const revisit = { type: "revisit", fields: { "WARC-Profile": "identical-payload-digest", ...original } };
+    await setup.importRecords([
+      record(http(page("original")), { url, date: "2026-01-01T00:00:00Z" }),
+      record(http("", HTML), { url, date: "2026-02-01T00:00:00Z", ...revisit }),
+    ]);
+    expect((await raw(url)).body).toBe(page("original"));
+    const dangling = "http://dangling.example/";
+    const nowhere = { ...revisit.fields, "WARC-Refers-To-Target-URI": "http://nowhere.example/" };
+    await setup.importRecords([record(http("", HTML), { url: dangling, type: "revisit", fields: nowhere })]);
+    const answer = await raw(dangling);
+    expect([answer.status, answer.body.code]).toEqual([404, "ORIGINAL_MISSING"]);
+  });
+});
+
+describe("a time and a URL", () => {
+  const resolve = async (query: Record<string, string>) =>
+    (await get(`/api/replay/resolve?${new URLSearchParams(query)}`)).body;
+  const url = "http://example.org/page";
+
+  it.each([
+    ["20260102000000", "2026-01-01T10:00:00.000Z"],
+    ["20260228", "2026-03-01T10:00:00.000Z"],
+    ["2030", "2026-04-01T00:00:00.000Z"],
+  ])("%s: the capture nearest to it is that of %s", async (timestamp, captureTimestamp) => {
+    expect(await resolve({ url, timestamp, jobId: String(jobId) })).toEqual({
+      found: true,
+      snapshotId: expect.any(Number),
+      captureTimestamp,
+      resolvedUrl: url,
+      browseUrl: `${REPLAY}/${captureTimestamp.replace(/\D/g, "").slice(0, 14)}/${url}`,
+      mimeType: "text/html",
+    });
+  });
+
+  it("may name nothing, or be wrong", async () => {
+    const nothing = { found: false, snapshotId: null, captureTimestamp: null, resolvedUrl: null, browseUrl: null };
+    expect(await resolve({ url: "http://example.org/never" })).toEqual({ ...nothing, mimeType: null });
+    expect(await resolve({ url, jobId: "999999" })).toMatchObject(nothing);
+    for (const wrong of [
+      { url: "file:///etc/passwd" },
+      { url, timestamp: "20261345" },
+      { url, jobId: "x" },
+      { ur: url },
+    ]) {
+      expect(await resolve(wrong as Record<string, string>)).toMatchObject({ code: "VALIDATION_ERROR" });
+    }
+  });
+});
+
+describe("who may read", () => {
+  it("are pages of the configured origins", async () => {
+    const answer = await get("/api/stats", { Origin: "https://front.test" });
+    expect(answer.headers["access-control-allow-origin"]).toBe("https://front.test");
+    for (const origin of ["https://other.test", "null"]) {
+      const { headers } = await get("/api/stats", { Origin: origin });
+      expect(headers["access-control-allow-origin"]).toBeUndefined();
+      expect(headers["vary"]).toContain("origin");
+    }
+  });
+});
