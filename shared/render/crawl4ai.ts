@@ -4,7 +4,7 @@
  * page itself.
  * https://docs.crawl4ai.com/core/self-hosting/
  */
-import { randomBytes } from "node:crypto";
+import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { z } from "zod";
 import {
   CallFailed,
@@ -14,7 +14,7 @@ import {
   type JsonReply,
   jsonIfAny,
 } from "../platform/json-client.ts";
-import { COPY_SHADOW_ROOTS, LONGEST_SILENCE_MS, SHOWS_TEXT } from "./page-scripts.ts";
+import { COPY_SHADOW_ROOTS, LARGEST_DOM, LONGEST_SILENCE_MS, SHOWS_TEXT } from "./page-scripts.ts";
 import {
   type FetchedDocument,
   RenderError,
@@ -47,7 +47,6 @@ const healthSchema = z.looseObject({ version: z.string() });
 
 /** Of the answer: JSON writes a DOM of other scripts than Latin with up to three times its length. */
 const LARGEST_ANSWER = 64 * 1024 * 1024;
-const LARGEST_DOM = 20_000_000;
 /** What the server needs beside the page's own time. */
 const OVERHEAD_MS = 5_000;
 /** The function that waits ends before the server would end it, and says why. */
@@ -60,10 +59,11 @@ const LONGEST_REASON = 500;
 export function createCrawl4AiRenderer(options: Crawl4AiOptions): Renderer {
   const endpoint = new URL(`${withoutSlash(options.url)}/crawl/stream`);
   let isFit: Promise<void> | undefined;
+  let browser = 0;
   return {
     name: "crawl4ai",
     asksAgain: true,
-    async render(document, { waitFor, timeoutMs, signal, actions = [], cookies = [], window }) {
+    async render(document, { waitFor, timeoutMs, signal, jobId, actions = [], cookies = [], window }) {
       if (actions.length > 0 || cookies.length > 0 || window?.mobile) {
         const message =
           "Crawl4AI gets no actions, cookies and mobile windows from here: leave them out, or unset CRAWL4AI__URL";
@@ -77,13 +77,21 @@ export function createCrawl4AiRenderer(options: Crawl4AiOptions): Renderer {
       const limit = Math.min(timeoutMs, options.timeoutMs);
       const own = Math.min(Math.max(1000, limit - OVERHEAD_MS), LONGEST_OF_SERVER_MS - SPARE_MS);
       const mark = `data-strandline-${randomBytes(8).toString("hex")}`;
+      const asked = browser;
       const size = window && { viewport_width: window.width, viewport_height: window.height };
       const request = {
         urls: [document.url],
         browser_config: {
           type: "BrowserConfig",
           // text mode leaves out images, fonts and media, which cannot change the text
-          params: { headless: true, text_mode: true, user_agent: options.userAgent, accept_downloads: false, ...size },
+          params: {
+            headless: true,
+            text_mode: true,
+            user_agent: options.userAgent,
+            accept_downloads: false,
+            ...size,
+            ...otherBrowser(asked),
+          },
         },
         crawler_config: {
           type: "CrawlerRunConfig",
@@ -97,6 +105,7 @@ export function createCrawl4AiRenderer(options: Crawl4AiOptions): Renderer {
             page_timeout: own,
             wait_for: `js:${readiness(mark, waitFor, own)}`,
             wait_for_timeout: own + SPARE_MS,
+            geolocation: placeOf(jobId),
           },
         },
       };
@@ -104,7 +113,12 @@ export function createCrawl4AiRenderer(options: Crawl4AiOptions): Renderer {
       const limits = { timeoutMs: limit, maxBytes: LARGEST_ANSWER, signal };
       const reply = await ask({ method: "POST", url: endpoint, headers, body: request, ...limits });
       if (reply.status !== 200) throw refusal(reply);
-      return pageOf(resultOf(reply), document, mark, waitFor);
+      const result = resultOf(reply);
+      if (!result.html && BROWSER_ENDED.test(result.error_message ?? "")) {
+        browser = Math.max(browser, asked + 1);
+        throw new RenderError("RENDERER_UNAVAILABLE", "Crawl4AI's browser has ended: another one is asked for");
+      }
+      return pageOf(result, document, mark, waitFor);
     },
   };
 }
@@ -156,12 +170,33 @@ function readiness(mark: string, waitFor: string | undefined, timeoutMs: number)
     }
     if (end === "" && !(${over})) return false;
     ${COPY_SHADOW_ROOTS}
+    if (document.documentElement.outerHTML.length > ${LARGEST_DOM}) {
+      end = "large";
+      document.documentElement.replaceChildren(document.createElement("head"), document.createElement("body"));
+    }
     const [loaded] = performance.getEntriesByType("navigation");
     const url = loaded ? loaded.name : location.href;
     document.documentElement.setAttribute("${mark}", (end || "late") + " " + encodeURIComponent(url));
     return true;
   };
 })()`;
+}
+
+/**
+ * The server keeps a browser that has ended, and gives it every page of the same settings. This one changes nothing of
+ * a browser, and makes the server start another.
+ */
+const otherBrowser = (browser: number) => (browser === 0 ? {} : { user_agent_generator_config: { browser } });
+
+const BROWSER_ENDED = /\.new_(context|page): Target page, context or browser has been closed/;
+
+/**
+ * The server's browser shares cookies and storage between all pages of one locale, time zone and place. Of these the
+ * place shows the least: in what a script gets that asks for it.
+ */
+function placeOf(jobId: string = randomUUID()) {
+  const accuracy = createHash("sha256").update(jobId).digest().readUIntBE(0, 6);
+  return { type: "GeolocationConfig", params: { latitude: 0, longitude: 0, accuracy } };
 }
 
 async function ask(call: JsonCall): Promise<JsonReply> {
@@ -212,15 +247,19 @@ function resultOf({ body }: JsonReply): Result {
 }
 
 function pageOf(result: Result, document: FetchedDocument, mark: string, waitFor: string | undefined): RenderedPage {
+  const { html, redirected_url: finalUrl, response_headers: headers } = result;
   const status = result.redirected_status_code ?? result.status_code ?? document.status;
+  if (status === 403 && headers?.["content-type"] === undefined && html?.includes(">URL blocked<")) {
+    const why = "Crawl4AI's own guard did not let the page through: a host is private, or could not be reached";
+    throw new RenderError("RENDER_FAILED", why, { retryable: true });
+  }
   if (status >= 400 && status !== document.status) {
     const why = `The site answered ${status} when Crawl4AI asked it again`;
-    const siteAnswer = { status, headers: Object.entries(result.response_headers ?? {}) };
+    const siteAnswer = { status, headers: Object.entries(headers ?? {}) };
     throw new RenderError("RENDER_FAILED", why, { retryable: status === 429 || status >= 500, siteAnswer });
   }
-  const { html, redirected_url: finalUrl } = result;
   if (!html) throw failureOf(result.error_message);
-  const found = new RegExp(` ${mark}="(ready|late|invalid) ([^"]*)"`).exec(html);
+  const found = new RegExp(` ${mark}="(ready|late|invalid|large) ([^"]*)"`).exec(html);
   const [, end, encoded = ""] = found ?? [];
   const loadedUrl = found ? decodeURIComponent(encoded) : finalUrl;
   // what the browser followed is another page
@@ -228,7 +267,12 @@ function pageOf(result: Result, document: FetchedDocument, mark: string, waitFor
     return { html: null, navigations: [loadedUrl], shortcoming: null };
   }
   if (found === null) throw failureOf(result.error_message);
-  if (html.length > LARGEST_DOM) throw new RenderError("RENDER_TOO_LARGE", `The DOM is over ${LARGEST_DOM} characters`);
+  const type = headers?.["content-type"] ?? "text/html";
+  if (!/^text\/|xml/i.test(type)) {
+    throw new RenderError("RENDER_FAILED", `The site answered ${type} when Crawl4AI asked it again`);
+  }
+  if (end === "large" || html.length > LARGEST_DOM)
+    throw new RenderError("RENDER_TOO_LARGE", `The DOM is over ${LARGEST_DOM} characters`);
   const dom = html.slice(0, found.index) + html.slice(found.index + found[0].length);
   return { html: dom, navigations: [], shortcoming: waitFor === undefined ? null : missed(end, waitFor) };
 }

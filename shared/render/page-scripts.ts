@@ -10,6 +10,9 @@ export const onlyLoads = (text: string): boolean => LOADS.test(text);
 /** For a page that has loaded without a word. */
 export const LONGEST_SILENCE_MS = 5_000;
 
+/** UTF-16 code units of HTML. */
+export const LARGEST_DOM = 20_000_000;
+
 /** An expression: the beginning of the page's text, shadow roots included. */
 export const SHOWN_TEXT = `(() => {
   const text = document.body ? document.body.innerText : "";

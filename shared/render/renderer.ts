@@ -44,6 +44,8 @@ export interface RenderOptions {
   timeoutMs: number;
   /** Sent with requests to the document's own host, and to no other. */
   headers: Readonly<Record<string, string>>;
+  /** Cookies and storage that pages leave behind are seen by no page of another job, or by no other page at all. */
+  jobId?: string | undefined;
   cookies?: readonly PageCookie[] | undefined;
   window?: PageWindow | undefined;
   actions?: readonly PageAction[] | undefined;

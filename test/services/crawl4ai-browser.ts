@@ -1,17 +1,18 @@
 /**
  * A stand-in for Crawl4AI's server that has a browser: the packaged Chromium does with a page what the library of
- * version 0.9.2 does, as far as the client asks for it. Like the server's, its browser shares cookies between pages
- * and follows where they lead.
+ * version 0.9.2 does, as far as the client asks for it. Like the server's, its browser shares cookies between pages of
+ * one place and follows where they lead.
  */
 import { once } from "node:events";
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
-import puppeteer, { type Browser, type HTTPResponse, type Page as PuppeteerPage } from "puppeteer-core";
+import puppeteer, { type BrowserContext, type HTTPResponse, type Page as PuppeteerPage } from "puppeteer-core";
 import { chromiumBinary } from "../../shared/render/chromium/binary.ts";
 import { CRAWL4AI_TOKEN, CRAWL4AI_VERSION, RECORDED, resultLine } from "./crawl4ai-server.ts";
 
 interface Params {
+  geolocation: { params: { accuracy: number } };
   page_timeout: number;
   wait_for: string;
   wait_for_timeout: number;
@@ -34,12 +35,19 @@ export async function crawl4AiBrowser(): Promise<Crawl4AiBrowser> {
     args: ["--no-sandbox", "--no-zygote", "--disable-gpu"],
     pipe: true,
   });
+  const contexts = new Map<number, Promise<BrowserContext>>();
+  const contextAt = ({ geolocation: { params } }: Params): Promise<BrowserContext> => {
+    const context = contexts.get(params.accuracy) ?? browser.createBrowserContext();
+    contexts.set(params.accuracy, context);
+    return context;
+  };
   const server = createServer(async (request, response) => {
     const answer = (status: number, body: unknown) => response.writeHead(status).end(`${JSON.stringify(body)}\n`);
     if (request.url === "/health") return answer(200, { status: "ok", version: CRAWL4AI_VERSION });
     if (request.headers.authorization !== `Bearer ${CRAWL4AI_TOKEN}`) return answer(401, RECORDED.noToken.body);
     const { urls, browser_config, crawler_config } = await bodyOf(request);
-    const crawling = crawled(browser, urls[0] ?? "", browser_config.params, crawler_config.params);
+    const { params } = crawler_config;
+    const crawling = crawled(await contextAt(params), urls[0] ?? "", browser_config.params, params);
     await crawling.then(
       (result) => answer(200, result),
       () => answer(500, RECORDED.failed.body),
@@ -68,12 +76,12 @@ async function bodyOf(request: IncomingMessage) {
 }
 
 async function crawled(
-  browser: Browser,
+  context: BrowserContext,
   url: string,
   { user_agent: userAgent, text_mode: textMode }: BrowserParams,
   params: Params,
 ): Promise<object> {
-  const page = await browser.newPage();
+  const page = await context.newPage();
   page.on("dialog", (dialog) => void dialog.dismiss());
   const { hostname } = new URL(url);
   try {
@@ -90,7 +98,7 @@ async function crawled(
     const html = await contentOf(page);
     return resultLine(url, { html, status: response?.status() ?? 200, redirectedUrl: page.url() });
   } finally {
-    const pages = await browser.pages();
+    const pages = await context.pages();
     const opened = pages.filter((each) => each !== page && each.url().includes(hostname));
     await Promise.all([page, ...opened].map((each) => each.close().catch(() => undefined)));
   }

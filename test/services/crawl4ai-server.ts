@@ -11,12 +11,13 @@ export const CRAWL4AI_TOKEN = "token-of-the-stand-in";
 export interface StandInPage {
   html?: string;
   /** How the function that was sent as `wait_for` would have ended; null: it could not be run. */
-  ends?: "ready" | "late" | "invalid" | null;
+  ends?: "ready" | "late" | "invalid" | "large" | null;
   /** The document in the browser at the end; the URL that was asked for where not given. */
   documentUrl?: string;
   /** `location.href` at the end. */
   redirectedUrl?: string;
   status?: number;
+  headers?: Readonly<Record<string, string>>;
   success?: boolean;
   error?: string;
 }
@@ -29,7 +30,9 @@ export const RECORDED = {
   privateTarget: { status: 400, body: { detail: "URL blocked (SSRF protection): URL blocked" } },
   forbiddenField: {
     status: 400,
-    body: { detail: "Rejected config: field 'js_code' is not permitted on CrawlerRunConfig from an untrusted request" },
+    body: {
+      detail: "Rejected request: field 'js_code' is not permitted on CrawlerRunConfig from an untrusted request",
+    },
   },
   malformed: {
     status: 422,
@@ -40,6 +43,20 @@ export const RECORDED = {
   antiBot:
     "Blocked by anti-bot protection: Structural: minimal_text, no_content_elements, script_heavy_shell " +
     "(184 bytes, 2 chars visible)",
+  /** The server's own proxy, where a host does not resolve, cannot be reached or is private. */
+  blockedByGuard: {
+    html:
+      '<html><head><meta name="color-scheme" content="light dark"></head><body><pre style="word-wrap: break-word; ' +
+      'white-space: pre-wrap;">URL blocked</pre></body></html>',
+    status: 403,
+    headers: { "content-length": "11" },
+    success: false,
+    error: "Blocked by anti-bot protection: HTTP 403 with HTML content (162 bytes)",
+  },
+  /** Of every page, once the server's Chromium has ended: `/health` stays well, and no other one is started. */
+  browserEnded:
+    "Unexpected error in _crawl_web at line 613 in _crawl_web (crawl4ai/async_crawler_strategy.py):\n" +
+    "Error: Browser.new_context: Target page, context or browser has been closed",
   waitFailed:
     "Unexpected error in _crawl_web at line 994 in _crawl_web (crawl4ai/async_crawler_strategy.py):\n" +
     "Error: Wait condition failed: Timeout after 3000ms waiting for selector '#never'",
@@ -52,9 +69,15 @@ export interface StandIn {
   requests: ReceivedRequest[];
 }
 
+interface Asked {
+  urls: string[];
+  browser_config: { params: { user_agent_generator_config?: unknown } };
+  crawler_config: { params: { wait_for: string } };
+}
+
 /** @param page what becomes of a page, or the answer to the whole call */
 export async function crawl4AiServer(
-  page: (url: string) => Outcome | Promise<Outcome>,
+  page: (url: string, asked: Asked) => Outcome | Promise<Outcome>,
   { version = CRAWL4AI_VERSION }: { version?: string | null } = {},
 ): Promise<StandIn> {
   return await httpDouble(async (request) => {
@@ -62,14 +85,11 @@ export async function crawl4AiServer(
       return { body: { status: "ok", timestamp: 1795895404.12, ...(version === null ? {} : { version }) } };
     }
     if (request.headers["authorization"] !== `Bearer ${CRAWL4AI_TOKEN}`) return RECORDED.noToken;
-    const { urls, crawler_config } = request.body as {
-      urls: string[];
-      crawler_config: { params: { wait_for: string } };
-    };
-    const [url = ""] = urls;
-    const outcome = await page(url);
+    const asked = request.body as Asked;
+    const [url = ""] = asked.urls;
+    const outcome = await page(url, asked);
     if ("answer" in outcome) return outcome.answer;
-    const lines = [resultOf(url, outcome, crawler_config.params.wait_for), { status: "completed" }];
+    const lines = [resultOf(url, outcome, asked.crawler_config.params.wait_for), { status: "completed" }];
     const body = lines.map((line) => `${JSON.stringify(line)}\n`).join("");
     return { headers: { "content-type": "application/x-ndjson" }, body };
   });
@@ -82,10 +102,12 @@ function resultOf(url: string, page: StandInPage, waitFor: string): object {
   return resultLine(url, { ...page, html: html.replace("<html", `<html${mark}`), redirectedUrl });
 }
 
+const HTML_HEADERS = { "content-type": "text/html; charset=utf-8" };
+
 /** The line of one URL. */
 export function resultLine(
   url: string,
-  { html = "", success = true, status = 200, error = "", redirectedUrl = url }: StandInPage,
+  { html = "", success = true, status = 200, headers = HTML_HEADERS, error = "", redirectedUrl = url }: StandInPage,
 ): object {
   const reached = html !== "";
   return {
@@ -101,7 +123,7 @@ export function resultLine(
     metadata: null,
     error_message: error,
     session_id: null,
-    response_headers: reached ? { "content-type": "text/html; charset=utf-8" } : null,
+    response_headers: reached ? headers : null,
     status_code: reached ? status : null,
     redirected_url: reached ? redirectedUrl : null,
     redirected_status_code: reached ? status : null,

@@ -63,7 +63,7 @@ export async function startSite(
   const requests: RequestLogEntry[] = [];
   watchArrivals();
   const server = createServer((request, response) => {
-    const path = request.url ?? "/";
+    const path = inOriginForm(request.url ?? "/");
     const { method = "GET", headers, rawHeaders } = request;
     requests.push({ method, path, at: Date.now(), since: notArrivedBefore(), headers, rawHeaders });
     const route = table.get(path) ?? table.get(path.split("?", 1)[0] ?? "") ?? fallback;
@@ -89,6 +89,9 @@ export async function startSite(
     [Symbol.asyncDispose]: close,
   };
 }
+
+/** Servers take the absolute form of proxies' requests as well (RFC 9112, 3.2.2). */
+const inOriginForm = (target: string): string => target.replace(/^http:\/\/[^/?]*\/?/i, "/");
 
 async function respond(
   answer: SiteAnswer | RawAnswer,

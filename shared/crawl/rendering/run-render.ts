@@ -116,6 +116,7 @@ export async function runRenderTask(
         : await renderThrough(dependencies, claim, {
             waitFor: claim.config.wait_for,
             timeoutMs,
+            jobId: task.jobId,
             headers: claim.config.headers,
             cookies: claim.config.cookies,
             window: windowOf(claim.config),

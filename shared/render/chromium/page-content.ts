@@ -1,6 +1,6 @@
 /** Reads an open page: whether it is ready, and its DOM. */
 
-import { COPY_SHADOW_ROOTS, SHOWS_TEXT } from "../page-scripts.ts";
+import { COPY_SHADOW_ROOTS, LARGEST_DOM, SHOWS_TEXT } from "../page-scripts.ts";
 import { RenderError } from "../renderer.ts";
 import type { OpenPage } from "./page.ts";
 
@@ -8,8 +8,6 @@ const LOOK_EVERY_MS = 100;
 /** For one look into the page, while its own scripts may be busy. */
 const LOOK_TIMEOUT_MS = 2_000;
 const READ_TIMEOUT_MS = 5_000;
-/** UTF-16 code units. */
-const LARGEST_DOM = 20_000_000;
 
 /**
  * Waits until something matches the selector.

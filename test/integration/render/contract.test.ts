@@ -9,7 +9,7 @@ import { createCrawl4AiRenderer } from "../../../shared/render/crawl4ai.ts";
 import { RenderError, type RenderErrorCode, type Renderer } from "../../../shared/render/renderer.ts";
 import { crawl4AiBrowser } from "../../services/crawl4ai-browser.ts";
 import { CRAWL4AI_TOKEN } from "../../services/crawl4ai-server.ts";
-import { type Site, startSite } from "../../sites/site.ts";
+import { html, type Site, startSite } from "../../sites/site.ts";
 import { documentOf, testChromium } from "./chromium/browser.ts";
 
 interface Page {
@@ -184,8 +184,8 @@ beforeEach(() => {
 });
 
 /** What became of it: the DOM, where else it leads, and a code. */
-async function outcomeOf(renderer: Renderer, { html, waitFor, timeoutMs = 20_000 }: Page) {
-  const body = html.replace(/^(?!<!doctype)/i, "<!doctype html>");
+async function outcomeOf(renderer: Renderer, { html: source, waitFor, timeoutMs = 20_000 }: Page) {
+  const body = source.replace(/^(?!<!doctype)/i, "<!doctype html>");
   site.route({ "/page": { headers: { "content-type": "text/html; charset=utf-8" }, body } });
   const document = documentOf(`${site.origin}/page`, body);
   try {
@@ -215,6 +215,21 @@ describe.each(["chromium", "crawl4ai"] as const)("%s: a page that", (name) => {
     expect(forbidden.filter((path) => !asks.includes(path))).toEqual([]);
     expect(site.paths().filter((path) => path === "/page")).toHaveLength(renderers[name].asksAgain ? 1 : 0);
   });
+});
+
+test.each(["chromium", "crawl4ai"] as const)("%s: what a page leaves behind is seen by no other job", async (name) => {
+  const kept = "document.cookie + localStorage.getItem('kept')";
+  const leaves = scripted(`document.cookie = "kept=1"; localStorage.setItem("kept", "1"); ${show("left something")}`);
+  const looks = scripted(`document.querySelector("main").textContent = "there is " + ${kept}`);
+  site.route({ "/leaves": html(leaves), "/looks": html(looks) });
+  const pageOf = async (path: string, body: string, jobId: string) => {
+    const document = documentOf(`${site.origin}${path}`, body);
+    return await renderers[name].render(document, { timeoutMs: 20_000, headers: {}, jobId });
+  };
+  expect((await pageOf("/leaves", leaves, "one")).html).toContain("left something");
+  const other = (await pageOf("/looks", looks, "another")).html;
+  // Crawl4AI has set a cookie of its own
+  expect(other).toMatch(/there is (cookiesEnabled=true)?null/);
 });
 
 test.each([

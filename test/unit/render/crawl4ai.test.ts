@@ -19,6 +19,8 @@ const DOCUMENT = {
 };
 const HTML = '<!DOCTYPE html><html lang="en"><body><p>rendered</p></body></html>';
 
+const failed = (error: string): StandInPage => ({ success: false, error });
+
 type Outcome = StandInPage | { answer: Parameters<typeof answerWith>[0] };
 const answerWith = (
   answer: Extract<ReturnType<Parameters<typeof crawl4AiServer>[0]>, { answer: unknown }>["answer"],
@@ -79,7 +81,10 @@ test.each([
   const script = body?.crawler_config.params.wait_for.slice("js:".length);
   const run = new Function("document", "performance", `return ${script}`);
   const attributes: Record<string, string> = {};
-  const root = { setAttribute: (name: string, value: string) => Object.assign(attributes, { [name]: value }) };
+  const root = {
+    outerHTML: "<html></html>",
+    setAttribute: (name: string, value: string) => Object.assign(attributes, { [name]: value }),
+  };
   const document = {
     body: { innerText: "some text" },
     documentElement: root,
@@ -104,6 +109,67 @@ test("the job's own headers are not sent, since Crawl4AI would show them to ever
   await rendering;
   expect(JSON.stringify(requests)).not.toContain("x-secret");
 });
+
+test("pages of one job share a place in the server's browser, by which it tells contexts apart, and others do not", async () => {
+  const placeOf = async (jobId: string | undefined) => {
+    const { rendering, requests } = await render({ html: HTML }, { jobId });
+    await rendering;
+    const body = requests[1]?.body as { crawler_config: { params: { geolocation?: { params: unknown } } } } | undefined;
+    return body?.crawler_config.params.geolocation;
+  };
+  const place = { type: "GeolocationConfig", params: { latitude: 0, longitude: 0, accuracy: expect.any(Number) } };
+  const [one, again, other] = [await placeOf("job-1"), await placeOf("job-1"), await placeOf("job-2")];
+  expect(one).toEqual(place);
+  expect(again).toEqual(one);
+  expect(other).toEqual(place);
+  expect(other).not.toEqual(one);
+  // nobody's page shares with nobody
+  expect(await placeOf(undefined)).not.toEqual(await placeOf(undefined));
+});
+
+test.each(["Browser.new_context", "BrowserContext.new_page"])(
+  "a server whose browser has ended (%s) is asked for another one",
+  async (call) => {
+    const asked: unknown[] = [];
+    const server = await crawl4AiServer((_url, { browser_config }) => {
+      const { user_agent_generator_config: which } = browser_config.params;
+      asked.push(which);
+      if (which === undefined) return failed(RECORDED.browserEnded.replace("Browser.new_context", call));
+      return { html: HTML };
+    });
+    const options = { url: server.url, token: CRAWL4AI_TOKEN, timeoutMs: 60_000, userAgent: "strandline/test" };
+    const renderer = createCrawl4AiRenderer(options);
+    const page = () => renderer.render(DOCUMENT, { headers: {}, timeoutMs: 5_000 });
+    const ended = { code: "RENDERER_UNAVAILABLE", retryable: true, message: expect.stringContaining("browser") };
+    // both were under way in the browser that ended: there is one other
+    const [first, second] = await Promise.allSettled([page(), page()]);
+    expect([first, second]).toMatchObject([{ reason: ended }, { reason: ended }]);
+    expect(await page()).toMatchObject({ html: HTML });
+    expect(asked).toEqual([undefined, undefined, { browser: 1 }]);
+  },
+);
+
+test("a host that the server's own guard did not let through is no answer of the site", async () => {
+  const { rendering } = await render({ ...RECORDED.blockedByGuard, ends: null });
+  await expect(rendering).rejects.toMatchObject({
+    code: "RENDER_FAILED",
+    message: expect.stringContaining("guard"),
+    retryable: true,
+    siteAnswer: undefined,
+  });
+});
+
+test.each(["application/pdf", "image/png", "application/zip"])(
+  "%s in answer to the second request is not taken for the page",
+  async (type) => {
+    const { rendering } = await render({ html: HTML, headers: { "content-type": `${type}; x=y` } });
+    await expect(rendering).rejects.toMatchObject({
+      code: "RENDER_FAILED",
+      message: expect.stringContaining(type),
+      retryable: false,
+    });
+  },
+);
 
 test("a page that it was led away from has no DOM, and tells where to", async () => {
   const elsewhere = { html: HTML, documentUrl: "https://other.test/" };
@@ -152,7 +218,6 @@ test.each([
   });
 });
 
-const failed = (error: string): StandInPage => ({ success: false, error });
 test.each([
   ["is overloaded", answerWith({ status: 429, body: { detail: "Too Many Requests" } }), "RENDERER_UNAVAILABLE", true],
   ["fails as a whole", answerWith(RECORDED.failed), "RENDERER_UNAVAILABLE", true],
@@ -185,6 +250,7 @@ test.each([
     true,
   ],
   ["sends too large a DOM", { html: `<html><body>${"x".repeat(20_000_001)}</body></html>` }, "RENDER_TOO_LARGE", false],
+  ["found the DOM too large", { html: "<html><body></body></html>", ends: "large" }, "RENDER_TOO_LARGE", false],
   ["sends 89 MB", answerWith({ body: "x".repeat(89_000_000) }), "RENDER_TOO_LARGE", false],
 ] satisfies [string, Outcome, string, boolean][])(
   "a server that %s is told by its code",
