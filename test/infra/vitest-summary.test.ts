@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { summarize } from "../../checks/vitest-summary.ts";
+import { listFailures, summarize } from "../../checks/vitest-summary.ts";
 
 const file = (status: string, ...tests: string[]) => ({
   status,
@@ -39,4 +39,26 @@ test("several runs are counted together, and each must have run tests", () => {
   expect(summarize([run("passed", "passed"), run("passed", "skipped")])).toEqual({ passed: 3, failed: 1 });
   expect(summarize([run("passed", "passed"), { success: true, testResults: [] }])).toEqual({ passed: 2, failed: 1 });
   expect(summarize([undefined, run("passed")])).toEqual({ passed: 1, failed: 1 });
+});
+
+test("what did not pass is listed with its file and its message", () => {
+  const assertionResults = [
+    { fullName: "adds", status: "passed", failureMessages: [] },
+    {
+      fullName: "divides",
+      status: "failed",
+      failureMessages: ["AssertionError: expected 1 to be 2\n    at sums.ts:3"],
+    },
+    { fullName: "rounds", status: "skipped" },
+  ];
+  const testResults = [
+    { name: "/t/sums.test.ts", status: "failed", message: "", assertionResults },
+    { name: "/t/broken.test.ts", status: "failed", message: "Cannot find module", assertionResults: [] },
+  ];
+  expect(listFailures([undefined, { success: false, testResults }])).toEqual([
+    "failed: divides (/t/sums.test.ts)\nAssertionError: expected 1 to be 2\n    at sums.ts:3",
+    "skipped: rounds (/t/sums.test.ts)",
+    "failed: /t/broken.test.ts\nCannot find module",
+  ]);
+  expect(listFailures([{ success: true, testResults: [file("passed", "passed")] }])).toEqual([]);
 });
