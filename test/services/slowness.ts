@@ -1,24 +1,19 @@
+/** How much longer anything takes right now because others use the processors too: 1 on a machine that is free. */
+
+/** In ms of processor time: several of the scheduler's slices. */
+const SAMPLE_MS = 60;
+
 /**
- * How much less than a core of its own a test has at the moment: for bounds that hold on a machine with time for it.
+ * A limit of real time times this is one that a busy machine keeps as well. It keeps the thread for 60 ms of processor
+ * time, so call it where nothing is under way.
  */
-
-const ROUNDS = 20_000_000;
-/** What these take on one core of 2023, in ms. */
-const FREE_MS = 45;
-
-/** 1 on a free machine, 5 where everything takes five times as long. */
 export function slowness(): number {
-  return Math.max(1, calculationMs() / FREE_MS);
-}
-
-function calculationMs(): number {
   const started = performance.now();
-  let state = 1;
-  for (let round = 0; round < ROUNDS; round += 1) {
-    state ^= state << 13;
-    state ^= state >>> 17;
-    state ^= state << 5;
+  const cpu = process.cpuUsage();
+  let used = 0;
+  while (used < SAMPLE_MS) {
+    const { user, system } = process.cpuUsage(cpu);
+    used = (user + system) / 1_000;
   }
-  // used, so that it is computed
-  return performance.now() - started + (state === 0 ? 1 : 0);
+  return Math.max(1, (performance.now() - started) / used);
 }

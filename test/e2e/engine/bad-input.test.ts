@@ -1,6 +1,7 @@
 /** What is refused, over HTTP: with the name of the field, and without taking a job. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { sharedRuntime } from "../../services/shared-runtime.ts";
+import { slowness } from "../../services/slowness.ts";
 import { html, type Site, startSite } from "../../sites/site.ts";
 import { type Engine, engineOf } from "./engine.ts";
 
@@ -147,7 +148,7 @@ describe("the stream of a job that is over is its results and the stats record, 
       await records(job);
       took.push(performance.now() - started);
     }
-    expect(Math.min(...took)).toBeLessThan(2_000);
+    expect(Math.min(...took)).toBeLessThan(2_000 * slowness());
     const told = await records(job);
     expect(told.map(({ type }) => type)).toEqual(["page", "page", "page", "page", "stats"]);
     expect(told.at(-1)?.data).toMatchObject({ pages_crawled: 4, stop_reason: "completed" });

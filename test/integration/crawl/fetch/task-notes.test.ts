@@ -19,7 +19,7 @@ describe("a job's first request", () => {
     const harness = await fetchHarness();
     const before = Date.now();
     const done = harness.deliver(fetchTask({ urls: [`${site.origin}/page`], announce: true }));
-    await expect.poll(async () => [await harness.captures(), harness.notes.length], { timeout: 5000 }).toEqual([[], 1]);
+    await expect.poll(async () => [await harness.captures(), harness.notes.length]).toEqual([[], 1]);
     const [note] = harness.notes;
     expect(note?.waits).toBeNull();
     const begunAt = Date.parse(note?.begunAt ?? "");

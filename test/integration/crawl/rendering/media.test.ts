@@ -3,6 +3,7 @@ import { answerMediaRequest } from "../../../../shared/crawl/rendering/media.ts"
 import { mediaRequestSchema } from "../../../../shared/crawl/tasks/media-request.ts";
 import type { Chromium, OpenOptions } from "../../../../shared/render/chromium/browser.ts";
 import { RenderError } from "../../../../shared/render/renderer.ts";
+import { slowness } from "../../../services/slowness.ts";
 import { html, startSite } from "../../../sites/site.ts";
 import { fetchHarness } from "../fetch/harness.ts";
 
@@ -50,6 +51,6 @@ test.each([
   await dependencies.hosts.applySettings(site.host, { ...NO_LIMITS, blocked: true }, 1);
   const blockedAt = performance.now();
   await outcome;
-  expect(performance.now() - blockedAt).toBeLessThan(2_000);
+  expect(performance.now() - blockedAt).toBeLessThan(2_000 * slowness());
   expect(await mayLeave?.()).toBe(false);
 });
