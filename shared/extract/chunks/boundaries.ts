@@ -1,20 +1,24 @@
 /** Finds where a text may be cut: its token pieces, and how good a cut after each of them is. */
 import type { Extraction } from "../extraction.ts";
-import { visitPieces } from "./tokens.ts";
+import { piecesOf } from "./tokens.ts";
 
 /** `inside` is a line of a code block too long for one chunk; `unwanted` breaks a code block or row that would fit. */
-export type Boundary =
-  | "section"
-  | "block"
-  | "paragraph"
-  | "line"
-  | "sentence"
-  | "row"
-  | "word"
-  | "inside"
-  | "character"
-  | "unwanted";
+export const BOUNDARY = {
+  section: 0,
+  block: 1,
+  paragraph: 2,
+  line: 3,
+  sentence: 4,
+  row: 5,
+  word: 6,
+  inside: 7,
+  character: 8,
+  unwanted: 9,
+} as const;
 
+export type Boundary = (typeof BOUNDARY)[keyof typeof BOUNDARY];
+
+/** Valid until those of the next text are asked for. */
 export interface Boundaries {
   /** Number of pieces. */
   count: number;
@@ -37,35 +41,23 @@ export function boundariesOf(
   { text, sections, blocks }: Pick<Extraction, "text" | "sections" | "blocks">,
   size: number,
 ): Boundaries {
-  const starts: number[] = [];
-  const ends: number[] = [];
-  /** Tokens before piece i, its gap included, so that a range's own first gap does not count. */
-  const before: number[] = [];
-  const after: number[] = [];
-  let total = 0;
-  visitPieces(text, (start, end, tokens, gap) => {
-    total += gap;
-    before.push(total);
-    total += tokens;
-    after.push(total);
-    starts.push(start);
-    ends.push(end);
-  });
-  const count = starts.length;
+  const { count, starts, ends, before, after } = piecesOf(text);
   const tokens = (first: number, last: number): number => (after[last] ?? 0) - (before[first] ?? 0);
-  const boundaries: Boundary[] = new Array(count);
-  const sectionEnds: number[] = new Array(count);
-  const flows: boolean[] = new Array(count);
+  const boundaries = new Uint8Array(count) as { [piece: number]: Boundary };
+  const sectionEnds = new Int32Array(count);
+  const flows = new Uint8Array(count);
 
   markSectionEnds();
   const words = wordEnds(text);
-  for (let piece = 0; piece < count; piece++) flows[piece] = sectionEnds[piece] !== piece;
+  for (let piece = 0; piece < count; piece++) flows[piece] = sectionEnds[piece] === piece ? 0 : 1;
   for (let piece = 0; piece < count; piece++) {
     boundaries[piece] =
-      sectionEnds[piece] === piece ? "section" : plainBoundary(text, ends[piece] as number, starts[piece + 1]);
+      sectionEnds[piece] === piece || piece + 1 === count
+        ? BOUNDARY.section
+        : plainBoundary(text, ends[piece] as number, starts[piece + 1] as number);
   }
   for (let piece = 0; words.size > 0 && piece < count; piece++) {
-    if (boundaries[piece] === "character" && words.has(ends[piece] as number)) boundaries[piece] = "word";
+    if (boundaries[piece] === BOUNDARY.character && words.has(ends[piece] as number)) boundaries[piece] = BOUNDARY.word;
   }
   markHeadings();
   markBlocks();
@@ -76,7 +68,7 @@ export function boundariesOf(
     tokens,
     boundaryAfter: (piece) => boundaries[piece] as Boundary,
     sectionEnd: (piece) => sectionEnds[piece] as number,
-    flowsOn: (piece) => flows[piece] as boolean,
+    flowsOn: (piece) => flows[piece] === 1,
   };
 
   function markSectionEnds(): void {
@@ -101,7 +93,8 @@ export function boundariesOf(
       const end = start + heading.length;
       while (piece < count && (ends[piece] as number) <= start) piece++;
       for (; piece < count && (ends[piece] as number) <= end; piece++) {
-        if (boundaries[piece] !== "section" && boundaries[piece] !== "character") boundaries[piece] = "inside";
+        if (boundaries[piece] !== BOUNDARY.section && boundaries[piece] !== BOUNDARY.character)
+          boundaries[piece] = BOUNDARY.inside;
       }
     }
   }
@@ -114,12 +107,13 @@ export function boundariesOf(
       while (piece < count && (starts[piece] as number) < end) piece++;
       const last = piece - 1;
       if (last < first) continue;
-      if (boundaries[last] !== "section" && boundaries[last] !== "inside") boundaries[last] = "block";
+      if (boundaries[last] !== BOUNDARY.section && boundaries[last] !== BOUNDARY.inside)
+        boundaries[last] = BOUNDARY.block;
       if (kind === "code") {
         const whole = tokens(first, last) <= size;
         for (let index = first; index < last; index++) {
-          flows[index] = false;
-          boundaries[index] = whole ? "unwanted" : insideCode(boundaries[index] as Boundary);
+          flows[index] = 0;
+          boundaries[index] = whole ? BOUNDARY.unwanted : insideCode(boundaries[index] as Boundary);
         }
       } else if (kind === "table") markRows(first, last);
     }
@@ -128,14 +122,14 @@ export function boundariesOf(
   function markRows(first: number, last: number): void {
     let rowStart = first;
     for (let index = first; index <= last; index++) {
-      flows[index] = false;
+      flows[index] = 0;
       const rowEnds = index === last || text.slice(ends[index], starts[index + 1]).includes("\n");
       if (!rowEnds) continue;
       const whole = tokens(rowStart, index) <= size;
       for (let inner = rowStart; inner < index; inner++) {
-        boundaries[inner] = whole ? "unwanted" : insideCode(boundaries[inner] as Boundary);
+        boundaries[inner] = whole ? BOUNDARY.unwanted : insideCode(boundaries[inner] as Boundary);
       }
-      if (index < last) boundaries[index] = "row";
+      if (index < last) boundaries[index] = BOUNDARY.row;
       rowStart = index + 1;
     }
   }
@@ -153,8 +147,8 @@ export function boundariesOf(
 }
 
 function insideCode(boundary: Boundary): Boundary {
-  if (boundary === "paragraph" || boundary === "line") return "row";
-  return boundary === "character" ? "character" : "inside";
+  if (boundary === BOUNDARY.paragraph || boundary === BOUNDARY.line) return BOUNDARY.row;
+  return boundary === BOUNDARY.character ? BOUNDARY.character : BOUNDARY.inside;
 }
 
 const SENTENCE_ENDS = new Set(Array.from(".!?…。！？．؟।", (mark) => mark.charCodeAt(0)));
@@ -162,16 +156,15 @@ const CLOSERS = new Set(Array.from(")]\"'»”’」』", (mark) => mark.charCod
 /** Closing marks that may stand behind the end of a sentence. */
 const MAX_CLOSERS = 3;
 
-function plainBoundary(text: string, end: number, next: number | undefined): Boundary {
-  if (next === undefined) return "section";
+function plainBoundary(text: string, end: number, next: number): Boundary {
   if (next === end) {
-    if (isWithinCharacter(text, end)) return "unwanted";
-    return /[。！？]/.test(text.charAt(end - 1)) ? "sentence" : "character";
+    if (isWithinCharacter(text, end)) return BOUNDARY.unwanted;
+    return /[。！？]/.test(text.charAt(end - 1)) ? BOUNDARY.sentence : BOUNDARY.character;
   }
   let newlines = 0;
   for (let index = end; index < next; index++) if (text.charCodeAt(index) === 10) newlines++;
-  if (newlines > 0) return newlines > 1 ? "paragraph" : "line";
-  return endsSentence(text, end) ? "sentence" : "word";
+  if (newlines > 0) return newlines > 1 ? BOUNDARY.paragraph : BOUNDARY.line;
+  return endsSentence(text, end) ? BOUNDARY.sentence : BOUNDARY.word;
 }
 
 const JOINS_BEFORE = /^(?:\p{M}|\u200d|[\u{1f3fb}-\u{1f3ff}]|[\u{e0020}-\u{e007f}])/u;

@@ -1,7 +1,7 @@
 /** Cuts a document's text into chunks that an embedder can read, along the text's own boundaries. */
 
 import type { Block, Chunk, Extraction, Section } from "../extraction.ts";
-import { type Boundaries, type Boundary, boundariesOf } from "./boundaries.ts";
+import { BOUNDARY, type Boundaries, type Boundary, boundariesOf } from "./boundaries.ts";
 
 /** All in tokens, by `estimateTokens`. */
 export interface ChunkLimits {
@@ -17,16 +17,16 @@ export interface ChunkLimits {
 
 /** What a cut is worth beside the fill it gives, which counts 0 to `FILL_WORTH`. */
 const WORTH: Record<Boundary, number> = {
-  section: 3,
-  block: 2.2,
-  paragraph: 2,
-  line: 1.6,
-  sentence: 1.5,
-  row: 1.2,
-  word: 0.6,
-  inside: 0.3,
-  character: 0,
-  unwanted: -5,
+  [BOUNDARY.section]: 3,
+  [BOUNDARY.block]: 2.2,
+  [BOUNDARY.paragraph]: 2,
+  [BOUNDARY.line]: 1.6,
+  [BOUNDARY.sentence]: 1.5,
+  [BOUNDARY.row]: 1.2,
+  [BOUNDARY.word]: 0.6,
+  [BOUNDARY.inside]: 0.3,
+  [BOUNDARY.character]: 0,
+  [BOUNDARY.unwanted]: -5,
 };
 const FILL_WORTH = 2;
 const BELOW_MINIMUM = -2;
@@ -84,8 +84,10 @@ function chooseCut(boundaries: Boundaries, first: number, from: number, { size, 
     const boundary = boundaries.boundaryAfter(last);
     // A section that still fits whole stays with what stands before it.
     const worth =
-      (boundary === "section" && tokens < size / 2 && boundaries.tokens(first, boundaries.sectionEnd(last + 1)) <= size
-        ? WORTH.paragraph
+      (boundary === BOUNDARY.section &&
+      tokens < size / 2 &&
+      boundaries.tokens(first, boundaries.sectionEnd(last + 1)) <= size
+        ? WORTH[BOUNDARY.paragraph]
         : WORTH[boundary]) +
       (FILL_WORTH * tokens) / size +
       (tokens < minimum ? BELOW_MINIMUM : 0);
@@ -106,9 +108,15 @@ function nextStart(boundaries: Boundaries, first: number, last: number, { size, 
   let word = next;
   for (let index = last; index > first && boundaries.tokens(index, last) <= allowed; index--) {
     const boundary = boundaries.boundaryAfter(index - 1);
-    if (boundary === "section" || boundary === "block" || boundary === "row" || boundary === "unwanted") break;
-    if (boundary === "sentence" || boundary === "line" || boundary === "paragraph") start = index;
-    else if (boundary === "word") word = index;
+    if (
+      boundary === BOUNDARY.section ||
+      boundary === BOUNDARY.block ||
+      boundary === BOUNDARY.row ||
+      boundary === BOUNDARY.unwanted
+    )
+      break;
+    if (boundary === BOUNDARY.sentence || boundary === BOUNDARY.line || boundary === BOUNDARY.paragraph) start = index;
+    else if (boundary === BOUNDARY.word) word = index;
   }
   return start < next ? start : word;
 }

@@ -5,31 +5,57 @@
  */
 import { LENGTH_CLASSES, LETTER_CLASSES, splitFrequencies } from "./token-splits.ts";
 
-/** Told of each piece: a stretch without white space inside; long runs come in several pieces. */
-export type PieceVisitor = (
-  start: number,
-  end: number,
-  /** Estimated, the white space before the piece not included. */
-  tokens: number,
-  /** Estimated tokens of the white space before the piece. */
-  gap: number,
-) => void;
+/**
+ * The pieces of a text: stretches without white space inside, long runs in several pieces. Arrays are longer than
+ * `count`, and valid until the next text is read: they are used again, since a page has thousands of pieces.
+ */
+export interface Pieces {
+  count: number;
+  starts: Int32Array;
+  ends: Int32Array;
+  /** Estimated tokens of the text before a piece, the white space in between included. */
+  before: Float64Array;
+  /** Estimated tokens of the text up to a piece's end. */
+  after: Float64Array;
+}
 
 /** Longer runs come in pieces of this many characters, so that they can be cut; none is more than about 12 tokens. */
 const MAX_PIECE = { latin: 16, other: 6, wordless: 1 };
 
 /** Estimates the tokens of `text`: 0 for white space alone. */
 export function estimateTokens(text: string): number {
-  let sum = 0;
-  visitPieces(text, (_start, _end, tokens, gap) => {
-    sum += tokens + gap;
-  });
-  return Math.ceil(sum);
+  const { count, after } = piecesOf(text);
+  return count === 0 ? 0 : Math.ceil(after[count - 1] as number);
 }
 
-/** Calls `visit` with the pieces of `text` in order; the estimate of a stretch is the sum over its pieces. */
-export function visitPieces(text: string, visit: PieceVisitor): void {
+const piecesWithRoomFor = (room: number): Pieces => ({
+  count: 0,
+  starts: new Int32Array(room),
+  ends: new Int32Array(room),
+  before: new Float64Array(room),
+  after: new Float64Array(room),
+});
+
+/** Room that is kept from text to text: 6 MB. */
+const MOST_KEPT = 256 * 1024;
+let kept = piecesWithRoomFor(8 * 1024);
+
+function withMoreRoom(pieces: Pieces): Pieces {
+  const more = piecesWithRoomFor(pieces.starts.length * 2);
+  more.count = pieces.count;
+  more.starts.set(pieces.starts);
+  more.ends.set(pieces.ends);
+  more.before.set(pieces.before);
+  more.after.set(pieces.after);
+  return more;
+}
+
+/** Finds the pieces of `text`, in order; the estimate of a stretch is the sum over its pieces. */
+export function piecesOf(text: string): Pieces {
   const splitting = splittingOf(text);
+  let pieces = kept;
+  let count = 0;
+  let total = 0;
   let last = 0;
   for (let start = 0; start < text.length; ) {
     const kind = kindAt(text, start);
@@ -40,23 +66,30 @@ export function visitPieces(text: string, visit: PieceVisitor): void {
     let end = start;
     do end += text.charCodeAt(end) >= 0xd800 && isPair(text, end) ? 2 : 1;
     while (end < text.length && kindAt(text, end) === kind);
-    const gap = gapTokens(text, last, start);
+    total += gapTokens(text, last, start);
     const code = text.charCodeAt(start);
     const step = isWordless(code) ? MAX_PIECE.wordless : code < 0x250 ? MAX_PIECE.latin : MAX_PIECE.other;
-    if (end - start <= step) {
-      visit(start, end, isJoint(text, start, end) ? JOINT_TOKENS : pieceTokens(text, start, end, splitting), gap);
-    } else {
-      for (let from = start; from < end; ) {
-        let to = Math.min(end, from + step);
-        const next = to < end ? text.charCodeAt(to) : 0;
-        if (next >= 0xdc00 && next <= 0xdfff) to++;
-        visit(from, to, pieceTokens(text, from, to, splitting), from === start ? gap : 0);
-        from = to;
-      }
+    const joint = end - start <= step && isJoint(text, start, end);
+    for (let from = start; from < end; ) {
+      let to = Math.min(end, from + step);
+      // no pair is cut
+      const next = to < end ? text.charCodeAt(to) : 0;
+      if (next >= 0xdc00 && next <= 0xdfff) to++;
+      if (count === pieces.starts.length) pieces = withMoreRoom(pieces);
+      pieces.starts[count] = from;
+      pieces.ends[count] = to;
+      pieces.before[count] = total;
+      total += joint ? JOINT_TOKENS : pieceTokens(text, from, to, splitting);
+      pieces.after[count] = total;
+      count++;
+      from = to;
     }
     last = end;
     start = end;
   }
+  pieces.count = count;
+  if (pieces.starts.length <= MOST_KEPT) kept = pieces;
+  return pieces;
 }
 
 const [UNKNOWN, SPACE, WORD, NUMBER, OTHER] = [0, 1, 2, 3, 4];
@@ -83,7 +116,8 @@ function kindOf(character: string): number {
 }
 
 function isPair(text: string, index: number): boolean {
-  const [high, low] = [text.charCodeAt(index), text.charCodeAt(index + 1)];
+  const high = text.charCodeAt(index);
+  const low = text.charCodeAt(index + 1);
   return high >= 0xd800 && high <= 0xdbff && low >= 0xdc00 && low <= 0xdfff;
 }
 

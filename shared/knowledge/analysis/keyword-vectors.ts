@@ -18,15 +18,34 @@ export async function keywordVectors(sql: Queryable, texts: readonly TextToAnaly
   return (await wordsOf(sql, texts)).map(vectorOf);
 }
 
+/** Where the lexemes of one text stand: lists, each entry with the entry behind it. Used again for each text. */
+let positions = new Int32Array(4_096);
+let following = new Int32Array(4_096);
+let bytes = Buffer.allocUnsafe(64 * 1_024);
+/** Of the text that is worked on. */
+let mark = 0;
+
+/** Bytes, since a text has hundreds of lexemes: strings put together bit by bit cost more than all else here. */
 function vectorOf(sequence: readonly Word[]): string {
   const found: Lexeme[] = [];
+  let entries = 0;
+  let room = 0;
+  mark++;
   const add = (lexeme: Lexeme, position: number): void => {
-    if (lexeme.of === sequence) lexeme.positions += `,${position}`;
-    else {
-      lexeme.of = sequence;
-      lexeme.positions = `${position}`;
-      found.push(lexeme);
+    if (entries === positions.length) {
+      positions = twice(positions);
+      following = twice(following);
     }
+    positions[entries] = position;
+    following[entries] = NONE;
+    if (lexeme.mark === mark) following[lexeme.last] = entries;
+    else {
+      lexeme.mark = mark;
+      lexeme.first = entries;
+      found.push(lexeme);
+      room += lexeme.quoted.length * MOST_BYTES;
+    }
+    lexeme.last = entries++;
   };
   let position = 1;
   for (const { first, firstPlace, others, places } of sequence) {
@@ -34,11 +53,52 @@ function vectorOf(sequence: readonly Word[]): string {
     if (others !== null) for (const { lexeme, place } of others) add(lexeme, position + place);
     position += places;
   }
-  let vector = "";
-  for (const lexeme of found) {
-    vector += `${lexeme.quoted}${lexeme.positions} `;
-    // keeps no text
-    lexeme.of = null;
+  room += entries * MOST_DIGITS;
+  if (bytes.length < room) bytes = Buffer.allocUnsafe(room * 2);
+  const into = bytes;
+  let at = 0;
+  for (const { quoted, first } of found) {
+    at = writeText(into, quoted, at);
+    for (let entry = first; entry !== NONE; entry = following[entry] as number) {
+      at = writeNumber(into, positions[entry] as number, at);
+      into[at++] = COMMA;
+    }
+    into[at - 1] = SPACE;
   }
-  return vector;
+  return into.toString("utf8", 0, at);
+}
+
+const NONE = -1;
+const [SPACE, COMMA, ZERO] = [32, 44, 48];
+/** Of a UTF-16 code unit in UTF-8. */
+const MOST_BYTES = 3;
+/** Of a position with its comma. */
+const MOST_DIGITS = 11;
+
+function twice(numbers: Int32Array<ArrayBuffer>): Int32Array<ArrayBuffer> {
+  const more = new Int32Array(numbers.length * 2);
+  more.set(numbers);
+  return more;
+}
+
+/** @returns where the next byte goes */
+function writeText(into: Buffer, text: string, from: number): number {
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index);
+    if (code >= 128) return from + into.write(text, from);
+    into[from + index] = code;
+  }
+  return from + text.length;
+}
+
+function writeNumber(into: Buffer, number: number, from: number): number {
+  let end = from + 1;
+  for (let rest = number; rest >= 10; rest = (rest / 10) | 0) end++;
+  let rest = number;
+  for (let at = end - 1; at >= from; at--) {
+    const tenths = (rest / 10) | 0;
+    into[at] = ZERO + rest - tenths * 10;
+    rest = tenths;
+  }
+  return end;
 }

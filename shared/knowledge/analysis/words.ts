@@ -24,9 +24,10 @@ export interface Lexeme {
   text: string;
   /** In the syntax of a tsvector. */
   quoted: string;
-  /** Of which text it has positions, while the vector of that text is put together. */
-  of: object | null;
-  positions: string;
+  /** The text whose vector it was last in, and there its first and its last entry among the positions. */
+  mark: number;
+  first: number;
+  last: number;
 }
 
 /** White space and marks that join nothing. */
@@ -158,7 +159,7 @@ function lexemeOf(text: string): Lexeme {
   const known = lexemes.get(text);
   if (known !== undefined) return known;
   const quoted = `'${text.replaceAll("\\", "\\\\").replaceAll("'", "''")}':`;
-  const fresh: Lexeme = { text, quoted, of: null, positions: "" };
+  const fresh: Lexeme = { text, quoted, mark: 0, first: 0, last: 0 };
   lexemes.set(text, fresh);
   return fresh;
 }
