@@ -1,7 +1,7 @@
 /**
  * `node checks/vitest-summary.ts FILE...`: reads vitest's JSON report of each run and prints each test that did not
- * pass with its messages, then `vitest: N passed, N failed` of all runs on a line of its own. A test that was skipped, a
- * file that did not load, a missing report and a run in which no test passed count as failed. Exits with 1 then.
+ * pass with its messages, then `vitest: N passed, N failed` of all runs on a line of its own. A test that was skipped,
+ * a file that did not load, a missing report and a run in which no test passed count as failed. Exits with 1 then.
  */
 import { readFile } from "node:fs/promises";
 
