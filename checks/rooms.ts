@@ -64,6 +64,7 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
     "shared/crawl/http",
     "shared/crawl/results",
   ],
+  "shared/archive/cdx": [...OUTSIDE, "shared/crawl/urls"],
   // the browser: it knows pages, not jobs
   "shared/render": OUTSIDE,
   "shared/harvest": [...OUTSIDE, "shared/crawl/http", "shared/crawl/urls"],

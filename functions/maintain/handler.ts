@@ -4,6 +4,7 @@
  * done whatever becomes of the others.
  */
 import { z } from "zod";
+import { fillUrlKeys } from "../../shared/archive/cdx/url-keys.ts";
 import { removeExpiredDiscoveries } from "../../shared/crawl/discovery/jobs.ts";
 import { ageCrawlCache } from "../../shared/crawl/frontier/crawl-cache.ts";
 import { removeExpiredResults } from "../../shared/crawl/results/retention.ts";
@@ -63,6 +64,7 @@ const STEPS: Readonly<Record<string, Step>> = {
   },
   aged_embeddings: ({ sql }, hasTime) => ageEmbeddingCache(sql, hasTime),
   expired_results: ({ sql, config }, hasTime) => removeExpiredResults(sql, config.jobRetentionDays, hasTime),
+  keyed_captures: ({ sql }, hasTime) => fillUrlKeys(sql, hasTime),
   expired_discoveries: ({ sql }) => removeExpiredDiscoveries(sql),
   async aged_captures({ sql }) {
     await ageCrawlCache(sql);

@@ -31,6 +31,19 @@ export const ARCHIVE: readonly FunctionSpec[] = [
     localContainers: 1,
   },
   {
+    name: "cdx-api",
+    about: "Lists what the archive holds, in the ways that other tools ask for it",
+    // an index of millions of captures, to a slow reader
+    timeoutS: 300,
+    memoryMb: 512,
+    network: "private",
+    maxConcurrency: 10,
+    routes: [{ method: "GET", path: "/api/cdx", streaming: true }],
+    grants: { stateTable: true, database: true },
+    localContainers: 1,
+    localEventsPerContainer: 4,
+  },
+  {
     name: "warc-index",
     about: "Indexes uploaded WARC files, slice by slice: their captures go to ingest as those of a crawl do",
     timeoutS: 300,

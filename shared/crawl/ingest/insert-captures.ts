@@ -4,6 +4,7 @@ import { whyNotIndexed } from "../../knowledge/documents/documents.ts";
 import type { Transaction } from "../../platform/database/database.ts";
 import { rowsOf } from "../../platform/database/rows.ts";
 import type { JobRow } from "../jobs/lifecycle.ts";
+import { urlKey } from "../urls/surt.ts";
 import type { KeyedPage } from "./captured-page.ts";
 
 /** @returns the pages with the ids of their rows */
@@ -17,6 +18,7 @@ export async function insertCaptures<Page extends Omit<KeyedPage, "url">>(
     url: capture.url,
     hash: capture.urlHash,
     final_url: capture.finalUrl,
+    url_key: capture.warc === null ? null : urlKey(capture.finalUrl),
     final_hash: finalHash,
     canonical_url: capture.extraction?.canonicalUrl ?? null,
     redirects: capture.redirects,
@@ -56,17 +58,17 @@ export async function insertCaptures<Page extends Omit<KeyedPage, "url">>(
   const inserted = await tx<{ id: number; index: number }[]>`
     insert into captures (job_id, batch_key, url, url_hash, final_url, final_url_hash, canonical_url, redirects, depth, status_code, headers,
       mime_type, charset, language, title, etag, last_modified, fetched_at, fetch_time_ms, payload_bytes, payload_digest,
-      truncated, not_modified, error_code, error_message, error_retryable, warc_key, warc_offset, warc_length,
+      truncated, not_modified, error_code, error_message, error_retryable, warc_key, warc_offset, warc_length, url_key,
       warc_record_id, warc_coding, warc_inner, refers_to, stated_digest, revisit_of, rendered, batch_index, text_key, not_indexed)
     select ${jobId}, ${batchKey}, url, decode(hash, 'hex'), final_url, decode(final_hash, 'hex'), canonical_url, redirects, depth, status_code, headers,
       mime_type, charset, language, title, etag, last_modified, fetched_at, fetch_time_ms, payload_bytes, payload_digest,
-      truncated, not_modified, error_code, error_message, error_retryable, warc_key, warc_offset, warc_length,
+      truncated, not_modified, error_code, error_message, error_retryable, warc_key, warc_offset, warc_length, url_key,
       warc_record_id, warc_coding, warc_inner, refers_to, stated_digest, revisit_of, rendered, batch_index, decode(text_key, 'hex'), not_indexed
     from json_to_recordset(${rowsOf(rows)}::text::json) as r (url text, hash text, final_url text, final_hash text, canonical_url text,
       redirects jsonb, depth int, status_code int, headers jsonb, mime_type text, charset text, language text, title text,
       etag text, last_modified text, fetched_at timestamptz, fetch_time_ms float8, payload_bytes bigint,
       payload_digest text, truncated boolean, not_modified boolean, error_code text, error_message text,
-      error_retryable boolean, warc_key text, warc_offset bigint, warc_length bigint, warc_record_id text,
+      error_retryable boolean, warc_key text, warc_offset bigint, warc_length bigint, url_key text, warc_record_id text,
       warc_coding text, warc_inner bigint, refers_to jsonb, stated_digest text,
       revisit_of bigint, rendered jsonb, batch_index int, text_key text, not_indexed text)
     returning id, batch_index as index`;

@@ -117,6 +117,8 @@ describe.each([
       { url: "http://example.org/gone", status: 404, errorCode: "HTTP_404" },
       { url: "http://example.org/i.png", status: 200, errorCode: null },
     ]);
+    const keys = await sql<{ key: string }[]>`select url_key as key from captures where job_id = ${jobId} order by id`;
+    expect(keys.map(({ key }) => key)).toEqual(["org,example)/one", "org,example)/gone", "org,example)/i.png"]);
     const one = rows[0] as CaptureRow;
     const pointer = { ...one, coding: one.coding ?? undefined, inner: one.inner ?? undefined };
     expect((await readWarcRecord(dependencies.objects, pointer)).body.toString()).toBe(page("one"));
