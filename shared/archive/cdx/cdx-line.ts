@@ -117,5 +117,6 @@ const CDXJ_NAMES: readonly (readonly [string, CdxField])[] = [
 export function cdxjLine(capture: IndexedCapture): string {
   const rest = CDXJ_NAMES.map(([name, field]) => [name, fieldText(capture, field)] as const);
   const known = rest.filter(([, value]) => value !== NONE);
-  return `${fieldText(capture, "urlkey")} ${fieldText(capture, "timestamp")} ${JSON.stringify(Object.fromEntries(known))}`;
+  const begin = `${fieldText(capture, "urlkey")} ${fieldText(capture, "timestamp")}`;
+  return `${begin} ${JSON.stringify(Object.fromEntries(known))}`;
 }

@@ -1,6 +1,6 @@
 /**
- * Lists the captures of the archive in the order of their keys, or of their distance from a time, a page of rows at a time: no
- * transaction stays open while whoever asked reads.
+ * Lists the captures of the archive in the order of their keys, or of their distance from a time, a page of rows at a
+ * time: no transaction stays open while whoever asked reads.
  */
 import type { Sql } from "../../platform/database/database.ts";
 import type { IndexedCapture } from "./cdx-line.ts";
