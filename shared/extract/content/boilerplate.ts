@@ -2,18 +2,17 @@
 import { collapsedText, headingLevel } from "../parse/element-kinds.ts";
 import { PageElement } from "../parse/page-tree.ts";
 import { isTeaser, type PageHints } from "./page-hints.ts";
-import { isIntroduced, isIntroducedList, isLinkedSentence } from "./see-also.ts";
+import { isIntroduced, isIntroducedList, isLinkedSentence, LEADS_AWAY } from "./see-also.ts";
 
 /** Characters from which a block that stands there twice is a repetition. */
 const REPEATED = 60;
+/** Prose of a cell that holds a text. */
+const TEXT_OF_CELL = 250;
 const TABLE_PARTS = new Set(["td", "th", "tr", "caption", "pre"]);
 
 /** Whole blocks that name what is around them. */
 const LABEL =
   /^(?:advert|advertise?ment|anzeige|werbung|publicité|publicidad|pubblicità|реклама|sponsored|share(?: this| on .*)?|close|caption|print|comments?|loading.*|story continues below)[\s.:…]*$/i;
-/** Openings of a line that is mostly a link to another page. */
-const LEADS_AWAY =
-  /^\W*(?:related|read (?:more|also|next|this)|see (?:also|more)|more(?: on| from|:)|also (?:read|on|see)|don['’]t miss|recommended|watch|up next|lire aussi|à lire|voir aussi|lesen sie|mehr (?:zum|dazu)|auch interessant|siehe auch|leggi anche|lee (?:también|más)|lea también|te puede|leia (?:também|mais)|veja também|lees ook|читайте|см\. также)/i;
 
 /** Marks boilerplate inside the content as dropped. */
 export function clean(element: PageElement, root: PageElement, hints: PageHints, prose: boolean): void {
@@ -25,7 +24,8 @@ export function clean(element: PageElement, root: PageElement, hints: PageHints,
 }
 
 function isBoilerplate(element: PageElement, root: PageElement, hints: PageHints, prose: boolean): boolean {
-  if ((prose || !isTeaser(element)) && hints.applies(element, root.prose)) return true;
+  const isListed = !prose && isTeaser(element);
+  if (isListed ? hints.leadsToOthers(element) : hints.applies(element, root.prose)) return true;
   if (!prose || !element.isBlock) return false;
   const { textLength, linkLength, name } = element;
   if (textLength === 0) return false;
@@ -34,8 +34,15 @@ function isBoilerplate(element: PageElement, root: PageElement, hints: PageHints
     if ((name === "ul" || name === "ol") && !isIntroduced(element)) return true;
     if ((name === "div" || name === "section") && !isLinkedSentence(element) && !isIntroducedList(element)) return true;
   }
+  if (name === "td" && density > 0.8 && isBesideText(element)) return true;
   if (textLength <= 20 && LABEL.test(collapsedText(element))) return true;
   return textLength < 200 && density > 0.4 && LEADS_AWAY.test(collapsedText(element));
+}
+
+/** Whether a cell stands beside one that holds a text: the table is a layout. */
+function isBesideText({ parent }: PageElement): boolean {
+  const cells = parent?.children ?? [];
+  return cells.length < 20 && cells.some((cell) => cell instanceof PageElement && cell.prose >= TEXT_OF_CELL);
 }
 
 /** Drops captions and paragraphs that stand twice, as on a page for two screens: readers see one. */

@@ -1,4 +1,5 @@
 /** Trims what stands before the first and after the last paragraph. */
+import { isText } from "domhandler";
 import { collapsedText, headingLevel } from "../parse/element-kinds.ts";
 import { PageElement } from "../parse/page-tree.ts";
 import { isLinked, isSubstance } from "./lines.ts";
@@ -35,12 +36,27 @@ function lastOfText(lines: readonly PageElement[], last: number): number {
     if (line.linkLength > 0 || isLinked(line)) break;
     const below = lines[index + 1];
     if (headingLevel(line.name) > 0) {
+      if (hasTextBehind(line)) {
+        end = index;
+        continue;
+      }
       if (below === undefined || below.linkLength > 0 || headingLevel(below.name) > 0) break;
       index++;
-    } else if (!/[.!?。！？…؟।]["”»’)]?$/.test(collapsedText(line))) break;
+    } else if (!/[.!?。！？…؟।]["”»’)]?$/.test(collapsedText(line))) {
+      // further lines of a short section
+      if (end === last || line.parent !== lines[end]?.parent) break;
+    }
     end = index;
   }
   return end;
+}
+
+/** Whether text without a box of its own, and without links, follows straight behind. */
+function hasTextBehind({ next }: PageElement): boolean {
+  let node = next;
+  while (node !== null && isText(node) && node.data.trim() === "") node = node.next;
+  if (node === null) return false;
+  return isText(node) || (node instanceof PageElement && !node.isBlock && node.textLength > 0 && node.linkLength === 0);
 }
 
 /** Some words below the headline, most of them small: no name, no date, no button. */

@@ -16,6 +16,8 @@ const SHOWN_OF_PAGE = 0.4;
 /** Prose of a text for who has no scripts, where next to nothing else is there. */
 const SCRIPTLESS_PROSE = 25;
 const SCRIPTLESS_MARKS = 3;
+/** Characters of a question that is a button. */
+const SHORTEST_QUESTION = 10;
 /** Names of what a reader unfolds. */
 const UNFOLDS =
   /(?:^|[^a-z])(?:tabs?|tab-?pane|panel|pane|accordion|collaps\w*|toggle|faq|answer|more|expand\w*|full-?text|fade)(?![a-z])/i;
@@ -40,7 +42,7 @@ export function showHiddenText(top: PageElement, { hidden, headings, dropped }: 
     if (NO_TEXT.has(element.attribs.role ?? "") || hints.hint(element).sure) return false;
     measure(element, { headings: [], hidden: [], dropped });
     if (linkDensity(element) >= 0.3) return false;
-    return element.prose >= ENOUGH_PROSE || isAnswer(element) || isScriptlessPage(element, top);
+    return element.prose >= ENOUGH_PROSE || isAnswer(element) || isPanel(element) || isScriptlessPage(element, top);
   });
   const shown = top.prose;
   const whole = Math.max(0, ...candidates.map(({ prose }) => prose));
@@ -57,7 +59,7 @@ export function showHiddenText(top: PageElement, { hidden, headings, dropped }: 
 
 /** Whether it is a part of the text, and no other text that is shown below it. */
 function isPart(element: PageElement): boolean {
-  if (!unfolds(element) && !continues(element) && !isAnswer(element)) return false;
+  if (!unfolds(element) && !continues(element) && !isAnswer(element) && !isPanel(element)) return false;
   const headings: PageElement[] = [];
   collectHeadings(element, headings);
   return headings.every(({ name }) => name !== "h1");
@@ -75,8 +77,22 @@ function isAnswer(element: PageElement): boolean {
   if (element.textLength === 0) return false;
   let before = element.prev;
   while (before !== null && !(before instanceof PageElement && before.textLength > 0)) before = before.prev;
-  return before instanceof PageElement && (headingLevel(before.name) > 0 || before.name === "dt") && isButton(before);
+  if (!(before instanceof PageElement)) return false;
+  if (before.attribs.role === "button") return before.isBlock && before.textLength >= SHORTEST_QUESTION;
+  return (headingLevel(before.name) > 0 || before.name === "dt") && isButton(before);
 }
+
+/** Whether it is one of several panels, and another one is shown: what they hold may be facts. */
+function isPanel(element: PageElement): boolean {
+  if (element.textLength === 0 || !isNamedPanel(element)) return false;
+  const siblings = element.parent?.children ?? [];
+  return siblings.some(
+    (other) => other instanceof PageElement && !other.dropped && other.textLength > 0 && isNamedPanel(other),
+  );
+}
+
+const isNamedPanel = ({ attribs }: PageElement): boolean =>
+  attribs.role === "tabpanel" || /(?:^|[^a-z])tab-?(?:pane|panel|content)(?![a-z])/i.test(attribs.class ?? "");
 
 function isButton({ children }: PageElement): boolean {
   return children.some(

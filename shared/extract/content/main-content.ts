@@ -57,7 +57,7 @@ export function findMainContent(page: Page): MainContent {
   showHiddenText(top, notes, reader);
   const headline = findHeadline(page, notes.headings);
   if (headline !== null) acquitHeadline(headline);
-  const hints = new PageHints(top, reader, headline ?? page.h1);
+  const hints = new PageHints(top, page, reader, headline ?? page.h1);
   const roots = selectEnough(top, notes, hints, headline ?? page.h1, () => select(top, page, headline, hints));
   if (roots.some(holdsText)) return { roots };
   // Every part was taken for boilerplate, so none of it is.

@@ -1,7 +1,8 @@
 /** Weighs what the names of a page's elements say against what the elements hold. */
 import { isText } from "domhandler";
 import { headingLevel } from "../parse/element-kinds.ts";
-import { PageElement } from "../parse/page-tree.ts";
+import { type Page, PageElement } from "../parse/page-tree.ts";
+import { findFurniture, holdsButton } from "./furniture.ts";
 import type { Hint, HintReader } from "./hints.ts";
 
 /** A hint is wrong about an element that holds this share of the page's prose. */
@@ -20,12 +21,18 @@ const EXHIBITS = new Set(["pre", "code", "table", "blockquote", "math", "ul", "o
 /** Never the content, however much they hold. */
 const NEVER_CONTENT = new Set("role cookie cookies consent gdpr gprd footer sidebar newsletter newsletters".split(" "));
 
+/** Words for other pages. */
+const OTHER_PAGES = new Set("related relateds recommendation recommendations recirculation yarpp".split(" "));
+
 /** Most prose of a notice: a few sentences beside a button or a link. */
 const NOTICE_PROSE = 400;
 /** Prose beside the headline from which what holds both is no furniture. */
 const HEADED_PROSE = 140;
 /** Prose beside which a footer is one, however much it holds: imprints are long. */
 const BESIDE_FOOTER = 140;
+/** Text outside links beside which a short footer is one, and its share of what the footer holds. */
+const FACTS = 40;
+const SHARE_OF_FACTS = 0.5;
 /** Text that a form has for each of its fields at most. */
 const TEXT_OF_FIELD = 400;
 /** Prose below which a name is believed in any case. */
@@ -46,15 +53,21 @@ export class PageHints {
   private readonly refuted = new Set<string>();
   /** What holds the headline and a text below it. */
   private readonly headed = new Set<PageElement>();
+  /** By shape, whatever the names. */
+  private readonly furniture: ReadonlySet<PageElement>;
   private readonly total: number;
+  /** Text outside links. */
+  private readonly plain: number;
 
   /**
    * @param body measured
    * @param headline what it stands in is no furniture
    */
-  constructor(body: PageElement, reader: HintReader, headline: PageElement | null) {
+  constructor(body: PageElement, page: Page, reader: HintReader, headline: PageElement | null) {
     this.reader = reader;
     this.total = body.prose;
+    this.plain = body.textLength - body.linkLength;
+    this.furniture = findFurniture(body, page, reader, headline);
     for (let node = headline?.parent; node instanceof PageElement; node = node.parent) {
       if (node.prose >= HEADED_PROSE) this.headed.add(node);
     }
@@ -68,6 +81,7 @@ export class PageHints {
   applies(element: PageElement, total = this.total): boolean {
     const { name } = element;
     if (name === "body" || name === "html" || name === "main" || this.headed.has(element)) return false;
+    if (this.furniture.has(element)) return true;
     if (isTeaser(element) && element.prose < total * REFUTES.unsure && !this.refuted.has(TEASER)) return true;
     if (name === "figcaption") return isPictureCaption(element);
     if (name === "form" && element.prose < total * REFUTES.unsure && isFilledIn(element)) return true;
@@ -80,7 +94,20 @@ export class PageHints {
       if (!sure && (isWithinLine(element) || !isSupported(element))) return false;
     }
     if (element.prose < total * REFUTES[kind === "comments" ? kind : sure ? "sure" : "unsure"]) return true;
-    return (name === "footer" || word === "footer") && total - element.prose >= BESIDE_FOOTER;
+    if (name !== "footer" && word !== "footer") return false;
+    return total - element.prose >= BESIDE_FOOTER || this.isBesideFacts(element);
+  }
+
+  /** Whether text stands beside it that may be all that the page has to say. */
+  private isBesideFacts({ textLength, linkLength }: PageElement): boolean {
+    const own = textLength - linkLength;
+    const beside = this.plain - own;
+    return beside >= FACTS && beside >= own * SHARE_OF_FACTS;
+  }
+
+  /** Whether it is named as other pages that are related to this one. */
+  leadsToOthers(element: PageElement): boolean {
+    return OTHER_PAGES.has(this.reader.hint(element).word) && this.isBesideFacts(element);
   }
 
   private disbelieves(element: PageElement, { kind, topical, word }: Hint, isNamed: boolean): boolean {
@@ -149,14 +176,6 @@ export function isNotice(element: PageElement): boolean {
   const { linkLength, prose, textLength } = element;
   if (linkLength > textLength * 0.3) return true;
   return prose < NOTICE_PROSE && (linkLength > 0 || holdsButton(element));
-}
-
-function holdsButton(element: PageElement): boolean {
-  return element.children.some(
-    (child) =>
-      child instanceof PageElement &&
-      (child.name === "button" || child.attribs.role === "button" || child.name === "input" || holdsButton(child)),
-  );
 }
 
 /** A word among other words of a line. */

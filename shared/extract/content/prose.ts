@@ -134,7 +134,10 @@ function proseOf(text: number, links: number, marks: number): number {
 
 const counted = { letters: 0, marks: 0 };
 
-/** Non-white characters, and marks of punctuation in Latin, CJK, Arabic and Indic scripts. */
+/** Beside those of Latin script and CJK: full-width, Arabic, Armenian, Indic, Myanmar, Ethiopic and Khmer ones. */
+const MARKS = new Set([..."，！？；،؛؟۔։՝।॥၊။፡።፣៕។"].map((mark) => mark.charCodeAt(0)));
+
+/** Non-white characters, those of Chinese, Japanese and Korean twice, and marks of punctuation in any script; in Thai and Lao, spaces end sentences. */
 function countText(data: string): void {
   let letters = 0;
   let marks = 0;
@@ -144,15 +147,16 @@ function countText(data: string): void {
     letters++;
     // ASCII from "@" on: what nearly every character is
     if (code > 63 && code < 160) continue;
+    // a character of these says what two letters say
+    if (code >= 0x2e80 && code < 0xd800) letters++;
     if (
       code === 44 ||
       code === 46 ||
       code === 33 ||
       code === 63 ||
       (code >= 0x3001 && code <= 0x3002) ||
-      code === 0xff0c ||
-      code === 0x060c ||
-      code === 0x0964
+      (code > 0x0530 && MARKS.has(code)) ||
+      (code >= 0x0e00 && code <= 0x0eff && data.charCodeAt(index + 1) === 32)
     ) {
       marks++;
     }

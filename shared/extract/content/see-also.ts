@@ -12,8 +12,15 @@ const LONGEST_LINK = 250;
 const LONGEST_LABEL = 60;
 const SHORTEST_INTRODUCTION = 25;
 const SHORTEST_SENTENCE = 40;
+/** Characters of a label before a link, and of a title. */
+const LONGEST_LABEL_OF_LINK = 30;
+const SHORTEST_TITLE = 20;
 const NO_PARAGRAPHS = new Set(["ul", "ol", "table", "dl", "pre", "blockquote"]);
 const LINKED = 0.9;
+
+/** Openings of a line that is mostly a link to another page, or of a heading above such links. */
+export const LEADS_AWAY =
+  /^\W*(?:related|read (?:more|also|next|this)|see (?:also|more)|more(?: on| from|:)|also (?:read|on|see)|don['’]t miss|recommended|watch|up next|lire aussi|à lire|voir aussi|lesen sie|mehr (?:zum|dazu)|auch interessant|siehe auch|leggi anche|lee (?:también|más)|lea también|te puede|leia (?:também|mais)|veja também|lees ook|читайте|см\. также)/i;
 
 /** Marks lines as dropped; so is the page's own address, as printers want it. */
 export function dropSeeAlso(lines: readonly PageElement[], page: Page): void {
@@ -33,6 +40,7 @@ export function dropSeeAlso(lines: readonly PageElement[], page: Page): void {
 /** Whether a line is a link, or several of them, to other pages. */
 function leadsAway(line: PageElement): boolean {
   if (headingLevel(line.name) > 0 || NO_PARAGRAPHS.has(line.name) || line.textLength > LONGEST_LINK) return false;
+  if (isLabelled(line)) return true;
   return linkDensity(line) > LINKED && hasPageLink(line) && !isLinkedSentence(line);
 }
 
@@ -45,6 +53,22 @@ export function isLinkedSentence(element: PageElement): boolean {
     /[.。!！?？]["”»’)]?$/.test(collapsedText(element))
   );
 }
+
+/** Whether it is a label, and a title that is a link to another page of the site. */
+function isLabelled(line: PageElement): boolean {
+  if (line.textLength - line.linkLength > LONGEST_LABEL_OF_LINK || linkDensity(line) < 0.5) return false;
+  const parts = line.children.filter((child) => !isText(child) || child.data.trim() !== "");
+  const [label, link, rest] = parts;
+  if (label === undefined || rest !== undefined || !(link instanceof PageElement) || link.name !== "a") return false;
+  const isMarked = isText(label)
+    ? /[:：]\s*$/.test(label.data)
+    : label instanceof PageElement && (/^(?:b|strong)$/.test(label.name) || /[:：]$/.test(collapsedText(label)));
+  return isMarked && link.textLength >= SHORTEST_TITLE && leadsWithinSite(link.attribs.href ?? "");
+}
+
+/** A path, and no file to download. */
+const leadsWithinSite = (href: string): boolean =>
+  !/^(?:[a-z][a-z0-9+.-]*:|\/\/|#)/i.test(href) && !/\.(?!html?\b|php\b|aspx?\b)[a-z0-9]{2,4}(?:$|[?#])/i.test(href);
 
 function hasPageLink(element: PageElement): boolean {
   return element.children.some(
@@ -60,6 +84,7 @@ export function isIntroduced(list: PageElement): boolean {
   const before = beside(box, "prev");
   if (before === null) return isAnnounced(textBefore(box));
   if (before.dropped) return false;
+  if (headingLevel(before.name) > 0 && LEADS_AWAY.test(collapsedText(before))) return false;
   if (headingLevel(before.name) > 0) return isParagraph(beside(box, "next")) && isParagraph(beside(before, "prev"));
   if (before.textLength < SHORTEST_INTRODUCTION || before.textLength > 2000 || isBold(before)) return false;
   return isAnnounced(collapsedText(before));
@@ -127,7 +152,7 @@ function isBareLabel(lines: readonly PageElement[], index: number): boolean {
   for (; lines[next]?.dropped === true; next++) if (linkDensity(lines[next] as PageElement) > 0.4) links = true;
   if (!links) return false;
   const following = lines[next];
-  if (following === undefined || level === 0) return true;
+  if (following === undefined || level === 0 || LEADS_AWAY.test(collapsedText(line))) return true;
   const nextLevel = headingLevel(following.name);
   return nextLevel > 0 && nextLevel <= level;
 }

@@ -52,6 +52,8 @@ export interface Page {
   notations: PageElement[];
   /** What is named as line numbers of code. */
   gutters: PageElement[];
+  /** Fields for a password or an address. */
+  fields: PageElement[];
   jsonLd: string[];
   title: string | null;
   h1: PageElement | null;
@@ -72,6 +74,7 @@ export function emptyPage(root: Document): Page {
     marked: [],
     notations: [],
     gutters: [],
+    fields: [],
     jsonLd: [],
     title: null,
     h1: null,
@@ -123,6 +126,9 @@ export function noteElement(page: Page, element: PageElement): void {
       break;
     case "h1":
       page.h1 ??= element;
+      break;
+    case "input":
+      if (attribs.type === "password" || attribs.type === "email") page.fields.push(element);
       break;
   }
 }

@@ -1,0 +1,172 @@
+/**
+ * Finds furniture by its shape, whatever its names and its language: notices with buttons, boxes to sign in or up,
+ * boxes about the author.
+ */
+import { collapsedText } from "../parse/element-kinds.ts";
+import { type Page, PageElement } from "../parse/page-tree.ts";
+import type { HintReader } from "./hints.ts";
+
+/** Prose of the longest notice that does not speak of cookies; at least half as much follows the headline. */
+const PROSE_OF_NOTICE = 700;
+const SHARE_BELOW = 0.5;
+/** Characters in which a notice speaks of cookies, and the share of the page's text that stands where it does. */
+const OPENING_OF_NOTICE = 300;
+const SHARE_OF_PAGE = 0.8;
+/** Characters of the longest notice that is read. */
+const LONGEST_NOTICE = 4000;
+/** A box holds at most this many times the prose beside it. */
+const PROSE_BESIDE_BOX = 2;
+/** Text of a box around fields, and the prose that one element around them adds, at most. */
+const TEXT_AROUND_FIELDS = 600;
+const ADDED_PROSE = 250;
+/** Fields of a box to sign in or up. */
+const FIELDS = 4;
+const HEADINGS = 3;
+/** Text of a box about an author, its prose, and the prose before it. */
+const TEXT_OF_AUTHOR = 600;
+const PROSE_OF_AUTHOR = 25;
+const BEFORE_AUTHOR = 300;
+/** Pages with more such boxes are about their authors. */
+const AUTHORS = 2;
+
+/** Fields and links that are looked at, elements around a link, and elements within a box: time stays linear. */
+const MOST_LOOKED_AT = 50;
+const MOST_LEVELS = 12;
+const MOST_WITHIN = 300;
+
+const COOKIE = new RegExp(
+  [
+    "cookie|\\bçerez|\\bciasteczk|eväste|\\bkolačić|\\bpiškotk|\\bsüti|\\bsīkdat|\\bslapuk|\\bküpsis",
+    "informasjonskaps|vafrakök|куки|бисквитк|колачић|クッキー|쿠키|ملفات تعريف الارتباط|کوکی|עוגיות|คุกกี้|कुकी",
+  ].join("|"),
+  "iu",
+);
+const AUTHOR_PAGE =
+  /\/(?:authors?|autor(?:en|es|i)?|auteurs?|autori|redactors?|redakteur(?:e|in)?|journalists?|contributors?|columnists?|writers?)\//i;
+
+/**
+ * @param top measured
+ * @param headline what it stands in is no furniture
+ */
+export function findFurniture(
+  top: PageElement,
+  page: Page,
+  hints: HintReader,
+  headline: PageElement | null,
+): Set<PageElement> {
+  const furniture = new Set<PageElement>();
+  const around = new Set<PageElement>(["main", "article"].includes(top.name) ? [top] : []);
+  for (let node = headline; node instanceof PageElement; node = parentOf(node)) around.add(node);
+  findNotices(top, headline, furniture);
+  for (const field of page.fields.slice(0, MOST_LOOKED_AT)) addBoxOfFields(field, { top, around, hints }, furniture);
+  for (const box of authorBoxes(page, top, around)) furniture.add(box);
+  return furniture;
+}
+
+/** Notices stand beside what holds the headline: before it, or, where they speak of cookies, behind it, too. */
+function findNotices(top: PageElement, headline: PageElement | null, found: Set<PageElement>): void {
+  const below = proseBelow(headline, top);
+  const judge = (node: PageElement, isBefore: boolean): void => {
+    const { prose, textLength, name } = node;
+    if (node.dropped || prose === 0 || textLength > LONGEST_NOTICE || name === "main" || name === "article") return;
+    if (!holdsButton(node)) return;
+    const isShort = isBefore && prose < PROSE_OF_NOTICE && below >= prose * SHARE_BELOW;
+    if (isShort || COOKIE.test(collapsedText(node).slice(0, OPENING_OF_NOTICE))) found.add(node);
+  };
+  for (let node = headline; node !== null && node !== top; node = parentOf(node)) {
+    for (let side = node.prev; side !== null; side = side.prev) if (side instanceof PageElement) judge(side, true);
+    if ((parentOf(node) ?? top).textLength < top.textLength * SHARE_OF_PAGE) continue;
+    for (let side = node.next; side !== null; side = side.next) if (side instanceof PageElement) judge(side, false);
+  }
+}
+
+function proseBelow(headline: PageElement | null, top: PageElement): number {
+  let prose = 0;
+  for (let node = headline; node !== null && node !== top; node = parentOf(node)) {
+    for (let side = node.next; side !== null; side = side.next) if (side instanceof PageElement) prose += side.prose;
+  }
+  return prose;
+}
+
+/** Whether it holds a button, or a link that only a script makes one. */
+export function holdsButton(element: PageElement): boolean {
+  return element.children.some((child) => {
+    if (!(child instanceof PageElement)) return false;
+    const { name, attribs } = child;
+    if (name === "button" || name === "input" || attribs.role === "button") return true;
+    if (name === "a" && (attribs.href === undefined || /^(?:#|javascript:)/i.test(attribs.href))) {
+      if (/btn|button/i.test(attribs.class ?? "")) return true;
+    }
+    return holdsButton(child);
+  });
+}
+
+/** The outermost element around a field that holds little but the form, what it is for, and its terms. */
+function addBoxOfFields(
+  field: PageElement,
+  { top, around, hints }: { top: PageElement; around: ReadonlySet<PageElement>; hints: HintReader },
+  found: Set<PageElement>,
+): void {
+  let box: PageElement | null = null;
+  let prose = 0;
+  for (let node = parentOf(field); node !== null && node !== top; node = parentOf(node)) {
+    if (found.has(node)) return;
+    if (around.has(node) || node.dropped || node.name === "main" || node.name === "article") break;
+    if (node.prose > (top.prose - node.prose) * PROSE_BESIDE_BOX) break;
+    // a name says furniture, and nothing but an account has a password
+    if (field.attribs.type === "password" && hints.hint(node).kind === "boilerplate") {
+      box = node;
+      continue;
+    }
+    if (node.textLength > TEXT_AROUND_FIELDS || node.headings > HEADINGS || node.prose - prose > ADDED_PROSE) break;
+    if (!hasFewFields(node)) break;
+    prose = node.prose;
+    box = node;
+  }
+  if (box !== null) found.add(box);
+}
+
+function hasFewFields(element: PageElement): boolean {
+  let fields = 0;
+  let elements = 0;
+  const count = (node: PageElement): boolean =>
+    node.children.every((child) => {
+      if (!(child instanceof PageElement)) return true;
+      if (++elements > MOST_WITHIN) return false;
+      if (child.name === "textarea") return false;
+      if (child.name === "input" && !/^(?:hidden|submit|checkbox|radio|button)$/i.test(child.attribs.type ?? ""))
+        fields++;
+      return fields <= FIELDS && count(child);
+    });
+  return count(element);
+}
+
+/** A picture, some sentences, and a link to the author's page, below a text. */
+function authorBoxes({ anchors }: Page, top: PageElement, around: ReadonlySet<PageElement>): PageElement[] {
+  const boxes = new Set<PageElement>();
+  const links = anchors.filter(({ attribs }) => attribs.rel === "author" || AUTHOR_PAGE.test(attribs.href ?? ""));
+  for (const { parent } of links.slice(0, MOST_LOOKED_AT)) {
+    let box: PageElement | null = null;
+    let node = parent;
+    for (let level = 0; level < MOST_LEVELS && node instanceof PageElement && node !== top; level++) {
+      if (around.has(node) || node.textLength > TEXT_OF_AUTHOR || node.name === "article") break;
+      if (node.isBlock && node.name !== "p" && node.holdsImage && node.prose >= PROSE_OF_AUTHOR) box = node;
+      node = node.parent;
+    }
+    if (box !== null) boxes.add(box);
+    if (boxes.size > AUTHORS) return [];
+  }
+  return [...boxes].filter((box) => proseBefore(box, top) >= BEFORE_AUTHOR);
+}
+
+function proseBefore(element: PageElement, top: PageElement): number {
+  let prose = 0;
+  for (let node: PageElement | null = element; node !== null && node !== top; node = parentOf(node)) {
+    for (let side = node.prev; side !== null && prose < BEFORE_AUTHOR; side = side.prev) {
+      if (side instanceof PageElement) prose += side.prose;
+    }
+  }
+  return prose;
+}
+
+const parentOf = ({ parent }: PageElement): PageElement | null => (parent instanceof PageElement ? parent : null);
