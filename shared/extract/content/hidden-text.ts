@@ -16,6 +16,7 @@ const SHOWN_OF_PAGE = 0.4;
 /** Prose of a text for who has no scripts, where next to nothing else is there. */
 const SCRIPTLESS_PROSE = 25;
 const SCRIPTLESS_MARKS = 3;
+const MOST_PANELS = 100;
 /** Characters of a question that is a button. */
 const SHORTEST_QUESTION = 10;
 /** Names of what a reader unfolds. */
@@ -86,9 +87,9 @@ function isAnswer(element: PageElement): boolean {
 function isPanel(element: PageElement): boolean {
   if (element.textLength === 0 || !isNamedPanel(element)) return false;
   const siblings = element.parent?.children ?? [];
-  return siblings.some(
-    (other) => other instanceof PageElement && !other.dropped && other.textLength > 0 && isNamedPanel(other),
-  );
+  return siblings
+    .slice(0, MOST_PANELS)
+    .some((other) => other instanceof PageElement && !other.dropped && other.textLength > 0 && isNamedPanel(other));
 }
 
 const isNamedPanel = ({ attribs }: PageElement): boolean =>

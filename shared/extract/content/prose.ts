@@ -137,7 +137,10 @@ const counted = { letters: 0, marks: 0 };
 /** Beside those of Latin script and CJK: full-width, Arabic, Armenian, Indic, Myanmar, Ethiopic and Khmer ones. */
 const MARKS = new Set([..."，！？；،؛؟۔։՝।॥၊။፡።፣៕។"].map((mark) => mark.charCodeAt(0)));
 
-/** Non-white characters, those of Chinese, Japanese and Korean twice, and marks of punctuation in any script; in Thai and Lao, spaces end sentences. */
+/**
+ * Non-white characters, those of Chinese, Japanese and Korean twice, and marks of punctuation in any script; in Thai
+ * and Lao, spaces end sentences.
+ */
 function countText(data: string): void {
   let letters = 0;
   let marks = 0;
@@ -155,7 +158,7 @@ function countText(data: string): void {
       code === 33 ||
       code === 63 ||
       (code >= 0x3001 && code <= 0x3002) ||
-      (code > 0x0530 && MARKS.has(code)) ||
+      (code > 0x0530 && (code < 0x2000 || code > 0xff00) && MARKS.has(code)) ||
       (code >= 0x0e00 && code <= 0x0eff && data.charCodeAt(index + 1) === 32)
     ) {
       marks++;
