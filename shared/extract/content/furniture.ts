@@ -41,8 +41,7 @@ const COOKIE = new RegExp(
   ].join("|"),
   "iu",
 );
-const AUTHOR_PAGE =
-  /\/(?:authors?|autor(?:en|es|i)?|auteurs?|autori|redactors?|redakteur(?:e|in)?|journalists?|contributors?|columnists?|writers?)\//i;
+const AUTHOR_PAGE = /\/(?:authors?|autor(?:en|es|i)?|auteurs?)\//i;
 
 /**
  * @param top measured
@@ -94,12 +93,13 @@ export function holdsButton(element: PageElement): boolean {
     if (!(child instanceof PageElement)) return false;
     const { name, attribs } = child;
     if (name === "button" || name === "input" || attribs.role === "button") return true;
-    if (name === "a" && (attribs.href === undefined || /^(?:#|javascript:)/i.test(attribs.href))) {
-      if (/btn|button/i.test(attribs.class ?? "")) return true;
-    }
+    if (name === "a" && isScripted(attribs.href) && /btn|button/i.test(attribs.class ?? "")) return true;
     return holdsButton(child);
   });
 }
+
+const isScripted = (href: string | undefined): boolean =>
+  href === undefined || href.startsWith("#") || href.startsWith("javascript:");
 
 /** The outermost element around a field that holds little but the form, what it is for, and its terms. */
 function addBoxOfFields(
@@ -144,7 +144,7 @@ function hasFewFields(element: PageElement): boolean {
 /** A picture, some sentences, and a link to the author's page, below a text. */
 function authorBoxes({ anchors }: Page, top: PageElement, around: ReadonlySet<PageElement>): PageElement[] {
   const boxes = new Set<PageElement>();
-  const links = anchors.filter(({ attribs }) => attribs.rel === "author" || AUTHOR_PAGE.test(attribs.href ?? ""));
+  const links = anchors.filter(({ attribs }) => attribs.rel === "author" || isAuthorPage(attribs.href ?? ""));
   for (const { parent } of links.slice(0, MOST_LOOKED_AT)) {
     let box: PageElement | null = null;
     let node = parent;
@@ -158,6 +158,9 @@ function authorBoxes({ anchors }: Page, top: PageElement, around: ReadonlySet<Pa
   }
   return [...boxes].filter((box) => proseBefore(box, top) >= BEFORE_AUTHOR);
 }
+
+/** Most links are told apart without the expression. */
+const isAuthorPage = (href: string): boolean => href.includes("/aut") && AUTHOR_PAGE.test(href);
 
 function proseBefore(element: PageElement, top: PageElement): number {
   let prose = 0;
