@@ -16,6 +16,9 @@ const CONTAINERS = [
   "test/integration/crawl/recovery/dead-letters.test.ts",
 ];
 
+/** Where tests call a whole runtime, its answers are held against the OpenAPI document. */
+const DOCUMENTED_FETCH = ["test/services/documented-fetch.ts"];
+
 /** `npm test` runs all projects but the last, which takes minutes by its nature and is run by `npm run test:soak`. */
 export default defineConfig(({ mode }) => ({
   test: {
@@ -43,7 +46,14 @@ export default defineConfig(({ mode }) => ({
           isolate: false,
         },
       },
-      { test: { ...integration, name: "integration-containers", include: CONTAINERS } },
+      {
+        test: {
+          ...integration,
+          name: "integration-containers",
+          include: CONTAINERS,
+          setupFiles: DOCUMENTED_FETCH,
+        },
+      },
       {
         test: {
           name: "e2e",
@@ -53,6 +63,7 @@ export default defineConfig(({ mode }) => ({
           testTimeout: 480_000,
           hookTimeout: 240_000,
           globalSetup: ["test/services/shared-runtime.ts", "test/services/cluster-template.ts"],
+          setupFiles: DOCUMENTED_FETCH,
           // after all others, since some tests look at the clock
           sequence: { groupOrder: 1 },
         },

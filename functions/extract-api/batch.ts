@@ -64,6 +64,7 @@ export const extractBatch = defineStreamRoute(
     summary: "The main content of up to 100 pages as Markdown, text or HTML; a page that fails fails alone",
     body: bodySchema,
     response: answerSchema,
+    namesJob: true,
     streams: { "application/json": answerSchema },
   },
   async ({ body, caller, signal }, dependencies: ExtractApi) => {

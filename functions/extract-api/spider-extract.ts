@@ -83,6 +83,7 @@ export function spiderExtract(path: "/spider/extract" | "/spider+extract") {
       summary: "Crawl from seeds, and extract the content of the pages whose URL matches a pattern",
       body: bodySchema,
       response: answerSchema,
+      namesJob: true,
       streams: { "application/json": answerSchema },
     },
     async ({ body, caller, signal }, dependencies: ExtractApi) => {

@@ -41,7 +41,7 @@ const fieldsSchema = z.strictObject({
   url_prefix: z
     .string()
     .max(MAX_URL_LENGTH)
-    .regex(/^https?:\/\/./i, "must begin with http:// or https://")
+    .regex(/^[Hh][Tt][Tt][Pp][Ss]?:\/\/./, "must begin with http:// or https://")
     .nullish(),
   fusion: z.enum(["linear", "rrf"]).nullish(),
   rrf_k: z.int().min(1).max(10_000).nullish(),

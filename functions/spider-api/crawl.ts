@@ -41,6 +41,7 @@ export const crawl = defineStreamRoute(
     body: crawlBodySchema,
     response: crawlResponseSchema,
     accepted: storedSchema,
+    namesJob: true,
     streams: { "application/x-ndjson": recordSchema, "text/event-stream": recordSchema },
   },
   async (request, dependencies: SpiderApi) => {

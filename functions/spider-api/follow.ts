@@ -23,6 +23,7 @@ export const follow = defineStreamRoute(
     params: z.strictObject({ job_id: z.uuid() }),
     query: followQuerySchema,
     response: z.never(),
+    mayBeEmpty: true,
     streams: { "application/x-ndjson": recordSchema, "text/event-stream": recordSchema },
   },
   async ({ params: { job_id: jobId }, query, ...request }, dependencies: SpiderApi) => {

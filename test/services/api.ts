@@ -4,6 +4,7 @@ import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import type { APIGatewayProxyEvent, Context } from "aws-lambda";
 import type { Api } from "../../functions/adapters/api/api.ts";
 import type { StreamApi } from "../../functions/adapters/api/stream-api.ts";
+import { checkHead, checkRecords, operationOf } from "./documented-answers.ts";
 
 export interface TestRequest {
   method?: string;
@@ -29,7 +30,26 @@ export async function callApi(
   api: Pick<Api, "handler"> | Pick<StreamApi, "handler" | "streaming">,
   request: TestRequest,
 ): Promise<TestAnswer> {
-  if ("streaming" in api) return (await callStreamApi(api, request)).answer;
+  const answer = "streaming" in api ? (await callStreamApi(api, request)).answer : await callPlainApi(api, request);
+  checkAnswer(request, answer);
+  return answer;
+}
+
+/** @throws Error where the OpenAPI document describes the route, and not such an answer */
+function checkAnswer(request: TestRequest, { status, headers, body }: TestAnswer): void {
+  const { httpMethod: method, path, body: sent } = proxyEvent(request);
+  const operation = operationOf({ method, path });
+  if (operation === undefined) return;
+  const check = checkHead(operation, { method, path, body: sent ?? undefined }, { status, headers: mapOf(headers) });
+  const type = headers["content-type"] ?? "";
+  if (type.startsWith("application/json")) check(body);
+  else if (body !== undefined) checkRecords(type, body, check);
+}
+
+const mapOf = (headers: Record<string, string>): Map<string, string> =>
+  new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+
+async function callPlainApi(api: Pick<Api, "handler">, request: TestRequest): Promise<TestAnswer> {
   const result = await api.handler(proxyEvent(request), {} as Context);
   const multi = Object.entries(result.multiValueHeaders ?? {}).map(([name, values]) => [name, values.join(", ")]);
   return {

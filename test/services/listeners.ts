@@ -2,6 +2,7 @@
 import { once } from "node:events";
 import WebSocket from "ws";
 import { whenTestEnds } from "./database.ts";
+import { recordChecks } from "./documented-answers.ts";
 
 export interface ToldEvent {
   type: string;
@@ -77,7 +78,9 @@ export async function readEvents(
         frame.split("\n").map((line) => [line.slice(0, line.indexOf(":")), line.slice(line.indexOf(":") + 1).trim()]),
       );
       if (fields["data"] === undefined) continue;
-      events.push({ event: fields["event"] ?? "", id: fields["id"] ?? "", data: JSON.parse(fields["data"]) });
+      const data: unknown = JSON.parse(fields["data"]);
+      recordChecks.get(response)?.(data);
+      events.push({ event: fields["event"] ?? "", id: fields["id"] ?? "", data });
     }
     if (enough(events)) break;
   }

@@ -97,7 +97,7 @@ export function buildApp<Dependencies extends ApiDependencies>(
     },
   });
   app.openAPIRegistry.registerComponent("securitySchemes", "api_key", { type: "http", scheme: "bearer" });
-  for (const [header, described] of Object.entries({ ...ANSWER_HEADERS, "retry-after": RETRY_AFTER })) {
+  for (const [header, described] of Object.entries(ANSWER_HEADERS)) {
     app.openAPIRegistry.registerComponent("headers", header, described);
   }
 
@@ -245,33 +245,53 @@ async function* whileAdmitted(
 const NEVER = new AbortController().signal;
 
 function responsesOf(
-  { scope, status = 200, summary, response, accepted, mayBeUnavailable, streams = {} }: DefinedRoute<never>["spec"],
+  { scope, status = 200, summary, response, accepted, mayBeUnavailable, ...spec }: DefinedRoute<never>["spec"],
   shape: ErrorShape,
 ): RouteConfig["responses"] {
+  const { mayBeEmpty, namesJob, streams = {} } = spec;
   const json = (schema: z.ZodType) => ({ "application/json": { schema } });
   const records = Object.entries(streams).map(([type, schema]) => [type, { schema }] as const);
   const content = { ...(response instanceof z.ZodNever ? {} : json(response)), ...Object.fromEntries(records) };
-  const headers = headersOf(scope === "public" ? ["x-request-id"] : Object.keys(ANSWER_HEADERS));
-  const failed = { ...headers, ...headersOf(["retry-after"]) };
+  const isStream = Object.keys(streams).some((type) => type !== "application/json");
+  const headers = headersOf(scope === "public" ? OF_EVERY_ANSWER : [...OF_EVERY_ANSWER, ...OF_LIMITS], [
+    ...(namesJob ? (["x-job-id"] as const) : []),
+    ...(isStream ? OF_STREAMS : []),
+  ]);
+  const failed = headersOf([], scope === "public" ? OF_EVERY_ERROR : [...OF_EVERY_ERROR, ...OF_LIMITS, ...OF_KEYS]);
   return {
     [status]: { description: summary, headers, ...(status === 204 ? {} : { content }) },
     ...(accepted && { 202: { description: "Taken", headers, content: json(accepted) } }),
+    ...(mayBeEmpty && { 204: { description: "Nothing is left", headers } }),
     ...(mayBeUnavailable && { 503: { description: "What does not answer", headers, content } }),
     default: { description: "An error", headers: failed, content: json(ERROR_SCHEMAS[shape]) },
   };
 }
 
-/** What answers bear; those of limits where a key was taken. */
+/** What answers bear. */
 const ANSWER_HEADERS = {
   "x-request-id": { schema: { type: "string" }, description: "Names the request in the logs" },
   "x-ratelimit-limit": { schema: { type: "integer" }, description: "Requests of the key a minute" },
   "x-ratelimit-remaining": { schema: { type: "integer" }, description: "Requests that are left of them" },
   "x-ratelimit-reset": { schema: { type: "integer" }, description: "Unix time in s at which they are all there again" },
+  "x-job-id": { schema: { type: "string", format: "uuid" }, description: "Names the job, where there is one" },
+  "cache-control": { schema: { type: "string" }, description: "That no stream is kept" },
+  "x-accel-buffering": { schema: { type: "string" }, description: "That a stream is passed on as it comes" },
+  "retry-after": { schema: { type: "integer" }, description: "Seconds until another try is worth while" },
+  "www-authenticate": { schema: { type: "string" }, description: "How to present a key, with status 401" },
 } as const;
-const RETRY_AFTER = { schema: { type: "integer" }, description: "Seconds until another try is worth while" } as const;
+type HeaderName = keyof typeof ANSWER_HEADERS;
 
-const headersOf = (names: readonly string[]) =>
-  Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+const OF_EVERY_ANSWER = ["x-request-id"] as const;
+/** Where a key was taken. */
+const OF_LIMITS = ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"] as const;
+const OF_STREAMS = ["cache-control", "x-accel-buffering"] as const;
+const OF_EVERY_ERROR = [...OF_EVERY_ANSWER, "retry-after"] as const;
+const OF_KEYS = ["www-authenticate"] as const;
+
+const headersOf = (always: readonly HeaderName[], sometimes: readonly HeaderName[]) => ({
+  ...Object.fromEntries(always.map((name) => [name, { ...ANSWER_HEADERS[name], required: true }])),
+  ...Object.fromEntries(sometimes.map((name) => [name, { $ref: `#/components/headers/${name}` }])),
+});
 
 const errorContext = { details: z.record(z.string(), z.unknown()).optional(), request_id: z.string() };
 const ERROR_SCHEMAS = {

@@ -52,6 +52,10 @@ export interface RouteSpec<Who, Params, Query, Body, ApiResponse> {
   accepted?: z.ZodType;
   /** Whether an `ApiResponse` with 503 says in the shape of the route's own what does not answer. */
   mayBeUnavailable?: true;
+  /** Whether an `ApiResponse` with 204 says that there is nothing left to answer. */
+  mayBeEmpty?: true;
+  /** Whether the response may name the job behind it in `x-job-id`. */
+  namesJob?: true;
   /** Where the response may be a stream: by content type, what each of its records is. */
   streams?: Readonly<Record<string, z.ZodType>>;
 }

@@ -1,4 +1,5 @@
 /** What a test asks of a runtime's spider. */
+import { recordChecks } from "../../services/documented-answers.ts";
 import type { RunningInstance } from "../../services/instance.ts";
 
 export interface Spider {
@@ -32,7 +33,14 @@ export type StreamRecord = { type: string; data: any };
 
 /** Line by line, and every line must be JSON. */
 export async function* ndjson(response: Response): AsyncGenerator<StreamRecord> {
-  for await (const line of lines(response)) yield JSON.parse(line) as StreamRecord;
+  for await (const line of lines(response)) yield recordOf(response, line);
+}
+
+/** @throws Error where the OpenAPI document describes no such record of the stream */
+function recordOf(response: Response, json: string): StreamRecord {
+  const record = JSON.parse(json) as StreamRecord;
+  recordChecks.get(response)?.(record);
+  return record;
 }
 
 async function* lines(response: Response): AsyncGenerator<string> {
@@ -57,7 +65,7 @@ export async function* serverEvents(response: Response): AsyncGenerator<ServerEv
   let data: string[] = [];
   for await (const line of lines(response)) {
     if (line === "") {
-      if (data.length > 0) yield { id, record: JSON.parse(data.join("\n")) as StreamRecord };
+      if (data.length > 0) yield { id, record: recordOf(response, data.join("\n")) };
       data = [];
     } else if (line.startsWith("id: ")) id = line.slice(4);
     else if (line.startsWith("data: ")) data.push(line.slice(6));

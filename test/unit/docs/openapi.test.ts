@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { OPENAPI_FILE, openApiDocument } from "../../../checks/openapi.ts";
 import { TOPOLOGY } from "../../../infra/topology.ts";
+import { compiled, readDocument } from "../../services/documented-answers.ts";
 
 const API_GUIDE = join(import.meta.dirname, "../../../docs/guide/api.md");
 
@@ -23,3 +24,21 @@ it("stands beside a guide that names every route", async () => {
     expect(guide).toContain(`\`${method} ${path.replace(/^\/api\/v1/, "")}\``);
   }
 });
+
+const operations = Object.entries(readDocument().paths).flatMap(([path, each]) =>
+  Object.entries(each).map(([method, operation]) => ({ name: `${method.toUpperCase()} ${path}`, operation })),
+);
+
+it.each(operations)(
+  "$name has schemas that a validator takes, with patterns that mean what they say",
+  ({ operation }) => {
+    const contents = [operation.requestBody, ...Object.values(operation.responses)].flatMap(({ content = {} } = {}) =>
+      Object.values(content),
+    );
+    for (const { schema } of contents) {
+      expect(compiled(schema)).toBeTypeOf("function");
+      // the flags of an expression would stand at its end, as a part of it
+      expect(JSON.stringify(schema)).not.toMatch(/"pattern":"[^"]*\/[dgimsuvy]+"/);
+    }
+  },
+);
