@@ -3,7 +3,7 @@ import { z } from "zod";
 import { STRATEGIES } from "../../shared/crawl/settings/job-settings.ts";
 import { urlPatternsSchema } from "../../shared/crawl/urls/scope-of-seeds.ts";
 import { orNull } from "../adapters/api/or-null.ts";
-import { bestFirstOptions, checkBestFirst } from "../adapters/crawling/best-first.ts";
+import { bestFirstOptions, bestFirstRule, checkBestFirst } from "../adapters/crawling/best-first.ts";
 import { cacheOption, jobOptions } from "../adapters/crawling/job-options.ts";
 
 const MAX_URLS_PER_JOB = 1_000;
@@ -61,6 +61,7 @@ export const deepRequestSchema = z
     cache: cacheOption("bypass"),
     ...jobOptions,
   })
-  .superRefine(checkBestFirst(DEFAULT_SCORE_THRESHOLD));
+  .superRefine(checkBestFirst(DEFAULT_SCORE_THRESHOLD))
+  .meta(bestFirstRule(DEFAULT_SCORE_THRESHOLD));
 
 export const JOB_STATUSES = ["pending", "running", "embedding", "completed", "failed", "cancelled"] as const;

@@ -1,11 +1,11 @@
 /** Jobs as the crawl API shows them. */
 import { z } from "zod";
+import { NO_DOCUMENT } from "../../shared/crawl/jobs/no-document.ts";
 import type { JobUrlView, JobView } from "../../shared/crawl/jobs/views.ts";
 import { crawlConfigSchema } from "../../shared/crawl/settings/crawl-config.ts";
 import { PRIORITIES, STRATEGIES } from "../../shared/crawl/settings/job-settings.ts";
 import { hostWaitSchema } from "../../shared/crawl/tasks/task-note.ts";
 import { scopeSchema } from "../../shared/crawl/urls/scope.ts";
-import { NOT_INDEXED } from "../../shared/knowledge/documents/documents.ts";
 import { JOB_STATUSES } from "./requests.ts";
 
 /** The reference's JobResponse. */
@@ -132,7 +132,7 @@ export const jobUrlSchema = z.object({
     .nullable(),
   document_id: z.uuid().nullable(),
   /** Why a crawled page has no document; null where it has one, had one, or may get one. */
-  no_document: z.enum([...NOT_INDEXED, "not_asked"]).nullable(),
+  no_document: z.enum(NO_DOCUMENT).nullable(),
 });
 
 export function jobUrlJson(url: JobUrlView): z.input<typeof jobUrlSchema> {

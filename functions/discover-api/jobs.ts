@@ -42,7 +42,13 @@ const discoveryRequestSchema = z
       path: ["score_threshold"],
       message: "is for score_query alone: give one, or leave this out",
     },
-  );
+  )
+  .meta({
+    anyOf: [
+      { required: ["score_query"], properties: { score_query: { type: "string" } } },
+      { properties: { score_threshold: { enum: [DEFAULT_SCORE_THRESHOLD] } } },
+    ],
+  });
 
 const STATUSES = ["pending", "running", "completed", "failed"] as const;
 const time = z.iso.datetime();

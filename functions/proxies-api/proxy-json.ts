@@ -30,6 +30,12 @@ export const serverSchema = z
     path: ["username"],
     message: "is missing beside a password",
   })
+  .meta({
+    anyOf: [
+      { required: ["username"], properties: { username: { type: "string" } } },
+      { properties: { password: { enum: [null, ""] } } },
+    ],
+  })
   .transform((server) => ({ ...server, url: canonical(server.url) }));
 
 export const newProxySchema = z.strictObject({

@@ -41,7 +41,8 @@ export const test = defineRoute(
       .refine(({ proxy_id, server }) => (proxy_id === undefined) !== (server === undefined), {
         path: ["proxy_id"],
         message: "give either proxy_id or server",
-      }),
+      })
+      .meta({ oneOf: [{ required: ["proxy_id"] }, { required: ["server"] }] }),
     response: z.object({
       /** Every server let the request through. */
       success: z.boolean(),

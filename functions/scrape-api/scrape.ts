@@ -6,7 +6,7 @@ import type { Caller } from "../../shared/access/authorize.ts";
 import { crawlConfigOverridesSchema } from "../../shared/crawl/administration/effective-config.ts";
 import { selectFields } from "../../shared/crawl/results/fields.ts";
 import { readResults } from "../../shared/crawl/results/pages.ts";
-import { PAGE_FORMATS, scrapedPage } from "../../shared/crawl/results/scraped-page.ts";
+import { PAGE_FORMATS, type PageFormat, scrapedPage } from "../../shared/crawl/results/scraped-page.ts";
 import type { CrawlConfig } from "../../shared/crawl/settings/crawl-config.ts";
 import { normalizeUrl } from "../../shared/crawl/urls/normalize-url.ts";
 import { extractionSchema } from "../../shared/extract/fields/field-schema.ts";
@@ -24,6 +24,8 @@ import { pictureOptions, takePicture } from "./picture.ts";
 const DEFAULT_TIMEOUT_S = 60;
 /** API Gateway ends a connection after five minutes without a byte. */
 const MAX_TIMEOUT_S = 280;
+
+const holding = (format: PageFormat | "screenshot") => ({ contains: { enum: [format] } });
 
 const bodySchema = z
   .strictObject({
@@ -50,6 +52,22 @@ const bodySchema = z
     if (formats.includes("json") === (schema !== undefined)) return;
     const message = schema === undefined ? 'is needed for the format "json"' : 'is for the format "json" alone';
     addIssue({ code: "custom", path: ["schema"], message });
+  })
+  .meta({
+    allOf: [
+      {
+        oneOf: [
+          { required: ["formats", "schema"], properties: { formats: holding("json"), schema: { type: "object" } } },
+          { properties: { formats: { not: holding("json") }, schema: { type: "null" } } },
+        ],
+      },
+      {
+        anyOf: [
+          { required: ["formats"], properties: { formats: holding("screenshot") } },
+          { properties: { screenshot: { type: "null" } } },
+        ],
+      },
+    ],
   });
 type Body = z.output<typeof bodySchema>;
 

@@ -57,9 +57,27 @@ type SearchBody = z.output<typeof fieldsSchema>;
 
 const FUSION_FIELDS = ["fusion", "rrf_k", "vector_weight", "keyword_weight"] as const;
 
+/** For the OpenAPI document: what they may be together. */
+const FUSION_RULE = {
+  allOf: [
+    {
+      anyOf: [{ properties: { rrf_k: { type: "null" } } }, { properties: { fusion: { enum: ["rrf", null] } } }],
+    },
+    {
+      anyOf: [
+        { properties: { vector_weight: { not: { enum: [0] } } } },
+        { properties: { keyword_weight: { not: { enum: [0] } } } },
+      ],
+    },
+  ],
+};
+const NO_FUSION_RULE = {
+  allOf: [{ properties: Object.fromEntries(FUSION_FIELDS.map((field) => [field, { type: "null" }])) }],
+};
+
 /** What each field may be, and what they may be together. */
 export function searchBodySchema(mode: SearchRequest["mode"]) {
-  return fieldsSchema.superRefine((body, { addIssue }) => {
+  const refined = fieldsSchema.superRefine((body, { addIssue }) => {
     const fault = (field: keyof SearchBody, message: string) => {
       addIssue({ code: "custom", path: [field], message });
     };
@@ -75,6 +93,7 @@ export function searchBodySchema(mode: SearchRequest["mode"]) {
     if (fusion === "linear" && rrf_k != null) fault("rrf_k", "belongs to fusion rrf: leave one of them out");
     if (vector_weight === 0 && keyword_weight === 0) fault("vector_weight", "is 0 as the other is: one must count");
   });
+  return refined.meta(mode === "hybrid" ? FUSION_RULE : NO_FUSION_RULE);
 }
 
 export function searchFilter(body: SearchBody): SearchFilter {

@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { Strategy } from "../../shared/crawl/settings/job-settings.ts";
 import { urlPatternsSchema } from "../../shared/crawl/urls/scope-of-seeds.ts";
 import { orNull } from "../adapters/api/or-null.ts";
-import { bestFirstOptions, checkBestFirst } from "../adapters/crawling/best-first.ts";
+import { bestFirstOptions, bestFirstRule, checkBestFirst } from "../adapters/crawling/best-first.ts";
 import { cacheOption, jobOptions } from "../adapters/crawling/job-options.ts";
 import {
   DEFAULT_RESPONSE_TIMEOUT_S,
@@ -70,7 +70,8 @@ export const crawlBodySchema = z
     cache: cacheOption("bypass"),
     ...jobOptions,
   })
-  .superRefine(checkBestFirst(DEFAULT_SCORE_THRESHOLD));
+  .superRefine(checkBestFirst(DEFAULT_SCORE_THRESHOLD))
+  .meta(bestFirstRule(DEFAULT_SCORE_THRESHOLD));
 export type CrawlBody = z.output<typeof crawlBodySchema>;
 
 export const strategyOf = (name: StrategyName): Strategy => STRATEGY_NAMES[name];

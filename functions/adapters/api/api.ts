@@ -37,12 +37,12 @@ import {
 import { createLambdaHandler, type LambdaHandler } from "./lambda.ts";
 import { observed } from "./observed-stream.ts";
 import { presentedKey } from "./presented-key.ts";
-import { type ApiDependencies, ApiResponse, type DefinedRoute, type HttpMethod } from "./route.ts";
+import { type ApiDependencies, ApiResponse, type DefinedRoute, type HttpMethod, type Schema } from "./route.ts";
 import { StreamedResponse, type StreamRequest } from "./stream-route.ts";
 
 export interface Api {
   name: string;
-  routes: readonly { method: HttpMethod; path: string }[];
+  routes: readonly { method: HttpMethod; path: string; body?: Schema }[];
   handler: LambdaHandler;
   /** OpenAPI 3.1. */
   openApi(): OpenApiDocument;
@@ -74,7 +74,7 @@ export function createApi<Dependencies extends ApiDependencies>(
   const app = once(() => buildApp(name, routes, dependencies, options));
   return {
     name,
-    routes: routes.map(({ spec: { method, path } }) => ({ method, path })),
+    routes: routes.map(({ spec }) => spec),
     handler: createLambdaHandler({ name, app, errors: options.errors }),
     openApi: () => openApiOf(app()),
   };

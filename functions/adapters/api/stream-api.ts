@@ -39,7 +39,7 @@ export function createStreamApi<Dependencies extends ApiDependencies>(
   return {
     name,
     streaming: true,
-    routes: routes.map(({ spec: { method, path } }) => ({ method, path })),
+    routes: routes.map(({ spec }) => spec),
     // absent where a handler is loaded for its routes alone, although the AWS SDK makes an `awslambda` of its own
     handler: globalThis.awslambda?.streamifyResponse?.(handler) ?? handler,
     openApi: () => openApiOf(app()),

@@ -9,6 +9,23 @@ export const bestFirstOptions = (threshold: number) => ({
   score_threshold: z.number().min(0).max(1).default(threshold),
 });
 
+/** The same for the OpenAPI document. */
+export const bestFirstRule = (threshold: number) => ({
+  oneOf: [
+    {
+      required: ["strategy", "keywords"],
+      properties: { strategy: { enum: ["best_first"] }, keywords: { minItems: 1 } },
+    },
+    {
+      properties: {
+        strategy: { not: { enum: ["best_first"] } },
+        keywords: { maxItems: 0 },
+        score_threshold: { enum: [threshold] },
+      },
+    },
+  ],
+});
+
 interface BestFirstRequest {
   strategy: string;
   keywords: readonly string[];

@@ -1,5 +1,6 @@
 /** The reference's CrawledPage, as responses and streams hold it. */
 import { z } from "zod";
+import { NO_DOCUMENT } from "../../../shared/crawl/jobs/no-document.ts";
 
 /** What is not known, or was not asked for, is left out. */
 export const crawledPageSchema = z.object({
@@ -20,5 +21,6 @@ export const crawledPageSchema = z.object({
   fetch_error: z.string().optional(),
   parse_error: z.string().optional(),
   truncated: z.boolean().optional(),
+  no_document: z.enum(NO_DOCUMENT).optional(),
   crawled_at: z.iso.datetime().optional(),
 });

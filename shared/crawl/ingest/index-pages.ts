@@ -6,8 +6,8 @@ import {
   type IndexTarget,
   insertDocuments,
   NOTHING_INDEXED,
-  whyNotIndexed,
 } from "../../knowledge/documents/documents.ts";
+import { whyNotIndexed } from "../../knowledge/documents/not-indexed.ts";
 import { carryOver, findActiveDocuments } from "../../knowledge/embedding/carry-over.ts";
 import type { Transaction } from "../../platform/database/database.ts";
 import type { Logger } from "../../platform/observability/log.ts";

@@ -1,6 +1,6 @@
 /** Writes captures as rows: every observation of a URL, those without an answer included. */
 import type { Capture } from "../../capture/capture.ts";
-import { whyNotIndexed } from "../../knowledge/documents/documents.ts";
+import { whyNotIndexed } from "../../knowledge/documents/not-indexed.ts";
 import type { Transaction } from "../../platform/database/database.ts";
 import { rowsOf } from "../../platform/database/rows.ts";
 import type { JobRow } from "../jobs/lifecycle.ts";

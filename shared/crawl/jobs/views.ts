@@ -1,11 +1,11 @@
 /** Reads jobs as the API shows them. */
 import type { Rendering } from "../../capture/capture.ts";
-import type { NotIndexed } from "../../knowledge/documents/documents.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { type JobSettings, jobSettingsSchema, type Priority, type Strategy } from "../settings/job-settings.ts";
 import { withoutSecrets } from "../settings/secrets.ts";
 import type { TaskNote } from "../tasks/task-note.ts";
 import type { JobKind, JobStatus } from "./lifecycle.ts";
+import { type NoDocument, noDocument } from "./no-document.ts";
 
 export interface JobView {
   job_id: string;
@@ -138,12 +138,9 @@ export interface JobUrlView {
   /** Where it was opened in a browser, or was to be. */
   rendered: RenderedView | null;
   document_id: string | null;
-  /** Why a crawled page has no document; null where it has one, had one, or may get one. */
+  /** Null where it has one, had one, or may get one. */
   no_document: NoDocument | null;
 }
-
-/** `not_asked`: the job makes no page searchable; the others: see `whyNotIndexed`. */
-export type NoDocument = NotIndexed | "not_asked";
 
 export interface RenderedView extends Pick<Rendering, "reason" | "renderer"> {
   /** Whether the archive has its DOM. */
@@ -177,8 +174,7 @@ export async function listJobUrls(
         'reason', c.rendered->>'reason', 'renderer', c.rendered->>'renderer',
         'archived', jsonb_typeof(c.rendered->'warc') = 'object',
         'error_code', c.rendered->'error'->>'code', 'error_message', c.rendered->'error'->>'message') end as rendered, d.id as document_id,
-      case when f.state = 'crawled' and d.id is null
-        then case when j.settings->>'index' = 'false' then 'not_asked' else c.not_indexed end end as no_document,
+      case when d.id is null then ${noDocument(sql)} end as no_document,
       f.priority as cursor_priority, encode(f.url_hash, 'hex') as cursor_hash
     from frontier f
     join jobs j on j.id = f.job_id

@@ -21,6 +21,7 @@ export const RESULT_FIELDS = [
   "fetch_error",
   "parse_error",
   "truncated",
+  "no_document",
   "crawled_at",
 ] as const;
 export type ResultField = (typeof RESULT_FIELDS)[number];

@@ -8,6 +8,7 @@ import { atOnce } from "../../platform/at-once.ts";
 import type { ObjectStore } from "../../platform/aws/objects.ts";
 import type { Sql } from "../../platform/database/database.ts";
 import { cutText } from "../../platform/text.ts";
+import type { NoDocument } from "../jobs/no-document.ts";
 import { crawlConfigSchema, selectionOf } from "../settings/crawl-config.ts";
 import { type ArchivedContent, isMissingFromArchive, readArchivedContent } from "./archived-content.ts";
 import { RESULT_FIELDS, type ResultField, type ResultFields } from "./fields.ts";
@@ -40,6 +41,8 @@ export interface CrawledPage {
   parse_error?: string;
   /** Asked for or not where a text that was asked for is cut. */
   truncated?: boolean;
+  /** Why it is not searchable. */
+  no_document?: NoDocument;
   /** ISO 8601 UTC. */
   crawled_at?: string;
 }
@@ -191,6 +194,7 @@ function pageOf(
     fetch_error: fault && !fault.ofParsing ? fault.text : null,
     parse_error: parseErrors.length > 0 ? [...new Set(parseErrors)].join("; ") : null,
     truncated: cut || row.captures.some((each) => each.truncated),
+    no_document: row.noDocument,
     crawled_at: (capture?.fetchedAt ?? row.dueAt).toISOString(),
   };
   const isShown = (field: ResultField): boolean =>

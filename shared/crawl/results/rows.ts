@@ -5,6 +5,7 @@ import type { Rendering } from "../../capture/capture.ts";
 import type { RecordPointer } from "../../capture/warc-reader.ts";
 import { type ContentSelection, MAIN_CONTENT } from "../../extract/content/selection.ts";
 import type { Queryable } from "../../platform/database/database.ts";
+import { type NoDocument, noDocument } from "../jobs/no-document.ts";
 
 export interface ResultRow {
   /** `result_seq`: 1, 2, 3 … within the job, in the order of commits. */
@@ -13,6 +14,7 @@ export interface ResultRow {
   depth: number;
   state: "crawled" | "failed" | "skipped";
   errorCode: string | null;
+  noDocument: NoDocument | null;
   /** When the URL was to be tried last: all that is known of one that ended without a capture. */
   dueAt: Date;
   /**
@@ -73,10 +75,11 @@ export async function readResultRows(
   { after, limit }: { after: number; limit: number },
 ): Promise<ResultRow[]> {
   const rows = await sql<(Omit<ResultRow, "captures"> & { captureId: number | null })[]>`
-    select result_seq as cursor, url, depth, state, error_code as "errorCode", not_before as "dueAt",
-      capture_id as "captureId"
-    from frontier where job_id = ${job.id} and result_seq > ${after}
-    order by result_seq limit ${limit}`;
+    select f.result_seq as cursor, f.url, f.depth, f.state, f.error_code as "errorCode", ${noDocument(sql)} as "noDocument",
+      f.not_before as "dueAt", f.capture_id as "captureId"
+    from frontier f join jobs j on j.id = f.job_id left join captures c on c.id = f.capture_id
+    where f.job_id = ${job.id} and f.result_seq > ${after}
+    order by f.result_seq limit ${limit}`;
   const captures = await readChains(
     sql,
     job,

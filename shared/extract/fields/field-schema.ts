@@ -33,6 +33,31 @@ export interface Field {
   fields?: Record<string, Field> | null | undefined;
 }
 
+const NOT_THERE = { not: {} };
+/** For the OpenAPI document: what belongs to which type. */
+const FIELD_RULE = {
+  allOf: [
+    {
+      oneOf: [
+        { properties: { type: { enum: ["text", "html"] }, attribute: NOT_THERE, fields: { type: "null" } } },
+        {
+          required: ["type", "attribute"],
+          properties: { type: { enum: ["attribute"] }, fields: { type: "null" } },
+        },
+        {
+          required: ["type", "fields"],
+          properties: {
+            type: { enum: ["nested"] },
+            attribute: NOT_THERE,
+            fields: { type: "object", minProperties: 1 },
+          },
+        },
+      ],
+    },
+    { anyOf: [{ required: ["selector"] }, { properties: { multiple: { enum: [false] } } }] },
+  ],
+};
+
 const TOO_DEEP: z.ZodType<Record<string, Field> | null> = z.null(`fields go ${MAX_LEVELS} levels deep at the most`);
 
 /** @param levels of fields that there may be, these included */
@@ -54,7 +79,8 @@ function fieldsSchema(levels: number): z.ZodType<Record<string, Field>> {
         fault("fields", 'are there where type is "nested", and nowhere else');
       }
       if (multiple && selector === undefined) fault("selector", "is needed for what is there several times");
-    });
+    })
+    .meta(FIELD_RULE);
   return z
     .record(z.string().min(1).max(MAX_NAME), field)
     .refine((fields) => Object.keys(fields).length > 0, "hold no field");

@@ -1,7 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { OPENAPI_FILE, openApiDocument } from "../../../checks/openapi.ts";
+import type { Api } from "../../../functions/adapters/api/api.ts";
 import { TOPOLOGY } from "../../../infra/topology.ts";
 import { compiled, readDocument } from "../../services/documented-answers.ts";
 
@@ -42,3 +43,120 @@ it.each(operations)(
     }
   },
 );
+
+const PAGE = "https://example.org/";
+const fieldsOf = (field: object) => ({ url: PAGE, formats: ["json"], schema: { fields: { name: field } } });
+const server = (fields: object) => ({ name: "a", servers: [{ url: "http://proxy.example:8080", ...fields }] });
+/** What fields may be only together, or only one without the other: bodies that are taken, and some that are not. */
+const EITHER_OR: [operation: string, taken: object[], refused: object[]][] = [
+  ["POST /api/v1/crawl", [{ url: PAGE }, { urls: [PAGE] }], [{}, { url: PAGE, urls: [PAGE] }]],
+  [
+    "POST /api/v1/crawl/deep",
+    [
+      { url: PAGE },
+      { url: PAGE, strategy: "bfs", keywords: [], score_threshold: 0.4 },
+      { url: PAGE, strategy: "best_first", keywords: ["tide"], score_threshold: 0.1 },
+    ],
+    [
+      { url: PAGE, strategy: "best_first" },
+      { url: PAGE, strategy: "best_first", keywords: [] },
+      { url: PAGE, keywords: ["tide"] },
+      { url: PAGE, score_threshold: 0.1 },
+    ],
+  ],
+  [
+    "POST /spider/crawl",
+    [
+      { seed_urls: [PAGE], score_threshold: 0 },
+      { seed_urls: [PAGE], strategy: "best_first", keywords: ["tide"] },
+    ],
+    [
+      { seed_urls: [PAGE], strategy: "best_first" },
+      { seed_urls: [PAGE], score_threshold: 0.4 },
+    ],
+  ],
+  [
+    "POST /api/v1/scrape",
+    [
+      { url: PAGE },
+      { url: PAGE, schema: null, screenshot: null },
+      { url: PAGE, formats: ["screenshot"], screenshot: {} },
+      fieldsOf({ selector: "h1" }),
+      fieldsOf({ type: "attribute", attribute: "id" }),
+      fieldsOf({ selector: "li", type: "nested", multiple: true, fields: { name: {} } }),
+    ],
+    [
+      { url: PAGE, formats: ["json"] },
+      { url: PAGE, schema: { fields: { name: {} } } },
+      { url: PAGE, screenshot: {} },
+      fieldsOf({ multiple: true }),
+      fieldsOf({ type: "attribute" }),
+      fieldsOf({ attribute: "id" }),
+      fieldsOf({ type: "nested" }),
+      fieldsOf({ fields: { name: {} } }),
+      fieldsOf({ type: "nested", fields: {} }),
+    ],
+  ],
+  [
+    "POST /api/v1/discover",
+    [
+      { domain: "example.org", score_threshold: 0.3 },
+      { domain: "example.org", score_query: "tide", score_threshold: 1 },
+    ],
+    [
+      { domain: "example.org", score_threshold: 1 },
+      { domain: "example.org", score_query: null, score_threshold: 1 },
+    ],
+  ],
+  [
+    "POST /api/v1/search",
+    [
+      { query: "tide", fusion: "rrf", rrf_k: 10, vector_weight: 0 },
+      { query: "tide", fusion: "linear", keyword_weight: 0, vector_weight: null },
+      { query: "tide", rrf_k: 10, fusion: null },
+    ],
+    [
+      { query: "tide", fusion: "linear", rrf_k: 10 },
+      { query: "tide", vector_weight: 0, keyword_weight: 0 },
+    ],
+  ],
+  ["POST /api/v1/search/vector", [{ query: "tide", fusion: null }], [{ query: "tide", fusion: "rrf" }]],
+  ["POST /api/v1/search/keyword", [{ query: "tide" }], [{ query: "tide", keyword_weight: 1 }]],
+  [
+    "POST /api/v1/proxies",
+    [server({}), server({ username: "u" }), server({ username: "u", password: "p" }), server({ password: null })],
+    [server({ password: "p" }), server({ username: null, password: "p" })],
+  ],
+  [
+    "POST /api/v1/proxies/test",
+    [{ proxy_id: "0199b3a0-0000-7000-8000-000000000000" }, { server: { url: "http://proxy.example:8080" } }],
+    [
+      {},
+      { proxy_id: "0199b3a0-0000-7000-8000-000000000000", server: { url: "http://proxy.example:8080" } },
+      { server: { url: "http://proxy.example:8080", password: "p" } },
+    ],
+  ],
+];
+
+describe.each(EITHER_OR)("%s has its either-or rules in the document as in the code", (name, taken, refused) => {
+  const [method = "", path = ""] = name.split(" ");
+  const described = readDocument().paths[path]?.[method.toLowerCase()]?.requestBody?.content["application/json"];
+  const judge = async (body: object) => {
+    const { routes } = await apiOf(path);
+    const { body: schema } = routes.find((route) => route.method === method && route.path === path) ?? {};
+    return { document: compiled(described?.schema ?? {})(body), code: schema?.safeParse(body).success };
+  };
+
+  it.each(taken.map((body) => ({ body })))("takes $body", async ({ body }) => {
+    expect(await judge(body)).toEqual({ document: true, code: true });
+  });
+  it.each(refused.map((body) => ({ body })))("refuses $body", async ({ body }) => {
+    expect(await judge(body)).toEqual({ document: false, code: false });
+  });
+});
+
+/** The one that serves the path. */
+async function apiOf(path: string): Promise<Pick<Api, "routes">> {
+  const served = TOPOLOGY.functions.find(({ routes = [] }) => routes.some((route) => route.path === path));
+  return ((await import(`../../../functions/${served?.name}/handler.ts`)) as { api: Pick<Api, "routes"> }).api;
+}
