@@ -18,6 +18,7 @@ import { jsonChunks } from "../adapters/api/json-chunks.ts";
 import { orNull } from "../adapters/api/or-null.ts";
 import { defineStreamRoute, StreamedResponse } from "../adapters/api/stream-route.ts";
 import { answeredPagesConfig, startAnsweredPages } from "../adapters/crawling/answered-pages.ts";
+import { JOB_HEADER } from "../adapters/crawling/job-header.ts";
 import { cacheHandling, cacheOption } from "../adapters/crawling/job-options.ts";
 import { waitOrCancel } from "../adapters/crawling/wait-or-cancel.ts";
 import type { ExtractApi } from "./dependencies.ts";
@@ -64,7 +65,7 @@ export const extractBatch = defineStreamRoute(
     summary: "The main content of up to 100 pages as Markdown, text or HTML; a page that fails fails alone",
     body: bodySchema,
     response: answerSchema,
-    namesJob: true,
+    headers: JOB_HEADER,
     streams: { "application/json": answerSchema },
   },
   async ({ body, caller, signal }, dependencies: ExtractApi) => {

@@ -12,6 +12,7 @@ import { jsonChunks } from "../adapters/api/json-chunks.ts";
 import { orNull, orNullAs } from "../adapters/api/or-null.ts";
 import { defineStreamRoute, StreamedResponse } from "../adapters/api/stream-route.ts";
 import { crawledPageSchema } from "../adapters/crawling/crawled-page.ts";
+import { JOB_HEADER } from "../adapters/crawling/job-header.ts";
 import { cacheHandling, cacheOption, jobOptions, resolveOptions } from "../adapters/crawling/job-options.ts";
 import {
   type CheckedSeeds,
@@ -83,7 +84,7 @@ export function spiderExtract(path: "/spider/extract" | "/spider+extract") {
       summary: "Crawl from seeds, and extract the content of the pages whose URL matches a pattern",
       body: bodySchema,
       response: answerSchema,
-      namesJob: true,
+      headers: JOB_HEADER,
       streams: { "application/json": answerSchema },
     },
     async ({ body, caller, signal }, dependencies: ExtractApi) => {

@@ -34,7 +34,7 @@ export const healthz = defineRoute(
     path: "/healthz",
     scope: "public",
     summary: "Whether the harvester can work",
-    mayBeUnavailable: true,
+    otherwise: { 503: "What does not answer" },
     response: answerSchema,
   },
   async (_request, dependencies: HarvestApi) => {

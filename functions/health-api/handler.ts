@@ -24,7 +24,7 @@ const ready = defineRoute(
     path: "/api/v1/health/ready",
     scope: "public",
     summary: "Whether every dependency answers; 503 and what failed where one does not",
-    mayBeUnavailable: true,
+    otherwise: { 503: "What does not answer" },
     response: z.object({ status: z.enum(["ok", "unavailable"]), checks: z.record(z.string(), z.string()) }),
   },
   async ({ log }, { checks }: HealthApi) => {

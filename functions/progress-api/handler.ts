@@ -24,7 +24,7 @@ const readProgressStream = defineStreamRoute(
       "The progress of a job as server-sent events, until it ends; 204 where `Last-Event-ID` names its last event",
     params: z.strictObject({ job_id: z.uuid() }),
     response: z.never(),
-    mayBeEmpty: true,
+    otherwise: { 204: "Its last event is known" },
     streams: { "text/event-stream": z.string() },
   },
   async ({ params: { job_id: jobId }, header, signal, remainingMs, log }, { sql }: ApiContainer) => {

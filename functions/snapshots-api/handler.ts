@@ -17,7 +17,7 @@ import { ApiResponse, defineRoute, headOf } from "../adapters/api/route.ts";
 import { createStreamApi } from "../adapters/api/stream-api.ts";
 import { defineStreamRoute, StreamedResponse } from "../adapters/api/stream-route.ts";
 import { byteRange } from "../adapters/archive/byte-range.ts";
-import { cacheFor, holdsTag, publicReading } from "../adapters/archive/public-reading.ts";
+import { cacheFor, holdsTag, publicReading, READING_HEADERS, UNCHANGED } from "../adapters/archive/public-reading.ts";
 import { type SnapshotsApi, snapshotsApi } from "./dependencies.ts";
 import { browseUrl, snapshotJson, snapshotSchema, timelineJson, timelineSchema } from "./snapshot-json.ts";
 
@@ -32,6 +32,7 @@ const health = defineRoute(
     method: "GET",
     path: HEALTH,
     scope: "public",
+    otherwise: { 500: "The database does not answer" },
     summary: "Whether the archive answers, with its jobs by state; 500 where the database does not",
     response: z.object({
       status: z.enum(["ok", "error"]),
@@ -76,6 +77,7 @@ const stats = defineRoute(
     path: "/api/stats",
     scope: "read",
     open,
+    otherwise: UNCHANGED,
     summary: "Totals of the archive, a minute old at the most",
     response: z.object({
       snapshotsTotal: z.int(),
@@ -107,6 +109,7 @@ const detail = defineRoute(
     path: "/api/snapshot/{id}",
     scope: "read",
     open,
+    otherwise: UNCHANGED,
     summary: "A snapshot: one capture of an HTML page",
     params,
     response: snapshotSchema,
@@ -123,6 +126,7 @@ const timeline = defineRoute(
     path: "/api/snapshots/{id}/timeline",
     scope: "read",
     open,
+    otherwise: UNCHANGED,
     summary: `The snapshots of the same page, oldest first: the newest ${MOST_OF_A_TIMELINE} of them`,
     params,
     response: timelineSchema,
@@ -143,6 +147,7 @@ const latest = defineRoute(
     path: "/api/snapshots/{id}/latest",
     scope: "read",
     open,
+    otherwise: UNCHANGED,
     summary: "The newest good capture of the same page",
     params,
     query: z.strictObject({ requireHtml: flag.default(true) }),
@@ -171,6 +176,7 @@ const resolve = defineRoute(
     path: "/api/replay/resolve",
     scope: "read",
     open,
+    otherwise: UNCHANGED,
     summary: "The capture of a URL that is nearest to a time",
     query: z.strictObject({
       url: z.url({ protocol: /^https?$/ }).max(10_000),
@@ -219,8 +225,16 @@ const raw = defineStreamRoute(
     path: "/api/snapshots/raw/{id}",
     scope: "read",
     open,
+    otherwise: { ...UNCHANGED, 206: "The range of bytes that was asked for" },
     summary: "What the server sent for a snapshot, byte for byte, its content coding undone; takes byte ranges",
     params,
+    headers: {
+      "accept-ranges": "That ranges of bytes are answered",
+      "content-range": "Which bytes these are, with 206, or how many there are, with 416",
+      "content-security-policy": "That nothing of the page may run here",
+      "x-content-type-options": "That it is what its media type says",
+      "x-archive-truncated": "True where the archive holds no more than the beginning",
+    },
     response: z.never(),
     streams: { "text/html": z.string() },
   },
@@ -286,5 +300,6 @@ const routes = [health, stats, detail, raw, timeline, latest, resolve];
 
 export const api = createStreamApi("snapshots-api", [...routes, ...routes.map(headOf)], snapshotsApi, {
   around: publicReading(() => snapshotsApi().config, [HEALTH]),
+  headers: READING_HEADERS,
 });
 export const handler = api.handler;

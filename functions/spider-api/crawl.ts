@@ -11,6 +11,7 @@ import { ApiError } from "../../shared/platform/errors.ts";
 import { jsonChunks } from "../adapters/api/json-chunks.ts";
 import { ApiResponse } from "../adapters/api/route.ts";
 import { defineStreamRoute, StreamedResponse } from "../adapters/api/stream-route.ts";
+import { JOB_HEADER } from "../adapters/crawling/job-header.ts";
 import { cacheHandling, resolveOptions } from "../adapters/crawling/job-options.ts";
 import { type CheckedSeeds, checkSeeds, statsResponse } from "../adapters/crawling/spider.ts";
 import { waitOrCancel } from "../adapters/crawling/wait-or-cancel.ts";
@@ -41,7 +42,7 @@ export const crawl = defineStreamRoute(
     body: crawlBodySchema,
     response: crawlResponseSchema,
     accepted: storedSchema,
-    namesJob: true,
+    headers: JOB_HEADER,
     streams: { "application/x-ndjson": recordSchema, "text/event-stream": recordSchema },
   },
   async (request, dependencies: SpiderApi) => {

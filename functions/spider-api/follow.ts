@@ -23,7 +23,7 @@ export const follow = defineStreamRoute(
     params: z.strictObject({ job_id: z.uuid() }),
     query: followQuerySchema,
     response: z.never(),
-    mayBeEmpty: true,
+    otherwise: { 204: "All was seen" },
     streams: { "application/x-ndjson": recordSchema, "text/event-stream": recordSchema },
   },
   async ({ params: { job_id: jobId }, query, ...request }, dependencies: SpiderApi) => {

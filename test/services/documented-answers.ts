@@ -106,8 +106,9 @@ export function checkHead(operation: Operation, asked: Asked, { status, headers 
 /** For what reads streams: a check of one record, by the response of `fetch` that holds it. */
 export const recordChecks = new WeakMap<Response, (record: unknown) => void>();
 
-/** Checks each record of a whole stream. */
+/** Checks each record of a whole stream; what is no stream of records is no business of the document. */
 export function checkRecords(type: string, text: string, check: (record: unknown) => void): void {
+  if (!["application/x-ndjson", "text/event-stream"].includes(type)) return;
   const lines = text.split("\n");
   const json = type === "text/event-stream" ? lines.flatMap((line) => /^data: (.*)/.exec(line)?.[1] ?? []) : lines;
   for (const line of json.filter((each) => each !== "")) check(JSON.parse(line));

@@ -17,7 +17,7 @@ globalThis.fetch = async (input, init) => {
   const body = typeof init?.body === "string" ? init.body : undefined;
   const check = checkHead(operation, { method, path: url.pathname, body }, answered);
   recordChecks.set(response, check);
-  if (!/^application\/json\b/.test(response.headers.get("content-type") ?? "")) return response;
+  if (method === "HEAD" || !/^application\/json\b/.test(response.headers.get("content-type") ?? "")) return response;
   const readText = response.text.bind(response);
   const text = async (): Promise<string> => {
     const read = await readText();

@@ -55,6 +55,8 @@ export interface ApiOptions {
   errors?: ErrorShape;
   /** Around every request, e.g. what its answers say to caches. */
   around?: MiddlewareHandler;
+  /** What that adds to the head of answers and errors: by name, what it says. */
+  headers?: Readonly<Record<string, string>>;
 }
 
 interface ApiEnv {
@@ -89,8 +91,9 @@ export function buildApp<Dependencies extends ApiDependencies>(
   name: string,
   routes: readonly DefinedRoute<Dependencies>[],
   dependencies: () => Dependencies | Promise<Dependencies>,
-  { errors: shape = "crawl", around }: ApiOptions,
+  options: ApiOptions,
 ): OpenAPIHono<ApiEnv> {
+  const { errors: shape = "crawl", around } = options;
   const app = new OpenAPIHono<ApiEnv>({
     defaultHook: (result) => {
       if (!result.success) throw validationError(result.error, result.target);
@@ -132,7 +135,7 @@ export function buildApp<Dependencies extends ApiDependencies>(
     const failure = new ApiError(404, "There is no such route", { code: "NOT_FOUND" });
     return c.json(errorResponse(failure, c.get("requestId"), errorShapeOf(c.req.path)), 404);
   });
-  for (const route of routes) addRoute(app, route, dependencies, shape);
+  for (const route of routes) addRoute(app, route, dependencies, options);
   return app;
 }
 
@@ -140,7 +143,7 @@ function addRoute<Dependencies extends ApiDependencies>(
   app: OpenAPIHono<ApiEnv>,
   { spec, run }: DefinedRoute<Dependencies>,
   dependencies: () => Dependencies | Promise<Dependencies>,
-  shape: ErrorShape,
+  options: ApiOptions,
 ): void {
   const { scope, open, status = 200 } = spec;
   const bodyless = mayHaveNoBody(spec);
@@ -169,7 +172,7 @@ function addRoute<Dependencies extends ApiDependencies>(
       query: objectSchema(spec.query ?? z.strictObject({})),
       ...(spec.body && { body: { required: !bodyless, content: { "application/json": { schema: spec.body } } } }),
     },
-    responses: responsesOf(spec, shape),
+    responses: responsesOf(spec, options),
   });
   app.openapi(config, async (c) => {
     const { req } = c as unknown as { req: { valid(part: string): unknown } };
@@ -245,27 +248,35 @@ async function* whileAdmitted(
 const NEVER = new AbortController().signal;
 
 function responsesOf(
-  { scope, status = 200, summary, response, accepted, mayBeUnavailable, ...spec }: DefinedRoute<never>["spec"],
-  shape: ErrorShape,
+  { scope, open, status = 200, summary, response, accepted, ...spec }: DefinedRoute<never>["spec"],
+  { errors: shape = "crawl", headers: ofAll = {} }: ApiOptions,
 ): RouteConfig["responses"] {
-  const { mayBeEmpty, namesJob, streams = {} } = spec;
+  const { otherwise = {}, headers: own = {}, streams = {} } = spec;
   const json = (schema: z.ZodType) => ({ "application/json": { schema } });
   const records = Object.entries(streams).map(([type, schema]) => [type, { schema }] as const);
   const content = { ...(response instanceof z.ZodNever ? {} : json(response)), ...Object.fromEntries(records) };
-  const isStream = Object.keys(streams).some((type) => type !== "application/json");
-  const headers = headersOf(scope === "public" ? OF_EVERY_ANSWER : [...OF_EVERY_ANSWER, ...OF_LIMITS], [
-    ...(namesJob ? (["x-job-id"] as const) : []),
-    ...(isStream ? OF_STREAMS : []),
-  ]);
-  const failed = headersOf([], scope === "public" ? OF_EVERY_ERROR : [...OF_EVERY_ERROR, ...OF_LIMITS, ...OF_KEYS]);
+  const isStream = records.some(([type]) => STREAM_TYPES.includes(type));
+  const more = described({ ...ofAll, ...own, ...(isStream ? OF_STREAMS : {}) });
+  const limits = scope === "public" ? {} : open ? headersOf(OF_LIMITS) : headersOf(OF_LIMITS, { required: true });
+  const headers = { ...headersOf(OF_EVERY_ANSWER, { required: true }), ...limits, ...more };
+  const ofErrors = scope === "public" ? OF_EVERY_ERROR : [...OF_EVERY_ERROR, ...OF_LIMITS, ...OF_KEYS];
+  const others = Object.entries(otherwise).map(([code, description]) => {
+    const isBare = code === "204" || code === "304";
+    return [code, { description, headers, ...(isBare ? {} : { content }) }] as const;
+  });
   return {
     [status]: { description: summary, headers, ...(status === 204 ? {} : { content }) },
     ...(accepted && { 202: { description: "Taken", headers, content: json(accepted) } }),
-    ...(mayBeEmpty && { 204: { description: "Nothing is left", headers } }),
-    ...(mayBeUnavailable && { 503: { description: "What does not answer", headers, content } }),
-    default: { description: "An error", headers: failed, content: json(ERROR_SCHEMAS[shape]) },
+    ...Object.fromEntries(others),
+    default: {
+      description: "An error",
+      headers: { ...headersOf(ofErrors), ...more },
+      content: json(ERROR_SCHEMAS[shape]),
+    },
   };
 }
+
+const STREAM_TYPES = ["application/x-ndjson", "text/event-stream"];
 
 /** What answers bear. */
 const ANSWER_HEADERS = {
@@ -273,9 +284,6 @@ const ANSWER_HEADERS = {
   "x-ratelimit-limit": { schema: { type: "integer" }, description: "Requests of the key a minute" },
   "x-ratelimit-remaining": { schema: { type: "integer" }, description: "Requests that are left of them" },
   "x-ratelimit-reset": { schema: { type: "integer" }, description: "Unix time in s at which they are all there again" },
-  "x-job-id": { schema: { type: "string", format: "uuid" }, description: "Names the job, where there is one" },
-  "cache-control": { schema: { type: "string" }, description: "That no stream is kept" },
-  "x-accel-buffering": { schema: { type: "string" }, description: "That a stream is passed on as it comes" },
   "retry-after": { schema: { type: "integer" }, description: "Seconds until another try is worth while" },
   "www-authenticate": { schema: { type: "string" }, description: "How to present a key, with status 401" },
 } as const;
@@ -284,14 +292,23 @@ type HeaderName = keyof typeof ANSWER_HEADERS;
 const OF_EVERY_ANSWER = ["x-request-id"] as const;
 /** Where a key was taken. */
 const OF_LIMITS = ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"] as const;
-const OF_STREAMS = ["cache-control", "x-accel-buffering"] as const;
 const OF_EVERY_ERROR = [...OF_EVERY_ANSWER, "retry-after"] as const;
 const OF_KEYS = ["www-authenticate"] as const;
 
-const headersOf = (always: readonly HeaderName[], sometimes: readonly HeaderName[]) => ({
-  ...Object.fromEntries(always.map((name) => [name, { ...ANSWER_HEADERS[name], required: true }])),
-  ...Object.fromEntries(sometimes.map((name) => [name, { $ref: `#/components/headers/${name}` }])),
-});
+const OF_STREAMS = {
+  "cache-control": "That no stream is kept",
+  "x-accel-buffering": "That a stream is passed on as it comes",
+};
+
+const headersOf = (names: readonly HeaderName[], more?: { required: true }) =>
+  Object.fromEntries(
+    names.map((name) => [name, more ? { ...ANSWER_HEADERS[name], ...more } : { $ref: `#/components/headers/${name}` }]),
+  );
+
+const described = (headers: Readonly<Record<string, string>>) =>
+  Object.fromEntries(
+    Object.entries(headers).map(([name, description]) => [name, { schema: { type: "string" as const }, description }]),
+  );
 
 const errorContext = { details: z.record(z.string(), z.unknown()).optional(), request_id: z.string() };
 const ERROR_SCHEMAS = {

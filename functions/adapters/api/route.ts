@@ -50,12 +50,10 @@ export interface RouteSpec<Who, Params, Query, Body, ApiResponse> {
   status?: 200 | 201 | 202 | 204;
   /** Of an `ApiResponse` with 202, where the route has one beside its own. */
   accepted?: z.ZodType;
-  /** Whether an `ApiResponse` with 503 says in the shape of the route's own what does not answer. */
-  mayBeUnavailable?: true;
-  /** Whether an `ApiResponse` with 204 says that there is nothing left to answer. */
-  mayBeEmpty?: true;
-  /** Whether the response may name the job behind it in `x-job-id`. */
-  namesJob?: true;
+  /** What else an `ApiResponse` or a stream may be, and what that says: with the route's own body where it has one. */
+  otherwise?: Readonly<Partial<Record<204 | 206 | 304 | 500 | 503, string>>>;
+  /** What the response may bear beside what all bear: by name, what it says. */
+  headers?: Readonly<Record<string, string>>;
   /** Where the response may be a stream: by content type, what each of its records is. */
   streams?: Readonly<Record<string, z.ZodType>>;
 }

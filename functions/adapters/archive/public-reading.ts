@@ -6,6 +6,17 @@ import { sha256 } from "../../../shared/platform/ids.ts";
 /** Seconds for which an answer may be kept that another capture may change. */
 const FRESH_S = 300;
 
+/** What `publicReading` adds to answers, for the OpenAPI document. */
+export const READING_HEADERS = {
+  "access-control-allow-origin": "The pages that may read it",
+  "access-control-expose-headers": "What of the head they may read",
+  "cache-control": "How long it may be kept, and by whom",
+  etag: "Names what is answered: 304 to an If-None-Match that holds it",
+};
+
+/** Its answer beside those of a route. */
+export const UNCHANGED = { 304: "What If-None-Match names is what would be answered" };
+
 /**
  * Good answers get an `ETag`, and are not sent again to who has them (RFC 9110, section 13.1.2). Pages of the
  * configured origins may read them (the CORS protocol of the Fetch standard).
@@ -42,7 +53,8 @@ export function publicReading(
     const etag = `"${sha256(new Uint8Array(body)).toString("base64url").slice(0, 27)}"`;
     headers.set("etag", etag);
     const known = holdsTag(c.req.header("if-none-match"), etag);
-    if (known) headers.delete("content-length");
+    // they are of the body that is not sent (RFC 9110, section 15.4.5)
+    if (known) for (const name of ["content-length", "content-type"]) headers.delete(name);
     c.res = known ? new Response(null, { status: 304, headers }) : new Response(body, { status, headers });
   };
 }

@@ -6,7 +6,6 @@ import { HeadObjectCommand } from "@aws-sdk/client-s3";
 import { GetCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { OPENAPI_FILE } from "../../../../checks/openapi.ts";
-import { api as crawlApi } from "../../../../functions/crawl-api/handler.ts";
 import { api } from "../../../../functions/health-api/handler.ts";
 import { createJobFlags } from "../../../../shared/crawl/tasks/job-flags.ts";
 import { STATIC_DESCRIPTOR } from "../../../../shared/knowledge/embedders/static/static-descriptor.ts";
@@ -118,31 +117,11 @@ it("is not ready while the vector store lacks what was embedded", async () => {
 
 const { paths } = JSON.parse(readFileSync(OPENAPI_FILE, "utf8"));
 
-it("answers with what the OpenAPI document names: statuses, fields and headers", async () => {
+it("is documented with the same body where something does not answer", async () => {
   const { responses } = paths["/api/v1/health/ready"].get;
   expect(Object.keys(responses)).toEqual(["200", "503", "default"]);
   expect(responses[503].content).toEqual(responses[200].content);
   expect(paths["/healthz"].get.responses[503].content).toEqual(paths["/healthz"].get.responses[200].content);
-  const answer = await ready();
-  expect(Object.keys(answer.body).toSorted()).toEqual(
-    responses[answer.status].content["application/json"].schema.required.toSorted(),
-  );
-  const named = (headers: Record<string, string>) => Object.keys(headers).filter((name) => name.startsWith("x-"));
-  expect(named(answer.headers)).toEqual(Object.keys(responses[200].headers));
-
-  const { post } = paths["/api/v1/crawl"];
-  const { schema } = post.requestBody.content["application/json"];
-  expect(schema.oneOf).toEqual([{ required: ["url"] }, { required: ["urls"] }]);
-  const asked = (json: object) => callApi(crawlApi, { path: "/api/v1/crawl", json, key: setup.keys.write });
-  for (const [status, json] of [
-    [202, { url: "https://site.example/" }],
-    [400, {}],
-  ] as const) {
-    const { headers, ...rest } = await asked(json);
-    expect(rest.status).toBe(status);
-    const described = Object.keys((post.responses[status] ?? post.responses.default).headers);
-    expect(described.filter((name) => name !== "retry-after").toSorted()).toEqual(named(headers).toSorted());
-  }
 });
 
 it("is not ready once a dependency is gone, and says which, without its address", async () => {
