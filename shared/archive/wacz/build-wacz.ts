@@ -1,0 +1,148 @@
+/** Writes a job's captures as a WACZ file (WACZ 1.1.1): WARC files, their index, the list of pages, and the signed package. */
+import { createHash } from "node:crypto";
+import type { ObjectStore } from "../../platform/aws/objects.ts";
+import type { Uploads } from "../../platform/aws/uploads.ts";
+import type { Sql } from "../../platform/database/database.ts";
+import { PermanentError } from "../../platform/errors.ts";
+import { copyRanges, planRecords, type SourceFile } from "./copy-records.ts";
+import { type PageCount, pageLines } from "./pages.ts";
+import { signHash, signingKey } from "./signature.ts";
+import { type ZipEntry, ZipWriter } from "./zip-writer.ts";
+
+export interface WaczSources {
+  sql: Sql;
+  objects: Pick<ObjectStore, "get">;
+  uploads: Pick<Uploads, "head" | "stream">;
+}
+
+export interface WaczOptions {
+  jobId: string;
+  created: Date;
+  /** Called before each file; throws where the work is to stop. */
+  proceed(): void;
+}
+
+export interface WaczContents {
+  bytes: number;
+  records: number;
+  pages: number;
+}
+
+const SOFTWARE = "Strandline 0.1.0";
+/** Lines of the index are sorted in memory: some 300 bytes each. */
+const MOST_RECORDS = 500_000;
+/** Of one entry; more takes the fields of ZIP64. */
+const MAX_PLAIN_ENTRY = 0xffff_fffe;
+
+/**
+ * @param sink takes the bytes of the file, one after the other
+ * @throws PermanentError where the job cannot be exported
+ */
+export async function buildWacz(
+  sources: WaczSources,
+  { jobId, created, proceed }: WaczOptions,
+  sink: (bytes: Uint8Array) => Promise<void>,
+): Promise<WaczContents> {
+  let bytes = 0;
+  const zip = new ZipWriter(async (chunk) => {
+    bytes += chunk.length;
+    await sink(chunk);
+  }, created);
+  const resources: ZipEntry[] = [];
+  const lines: string[] = [];
+  const names = new Set<string>();
+  for (const key of await warcKeys(sources.sql, jobId)) {
+    proceed();
+    const file = await sourceFile(sources, jobId, key);
+    const name = nameIn(names, key);
+    const plan = await planRecords(sources.uploads, file, name);
+    if (plan.lines.length === 0) continue;
+    for (const line of plan.lines) lines.push(line);
+    if (lines.length > MOST_RECORDS) {
+      const message = `The job has more than ${MOST_RECORDS} records, as many as an export may hold`;
+      throw new PermanentError(message, { code: "EXPORT_TOO_LARGE" });
+    }
+    const copied = copyRanges(sources.uploads, file, plan.ranges);
+    resources.push(await zip.add(`archive/${name}`, copied, Math.max(plan.bytes, MAX_PLAIN_ENTRY)));
+  }
+  if (resources.length === 0) {
+    throw new PermanentError("The job has captured nothing that could be exported", { code: "EXPORT_EMPTY" });
+  }
+  proceed();
+  lines.sort();
+  resources.push(await zip.add("indexes/index.cdxj", linesOf(lines)));
+  const count: PageCount = { pages: 0, main: undefined };
+  resources.push(await zip.add("pages/pages.jsonl", pageLines(sources, jobId, count)));
+  const datapackage = Buffer.from(JSON.stringify(packageOf(jobId, created, count, resources), null, 2));
+  await zip.add("datapackage.json", [datapackage]);
+  await zip.add("datapackage-digest.json", [await digestOf(sources.sql, datapackage, created)]);
+  await zip.end();
+  return { bytes, records: lines.length, pages: count.pages };
+}
+
+/** The objects that hold records of the job, the DOMs of its rendered pages included. */
+async function warcKeys(sql: Sql, jobId: string): Promise<string[]> {
+  const rows = await sql<{ key: string }[]>`
+    select warc_key as key from captures where job_id = ${jobId} and warc_key is not null
+    union select rendered->'warc'->>'key' from captures where job_id = ${jobId} and rendered->'warc'->>'key' is not null
+    order by key`;
+  return rows.map(({ key }) => key);
+}
+
+async function sourceFile({ sql, uploads }: WaczSources, jobId: string, key: string): Promise<SourceFile> {
+  const object = await uploads.head(key);
+  if (object === undefined) throw new PermanentError(`There is no WARC file ${key}`, { code: "WARC_MISSING" });
+  const isOwn = key.includes(`/${jobId}/`) || (await isImportedBy(sql, jobId, key));
+  if (isOwn) return { key, etag: object.etag, wanted: null };
+  // what the crawl cache answered lies among the pages of another job
+  const rows = await sql<{ offset: number }[]>`
+    select warc_offset as "offset" from captures where job_id = ${jobId} and warc_key = ${key}
+    union select o.warc_offset from captures c join captures o on o.id = c.revisit_of
+      where c.job_id = ${jobId} and o.warc_key = ${key}
+    union select (rendered->'warc'->>'offset')::bigint from captures
+      where job_id = ${jobId} and rendered->'warc'->>'key' = ${key}`;
+  return { key, etag: object.etag, wanted: new Set(rows.map(({ offset }) => offset)) };
+}
+
+async function isImportedBy(sql: Sql, jobId: string, key: string): Promise<boolean> {
+  const rows = await sql`select from warc_imports where job_id = ${jobId} and object_key = ${key}`;
+  return rows.length > 0;
+}
+
+/** The name of an object as that of a file, which no other one has. */
+function nameIn(names: Set<string>, key: string): string {
+  const base = (key.split("/").at(-1) ?? "").replaceAll(/[^\w.+-]/g, "_").replace(/(\.warc)?(\.gz)?$/, "");
+  let name = `${base}.warc.gz`;
+  for (let count = 2; names.has(name); count++) name = `${base}-${count}.warc.gz`;
+  names.add(name);
+  return name;
+}
+
+const AT_ONCE = 1_000;
+
+function* linesOf(lines: readonly string[]): Generator<Buffer> {
+  for (let at = 0; at < lines.length; at += AT_ONCE) yield Buffer.from(`${lines.slice(at, at + AT_ONCE).join("\n")}\n`);
+}
+
+function packageOf(jobId: string, created: Date, { main }: PageCount, resources: readonly ZipEntry[]): object {
+  return {
+    profile: "data-package",
+    resources: resources.map(({ path, bytes, sha256 }) => ({
+      name: path.split("/").at(-1),
+      path,
+      hash: `sha256:${sha256}`,
+      bytes,
+    })),
+    wacz_version: "1.1.1",
+    title: main === undefined ? jobId : new URL(main.url).host,
+    software: SOFTWARE,
+    created: created.toISOString(),
+    ...(main && { mainPageUrl: main.url, mainPageDate: main.time.toISOString() }),
+  };
+}
+
+async function digestOf(sql: Sql, datapackage: Buffer, created: Date): Promise<Buffer> {
+  const hash = `sha256:${createHash("sha256").update(datapackage).digest("hex")}`;
+  const signedData = signHash(await signingKey(sql), hash, { created, software: SOFTWARE });
+  return Buffer.from(JSON.stringify({ path: "datapackage.json", hash, signedData }, null, 2));
+}

@@ -1,0 +1,126 @@
+/** Copies the records of a WARC object that an export is to hold, byte for byte, and indexes them on the way. */
+import { parseHttpMessage } from "../../capture/warc-reader.ts";
+import { surtOf } from "../../crawl/urls/surt.ts";
+import type { Uploads } from "../../platform/aws/uploads.ts";
+import { PermanentError } from "../../platform/errors.ts";
+import { timestampOf } from "../cdx/cdx-line.ts";
+import { ByteWindow } from "../warc-file/byte-window.ts";
+import { readWarcFile, type WarcRecord } from "../warc-file/read-warc-file.ts";
+
+export interface SourceFile {
+  key: string;
+  etag: string;
+  /** Offsets of the records that belong to the export; null: all of the file do. */
+  wanted: ReadonlySet<number> | null;
+}
+
+interface Range {
+  offset: number;
+  length: number;
+}
+
+export interface RecordPlan {
+  ranges: Range[];
+  bytes: number;
+  /** Lines of CDXJ, in the order of the records. */
+  lines: string[];
+}
+
+/** What of a block is read for the index: the head of an HTTP message. */
+const KEPT_BYTES = 64 * 1024;
+const INDEXED = new Set(["response", "revisit", "resource"]);
+/** The headers that a crawl sends may hold its credentials. */
+const LEFT_OUT = new Set(["request"]);
+
+/**
+ * Reads a file through, and says which of its records are copied.
+ * @param name of the file in the export, as its index has it
+ * @throws PermanentError where its records cannot be copied as they are
+ */
+export async function planRecords(uploads: Pick<Uploads, "stream">, file: SourceFile, name: string): Promise<RecordPlan> {
+  const plan: RecordPlan = { ranges: [], bytes: 0, lines: [] };
+  const open = (offset: number) => uploads.stream(file.key, { offset, etag: file.etag });
+  for await (const event of readWarcFile(open, { keep: (head) => (INDEXED.has(typeOf(head.fields)) ? KEPT_BYTES : 0) })) {
+    if (event.kind === "complaint") continue;
+    const { offset, length, coding, inner } = event.place;
+    const type = typeOf(event.head.fields);
+    if (LEFT_OUT.has(type)) continue;
+    if (file.wanted !== null && type !== "warcinfo" && !file.wanted.has(offset)) continue;
+    if (coding !== undefined || inner !== undefined) {
+      const message = `The records of ${file.key} are no gzip members of their own: WACZ files take none but those`;
+      throw new PermanentError(message, { code: "EXPORT_UNSUPPORTED" });
+    }
+    const line = INDEXED.has(type) ? indexLine(event, type, { name, offset: plan.bytes, length }) : undefined;
+    if (line !== undefined) plan.lines.push(line);
+    const last = plan.ranges.at(-1);
+    if (last !== undefined && last.offset + last.length === offset) last.length += length;
+    else plan.ranges.push({ offset, length });
+    plan.bytes += length;
+  }
+  return plan;
+}
+
+/** The bytes of the ranges, one behind the other. */
+export async function* copyRanges(
+  uploads: Pick<Uploads, "stream">,
+  { key, etag }: Pick<SourceFile, "key" | "etag">,
+  ranges: readonly Range[],
+): AsyncGenerator<Uint8Array> {
+  const [first] = ranges;
+  if (first === undefined) return;
+  const window = new ByteWindow((offset) => uploads.stream(key, { offset, etag }), first.offset);
+  try {
+    for (const { offset, length } of ranges) {
+      const gap = offset - window.offset;
+      if (gap > NEAR) await window.moveTo(offset);
+      else if (gap > 0) await skip(window, gap);
+      for (let left = length; left > 0; ) {
+        const bytes = (await window.fill(1)).subarray(0, left);
+        if (bytes.length === 0) throw new PermanentError(`${key} ends too early`, { code: "WARC_INVALID" });
+        window.skip(bytes.length);
+        left -= bytes.length;
+        yield bytes;
+      }
+    }
+  } finally {
+    await window.close();
+  }
+}
+
+/** Bytes that are rather read than asked for by another request. */
+const NEAR = 1024 * 1024;
+
+async function skip(window: ByteWindow, length: number): Promise<void> {
+  for (let left = length; left > 0; ) {
+    const { length: there } = (await window.fill(1)).subarray(0, left);
+    if (there === 0) return;
+    window.skip(there);
+    left -= there;
+  }
+}
+
+const typeOf = (fields: ReadonlyMap<string, string>): string => (fields.get("warc-type") ?? "").toLowerCase();
+
+interface NewPlace extends Range {
+  name: string;
+}
+
+function indexLine({ head: { fields }, block }: WarcRecord, type: string, place: NewPlace): string | undefined {
+  const url = (fields.get("warc-target-uri") ?? "").replace(/^<(.*)>$/, "$1");
+  const date = new Date(fields.get("warc-date") ?? "");
+  if (!/^https?:/i.test(url) || Number.isNaN(date.getTime())) return undefined;
+  const isHttp = /^application\/http\b/i.test(fields.get("content-type") ?? "");
+  const http = isHttp ? parseHttpMessage(block) : undefined;
+  const contentType = http?.httpHeaders.find(([name]) => name.toLowerCase() === "content-type")?.[1];
+  const media = (http === undefined ? fields.get("content-type") : contentType)?.split(";")[0]?.trim();
+  const rest = {
+    url,
+    mime: type === "revisit" ? "warc/revisit" : media || undefined,
+    status: http === undefined ? (type === "resource" ? "200" : undefined) : /^\S+ +(\d{3})/.exec(http.startLine)?.[1],
+    digest: fields.get("warc-payload-digest"),
+    length: String(place.length),
+    offset: String(place.offset),
+    filename: place.name,
+  };
+  return `${surtOf(url)} ${timestampOf(date)} ${JSON.stringify(rest)}`;
+}
