@@ -63,6 +63,13 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
     "shared/crawl/urls",
     "shared/crawl/http",
     "shared/crawl/results",
+  "shared/archive/wacz": [
+    ...OUTSIDE,
+    "shared/archive/cdx",
+    "shared/archive/warc-file",
+    "shared/capture",
+    "shared/crawl/tasks",
+    "shared/crawl/urls",
   ],
   "shared/archive/cdx": [...OUTSIDE, "shared/crawl/urls"],
   // the browser: it knows pages, not jobs
@@ -175,7 +182,14 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
     "shared/crawl/jobs",
   ],
   // looks after all of them
-  "shared/crawl/recovery": [...OUTSIDE, "shared/archive/import", "shared/capture", "shared/knowledge", "shared/crawl"],
+  "shared/crawl/recovery": [
+    ...OUTSIDE,
+    "shared/archive/import",
+    "shared/archive/wacz",
+    "shared/capture",
+    "shared/knowledge",
+    "shared/crawl",
+  ],
 
   "functions/adapters/middleware": PLATFORM,
   "functions/adapters/queue": [...PLATFORM, "functions/adapters/middleware"],

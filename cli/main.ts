@@ -5,6 +5,7 @@ import { Command, InvalidArgumentError, Option } from "commander";
 import { type ApiClient, ApiFailure, createApiClient } from "./api-client.ts";
 import { type CrawlOptions, crawl } from "./commands/crawl.ts";
 import { type DiscoverOptions, discover } from "./commands/discover.ts";
+import { type ExportOptions, exportJob } from "./commands/export.ts";
 import { importWarc } from "./commands/import.ts";
 import { cancelJob, listJobs, type ResultsOptions, retryJob, showJob, showResults } from "./commands/jobs.ts";
 import { createKey, listKeys, type NewKeyOptions, revokeKey } from "./commands/keys.ts";
@@ -166,6 +167,16 @@ program
   .addOption(json())
   .action((file: string, options: { json?: true }, command: Command) =>
     withApi(command, (api) => importWarc(api, terminal, file, options)),
+  );
+
+program
+  .command("export")
+  .description("download what a job has captured as a WACZ file")
+  .argument("<job-id>")
+  .option("--output <file>", "where to write it, in place of JOB_ID.wacz; nothing is written over")
+  .addOption(json())
+  .action((jobId: string, options: ExportOptions, command: Command) =>
+    withApi(command, (api) => exportJob(api, terminal, jobId, options)),
   );
 
 const jobs = program.command("jobs").description("list jobs, or see to one of them");

@@ -38,7 +38,7 @@ export interface Surroundings {
 const AMAZON_CERTIFICATES = "/var/runtime/ca-cert.pem";
 
 /** The object prefixes that functions write, and the one where uploads lie. */
-const WRITTEN_KEYS = ["captures/*", "warcs/*", "media/*", "discoveries/*"];
+const WRITTEN_KEYS = ["captures/*", "warcs/*", "media/*", "discoveries/*", "exports/*"];
 const UPLOADED_KEYS = ["incoming/*"];
 const OBJECT_KEYS = [...WRITTEN_KEYS, ...UPLOADED_KEYS];
 

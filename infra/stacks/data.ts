@@ -71,6 +71,8 @@ export class DataStack extends Stack {
         { prefix: "captures/", expiration: Duration.days(30) },
         // pictures and PDFs are fetched within the hour that their links work
         { prefix: "media/", expiration: Duration.days(1) },
+        // exports can be asked for anew
+        { prefix: "exports/", expiration: Duration.days(30) },
         // what a discovery found can be asked for as long
         { prefix: "discoveries/", expiration: Duration.days(30) },
         // WARCs and uploads are the archive: they stay, and S3 moves what nobody reads to cheaper storage

@@ -44,6 +44,32 @@ export const ARCHIVE: readonly FunctionSpec[] = [
     localEventsPerContainer: 4,
   },
   {
+    name: "exports-api",
+    about: "Takes exports of jobs, and tells where their files are to be had",
+    timeoutS: 29,
+    memoryMb: 256,
+    network: "private",
+    maxConcurrency: 4,
+    routes: [
+      { method: "GET", path: "/api/v1/exports" },
+      { method: "POST", path: "/api/v1/exports" },
+      { method: "GET", path: "/api/v1/exports/{id}" },
+    ],
+    grants: { send: ["exports"], bucket: "read", stateTable: true, database: true },
+    localContainers: 1,
+  },
+  {
+    name: "wacz-export",
+    about: "Writes what jobs have captured as WACZ files",
+    // what it copies is as large as the job's WARC files
+    timeoutS: 900,
+    memoryMb: 512,
+    network: "private",
+    queues: [{ queue: "exports", batchSize: 1, maxConcurrency: 2 }],
+    grants: { bucket: "write", database: true },
+    localContainers: 1,
+  },
+  {
     name: "warc-index",
     about: "Indexes uploaded WARC files, slice by slice: their captures go to ingest as those of a crawl do",
     timeoutS: 300,

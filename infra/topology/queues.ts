@@ -21,6 +21,7 @@ export const QUEUES = [
   { name: "harvest", maxReceiveCount: 3 },
   { name: "progress", maxReceiveCount: MAX_RECEIVES },
   { name: "push", maxReceiveCount: MAX_RECEIVES },
+  { name: "exports", maxReceiveCount: MAX_RECEIVES },
   { name: "proxy-test", maxReceiveCount: 3 },
   {
     name: "imports",

@@ -226,6 +226,17 @@ const DONE_ONCE: Record<QueueName, () => Promise<void>> = {
     const [row] = await sql`select count(*)::int as captures from captures where job_id = ${jobId}`;
     expect(row).toEqual({ captures: 2 });
   },
+  async exports() {
+    const { id: jobId } = await crawl("/exported");
+    const { instance, sql } = harvest;
+    const file = join(instance.home, "exported.wacz");
+    const arguments_ = [LAUNCHER, "--url", instance.url, "--api-key", instance.apiKey, "export", String(jobId)];
+    const { stdout } = await promisify(execFile)(process.execPath, [...arguments_, "--output", file, "--json"]);
+    expect(JSON.parse(stdout)).toMatchObject({ status: "completed", records: 1, pages: 1 });
+    expect((await readFile(file)).toString("latin1", 0, 4)).toBe("PK\u0003\u0004");
+    const [row] = await sql`select attempts from exports where job_id = ${String(jobId)}`;
+    expect(row).toEqual({ attempts: 1 });
+  },
   async "proxy-test"() {
     await using proxy = await startProxy({ kind: "http" });
     const body = { server: { url: proxy.url }, url: `${site.origin}/proxied` };

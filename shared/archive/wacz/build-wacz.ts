@@ -7,7 +7,7 @@ import { PermanentError } from "../../platform/errors.ts";
 import { copyRanges, planRecords, type SourceFile } from "./copy-records.ts";
 import { type PageCount, pageLines } from "./pages.ts";
 import { signHash, signingKey } from "./signature.ts";
-import { type ZipEntry, ZipWriter } from "./zip-writer.ts";
+import { MAX_PLAIN_ENTRY, type ZipEntry, ZipWriter } from "./zip-writer.ts";
 
 export interface WaczSources {
   sql: Sql;
@@ -31,8 +31,6 @@ export interface WaczContents {
 const SOFTWARE = "Strandline 0.1.0";
 /** Lines of the index are sorted in memory: some 300 bytes each. */
 const MOST_RECORDS = 500_000;
-/** Of one entry; more takes the fields of ZIP64. */
-const MAX_PLAIN_ENTRY = 0xffff_fffe;
 
 /**
  * @param sink takes the bytes of the file, one after the other

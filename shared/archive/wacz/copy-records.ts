@@ -37,10 +37,16 @@ const LEFT_OUT = new Set(["request"]);
  * @param name of the file in the export, as its index has it
  * @throws PermanentError where its records cannot be copied as they are
  */
-export async function planRecords(uploads: Pick<Uploads, "stream">, file: SourceFile, name: string): Promise<RecordPlan> {
+export async function planRecords(
+  uploads: Pick<Uploads, "stream">,
+  file: SourceFile,
+  name: string,
+): Promise<RecordPlan> {
   const plan: RecordPlan = { ranges: [], bytes: 0, lines: [] };
   const open = (offset: number) => uploads.stream(file.key, { offset, etag: file.etag });
-  for await (const event of readWarcFile(open, { keep: (head) => (INDEXED.has(typeOf(head.fields)) ? KEPT_BYTES : 0) })) {
+  for await (const event of readWarcFile(open, {
+    keep: (head) => (INDEXED.has(typeOf(head.fields)) ? KEPT_BYTES : 0),
+  })) {
     if (event.kind === "complaint") continue;
     const { offset, length, coding, inner } = event.place;
     const type = typeOf(event.head.fields);

@@ -1,5 +1,5 @@
 /** The list of an export's pages, with their text. */
-import { type Capture } from "../../capture/capture.ts";
+import type { Capture } from "../../capture/capture.ts";
 import { readCaptureBatch } from "../../capture/capture-batch.ts";
 import type { ObjectStore } from "../../platform/aws/objects.ts";
 import type { Sql } from "../../platform/database/database.ts";
@@ -46,7 +46,14 @@ export async function* pageLines(
       count.pages++;
       count.main ??= { url, time };
       const ts = time.toISOString();
-      yield lineOf({ id: String(row.id), url, ts, ...(title && { title }), ...(text && { text }), ...(depth === 0 && { seed: true }) });
+      yield lineOf({
+        id: String(row.id),
+        url,
+        ts,
+        ...(title && { title }),
+        ...(text && { text }),
+        ...(depth === 0 && { seed: true }),
+      });
     }
     const last = rows.at(-1);
     if (last === undefined || rows.length < AT_ONCE) return;

@@ -22,7 +22,11 @@ const VERSION = "0.1.0";
 const ENCODING = { dsaEncoding: "ieee-p1363" } as const;
 
 /** @param key PEM */
-export function signHash(key: string, hash: string, { created, software }: { created: Date; software: string }): SignedData {
+export function signHash(
+  key: string,
+  hash: string,
+  { created, software }: { created: Date; software: string },
+): SignedData {
   const signature = sign("sha256", Buffer.from(hash), { key: createPrivateKey(key), ...ENCODING });
   const publicKey = createPublicKey(key).export({ type: "spki", format: "der" });
   return {
@@ -35,7 +39,11 @@ export function signHash(key: string, hash: string, { created, software }: { cre
   };
 }
 
-export function isSignatureOf({ hash, signature, publicKey }: Pick<SignedData, "hash" | "signature" | "publicKey">): boolean {
+export function isSignatureOf({
+  hash,
+  signature,
+  publicKey,
+}: Pick<SignedData, "hash" | "signature" | "publicKey">): boolean {
   try {
     const key = createPublicKey({ key: Buffer.from(publicKey, "base64"), format: "der", type: "spki" });
     return verify("sha256", Buffer.from(hash), { key, ...ENCODING }, Buffer.from(signature, "base64"));

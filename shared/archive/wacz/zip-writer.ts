@@ -29,6 +29,8 @@ const LOCATOR_64 = 0x07064b50;
 const FLAGS = 0x0808;
 const MAX_32 = 0xffff_ffff;
 const MAX_16 = 0xffff;
+/** Bytes of an entry without fields of ZIP64. */
+export const MAX_PLAIN_ENTRY = MAX_32 - 1;
 
 export class ZipWriter {
   readonly #sink: (bytes: Uint8Array) => Promise<void>;
@@ -46,7 +48,11 @@ export class ZipWriter {
    * @param largest bytes that the entry may have: over 4 GB its fields are those of ZIP64
    * @throws RangeError where it has more
    */
-  async add(path: string, chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>, largest = MAX_32): Promise<ZipEntry> {
+  async add(
+    path: string,
+    chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+    largest = MAX_PLAIN_ENTRY,
+  ): Promise<ZipEntry> {
     const name = Buffer.from(path);
     const isLarge = largest >= MAX_32;
     const offset = this.#offset;
@@ -68,7 +74,8 @@ export class ZipWriter {
       bytes += chunk.length;
       await this.#write(chunk);
     }
-    if (bytes > largest || (!isLarge && bytes >= MAX_32)) throw new RangeError(`${path} has more than ${largest} bytes`);
+    if (bytes > largest || (!isLarge && bytes >= MAX_32))
+      throw new RangeError(`${path} has more than ${largest} bytes`);
     const descriptor = Buffer.alloc(isLarge ? 24 : 16);
     descriptor.writeUInt32LE(DESCRIPTOR, 0);
     descriptor.writeUInt32LE(crc, 4);
@@ -87,7 +94,8 @@ export class ZipWriter {
     const begin = this.#offset;
     for (const entry of this.#entries) await this.#write(this.#centralEntry(entry));
     const [bytes, count] = [this.#offset - begin, this.#entries.length];
-    if (begin >= MAX_32 || bytes >= MAX_32 || count >= MAX_16) await this.#write(end64(count, bytes, begin, this.#offset));
+    if (begin >= MAX_32 || bytes >= MAX_32 || count >= MAX_16)
+      await this.#write(end64(count, bytes, begin, this.#offset));
     const end = Buffer.alloc(22);
     end.writeUInt32LE(END, 0);
     end.writeUInt16LE(Math.min(count, MAX_16), 8);
@@ -149,6 +157,7 @@ function end64(count: number, bytes: number, begin: number, offset: number): Buf
 /** Time in the lower half, date in the upper one. */
 function dosTime(date: Date): number {
   const time = (date.getUTCHours() << 11) | (date.getUTCMinutes() << 5) | (date.getUTCSeconds() >> 1);
-  const day = ((Math.max(date.getUTCFullYear(), 1980) - 1980) << 9) | ((date.getUTCMonth() + 1) << 5) | date.getUTCDate();
+  const day =
+    ((Math.max(date.getUTCFullYear(), 1980) - 1980) << 9) | ((date.getUTCMonth() + 1) << 5) | date.getUTCDate();
   return ((day << 16) | time) >>> 0;
 }

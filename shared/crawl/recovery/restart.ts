@@ -3,6 +3,7 @@
  * leases end, so that jobs go on within seconds.
  */
 
+import { freeInterruptedExports } from "../../archive/wacz/exports.ts";
 import { atOnce } from "../../platform/at-once.ts";
 import type { Sql } from "../../platform/database/database.ts";
 import { freeInterruptedDiscoveries } from "../discovery/lost-discoveries.ts";
@@ -34,7 +35,8 @@ export async function freeInterruptedWork(
   const stalled = await sql`
     update jobs set updated_at = now() - ${LONG_AGO}::interval, embedding_progress_at = now() where status in ('pending', 'running', 'embedding')`;
   const discoveries = await freeInterruptedDiscoveries(sql);
-  if (discoveries > 0) await flags.markActive();
+  const exported = await freeInterruptedExports(sql);
+  if (discoveries + exported > 0) await flags.markActive();
   if (stalled.count === 0) return { tasks: 0, lost: 0 };
   // the marker may be older than the state table, where that was replaced
   await flags.markActive();

@@ -79,6 +79,7 @@ export async function isIdle(sql: Sql): Promise<boolean> {
   const [row] = await sql<{ idle: boolean }[]>`
     select not exists (select from jobs where status in ('pending', 'running', 'embedding'))
       and not exists (select from discovery_jobs where status in ('pending', 'running'))
+      and not exists (select from exports where status in ('pending', 'running'))
       and not exists (select from jobs where status = 'completed' and unembedded_chunks > 0)
       and not exists (select from embedding_models where state = 'leaving')
       and not exists (select from jobs where completed_at > now() - ${AFTERMATH}::interval)

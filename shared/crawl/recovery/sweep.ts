@@ -3,6 +3,7 @@
  * for again. A marker says whether any job is unfinished; without it the database is left alone, and may pause.
  */
 import { resumeImports } from "../../archive/import/recovery.ts";
+import { resumeExports } from "../../archive/wacz/exports.ts";
 import { embedQueue, sendEmbedTasks } from "../../knowledge/embedding/embed-task.ts";
 import { changeModel, type EmbeddingModel } from "../../knowledge/embedding/model-change.ts";
 import { outstandingChunks } from "../../knowledge/embedding/outstanding-chunks.ts";
@@ -43,6 +44,7 @@ export interface Swept {
   resentDiscoveries: number;
   /** Slices and batches of WARC imports. */
   resentImports: number;
+  resentExports: number;
   /** Their time was up. */
   lateJobs: number;
   /** Nobody listened to them any more. */
@@ -148,6 +150,9 @@ const STEPS: Readonly<Record<string, Step>> = {
   async imports(dependencies, swept) {
     swept.resentImports = await resumeImports(dependencies);
   },
+  async exports(dependencies, swept) {
+    swept.resentExports = await resumeExports(dependencies);
+  },
   async discoveries(dependencies, swept, hasTime) {
     const { resent } = await resumeDiscoveries(dependencies, hasTime);
     swept.resentDiscoveries = resent;
@@ -169,6 +174,7 @@ export async function sweep(
     resentChunks: 0,
     resentDiscoveries: 0,
     resentImports: 0,
+    resentExports: 0,
     lateJobs: 0,
     jobsWithoutListener: 0,
     redrivenLetters: 0,

@@ -1,0 +1,80 @@
+/** `export JOB_ID`: has a job exported as a WACZ file, waits for it, and downloads it. */
+import { createHash } from "node:crypto";
+import { createWriteStream } from "node:fs";
+import { Readable, Transform } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import type { ReadableStream } from "node:stream/web";
+import { setTimeout as delay } from "node:timers/promises";
+import type { ApiClient } from "../api-client.ts";
+import { CliError, EXIT } from "../exit.ts";
+import { harmless, type Terminal } from "../terminal.ts";
+
+interface Export {
+  id: string;
+  status: "pending" | "running" | "completed" | "failed";
+  error: string | null;
+  filename: string;
+  bytes: number | null;
+  sha256: string | null;
+  records: number;
+  pages: number;
+  download: { url: string } | null;
+}
+
+export interface ExportOptions {
+  output?: string;
+  json?: true;
+}
+
+const POLL_MS = 1000;
+
+export async function exportJob(
+  api: ApiClient,
+  terminal: Terminal,
+  jobId: string,
+  { output, json }: ExportOptions,
+): Promise<number> {
+  const { id } = await api<Export>("POST", "/api/v1/exports", { job_id: jobId });
+  const done = await ended(api, id);
+  if (done.download === null) {
+    terminal.line(json ? JSON.stringify(done, null, 2) : harmless(done.error ?? "The export failed"));
+    return EXIT.failed;
+  }
+  const file = output ?? done.filename;
+  await download(done.download.url, file, done.sha256);
+  if (json) terminal.line(JSON.stringify(done, null, 2));
+  else terminal.line(`${harmless(file)}: ${done.records} records, ${done.pages} pages, ${done.bytes} bytes`);
+  return EXIT.done;
+}
+
+async function ended(api: ApiClient, id: string): Promise<Export> {
+  for (;;) {
+    const found = await api<Export>("GET", `/api/v1/exports/${id}`);
+    if (found.status === "completed" || found.status === "failed") return found;
+    await delay(POLL_MS);
+  }
+}
+
+async function download(url: string, file: string, sha256: string | null): Promise<void> {
+  const answer = await fetch(url).catch((error: unknown) => {
+    throw new CliError(`The export could not be downloaded: ${(error as Error).message}`, EXIT.unreachable);
+  });
+  if (!answer.ok || answer.body === null) {
+    throw new CliError(`The export could not be downloaded: status ${answer.status}`, EXIT.failed);
+  }
+  const hash = createHash("sha256");
+  const hashed = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      hash.update(chunk);
+      done(null, chunk);
+    },
+  });
+  try {
+    await pipeline(Readable.fromWeb(answer.body as ReadableStream), hashed, createWriteStream(file, { flags: "wx" }));
+  } catch (error) {
+    throw new CliError(`${file} cannot be written: ${(error as Error).message}`, EXIT.failed);
+  }
+  if (sha256 !== null && hash.digest("hex") !== sha256) {
+    throw new CliError(`${file} did not arrive as it was sent: download it again`, EXIT.failed);
+  }
+}

@@ -1,0 +1,104 @@
+/** The routes by which jobs leave as WACZ files. */
+import { z } from "zod";
+import { createExport, type ExportView, listExports, readExport } from "../../shared/archive/wacz/exports.ts";
+import { isFinished, peekJob } from "../../shared/crawl/jobs/lifecycle.ts";
+import { inTransaction } from "../../shared/platform/database/database.ts";
+import { ApiError } from "../../shared/platform/errors.ts";
+import { createApi } from "../adapters/api/api.ts";
+import { cursorPage, cursorParameter } from "../adapters/api/cursor.ts";
+import { defineRoute } from "../adapters/api/route.ts";
+import { type ExportsApi, exportsApi } from "./dependencies.ts";
+
+const exportSchema = z.object({
+  id: z.uuid(),
+  job_id: z.uuid(),
+  status: z.enum(["pending", "running", "completed", "failed"]),
+  error: z.string().nullable(),
+  filename: z.string(),
+  bytes: z.int().nullable(),
+  sha256: z.string().nullable(),
+  records: z.int(),
+  pages: z.int(),
+  created_at: z.iso.datetime(),
+  completed_at: z.iso.datetime().nullable(),
+});
+
+function exportJson({ id, jobId, key, createdAt, completedAt, ...view }: ExportView): z.infer<typeof exportSchema> {
+  const { status, error, bytes, sha256, records, pages } = view;
+  return {
+    id,
+    job_id: jobId,
+    status,
+    error,
+    filename: key.split("/").at(-1) ?? "",
+    bytes,
+    sha256,
+    records,
+    pages,
+    created_at: createdAt.toISOString(),
+    completed_at: completedAt?.toISOString() ?? null,
+  };
+}
+
+const create = defineRoute(
+  {
+    method: "POST",
+    path: "/api/v1/exports",
+    scope: "write",
+    summary: "Export what a job has captured as one WACZ file",
+    body: z.strictObject({ job_id: z.uuid() }),
+    status: 202,
+    response: exportSchema,
+  },
+  async ({ body: { job_id: jobId }, caller, log }, dependencies: ExportsApi) => {
+    const job = await inTransaction(dependencies.sql, (tx) => peekJob(tx, jobId));
+    if (job === undefined) throw new ApiError(404, `There is no job ${jobId}`, { code: "NOT_FOUND" });
+    if (!isFinished(job.status)) {
+      throw new ApiError(409, `The job ${jobId} has not ended: export it then`, { code: "JOB_UNFINISHED" });
+    }
+    const made = await createExport(dependencies, { jobId, apiKeyId: caller.keyId });
+    log.info("an export was asked for", { export_id: made.id, job_id: jobId, by: caller.keyId });
+    return exportJson(made);
+  },
+);
+
+const list = defineRoute(
+  {
+    method: "GET",
+    path: "/api/v1/exports",
+    scope: "read",
+    summary: "Exports, newest first",
+    query: z.strictObject({
+      limit: z.coerce.number().int().min(1).max(200).default(50),
+      cursor: cursorParameter(z.uuid()),
+    }),
+    response: z.object({ items: z.array(exportSchema), next_cursor: z.string().nullable(), has_more: z.boolean() }),
+  },
+  async ({ query: { limit, cursor } }, { sql }: ExportsApi) => {
+    const found = await listExports(sql, { limit: limit + 1, after: cursor });
+    return cursorPage(found.map(exportJson), limit, ({ id }) => id);
+  },
+);
+
+const show = defineRoute(
+  {
+    method: "GET",
+    path: "/api/v1/exports/{id}",
+    scope: "read",
+    summary: "One export: how it goes, and where its file is to be had",
+    params: z.strictObject({ id: z.uuid() }),
+    response: exportSchema.extend({
+      download: z.object({ url: z.url(), expires_at: z.iso.datetime() }).nullable(),
+    }),
+  },
+  async ({ params: { id } }, { sql, links }: ExportsApi) => {
+    const view = await readExport(sql, id);
+    if (view === undefined) throw new ApiError(404, `There is no export ${id}`, { code: "NOT_FOUND" });
+    if (view.status !== "completed") return { ...exportJson(view), download: null };
+    const { url, expiresAt } = await links.linkTo(view.key);
+    return { ...exportJson(view), download: { url, expires_at: new Date(expiresAt).toISOString() } };
+  },
+);
+
+export const api = createApi("exports-api", [list, create, show], exportsApi);
+export const handler = api.handler;
