@@ -63,6 +63,7 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
     "shared/crawl/urls",
     "shared/crawl/http",
     "shared/crawl/results",
+  ],
   "shared/archive/wacz": [
     ...OUTSIDE,
     "shared/archive/cdx",
