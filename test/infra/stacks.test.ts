@@ -391,14 +391,14 @@ describe("data", () => {
     }
   });
 
-  test("capture batches and found URLs end after 30 days, pictures and PDFs after one, WARCs and uploads never", () => {
+  test("capture batches, exports and found URLs end after 30 days, pictures and PDFs after one, WARCs and uploads never", () => {
     const [Rules = []] = properties("AWS::S3::Bucket").map(
       ({ LifecycleConfiguration }) =>
         (LifecycleConfiguration as { Rules: { Prefix?: string; ExpirationInDays?: number }[] }).Rules,
     );
     const expiring = Rules.filter(({ ExpirationInDays }) => ExpirationInDays !== undefined);
     const days = Object.fromEntries(expiring.map(({ Prefix, ExpirationInDays }) => [Prefix, ExpirationInDays]));
-    expect(days).toEqual({ "captures/": 30, "discoveries/": 30, "media/": 1 });
+    expect(days).toEqual({ "captures/": 30, "discoveries/": 30, "exports/": 30, "media/": 1 });
   });
 
   test("the state table forgets by itself", () => {

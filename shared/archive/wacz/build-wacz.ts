@@ -1,4 +1,4 @@
-/** Writes a job's captures as a WACZ file (WACZ 1.1.1): WARC files, their index, the list of pages, and the signed package. */
+/** Writes a job's captures as a WACZ file (WACZ 1.1.1): WARC files, index, list of pages, and the signed package. */
 import { createHash } from "node:crypto";
 import type { ObjectStore } from "../../platform/aws/objects.ts";
 import type { Uploads } from "../../platform/aws/uploads.ts";

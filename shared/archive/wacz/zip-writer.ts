@@ -1,6 +1,6 @@
 /**
- * Writes a ZIP file as a stream: entries are stored as they are, so that what lies in them is read by its place, and files of
- * more than 4 GB have ZIP64 fields (APPNOTE.TXT 6.3.10).
+ * Writes a ZIP file as a stream: entries are stored as they are, so that what lies in them is read by its place, and
+ * files of more than 4 GB have ZIP64 fields (APPNOTE.TXT 6.3.10).
  */
 import { createHash } from "node:crypto";
 import { crc32 } from "node:zlib";
