@@ -95,22 +95,26 @@ export function checkHead(operation: Operation, asked: Asked, { status, headers 
     check(taken, JSON.parse(asked.body), "the request body, which was taken,");
   }
 
-  const type = headers.get("content-type")?.split(";")[0]?.trim() ?? "";
+  const type = essenceOf(headers.get("content-type") ?? "");
   const { content = {} } = described;
-  const schema = content[type]?.schema;
+  const { schema } = Object.entries(content).find(([name]) => essenceOf(name) === type)?.[1] ?? {};
   if (type !== "" && schema === undefined) fail(`the media type ${type}`);
   if (type === "" && Object.keys(content).length > 0) fail("no media type");
   return (body) => check(closed(schema ?? {}), body, "the body");
 }
+
+/** A media type without its parameters. */
+const essenceOf = (type: string): string => type.split(";")[0]?.trim() ?? "";
 
 /** For what reads streams: a check of one record, by the response of `fetch` that holds it. */
 export const recordChecks = new WeakMap<Response, (record: unknown) => void>();
 
 /** Checks each record of a whole stream; what is no stream of records is no business of the document. */
 export function checkRecords(type: string, text: string, check: (record: unknown) => void): void {
-  if (!["application/x-ndjson", "text/event-stream"].includes(type)) return;
+  if (!["application/x-ndjson", "text/event-stream"].includes(essenceOf(type))) return;
   const lines = text.split("\n");
-  const json = type === "text/event-stream" ? lines.flatMap((line) => /^data: (.*)/.exec(line)?.[1] ?? []) : lines;
+  const json =
+    essenceOf(type) === "text/event-stream" ? lines.flatMap((line) => /^data: (.*)/.exec(line)?.[1] ?? []) : lines;
   for (const line of json.filter((each) => each !== "")) check(JSON.parse(line));
 }
 
