@@ -35,10 +35,12 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
     "shared/knowledge/analysis",
     "shared/knowledge/vector-stores",
   ],
+  "shared/knowledge/rerankers": [...OUTSIDE, "shared/knowledge/embedders"],
   "shared/knowledge/search": [
     ...OUTSIDE,
     "shared/knowledge/analysis",
     "shared/knowledge/embedders",
+    "shared/knowledge/rerankers",
     "shared/knowledge/vector-stores",
   ],
   "shared/knowledge/embedding": [...OUTSIDE, "shared/knowledge"],

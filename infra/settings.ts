@@ -13,6 +13,20 @@ const pinnedImage = z.string().regex(PINNED, {
   message: "must name a version, as unclecode/crawl4ai:0.9.2 or name@sha256:…, and no tag that moves",
 });
 
+const dimension = z.coerce.number().int().min(1).max(65_536);
+const secretName = z.string().regex(/^[\w/+=.@-]{1,512}$/, "must be the name of a secret in Secrets Manager");
+
+/** Settings that belong to another one. */
+const PARTS = [
+  ["teiModel", "teiUrl"],
+  ["teiDimension", "teiUrl"],
+  ["teiKeySecret", "teiUrl"],
+  ["openAiModel", "openAiUrl"],
+  ["openAiDimension", "openAiUrl"],
+  ["openAiKeySecret", "openAiUrl"],
+  ["rerankKeySecret", "rerankUrl"],
+] as const;
+
 const settingsSchema = z
   .strictObject({
     /** Goes before the name of every stack and queue, so that several deployments share an account. */
@@ -25,7 +39,17 @@ const settingsSchema = z
     /** Text Embeddings Inference, as reached from inside the VPC, in place of the model that comes along. */
     teiUrl: url.optional(),
     teiModel: z.string().min(1).optional(),
-    teiDimension: z.coerce.number().int().min(1).max(65_536).optional(),
+    teiDimension: dimension.optional(),
+    /** Name of a secret in Secrets Manager, whose text is the server's `--api-key`. */
+    teiKeySecret: secretName.optional(),
+    /** Server with OpenAI's API for embeddings, as reached from inside the VPC, up to and with its version. */
+    openAiUrl: url.optional(),
+    openAiModel: z.string().min(1).optional(),
+    openAiDimension: dimension.optional(),
+    openAiKeySecret: secretName.optional(),
+    /** Text Embeddings Inference with a reranker, as reached from inside the VPC. */
+    rerankUrl: url.optional(),
+    rerankKeySecret: secretName.optional(),
     /** Image of a Crawl4AI server, e.g. `unclecode/crawl4ai:0.9.2`, to render pages instead of Chromium. */
     crawl4aiImage: pinnedImage.optional(),
     /** Pages that it is given at once: some four for each of its vCPUs, of which it has two. */
@@ -48,14 +72,24 @@ const settingsSchema = z
   })
   .refine(({ qdrantUrl, teiUrl }) => qdrantUrl !== undefined || teiUrl === undefined, {
     message: "teiUrl needs qdrantUrl: vectors have to be kept somewhere",
+  })
+  .refine(({ qdrantUrl, openAiUrl }) => qdrantUrl !== undefined || openAiUrl === undefined, {
+    message: "openAiUrl needs qdrantUrl: vectors have to be kept somewhere",
+  })
+  .superRefine((settings, { addIssue }) => {
+    for (const [of, needed] of PARTS) {
+      if (settings[of] === undefined || settings[needed] !== undefined) continue;
+      addIssue({ code: "custom", path: [of], message: `means nothing without ${needed}` });
+    }
   });
 
 export type Settings = z.infer<typeof settingsSchema>;
 
-/** What turns texts into vectors. */
-export function defaultEmbedder({ qdrantUrl, teiUrl }: Settings): "none" | "tei" | "static" {
+/** What turns texts into vectors; of two servers, the first one while vectors of the other still answer. */
+export function defaultEmbedder({ qdrantUrl, teiUrl, openAiUrl }: Settings): "none" | "tei" | "openai" | "static" {
   if (qdrantUrl === undefined) return "none";
-  return teiUrl === undefined ? "static" : "tei";
+  if (teiUrl !== undefined) return "tei";
+  return openAiUrl === undefined ? "static" : "openai";
 }
 
 /** Of the metrics in CloudWatch: several deployments share an account. */

@@ -1,5 +1,6 @@
 /** What the search API needs, built once per container. */
 import { createJobFlags, type JobFlags } from "../../shared/crawl/tasks/job-flags.ts";
+import { createReranker } from "../../shared/knowledge/rerankers/registry.ts";
 import { type AnswerCache, createAnswerCache } from "../../shared/knowledge/search/answer-cache.ts";
 import type { SearchDependencies } from "../../shared/knowledge/search/search.ts";
 import { openServingSide } from "../../shared/knowledge/search/vector-side.ts";
@@ -15,5 +16,6 @@ export function searchDependencies(): SearchApi {
   const { config, sql, dynamo } = container;
   const flags = createJobFlags(dynamo, config.stateTable);
   const answers = createAnswerCache(config.answerCacheTtlS);
-  return { ...container, flags, answers, vectorSide: openServingSide(config, sql, flags.markActive) };
+  const reranker = createReranker(config);
+  return { ...container, flags, answers, reranker, vectorSide: openServingSide(config, sql, flags.markActive) };
 }

@@ -8,9 +8,12 @@ import { defineRoute } from "../adapters/api/route.ts";
 import type { SearchApi } from "./dependencies.ts";
 import { searchDependencies } from "./dependencies.ts";
 import {
+  facetsJson,
   fusionJson,
   refuseWhatIsMissing,
+  rerankerNotConfigured,
   searchBodySchema,
+  searchExtras,
   searchFilter,
   searchFusion,
   searchResponseSchema,
@@ -22,10 +25,11 @@ function searchRoute(path: `/${string}`, mode: SearchRequest["mode"], summary: s
     { method: "POST", path, scope: "read", summary, body: searchBodySchema(mode), response: searchResponseSchema },
     async ({ body, log }, api: SearchApi) => {
       refuseWhatIsMissing(body);
-      const { query, limit, min_score: minScore, expand_chunks: expand, explain, cursor } = body;
+      const { query, limit, min_score: minScore, expand_chunks: expand, explain } = body;
+      if (body.use_reranker && !api.reranker) throw rerankerNotConfigured();
       const fusion = searchFusion(body);
       const filter = searchFilter(body);
-      const more = { ...(fusion && { fusion }), ...(cursor != null && { cursor }) };
+      const more = { ...(fusion && { fusion }), ...searchExtras(body) };
       const asked = { query, mode, limit, minScore, filter, expand, ...more };
       const { answer, latencyMs } = await measured(log, mode, async () => {
         const { answer: given, cached } = await api.answers.search(api, asked);
@@ -43,6 +47,7 @@ function searchRoute(path: `/${string}`, mode: SearchRequest["mode"], summary: s
         fusion: explain && answer.fusion !== null ? fusionJson(answer.fusion) : null,
         total_count: answer.total.count,
         total_exact: answer.total.exact,
+        facets: answer.facets && facetsJson(answer.facets),
         next_cursor: answer.next,
         query_embedding_cached: false,
         result_cached: cached,

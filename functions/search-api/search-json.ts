@@ -2,9 +2,10 @@
 import { z } from "zod";
 import { MAX_URL_LENGTH } from "../../shared/access/url-inspection.ts";
 import type { Fusion } from "../../shared/knowledge/embedders/embedder.ts";
+import { FACETS, type Facets } from "../../shared/knowledge/search/facets.ts";
 import { RRF_K } from "../../shared/knowledge/search/fusion.ts";
 import { MAX_QUERY_LENGTH } from "../../shared/knowledge/search/query-syntax.ts";
-import type { SearchResult } from "../../shared/knowledge/search/results.ts";
+import type { DescribedDuplicate, SearchResult } from "../../shared/knowledge/search/results.ts";
 import type { SearchFilter } from "../../shared/knowledge/search/search-filter.ts";
 import type { SearchRequest } from "../../shared/knowledge/search/search-request.ts";
 import { ApiError } from "../../shared/platform/errors.ts";
@@ -49,8 +50,11 @@ const fieldsSchema = z.strictObject({
   keyword_weight: z.number().min(0).max(1000).nullish(),
   expand_chunks: z.boolean().default(false),
   explain: z.boolean().default(false),
-  tag_ids: z.array(z.uuid()).nullish(),
+  facets: z.array(z.enum(FACETS)).min(1).max(FACETS.length).nullish(),
+  collapse_duplicates: z.boolean().default(false),
   use_reranker: z.boolean().default(false),
+  rerank_top_n: z.int().min(1).max(100).nullish(),
+  tag_ids: z.array(z.uuid()).nullish(),
   cursor: z.string().max(MAX_CURSOR_LENGTH).nullish(),
 });
 type SearchBody = z.output<typeof fieldsSchema>;
@@ -91,9 +95,38 @@ export function searchBodySchema(mode: SearchRequest["mode"]) {
       }
     }
     if (fusion === "linear" && rrf_k != null) fault("rrf_k", "belongs to fusion rrf: leave one of them out");
+    if (body.rerank_top_n != null && !body.use_reranker) {
+      fault("rerank_top_n", "means nothing without use_reranker: set that, or leave it out");
+    }
+    if (body.facets && body.cursor != null) {
+      fault("facets", "come with the first page: leave them out of the next ones");
+    }
     if (vector_weight === 0 && keyword_weight === 0) fault("vector_weight", "is 0 as the other is: one must count");
   });
   return refined.meta(mode === "hybrid" ? FUSION_RULE : NO_FUSION_RULE);
+}
+
+const RERANK_TOP_N = 20;
+
+/** What is asked for beside the ranking, and with it. */
+export function searchExtras(body: SearchBody): Partial<SearchRequest> {
+  const { cursor, facets, collapse_duplicates, use_reranker, rerank_top_n } = body;
+  return {
+    ...(cursor != null && { cursor }),
+    ...(facets && { facets }),
+    ...(collapse_duplicates && { collapse: true }),
+    ...(use_reranker && { rerankTopN: rerank_top_n ?? RERANK_TOP_N }),
+  };
+}
+
+export function rerankerNotConfigured(): ApiError {
+  const message = "No reranker is configured: set TEI__RERANK_URL to one, or leave use_reranker out";
+  return new ApiError(400, message, { code: "RERANKER_NOT_CONFIGURED", details: { field: "use_reranker" } });
+}
+
+export function facetsJson({ counted, exact, values }: Facets): z.input<typeof searchResponseSchema>["facets"] {
+  const { domain = null, language = null, collection = null, month = null } = values;
+  return { counted, exact, domain, language, collection, month };
 }
 
 export function searchFilter(body: SearchBody): SearchFilter {
@@ -123,11 +156,6 @@ export function searchFusion(body: SearchBody): Fusion | undefined {
  * for a response.
  */
 const MISSING: { field: keyof SearchBody; code: string; message: string }[] = [
-  {
-    field: "use_reranker",
-    code: "RERANKER_NOT_CONFIGURED",
-    message: "No reranker is configured: leave use_reranker out",
-  },
   { field: "tag_ids", code: "NOT_SUPPORTED", message: "Searches cannot be filtered by tag yet: leave tag_ids out" },
 ];
 
@@ -152,6 +180,7 @@ const searchResultSchema = z.object({
   vector_score: z.number().nullable(),
   /** BM25. */
   keyword_score: z.number().nullable(),
+  /** Of the reranker, 0 to 1; null where it has not read the passage. */
   rerank_score: z.number().nullable(),
   source: z.enum(["vector", "keyword", "fused"]),
   /** `[start, end)` in UTF-16 code units of `content`. */
@@ -161,12 +190,34 @@ const searchResultSchema = z.object({
   expanded_chunks: z.array(z.string()).nullable(),
   /** The places among the hits of either side; null unless asked for. */
   explanation: z.object({ vector_rank: z.int().nullable(), keyword_rank: z.int().nullable() }).nullable(),
+  /** Passages behind it in the ranking that say nearly the same; null unless asked for. */
+  duplicates: z
+    .array(
+      z.object({
+        document_id: z.uuid(),
+        chunk_id: z.uuid(),
+        url: z.string(),
+        title: z.string().nullable(),
+        score: z.number(),
+        /** Share of the pairs of words in a row that both have, of those that either has. */
+        similarity: z.number(),
+      }),
+    )
+    .nullable(),
 });
+
+/** The most frequent values first; null where it was not asked for. */
+const facetSchema = z.array(z.object({ value: z.string().nullable(), count: z.int() })).nullable();
 
 export const searchResponseSchema = z.object({
   results: z.array(searchResultSchema),
-  /** Sides that gave nothing to this answer, and why: the results are those of the other one. */
-  missing_sides: z.array(z.object({ side: z.enum(["vector", "keyword"]), code: z.string(), reason: z.string() })),
+  /**
+   * Sides that gave nothing to this answer, and why: the results are those of the other one. Or the reranker: they stand
+   * in the order without it.
+   */
+  missing_sides: z.array(
+    z.object({ side: z.enum(["vector", "keyword", "reranker"]), code: z.string(), reason: z.string() }),
+  ),
   /** How the sides were fused; null unless asked for, or where one side alone answers. */
   fusion: z
     .object({
@@ -180,6 +231,19 @@ export const searchResponseSchema = z.object({
   total_count: z.int().nullable(),
   /** Whether that was counted; otherwise it is an estimate. */
   total_exact: z.boolean(),
+  /** How the matches are spread; null unless asked for. */
+  facets: z
+    .object({
+      /** Passages that were counted. */
+      counted: z.int(),
+      /** Whether these are all that match. */
+      exact: z.boolean(),
+      domain: facetSchema,
+      language: facetSchema,
+      collection: facetSchema,
+      month: facetSchema,
+    })
+    .nullable(),
   next_cursor: z.string().nullable(),
   query_embedding_cached: z.boolean(),
   result_cached: z.boolean(),
@@ -201,11 +265,16 @@ export function searchResultJson(result: SearchResult, body: SearchBody): z.inpu
     score: result.score,
     vector_score: result.vectorScore,
     keyword_score: result.keywordScore,
-    rerank_score: null,
+    rerank_score: result.rerankScore ?? null,
     source: result.source,
     highlights: result.highlights,
     section_header: result.sectionHeader,
     expanded_chunks: body.expand_chunks ? result.beside : null,
     explanation: body.explain ? { vector_rank: result.vectorRank, keyword_rank: result.keywordRank } : null,
+    duplicates: body.collapse_duplicates ? result.duplicates.map(duplicateJson) : null,
   };
+}
+
+function duplicateJson({ documentId, chunkId, url, title, score, similarity }: DescribedDuplicate) {
+  return { document_id: documentId, chunk_id: chunkId, url, title, score, similarity };
 }

@@ -1,5 +1,5 @@
 /** One function of the topology: its bundle, its role with no more than its grants, its environment and its log. */
-import { Duration, RemovalPolicy, Size, Stack } from "aws-cdk-lib";
+import { Duration, RemovalPolicy, SecretValue, Size, Stack } from "aws-cdk-lib";
 import { type IVpc, type SecurityGroup, SubnetType } from "aws-cdk-lib/aws-ec2";
 import { Effect, PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import { Architecture, Code, Function as LambdaFunction, LayerVersion, Runtime } from "aws-cdk-lib/aws-lambda";
@@ -190,10 +190,39 @@ function queueNamed(queues: ReadonlyMap<string, Queue>, name: string): Queue {
 const embedsItself = (spec: FunctionSpec, { settings }: Pick<Surroundings, "settings">): boolean =>
   spec.grants.embedder === true && defaultEmbedder(settings) !== "none";
 
+/** Model and dimension name the collection of the vectors, which others than embedders read. */
+function embeddingServers({ teiUrl, teiModel, teiDimension, ...settings }: Settings): Record<string, string> {
+  const { openAiUrl, openAiModel, openAiDimension } = settings;
+  return {
+    ...(teiUrl === undefined ? {} : { TEI__URL: teiUrl }),
+    ...(teiModel === undefined ? {} : { TEI__EMBEDDING_MODEL: teiModel }),
+    ...(teiDimension === undefined ? {} : { TEI__EMBEDDING_DIMENSION: String(teiDimension) }),
+    ...(openAiUrl === undefined ? {} : { OPENAI__URL: openAiUrl }),
+    ...(openAiModel === undefined ? {} : { OPENAI__EMBEDDING_MODEL: openAiModel }),
+    ...(openAiDimension === undefined ? {} : { OPENAI__EMBEDDING_DIMENSION: String(openAiDimension) }),
+  };
+}
+
+function embeddingKeys({ teiKeySecret, openAiKeySecret }: Settings): Record<string, string> {
+  return {
+    ...(teiKeySecret === undefined ? {} : { TEI__API_KEY: textOf(teiKeySecret) }),
+    ...(openAiKeySecret === undefined ? {} : { OPENAI__API_KEY: textOf(openAiKeySecret) }),
+  };
+}
+
+function rerankingServer({ rerankUrl, rerankKeySecret }: Settings): Record<string, string> {
+  return {
+    ...(rerankUrl === undefined ? {} : { TEI__RERANK_URL: rerankUrl }),
+    ...(rerankKeySecret === undefined ? {} : { TEI__RERANK_API_KEY: textOf(rerankKeySecret) }),
+  };
+}
+
+/** Resolved when it is deployed: where the function stands there is no way to Secrets Manager. */
+const textOf = (secret: string): string => SecretValue.secretsManager(secret).unsafeUnwrap();
+
 function environmentOf(spec: FunctionSpec, { settings, data, rendering }: Surroundings): Record<string, string> {
   const { region, urlSuffix, account } = Stack.of(data);
-  const { qdrantUrl, teiUrl, teiModel, teiDimension, userAgent, logLevel, name } = settings;
-  const { publicArchive, archiveCorsOrigins } = settings;
+  const { qdrantUrl, userAgent, logLevel, name, publicArchive, archiveCorsOrigins } = settings;
   return {
     ARCHIVE__PUBLIC: String(publicArchive),
     ...(archiveCorsOrigins === undefined ? {} : { ARCHIVE__CORS_ORIGINS: archiveCorsOrigins }),
@@ -204,9 +233,9 @@ function environmentOf(spec: FunctionSpec, { settings, data, rendering }: Surrou
     QUEUES__URL_PREFIX: `https://sqs.${region}.${urlSuffix}/${account}/${name}-`,
     EMBEDDER__PROVIDER: defaultEmbedder(settings),
     ...(embedsItself(spec, { settings }) ? { EMBEDDER__MODEL_PATH: EMBEDDING_MODEL_PATH } : {}),
-    ...(teiUrl === undefined ? {} : { TEI__URL: teiUrl }),
-    ...(teiModel === undefined ? {} : { TEI__EMBEDDING_MODEL: teiModel }),
-    ...(teiDimension === undefined ? {} : { TEI__EMBEDDING_DIMENSION: String(teiDimension) }),
+    ...embeddingServers(settings),
+    ...(spec.grants.embedder ? embeddingKeys(settings) : {}),
+    ...(spec.grants.reranker ? rerankingServer(settings) : {}),
     ...(qdrantUrl === undefined ? {} : { QDRANT__URL: qdrantUrl }),
     ...(userAgent === undefined ? {} : { FETCH__USER_AGENT: userAgent }),
     // resolved when it is deployed: where the function stands there is no way to Secrets Manager

@@ -51,6 +51,8 @@ export interface FunctionSpec {
     database?: true;
     vectors?: true;
     embedder?: true;
+    /** The server of a reranker, where the deployment has one. */
+    reranker?: true;
     /** The Crawl4AI service, where the deployment has one. */
     renderer?: true;
     /** The secret with the keys of search and model providers. */

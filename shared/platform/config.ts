@@ -206,6 +206,18 @@ export const CONFIG_FIELDS = {
   teiDimension: field("TEI__EMBEDDING_DIMENSION", integer(1024, 1, 65_536), "Length of that model's vectors"),
   teiTimeoutS: field("TEI__TIMEOUT_S", integer(60, 1), "Longest wait for an answer of the server"),
   embedBatchSize: field("TEI__BATCH_SIZE", integer(32, 1, 256), "Chunks per embedding call"),
+  rerankUrl: field(
+    "TEI__RERANK_URL",
+    z.string().default(""),
+    "Text Embeddings Inference server with a reranker, for `use_reranker`; empty: none",
+  ),
+  rerankApiKey: field("TEI__RERANK_API_KEY", z.string().default(""), "The `--api-key` of that server"),
+  rerankTimeoutS: field(
+    "TEI__RERANK_TIMEOUT_S",
+    integer(3, 1, 20),
+    "Longest wait of a search for that server; then it is answered in the order without it",
+  ),
+  rerankBatchSize: field("TEI__RERANK_BATCH_SIZE", integer(32, 1, 256), "Passages per call of that server"),
   openAiUrl: field(
     "OPENAI__URL",
     z.string().default(""),

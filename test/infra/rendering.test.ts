@@ -1,6 +1,6 @@
 /**
- * The deployment with Crawl4AI and Qdrant: that service is reached by the render function, and by nobody else; texts
- * become vectors by the model that comes as a layer.
+ * The deployment with Crawl4AI, Qdrant and servers of models: Crawl4AI is reached by the render function, and by nobody
+ * else; functions that embed have the model that comes as a layer, too.
  */
 import { AwsSolutionsChecks } from "cdk-nag";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -14,6 +14,12 @@ beforeAll(async () => {
     crawl4aiImage: "unclecode/crawl4ai:0.9.2",
     crawl4aiConcurrency: 12,
     qdrantUrl: "http://qdrant:6333",
+    openAiUrl: "http://models:8000/v1",
+    openAiModel: "BAAI/bge-m3",
+    openAiDimension: 1024,
+    openAiKeySecret: "models/key",
+    rerankUrl: "http://reranker:80",
+    rerankKeySecret: "reranker/key",
   });
 }, 480_000);
 afterAll(() => synthesis.remove());
@@ -36,6 +42,26 @@ test("the functions that embed have the model as a layer, and know where; no oth
     const told = JSON.stringify(Environment).includes(`"EMBEDDER__MODEL_PATH":"${EMBEDDING_MODEL_PATH}"`);
     const has = ids.some((id) => JSON.stringify(Layers ?? []).includes(id));
     expect({ name, told, has }).toEqual({ name, told: grants.embedder === true, has: grants.embedder === true });
+  }
+});
+
+test("functions are told of the servers of models, and of their keys only where they ask them", () => {
+  const secret = (name: string) => expect.stringMatching(`^{{resolve:secretsmanager:${name}:SecretString.*}}$`);
+  for (const { name, grants } of TOPOLOGY.functions) {
+    const { Variables } = functionOf(name).Properties["Environment"] as { Variables: Record<string, unknown> };
+    const told = Object.entries(Variables).filter(([key]) => /^(OPENAI|TEI|EMBEDDER__PROVIDER)/.test(key));
+    expect({ name, ...Object.fromEntries(told) }).toEqual({
+      name,
+      EMBEDDER__PROVIDER: "openai",
+      OPENAI__URL: "http://models:8000/v1",
+      OPENAI__EMBEDDING_MODEL: "BAAI/bge-m3",
+      OPENAI__EMBEDDING_DIMENSION: "1024",
+      ...(grants.embedder && { OPENAI__API_KEY: secret("models/key") }),
+      ...(name === "search-api" && {
+        TEI__RERANK_URL: "http://reranker:80",
+        TEI__RERANK_API_KEY: secret("reranker/key"),
+      }),
+    });
   }
 });
 

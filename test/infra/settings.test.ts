@@ -12,6 +12,7 @@ test.each([
   [{}, "none"],
   [{ qdrantUrl: "http://qdrant:6333" }, "static"],
   [{ qdrantUrl: "http://qdrant:6333", teiUrl: "http://tei:80" }, "tei"],
+  [{ qdrantUrl: "http://qdrant:6333", openAiUrl: "http://vllm:8000/v1" }, "openai"],
 ])("texts become vectors where there is a place for them: %j", (context, embedder) => {
   expect(defaultEmbedder(settings(context))).toBe(embedder);
 });
@@ -28,6 +29,11 @@ test.each([
   [{ name: "Not A Name" }, /name/],
   [{ qdrantUrl: "ftp://x", teiUrl: "http://tei:80" }, /qdrantUrl/],
   [{ teiUrl: "http://tei:80" }, /teiUrl needs qdrantUrl/],
+  [{ openAiUrl: "http://vllm:8000/v1" }, /openAiUrl needs qdrantUrl/],
+  [{ openAiModel: "m" }, /openAiModel: means nothing without openAiUrl/],
+  [{ teiDimension: 8 }, /teiDimension: means nothing without teiUrl/],
+  [{ rerankKeySecret: "key" }, /rerankKeySecret: means nothing without rerankUrl/],
+  [{ rerankUrl: "http://tei:80", rerankKeySecret: "sk 1" }, /rerankKeySecret: must be the name/],
   [{ alarmEmail: "nobody" }, /alarmEmail/],
   [{ crawl4aiImage: "unclecode/crawl4ai" }, /crawl4aiImage: must name a version/],
   [{ crawl4aiImage: "unclecode/crawl4ai:latest" }, /crawl4aiImage/],

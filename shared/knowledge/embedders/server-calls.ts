@@ -1,10 +1,14 @@
-/** Calls to servers of embeddings, and what their refusals mean. */
+/** Calls to servers of models, and what their refusals mean. */
 import { PermanentError, RetryableError, ThrottledError } from "../../platform/errors.ts";
 import { CallFailed, callJson, type JsonCall, type JsonReply, jsonIfAny } from "../../platform/json-client.ts";
 import { retryAfterMs } from "../../platform/retry-after.ts";
 
 /** Names of settings, for whoever has to mend them. */
 export interface ServerSettings {
+  /** What it is; a server of embeddings where nothing is said. */
+  server?: string;
+  /** What its error codes begin with; `EMBEDDER` where nothing is said. */
+  code?: string;
   url: string;
   apiKey: string;
   batchSize: string;
@@ -16,32 +20,36 @@ export async function askServer(
   settings: ServerSettings,
   allowed: readonly number[] = [],
 ): Promise<JsonReply> {
+  const { server = "embedding server", code = "EMBEDDER" } = settings;
   const reply = await callJson(call).catch((cause: unknown) => {
     const why = cause instanceof CallFailed ? ` (${cause.reason})` : "";
-    throw new RetryableError(`The embedding server did not answer${why}: check ${settings.url} and that it runs`, {
-      code: "EMBEDDER_UNAVAILABLE",
+    throw new RetryableError(`The ${server} did not answer${why}: check ${settings.url} and that it runs`, {
+      code: `${code}_UNAVAILABLE`,
       cause,
     });
   });
   if ((reply.status >= 200 && reply.status <= 299) || allowed.includes(reply.status)) return reply;
-  throw refusal(reply, settings);
+  throw refusal(reply, { ...settings, server, code });
 }
 
 /** Only a refused input is final; everything else passes, or waits for whoever runs it. */
-function refusal(reply: JsonReply, settings: ServerSettings): RetryableError | PermanentError {
+function refusal(reply: JsonReply, settings: Required<ServerSettings>): RetryableError | PermanentError {
   const { status, headers } = reply;
-  const message = `The embedding server answered ${status}${reasonOf(jsonIfAny(reply))}`;
+  const { server, code } = settings;
+  const message = `The ${server} answered ${status}${reasonOf(jsonIfAny(reply))}`;
   if (status === 401 || status === 403) {
-    return new RetryableError(`${message}. Check ${settings.apiKey}`, { code: "EMBEDDER_KEY_REFUSED" });
+    return new RetryableError(`${message}. Check ${settings.apiKey}`, { code: `${code}_KEY_REFUSED` });
   }
   if (status === 413 || status === 422 || status === 400) {
     return new PermanentError(`${message}. If its batch limit is below ${settings.batchSize}, lower that`, {
-      code: "EMBEDDER_REFUSED",
+      code: `${code}_REFUSED`,
     });
   }
   const wait = status === 429 ? retryAfterMs(headers["retry-after"], Date.now()) : undefined;
-  if (wait !== undefined && wait > 0) return new ThrottledError(message, { code: "EMBEDDER_BUSY", retryAfterMs: wait });
-  return new RetryableError(message, { code: status === 429 ? "EMBEDDER_BUSY" : "EMBEDDER_UNAVAILABLE" });
+  if (wait !== undefined && wait > 0) {
+    return new ThrottledError(message, { code: `${code}_BUSY`, retryAfterMs: wait });
+  }
+  return new RetryableError(message, { code: status === 429 ? `${code}_BUSY` : `${code}_UNAVAILABLE` });
 }
 
 /** TEI says `{error: text}`, OpenAI `{error: {message: text}}`. */

@@ -3,27 +3,27 @@
  * what is indexed or removed meanwhile changes the order of a query that is asked again, and not the hits of a cursor.
  *
  * One byte of version, eight of a checksum, twelve that name the search, then JSON of what all pages have in common
- * with its length before it, then the hits: 35 or 45 bytes each.
+ * with its length before it, then the hits: as a rule 35 or 45 bytes each.
  */
 import { ApiError } from "../../platform/errors.ts";
 import { sha256 } from "../../platform/ids.ts";
 import type { Fusion } from "../embedders/embedder.ts";
-import type { FusedHit } from "./fusion.ts";
 import { requestKey } from "./request-key.ts";
+import type { ListedHit, NearDuplicate } from "./results.ts";
 import type { SearchRequest } from "./search-request.ts";
 import type { SideName } from "./sides.ts";
 import type { Total } from "./totals.ts";
 
 /** What the pages of one search have in common. */
-export interface PageHeader {
+export interface PageHeader<Missing = { side: SideName; code: string }> {
   total: Total;
-  missing: { side: SideName; code: string }[];
+  missing: Missing[];
   fusion: Fusion | null;
 }
 
 export interface RestOfRanking extends PageHeader {
   /** Best first; never empty. */
-  hits: FusedHit[];
+  hits: ListedHit[];
 }
 
 const VERSION = 1;
@@ -32,12 +32,16 @@ const SEARCH = { at: 9, length: 12 };
 const BODY_AT = 21;
 const BY_VECTOR = 1;
 const BY_KEYWORD = 2;
-const MOST_HIT_BYTES = 45;
+const RERANKED = 4;
+const COLLAPSED = 8;
+/** Without what is collapsed under it. */
+const MOST_HIT_BYTES = 55;
+const DUPLICATE_BYTES = 32;
 
 export function encodeRest(request: SearchRequest, { hits, total, missing, fusion }: RestOfRanking): string {
   const header: PageHeader = { total, missing: missing.map(({ side, code }) => ({ side, code })), fusion };
   const json = Buffer.from(JSON.stringify(header));
-  const bytes = Buffer.alloc(BODY_AT + 2 + json.length + hits.length * MOST_HIT_BYTES);
+  const bytes = Buffer.alloc(BODY_AT + 2 + json.length + sizeOf(hits));
   bytes.writeUInt8(VERSION, 0);
   nameOf(request).copy(bytes, SEARCH.at);
   let at = bytes.writeUInt16LE(json.length, BODY_AT);
@@ -67,7 +71,7 @@ export function decodeRest(request: SearchRequest, cursor: string): RestOfRankin
   }
   const reader = new Reader(bytes, BODY_AT);
   const header = JSON.parse(reader.text(reader.short())) as PageHeader;
-  const hits: FusedHit[] = [];
+  const hits: ListedHit[] = [];
   while (!reader.ended) hits.push(readHit(reader));
   return { ...header, hits };
 }
@@ -80,32 +84,62 @@ function fault(code: string, message: string): ApiError {
 }
 
 /** Pages may differ in their length, and in what they tell of their hits. */
-function nameOf({ query, mode, minScore = 0, filter = {}, fusion }: SearchRequest): Buffer {
-  return sha256(requestKey({ query, mode, minScore, filter, ...(fusion && { fusion }) })).subarray(0, SEARCH.length);
+function nameOf({ query, mode, minScore = 0, filter = {}, ...rest }: SearchRequest): Buffer {
+  const { fusion, collapse = false, rerankTopN } = rest;
+  const ranking = { ...(fusion && { fusion }), ...(rerankTopN !== undefined && { rerankTopN }), collapse };
+  return sha256(requestKey({ query, mode, minScore, filter, ...ranking })).subarray(0, SEARCH.length);
 }
 
 const part = (bytes: Buffer, { at, length }: { at: number; length: number }) => bytes.subarray(at, at + length);
 const checksumOf = (bytes: Buffer) => sha256(bytes.subarray(SEARCH.at)).subarray(0, CHECKSUM.length);
 
-function writeHit(bytes: Buffer, start: number, hit: FusedHit): number {
-  const { chunkId, score, vectorScore, vectorRank, keywordScore, keywordRank } = hit;
-  const flags = (vectorScore === null ? 0 : BY_VECTOR) | (keywordScore === null ? 0 : BY_KEYWORD);
+function sizeOf(hits: readonly ListedHit[]): number {
+  return hits.reduce((sum, { collapsed = [] }) => sum + MOST_HIT_BYTES + collapsed.length * DUPLICATE_BYTES, 0);
+}
+
+function writeHit(bytes: Buffer, start: number, hit: ListedHit): number {
+  const { chunkId, score, vectorScore, vectorRank, keywordScore, keywordRank, rerankScore, collapsed } = hit;
+  const flags =
+    (vectorScore === null ? 0 : BY_VECTOR) |
+    (keywordScore === null ? 0 : BY_KEYWORD) |
+    (rerankScore === undefined ? 0 : RERANKED) |
+    (collapsed === undefined ? 0 : COLLAPSED);
   let at = bytes.writeUInt8(flags, start);
-  at += bytes.write(chunkId.replaceAll("-", ""), at, "hex");
+  at = writeUuid(bytes, at, chunkId);
   at = bytes.writeDoubleLE(score, at);
   if (vectorScore !== null) at = bytes.writeUInt16LE(vectorRank ?? 0, bytes.writeDoubleLE(vectorScore, at));
   if (keywordScore !== null) at = bytes.writeUInt16LE(keywordRank ?? 0, bytes.writeDoubleLE(keywordScore, at));
+  if (rerankScore !== undefined) at = bytes.writeDoubleLE(rerankScore, at);
+  if (collapsed === undefined) return at;
+  at = bytes.writeUInt16LE(collapsed.length, at);
+  for (const { chunkId: duplicate, score: own, similarity } of collapsed) {
+    at = bytes.writeDoubleLE(similarity, bytes.writeDoubleLE(own, writeUuid(bytes, at, duplicate)));
+  }
   return at;
 }
 
-function readHit(reader: Reader): FusedHit {
+function writeUuid(bytes: Buffer, at: number, id: string): number {
+  return at + bytes.write(id.replaceAll("-", ""), at, "hex");
+}
+
+function readHit(reader: Reader): ListedHit {
   const flags = reader.byte();
   const chunkId = reader.uuid();
   const score = reader.number();
   const vector = flags & BY_VECTOR ? { vectorScore: reader.number(), vectorRank: reader.short() } : NOT_BY_VECTOR;
   const keyword = flags & BY_KEYWORD ? { keywordScore: reader.number(), keywordRank: reader.short() } : NOT_BY_KEYWORD;
   const source = vector.vectorScore === null ? "keyword" : keyword.keywordScore === null ? "vector" : "fused";
-  return { chunkId, score, ...vector, ...keyword, source };
+  const rerankScore = flags & RERANKED ? { rerankScore: reader.number() } : {};
+  const collapsed = flags & COLLAPSED ? { collapsed: readDuplicates(reader) } : {};
+  return { chunkId, score, ...vector, ...keyword, source, ...rerankScore, ...collapsed };
+}
+
+function readDuplicates(reader: Reader): NearDuplicate[] {
+  return Array.from({ length: reader.short() }, () => ({
+    chunkId: reader.uuid(),
+    score: reader.number(),
+    similarity: reader.number(),
+  }));
 }
 
 const NOT_BY_VECTOR = { vectorScore: null, vectorRank: null };

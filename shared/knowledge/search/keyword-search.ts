@@ -176,13 +176,13 @@ function phraseOfStopWords(condition: string | null): RecallQuery {
 }
 
 /** Of a chunk named `c`. The function is the operator, but no index is looked at for it. */
-function matching(tx: Transaction, query: string | null, scanned: boolean) {
+export function matching(tx: Transaction, query: string | null, scanned: boolean) {
   if (query === null) return tx`true`;
   return scanned ? tx`ts_match_vq(c.fts, ${query}::tsquery)` : tx`c.fts @@ ${query}::tsquery`;
 }
 
 /** Conditions on a chunk named `c`. */
-function matchingPatterns(tx: Transaction, patterns: readonly string[]) {
+export function matchingPatterns(tx: Transaction, patterns: readonly string[]) {
   return patterns.length === 0
     ? tx``
     : tx`and concat_ws(' ', c.section_header, c.content) ~ all(${[...patterns]}::text[])`;

@@ -4,7 +4,28 @@ import type { FusedHit } from "./fusion.ts";
 import { type Highlight, highlight } from "./highlight.ts";
 import { filterDocuments, type SearchFilter } from "./search-filter.ts";
 
-export interface SearchResult extends FusedHit {
+/** A hit as pages list it. */
+export interface ListedHit extends FusedHit {
+  /** 0 to 1; where a reranker has read the passage. */
+  rerankScore?: number;
+  /** Hits behind it that say nearly the same; where that was asked for. */
+  collapsed?: NearDuplicate[];
+}
+
+export interface NearDuplicate {
+  chunkId: string;
+  score: number;
+  /** To the hit that it is listed under; 0 to 1. */
+  similarity: number;
+}
+
+export interface DescribedDuplicate extends NearDuplicate {
+  documentId: string;
+  url: string;
+  title: string | null;
+}
+
+export interface SearchResult extends ListedHit {
   documentId: string;
   url: string;
   title: string | null;
@@ -13,6 +34,8 @@ export interface SearchResult extends FusedHit {
   highlights: Highlight[];
   /** The texts before and behind, without what the content holds; empty unless asked for. */
   beside: string[];
+  /** Of `collapsed`, those that are still visible. */
+  duplicates: DescribedDuplicate[];
 }
 
 /** In characters. */
@@ -39,21 +62,20 @@ export async function visibleHits<Hit extends { chunkId: string }>(
 /** The visible ones of the hits, in their order. */
 export async function describe(
   tx: Queryable,
-  hits: readonly FusedHit[],
+  hits: readonly ListedHit[],
   lexemes: ReadonlySet<string>,
   expand: boolean,
 ): Promise<SearchResult[]> {
-  const rows = await tx<
-    (Omit<SearchResult, Exclude<keyof FusedHit, "chunkId"> | "highlights" | "beside"> & { language: string })[]
-  >`
+  const ids = hits.flatMap(({ chunkId, collapsed = [] }) => [chunkId, ...collapsed.map((each) => each.chunkId)]);
+  const rows = await tx<DescribedChunk[]>`
     select c.id as "chunkId", d.id as "documentId", d.url, left(d.title, ${LONGEST_TITLE}) as title, c.content,
       left(c.section_header, ${LONGEST_TITLE}) as "sectionHeader", d.language
     from chunks c join documents_active d on d.id = c.document_id
-    where c.id = any(${hits.map(({ chunkId }) => chunkId)}::uuid[])`;
+    where c.id = any(${ids}::uuid[])`;
   const found = new Map(rows.map((row) => [row.chunkId, row]));
   const results = hits.flatMap((hit) => {
     const row = found.get(hit.chunkId);
-    return row === undefined ? [] : [{ ...hit, ...row }];
+    return row === undefined ? [] : [{ ...hit, ...row, duplicates: describedDuplicates(hit, found) }];
   });
   const highlights = await highlight(
     tx,
@@ -66,6 +88,23 @@ export async function describe(
     highlights: highlights[index] ?? [],
     beside: beside.get(result.chunkId) ?? [],
   }));
+}
+
+interface DescribedChunk extends Pick<SearchResult, "chunkId" | "documentId" | "url" | "title" | "content"> {
+  sectionHeader: string | null;
+  language: string;
+}
+
+function describedDuplicates(
+  { collapsed = [] }: ListedHit,
+  found: ReadonlyMap<string, DescribedChunk>,
+): DescribedDuplicate[] {
+  return collapsed.flatMap((each) => {
+    const row = found.get(each.chunkId);
+    if (row === undefined) return [];
+    const { documentId, url, title } = row;
+    return [{ ...each, documentId, url, title }];
+  });
 }
 
 /** By chunk, the texts of its neighbours without what they have in common with it, the one before first. */

@@ -1,5 +1,6 @@
 /** What a search is asked for, and what it answers. */
 import type { Fusion } from "../embedders/embedder.ts";
+import type { Facet, Facets } from "./facets.ts";
 import type { SearchResult } from "./results.ts";
 import type { SearchFilter } from "./search-filter.ts";
 import type { MissingSide } from "./sides.ts";
@@ -19,6 +20,12 @@ export interface SearchRequest {
   expand?: boolean;
   /** Of the page before, for the one behind it. */
   cursor?: string;
+  /** Of which matches are counted by value. */
+  facets?: Facet[];
+  /** Whether passages that say nearly the same are one result. */
+  collapse?: boolean;
+  /** So many of the best results are put in the order of the reranker. */
+  rerankTopN?: number;
 }
 
 export interface SearchAnswer {
@@ -30,6 +37,8 @@ export interface SearchAnswer {
   /** Of what the snapshot showed that the answer was read in. */
   version: string;
   total: Total;
+  /** null unless asked for. */
+  facets: Facets | null;
   /** The cursor of the next page; null at the end of the ranking. */
   next: string | null;
 }

@@ -10,19 +10,24 @@ import { exactWords } from "../analysis/exact-words.ts";
 import type { Fusion } from "../embedders/embedder.ts";
 import { embedderNotConfigured } from "../embedders/registry.ts";
 import { embedQuery } from "../embedders/validation.ts";
+import type { Reranker } from "../rerankers/reranker.ts";
 import type { VectorFilter } from "../vector-stores/vector-store.ts";
-import { encodeRest } from "./cursor.ts";
+import { encodeRest, type PageHeader } from "./cursor.ts";
 import { explainNoHits } from "./expected-vectors.ts";
+import { countFacets, type Facet, type Facets, noFacets } from "./facets.ts";
 import { type FusedHit, fuse, type SideHit } from "./fusion.ts";
 import { analyseQuery, type KeywordQuery, lexemesOfQuery, searchKeywords } from "./keyword-search.ts";
+import { collapseNearDuplicates } from "./near-duplicates.ts";
 import { nextPage } from "./next-page.ts";
 import { type ParsedQuery, parseQuery } from "./query-syntax.ts";
-import { describe, LONGEST_TITLE, type SearchResult, visibleHits } from "./results.ts";
+import { rerankResults } from "./rerank.ts";
+import { describe, type ListedHit, LONGEST_TITLE, type SearchResult, visibleHits } from "./results.ts";
 import { isFiltered, type SearchFilter, vectorFilter } from "./search-filter.ts";
 import type { SearchAnswer, SearchRequest } from "./search-request.ts";
 import { readSearchVersion } from "./search-version.ts";
 import {
   LONE_WAIT_MS,
+  type MissingSide,
   outcomeOf,
   Patience,
   SHARED_WAIT_MS,
@@ -39,6 +44,8 @@ export interface SearchDependencies {
   vectorSide(): Promise<VectorSide>;
   /** For a side of a search that the other one can answer, in ms. */
   sharedWaitMs?: number;
+  /** null where none is configured. */
+  reranker?: Reranker | null;
 }
 
 /**
@@ -53,10 +60,6 @@ const MOST_VECTOR_HITS = 4_000;
 const EXACT_DEPTH = 400;
 const KEYWORDS_ALONE: Fusion = { method: "linear", weights: { vector: 0, keyword: 1 } };
 const VECTORS_ALONE: Fusion = { method: "linear", weights: { vector: 1, keyword: 0 } };
-const NOTHING: SearchAnswer = {
-  ...{ results: [], missing: [], fusion: null, version: "" },
-  ...{ total: { count: 0, exact: true }, next: null },
-};
 const UNKNOWN: Total = { count: 0, exact: false };
 const noFilter: Promise<VectorFilter> = Promise.resolve({});
 
@@ -84,16 +87,15 @@ export async function answerSearch(dependencies: SearchDependencies, request: Se
     mode === "keyword" ? { value: null } : await outcomeOf("vector", patience.wait(dependencies.vectorSide()));
   if ("value" in opened && opened.value === null && mode === "vector") throw embedderNotConfigured();
   // nothing asked for: only punctuation, or only what must not stand
-  if (query.text === "") return NOTHING;
-  const depth = Math.max(LEAST_DEPTH, 2 * limit);
-  return await dependencies.sql.begin("isolation level repeatable read read only", async (tx) => {
+  if (query.text === "") return nothing(request);
+  const found = await dependencies.sql.begin("isolation level repeatable read read only", async (tx) => {
     const version = await readSearchVersion(tx);
     const { promise: keywordsAsked, resolve: afterAsking } = Promise.withResolvers<void>();
     const narrowed = await outcomeOf("keyword", mode === "keyword" ? noFilter : vectorFilter(tx, filter, waitMs));
     if ("missing" in narrowed) throw searchError(narrowed.missing);
-    if (narrowed.value.documentIds?.length === 0) return NOTHING;
+    if (narrowed.value.documentIds?.length === 0) return null;
     const asked: AskedSearch = {
-      ...{ query, mode, depth, filter, vectorFilter: narrowed.value },
+      ...{ query, mode, depth: Math.max(LEAST_DEPTH, 2 * limit), filter, vectorFilter: narrowed.value },
       ...{ waitMs, patience, keywordsAsked, afterAsking },
     };
     const keyword = outcomeOf(
@@ -112,21 +114,79 @@ export async function answerSearch(dependencies: SearchDependencies, request: Se
     const keywordHits = "value" in words ? words.value.hits : [];
     const ranked = mode === "hybrid" ? fuse(vectorHits, keywordHits, fusion) : oneSide(mode, vectorHits, keywordHits);
     const kept = ranked.filter(({ score }) => score >= minScore);
-    const lexemes = "value" in words ? lexemesOfQuery(words.value.keywords) : new Set<string>();
-    const results = await describe(tx, kept.slice(0, limit), lexemes, expand);
-    const header = {
-      missing,
-      fusion: mode === "hybrid" && "value" in words ? wanted : null,
-      total: totalOf({
-        keyword: mode === "vector" ? null : "value" in words ? words.value.total : UNKNOWN,
-        vectorWhole: mode === "keyword" ? null : "value" in vector && vector.value.whole,
-        ...{ keywordHits: keywordHits.length, ranked: ranked.length, kept: kept.length },
-      }),
-    };
-    const rest = kept.slice(limit);
-    const next = rest.length === 0 ? null : encodeRest(request, { ...header, hits: rest });
-    return { ...header, results, version, next };
+    const total = totalOf({
+      keyword: mode === "vector" ? null : "value" in words ? words.value.total : UNKNOWN,
+      vectorWhole: mode === "keyword" ? null : "value" in vector && vector.value.whole,
+      ...{ keywordHits: keywordHits.length, ranked: ranked.length, kept: kept.length },
+    });
+    const keywords = "value" in words ? words.value.keywords : null;
+    const header = { missing, total, fusion: mode === "hybrid" && keywords !== null ? wanted : null };
+    const counted = { ranked, kept, total, keywords: mode === "vector" ? null : keywords };
+    const facets = request.facets === undefined ? null : await facetsOf(tx, request.facets, counted, filter);
+    const listed = request.collapse ? await collapseNearDuplicates(tx, kept) : kept;
+    const shown = Math.max(limit, request.rerankTopN ?? 0);
+    const lexemes = keywords === null ? new Set<string>() : lexemesOfQuery(keywords);
+    const results = await describe(tx, listed.slice(0, shown), lexemes, expand);
+    return { header, facets, results, rest: listed.slice(shown), version };
   });
+  return found === null ? nothing(request) : await firstPage(dependencies, request, query.text, found);
+}
+
+interface Found {
+  header: PageHeader<MissingSide>;
+  facets: Facets | null;
+  /** The best, as many as the page or the reranker takes. */
+  results: SearchResult[];
+  rest: ListedHit[];
+  version: string;
+}
+
+/** Reranks outside of the transaction: no connection waits for another server. */
+async function firstPage(
+  { reranker }: SearchDependencies,
+  request: SearchRequest,
+  query: string,
+  { header, facets, results: found, rest: behind, version }: Found,
+): Promise<SearchAnswer> {
+  const { limit, rerankTopN } = request;
+  const reranked =
+    reranker && rerankTopN !== undefined
+      ? await rerankResults(reranker, query, found, rerankTopN)
+      : { results: found, missing: [] };
+  const total = facets?.exact ? { count: facets.counted, exact: true } : header.total;
+  const told = { ...header, total, missing: [...header.missing, ...reranked.missing] };
+  const rest = [...reranked.results.slice(limit), ...behind];
+  const next = rest.length === 0 ? null : encodeRest(request, { ...told, hits: rest });
+  return { ...told, facets, results: reranked.results.slice(0, limit), version, next };
+}
+
+interface CountedRanking {
+  ranked: readonly FusedHit[];
+  kept: readonly FusedHit[];
+  total: Total;
+  /** null where words have no part in the search. */
+  keywords: KeywordQuery | null;
+}
+
+/** Of the hits themselves where they are all that match, or where only ranking tells what does. */
+async function facetsOf(
+  tx: Transaction,
+  asked: readonly Facet[],
+  { ranked, kept, total, keywords }: CountedRanking,
+  filter: SearchFilter,
+): Promise<Facets> {
+  const whole = total.exact && total.count === kept.length;
+  const byRanking = whole || kept.length < ranked.length || keywords === null || isExact(keywords);
+  const chunkIds = kept.map(({ chunkId }) => chunkId);
+  return await countFacets(tx, asked, { chunkIds, whole, query: byRanking ? null : keywords, filter });
+}
+
+function nothing({ facets }: SearchRequest): SearchAnswer {
+  return {
+    ...{ results: [], missing: [], fusion: null, version: "", next: null },
+    total: { count: 0, exact: true },
+    facets: facets === undefined ? null : noFacets(facets),
+  };
 }
 
 interface AskedSearch {

@@ -4,9 +4,9 @@
  */
 import { ApiError, PermanentError, RetryableError } from "../../platform/errors.ts";
 
-export type SideName = "vector" | "keyword";
+export type SideName = "vector" | "keyword" | "reranker";
 
-/** A side that gave nothing to an answer, and why. */
+/** A side that gave nothing to an answer, or a reranker that did not, and why. */
 export interface MissingSide {
   side: SideName;
   code: string;
@@ -44,6 +44,12 @@ const REASONS: Readonly<Record<string, string>> = {
   VECTOR_STORE_EMPTY: "the vector store has lost the vectors of these pages",
   VECTORS_OF_ANOTHER_MODEL: "these pages have their vectors from another model than the configured one",
   SEARCH_TIMEOUT: "the index took too long",
+  RERANKER_UNAVAILABLE: "the reranker does not answer in time",
+  RERANKER_BUSY: "the reranker is overloaded",
+  RERANKER_KEY_REFUSED: "the reranker refuses the key that it is asked with",
+  RERANKER_REFUSED: "the reranker refuses this search",
+  RERANKER_ANSWER_INVALID: "the reranker's answer holds no scores",
+  RERANKER_MODEL_MISMATCH: "the reranking server runs a model that is no reranker",
 };
 
 /** Resolves whatever becomes of the side. */
@@ -62,8 +68,10 @@ export function missingSide(side: SideName, code: string, cause: unknown): Missi
 function codeOf(side: SideName, error: unknown): string {
   if (error instanceof RetryableError || error instanceof PermanentError) return error.code;
   if (isCancelled(error)) return "SEARCH_TIMEOUT";
-  return side === "vector" ? "VECTOR_SIDE_FAILED" : "KEYWORD_SIDE_FAILED";
+  return FAILED[side];
 }
+
+const FAILED = { vector: "VECTOR_SIDE_FAILED", keyword: "KEYWORD_SIDE_FAILED", reranker: "RERANKER_FAILED" } as const;
 
 const isCancelled = (error: unknown): boolean =>
   error instanceof Error && "code" in error && error.code === "57014"; /* query_canceled */

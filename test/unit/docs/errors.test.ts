@@ -46,8 +46,10 @@ test("the guide holds each code that a route answers with, at its status, or, fo
 test("fields of a search that are not served yet are refused with the status that the guide tells", async () => {
   const source = await readFile(join(ROOT, "functions/search-api/search-json.ts"), "utf8");
   const status = /new ApiError\((\d{3}), message, \{ code, details: \{ field \} \}\)/.exec(source)?.[1];
-  const codes = [...source.matchAll(/code: "([A-Z_]+)"/g)].map(([, code]) => code);
-  expect(new Set(codes)).toEqual(new Set(["NOT_SUPPORTED", "RERANKER_NOT_CONFIGURED"]));
-  const rows = (await guide("errors.md")).split("\n").filter((row) => row.includes("`NOT_SUPPORTED`"));
-  expect(rows).toEqual([expect.stringContaining(`| ${status} | \`NOT_SUPPORTED\`, \`RERANKER_NOT_CONFIGURED\` |`)]);
+  const codes = new Set([...source.matchAll(/code: "([A-Z_]+)"/g)].flatMap(([, code]) => (code ? [code] : [])));
+  expect(codes).toEqual(new Set(["NOT_SUPPORTED", "RERANKER_NOT_CONFIGURED"]));
+  const rows = (await guide("errors.md")).split("\n");
+  for (const code of codes) {
+    expect(rows.filter((row) => row.includes(code))).toEqual([expect.stringContaining(`| ${status} | \`${code}\` |`)]);
+  }
 });

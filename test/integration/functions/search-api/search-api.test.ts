@@ -72,6 +72,7 @@ describe("the search API", () => {
       fusion: null,
       total_count: 2,
       total_exact: true,
+      facets: null,
       next_cursor: null,
       query_embedding_cached: false,
       result_cached: false,
@@ -92,6 +93,7 @@ describe("the search API", () => {
       section_header: "Food",
       expanded_chunks: null,
       explanation: null,
+      duplicates: null,
     });
   });
 
@@ -149,6 +151,16 @@ describe("the search API", () => {
     expect(body.results[0].expanded_chunks).toEqual([CONTENTS[0]?.slice(0, -8)]);
   });
 
+  test("counts by value, and lists near-duplicates, where that is asked for", async () => {
+    const facets = ["domain", "month"];
+    const { body } = await post({ query: "coffee", facets, collapse_duplicates: true });
+    const [domain, month] = [[{ value: "site.example", count: 2 }], [{ value: "2026-05", count: 2 }]];
+    expect(body.facets).toEqual({ counted: 2, exact: true, domain, language: null, collection: null, month });
+    expect(body.results).toMatchObject([{ duplicates: [] }, { duplicates: [] }]);
+    expect((await post({ query: "kraken", facets }, paths[2])).body.facets).toMatchObject({ counted: 0, domain: [] });
+    expect((await post({ query: "-x", facets })).body.facets).toMatchObject({ counted: 0, domain: [] });
+  });
+
   test("explains how the sides were fused", async () => {
     const explained = async (fields: object) => {
       const { body } = await post({ query: "coffee", explain: true, ...fields });
@@ -185,6 +197,11 @@ describe("the search API", () => {
     ["rrf_k with linear fusion", { fusion: "linear", rrf_k: 10 }, "rrf_k"],
     ["rrf_k 0", { rrf_k: 0 }, "rrf_k"],
     ["an unknown fusion", { fusion: "best" }, "fusion"],
+    ["an unknown facet", { facets: ["colour"] }, "facets"],
+    ["no facets", { facets: [] }, "facets"],
+    ["facets of a later page", { facets: ["domain"], cursor: "AQ" }, "facets"],
+    ["rerank_top_n without use_reranker", { rerank_top_n: 5 }, "rerank_top_n"],
+    ["rerank_top_n 101", { use_reranker: true, rerank_top_n: 101 }, "rerank_top_n"],
   ])("refuses %s with 400 and says where", async (_name, fields, where) => {
     const { status, body } = await post({ query: "coffee", ...fields });
     expect([status, body.details.faults[0].path]).toEqual([400, expect.stringContaining(where)]);

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
+import type { Reranker } from "../../../../shared/knowledge/rerankers/reranker.ts";
 import { refreshCorpusStatistics } from "../../../../shared/knowledge/search/corpus-statistics.ts";
 import { answerSearch } from "../../../../shared/knowledge/search/search.ts";
 import type { SearchRequest } from "../../../../shared/knowledge/search/search-request.ts";
@@ -117,6 +118,111 @@ test("a page of a cursor marks the words of the query, and has what stands besid
     [0, 4],
     [0, 4],
   ]);
+});
+
+describe("near-duplicates", () => {
+  const NOTICE = "The lock is closed for repairs until the end of the month, so boats wait outside";
+  const collapsed = (request: Partial<SearchRequest> = {}) =>
+    ask({ query: "lock repairs", mode: "keyword", collapse: true, ...request });
+  let notices: string[];
+
+  beforeEach(async () => {
+    notices = await addPages(
+      sql,
+      ["a lock", `${NOTICE}.`, `${NOTICE}!`, NOTICE.replace("boats", "ships"), "repairs of a lock"].map(
+        (chunk, at) => ({
+          ...{ url: `https://port.example/${at}`, title: `Page ${at}`, chunks: [chunk] },
+        }),
+      ),
+    );
+  });
+
+  test("are listed under the best of them, and nothing else is", async () => {
+    const { results, total } = await collapsed();
+    const plain = await collapsed({ collapse: false });
+    const first = results.find(({ duplicates }) => duplicates.length > 0);
+    expect(results.map(({ duplicates }) => duplicates.length).toSorted()).toEqual([0, 0, 2]);
+    expect(plain.results).toHaveLength(5);
+    expect(total).toEqual({ count: 5, exact: true });
+    const behind = plain.results.filter(({ content }) => content.includes("until the end")).slice(1);
+    expect(first?.duplicates).toEqual(
+      behind.map(({ chunkId, documentId, url, title, score }) => ({
+        ...{ chunkId, documentId, url, title, score },
+        similarity: expect.any(Number),
+      })),
+    );
+    for (const { similarity } of first?.duplicates ?? []) expect(similarity).toBeGreaterThanOrEqual(0.6);
+  });
+
+  test("stay with their result on the page that has it, without those that are removed meanwhile", async () => {
+    const whole = await collapsed();
+    const pages = await readAll({ query: "lock repairs", mode: "keyword", collapse: true, limit: 1 });
+    expect(pages.flatMap(({ results }) => results)).toEqual(whole.results);
+    const at = whole.results.findIndex(({ duplicates }) => duplicates.length > 0);
+    const [gone] = whole.results[at]?.duplicates ?? [];
+    const later = await readAll({ query: "lock repairs", mode: "keyword", collapse: true, limit: 1 }, async () => {
+      await sql`delete from documents where url = ${gone?.url ?? ""}`;
+    });
+    expect(later.flatMap(({ results }) => results).map(({ duplicates }) => duplicates.length)).toEqual(
+      whole.results.map(({ duplicates }, index) => (index === at && at > 0 ? 1 : duplicates.length)),
+    );
+    expect(notices).toHaveLength(5);
+  });
+});
+
+describe("reranked", () => {
+  const DOWN = new RetryableError("down", { code: "RERANKER_UNAVAILABLE" });
+  /** Likes the highest number best. */
+  const byNumber = { rerank: async (_: string, texts: readonly string[]) => texts.map((text) => numberOf(text) / 100) };
+  const down = {
+    rerank: async () => {
+      throw DOWN;
+    },
+  };
+  const numberOf = (text: string) => Number(text.split(" ").at(-1));
+  const rerankedBy = (reranker: Reranker | null) => (request: Partial<SearchRequest>) =>
+    answerSearch(
+      { sql, vectorSide: async () => null, reranker },
+      { query: "tide", mode: "keyword", limit: 5, rerankTopN: 8, ...request },
+    );
+
+  test("are the best of the ranking, and the rest follows as it is", async () => {
+    const { results: plain } = await ask({ mode: "keyword", limit: 20 });
+    const best = plain.slice(0, 8).toSorted((a, b) => numberOf(b.content) - numberOf(a.content));
+    const search = rerankedBy(byNumber);
+    const first = await search({});
+    expect(first.missing).toEqual([]);
+    expect(first.results).toEqual(
+      best.slice(0, 5).map((result) => ({ ...result, rerankScore: numberOf(result.content) / 100 })),
+    );
+    // with nothing to ask: the order is that of the cursor
+    const second = await rerankedBy(down)({ cursor: first.next ?? "" });
+    expect(second.results.map(({ chunkId, rerankScore }) => [chunkId, rerankScore !== undefined])).toEqual([
+      ...best.slice(5).map(({ chunkId }) => [chunkId, true]),
+      ...plain.slice(8, 10).map(({ chunkId }) => [chunkId, false]),
+    ]);
+  });
+
+  test("are fewer than are asked for where a page is longer", async () => {
+    const { results } = await rerankedBy(byNumber)({ rerankTopN: 2, limit: 4 });
+    expect(results.map(({ rerankScore }) => rerankScore !== undefined)).toEqual([true, true, false, false]);
+  });
+
+  test("is nothing where the reranker is down, and the answer says so on each page", async () => {
+    const { results: plain } = await ask({ mode: "keyword", limit: 10 });
+    const search = rerankedBy(down);
+    const first = await search({});
+    const second = await search({ cursor: first.next ?? "" });
+    expect([...first.results, ...second.results]).toEqual(plain);
+    for (const { missing } of [first, second]) {
+      const reason = "the reranker does not answer in time";
+      expect(missing).toMatchObject([{ side: "reranker", code: "RERANKER_UNAVAILABLE", reason }]);
+    }
+  });
+
+  test("is nothing where nothing is found", async () => {
+    expect(await rerankedBy(down)({ query: "kraken" })).toMatchObject({ results: [], missing: [], next: null });
+  });
 });
 
 describe("the total", () => {

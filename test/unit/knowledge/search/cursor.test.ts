@@ -16,8 +16,12 @@ const hit = fc
     ...(vector !== null && alone ? { keywordScore: null, keywordRank: null } : keyword),
     source: vector === null ? ("keyword" as const) : alone ? ("vector" as const) : ("fused" as const),
   }));
+const duplicate = fc.record({ chunkId: fc.uuid(), score, similarity: score });
+const listed = fc
+  .tuple(hit, fc.record({ rerankScore: score, collapsed: fc.array(duplicate, { maxLength: 4 }) }, { requiredKeys: [] }))
+  .map(([fused, more]) => ({ ...fused, ...more }));
 const rest: fc.Arbitrary<RestOfRanking> = fc.record({
-  hits: fc.array(hit, { minLength: 1, maxLength: 30 }),
+  hits: fc.array(listed, { minLength: 1, maxLength: 30 }),
   total: fc.record({ count: fc.nat(), exact: fc.boolean() }),
   missing: fc.constantFrom([], [{ side: "vector" as const, code: "EMBEDDER_UNAVAILABLE" }]),
   fusion: fc.constantFrom(null, { method: "rrf" as const, weights: { vector: 1, keyword: 2 }, rankConstant: 60 }),
@@ -57,16 +61,21 @@ describe("the cursor of a search", () => {
     { mode: "keyword" },
     { minScore: 0.1 },
     { filter: { domains: ["a.example"] } },
+    { collapse: true },
+    { rerankTopN: 20 },
     { fusion: { method: "rrf", weights: { vector: 1, keyword: 1 } } },
   ])("is refused by the search %j", (other) => {
     const ask = () => decodeRest({ ...REQUEST, ...other }, encodeRest(REQUEST, ranking));
     expect(ask).toThrow(expect.objectContaining({ code: "CURSOR_OF_ANOTHER_SEARCH" }));
   });
 
-  test.each<Partial<SearchRequest>>([{ limit: 3 }, { expand: true }, { cursor: "x" }, { minScore: 0 }, { filter: {} }])(
-    "is taken by the search %j, which ranks the same",
-    (other) => {
-      expect(decodeRest({ ...REQUEST, ...other }, encodeRest(REQUEST, ranking)).hits).toEqual(ranking.hits);
-    },
-  );
+  test.each<Partial<SearchRequest>>([
+    { limit: 3 },
+    { expand: true },
+    { cursor: "x" },
+    { minScore: 0 },
+    { collapse: false },
+  ])("is taken by the search %j, which ranks the same", (other) => {
+    expect(decodeRest({ ...REQUEST, ...other }, encodeRest(REQUEST, ranking)).hits).toEqual(ranking.hits);
+  });
 });
