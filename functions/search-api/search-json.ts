@@ -212,8 +212,8 @@ const facetSchema = z.array(z.object({ value: z.string().nullable(), count: z.in
 export const searchResponseSchema = z.object({
   results: z.array(searchResultSchema),
   /**
-   * Sides that gave nothing to this answer, and why: the results are those of the other one. Or the reranker: they stand
-   * in the order without it.
+   * Sides that gave nothing to this answer, and why: the results are those of the other one. Or the reranker: they
+   * stand in the order without it.
    */
   missing_sides: z.array(
     z.object({ side: z.enum(["vector", "keyword", "reranker"]), code: z.string(), reason: z.string() }),

@@ -1,7 +1,7 @@
 /**
  * Text Embeddings Inference with a reranker: `POST /rerank {query, texts, raw_scores, truncate}` answers
- * `[{index, score}]`, the best first; scores are probabilities unless they are asked for raw. `GET /info` tells the kind
- * of the model and the limits. https://huggingface.github.io/text-embeddings-inference/
+ * `[{index, score}]`, the best first; scores are probabilities unless they are asked for raw. `GET /info` tells the
+ * kind of the model and the limits. https://huggingface.github.io/text-embeddings-inference/
  */
 import { z } from "zod";
 import { atOnce } from "../../platform/at-once.ts";
