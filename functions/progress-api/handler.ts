@@ -1,6 +1,6 @@
 /** The route that streams the progress of a job as server-sent events. */
 import { z } from "zod";
-import { hasEnded, readProgress } from "../../shared/notify/job-progress.ts";
+import { hasEnded, type JobProgress, readProgress } from "../../shared/notify/job-progress.ts";
 import { progressEvents } from "../../shared/notify/progress-stream.ts";
 import { systemClock } from "../../shared/platform/clock.ts";
 import { ApiError } from "../../shared/platform/errors.ts";
@@ -15,6 +15,32 @@ const container = once((): ApiContainer => createApiContainer("progress-api"));
 /** Before the function is stopped, which would cut the stream inside an event. */
 const TIME_TO_END_MS = 10_000;
 
+const count = z.int().nonnegative();
+
+/** The data of an event. */
+const progressSchema: z.ZodType<JobProgress> = z.object({
+  job_id: z.uuid(),
+  status: z.string(),
+  stop_reason: z.string().nullable(),
+  error: z.string().nullable(),
+  cancel_requested: z.boolean(),
+  counts: z
+    .object({
+      discovered: count,
+      open: count,
+      crawled: count,
+      failed: count,
+      skipped: count,
+      documents: count,
+      chunks: count,
+      unembedded_chunks: count,
+    })
+    .nullable(),
+  waits: z.array(z.object({ host: z.string(), code: z.string(), message: z.string(), until: z.string() })),
+  started_at: z.iso.datetime().nullable(),
+  completed_at: z.iso.datetime().nullable(),
+});
+
 const readProgressStream = defineStreamRoute(
   {
     method: "GET",
@@ -25,7 +51,7 @@ const readProgressStream = defineStreamRoute(
     params: z.strictObject({ job_id: z.uuid() }),
     response: z.never(),
     otherwise: { 204: "Its last event is known" },
-    streams: { "text/event-stream": z.string() },
+    streams: { "text/event-stream": progressSchema },
   },
   async ({ params: { job_id: jobId }, header, signal, remainingMs, log }, { sql }: ApiContainer) => {
     const first = await readProgress(sql, jobId);
