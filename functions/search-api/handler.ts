@@ -49,7 +49,7 @@ function searchRoute(path: `/${string}`, mode: SearchRequest["mode"], summary: s
         total_exact: answer.total.exact,
         facets: answer.facets && facetsJson(answer.facets),
         next_cursor: answer.next,
-        query_embedding_cached: false,
+        query_embedding_cached: answer.queryRemembered,
         result_cached: cached,
         latency_ms: Math.round(latencyMs * 100) / 100,
       };

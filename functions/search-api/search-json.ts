@@ -245,7 +245,9 @@ export const searchResponseSchema = z.object({
     })
     .nullable(),
   next_cursor: z.string().nullable(),
+  /** Whether the query had its vector from an earlier search, where a server of embeddings makes them. */
   query_embedding_cached: z.boolean(),
+  /** Whether an equal search was answered so before, and nothing has changed since. */
   result_cached: z.boolean(),
   latency_ms: z.number(),
 });

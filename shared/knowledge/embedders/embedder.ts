@@ -31,6 +31,8 @@ export interface Embedder {
    */
   embedDocuments(texts: readonly string[]): Promise<(Float32Array | null)[]>;
   embedQuery(text: string): Promise<Float32Array | null>;
+  /** Whether the vector of the query is there already; not told of an embedder that keeps none. */
+  holdsQuery?(text: string): boolean;
   /** Resolves where the embedder can answer. */
   check(signal: AbortSignal): Promise<void>;
 }

@@ -14,6 +14,7 @@ export function rememberQueries(embedder: Embedder): Embedder {
     descriptor: embedder.descriptor,
     embedDocuments: (texts) => embedder.embedDocuments(texts),
     check: (signal) => embedder.check(signal),
+    holdsQuery: (text) => known.has(text),
     embedQuery(text) {
       const held = known.get(text);
       if (held !== undefined) return held;

@@ -25,7 +25,7 @@ export async function nextPage(sql: Sql, request: SearchRequest, cursor: string)
     const rest = visible.slice(limit);
     const next = rest.length === 0 ? null : encodeRest(request, { ...header, hits: rest });
     const missing = header.missing.map(({ side, code }) => missingSide(side, code, undefined));
-    return { ...header, missing, facets: null, results, version, next };
+    return { ...header, missing, facets: null, queryRemembered: false, results, version, next };
   });
   const outcome = await outcomeOf("keyword", page);
   if ("missing" in outcome) throw searchError(outcome.missing);

@@ -39,6 +39,8 @@ export interface SearchAnswer {
   total: Total;
   /** null unless asked for. */
   facets: Facets | null;
+  /** Whether the query had its vector from an earlier search. */
+  queryRemembered: boolean;
   /** The cursor of the next page; null at the end of the ranking. */
   next: string | null;
 }

@@ -127,7 +127,8 @@ export async function answerSearch(dependencies: SearchDependencies, request: Se
     const shown = Math.max(limit, request.rerankTopN ?? 0);
     const lexemes = keywords === null ? new Set<string>() : lexemesOfQuery(keywords);
     const results = await describe(tx, listed.slice(0, shown), lexemes, expand);
-    return { header, facets, results, rest: listed.slice(shown), version };
+    const queryRemembered = "value" in vector && vector.value.remembered;
+    return { header, facets, results, rest: listed.slice(shown), version, queryRemembered };
   });
   return found === null ? nothing(request) : await firstPage(dependencies, request, query.text, found);
 }
@@ -139,6 +140,7 @@ interface Found {
   results: SearchResult[];
   rest: ListedHit[];
   version: string;
+  queryRemembered: boolean;
 }
 
 /** Reranks outside of the transaction: no connection waits for another server. */
@@ -146,18 +148,18 @@ async function firstPage(
   { reranker }: SearchDependencies,
   request: SearchRequest,
   query: string,
-  { header, facets, results: found, rest: behind, version }: Found,
+  { header, facets, results: best, rest: behind, version, queryRemembered }: Found,
 ): Promise<SearchAnswer> {
   const { limit, rerankTopN } = request;
   const reranked =
     reranker && rerankTopN !== undefined
-      ? await rerankResults(reranker, query, found, rerankTopN)
-      : { results: found, missing: [] };
+      ? await rerankResults(reranker, query, best, rerankTopN)
+      : { results: best, missing: [] };
   const total = facets?.exact ? { count: facets.counted, exact: true } : header.total;
   const told = { ...header, total, missing: [...header.missing, ...reranked.missing] };
   const rest = [...reranked.results.slice(limit), ...behind];
   const next = rest.length === 0 ? null : encodeRest(request, { ...told, hits: rest });
-  return { ...told, facets, results: reranked.results.slice(0, limit), version, next };
+  return { ...told, facets, results: reranked.results.slice(0, limit), version, queryRemembered, next };
 }
 
 interface CountedRanking {
@@ -186,6 +188,7 @@ function nothing({ facets }: SearchRequest): SearchAnswer {
     ...{ results: [], missing: [], fusion: null, version: "", next: null },
     total: { count: 0, exact: true },
     facets: facets === undefined ? null : noFacets(facets),
+    queryRemembered: false,
   };
 }
 
@@ -213,6 +216,8 @@ interface FoundByMeaning {
   hits: SideHit[];
   /** Whether the store has no more. */
   whole: boolean;
+  /** Whether the query had its vector from an earlier search. */
+  remembered: boolean;
 }
 
 async function askKeywords(
@@ -251,7 +256,7 @@ async function askVectors(
   const words = await keyword;
   if ("missing" in first) return first;
   const { value } = first;
-  if (side === null || value === null) return { value: { hits: [], whole: true } };
+  if (side === null || value === null) return { value: { hits: [], whole: true, remembered: false } };
   const bound = asked.query.phrases.length + asked.query.excluded.length > 0;
   if ("missing" in words && bound) return { missing: { ...words.missing, side: "vector" } };
   const keywords = "value" in words ? words.value.keywords : null;
@@ -261,6 +266,7 @@ async function askVectors(
 
 interface NearestHits {
   vector: Float32Array;
+  remembered: boolean;
   hits: SideHit[];
 }
 
@@ -272,16 +278,17 @@ async function firstHits(
   { embedder, vectors }: OpenVectorSide,
   { query, depth, vectorFilter, patience, keywordsAsked }: AskedSearch,
 ): Promise<NearestHits | null> {
+  const remembered = embedder.holdsQuery?.(query.text) ?? false;
   const vector = await patience.wait(embedQuery(embedder, query.text));
   await keywordsAsked;
-  return vector && { vector, hits: await patience.wait(vectors.search(vector, 2 * depth, vectorFilter)) };
+  return vector && { vector, remembered, hits: await patience.wait(vectors.search(vector, 2 * depth, vectorFilter)) };
 }
 
 async function visibleVectors(
   tx: Transaction,
   { embedder, vectors }: OpenVectorSide,
   { depth, filter, vectorFilter, waitMs, patience }: AskedSearch,
-  { vector, hits: first }: NearestHits,
+  { vector, hits: first, remembered }: NearestHits,
   keywords: KeywordQuery | null,
 ): Promise<FoundByMeaning> {
   // the keyword side has set it, unless it failed
@@ -293,7 +300,7 @@ async function visibleVectors(
     const visible = keywords === null ? joined : await exactHits(tx, joined, keywords);
     const whole = hits.length < asked;
     if (visible.length >= depth || whole || asked >= MOST_VECTOR_HITS) {
-      return { hits: visible.slice(0, depth), whole: whole && visible.length <= depth };
+      return { hits: visible.slice(0, depth), whole: whole && visible.length <= depth, remembered };
     }
     hits = await patience.wait(vectors.search(vector, 2 * asked, vectorFilter));
   }

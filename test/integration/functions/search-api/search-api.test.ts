@@ -287,6 +287,54 @@ describe("the search API", () => {
     },
   );
 
+  const many = (count: number, of: (at: number) => string) =>
+    Array.from({ length: count }, (_, at) => of(at)).join(" ");
+  test.each([
+    ["500 quoted phrases", many(500, (at) => `"p${at}"`)],
+    ["500 quoted phrases of two words", many(400, (at) => `"a${at} b"`)],
+    ["600 excluded words", many(600, (at) => `-w${at}`)],
+    ["a word and 600 excluded ones", `coffee ${many(600, (at) => `-w${at}`)}`],
+    ["2,000 letters", many(2_000, (at) => String.fromCodePoint(97 + (at % 26)))],
+    ["stop words", "the of and to in that is was for it with as his on be at by"],
+    ["a phrase of stop words", '"to be or not to be"'],
+    ["one emoji", "🌊"],
+    ["a flag and a family", "🇫🇷 👨‍👩‍👧‍👦"],
+    ["a regular expression", "(a+)+$ [^a-z]* \\d{1,9} (?<=x).*?"],
+    ["SQL", "'; drop table chunks; -- ' or 1=1 union select * from api_keys"],
+    ["operators of a text query", "a & !b | (c <-> d):* <2> ':A' \\"],
+    ["quotes that never close", '"""coffee "" "'],
+    ["percent signs", "100% coff_e %s $1 {{y}}"],
+    ["4,000 marks on one letter", `e${"\u0301".repeat(3_999)}`],
+    ["4,000 characters without a space", "水".repeat(4_000)],
+    ["a word of 4,000 letters", "w".repeat(4_000)],
+    ["a URL", "https://user:pw@site.example:8080/a/b?c=d&e=f#g"],
+    ["right to left", "\u202eكتاب\u202c \u200f"],
+    ["control characters", "cof\u0001fee \u0007 \u007f"],
+  ])("answers %s in its time, and finds nothing that is not there", async (_name, query) => {
+    for (const path of paths) {
+      const { status, body } = await post({ query, limit: 100 }, path);
+      expect([path, status, body.missing_sides]).toEqual([path, 200, []]);
+      for (const { content, highlights } of body.results) {
+        for (const [start, end] of highlights) expect(content.slice(start, end)).not.toBe("");
+      }
+    }
+  });
+
+  test.each<[string, object]>([
+    ["unknown collections", { collection_ids: ["01990000-0000-7000-8000-000000000001"] }],
+    ["an unknown domain", { domains: ["'; --"] }],
+    ["100 domains", { domains: Array.from({ length: 100 }, (_, at) => `d${at}.example`) }],
+    ["dates before all", { date_to: "0001-01-01T00:00:00Z" }],
+    ["dates behind all", { date_from: "9999-12-31T23:59:59Z" }],
+    ["a prefix with wildcards", { url_prefix: "https://site.example/%" }],
+  ])("finds nothing with %s", async (_name, filter) => {
+    for (const path of paths) {
+      const { status, body } = await post({ query: "coffee", facets: ["domain"], ...filter }, path);
+      expect([status, body.results, body.total_count, body.next_cursor]).toEqual([200, [], 0, null]);
+      expect(body.facets).toMatchObject({ counted: 0, exact: true, domain: [] });
+    }
+  });
+
   test.each(["\0", "\ud800"])("refuses %j, which is no text", async (query) => {
     expect((await post({ query })).status).toBe(400);
   });

@@ -1,4 +1,6 @@
-import { beforeEach, describe, expect, test } from "vitest";
+import postgres from "postgres";
+import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { rememberQueries } from "../../../../shared/knowledge/embedders/query-cache.ts";
 import type { Reranker } from "../../../../shared/knowledge/rerankers/reranker.ts";
 import { refreshCorpusStatistics } from "../../../../shared/knowledge/search/corpus-statistics.ts";
 import { answerSearch } from "../../../../shared/knowledge/search/search.ts";
@@ -13,10 +15,17 @@ const GENERATION = uuidv7();
 const COUNT = 45;
 const MODES = ["hybrid", "vector", "keyword"] as const;
 
+/**
+ * The state of the index, languages, lexemes, statistics and their counts, the ranking by words, visible vectors,
+ * texts, and the lexemes of these.
+ */
+const PLAIN_STATEMENTS = 8;
+
 let sql: Sql;
+let url: string;
 let ids: string[];
 beforeEach(async () => {
-  ({ sql } = await testDatabase({ poolSize: 4 }));
+  ({ sql, url } = await testDatabase({ poolSize: 4 }));
   const pages = Array.from({ length: COUNT }, (_, at) => ({
     url: `https://site.example/${at}`,
     chunks: [`tide ${"tide ".repeat(at % 7)}number ${at}`],
@@ -101,6 +110,21 @@ describe.each(MODES)("the pages of a search in mode %s", (mode) => {
   });
 });
 
+test("an answer says whether its query had its vector from an earlier search", async () => {
+  const embedder = rememberQueries(constantEmbedder);
+  const side = { embedder, vectors: listedVectors(() => ids) };
+  const remembered = async (request: Partial<SearchRequest> = {}) => {
+    const asked: SearchRequest = { query: "tide", mode: "hybrid", limit: 1, ...request };
+    return (await answerSearch({ sql, vectorSide: async () => side }, asked)).queryRemembered;
+  };
+  expect([await remembered(), await remembered(), await remembered({ mode: "vector", limit: 2 })]).toEqual([
+    false,
+    true,
+    true,
+  ]);
+  expect([await remembered({ mode: "keyword" }), await remembered({ query: "ebb" })]).toEqual([false, false]);
+});
+
 test("later pages say which side the ranking was made without", async () => {
   const embed = async () => {
     throw new RetryableError("down", { code: "EMBEDDER_UNAVAILABLE" });
@@ -118,6 +142,26 @@ test("a page of a cursor marks the words of the query, and has what stands besid
     [0, 4],
     [0, 4],
   ]);
+});
+
+test("a search asks the database for nothing more than it did without pages, totals and reranking", async () => {
+  const statements: string[] = [];
+  const logged = postgres(url, { max: 1, debug: (_: number, query: string) => statements.push(query) }) as unknown;
+  onTestFinished(() => (logged as Sql).end());
+  const side = { embedder: constantEmbedder, vectors: listedVectors(() => ids) };
+  const count = async (request: Partial<SearchRequest>) => {
+    statements.length = 0;
+    const dependencies = { sql: logged as Sql, vectorSide: async () => side };
+    await answerSearch(dependencies, { query: "tide", mode: "hybrid", limit: 1, ...request });
+    return statements.filter((statement) => /^\s*(select|with)\b/i.test(statement)).length;
+  };
+  // what the driver asks once for each connection
+  await count({});
+  const plain = await count({});
+  expect(plain).toBe(PLAIN_STATEMENTS);
+  expect(await count({ rerankTopN: 5 })).toBe(plain);
+  expect(await count({ facets: ["domain", "month"] })).toBe(plain + 1);
+  expect(await count({ collapse: true })).toBe(plain + 1);
 });
 
 describe("near-duplicates", () => {
