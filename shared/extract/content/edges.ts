@@ -21,7 +21,9 @@ export function trimEdges(
   kept.forEach((line, index) => {
     if (index >= first && index <= end) return;
     // What stands among the paragraphs themselves is a short paragraph.
-    if (line.parent === kept[index < first ? first : last]?.parent && !(index < first && isDate(line))) return;
+    const isAfterText = index > first && isSubstance(kept[index - 1] as PageElement);
+    const isByline = isDate(line) && (index < first || isAfterText);
+    if (line.parent === kept[index < first ? first : last]?.parent && !isByline) return;
     if (line === headline || roots.includes(line)) return;
     if (index < first && !isLinked(line) && (headingLevel(line.name) > 0 || isSubtitle(line))) return;
     line.dropped = true;

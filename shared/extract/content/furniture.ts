@@ -2,6 +2,7 @@
  * Finds furniture by its shape, whatever its names and its language: notices with buttons, boxes to sign in or up,
  * boxes about the author.
  */
+import { isText } from "domhandler";
 import { collapsedText } from "../parse/element-kinds.ts";
 import { type Page, PageElement } from "../parse/page-tree.ts";
 import type { HintReader } from "./hints.ts";
@@ -26,6 +27,11 @@ const HEADINGS = 3;
 const TEXT_OF_AUTHOR = 600;
 const PROSE_OF_AUTHOR = 25;
 const BEFORE_AUTHOR = 300;
+/** Text of an offer, and the prose before it, and before comments. */
+const TEXT_OF_OFFER = 350;
+const BEFORE_OFFER = 200;
+/** Times that comments have. */
+const TIMES = 2;
 /** Pages with more such boxes are about their authors. */
 const AUTHORS = 2;
 
@@ -41,6 +47,9 @@ const COOKIE = new RegExp(
   ].join("|"),
   "iu",
 );
+/** Where one subscribes, signs in or gives, as addresses say it in several languages. */
+const OFFER =
+  /[/.](?:subscri(?:be|ption|ptions)|abos?|abonn\w*|suscri\w*|log-?in|sign-?in|sign-?up|donate|donations?|spenden?|donaciones|paywall)(?:[/?#.]|$)/i;
 const AUTHOR_PAGE = /\/(?:authors?|autor(?:en|es|i)?|auteurs?)\//i;
 
 /**
@@ -59,6 +68,8 @@ export function findFurniture(
   findNotices(top, headline, furniture);
   for (const field of page.fields.slice(0, MOST_LOOKED_AT)) addBoxOfFields(field, { top, around, hints }, furniture);
   for (const box of authorBoxes(page, top, around)) furniture.add(box);
+  for (const box of offers(page, top, around)) furniture.add(box);
+  for (const area of page.areas.slice(0, MOST_LOOKED_AT)) addComments(area, top, around, furniture);
   return furniture;
 }
 
@@ -157,6 +168,63 @@ function authorBoxes({ anchors }: Page, top: PageElement, around: ReadonlySet<Pa
     if (boxes.size > AUTHORS) return [];
   }
   return [...boxes].filter((box) => proseBefore(box, top) >= BEFORE_AUTHOR);
+}
+
+/** Some sentences and a line that leads to where one subscribes, signs in or gives, below a text. */
+function offers({ anchors }: Page, top: PageElement, around: ReadonlySet<PageElement>): PageElement[] {
+  const boxes = new Set<PageElement>();
+  const links = anchors.filter(({ attribs }) => OFFER.test(attribs.href ?? ""));
+  for (const link of links.slice(-MOST_LOOKED_AT)) {
+    let node = link.parent;
+    let isLine = standsAlone(link);
+    let box: PageElement | null = null;
+    for (let level = 0; level < MOST_LEVELS && node instanceof PageElement && node !== top; level++) {
+      if (around.has(node) || node.textLength > TEXT_OF_OFFER || /^(?:article|main|li|td)$/.test(node.name)) break;
+      isLine ||= node.textLength > 0 && node.linkLength >= node.textLength * 0.5;
+      if (isLine && node.isBlock && node.name !== "p" && node.prose > 0 && node.headings <= 1) box = node;
+      if (node.isBlock && !isLine && node.name === "p") break;
+      node = node.parent;
+    }
+    if (box !== null) boxes.add(box);
+  }
+  return [...boxes].filter((box) => proseBefore(box, top) >= BEFORE_OFFER);
+}
+
+/** Whether no text stands beside a link, only blocks do. */
+function standsAlone({ prev, next }: PageElement): boolean {
+  const [before, behind] = [prev, next].map((side, at) => {
+    let node = side;
+    while (node !== null && isText(node) && node.data.trim() === "") node = at === 0 ? node.prev : node.next;
+    return node;
+  });
+  return [before, behind].every((node) => node == null || (node instanceof PageElement && node.isBlock));
+}
+
+/** What stands around a field to write a comment, below a text, and has buttons or times for each of them. */
+function addComments(
+  area: PageElement,
+  top: PageElement,
+  around: ReadonlySet<PageElement>,
+  found: Set<PageElement>,
+): void {
+  let box: PageElement | null = null;
+  let node = parentOf(area);
+  for (let level = 0; level < MOST_LEVELS && node !== null && node !== top; level++) {
+    if (around.has(node) || node.dropped || node.name === "main" || node.name === "article") break;
+    box = node;
+    node = parentOf(node);
+  }
+  if (box === null || box.prose === 0 || proseBefore(box, top) < BEFORE_OFFER) return;
+  if (countTimes(box) >= TIMES) found.add(box);
+}
+
+function countTimes(element: PageElement): number {
+  let times = 0;
+  for (const child of element.children) {
+    if (!(child instanceof PageElement) || times >= TIMES) continue;
+    times += child.name === "time" ? 1 : countTimes(child);
+  }
+  return times;
 }
 
 /** Most links are told apart without the expression. */

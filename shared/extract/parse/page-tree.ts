@@ -54,6 +54,8 @@ export interface Page {
   gutters: PageElement[];
   /** Fields for a password or an address. */
   fields: PageElement[];
+  /** Fields for a text. */
+  areas: PageElement[];
   jsonLd: string[];
   title: string | null;
   h1: PageElement | null;
@@ -75,6 +77,7 @@ export function emptyPage(root: Document): Page {
     notations: [],
     gutters: [],
     fields: [],
+    areas: [],
     jsonLd: [],
     title: null,
     h1: null,
@@ -126,6 +129,9 @@ export function noteElement(page: Page, element: PageElement): void {
       break;
     case "h1":
       page.h1 ??= element;
+      break;
+    case "textarea":
+      page.areas.push(element);
       break;
     case "input":
       if (attribs.type === "password" || attribs.type === "email") page.fields.push(element);

@@ -84,6 +84,60 @@ describe("a box to sign in or up", () => {
   });
 });
 
+describe("an offer below a text", () => {
+  const offer = (link: string): string =>
+    `<div class="c"><h3>Go on</h3><p>Four weeks for one pound, then nine a month.</p>${link}<p>It takes a minute.</p></div>`;
+  it.each([
+    '<a href="/subscribe">Go</a>',
+    '<p>Da? <a href="https://konto.example.org/login?to=1">Anmelden</a></p>',
+    '<a href="/spenden">Jetzt</a>',
+    '<div><a href="/shop/abo/">Alle Angebote</a></div>',
+  ])("is told by where it leads: %s", (link) => {
+    const inside = extract(`<article>${H1}${TEXT.slice(0, 4).join("")}${offer(link)}</article>`);
+    const amid = extract(`<article>${H1}${TEXT.slice(0, 4).join("")}${offer(link)}${TEXT[4]}</article>`);
+    for (const found of [inside, amid]) {
+      expect(found).toContain("The weir at the river");
+      expect(found).not.toMatch(/pound|minute|Go on/);
+    }
+    expect(amid).toContain("The sluice at the river");
+  });
+
+  it("is no sentence with a link, and no text of its own page", () => {
+    const sentence =
+      '<div><p>Members can <a href="/login">log in</a> and see the plans of the mill, the lock, the weir, and those of the old bridge.</p></div>';
+    expect(extract(`<article>${H1}${TEXT.join("")}${sentence}</article>`)).toContain("Members can log in");
+    expect(extract(`${NAV}<div><h1>Help the mill</h1>${offer('<a href="/donate">Give</a>')}</div>`)).toContain(
+      "Four weeks",
+    );
+  });
+});
+
+describe("comments without telling names", () => {
+  const comment = (name: string): string =>
+    `<div class="x"><b>${name}</b> <time>12:04</time><p>I was there on Tuesday, and the bread was great, thank you ${name}.</p><button>↩</button></div>`;
+  const thread = ["Ada", "Ben", "Cay"].map(comment).join("");
+  it("are what a field to write one stands below", () => {
+    const found = extract(
+      `<div><article>${H1}${TEXT.join("")}</article><section><h2>3</h2>${thread}<form><textarea></textarea></form></section></div>`,
+    );
+    expect(found).toContain("The sluice at the river");
+    expect(found).not.toContain("bread");
+  });
+
+  it("are the content of a thread", () => {
+    const found = extract(
+      `<div>${NAV}<div><h1>Bread at the mill</h1></div><section>${thread}<form><textarea></textarea></form></section></div>`,
+      { title: "Bread at the mill" },
+    );
+    expect(found).toContain("thank you Cay");
+  });
+});
+
+it("dates below the last paragraph are none", () => {
+  const found = extract(`<article>${H1}${TEXT.join("")}<p>Published 3 May 2024, updated 4 May 2024</p></article>`);
+  expect(found).not.toContain("2024");
+});
+
 describe("a box about the author", () => {
   const box = (href: string, name: string): string =>
     `<div class="c"><img src="/me.jpg" alt=""><h4>About ${name}</h4>
