@@ -1,5 +1,6 @@
 /** Where a query's words stand in a text, their other forms included. */
 import type { Queryable } from "../../platform/database/database.ts";
+import { exactWords } from "../analysis/exact-words.ts";
 import { fold, normalizeText } from "../analysis/folding.ts";
 import { EMOJI, PAIRED_UNIT, SPACED, THAI } from "../analysis/scripts.ts";
 import { isSingleUnit, segmentsOf } from "../analysis/tokens.ts";
@@ -7,6 +8,16 @@ import { type TextToAnalyse, wordsOf } from "../analysis/words.ts";
 
 /** `[start, end)` in UTF-16 code units of the text. */
 export type Highlight = [start: number, end: number];
+
+/** What a query marks in texts. */
+export interface Marks {
+  /** Words that have any of them. */
+  lexemes: ReadonlySet<string>;
+  /** What is quoted, as `exactWords` gives it: each of its words where they stand in a row, stop words included. */
+  phrases: readonly string[];
+}
+
+export const NO_MARKS: Marks = { lexemes: new Set(), phrases: [] };
 
 /** Parts of words, as they are found by; each unit of what is read by pairs. Soft hyphens and joiners stand within. */
 const PIECE = new RegExp(
@@ -27,25 +38,26 @@ interface Piece {
 }
 
 /**
- * The words of each text of which a lexeme is one of the query's. They are analysed as the index did, so a highlight
- * falls on exactly what it matched.
+ * The words of each text of which a lexeme is one of the query's, and those of its phrases. They are analysed as the
+ * index did, so a highlight falls on exactly what it matched.
  */
 export async function highlight(
   sql: Queryable,
   texts: readonly TextToAnalyse[],
-  lexemes: ReadonlySet<string>,
+  { lexemes, phrases }: Marks,
 ): Promise<Highlight[][]> {
-  if (lexemes.size === 0) return texts.map(() => []);
+  if (lexemes.size + phrases.length === 0) return texts.map(() => []);
   const pieces = texts.map(({ text }) => piecesOf(text));
   const matching = await matchingWords(sql, texts, pieces, lexemes);
   // the pairs that begin with a single character match it
   const beginnings = new Set([...lexemes].filter(isSingleUnit));
   return pieces.map((found, of) => {
     const words = matching.get(texts[of]?.language ?? "");
+    const quoted = piecesOfPhrases(found, phrases);
     const highlights: Highlight[] = [];
-    for (const { piece, start, end, whole, firstEnd } of found) {
+    for (const [at, { piece, start, end, whole, firstEnd }] of found.entries()) {
       if (!whole) {
-        if (words?.has(piece)) highlights.push([start, end]);
+        if (words?.has(piece) || quoted.has(at)) highlights.push([start, end]);
         continue;
       }
       const pair = lexemes.has(fold(normalizeText(piece)));
@@ -58,6 +70,21 @@ export async function highlight(
     }
     return highlights;
   });
+}
+
+/** The places of words that stand in a row as in a phrase; of scripts with spaces. */
+function piecesOfPhrases(pieces: readonly Piece[], phrases: readonly string[]): Set<number> {
+  const places = new Set<number>();
+  if (phrases.length === 0) return places;
+  const words = pieces.map(({ piece, whole }) => (whole ? null : exactWords(piece).trim()));
+  for (const phrase of phrases) {
+    const wanted = phrase.trim().split(" ");
+    for (let start = words.indexOf(wanted[0] ?? ""); start !== -1; start = words.indexOf(wanted[0] ?? "", start + 1)) {
+      if (!wanted.every((word, index) => words[start + index] === word)) continue;
+      for (const index of wanted.keys()) places.add(start + index);
+    }
+  }
+  return places;
 }
 
 /** @returns by language the words that match, each analysed once however often it stands */

@@ -6,6 +6,7 @@ import type { Transaction } from "../../platform/database/database.ts";
 import { isSingleUnit } from "../analysis/tokens.ts";
 import { readCorpusStatistics } from "./corpus-statistics.ts";
 import type { SideHit } from "./fusion.ts";
+import type { Marks } from "./highlight.ts";
 import { type AskedWord, type ExactParts, lexemeQuery, readQuery } from "./query-reading.ts";
 import type { ParsedQuery } from "./query-syntax.ts";
 import { MOST_CANDIDATES, type RecallQuery, recallQueries, type Term } from "./recall.ts";
@@ -62,8 +63,8 @@ export async function analyseQuery(tx: Transaction, query: ParsedQuery, timeoutM
 }
 
 /** What a text is marked by. */
-export function lexemesOfQuery({ terms }: KeywordQuery): Set<string> {
-  return new Set(terms.flatMap(({ lexemes }) => lexemes));
+export function marksOfQuery({ terms, exactly }: KeywordQuery): Marks {
+  return { lexemes: new Set(terms.flatMap(({ lexemes }) => lexemes)), phrases: exactly.required };
 }
 
 /**

@@ -2,7 +2,7 @@
 import type { Sql } from "../../platform/database/database.ts";
 import { ApiError } from "../../platform/errors.ts";
 import { decodeRest, encodeRest } from "./cursor.ts";
-import { analyseQuery, lexemesOfQuery } from "./keyword-search.ts";
+import { analyseQuery, marksOfQuery } from "./keyword-search.ts";
 import { parseQuery } from "./query-syntax.ts";
 import { describe, visibleHits } from "./results.ts";
 import type { SearchAnswer, SearchRequest } from "./search-request.ts";
@@ -21,7 +21,7 @@ export async function nextPage(sql: Sql, request: SearchRequest, cursor: string)
     const keywords = await analyseQuery(tx, parseQuery(request.query), LONE_WAIT_MS);
     const visible = await visibleHits(tx, hits, null, filter);
     if (visible.length === 0) throw expired();
-    const results = await describe(tx, visible.slice(0, limit), lexemesOfQuery(keywords), expand);
+    const results = await describe(tx, visible.slice(0, limit), marksOfQuery(keywords), expand);
     const rest = visible.slice(limit);
     const next = rest.length === 0 ? null : encodeRest(request, { ...header, hits: rest });
     const missing = header.missing.map(({ side, code }) => missingSide(side, code, undefined));

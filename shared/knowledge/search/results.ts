@@ -1,7 +1,7 @@
 /** What is told of hits: their texts, where the query's words stand in them, and what stands beside them. */
 import type { Queryable, Transaction } from "../../platform/database/database.ts";
 import type { FusedHit } from "./fusion.ts";
-import { type Highlight, highlight } from "./highlight.ts";
+import { type Highlight, highlight, type Marks } from "./highlight.ts";
 import { filterDocuments, type SearchFilter } from "./search-filter.ts";
 
 /** A hit as pages list it. */
@@ -63,7 +63,7 @@ export async function visibleHits<Hit extends { chunkId: string }>(
 export async function describe(
   tx: Queryable,
   hits: readonly ListedHit[],
-  lexemes: ReadonlySet<string>,
+  marks: Marks,
   expand: boolean,
 ): Promise<SearchResult[]> {
   const ids = hits.flatMap(({ chunkId, collapsed = [] }) => [chunkId, ...collapsed.map((each) => each.chunkId)]);
@@ -80,7 +80,7 @@ export async function describe(
   const highlights = await highlight(
     tx,
     results.map(({ content, language }) => ({ text: content, language })),
-    lexemes,
+    marks,
   );
   const beside = expand ? await textsBeside(tx, hits) : new Map<string, string[]>();
   return results.map(({ language: _, ...result }, index) => ({

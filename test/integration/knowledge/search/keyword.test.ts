@@ -133,6 +133,15 @@ describe.each(["without statistics", "with statistics"])("keyword search %s", (s
       "TCP",
       "euros",
     ]);
+    const marked = async (query: string) => {
+      const [found] = await keywordSearch(query);
+      return found?.highlights.map(([start, end]) => found.content.slice(start, end));
+    };
+    expect(await marked('"WAS invented in"')).toEqual(["was", "invented", "in"]);
+    expect(await marked('"for good"')).toEqual(["for", "good"]);
+    expect(await marked('"isn\'t it" -x "or don\'t"')).toBeUndefined();
+    expect(await marked('"naive facade"')).toEqual(["naïve", "façade"]);
+    expect(await marked('"it isn"')).toEqual(["It", "isn"]);
     const [german] = await keywordSearch("GRÖSSE größe");
     expect(german?.highlights.map(([start, end]) => german.content.slice(start, end))).toEqual(["Größe"]);
   });
