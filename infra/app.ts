@@ -11,12 +11,14 @@ import { NetworkStack } from "./stacks/network.ts";
 import { ObservabilityStack } from "./stacks/observability.ts";
 import { PipelineStack } from "./stacks/pipeline.ts";
 import { RenderingStack } from "./stacks/rendering.ts";
+import { ReplayStack } from "./stacks/replay.ts";
 import { SocketStack } from "./stacks/socket.ts";
 
 export interface Stacks {
   network: NetworkStack;
   data: DataStack;
   pipeline: PipelineStack;
+  replay: ReplayStack;
   api: ApiStack;
   socket: SocketStack;
   observability: ObservabilityStack;
@@ -50,9 +52,13 @@ export function createStacks(app: App, bundles: ReadonlyMap<string, Bundle>, lay
     description: "Strandline: queues, workers and schedules",
     surroundings,
   });
+  const replay = new ReplayStack(app, `${name}-replay`, {
+    description: "Strandline: the origin on which captures are replayed",
+    surroundings: { ...surroundings, queues: pipeline.queues },
+  });
   const api = new ApiStack(app, `${name}-api`, {
     description: "Strandline: the HTTPS API",
-    surroundings: { ...surroundings, queues: pipeline.queues },
+    surroundings: { ...surroundings, queues: pipeline.queues, replayUrl: replay.url },
   });
   const socket = new SocketStack(app, `${name}-socket`, {
     description: "Strandline: the WebSocket API",
@@ -65,11 +71,12 @@ export function createStacks(app: App, bundles: ReadonlyMap<string, Bundle>, lay
     settings,
     data,
     pipeline,
+    replay,
     api,
     socket,
   });
   Tags.of(app).add("application", name);
-  return { network, data, pipeline, api, socket, observability };
+  return { network, data, pipeline, replay, api, socket, observability };
 }
 
 /** @param bundleDirectory where the bundles and the layers are written; emptied first */

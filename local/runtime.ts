@@ -14,6 +14,7 @@ import { newCredentials } from "./front/credentials.ts";
 import { createSignatureCheck } from "./front/signature.ts";
 import { type HttpGateway, startHttpGateway } from "./gateway/http-gateway.ts";
 import { answerOwnPage } from "./gateway/own-pages.ts";
+import { type ReplayGateway, startReplayGateway } from "./gateway/replay-gateway.ts";
 import { openWebSocketGateway, type WebSocketGateway } from "./gateway/websocket-gateway.ts";
 import { type Home, takeHome } from "./home.ts";
 import { asyncTrigger, startTicking } from "./lambda/async-events.ts";
@@ -35,6 +36,8 @@ export interface RuntimeOptions {
   home: string;
   /** Of the API on 127.0.0.1; 0: any free one. */
   port?: number;
+  /** Of replay; any free one where not given. */
+  replayPort?: number;
   /** Settings; `process.env` where not given. */
   env?: Environment;
   /** Holds `<name>/handler.ts` of each function. */
@@ -51,6 +54,8 @@ export interface RuntimeOptions {
 
 export interface Addresses {
   api: string;
+  /** undefined where no function of the topology replays. */
+  replay: string | undefined;
   s3: string;
   sqs: string;
   dynamodb: string;
@@ -89,6 +94,9 @@ export interface Runtime {
 /** For events that run, before their containers are ended. Postgres gets the rest of the 5 s. */
 const GRACE_MS = 2_000;
 
+/** For the function: a page asks for many things at once. */
+const REPLAY_PATIENCE_MS = 30_000;
+
 /** Of tools that look into the database, beside those of the containers. */
 const OTHER_CONNECTIONS = 20;
 
@@ -122,6 +130,7 @@ class RunningRuntime implements Runtime {
   readonly #pools = new Map<string, FunctionPool>();
   readonly #pollers: Poller[] = [];
   #gateway: HttpGateway | undefined;
+  #replay: ReplayGateway | undefined;
   #webSockets: WebSocketGateway | undefined;
   #services: Services | undefined;
   #stopTicking: (() => void) | undefined;
@@ -142,6 +151,7 @@ class RunningRuntime implements Runtime {
   async start(env: Environment, { config, replaced }: ReturnType<typeof checkEnvironment>): Promise<void> {
     // first, since a port that is taken is the most likely fault
     this.#gateway = await this.#openGateway();
+    this.#replay = await this.#openReplay();
     this.#shareModel(config);
     const services = await startServices({
       topology: this.#topology,
@@ -153,7 +163,11 @@ class RunningRuntime implements Runtime {
       onFault: (error) => this.#log.fault(error),
     });
     this.#services = services;
-    const found = { ...services.env, AWS_ENDPOINT_URL_APIGATEWAYMANAGEMENTAPI: this.url };
+    const found = {
+      ...services.env,
+      AWS_ENDPOINT_URL_APIGATEWAYMANAGEMENTAPI: this.url,
+      ...(this.#replay ? { ARCHIVE__REPLAY_URL: this.#replay.url } : {}),
+    };
     this.env = handlerEnvironment(found, env, config, replaced, this.#home.path);
     this.#makePools();
     await prepareResources(this.env, this.#topology, config);
@@ -186,6 +200,7 @@ class RunningRuntime implements Runtime {
   get addresses(): Addresses {
     return {
       api: this.url,
+      replay: this.#replay?.url,
       s3: this.env["AWS_ENDPOINT_URL_S3"] ?? "",
       sqs: this.env["AWS_ENDPOINT_URL_SQS"] ?? "",
       dynamodb: this.env["AWS_ENDPOINT_URL_DYNAMODB"] ?? "",
@@ -225,12 +240,14 @@ class RunningRuntime implements Runtime {
 
   async #stop(): Promise<void> {
     this.#gateway?.close();
+    this.#replay?.close();
     this.#stopTicking?.();
     for (const poller of this.#pollers) poller.stop();
     await Promise.all([...this.#pools.values()].map((pool) => pool.stop(GRACE_MS)));
     await Promise.all([...this.#containers.values()].map((group) => group.stop()));
     this.#webSockets?.close();
     this.#gateway?.destroy();
+    this.#replay?.destroy();
     await this.#services?.stop();
     await this.#log.close();
     this.#home.release();
@@ -258,6 +275,18 @@ class RunningRuntime implements Runtime {
       });
     }
     return gateway;
+  }
+
+  /** undefined where no function serves an origin of its own. */
+  async #openReplay(): Promise<ReplayGateway | undefined> {
+    const behind = this.#topology.functions.find(({ ownOrigin }) => ownOrigin);
+    if (behind === undefined) return undefined;
+    return await startReplayGateway({
+      port: this.#options.replayPort ?? 0,
+      isOpen: () => this.#gateway?.isOpen ?? false,
+      invoke: (event, sink) => this.invoke(behind.name, event, sink, REPLAY_PATIENCE_MS),
+      onFault: (error) => this.#log.fault(error),
+    });
   }
 
   /** undefined where no function asks for a database. */

@@ -1,6 +1,6 @@
 /**
- * `npm start`: the whole system on this machine. `PORT` (8787) is the API's, `STRANDLINE_HOME` (`.strandline`) is where
- * state lives; every other setting is the configuration's own.
+ * `npm start`: the whole system on this machine. `PORT` (8787) is the API's, `REPLAY_PORT` (8788) that of replay,
+ * `STRANDLINE_HOME` (`.strandline`) is where state lives; every other setting is the configuration's own.
  */
 import { TOPOLOGY } from "../infra/topology.ts";
 import { AlreadyRunning } from "./home.ts";
@@ -8,6 +8,7 @@ import { type Runtime, startRuntime } from "./runtime.ts";
 import { usageTable } from "./usage/usage-table.ts";
 
 const DEFAULT_PORT = 8787;
+const DEFAULT_REPLAY_PORT = 8788;
 const LONGEST_STOP_MS = 4_900;
 
 const print = (text: string): void => void process.stdout.write(`${text}\n`);
@@ -45,11 +46,12 @@ function describe(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-function readPort(text: string | undefined): number {
-  if (text === undefined || text === "") return DEFAULT_PORT;
+function readPort(name: string, fallback: number): number {
+  const text = process.env[name] ?? "";
+  if (text === "") return fallback;
   const port = Number(text);
   if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
-  throw new Error(`PORT must be a number from 0 to 65535, and is "${text}"`);
+  throw new Error(`${name} must be a number from 0 to 65535, and is "${text}"`);
 }
 
 /** An argument that was ignored would leave whoever gave it with another system than they asked for. */
@@ -72,18 +74,25 @@ process.on("SIGTERM", interrupt);
 const since = performance.now();
 const home = process.env["STRANDLINE_HOME"] || ".strandline";
 try {
-  const port = readPort(process.env["PORT"]);
+  const port = readPort("PORT", DEFAULT_PORT);
+  // who has chosen another port has another instance beside this one
+  const replayPort = readPort("REPLAY_PORT", port === DEFAULT_PORT ? DEFAULT_REPLAY_PORT : 0);
   try {
     runtime = await startRuntime({
       topology: TOPOLOGY,
       home,
       port,
+      replayPort,
       deliverTwice: process.env["STRANDLINE_DELIVER_TWICE"] === "1",
       show: print,
     });
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE") throw error;
-    throw new Error(`Port ${port} is in use by another program: set PORT to another one, or to 0 for any that is free`);
+    const { code, port: taken } = error as NodeJS.ErrnoException & { port?: number };
+    if (code !== "EADDRINUSE") throw error;
+    const setting = taken === replayPort ? "REPLAY_PORT" : "PORT";
+    throw new Error(
+      `Port ${taken} is in use by another program: set ${setting} to another one, or to 0 for any that is free`,
+    );
   }
   print(banner(runtime));
 } catch (error) {
@@ -96,6 +105,7 @@ function banner({ addresses, apiKey, apiKeyIsNew }: Runtime): string {
   return [
     `Strandline runs, started in ${((performance.now() - since) / 1000).toFixed(1)} s. Ctrl-C stops it.`,
     `  API         ${addresses.api}`,
+    `  Replay      ${addresses.replay ?? "none"}/TIME/URL`,
     `  API key     ${apiKey === undefined ? "none" : key}`,
     `  S3          ${addresses.s3}  (path-style)`,
     `  SQS         ${addresses.sqs}`,

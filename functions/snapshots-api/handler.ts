@@ -1,5 +1,6 @@
 /** The routes by which front ends read the archive: its totals, snapshots of pages, and what servers sent. */
 import { z } from "zod";
+import { byteRange } from "../../shared/archive/replay/byte-range.ts";
 import { nearestCaptures } from "../../shared/archive/replay/nearest.ts";
 import { contentTypeOf, readPayload } from "../../shared/archive/replay/payload.ts";
 import { timeOf } from "../../shared/archive/replay/timestamp.ts";
@@ -16,7 +17,6 @@ import { ApiError, PermanentError } from "../../shared/platform/errors.ts";
 import { ApiResponse, defineRoute, headOf } from "../adapters/api/route.ts";
 import { createStreamApi } from "../adapters/api/stream-api.ts";
 import { defineStreamRoute, StreamedResponse } from "../adapters/api/stream-route.ts";
-import { byteRange } from "../adapters/archive/byte-range.ts";
 import { cacheFor, holdsTag, publicReading, READING_HEADERS, UNCHANGED } from "../adapters/archive/public-reading.ts";
 import { type SnapshotsApi, snapshotsApi } from "./dependencies.ts";
 import { browseUrl, snapshotJson, snapshotSchema, timelineJson, timelineSchema } from "./snapshot-json.ts";

@@ -30,6 +30,8 @@ export interface Surroundings {
   chromium?: LayerVersion;
   /** The Crawl4AI service, where there is one. */
   rendering?: RenderingStack | undefined;
+  /** Where captures are replayed; absent while that itself is built. */
+  replayUrl?: string;
 }
 
 /**
@@ -220,11 +222,15 @@ function rerankingServer({ rerankUrl, rerankKeySecret }: Settings): Record<strin
 /** Resolved when it is deployed: where the function stands there is no way to Secrets Manager. */
 const textOf = (secret: string): string => SecretValue.secretsManager(secret).unsafeUnwrap();
 
-function environmentOf(spec: FunctionSpec, { settings, data, rendering }: Surroundings): Record<string, string> {
+function environmentOf(
+  spec: FunctionSpec,
+  { settings, data, rendering, replayUrl }: Surroundings,
+): Record<string, string> {
   const { region, urlSuffix, account } = Stack.of(data);
   const { qdrantUrl, userAgent, logLevel, name, publicArchive, archiveCorsOrigins } = settings;
   return {
     ARCHIVE__PUBLIC: String(publicArchive),
+    ...(replayUrl === undefined ? {} : { ARCHIVE__REPLAY_URL: replayUrl }),
     ...(archiveCorsOrigins === undefined ? {} : { ARCHIVE__CORS_ORIGINS: archiveCorsOrigins }),
     LOG_LEVEL: logLevel,
     METRICS__NAMESPACE: metricsNamespace(settings),

@@ -14,12 +14,14 @@ import { TOPOLOGY } from "../topology.ts";
 import type { ApiStack } from "./api.ts";
 import type { DataStack } from "./data.ts";
 import type { PipelineStack } from "./pipeline.ts";
+import type { ReplayStack } from "./replay.ts";
 import type { SocketStack } from "./socket.ts";
 
 export interface ObservabilityStackProps extends StackProps {
   settings: Settings;
   data: DataStack;
   pipeline: PipelineStack;
+  replay: ReplayStack;
   api: ApiStack;
   socket: SocketStack;
 }
@@ -62,7 +64,7 @@ export class ObservabilityStack extends Stack {
   }
 }
 
-function alarms({ data, pipeline, api, socket }: Omit<ObservabilityStackProps, "settings">): AlarmSpec[] {
+function alarms({ data, pipeline, replay, api, socket }: Omit<ObservabilityStackProps, "settings">): AlarmSpec[] {
   const queue = (name: string) => {
     const found = pipeline.queues.get(name);
     if (found === undefined) throw new Error(`The topology names no queue ${name}`);
@@ -96,7 +98,7 @@ function alarms({ data, pipeline, api, socket }: Omit<ObservabilityStackProps, "
       periods: 3,
     },
   ]);
-  const ofFunctions = [...pipeline.functions, ...api.functions, ...socket.functions].flatMap(
+  const ofFunctions = [...pipeline.functions, ...replay.functions, ...api.functions, ...socket.functions].flatMap(
     ({ spec, lambda }): AlarmSpec[] => [
       {
         name: `${spec.name}-errors`,

@@ -33,7 +33,9 @@ export class PipelineStack extends Stack {
     this.queues = new Map([...pairs, ...surroundings.data.queues]);
     const { crawl4aiImage, crawl4aiConcurrency } = surroundings.settings;
     const topology = crawl4aiImage === undefined ? TOPOLOGY : renderedByCrawl4Ai(TOPOLOGY, crawl4aiConcurrency);
-    const specs = topology.functions.filter((spec) => spec.routes === undefined && !servesSockets(spec));
+    const specs = topology.functions.filter(
+      (spec) => spec.routes === undefined && !spec.ownOrigin && !servesSockets(spec),
+    );
     const chromium = new LayerVersion(this, "Chromium", {
       description: CHROMIUM_LAYER.about,
       code: Code.fromAsset(surroundings.layers.chromium),

@@ -93,4 +93,17 @@ export const ARCHIVE: readonly FunctionSpec[] = [
     localContainers: 1,
     localEventsPerContainer: 4,
   },
+  {
+    name: "replay",
+    about: "Replays captures, on an origin of their own",
+    timeoutS: 60,
+    // a page of 128 MB as archived, decoded and rewritten
+    memoryMb: 1024,
+    network: "private",
+    maxConcurrency: 20,
+    ownOrigin: true,
+    grants: { bucket: "read", stateTable: true, database: true },
+    localContainers: 1,
+    localEventsPerContainer: 8,
+  },
 ];

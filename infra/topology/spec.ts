@@ -32,6 +32,8 @@ export interface FunctionSpec {
   schedules?: readonly { name: string; everyMinutes: number }[];
   /** Serves the WebSocket API. */
   websocket?: true;
+  /** Serves an origin of its own, whatever the path: a function URL on AWS, another port on one machine. */
+  ownOrigin?: true;
   /** Runs once per deployment, and at each local start, before anything else. */
   atDeploy?: true;
   /** Runs Chromium: gets its layer, which is for x86-64, and room to unpack it. */

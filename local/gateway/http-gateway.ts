@@ -222,7 +222,8 @@ const BODY_MS = 60_000;
 const KEY_REQUIRED = "A valid API key is required: send it as `Authorization: Bearer KEY` or `X-API-Key: KEY`";
 const TOO_LARGE = "The request is larger than 6 MB: send less at once";
 
-function streamTo(response: ServerResponse): StreamSink {
+/** Where a function's stream goes. */
+export function streamTo(response: ServerResponse): StreamSink {
   const gone = new AbortController();
   response.once("close", () => gone.abort());
   return {

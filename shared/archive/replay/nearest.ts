@@ -2,6 +2,21 @@
 import { normalizeUrl, urlHash } from "../../crawl/urls/normalize-url.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 
+/**
+ * Those of the URLs of which the archive holds an answer, at whatever time.
+ * @param urls absolute
+ */
+export async function archivedAmong(sql: Queryable, urls: readonly string[]): Promise<Set<string>> {
+  if (urls.length === 0) return new Set();
+  const byHash = Map.groupBy(urls, (url) => urlHash(normalizeUrl(url)));
+  const rows = await sql<{ hash: string }[]>`
+    select encode(hash, 'hex') as hash
+    from (select decode(h, 'hex') as hash from unnest(${[...byHash.keys()]}::text[]) h) wanted
+    where exists (select from captures c where c.url_hash = hash and c.warc_key is not null)
+      or exists (select from captures c where c.final_url_hash = hash and c.final_url_hash <> c.url_hash and c.warc_key is not null)`;
+  return new Set(rows.flatMap(({ hash }) => byHash.get(hash) ?? []));
+}
+
 export interface NearestCapture {
   id: number;
   /** That answered, after redirects. */

@@ -1,0 +1,305 @@
+/**
+ * Replays the archive: a URL with a time is answered with the capture that is nearest to it, rewritten so that all that
+ * it asks for is asked of the archive too.
+ */
+import { decodeKnown, decodeText } from "../../capture/charset.ts";
+import { headerValue } from "../../crawl/http/exchange.ts";
+import { parseMediaType, readableKindOf } from "../../crawl/http/media-type.ts";
+import { isMissingFromArchive } from "../../crawl/results/archived-content.ts";
+import { normalizeUrl } from "../../crawl/urls/normalize-url.ts";
+import { sha256 } from "../../platform/ids.ts";
+import { byteRange } from "./byte-range.ts";
+import { archivedAmong, type NearestCapture, nearestCaptures } from "./nearest.ts";
+import { PAGE_SCRIPT } from "./page-script.ts";
+import { type Archive, contentTypeOf, type Payload, readPayload } from "./payload.ts";
+import { contentHeaders, missingPage, originalHeaders, type ReplayAnswer, wrapperPage } from "./replay-answers.ts";
+import {
+  archivedReference,
+  type Modifier,
+  type ReplayContext,
+  type ReplayTarget,
+  readReplayPath,
+  replayPath,
+} from "./rewrite/replay-url.ts";
+import { rewriteCss } from "./rewrite/rewrite-css.ts";
+import { rewriteMarkup } from "./rewrite/rewrite-html.ts";
+import { rewriteScript, scriptsReady } from "./rewrite/rewrite-script.ts";
+import { timeOf, timestampOf } from "./timestamp.ts";
+
+export interface ReplayRequest {
+  method: string;
+  /** As it came, with the query. */
+  path: string;
+  /** Of replay itself, as the client names it: scheme, host and port. */
+  origin: string;
+  header(name: string): string | undefined;
+}
+
+const SCRIPT_PATH = `/_replay/${sha256(PAGE_SCRIPT).toString("hex").slice(0, 16)}.js`;
+/** Seconds: a better capture may come. */
+const FRESH_S = 300;
+const A_YEAR_S = 31_536_000;
+/** Captures that are tried, where the nearest ones cannot be read or only lead to themselves. */
+const MOST_TRIED = 6;
+
+export async function replay(archive: Archive, request: ReplayRequest): Promise<ReplayAnswer> {
+  const answer = await answerTo(archive, request);
+  const headers = { ...answer.headers, vary: "origin, referer, sec-fetch-dest" };
+  // whatever is replayed is of no origin, which asks as `null`
+  if (request.header("origin") === "null") {
+    Object.assign(headers, { "access-control-allow-origin": "null", "access-control-allow-credentials": "true" });
+  }
+  return { ...answer, headers };
+}
+
+async function answerTo(archive: Archive, request: ReplayRequest): Promise<ReplayAnswer> {
+  const { method, path } = request;
+  if (path === SCRIPT_PATH) return ownScript();
+  if (method === "OPTIONS") return preflight(request);
+  const target = readReplayPath(path);
+  if (target === undefined) return unanchored(request);
+  if (method !== "GET" && method !== "HEAD") {
+    return missingPage(
+      request.origin,
+      target.url,
+      "Answers to forms and other requests that send something are not archived",
+    );
+  }
+  return await answerWith(archive, request, target);
+}
+
+const ownScript = (): ReplayAnswer => ({
+  status: 200,
+  headers: {
+    "content-type": "text/javascript; charset=utf-8",
+    "cache-control": `public, max-age=${A_YEAR_S}, immutable`,
+    "x-content-type-options": "nosniff",
+  },
+  body: PAGE_SCRIPT,
+});
+
+/** Archived scripts may send headers of their own with what they ask of the archive. */
+function preflight({ header }: ReplayRequest): ReplayAnswer {
+  return {
+    status: 204,
+    headers: {
+      "access-control-allow-methods": "GET, HEAD, POST, PUT, PATCH, DELETE",
+      "access-control-allow-headers": header("access-control-request-headers") ?? "*",
+      "access-control-max-age": "600",
+    },
+    body: "",
+  };
+}
+
+/** What a page asks for by a path from its root: it belongs to the host of that page, which the browser names. */
+function unanchored({ path, origin, header }: ReplayRequest): ReplayAnswer {
+  const from = ownReferer(origin, header("referer"));
+  if (from?.timestamp === undefined) {
+    return missingPage(origin, undefined, "A URL of replay is /TIME/URL, as in /20260102030405/https://example.org/");
+  }
+  const url = new URL(path, from.url).href;
+  const modifier = MODIFIER_OF_DESTINATION[header("sec-fetch-dest") ?? ""] ?? "mp_";
+  return redirect(307, replayPath(from.timestamp, modifier, url));
+}
+
+const MODIFIER_OF_DESTINATION: Readonly<Record<string, Modifier>> = {
+  script: "js_",
+  worker: "js_",
+  style: "cs_",
+  image: "im_",
+  font: "im_",
+  iframe: "if_",
+  frame: "if_",
+};
+
+/** Where the client comes from, if that is replay itself. */
+function ownReferer(origin: string, referer: string | undefined): ReplayTarget | undefined {
+  return referer?.startsWith(`${origin}/`) ? readReplayPath(referer.slice(origin.length)) : undefined;
+}
+
+const redirect = (status: number, location: string): ReplayAnswer => ({
+  status,
+  headers: { location, "cache-control": "no-store" },
+  body: "",
+});
+
+async function answerWith(archive: Archive, request: ReplayRequest, target: ReplayTarget): Promise<ReplayAnswer> {
+  const { url, modifier } = target;
+  const at = timeOf(target.timestamp ?? "") ?? new Date();
+  const found = await nearestCaptures(archive.sql, url, at, { limit: MOST_TRIED });
+  let why = "No capture of this URL is in the archive";
+  for (const capture of found) {
+    const timestamp = timestampOf(capture.capturedAt);
+    if (!capture.direct) return redirect(302, replayPath(timestamp, modifier, capture.finalUrl));
+    if (target.timestamp === undefined) return redirect(302, replayPath(timestamp, modifier, url));
+    const payload = await readPayload(archive, capture.id).catch((error: unknown) => {
+      if (!isMissingFromArchive(error)) throw error;
+      why = `The archive does not hold what the server sent: ${error.message}`;
+      return undefined;
+    });
+    if (payload === undefined) continue;
+    const location =
+      payload.status >= 300 && payload.status < 400 ? headerValue(payload.headers, "location") : undefined;
+    if (location !== undefined) {
+      const next = URL.parse(location, url);
+      if (next !== null && keyOf(next.href) === keyOf(url)) {
+        why = "All that was captured of this URL is that it redirects to itself";
+        continue;
+      }
+      const reference = archivedReference({ timestamp, url }, location, modifier);
+      if (reference !== undefined) return redirect(payload.status, reference);
+    }
+    if (payload.status === 304) continue;
+    return await content(archive, request, target, capture, payload);
+  }
+  const other = found.length === 0 ? await otherScheme(archive, target, at) : undefined;
+  return other ?? missingPage(request.origin, url, why);
+}
+
+const keyOf = (url: string): string => normalizeUrl(url);
+
+/** A page that is archived under the other one of http and https. */
+async function otherScheme(
+  archive: Archive,
+  { url, modifier }: ReplayTarget,
+  at: Date,
+): Promise<ReplayAnswer | undefined> {
+  const other = url.startsWith("https:") ? url.replace("https:", "http:") : url.replace("http:", "https:");
+  const [capture] = await nearestCaptures(archive.sql, other, at);
+  return capture && redirect(302, replayPath(timestampOf(capture.capturedAt), modifier, capture.finalUrl));
+}
+
+async function content(
+  archive: Archive,
+  request: ReplayRequest,
+  target: ReplayTarget,
+  capture: NearestCapture,
+  payload: Payload,
+): Promise<ReplayAnswer> {
+  const { origin, header } = request;
+  const timestamp = timestampOf(capture.capturedAt);
+  const { modifier, url } = target;
+  const context = { timestamp: target.timestamp ?? timestamp, url };
+  const kind = kindOf(payload, modifier, header("sec-fetch-dest"));
+  if (kind === "html" && needsWrapper(request, modifier))
+    return wrapperPage(origin, context, capture.capturedAt, payload.status);
+  const headers = {
+    ...originalHeaders(payload.headers, (reference) => archivedReference(context, reference, "")),
+    ...contentHeaders(origin, url, capture.capturedAt),
+    "cache-control": `public, max-age=${target.timestamp === timestamp ? FRESH_S * 12 : FRESH_S}`,
+    ...(payload.cut ? { "x-archive-truncated": "true" } : {}),
+  };
+  if (modifier !== "id_") {
+    const rewritten = await rewrite(archive, request, context, kind, payload);
+    if (rewritten !== undefined) {
+      return { status: payload.status, headers: { ...headers, "content-type": rewritten.type }, body: rewritten.text };
+    }
+  }
+  return asSent(request, payload, { ...headers, "content-type": typeOf(payload, kind) });
+}
+
+/** Byte for byte, or a range of it. */
+function asSent({ header }: ReplayRequest, payload: Payload, headers: Record<string, string>): ReplayAnswer {
+  const { body, status } = payload;
+  const range = status === 200 ? byteRange(header("range"), body.length) : undefined;
+  if (range === "beyond") {
+    return { status: 416, headers: { ...headers, "content-range": `bytes */${body.length}` }, body: "" };
+  }
+  const ranged = { ...headers, ...(status === 200 ? { "accept-ranges": "bytes" } : {}) };
+  if (range === undefined) return { status, headers: ranged, body };
+  const { first, last } = range;
+  return {
+    status: 206,
+    headers: { ...ranged, "content-range": `bytes ${first}-${last}/${body.length}` },
+    body: body.subarray(first, last + 1),
+  };
+}
+
+type Kind = "html" | "xhtml" | "xml" | "css" | "script" | "other";
+
+const SCRIPT_TYPE = /^(text|application)\/(x-)?(java|ecma)script$/;
+/** What a browser runs as no script, whatever asks for it. */
+const NO_SCRIPT = /^(image|audio|video)\/|^text\/csv$/;
+
+function kindOf({ mimeType, body, status }: Payload, modifier: Modifier, destination: string | undefined): Kind {
+  const wanted = modifier === "js_" || destination === "script" || /worker$/.test(destination ?? "");
+  if (wanted && !NO_SCRIPT.test(mimeType ?? "") && !/html/.test(mimeType ?? "") && !/json$/.test(mimeType ?? ""))
+    return "script";
+  if ((modifier === "cs_" || destination === "style") && (mimeType === null || mimeType === "text/css")) return "css";
+  if (mimeType === null) return status !== 204 && readableKindOf(null, body) === "html" ? "html" : "other";
+  if (mimeType === "text/html") return "html";
+  if (mimeType === "application/xhtml+xml") return "xhtml";
+  if (mimeType === "text/css") return "css";
+  if (SCRIPT_TYPE.test(mimeType)) return "script";
+  return /^(image\/svg\+xml|(text|application)\/(xml|xsl|xslt\+xml))$/.test(mimeType) ? "xml" : "other";
+}
+
+const TYPES: Partial<Record<Kind, string>> = { html: "text/html", css: "text/css", script: "text/javascript" };
+
+/** Of what is given as it was sent: a script that was sent as something else would not run, since nobody may guess. */
+function typeOf(payload: Payload, kind: Kind): string {
+  if (kind === "script" && !SCRIPT_TYPE.test(payload.mimeType ?? "")) {
+    return contentTypeOf({ ...payload, mimeType: "text/javascript", headers: [["Content-Type", "text/javascript"]] });
+  }
+  if (payload.mimeType === null && TYPES[kind] !== undefined) {
+    return contentTypeOf({ ...payload, mimeType: TYPES[kind], headers: [["Content-Type", TYPES[kind]]] });
+  }
+  return contentTypeOf(payload);
+}
+
+/** @returns undefined where nothing of it is rewritten */
+async function rewrite(
+  { sql }: Archive,
+  { header, origin }: ReplayRequest,
+  context: ReplayContext,
+  kind: Kind,
+  payload: Payload,
+): Promise<{ text: string; type: string } | undefined> {
+  if (kind === "other") return undefined;
+  const { text, charset } = textOf(payload, kind);
+  const typed = (rewritten: string) => ({
+    text: rewritten,
+    type: `${TYPES[kind] ?? payload.mimeType ?? "text/html"}; charset=utf-8`,
+  });
+  if (kind === "css") {
+    return typed(
+      rewriteCss(text, (reference, what) => archivedReference(context, reference, what === "import" ? "cs_" : "im_")),
+    );
+  }
+  await scriptsReady;
+  if (kind === "script") return typed(rewriteScript(text, context));
+  // what a script reads is no page that runs
+  const runs = kind !== "xml" && header("sec-fetch-dest") !== "empty";
+  const head = runs ? headOf(origin, context, header("x-archive-token")) : "";
+  const markup = rewriteMarkup(text, { ...context, kind, head, charset });
+  const archived = await archivedAmong(sql, [...markup.links].slice(0, MOST_LINKS));
+  return typed(markup.text((url) => archived === undefined || archived.has(url)));
+}
+
+/** Links of a page that are looked up; the others are taken for archived. */
+const MOST_LINKS = 2_000;
+
+function textOf(payload: Payload, kind: Kind): { text: string; charset: string } {
+  const { body, charset, cut } = payload;
+  if (charset !== null) return { text: decodeKnown(body, charset, cut), charset };
+  const label = parseMediaType(headerValue(payload.headers, "content-type")).charset;
+  return decodeText(body, label, kind === "html" ? "html" : kind === "xhtml" || kind === "xml" ? "xml" : "plain");
+}
+
+/** @param token what the port of one machine lets the page's workers ask with, since they name no page */
+const headOf = (origin: string, { timestamp, url }: ReplayContext, token = ""): string =>
+  `<script src="${origin}${SCRIPT_PATH}" data-time="${timestamp}" data-url="${attribute(url)}"` +
+  `${token === "" ? "" : ` data-token="${attribute(token)}"`}></script>`;
+
+const attribute = (text: string): string =>
+  text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;");
+
+/**
+ * Whether the page is to be shown inside of one of ours: a page can always send its own window elsewhere, and a frame
+ * only where the page around it lets it.
+ */
+function needsWrapper({ header }: ReplayRequest, modifier: Modifier): boolean {
+  const destination = header("sec-fetch-dest");
+  if (destination === "document") return modifier !== "id_";
+  return destination === "iframe" && modifier === "";
+}

@@ -1,0 +1,197 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type ArchiveSetup, archiveSetup } from "../archive-setup.ts";
+import { http, record } from "../warc-records.ts";
+import { type ReplayServer, startReplayServer } from "./replay-server.ts";
+
+let setup: ArchiveSetup;
+let server: ReplayServer;
+const HTML = "Content-Type: text/html\r\n";
+const site = "http://site.test";
+
+beforeAll(async () => {
+  setup = await archiveSetup();
+  const at = (path: string, date: string, block: Buffer) => record(block, { url: `${site}${path}`, date });
+  await setup.importRecords([
+    at("/", "2026-01-01T00:00:00Z", http(`<a href=/old>x</a><a href=/never>y</a>`, HTML)),
+    at("/", "2026-03-01T00:00:00Z", http("<p>newer", HTML)),
+    at("/old", "2026-01-01T00:00:00Z", http("", "Location: /new?a=1#b\r\n", "301 Moved Permanently")),
+    at("/gone", "2026-01-01T00:00:00Z", http("gone", HTML, "410 Gone")),
+    at("/self", "2026-01-01T00:00:00Z", http("", `Location: ${site}/self\r\n`, "302 Found")),
+    at("/self-once", "2026-01-02T00:00:00Z", http("", `Location: ${site}/self-once\r\n`, "302 Found")),
+    at("/self-once", "2026-01-01T00:00:00Z", http("itself", HTML)),
+    at(
+      "/headers",
+      "2026-01-01T00:00:00Z",
+      http("x", `${HTML}Set-Cookie: a=b\r\nClear-Site-Data: "*"\r\nX-Own: 1\r\nRefresh: 5; url=/new\r\n`),
+    ),
+    at(
+      "/koi8",
+      "2026-01-01T00:00:00Z",
+      http(
+        Buffer.from([0x3c, 0x70, 0x3e, 0xd7, 0xcf, 0xcc, 0xce, 0xc1]),
+        "Content-Type: text/html; charset=koi8-r\r\n",
+      ),
+    ),
+    at(
+      "/page.xhtml",
+      "2026-01-01T00:00:00Z",
+      http(
+        '<html xmlns="http://www.w3.org/1999/xhtml"><head/><body/></html>',
+        "Content-Type: application/xhtml+xml\r\n",
+      ),
+    ),
+    at("/movie", "2026-01-01T00:00:00Z", http("0123456789", "Content-Type: video/mp4\r\n")),
+    at("/cut", "2026-01-01T00:00:00Z", http("cut", HTML)),
+    record(http("<p>secure", HTML), { url: "https://secure.test/", date: "2026-01-01T00:00:00Z" }),
+    record(http("", HTML), {
+      url: `${site}/dangling`,
+      type: "revisit",
+      date: "2026-01-01T00:00:00Z",
+      fields: { "WARC-Refers-To-Target-URI": "http://nowhere.test/", "WARC-Profile": "identical-payload-digest" },
+    }),
+  ]);
+  server = await startReplayServer();
+});
+afterAll(async () => {
+  server?.destroy();
+  server?.close();
+  await setup?.close();
+});
+
+async function get(path: string, headers: Record<string, string> = {}, method = "GET") {
+  const answer = await fetch(`${server.url}${path}`, { method, headers, redirect: "manual" });
+  return { status: answer.status, headers: answer.headers, text: await answer.text() };
+}
+
+describe("a time and a URL", () => {
+  it("are answered with the nearest capture, and when that was", async () => {
+    const early = await get(`/20260115/${site}/`);
+    expect([early.status, early.headers.get("memento-datetime")]).toEqual([200, "Thu, 01 Jan 2026 00:00:00 GMT"]);
+    expect(early.headers.get("link")).toBe(`<${site}/>; rel="original"`);
+    expect((await get(`/20260228/${site}/`)).text).toContain("newer");
+  });
+
+  it("without a time lead to the newest, and of the other scheme to what there is", async () => {
+    expect((await get(`/${site}/`)).headers.get("location")).toBe(`/20260301000000/${site}/`);
+    expect((await get("/2026/http://secure.test/")).headers.get("location")).toBe(
+      "/20260101000000/https://secure.test/",
+    );
+    expect((await get("/2026/https://secure.test/")).status).toBe(200);
+  });
+
+  it("that are in no archive are answered 404, whatever is asked, without a way out", async () => {
+    for (const path of [
+      `/2026/${site}/never`,
+      "/",
+      "/x",
+      "/2026/file:///etc/passwd",
+      `/2026/${site}/"><script>alert(1)</script>`,
+    ]) {
+      const { status, text, headers } = await get(path);
+      expect([path, status]).toEqual([path, 404]);
+      expect(text).toContain("Not archived");
+      expect(text).not.toMatch(/<script|href="http/);
+      expect(headers.get("content-security-policy")).toContain("default-src 'none'");
+    }
+    expect((await get(`/2026/${site}/`, {}, "POST")).status).toBe(404);
+    expect((await get(`/2026/${site}/dangling`)).status).toBe(404);
+  });
+});
+
+describe("what a server answered", () => {
+  it("keeps its status, and its redirects lead to the archive", async () => {
+    expect((await get(`/2026/${site}/gone`)).status).toBe(410);
+    const moved = await get(`/20260101000000im_/${site}/old`);
+    expect([moved.status, moved.headers.get("location")]).toEqual([301, `/20260101000000im_/${site}/new?a=1#b`]);
+  });
+
+  it("is skipped where it redirects to itself", async () => {
+    expect((await get(`/2026/${site}/self`)).text).toContain("redirects to itself");
+    expect((await get(`/20260102/${site}/self-once`)).text).toContain("itself");
+  });
+
+  it("acts on no browser: its headers stand under other names, its cookies nowhere", async () => {
+    const { headers } = await get(`/2026/${site}/headers`);
+    expect(headers.get("x-archive-orig-clear-site-data")).toBe('"*"');
+    expect(headers.get("x-archive-orig-x-own")).toBe("1");
+    expect(headers.get("refresh")).toBe(`5; url=/2026/${site}/new`.replace("/2026/", "/2026mp_/"));
+    for (const name of ["clear-site-data", "x-own", "set-cookie", "x-archive-orig-set-cookie"]) {
+      expect(headers.get(name)).toBeNull();
+    }
+    expect(headers.get("content-security-policy")).toMatch(/^sandbox (?!.*allow-same-origin)/);
+    expect(headers.get("x-content-type-options")).toBe("nosniff");
+  });
+
+  it("comes as it was sent where that is asked for, and else in UTF-8, as which it is declared", async () => {
+    const { headers, text } = await get(`/2026/${site}/koi8`);
+    expect([headers.get("content-type"), text]).toEqual(["text/html; charset=utf-8", expect.stringContaining("Волна")]);
+    const sent = await fetch(`${server.url}/2026id_/${site}/koi8`);
+    expect(sent.headers.get("content-type")).toBe("text/html; charset=koi8-r");
+    expect([...new Uint8Array(await sent.arrayBuffer())]).toEqual([0x3c, 0x70, 0x3e, 0xd7, 0xcf, 0xcc, 0xce, 0xc1]);
+    expect((await get(`/2026/${site}/page.xhtml`)).headers.get("content-type")).toBe(
+      "application/xhtml+xml; charset=utf-8",
+    );
+  });
+
+  it("comes in ranges, and beyond its end not at all", async () => {
+    const part = await get(`/2026im_/${site}/movie`, { range: "bytes=2-4" });
+    expect([part.status, part.text, part.headers.get("content-range")]).toEqual([206, "234", "bytes 2-4/10"]);
+    const beyond = await get(`/2026im_/${site}/movie`, { range: "bytes=10-" });
+    expect([beyond.status, beyond.headers.get("content-range")]).toEqual([416, "bytes */10"]);
+    const head = await get(`/2026im_/${site}/movie`, {}, "HEAD");
+    expect([head.status, head.text]).toEqual([200, ""]);
+  });
+
+  it("has links to the archive, which are marked where that has nothing", async () => {
+    const { text } = await get(`/20260101000000/${site}/`);
+    expect(text).toContain(`<a href="/20260101000000mp_/${site}/old">`);
+    expect(text).toContain(`<a href="/20260101000000mp_/${site}/never" data-archive-missing="">`);
+  });
+});
+
+describe("who asks", () => {
+  it("from a window is given a page of ours around it, from a frame of that the page itself", async () => {
+    const window = await get(`/2026/${site}/gone`, { "sec-fetch-dest": "document" });
+    expect([window.status, window.text]).toEqual([410, expect.stringContaining(`src="/2026mp_/${site}/gone"`)]);
+    expect(window.headers.get("content-security-policy")).toMatch(/^default-src 'none'; frame-src 'self'/);
+    expect((await get(`/2026mp_/${site}/gone`, { "sec-fetch-dest": "iframe" })).text).toContain("gone");
+  });
+
+  it("for a path alone, from a replayed page, means that page's host", async () => {
+    const referer = `${server.url}/20260101000000js_/${site}/dir/app.js`;
+    const found = await get("/gone?x", { referer, "sec-fetch-dest": "script" });
+    expect([found.status, found.headers.get("location")]).toEqual([307, `/20260101000000js_/${site}/gone?x`]);
+    expect((await get("/gone?x", { referer: "https://evil.test/20260101000000/http://site.test/" })).status).toBe(404);
+  });
+
+  it("is a replayed page, its worker, or no page at all", async () => {
+    const path = `/20260101000000/${site}/`;
+    const page = await get(path, { origin: "null", referer: `${server.url}${path}` });
+    expect([page.status, page.headers.get("access-control-allow-origin")]).toEqual([200, "null"]);
+    const [, token = ""] = /data-token="([^"]+)"/.exec(page.text) ?? [];
+    expect((await get(path, { origin: "null", "x-archive-token": token })).status).toBe(200);
+    for (const headers of [
+      { origin: "null" },
+      { origin: "null", referer: "https://evil.test/" },
+      { origin: "null", "x-archive-token": "guessed" },
+      { origin: "https://evil.test" },
+      { origin: "http://localhost:3000" },
+    ]) {
+      const refused = await get(path, headers);
+      expect([headers, refused.status]).toEqual([headers, 403]);
+      expect(refused.headers.get("access-control-allow-origin")).toBeNull();
+    }
+  });
+
+  it("needs a key where the archive is closed", async () => {
+    const { replayFunction } = await import("../../../../functions/replay/dependencies.ts");
+    const { config } = replayFunction();
+    Object.assign(config, { archivePublic: false });
+    try {
+      const refused = await get(`/2026/${site}/`);
+      expect([refused.status, JSON.parse(refused.text).code]).toEqual([401, "AUTH_REQUIRED"]);
+    } finally {
+      Object.assign(config, { archivePublic: true });
+    }
+  });
+});
