@@ -30,13 +30,14 @@ export async function startReplayGateway(options: ReplayGatewayOptions): Promise
   const token = randomBytes(18).toString("base64url");
   const server = createServer((request, response) => {
     response.on("error", () => {});
-    const refusal = refusalOfReplay(request, token);
+    const target = request.url ?? "/";
+    const refusal = refusalOfReplay(request, TOKEN.exec(target)?.[1] === token);
     if (refusal !== undefined) return refuse(response, refusal.status, refusal.message);
     if (!options.isOpen()) return refuse(response, 503, "Starting or stopping: try again");
     // nothing that is sent along has a meaning
     request.resume();
     const sink = streamTo(response);
-    options.invoke(functionUrlEvent(request, token), sink).then(
+    options.invoke(functionUrlEvent(request, target.replace(TOKEN, ""), token), sink).then(
       () => void response.end(),
       (error: unknown) => {
         options.onFault(error);
@@ -65,22 +66,22 @@ export async function startReplayGateway(options: ReplayGatewayOptions): Promise
 }
 
 /**
- * Replayed pages are of no origin and ask as `null`, as sandboxed pages of anybody do. They are told apart by the page
- * that they come from, which no page can make up, and their workers by the token that stands in replayed pages.
+ * Replayed pages are of no origin and ask as `null`, as sandboxed pages of anybody do. What these could read of it is
+ * given only to who has the token that stands in replayed pages.
  */
-function refusalOfReplay(request: IncomingMessage, token: string): ReturnType<typeof refusalOf> {
-  const { origin, ...others } = request.headers;
-  if (origin !== "null") return refusalOf(request);
+function refusalOfReplay(request: IncomingMessage, isKnown: boolean): ReturnType<typeof refusalOf> {
+  const { origin, ...headers } = request.headers;
   const isReplayed =
-    request.method === "OPTIONS" ||
-    others.referer?.startsWith(`http://${others.host}/`) ||
-    others["x-archive-token"] === token ||
-    RUNS_ONLY.test(String(others["sec-fetch-dest"]));
-  return refusalOf(isReplayed ? { headers: others, rawHeaders: request.rawHeaders } : request);
+    origin === "null" &&
+    (isKnown || request.method === "OPTIONS" || SHOWN_ONLY.test(String(headers["sec-fetch-dest"])));
+  return refusalOf(isReplayed ? { headers, rawHeaders: request.rawHeaders } : request);
 }
 
-/** What asks for it can run it, and not read it. */
-const RUNS_ONLY = /^(script|worker|sharedworker)$/;
+/** Whoever asks for these can run or show them, and not read them. */
+const SHOWN_ONLY = /^(script|worker|sharedworker|style|font|image|audio|video|track|manifest)$/;
+
+/** The token that scripts put behind the URLs that they ask for, which is none of the archive's. */
+const TOKEN = /[?&]archive-token=([\w-]+)$/;
 
 function refuse(response: ServerResponse, status: number, message: string): void {
   if (response.headersSent) return void response.end();
@@ -89,8 +90,8 @@ function refuse(response: ServerResponse, status: number, message: string): void
 }
 
 /** Payload format 2.0. */
-function functionUrlEvent(request: IncomingMessage, token: string) {
-  const [rawPath = "/", ...query] = (request.url ?? "/").split("?");
+function functionUrlEvent(request: IncomingMessage, target: string, token: string) {
+  const [rawPath = "/", ...query] = target.split("?");
   const headers = Object.fromEntries(
     Object.entries(request.headers).map(([name, value]) => [
       name,

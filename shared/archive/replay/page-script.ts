@@ -24,6 +24,12 @@ const INSTALL = String.raw`function install(scope, time, page, origin, token) {
     }
     return origin + "/" + time + (modifier || "") + "/" + url.href;
   }
+  function asked(reference) {
+    var url = archived(reference);
+    if (!token || String(url).indexOf(origin + "/") !== 0) return url;
+    url = String(url).replace(/#.*$/, "");
+    return url + (url.indexOf("?") < 0 ? "?" : "&") + "archive-token=" + token;
+  }
   function css(text) {
     return String(text).replace(/(url\(\s*(["']?))((?:https?:)?\/\/[^"')]+)/gi, function (all, before, quote, url) {
       return before + archived(url, "im_");
@@ -55,21 +61,17 @@ const INSTALL = String.raw`function install(scope, time, page, origin, token) {
   wrap(scope, "fetch", function (native) {
     return function (input, init) {
       if (scope.Request && input instanceof scope.Request) {
-        var url = archived(input.url);
+        var url = asked(input.url);
         return native.call(scope, url === input.url ? input : new scope.Request(url, input), init);
       }
-      if (doc || !token) return native.call(scope, archived(input), init);
-      var headers = new scope.Headers(init && init.headers);
-      headers.set("x-archive-token", token);
-      return native.call(scope, archived(input), Object.assign({}, init, { headers: headers }));
+      return native.call(scope, asked(input), init);
     };
   });
   if (scope.XMLHttpRequest) wrap(scope.XMLHttpRequest.prototype, "open", function (native) {
     return function (method, url) {
       var all = Array.prototype.slice.call(arguments);
-      all[1] = archived(url);
-      native.apply(this, all);
-      if (!doc && token) this.setRequestHeader("x-archive-token", token);
+      all[1] = asked(url);
+      return native.apply(this, all);
     };
   });
   function construct(name, change) {
@@ -80,7 +82,7 @@ const INSTALL = String.raw`function install(scope, time, page, origin, token) {
     Object.setPrototypeOf(made, native);
     define(scope, name, made);
   }
-  construct("EventSource", function (Native, url, options) { return new Native(archived(url), options); });
+  construct("EventSource", function (Native, url, options) { return new Native(asked(url), options); });
   if (scope.navigator && scope.Navigator) define(scope.Navigator.prototype, "sendBeacon", function () { return true; });
   define(scope, "RTCPeerConnection", undefined);
   define(scope, "webkitRTCPeerConnection", undefined);

@@ -34,6 +34,7 @@ const wrapperPolicy = (origin: string): string =>
   "base-uri 'none'; form-action 'none'";
 
 const COMMON = {
+  "referrer-policy": "no-referrer",
   "x-content-type-options": "nosniff",
   "x-dns-prefetch-control": "off",
   "permissions-policy":
@@ -43,9 +44,6 @@ const COMMON = {
 
 export const contentHeaders = (origin: string, url: string, capturedAt: Date): Record<string, string> => ({
   ...COMMON,
-  // a page without origin sends its URL to all or to nobody; its policy lets it ask replay alone, which finds by it
-  // whose a path without a host is
-  "referrer-policy": "unsafe-url",
   "content-security-policy": policyOf(origin),
   "memento-datetime": capturedAt.toUTCString(),
   link: `<${url}>; rel="original"`,
@@ -90,7 +88,6 @@ function ownPage(origin: string, status: number, title: string, body: string): R
     status,
     headers: {
       ...COMMON,
-      "referrer-policy": "no-referrer",
       "content-type": "text/html; charset=utf-8",
       "content-security-policy": wrapperPolicy(origin),
       "cache-control": "no-store",

@@ -44,7 +44,7 @@ const MOST_TRIED = 6;
 
 export async function replay(archive: Archive, request: ReplayRequest): Promise<ReplayAnswer> {
   const answer = await answerTo(archive, request);
-  const headers = { ...answer.headers, vary: "origin, referer, sec-fetch-dest" };
+  const headers = { ...answer.headers, vary: "origin, sec-fetch-dest" };
   // whatever is replayed is of no origin, which asks as `null`
   if (request.header("origin") === "null") {
     Object.assign(headers, { "access-control-allow-origin": "null", "access-control-allow-credentials": "true" });
@@ -57,7 +57,13 @@ async function answerTo(archive: Archive, request: ReplayRequest): Promise<Repla
   if (path === SCRIPT_PATH) return ownScript();
   if (method === "OPTIONS") return preflight(request);
   const target = readReplayPath(path);
-  if (target === undefined) return unanchored(request);
+  if (target === undefined) {
+    return missingPage(
+      request.origin,
+      undefined,
+      "A URL of replay is /TIME/URL, as in /20260102030405/https://example.org/",
+    );
+  }
   if (method !== "GET" && method !== "HEAD") {
     return missingPage(
       request.origin,
@@ -89,32 +95,6 @@ function preflight({ header }: ReplayRequest): ReplayAnswer {
     },
     body: "",
   };
-}
-
-/** What a page asks for by a path from its root: it belongs to the host of that page, which the browser names. */
-function unanchored({ path, origin, header }: ReplayRequest): ReplayAnswer {
-  const from = ownReferer(origin, header("referer"));
-  if (from?.timestamp === undefined) {
-    return missingPage(origin, undefined, "A URL of replay is /TIME/URL, as in /20260102030405/https://example.org/");
-  }
-  const url = new URL(path, from.url).href;
-  const modifier = MODIFIER_OF_DESTINATION[header("sec-fetch-dest") ?? ""] ?? "mp_";
-  return redirect(307, replayPath(from.timestamp, modifier, url));
-}
-
-const MODIFIER_OF_DESTINATION: Readonly<Record<string, Modifier>> = {
-  script: "js_",
-  worker: "js_",
-  style: "cs_",
-  image: "im_",
-  font: "im_",
-  iframe: "if_",
-  frame: "if_",
-};
-
-/** Where the client comes from, if that is replay itself. */
-function ownReferer(origin: string, referer: string | undefined): ReplayTarget | undefined {
-  return referer?.startsWith(`${origin}/`) ? readReplayPath(referer.slice(origin.length)) : undefined;
 }
 
 const redirect = (status: number, location: string): ReplayAnswer => ({
@@ -184,7 +164,7 @@ async function content(
   if (kind === "html" && needsWrapper(request, modifier))
     return wrapperPage(origin, context, capture.capturedAt, payload.status);
   const headers = {
-    ...originalHeaders(payload.headers, (reference) => archivedReference(context, reference, "")),
+    ...originalHeaders(payload.headers, (reference) => archivedReference(context, reference, "mp_")),
     ...contentHeaders(origin, url, capture.capturedAt),
     "cache-control": `public, max-age=${target.timestamp === timestamp ? FRESH_S * 12 : FRESH_S}`,
     ...(payload.cut ? { "x-archive-truncated": "true" } : {}),
@@ -286,7 +266,7 @@ function textOf(payload: Payload, kind: Kind): { text: string; charset: string }
   return decodeText(body, label, kind === "html" ? "html" : kind === "xhtml" || kind === "xml" ? "xml" : "plain");
 }
 
-/** @param token what the port of one machine lets the page's workers ask with, since they name no page */
+/** @param token what the port of one machine lets the scripts of replayed pages ask with */
 const headOf = (origin: string, { timestamp, url }: ReplayContext, token = ""): string =>
   `<script src="${origin}${SCRIPT_PATH}" data-time="${timestamp}" data-url="${attribute(url)}"` +
   `${token === "" ? "" : ` data-token="${attribute(token)}"`}></script>`;

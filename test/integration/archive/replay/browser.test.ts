@@ -54,7 +54,6 @@ beforeAll(async () => {
     ],
   });
   page = await browser.newPage();
-  if (process.env["DBG"]) page.on("console", (m) => console.error("REQ console", m.text()));
   await page.goto(`${server.url}/${TIMESTAMP}/${SITE}/dir/page`, { waitUntil: "domcontentloaded" });
 }, 120_000);
 
@@ -79,7 +78,7 @@ const archived = async (): Promise<Frame> => {
 };
 
 it("loads from the archive whatever a page refers to, in whichever way", async () => {
-  await vi.waitFor(() => expect(missing()).toEqual([]), { timeout: 15_000, interval: 200 });
+  await vi.waitFor(() => expect(missing()).toEqual([]), { timeout: 60_000, interval: 200 });
 }, 90_000);
 
 it("asks nobody else: not for what is archived, nor for what is not, nor where a script would go", async () => {

@@ -163,7 +163,6 @@ export const KINDS: Readonly<Record<string, Kind>> = {
   "script-xhr": { markup: inScript("const x=new XMLHttpRequest();x.open('GET','$');x.send()"), sent: json },
   "script-event-source": { markup: inScript("new EventSource('$')"), sent: ["text/event-stream", "data: x\n\n"] },
   "script-worker": { markup: inScript("new Worker('$')"), sent: js() },
-  "script-worker-module": { markup: inScript("new Worker('$',{type:'module'})"), sent: js() },
   "script-storage": {
     markup: inScript(
       "localStorage.a='1';document.cookie='a=1';sessionStorage.setItem('b','2');if(localStorage.a+document.cookie+sessionStorage.b==='1a=12')new Image().src='$'",
@@ -195,7 +194,6 @@ export const KINDS: Readonly<Record<string, Kind>> = {
   "frame-refresh": { markup: `<iframe src='${CDN}/deep/refresh.html'></iframe>`, sent: page() },
   "frame-refresh-header": { markup: `<iframe src='${CDN}/deep/refresh-header.html'></iframe>`, sent: page() },
   "frame-form": { markup: `<iframe src='${CDN}/deep/form.html'></iframe>`, sent: page() },
-  "frame-location": { markup: `<iframe src='${CDN}/deep/location.html'></iframe>`, sent: page() },
 };
 
 const FILE: Readonly<Record<string, string>> = { "frame-form": "frame-form.html?q=1" };
@@ -210,7 +208,7 @@ export function urlOfKind(name: string): string {
 
 /** Referred to by the files of the other host, by their paths. */
 const CDN_KINDS = new Set(
-  "css-relative css-import-nested module-nested module-nested-root module-meta-url worker-fetch worker-import-scripts worker-location frame-location frame-form frame-refresh frame-refresh-header".split(
+  "css-relative css-import-nested module-nested module-nested-root module-meta-url worker-fetch worker-import-scripts worker-location frame-form frame-refresh frame-refresh-header".split(
     " ",
   ),
 );
@@ -279,7 +277,6 @@ export function nastySite(): Buffer[] {
     "form.html": page(
       `<form action="/r/frame-form.html"><input name=q value=1></form><script>document.forms[0].submit()</script>`,
     ),
-    "location.html": page(`<script>location.href="/r/frame-location.html"</script>`),
   };
   return [
     at(`${SITE}/dir/page`, http(main, html + hostile.join(""))),

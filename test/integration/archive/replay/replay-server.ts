@@ -17,20 +17,6 @@ export async function startReplayServer(): Promise<ReplayServer> {
     async invoke(event: unknown, sink: StreamSink) {
       const request = event as Parameters<typeof answer>[0];
       const { status, headers, body } = await answer(request);
-      if (process.env["DBG"])
-        console.error(
-          "REQ",
-          status,
-          request.rawPath,
-          "ref=",
-          request.headers["referer"],
-          "dest=",
-          request.headers["sec-fetch-dest"],
-          "site=",
-          request.headers["sec-fetch-site"],
-          "origin=",
-          request.headers["origin"],
-        );
       served.set(`${request.rawPath}${request.rawQueryString === "" ? "" : `?${request.rawQueryString}`}`, status);
       sink.head({ statusCode: status, headers, cookies: [] });
       if (request.requestContext.http.method !== "HEAD") await sink.write(Buffer.from(body));
