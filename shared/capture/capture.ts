@@ -113,6 +113,8 @@ export const captureSchema = z.strictObject({
   /** `sha256:` and hex, over the payload as received; null where there is none. */
   payloadDigest: z.string().nullable(),
   truncated: z.boolean(),
+  /** Asked for although robots.txt forbids it. */
+  disallowed: z.boolean().optional(),
   /** The server answered 304: the earlier capture still holds. */
   notModified: z.boolean(),
   /** Id of the capture that holds the response, where the record of this one is a revisit of it. */

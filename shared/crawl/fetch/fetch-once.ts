@@ -70,6 +70,7 @@ export async function fetchOnePage(
       guard,
       get: hosts.get,
       robotsFault: async (each) => (respectRobotsTxt ? await robots.faultOf(each) : null),
+      isDisallowed: async () => false,
       now: clock.now,
     });
   } catch (error) {

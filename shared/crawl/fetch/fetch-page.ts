@@ -33,6 +33,8 @@ export interface PageContext {
   get(url: URL, headers: readonly [string, string][], limits: RequestLimits): Promise<Exchange>;
   /** Why robots.txt forbids the URL, or null. */
   robotsFault(url: URL): Promise<CaptureError | null>;
+  /** Whether it forbids the URL, where that is no fault. */
+  isDisallowed(url: URL): Promise<boolean>;
   now(): number;
 }
 
@@ -71,6 +73,7 @@ export async function fetchPage(target: TaskUrl, context: PageContext): Promise<
     const url = await check(next.href, capture.redirects.length > 0, context);
     if (!(url instanceof URL)) return { response: null, fault: url };
     capture.finalUrl = url.href;
+    if (await context.isDisallowed(url)) capture.disallowed = true;
     const prior = priorOf(target.prior, url);
     let exchange: Exchange;
     try {

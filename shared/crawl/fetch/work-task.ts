@@ -170,6 +170,7 @@ function pageContext(
   writer: CaptureWriter,
   signal: AbortSignal,
 ): PageContext {
+  const respected = task.config.respect_robots_txt;
   const robots = createRobotsGate({
     cache,
     guard,
@@ -189,7 +190,8 @@ function pageContext(
     userAgent: settings.userAgent,
     guard,
     get: hosts.get,
-    robotsFault: async (url) => (task.config.respect_robots_txt ? await robots.faultOf(url) : null),
+    robotsFault: async (url) => (respected ? await robots.faultOf(url) : null),
+    isDisallowed: async (url) => !respected && (await robots.isKnownToForbid(url)),
     now: clock.now,
   };
 }

@@ -94,11 +94,11 @@ async function repeatCaptures(
     insert into captures (job_id, url, url_hash, final_url, final_url_hash, canonical_url, redirects, depth, status_code,
       headers, mime_type, charset, language, title, etag, last_modified, fetched_at, fetch_time_ms, payload_bytes,
       payload_digest, truncated, not_modified, warc_key, warc_offset, warc_length, warc_record_id, revisit_of, reused_from,
-      rendered, batch_key, batch_index, not_indexed)
+      rendered, batch_key, batch_index, not_indexed, disallowed)
     select ${jobId}, r.url, c.url_hash, c.final_url, c.final_url_hash, c.canonical_url, c.redirects, r.depth, c.status_code,
       c.headers, c.mime_type, c.charset, c.language, c.title, c.etag, c.last_modified, c.fetched_at, 0, c.payload_bytes,
       c.payload_digest, c.truncated, c.not_modified, c.warc_key, c.warc_offset, c.warc_length, c.warc_record_id,
-      c.revisit_of, coalesce(c.reused_from, c.id), c.rendered, c.batch_key, c.batch_index, c.not_indexed
+      c.revisit_of, coalesce(c.reused_from, c.id), c.rendered, c.batch_key, c.batch_index, c.not_indexed, c.disallowed
     from json_to_recordset(${rowsOf(rows)}::text::json) as r (id bigint, url text, depth int)
     join captures c on c.id = r.id
     order by r.id

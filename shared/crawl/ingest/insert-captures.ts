@@ -36,6 +36,7 @@ export async function insertCaptures<Page extends Omit<KeyedPage, "url">>(
     payload_bytes: capture.payloadBytes,
     payload_digest: capture.payloadDigest,
     truncated: capture.truncated,
+    disallowed: capture.disallowed ?? false,
     not_modified: capture.notModified,
     error_code: capture.error?.code ?? null,
     error_message: capture.error?.message ?? null,
@@ -59,18 +60,18 @@ export async function insertCaptures<Page extends Omit<KeyedPage, "url">>(
     insert into captures (job_id, batch_key, url, url_hash, final_url, final_url_hash, canonical_url, redirects, depth, status_code, headers,
       mime_type, charset, language, title, etag, last_modified, fetched_at, fetch_time_ms, payload_bytes, payload_digest,
       truncated, not_modified, error_code, error_message, error_retryable, warc_key, warc_offset, warc_length, url_key,
-      warc_record_id, warc_coding, warc_inner, refers_to, stated_digest, revisit_of, rendered, batch_index, text_key, not_indexed)
+      warc_record_id, warc_coding, warc_inner, refers_to, stated_digest, revisit_of, rendered, batch_index, text_key, not_indexed, disallowed)
     select ${jobId}, ${batchKey}, url, decode(hash, 'hex'), final_url, decode(final_hash, 'hex'), canonical_url, redirects, depth, status_code, headers,
       mime_type, charset, language, title, etag, last_modified, fetched_at, fetch_time_ms, payload_bytes, payload_digest,
       truncated, not_modified, error_code, error_message, error_retryable, warc_key, warc_offset, warc_length, url_key,
-      warc_record_id, warc_coding, warc_inner, refers_to, stated_digest, revisit_of, rendered, batch_index, decode(text_key, 'hex'), not_indexed
+      warc_record_id, warc_coding, warc_inner, refers_to, stated_digest, revisit_of, rendered, batch_index, decode(text_key, 'hex'), not_indexed, disallowed
     from json_to_recordset(${rowsOf(rows)}::text::json) as r (url text, hash text, final_url text, final_hash text, canonical_url text,
       redirects jsonb, depth int, status_code int, headers jsonb, mime_type text, charset text, language text, title text,
       etag text, last_modified text, fetched_at timestamptz, fetch_time_ms float8, payload_bytes bigint,
       payload_digest text, truncated boolean, not_modified boolean, error_code text, error_message text,
       error_retryable boolean, warc_key text, warc_offset bigint, warc_length bigint, url_key text, warc_record_id text,
       warc_coding text, warc_inner bigint, refers_to jsonb, stated_digest text,
-      revisit_of bigint, rendered jsonb, batch_index int, text_key text, not_indexed text)
+      revisit_of bigint, rendered jsonb, batch_index int, text_key text, not_indexed text, disallowed boolean)
     returning id, batch_index as index`;
   const ids = new Map(inserted.map(({ index, id }) => [index, id]));
   return pages.map((page) => ({ ...page, captureId: ids.get(page.index) as number }));

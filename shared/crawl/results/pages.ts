@@ -34,6 +34,7 @@ export interface CrawledPage {
   charset?: string;
   fetch_time_ms?: number;
   robots_obeyed?: boolean;
+  /** robots.txt forbids it, whether the job asked for it all the same or not. */
   disallowed?: boolean;
   /** Code and message, `HTTP_404: The server answered 404`. */
   fetch_error?: string;
@@ -190,7 +191,7 @@ function pageOf(
     charset: first((each) => each.charset),
     fetch_time_ms: Math.round(capture?.fetchTimeMs ?? 0),
     robots_obeyed: respectsRobots,
-    disallowed: row.errorCode === "ROBOTS_DENIED",
+    disallowed: row.errorCode === "ROBOTS_DENIED" || capture?.disallowed === true,
     fetch_error: fault && !fault.ofParsing ? fault.text : null,
     parse_error: parseErrors.length > 0 ? [...new Set(parseErrors)].join("; ") : null,
     truncated: cut || row.captures.some((each) => each.truncated),

@@ -37,6 +37,8 @@ export interface ResultCapture {
   fetchedAt: Date;
   fetchTimeMs: number;
   truncated: boolean;
+  /** Asked for although robots.txt forbids it. */
+  disallowed: boolean;
   /** Of the body as it was sent. */
   payloadBytes: number;
   notModified: boolean;
@@ -110,7 +112,7 @@ async function readChains(
     select chain.first, c.id, c.final_url as "finalUrl", encode(c.url_hash, 'hex') as "urlHash",
       encode(c.final_url_hash, 'hex') as "finalUrlHash", c.canonical_url as "canonicalUrl", c.status_code as status,
       c.mime_type as "mimeType", c.charset, left(c.title, 1000) as title, c.fetched_at as "fetchedAt", c.fetch_time_ms as "fetchTimeMs",
-      c.truncated, c.payload_bytes as "payloadBytes", c.not_modified as "notModified", c.error_code as "errorCode", c.error_message as "errorMessage",
+      c.truncated, c.disallowed, c.payload_bytes as "payloadBytes", c.not_modified as "notModified", c.error_code as "errorCode", c.error_message as "errorMessage",
       ${isSameSelection(sql, selection)} as "sameSelection", c.batch_key as "batchKey", c.batch_index as "batchIndex", ${pointer(sql)} as warc,
       case when jsonb_typeof(c.rendered->'warc') = 'object' then c.rendered->'warc' end as dom,
       case when jsonb_typeof(c.rendered) = 'object' then jsonb_build_object(

@@ -23,6 +23,8 @@ export interface RobotsGate {
    * @throws what `get` throws where the task must stop
    */
   faultOf(url: URL): Promise<CaptureError | null>;
+  /** Whether rules that are known already forbid the URL: nothing is asked for. */
+  isKnownToForbid(url: URL): Promise<boolean>;
 }
 
 export interface RobotsGateOptions {
@@ -81,6 +83,10 @@ export function createRobotsGate(options: RobotsGateOptions): RobotsGate {
       return isAllowed(rules, url)
         ? null
         : fault("ROBOTS_DENIED", `robots.txt of ${url.origin} forbids ${url.pathname}`);
+    },
+    async isKnownToForbid(url) {
+      const rules = await options.cache.get(url.origin);
+      return rules !== undefined && !isAllowed(rules, url);
     },
   };
 }

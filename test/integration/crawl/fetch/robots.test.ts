@@ -79,3 +79,26 @@ it("of a name that resolves privately is not asked for, and its pages end as wha
   expect(capture?.error).toMatchObject({ code: "URL_BLOCKED", retryable: false });
   expect(capture?.error?.message).toContain("10.0.0.7");
 });
+
+it("tells of a job that does not ask it what is known that it forbids, and nothing is left out or asked for", async () => {
+  const robots = { body: "User-agent: *\nCrawl-delay: 60\nDisallow: /no" };
+  const routes = { "/robots.txt": robots, "/hop": { status: 302, headers: { Location: "/no/hop" } } };
+  await using site = await startSite(routes, () => page);
+  const harness = await fetchHarness();
+  const ignoring = async (paths: string[]) => {
+    container(harness);
+    const config = { rate_limit_rps: 200, respect_robots_txt: false };
+    const captures = await harness.fetch(fetchTask({ urls: paths.map((path) => site.origin + path), config }));
+    return captures.map(({ url, error, disallowed = false }) => [new URL(url).pathname, error, disallowed]).toSorted();
+  };
+  expect(await ignoring(["/no/1"])).toEqual([["/no/1", null, false]]);
+  expect(site.requests.map(({ path }) => path)).toEqual(["/no/1"]);
+  const rules = [{ allow: false, pattern: "/no" }];
+  await harness.dependencies.robots.put(site.origin, { rules, crawlDelayMs: 60_000, sitemaps: [] });
+  expect(await ignoring(["/yes", "/no/2", "/hop"])).toEqual([
+    ["/hop", null, true],
+    ["/no/2", null, true],
+    ["/yes", null, false],
+  ]);
+  expect(site.requests.map(({ path }) => path)).not.toContain("/robots.txt");
+});

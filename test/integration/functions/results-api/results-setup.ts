@@ -21,6 +21,7 @@ export interface Sent {
   /** Archived as a revisit record of this. */
   revisit?: { of: RevisitOf; captureId: number | null };
   truncated?: boolean;
+  disallowed?: boolean;
   error?: Capture["error"];
   rendered?: Capture["rendered"];
 }
@@ -117,6 +118,7 @@ async function captureOf(
     payloadBytes: body.length,
     payloadDigest: digest,
     truncated: sent.truncated ?? false,
+    disallowed: sent.disallowed,
     notModified: status === 304,
     revisitOf: sent.revisit?.captureId ?? null,
     rendered: sent.rendered ?? null,

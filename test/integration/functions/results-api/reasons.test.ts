@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
+import { cachedTaskSchema, ingestFromCache } from "../../../../shared/crawl/ingest/ingest-cached.ts";
 import { listJobUrls } from "../../../../shared/crawl/jobs/views.ts";
 import { FIELD_PRESETS } from "../../../../shared/crawl/results/fields.ts";
+import { completeConfig } from "../../../../shared/crawl/settings/crawl-config.ts";
 import { createJob } from "../../../../shared/crawl/submit/create-job.ts";
 import { newJob, newSiteJob, page } from "../../crawl/crawl-setup.ts";
 import { type ResultsSetup, resultsSetup, type Sent } from "./results-setup.ts";
@@ -52,4 +54,27 @@ test("a result that is one page too many of the same says so", async () => {
   const told = Object.values(await reasons(setup, job.job_id));
   expect(told.filter((reason) => reason === "duplicate")).toHaveLength(3);
   expect(new Set(told)).toEqual(new Set([undefined, "duplicate"]));
+});
+
+test("a result says that robots.txt forbids its page, also where the job asked for it all the same, or took it again", async () => {
+  const setup = await resultsSetup();
+  const urls = ["/fine", "/forbidden"].map((path) => `http://robots.example${path}`);
+  const told = async (cache: "use" | "bypass") => {
+    const handling = { cache, cache_ttl_s: 3_600 };
+    const config = completeConfig({ respect_robots_txt: false });
+    const job = await createJob(setup.dependencies, newJob(urls, { config, handling }));
+    await setup.serve((url) => ({ body: page(url), disallowed: url.endsWith("/forbidden") }));
+    if (cache === "use") {
+      const messages = await setup.aws.receive("captures", 1);
+      for (const each of messages) await ingestFromCache(setup.dependencies, cachedTaskSchema.parse(each));
+    }
+    const results = await setup.pages(job.job_id, FIELD_PRESETS.light);
+    return results.map(({ page: { url, disallowed, robots_obeyed } }) => [url, robots_obeyed, disallowed]).toSorted();
+  };
+  const expected = [
+    [urls[0], false, false],
+    [urls[1], false, true],
+  ];
+  expect(await told("bypass")).toEqual(expected);
+  expect(await told("use")).toEqual(expected);
 });
