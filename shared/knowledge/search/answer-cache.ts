@@ -50,8 +50,14 @@ export function createAnswerCache(ttlS: number): AnswerCache {
 /** About: two bytes a character, and the rest. */
 function bytesOf({ results, next }: SearchAnswer): number {
   return results.reduce(
-    (sum, { content, url, title, beside }) => {
-      const texts = [content, url, title ?? "", ...beside];
+    (sum, { content, url, title, beside, duplicates }) => {
+      const texts = [
+        content,
+        url,
+        title ?? "",
+        ...beside,
+        ...duplicates.flatMap((each) => [each.url, each.title ?? ""]),
+      ];
       return sum + texts.reduce((own, { length }) => own + 2 * length, 1_000);
     },
     1_000 + (next?.length ?? 0),
