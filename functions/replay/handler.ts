@@ -17,7 +17,7 @@ export async function answer(event: LambdaFunctionURLEvent): Promise<ReplayAnswe
   try {
     if (!config.archivePublic) await gate.admit(presentedKey(header), "read");
     const scheme = header("x-forwarded-proto") === "http" ? "http" : "https";
-    return await replay(
+    const found = await replay(
       { sql, objects },
       {
         method: http.method,
@@ -26,6 +26,7 @@ export async function answer(event: LambdaFunctionURLEvent): Promise<ReplayAnswe
         header,
       },
     );
+    return config.archivePublic ? found : { ...found, headers: keptByOneReader(found.headers) };
   } catch (error) {
     const failure = toApiError(error);
     if (failure.status >= 500) log.error("replay failed", { request_id: requestId, code: failure.code, error });
@@ -35,6 +36,11 @@ export async function answer(event: LambdaFunctionURLEvent): Promise<ReplayAnswe
       body: JSON.stringify(errorResponse(failure, requestId)),
     };
   }
+}
+
+/** Whoever needs a key may not find the answer in a cache that others use. */
+function keptByOneReader(headers: Record<string, string>): Record<string, string> {
+  return { ...headers, "cache-control": headers["cache-control"]?.replace("public", "private") ?? "no-store" };
 }
 
 const PIECE_BYTES = 256 * 1024;

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createApiKey } from "../../../../shared/access/api-keys.ts";
 import { type ArchiveSetup, archiveSetup } from "../archive-setup.ts";
 import { http, record } from "../warc-records.ts";
 import { type ReplayServer, startReplayServer } from "./replay-server.ts";
@@ -184,6 +185,14 @@ describe("who asks", () => {
     try {
       const refused = await get(`/2026/${site}/`);
       expect([refused.status, JSON.parse(refused.text).code]).toEqual([401, "AUTH_REQUIRED"]);
+      const { key } = await createApiKey(setup.sql, {
+        name: "r",
+        scopes: ["read"],
+        rateLimitRpm: 100,
+        expiresAt: null,
+      });
+      const admitted = await get(`/2026/${site}/`, { authorization: `Bearer ${key}` });
+      expect([admitted.status, admitted.headers.get("cache-control")]).toEqual([200, "private, max-age=300"]);
     } finally {
       Object.assign(config, { archivePublic: true });
     }
