@@ -1,7 +1,11 @@
 /** The archive as other tools read it. */
+import { headOf } from "../adapters/api/route.ts";
 import { createStreamApi } from "../adapters/api/stream-api.ts";
 import { listCdx } from "./cdx.ts";
 import { cdxApi } from "./dependencies.ts";
+import { timeGate, timeMaps } from "./memento.ts";
 
-export const api = createStreamApi("cdx-api", [listCdx], cdxApi);
+const mementos = [timeGate, ...timeMaps].flatMap((route) => [route, headOf(route)]);
+
+export const api = createStreamApi("cdx-api", [listCdx, ...mementos], cdxApi);
 export const handler = api.handler;

@@ -14,6 +14,10 @@ const readRoutes = (["GET", "HEAD"] as const).flatMap((method) =>
   READ_PATHS.map((path): Route => ({ method, path, streaming: true })),
 );
 
+const mementoRoutes = ["/timegate/{url+}", "/timemap/link/{url+}", "/timemap/json/{url+}"].flatMap((path) =>
+  (["GET", "HEAD"] as const).map((method): Route => ({ method, path, streaming: true })),
+);
+
 export const ARCHIVE: readonly FunctionSpec[] = [
   {
     name: "archive-api",
@@ -38,7 +42,7 @@ export const ARCHIVE: readonly FunctionSpec[] = [
     memoryMb: 512,
     network: "private",
     maxConcurrency: 10,
-    routes: [{ method: "GET", path: "/api/cdx", streaming: true }],
+    routes: [{ method: "GET", path: "/api/cdx", streaming: true }, ...mementoRoutes],
     grants: { stateTable: true, database: true },
     localContainers: 1,
     localEventsPerContainer: 4,

@@ -37,7 +37,12 @@ import {
 import { createLambdaHandler, type LambdaHandler } from "./lambda.ts";
 import { observed } from "./observed-stream.ts";
 import { presentedKey } from "./presented-key.ts";
+<<<<<<< HEAD
 import { type ApiDependencies, ApiResponse, type DefinedRoute, type HttpMethod, type Schema } from "./route.ts";
+=======
+import { baseOf, targetOf } from "./request.ts";
+import { type ApiDependencies, ApiResponse, type DefinedRoute, type HttpMethod } from "./route.ts";
+>>>>>>> 60d9e3a (Memento: TimeGates and TimeMaps of the archive)
 import { StreamedResponse, type StreamRequest } from "./stream-route.ts";
 
 export interface Api {
@@ -83,7 +88,9 @@ export function createApi<Dependencies extends ApiDependencies>(
 }
 
 export function openApiOf(app: OpenAPIHono<ApiEnv>): OpenApiDocument {
-  return app.getOpenAPI31Document({ openapi: "3.1.0", info: { title: "Strandline", version: "1" } });
+  const document = app.getOpenAPI31Document({ openapi: "3.1.0", info: { title: "Strandline", version: "1" } });
+  const paths = Object.entries(document.paths ?? {}).map(([path, item]) => [path.replace(ROUTED_REST, "{$1+}"), item]);
+  return { ...document, paths: Object.fromEntries(paths) };
 }
 
 /** The routes with all that goes before and after them, however events come in. */
@@ -139,6 +146,10 @@ export function buildApp<Dependencies extends ApiDependencies>(
   return app;
 }
 
+/** A parameter that takes the rest of a path: as routes and OpenAPI have it here, and as the router has it. */
+const REST = /\{(\w+)\+\}$/;
+const ROUTED_REST = /\{(\w+)\{\.\+\}\}$/;
+
 function addRoute<Dependencies extends ApiDependencies>(
   app: OpenAPIHono<ApiEnv>,
   { spec, run }: DefinedRoute<Dependencies>,
@@ -149,7 +160,7 @@ function addRoute<Dependencies extends ApiDependencies>(
   const bodyless = mayHaveNoBody(spec);
   const config = createRoute({
     method: spec.method.toLowerCase() as Lowercase<HttpMethod>,
-    path: spec.path,
+    path: spec.path.replace(REST, "{$1{.+}}"),
     summary: spec.summary,
     ...(scope === "public" ? {} : { security: [{ api_key: [] }, ...(open ? [{}] : [])] }),
     middleware: async (c: Context<ApiEnv>, next: () => Promise<void>) => {
@@ -195,6 +206,7 @@ function addRoute<Dependencies extends ApiDependencies>(
       requestId: c.get("requestId"),
       log: c.get("log"),
       header: (name) => c.req.header(name),
+      address: { base: baseOf(c.req.raw, c.env?.event), target: targetOf(c.req.url) },
       signal,
       remainingMs,
     };

@@ -35,6 +35,7 @@ export type Output<S> = S extends z.ZodType ? z.output<S> : undefined;
 
 export interface RouteSpec<Who, Params, Query, Body, ApiResponse> {
   method: HttpMethod;
+  /** A last parameter as `{name+}` takes the rest of the path. */
   path: `/${string}`;
   /** Of the key that is required; `public`: none is. */
   scope: Who;
@@ -47,7 +48,7 @@ export interface RouteSpec<Who, Params, Query, Body, ApiResponse> {
   body?: Body;
   response: ApiResponse;
   /** Of the response where all goes well; 200 where not given. */
-  status?: 200 | 201 | 202 | 204;
+  status?: 200 | 201 | 202 | 204 | 302;
   /** Of an `ApiResponse` with 202, where the route has one beside its own. */
   accepted?: z.ZodType;
   /** What else an `ApiResponse` or a stream may be, and what that says: with the route's own body where it has one. */
@@ -78,7 +79,7 @@ export function headOf<Dependencies>({ spec, run }: DefinedRoute<Dependencies>):
 
 /** A response with another status than the route's own, e.g. 503 of a readiness check. */
 export class ApiResponse<Body> {
-  readonly status: 200 | 202 | 204 | 304 | 500 | 503;
+  readonly status: 200 | 202 | 204 | 302 | 304 | 500 | 503;
   readonly body: Body;
   readonly headers: Readonly<Record<string, string>>;
 

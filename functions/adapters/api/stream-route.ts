@@ -19,6 +19,8 @@ import type { ApiRequest, ApiResponse, DefinedRoute, Output, RouteSpec, Schema }
 export interface StreamRequest<Params, Query, Body, Who> extends ApiRequest<Params, Query, Body, Who> {
   /** A request header, by its name in any case. */
   header(name: string): string | undefined;
+  /** Where the API was reached, without a slash at its end, and the path and query that were asked for there. */
+  address: { base: string; target: string };
   /** Aborts once the client has left. The chunks' `return()` is called too, but only when their next one is there. */
   signal: AbortSignal;
   /** Milliseconds until the function is stopped, and the stream with it. */

@@ -1,0 +1,105 @@
+/** The mementos of a URL: its captures, as HTTP clients ask for those of a time (RFC 7089). */
+import { normalizeUrl, urlHash } from "../../crawl/urls/normalize-url.ts";
+import { urlKey } from "../../crawl/urls/surt.ts";
+import type { Sql } from "../../platform/database/database.ts";
+
+export interface Memento {
+  id: number;
+  /** The URL that answered. */
+  url: string;
+  time: Date;
+}
+
+/** Which captures count as those of a URL. */
+export interface MementoSet {
+  /** As it was asked for, normalised. */
+  original: string;
+  where: ReturnType<Sql>;
+}
+
+/**
+ * Those of the very URL, by http or https; where there are none, those that only its key takes for the same (another
+ * order of parameters, case, session ids); where there are none either, those of what it redirected to.
+ * @param url absolute
+ * @returns undefined where there is no capture at all
+ */
+export async function findMementos(sql: Sql, url: string): Promise<MementoSet | undefined> {
+  const parsed = new URL(url);
+  parsed.hash = "";
+  const original = parsed.href;
+  const same = ["http:", "https:"].map((scheme) => original.replace(/^https?:/, scheme));
+  const ofKey: ReturnType<Sql> = sql`url_key = ${urlKey(original)} and warc_key is not null and reused_from is null`;
+  const hash = Buffer.from(urlHash(normalizeUrl(original)), "hex");
+  const wheres: ReturnType<Sql>[] = [
+    sql`${ofKey} and final_url = any(${same})`,
+    ofKey,
+    sql`url_hash = ${hash} and warc_key is not null and reused_from is null`,
+  ];
+  for (const where of wheres) {
+    const [found] = await sql`select from captures where ${where} limit 1`;
+    if (found !== undefined) return { original, where };
+  }
+  return undefined;
+}
+
+async function one(sql: Sql, where: ReturnType<Sql>, order: "asc" | "desc"): Promise<Memento | undefined> {
+  const direction = order === "asc" ? sql`fetched_at, id` : sql`fetched_at desc, id desc`;
+  const [found] = await sql<Memento[]>`
+    select id, final_url as url, fetched_at as time from captures where ${where} order by ${direction} limit 1`;
+  return found;
+}
+
+export interface Neighbours {
+  memento: Memento;
+  first: Memento;
+  last: Memento;
+  previous: Memento | undefined;
+  next: Memento | undefined;
+}
+
+/** The memento nearest to a time, the earlier of two; the newest where no time is given; and those around it. */
+export async function nearestMemento(sql: Sql, { where }: MementoSet, at: Date | null): Promise<Neighbours> {
+  const first = (await one(sql, where, "asc")) as Memento;
+  const last = (await one(sql, where, "desc")) as Memento;
+  const memento = at === null ? last : await nearest(sql, where, at, last);
+  // a memento is named by its second: others of the same one are not its neighbours
+  const second = new Date(Math.floor(memento.time.getTime() / 1000) * 1000);
+  const after = new Date(second.getTime() + 1000);
+  return {
+    memento,
+    first,
+    last,
+    previous: await one(sql, sql`${where} and fetched_at < ${second}`, "desc"),
+    next: await one(sql, sql`${where} and fetched_at >= ${after}`, "asc"),
+  };
+}
+
+async function nearest(sql: Sql, where: ReturnType<Sql>, at: Date, last: Memento): Promise<Memento> {
+  const [before, behind] = await Promise.all([
+    one(sql, sql`${where} and fetched_at <= ${at}`, "desc"),
+    one(sql, sql`${where} and fetched_at > ${at}`, "asc"),
+  ]);
+  if (before === undefined || behind === undefined) return before ?? behind ?? last;
+  return at.getTime() - before.time.getTime() <= behind.time.getTime() - at.getTime() ? before : behind;
+}
+
+const PAGE = 1_000;
+
+/** Oldest first, one for each second. */
+export async function* listMementos(sql: Sql, { where }: MementoSet, signal: AbortSignal): AsyncGenerator<Memento> {
+  let after: Memento | undefined;
+  let second = Number.NaN;
+  for (;;) {
+    signal.throwIfAborted();
+    const beyond = after === undefined ? sql`` : sql`and (fetched_at, id) > (${after.time}, ${after.id}::bigint)`;
+    const rows: Memento[] = await sql<Memento[]>`
+      select id, final_url as url, fetched_at as time from captures where ${where} ${beyond} order by fetched_at, id limit ${PAGE}`;
+    for (const memento of rows) {
+      after = memento;
+      const its = Math.floor(memento.time.getTime() / 1000);
+      if (its !== second) yield memento;
+      second = its;
+    }
+    if (rows.length < PAGE) return;
+  }
+}
