@@ -38,7 +38,7 @@ import { createLambdaHandler, type LambdaHandler } from "./lambda.ts";
 import { observed } from "./observed-stream.ts";
 import { presentedKey } from "./presented-key.ts";
 import { baseOf, targetOf } from "./request.ts";
-import { type ApiDependencies, type ApiDependencies, ApiResponse, ApiResponse, type DefinedRoute, type DefinedRoute, type HttpMethod, type HttpMethod, type Schema } from "./route.ts";
+import { type ApiDependencies, ApiResponse, type DefinedRoute, type HttpMethod, type Schema } from "./route.ts";
 import { StreamedResponse, type StreamRequest } from "./stream-route.ts";
 
 export interface Api {
