@@ -13,9 +13,10 @@ const lineSchema = z.string();
 const rowsSchema = z.array(z.array(z.string()));
 const recordSchema = z.record(z.string(), z.string());
 
+/** Lines are of ASCII. */
 const CONTENT_TYPES = {
-  text: "text/plain; charset=utf-8",
-  cdxj: "text/x-cdxj; charset=utf-8",
+  text: "text/plain",
+  cdxj: "text/x-cdxj",
   json: "application/json",
   ndjson: "application/x-ndjson",
 } as const;

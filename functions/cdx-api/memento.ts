@@ -42,6 +42,7 @@ async function requested({ sql }: CdxApi, { address }: Requested, prefix: string
 /** A URL as it stands in a path: as it is, percent-encoded as a whole, without a scheme, or with one slash too few. */
 function urlBehind(rest: string): string | undefined {
   const plain = /^https?%3a/i.test(rest) ? decoded(rest) : rest;
+  if (/^(?!https?:)[a-z][a-z0-9+.-]*:\/\//i.test(plain)) return undefined;
   const whole = /^https?:/i.test(plain) ? plain.replace(/^(https?):\/*/i, "$1://") : `http://${plain}`;
   const url = URL.parse(whole);
   return url !== null && /^https?:$/.test(url.protocol) && whole.length <= 8_192 ? url.href : undefined;
@@ -76,6 +77,7 @@ export const timeGate = defineStreamRoute(
     params,
     query,
     status: 302,
+    headers: { location: "The address of the capture", link: "What is around it (RFC 7089)" },
     response: z.object({ uri: z.string(), datetime: z.iso.datetime() }),
   },
   async (request, dependencies: CdxApi) => {

@@ -63,9 +63,9 @@ export const timestampOf = (time: Date): string => time.toISOString().replaceAll
 
 const NONE = "-";
 
-/** The value of a field, as it stands in a line: without blanks. */
+/** The value of a field, as it stands in a line: ASCII without blanks. */
 export function fieldText(capture: IndexedCapture, field: CdxField): string {
-  return fieldValue(capture, field).replaceAll(/\s/g, (blank) => encodeURIComponent(blank)) || NONE;
+  return fieldValue(capture, field).replaceAll(/[^!-~]+/g, (text) => encodeURIComponent(text)) || NONE;
 }
 
 function fieldValue(capture: IndexedCapture, field: CdxField): string {

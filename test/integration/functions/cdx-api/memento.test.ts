@@ -61,7 +61,9 @@ describe("the TimeGate", () => {
     [undefined, "20240101000000"],
     ["Thu, 01 Jan 1970 00:00:00 GMT", "20200101000000"],
     ["Fri, 01 Jan 2100 00:00:00 GMT", "20240101000000"],
-    ["Sat, 01 Jan 2022 00:00:00 GMT", "20200101000000"],
+    // as far from the one as from the other, and a second later
+    ["Fri, 31 Dec 2021 12:00:00 GMT", "20200101000000"],
+    ["Fri, 31 Dec 2021 12:00:01 GMT", "20240101000000"],
     ["Sun, 02 Jan 2022 00:00:01 GMT", "20240101000000"],
   ])("for %s it is that of %s", async (datetime, digits) => {
     await stored(PAGE, "2020-01-01T00:00:00", "2024-01-01T00:00:00");
