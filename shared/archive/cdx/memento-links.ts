@@ -63,12 +63,6 @@ export function mementoLinks(
   ].join(", ");
 }
 
-/** The headers of a memento. */
-export const mementoHeaders = (addresses: MementoAddresses, original: string, around: Neighbours) => ({
-  "memento-datetime": around.memento.time.toUTCString(),
-  link: mementoLinks(addresses, original, around),
-});
-
 interface TimeMap {
   addresses: MementoAddresses;
   original: string;
