@@ -13,6 +13,7 @@ import { ApiError } from "../../shared/platform/errors.ts";
 import { ApiResponse } from "../adapters/api/route.ts";
 import { defineStreamRoute, StreamedResponse, type StreamRequest } from "../adapters/api/stream-route.ts";
 import { type CdxApi, cdxApi } from "./dependencies.ts";
+import { baseOf, REST, targetsOf } from "./rest-of-path.ts";
 import { requireWholeIndex } from "./whole-index.ts";
 
 const open = (): boolean => cdxApi().config.archivePublic;
@@ -21,22 +22,21 @@ const params = z.strictObject({ url: z.string() });
 const query = z.looseObject({});
 const VARY = { vary: "accept-datetime" };
 
-type Requested = Pick<StreamRequest<unknown, unknown, unknown, unknown>, "address">;
+type Requested = Pick<StreamRequest<unknown, unknown, unknown, unknown>, "event">;
 
 /** @throws ApiError 400, 404 */
-async function requested({ sql }: CdxApi, { address }: Requested, prefix: string): Promise<MementoSet> {
-  const url = urlBehind(address.target.slice(prefix.length));
-  if (url === undefined) {
-    throw new ApiError(400, `The path names no http or https URL behind ${prefix}`, {
-      code: "URL_INVALID",
-      headers: VARY,
-    });
+async function requested({ sql }: CdxApi, { event }: Requested, prefix: string): Promise<MementoSet> {
+  const urls = targetsOf(event).flatMap((target) => urlBehind(target.slice(prefix.length)) ?? []);
+  const [asked] = urls;
+  if (asked === undefined) {
+    const message = `The path names no http or https URL behind ${prefix}`;
+    throw new ApiError(400, message, { code: "URL_INVALID", headers: VARY });
   }
-  const found = await findMementos(sql, url);
-  if (found === undefined) {
-    throw new ApiError(404, `There is no capture of ${url}`, { code: "NOT_FOUND", headers: VARY });
+  for (const url of urls) {
+    const found = await findMementos(sql, url);
+    if (found !== undefined) return found;
   }
-  return found;
+  throw new ApiError(404, `There is no capture of ${asked}`, { code: "NOT_FOUND", headers: VARY });
 }
 
 /** A URL as it stands in a path: as it is, percent-encoded as a whole, without a scheme, or with one slash too few. */
@@ -57,7 +57,8 @@ function decoded(text: string): string {
 }
 
 /** Mementos are replayed on an origin of their own; where there is none, they are given as the server sent them. */
-function addressesOf({ config: { archiveReplayUrl } }: CdxApi, { address: { base } }: Requested): MementoAddresses {
+function addressesOf({ config: { archiveReplayUrl } }: CdxApi, { event }: Requested): MementoAddresses {
+  const base = baseOf(event);
   return {
     api: base,
     mementoOf: ({ id, url, time }) =>
@@ -70,7 +71,7 @@ const GATE = "/timegate/";
 export const timeGate = defineStreamRoute(
   {
     method: "GET",
-    path: `${GATE}{url+}`,
+    path: `${GATE}${REST}`,
     scope: "read",
     open,
     summary: "Leads to the capture of a URL that is nearest to `Accept-Datetime`; without that, to the newest",
@@ -108,7 +109,7 @@ export const timeMaps = (["link", "json"] as const).map((format) => {
   return defineStreamRoute(
     {
       method: "GET",
-      path: `${prefix}{url+}`,
+      path: `${prefix}${REST}`,
       scope: "read",
       open,
       summary: "All captures of a URL, oldest first",

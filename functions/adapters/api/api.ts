@@ -37,7 +37,6 @@ import {
 import { createLambdaHandler, type LambdaHandler } from "./lambda.ts";
 import { observed } from "./observed-stream.ts";
 import { presentedKey } from "./presented-key.ts";
-import { baseOf, targetOf } from "./request.ts";
 import { type ApiDependencies, ApiResponse, type DefinedRoute, type HttpMethod, type Schema } from "./route.ts";
 import { StreamedResponse, type StreamRequest } from "./stream-route.ts";
 
@@ -84,9 +83,7 @@ export function createApi<Dependencies extends ApiDependencies>(
 }
 
 export function openApiOf(app: OpenAPIHono<ApiEnv>): OpenApiDocument {
-  const document = app.getOpenAPI31Document({ openapi: "3.1.0", info: { title: "Strandline", version: "1" } });
-  const paths = Object.entries(document.paths ?? {}).map(([path, item]) => [path.replace(ROUTED_REST, "{$1+}"), item]);
-  return { ...document, paths: Object.fromEntries(paths) };
+  return app.getOpenAPI31Document({ openapi: "3.1.0", info: { title: "Strandline", version: "1" } });
 }
 
 /** The routes with all that goes before and after them, however events come in. */
@@ -142,10 +139,6 @@ export function buildApp<Dependencies extends ApiDependencies>(
   return app;
 }
 
-/** A parameter that takes the rest of a path: as routes and OpenAPI have it here, and as the router has it. */
-const REST = /\{(\w+)\+\}$/;
-const ROUTED_REST = /\{(\w+)\{\.\+\}\}$/;
-
 function addRoute<Dependencies extends ApiDependencies>(
   app: OpenAPIHono<ApiEnv>,
   { spec, run }: DefinedRoute<Dependencies>,
@@ -156,7 +149,7 @@ function addRoute<Dependencies extends ApiDependencies>(
   const bodyless = mayHaveNoBody(spec);
   const config = createRoute({
     method: spec.method.toLowerCase() as Lowercase<HttpMethod>,
-    path: spec.path.replace(REST, "{$1{.+}}"),
+    path: spec.path,
     summary: spec.summary,
     ...(scope === "public" ? {} : { security: [{ api_key: [] }, ...(open ? [{}] : [])] }),
     middleware: async (c: Context<ApiEnv>, next: () => Promise<void>) => {
@@ -202,7 +195,7 @@ function addRoute<Dependencies extends ApiDependencies>(
       requestId: c.get("requestId"),
       log: c.get("log"),
       header: (name) => c.req.header(name),
-      address: { base: baseOf(c.req.raw, c.env?.event), target: targetOf(c.req.url) },
+      event: c.env?.event,
       signal,
       remainingMs,
     };

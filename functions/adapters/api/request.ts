@@ -30,16 +30,5 @@ export function requestOf(event: APIGatewayProxyEvent): Request | undefined {
   }
 }
 
-/** The address under which clients reach the API, with the stage that API Gateway puts before paths. */
-export function baseOf({ headers }: Request, event: APIGatewayProxyEvent | undefined): string {
-  const scheme = headers.get("x-forwarded-proto") === "https" ? "https" : "http";
-  const { path = "" } = event?.requestContext ?? {};
-  const stage = event !== undefined && path.endsWith(event.path) ? path.slice(0, path.length - event.path.length) : "";
-  return `${scheme}://${headers.get("host") ?? "localhost"}${stage}`;
-}
-
-/** Path and query of a URL, as they are. */
-export const targetOf = (url: string): string => url.slice(url.indexOf("/", url.indexOf("://") + 3));
-
 /** Headers hold Latin-1 at the most; the rest is percent-encoded. */
 const asciiOf = (value: string): string => (/^[\x20-\x7e\t]*$/.test(value) ? value : encodeURIComponent(value));

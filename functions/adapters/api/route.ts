@@ -35,7 +35,6 @@ export type Output<S> = S extends z.ZodType ? z.output<S> : undefined;
 
 export interface RouteSpec<Who, Params, Query, Body, ApiResponse> {
   method: HttpMethod;
-  /** A last parameter as `{name+}` takes the rest of the path. */
   path: `/${string}`;
   /** Of the key that is required; `public`: none is. */
   scope: Who;

@@ -11,6 +11,7 @@
  *     new StreamedResponse({ contentType: "application/x-ndjson", chunks: logLines(sql, params.thing_id, signal) }),
  * );
  */
+import type { APIGatewayProxyEvent } from "aws-lambda";
 import type { z } from "zod";
 import type { AccessScope } from "../../../shared/access/api-keys.ts";
 import type { Caller } from "../../../shared/access/authorize.ts";
@@ -19,8 +20,8 @@ import type { ApiRequest, ApiResponse, DefinedRoute, Output, RouteSpec, Schema }
 export interface StreamRequest<Params, Query, Body, Who> extends ApiRequest<Params, Query, Body, Who> {
   /** A request header, by its name in any case. */
   header(name: string): string | undefined;
-  /** Where the API was reached, without a slash at its end, and the path and query that were asked for there. */
-  address: { base: string; target: string };
+  /** As it came in. */
+  event: APIGatewayProxyEvent | undefined;
   /** Aborts once the client has left. The chunks' `return()` is called too, but only when their next one is there. */
   signal: AbortSignal;
   /** Milliseconds until the function is stopped, and the stream with it. */

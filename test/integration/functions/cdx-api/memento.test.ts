@@ -108,6 +108,8 @@ describe("whose captures they are", () => {
       "https://example.org/s?sid=0123456789abcdef0123456789abcdef",
       "https://example.org/s?sid=fedcba9876543210fedcba9876543210",
     ],
+    ["blanks as plus", "https://example.org/q?x=a+b&flag", "https://example.org/q?x=a+b&flag"],
+    ["a URL in the query", "https://example.org/to?u=http://a.test/b?c", "https://example.org/to?u=http://a.test/b?c"],
     ["without a scheme", "example.org/Page?b=2&a=1", PAGE],
     ["one slash of the scheme lost", "https:/example.org/Page?b=2&a=1", PAGE],
     ["percent-encoded as a whole", encodeURIComponent(PAGE), PAGE],
@@ -116,6 +118,8 @@ describe("whose captures they are", () => {
     await stored("https://example.org/Page?a=1&b=2", "2020-01-01T00:00:00");
     await stored("https://example.org/page?b=2&a=1", "2021-01-01T00:00:00");
     await stored("https://example.org/s?sid=fedcba9876543210fedcba9876543210", "2022-01-01T00:00:00");
+    await stored("https://example.org/q?x=a+b&flag", "2022-01-01T00:00:00");
+    await stored("https://example.org/to?u=http://a.test/b?c", "2022-01-01T00:00:00");
     const { headers } = await gate(asked);
     expect(headers["location"]?.slice(REPLAY.length + 16)).toBe(found);
   });
