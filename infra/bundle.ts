@@ -94,7 +94,8 @@ function packagesIn({ inputs }: Metafile["outputs"][string]): Bundle["packages"]
 /**
  * Leaves out what packages pull in though nobody here uses it: zod names its messages in fifty languages through one
  * object (250 KB; English comes by another way), compiles schemas to code and makes them of JSON Schema (45 KB);
- * css-select has a default adapter beside ours (12 KB); and undici's entry holds fetch, WebSocket, mocks and caches
+ * css-select has a default adapter beside ours (12 KB); zod-to-openapi writes documents of routes (20 KB), which only
+ * `checks/openapi.ts` asks for; and undici's entry holds fetch, WebSocket, mocks and caches
  * beside its dispatchers (400 KB, a third of the time that fetch takes to start). What is missing then stops the build
  * by name, or is undefined. The AWS SDK asks these sources of credentials (130 KB) only after the environment, where
  * Lambda puts them.
@@ -111,6 +112,10 @@ const leanPackages: Plugin = {
     onResolve({ filter: /^domutils$/ }, ({ importer, path }) =>
       /[\\/]css-select[\\/]/.test(importer) ? { path, namespace: "empty" } : undefined,
     );
+    onResolve({ filter: /^@asteasolutions\/zod-to-openapi$/ }, ({ importer, path }) =>
+      /[\\/]@hono[\\/]/.test(importer) ? { path, namespace: "openapi" } : undefined,
+    );
+    onLoad({ filter: /.*/, namespace: "openapi" }, () => ({ contents: OPENAPI_NOTES, resolveDir: REPOSITORY }));
     for (const [file, names] of Object.entries(UNUSED_OF_ZOD)) {
       const contents = `export const ${names.map((name) => `${name} = undefined`).join(", ")};`;
       onLoad({ filter: new RegExp(`[\\\\/]zod[\\\\/]v4[\\\\/]\\w+[\\\\/]${file}\\.js$`) }, () => ({ contents }));
@@ -126,6 +131,12 @@ const UNUSED_OF_ZOD = {
   "from-json-schema": ["fromJSONSchema"],
   compile: ["compile", "compileFn", "withParser", "INVALID", "ZodCompileAsyncError", "ZodCompileUnsupportedError"],
 };
+
+/** Notes what is said of schemas and routes, and writes no document. */
+const OPENAPI_NOTES = `
+  export { OpenAPIRegistry, extendZodWithOpenApi, getOpenApiMetadata } from "@asteasolutions/zod-to-openapi";
+  export const OpenApiGeneratorV3 = undefined, OpenApiGeneratorV31 = undefined;
+`;
 
 const UNDICI_DISPATCHERS = `
   export { default as Agent } from "undici/lib/dispatcher/agent.js";
