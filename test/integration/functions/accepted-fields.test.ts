@@ -9,11 +9,13 @@ import { OPENAPI_FILE } from "../../../checks/openapi.ts";
 import { api as crawlApi } from "../../../functions/crawl-api/handler.ts";
 import { api as discoverApi } from "../../../functions/discover-api/handler.ts";
 import { api as extractApi } from "../../../functions/extract-api/handler.ts";
+import { api as harvestApi } from "../../../functions/harvest-api/handler.ts";
 import { api as scrapeApi } from "../../../functions/scrape-api/handler.ts";
 import { api as spiderApi } from "../../../functions/spider-api/handler.ts";
 import { cachedTaskSchema, ingestFromCache } from "../../../shared/crawl/ingest/ingest-cached.ts";
 import { crawlConfigSchema } from "../../../shared/crawl/settings/crawl-config.ts";
-import { uuidv7 } from "../../../shared/platform/ids.ts";
+import { insertRun } from "../../../shared/harvest/store.ts";
+import { sha256, uuidv7 } from "../../../shared/platform/ids.ts";
 import { callApi, type TestAnswer } from "../../services/api.ts";
 import { type ExtractSetup, extractSetup } from "./extract-api/extract-setup.ts";
 
@@ -28,7 +30,10 @@ const given = (value: unknown, beside: Fields = {}): Given => ({ value, beside }
 
 interface Door {
   api: Parameters<typeof callApi>[0];
+  /** As the OpenAPI document has it. */
   path: string;
+  /** As it is asked for, where that differs. */
+  at?: string;
   /** A request without any field that may be left out. */
   least: Fields;
   fields: Record<string, Given>;
@@ -43,6 +48,8 @@ const URL_A = "http://a.example/";
 const CONFIG_ID = uuidv7();
 const COLLECTION_ID = uuidv7();
 const PROXY_ID = uuidv7();
+/** The first one of its database. */
+const RUN_ID = 1;
 
 const ofJobs = {
   config_id: given(CONFIG_ID),
@@ -169,6 +176,13 @@ const DOORS: Record<string, Door> = {
       config: ofJobs.config,
     },
   },
+  "search-runs/crawl": {
+    api: harvestApi,
+    path: "/search-runs/{run_id}/crawl",
+    at: `/search-runs/${RUN_ID}/crawl`,
+    least: {},
+    fields: { min_confidence: given(2), limit: given(1), ...ofJobs },
+  },
   discover: {
     api: discoverApi,
     path: "/api/v1/discover",
@@ -219,6 +233,12 @@ beforeAll(async () => {
   await setup.sql`insert into crawl_configs (id, name, settings) values (${CONFIG_ID}, 'c', ${JSON.stringify(settings)}::text::jsonb)`;
   await setup.sql`insert into proxy_configs (id, name, servers) values (${PROXY_ID}, 'p', '[]')`;
   await setup.sql`insert into collections (id, name) values (${COLLECTION_ID}, 'c')`;
+  const processed = [URL_A, "http://b.example/", "http://c.example/"].map((url, at) => {
+    const providers = at === 0 ? ["serper", "brave"] : ["serper"];
+    return { url, providers, confidence: providers.length, dedupeHash: sha256(url).toString("hex") };
+  });
+  const run = { query: "a", rewrittenTemplate: "a", config: {}, providersUsed: ["serper"], apiKeyId: null, raw: [] };
+  expect(await insertRun(setup.sql, { ...run, processed })).toBe(RUN_ID);
 });
 afterAll(() => setup.close());
 
@@ -240,7 +260,7 @@ function observePlain(door: Door, body: Fields, query: Record<string, string> = 
 
 /** The answer, and the job that it has made. */
 async function observe(door: Door, body: Fields, query: Record<string, string> = {}) {
-  const path = `${door.path}?${new URLSearchParams({ ...door.leastQuery, ...query })}`;
+  const path = `${door.at ?? door.path}?${new URLSearchParams({ ...door.leastQuery, ...query })}`;
   const before = await lastJobs();
   const answer: TestAnswer = await whileAnswered(() => callApi(door.api, { path, json: body, key: setup.key }));
   const made = (await lastJobs()).filter(({ id }) => !before.some((each) => each["id"] === id));

@@ -205,6 +205,26 @@ it("the own index is waited for no longer than the deadline", async () => {
   expect(slept).toEqual([200]);
 });
 
+it("the language and the number of results that the caller wants are those that the providers are asked for", async () => {
+  const { sql } = await testDatabase();
+  const asked: unknown[] = [];
+  const remote: HarvestDependencies["remote"] = {
+    ask: async (_queue, request) => {
+      if ((request as { kind: string }).kind === "rewrite") {
+        return { text: '{"keywords":["a"],"filters":{"lang":"fr","max_results":20}}' };
+      }
+      asked.push(request);
+      return { runs: [found("serper", "https://a.example/")] };
+    },
+  };
+  await harvest(dependencies(sql, { remote }), ask());
+  await harvest(dependencies(sql, { remote }), { ...ask(), options: { lang: "de", maxResults: 3 } });
+  expect(asked).toMatchObject([
+    { query: { filters: { lang: "fr" } }, want: 20 },
+    { query: { filters: { lang: "de" } }, want: 3 },
+  ]);
+});
+
 it("a model that gives no sign is told of with the time that it had", async () => {
   const { sql } = await testDatabase();
   const run = harvest(dependencies(sql, { remote: { ask: () => Promise.reject(TIMEOUT) } }), ask());
