@@ -12,7 +12,9 @@ const integration: TestProjectInlineConfiguration["test"] = {
  * Tests of containers, which keep the environment or the browser that they began with: each file has its own process.
  */
 const CONTAINERS = [
-  ...["access", "cli", "functions", "local", "render"].map((room) => `test/integration/${room}/**/*.test.ts`),
+  ...["access", "archive/replay", "cli", "functions", "local", "render"].map(
+    (room) => `test/integration/${room}/**/*.test.ts`,
+  ),
   "test/integration/crawl/recovery/dead-letters.test.ts",
 ];
 

@@ -79,11 +79,13 @@ test("the renderer gets the document that was archived, the job's headers, cooki
   const cookies = [{ host: "127.0.0.1", name: "s", value: "1" }];
   const browser = { mobile: true, viewport: { width: 500, height: 900 }, actions, cookies };
   const config = { render: "always", page_timeout_ms: 7000, wait_for: "#done", headers: { "x-key": "k" }, ...browser };
-  await harness.fetch.deliver(fetchTask({ urls: [`${origin}/shell`], config }));
-  for (const task of await harness.tasks()) await harness.render(task);
+  const task = fetchTask({ urls: [`${origin}/shell`], config });
+  await harness.fetch.deliver(task);
+  for (const each of await harness.tasks()) await harness.render(each);
   expect(seen).toEqual([
     expect.objectContaining({ url: `${origin}/shell`, status: 200, mimeType: "text/html", text: SHELL }),
     {
+      jobId: task.jobId,
       waitFor: "#done",
       timeoutMs: 7000,
       headers: { "x-key": "k" },
