@@ -19,12 +19,14 @@ interface ErrorBody {
 export class ApiFailure extends CliError {
   /** As it came; empty where that was no JSON. */
   readonly body: ErrorBody;
+  readonly status: number;
 
   constructor(status: number, answer: ErrorBody) {
     const body = withCode(answer);
     const access = body.code === "AUTH_REQUIRED" || body.code === "FORBIDDEN";
     super(describe(status, body), access ? EXIT.access : status === 400 ? EXIT.usage : EXIT.failed, hintFor(body));
     this.body = answer;
+    this.status = status;
   }
 }
 

@@ -5,6 +5,10 @@
 import { setTimeout as delay } from "node:timers/promises";
 
 const POLL_MS = 500;
+/** For so long the API may say that it cannot answer at the moment: a database is restarted, and its job goes on. */
+const PATIENCE_MS = 60_000;
+
+const isBusy = (error: unknown): boolean => error instanceof Error && "status" in error && error.status === 503;
 
 /**
  * Yields what `read` gives, again and again, and last the one that has ended.
@@ -13,18 +17,24 @@ const POLL_MS = 500;
  * for await (const job of watchJob(() => readJob(api, jobId), hasEnded)) show(job.counts);
  *
  * @param pollMs between one read and the next
+ * @param patienceMs how long an error with the `status` 503 may come again and again
  * @throws what `read` throws
  */
 export async function* watchJob<Job>(
   read: () => Promise<Job>,
   hasEnded: (job: Job) => boolean,
   pollMs: number = POLL_MS,
+  patienceMs: number = PATIENCE_MS,
 ): AsyncGenerator<Job, void, undefined> {
-  for (;;) {
-    const job = await read();
-    yield job;
-    if (hasEnded(job)) return;
-    await delay(pollMs);
+  for (let answered = Date.now(); ; await delay(pollMs)) {
+    try {
+      const job = await read();
+      answered = Date.now();
+      yield job;
+      if (hasEnded(job)) return;
+    } catch (error) {
+      if (!isBusy(error) || Date.now() - answered > patienceMs) throw error;
+    }
   }
 }
 

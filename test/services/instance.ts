@@ -97,7 +97,9 @@ export async function connectInstance(home: string): Promise<RunningInstance> {
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     const text = await response.text();
-    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
+    if (!response.ok) {
+      throw Object.assign(new Error(`${method} ${path}: ${response.status} ${text}`), { status: response.status });
+    }
     return (text === "" ? undefined : JSON.parse(text)) as T;
   };
 
