@@ -195,7 +195,9 @@ const DONE_ONCE: Record<QueueName, () => Promise<void>> = {
   async harvest() {
     const { status, body } = await harvest.run();
     expect({ status, total: body.meta?.counts }).toEqual({ status: 201, total: { serper: 2, google: 2, brave: 2 } });
-    expect([harvest.llm.asked.length, harvest.asked()]).toEqual([1, 3]);
+    // whatever else may come to a port that another process had before
+    const rewritten = harvest.llm.asked.filter(({ url }) => url.pathname === "/v1/chat/completions");
+    expect([rewritten.map(({ body }) => body), harvest.asked()]).toEqual([[expect.anything()], 3]);
     const [row] = await harvest.sql`select count(*)::int as runs from search_runs`;
     expect(row).toEqual({ runs: 1 });
   },
