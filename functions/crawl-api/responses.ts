@@ -6,6 +6,7 @@ import { crawlConfigSchema } from "../../shared/crawl/settings/crawl-config.ts";
 import { PRIORITIES, STRATEGIES } from "../../shared/crawl/settings/job-settings.ts";
 import { hostWaitSchema } from "../../shared/crawl/tasks/task-note.ts";
 import { scopeSchema } from "../../shared/crawl/urls/scope.ts";
+import { jobCountsSchema } from "../adapters/crawling/job-counts.ts";
 import { JOB_STATUSES } from "./requests.ts";
 
 /** The reference's JobResponse. */
@@ -47,17 +48,7 @@ export const jobSchema = z.object({
   cancel_requested: z.boolean(),
   /** Hosts that it has to wait for, and until when. */
   waits: z.array(hostWaitSchema.extend({ host: z.string() })),
-  /** discovered = open + crawled + failed + skipped */
-  counts: z.object({
-    discovered: count,
-    open: count,
-    crawled: count,
-    failed: count,
-    skipped: count,
-    documents: count,
-    chunks: count,
-    unembedded_chunks: count,
-  }),
+  counts: jobCountsSchema,
   /** At most ten seeds are shown; the results have them all. */
   settings: z.object({
     seeds: z.array(z.string()),

@@ -9,13 +9,12 @@ import { type ApiContainer, createApiContainer } from "../adapters/api/container
 import { ApiResponse } from "../adapters/api/route.ts";
 import { createStreamApi } from "../adapters/api/stream-api.ts";
 import { defineStreamRoute, StreamedResponse } from "../adapters/api/stream-route.ts";
+import { jobCountsSchema } from "../adapters/crawling/job-counts.ts";
 
 const container = once((): ApiContainer => createApiContainer("progress-api"));
 
 /** Before the function is stopped, which would cut the stream inside an event. */
 const TIME_TO_END_MS = 10_000;
-
-const count = z.int().nonnegative();
 
 /** The data of an event. */
 const progressSchema: z.ZodType<JobProgress> = z.object({
@@ -24,18 +23,7 @@ const progressSchema: z.ZodType<JobProgress> = z.object({
   stop_reason: z.string().nullable(),
   error: z.string().nullable(),
   cancel_requested: z.boolean(),
-  counts: z
-    .object({
-      discovered: count,
-      open: count,
-      crawled: count,
-      failed: count,
-      skipped: count,
-      documents: count,
-      chunks: count,
-      unembedded_chunks: count,
-    })
-    .nullable(),
+  counts: jobCountsSchema.nullable(),
   waits: z.array(z.object({ host: z.string(), code: z.string(), message: z.string(), until: z.string() })),
   started_at: z.iso.datetime().nullable(),
   completed_at: z.iso.datetime().nullable(),
