@@ -64,7 +64,11 @@ const create = defineRoute(
       throw new ApiError(404, `There is no object ${body.key} in the bucket`, { code: "NOT_FOUND" });
     }
     const { id, begun } = await beginImport(dependencies, { key: body.key, ...object }, caller.keyId);
-    if (!begun) await sendImport(queues, id);
+    if (!begun) {
+      await sendImport(queues, id).catch((error: unknown) => {
+        log.warn("an import's message could not be sent: the sweep sends it", { error, import_id: id });
+      });
+    }
     log.info("a WARC import was asked for", { import_id: id, key: body.key, by: caller.keyId });
     return importJson(await existing(dependencies, id));
   },

@@ -56,7 +56,7 @@ const create = defineRoute(
     if (!isFinished(job.status)) {
       throw new ApiError(409, `The job ${jobId} has not ended: export it then`, { code: "JOB_UNFINISHED" });
     }
-    const made = await createExport(dependencies, { jobId, apiKeyId: caller.keyId });
+    const made = await createExport({ ...dependencies, log }, { jobId, apiKeyId: caller.keyId });
     log.info("an export was asked for", { export_id: made.id, job_id: jobId, by: caller.keyId });
     return exportJson(made);
   },

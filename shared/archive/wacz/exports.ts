@@ -28,11 +28,12 @@ export interface ExportsDependencies {
   sql: Sql;
   queues: QueueSender;
   flags: Pick<JobFlags, "markActive">;
+  log: Pick<Logger, "warn">;
 }
 
 /** The export is taken once this resolves, even if no message could be sent: the sweep sends it. */
 export async function createExport(
-  { sql, queues, flags }: ExportsDependencies,
+  { sql, queues, flags, log }: ExportsDependencies,
   { jobId, apiKeyId }: { jobId: string; apiKeyId: string | null },
 ): Promise<ExportView> {
   const id = uuidv7();
@@ -41,7 +42,9 @@ export async function createExport(
   await sql`
     insert into exports (id, job_id, object_key, api_key_id)
     values (${id}, ${jobId}, ${`exports/${id}/${jobId}.wacz`}, ${apiKeyId})`;
-  await queues.send(EXPORTS_QUEUE, { exportId: id } satisfies ExportTask);
+  await queues.send(EXPORTS_QUEUE, { exportId: id } satisfies ExportTask).catch((error: unknown) => {
+    log.warn("an export's message could not be sent: the sweep sends it", { error, export_id: id });
+  });
   return (await readExport(sql, id)) as ExportView;
 }
 

@@ -223,6 +223,16 @@ describe("the WACZ file of a job", () => {
     expect(Uploads).toEqual([]);
   });
 
+  it("is taken although its message cannot be sent, which the sweep makes good", async () => {
+    const { jobId } = await crawled();
+    const broken = { ...dependencies.queues, send: () => Promise.reject(new Error("the queue is away")) };
+    const { id, status } = await createExport({ ...dependencies, queues: broken }, { jobId, apiKeyId: null });
+    expect(status).toBe("pending");
+    await sql`update exports set updated_at = now() - interval '2 minutes'`;
+    expect(await resumeExports(dependencies)).toBe(1);
+    expect(await aws.receive("exports")).toEqual([{ exportId: id }]);
+  });
+
   it("is begun again where a function had no time left, given up at last, and asked for again where its message is lost", async () => {
     const { jobId } = await crawled();
     const { id } = await createExport(dependencies, { jobId, apiKeyId: null });
