@@ -39,30 +39,28 @@ export function createStacks(app: App, bundles: ReadonlyMap<string, Bundle>, lay
     settings,
     network,
   });
-  const { crawl4aiImage } = settings;
-  const rendering =
-    crawl4aiImage === undefined
-      ? undefined
-      : new RenderingStack(app, `${name}-rendering`, {
-          description: "Strandline: Crawl4AI, in a network of its own",
-          settings: { ...settings, crawl4aiImage },
-        });
-  const surroundings = { settings, bundles, layers, network, data, rendering };
+  const rendering = new RenderingStack(app, `${name}-rendering`, {
+    description: "Strandline: Crawl4AI, in a network of its own, where the deployment asks for it",
+    settings,
+  });
+  const surroundings = { settings, bundles, layers, network, data, rendering: rendering.service };
   const pipeline = new PipelineStack(app, `${name}-pipeline`, {
     description: "Strandline: queues, workers and schedules",
     surroundings,
   });
+  // whoever asked a service that goes has to let go of it first
+  if (rendering.service === undefined) rendering.addStackDependency(pipeline);
   const replay = new ReplayStack(app, `${name}-replay`, {
     description: "Strandline: the origin on which captures are replayed",
-    surroundings: { ...surroundings, queues: pipeline.queues },
+    surroundings,
   });
   const api = new ApiStack(app, `${name}-api`, {
     description: "Strandline: the HTTPS API",
-    surroundings: { ...surroundings, queues: pipeline.queues, replayUrl: replay.url },
+    surroundings: { ...surroundings, replayUrl: replay.url },
   });
   const socket = new SocketStack(app, `${name}-socket`, {
     description: "Strandline: the WebSocket API",
-    surroundings: { ...surroundings, queues: pipeline.queues },
+    surroundings,
   });
   // the account's one role for the logs of API Gateway is made there
   socket.addStackDependency(api);
@@ -70,11 +68,11 @@ export function createStacks(app: App, bundles: ReadonlyMap<string, Bundle>, lay
     description: "Strandline: alarms and a dashboard",
     settings,
     data,
-    pipeline,
-    replay,
     api,
-    socket,
   });
+  // they know each other's queues and functions by name, which gives CDK no order
+  for (const each of [replay, api, socket]) each.addStackDependency(pipeline);
+  for (const each of [pipeline, replay, socket]) observability.addStackDependency(each);
   Tags.of(app).add("application", name);
   return { network, data, pipeline, replay, api, socket, observability };
 }

@@ -1,6 +1,6 @@
-/** A queue of the topology with its dead-letter queue. */
-import { Duration } from "aws-cdk-lib";
-import { Queue, QueueEncryption } from "aws-cdk-lib/aws-sqs";
+/** A queue of the topology with its dead-letter queue, and how other stacks name them. */
+import { Duration, Stack } from "aws-cdk-lib";
+import { type IQueue, Queue, QueueEncryption } from "aws-cdk-lib/aws-sqs";
 import type { Construct } from "constructs";
 import { acknowledge } from "../acknowledge.ts";
 import { deadLetterQueue, type QueueSpec, visibilityTimeoutS } from "../topology/spec.ts";
@@ -34,4 +34,17 @@ export function createQueuePair(scope: Construct, prefix: string, spec: QueueSpe
     [name, queue],
     [dead, deadLetters],
   ];
+}
+
+/**
+ * Every queue as the stacks name it that do not make it: by what it is called, so that a queue may go while another
+ * stack still knows it. An export would hold it there, and with it the whole deployment.
+ */
+export function queuesByName(scope: Construct, prefix: string): Map<string, IQueue> {
+  const arnOf = (name: string) => Stack.of(scope).formatArn({ service: "sqs", resource: `${prefix}-${name}` });
+  return new Map(
+    TOPOLOGY.queues
+      .flatMap(({ name }) => [name, deadLetterQueue(name)])
+      .map((name) => [name, Queue.fromQueueArn(scope, `named-${name}`, arnOf(name))]),
+  );
 }

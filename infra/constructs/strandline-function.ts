@@ -2,10 +2,18 @@
 import { Duration, RemovalPolicy, SecretValue, Size, Stack } from "aws-cdk-lib";
 import { type IVpc, type SecurityGroup, SubnetType } from "aws-cdk-lib/aws-ec2";
 import { Effect, PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
-import { Architecture, Code, Function as LambdaFunction, LayerVersion, Runtime } from "aws-cdk-lib/aws-lambda";
+import {
+  Architecture,
+  Code,
+  type IFunction,
+  Function as LambdaFunction,
+  LayerVersion,
+  RecursiveLoop,
+  Runtime,
+} from "aws-cdk-lib/aws-lambda";
 import { LogGroup, RetentionDays } from "aws-cdk-lib/aws-logs";
 import type { Bucket } from "aws-cdk-lib/aws-s3";
-import type { Queue } from "aws-cdk-lib/aws-sqs";
+import type { IQueue } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
 import { EMBEDDING_MODEL_LAYER, EMBEDDING_MODEL_PATH } from "../../layers/embedding-model/embedding-model-layer.ts";
 import { acknowledge } from "../acknowledge.ts";
@@ -14,7 +22,7 @@ import type { LayerFolders } from "../layers.ts";
 import { defaultEmbedder, metricsNamespace, type Settings } from "../settings.ts";
 import type { DataStack } from "../stacks/data.ts";
 import type { NetworkStack } from "../stacks/network.ts";
-import type { RenderingStack } from "../stacks/rendering.ts";
+import type { RenderingService } from "../stacks/rendering.ts";
 import { concurrencyLimit, deadLetterQueue, type FunctionSpec } from "../topology/spec.ts";
 
 /** What every function is built from. */
@@ -25,11 +33,11 @@ export interface Surroundings {
   network: NetworkStack;
   data: DataStack;
   /** By their name in the topology, dead-letter queues included. */
-  queues: ReadonlyMap<string, Queue>;
+  queues: ReadonlyMap<string, IQueue>;
   /** The layer of functions that run a browser. */
   chromium?: LayerVersion;
   /** The Crawl4AI service, where there is one. */
-  rendering?: RenderingStack | undefined;
+  rendering?: RenderingService | undefined;
   /** Where captures are replayed; absent while that itself is built. */
   replayUrl?: string;
 }
@@ -38,6 +46,8 @@ export interface Surroundings {
  * Amazon's certificate authorities, which signed Aurora's certificate; Node.js runtimes no longer load them unasked.
  */
 const AMAZON_CERTIFICATES = "/var/runtime/ca-cert.pem";
+
+const API_CONNECT_TIMEOUT_S = 20;
 
 /** The object prefixes that functions write, and the one where uploads lie. */
 const WRITTEN_KEYS = ["captures/*", "warcs/*", "media/*", "discoveries/*", "exports/*"];
@@ -65,6 +75,8 @@ export class StrandlineFunction extends Construct {
     const placed = networkOf(spec, surroundings);
     const limit = spec.network === "private" ? concurrencyLimit(spec) : undefined;
     this.lambda = new LambdaFunction(this, "Function", {
+      // other stacks know it by this, and whoever looks for its log or calls it
+      functionName: functionName(surroundings.settings.name, spec.name),
       description: spec.about,
       runtime: Runtime.NODEJS_24_X,
       architecture: spec.browser ? Architecture.X86_64 : Architecture.ARM_64,
@@ -77,6 +89,7 @@ export class StrandlineFunction extends Construct {
       environment: environmentOf(spec, surroundings),
       logGroup,
       role: this.createRole(logGroup, placed !== undefined),
+      ...(spec.cycleEnds === undefined ? {} : { recursiveLoop: RecursiveLoop.ALLOW }),
       ...(limit === undefined ? {} : { reservedConcurrentExecutions: limit }),
       ...(placed && { ...placed, vpcSubnets: { subnetType: SubnetType.PRIVATE_ISOLATED } }),
     });
@@ -158,6 +171,12 @@ export class StrandlineFunction extends Construct {
   }
 }
 
+const functionName = (prefix: string, name: string): string => `${prefix}-${name}`;
+
+/** A function as another stack knows it: by its name, see `queuesByName`. */
+export const functionNamed = (scope: Construct, prefix: string, name: string): IFunction =>
+  LambdaFunction.fromFunctionName(scope, `function-${name}`, functionName(prefix, name));
+
 /** Where it stands: the private network, that of the renderer which asks web sites for it, or none. */
 function networkOf(
   { network, grants }: FunctionSpec,
@@ -182,7 +201,7 @@ const STATE_ACTIONS = [
   "dynamodb:DeleteItem",
 ];
 
-function queueNamed(queues: ReadonlyMap<string, Queue>, name: string): Queue {
+function queueNamed(queues: ReadonlyMap<string, IQueue>, name: string): IQueue {
   const queue = queues.get(name);
   if (queue === undefined) throw new Error(`The topology names no queue ${name}`);
   return queue;
@@ -251,6 +270,8 @@ function environmentOf(
     ...(spec.grants.providerKeys ? { HARVEST__SECRET_ARN: data.providerKeys.secretArn } : {}),
     ...(spec.grants.database
       ? {
+          // API Gateway waits for 29 s, and a database that resumes may take longer: the answer then says so
+          ...(spec.routes === undefined ? {} : { DATABASE__CONNECT_TIMEOUT_S: String(API_CONNECT_TIMEOUT_S) }),
           DATABASE__POSTGRES_URL: data.databaseUrl,
           DATABASE__SECRET_ARN: data.databaseSecret.secretArn,
           NODE_EXTRA_CA_CERTS: AMAZON_CERTIFICATES,

@@ -13,12 +13,13 @@ import {
 import { LogGroup, RetentionDays } from "aws-cdk-lib/aws-logs";
 import type { Construct } from "constructs";
 import { acknowledge } from "../acknowledge.ts";
+import { queuesByName } from "../constructs/queue-pair.ts";
 import { StrandlineFunction, type Surroundings } from "../constructs/strandline-function.ts";
 import { gatewayResource } from "../topology/spec.ts";
 import { TOPOLOGY } from "../topology.ts";
 
 export interface ApiStackProps extends StackProps {
-  surroundings: Surroundings;
+  surroundings: Omit<Surroundings, "queues">;
 }
 
 const STAGE = "live";
@@ -56,8 +57,9 @@ export class ApiStack extends Stack {
   readonly functions: StrandlineFunction[];
   readonly api: RestApi;
 
-  constructor(scope: Construct, id: string, { surroundings, ...props }: ApiStackProps) {
+  constructor(scope: Construct, id: string, { surroundings: around, ...props }: ApiStackProps) {
     super(scope, id, props);
+    const surroundings: Surroundings = { ...around, queues: queuesByName(this, around.settings.name) };
     this.api = this.createApi(surroundings);
     const specs = TOPOLOGY.functions.filter(({ routes }) => routes !== undefined);
     this.functions = specs.map((spec) => new StrandlineFunction(this, spec, surroundings));
@@ -77,7 +79,8 @@ export class ApiStack extends Stack {
       // of whole answers; streamed ones are compressed by their function
       minCompressionSize: Size.kibibytes(1),
       cloudWatchRole: true,
-      cloudWatchRoleRemovalPolicy: RemovalPolicy.DESTROY,
+      // the account has one such role, which other APIs of its may write their logs with
+      cloudWatchRoleRemovalPolicy: RemovalPolicy.RETAIN,
       deployOptions: {
         stageName: STAGE,
         throttlingRateLimit: settings.apiRequestsPerSecond,

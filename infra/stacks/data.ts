@@ -34,8 +34,6 @@ export interface DataStackProps extends StackProps {
 
 export class DataStack extends Stack {
   readonly bucket: Bucket;
-  /** Those that the bucket sends events to, by their name in the topology, with their dead-letter queues. */
-  readonly queues: ReadonlyMap<string, Queue>;
   readonly stateTable: Table;
   readonly cluster: DatabaseCluster;
   /** Keys of search and model providers, by the names of their variables: filled in by whoever deploys. */
@@ -48,7 +46,7 @@ export class DataStack extends Stack {
   constructor(scope: Construct, id: string, props: DataStackProps) {
     super(scope, id, props);
     this.bucket = this.createBucket();
-    this.queues = this.notifyOfObjects(props.settings);
+    this.notifyOfObjects(props.settings);
     this.stateTable = this.createStateTable();
     this.providerKeys = this.createProviderKeys();
     this.cluster = this.createCluster(props);
@@ -96,7 +94,7 @@ export class DataStack extends Stack {
    * The queues stand in this stack, and the bucket names them in its own properties: no function of CDK's needs to be
    * allowed to change the notifications of any bucket.
    */
-  private notifyOfObjects({ name }: Settings): Map<string, Queue> {
+  private notifyOfObjects({ name }: Settings): void {
     const listening = TOPOLOGY.queues.filter(({ objects }) => objects !== undefined);
     const queues = new Map(listening.flatMap((spec) => createQueuePair(this, name, spec)));
     const bucket = this.bucket.node.defaultChild as CfnBucket;
@@ -126,7 +124,6 @@ export class DataStack extends Stack {
       }));
     });
     bucket.notificationConfiguration = { queueConfigurations };
-    return queues;
   }
 
   private createStateTable(): Table {

@@ -4,26 +4,23 @@
 import { Duration, Stack, type StackProps } from "aws-cdk-lib";
 import { Alarm, ComparisonOperator, type IMetric, TreatMissingData } from "aws-cdk-lib/aws-cloudwatch";
 import { SnsAction } from "aws-cdk-lib/aws-cloudwatch-actions";
+import { PolicyStatement, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import { Topic } from "aws-cdk-lib/aws-sns";
 import { EmailSubscription } from "aws-cdk-lib/aws-sns-subscriptions";
 import type { Construct } from "constructs";
 import { WorkDashboard } from "../constructs/dashboard.ts";
+import { queuesByName } from "../constructs/queue-pair.ts";
+import { functionNamed } from "../constructs/strandline-function.ts";
 import type { Settings } from "../settings.ts";
 import { deadLetterQueue } from "../topology/spec.ts";
 import { TOPOLOGY } from "../topology.ts";
 import type { ApiStack } from "./api.ts";
 import type { DataStack } from "./data.ts";
-import type { PipelineStack } from "./pipeline.ts";
-import type { ReplayStack } from "./replay.ts";
-import type { SocketStack } from "./socket.ts";
 
 export interface ObservabilityStackProps extends StackProps {
   settings: Settings;
   data: DataStack;
-  pipeline: PipelineStack;
-  replay: ReplayStack;
   api: ApiStack;
-  socket: SocketStack;
 }
 
 const RUNBOOK = "docs/operations.md";
@@ -45,10 +42,19 @@ export class ObservabilityStack extends Stack {
   constructor(scope: Construct, id: string, { settings, ...props }: ObservabilityStackProps) {
     super(scope, id, props);
     const topic = new Topic(this, "Alarms", { enforceSSL: true, displayName: `${settings.name} alarms` });
+    // a policy that only refuses takes the place of AWS's own, which would let the account's alarms in
+    topic.addToResourcePolicy(
+      new PolicyStatement({
+        principals: [new ServicePrincipal("cloudwatch.amazonaws.com")],
+        actions: ["sns:Publish"],
+        resources: [topic.topicArn],
+        conditions: { StringEquals: { "aws:SourceAccount": this.account } },
+      }),
+    );
     if (settings.alarmEmail !== undefined) topic.addSubscription(new EmailSubscription(settings.alarmEmail));
     const action = new SnsAction(topic);
     new WorkDashboard(this, "Work", settings);
-    for (const { name, meaning, section, metric, threshold, periods = 1 } of alarms(props)) {
+    for (const { name, meaning, section, metric, threshold, periods = 1 } of this.alarms(settings, props)) {
       const alarm = new Alarm(this, name, {
         alarmName: `${settings.name}-${name}`,
         alarmDescription: `${meaning} What to do: ${RUNBOOK}#${section}`,
@@ -62,70 +68,69 @@ export class ObservabilityStack extends Stack {
       alarm.addOkAction(action);
     }
   }
-}
 
-function alarms({ data, pipeline, replay, api, socket }: Omit<ObservabilityStackProps, "settings">): AlarmSpec[] {
-  const queue = (name: string) => {
-    const found = pipeline.queues.get(name);
-    if (found === undefined) throw new Error(`The topology names no queue ${name}`);
-    return found;
-  };
-  const ofQueues = TOPOLOGY.queues.flatMap(({ name }): AlarmSpec[] => [
-    {
-      name: `${deadLetterQueue(name)}-arrivals`,
-      meaning: `Messages of ${name} could not be handled and went to its dead-letter queue.`,
-      section: "messages-in-a-dead-letter-queue",
-      metric: queue(deadLetterQueue(name)).metricNumberOfMessagesReceived({ period: PERIOD, statistic: "Sum" }),
-      threshold: 1,
-    },
-    {
-      name: `${deadLetterQueue(name)}-depth`,
-      meaning: `Messages stay in the dead-letter queue of ${name}: their URLs are not ended yet.`,
-      section: "messages-in-a-dead-letter-queue",
-      metric: queue(deadLetterQueue(name)).metricApproximateNumberOfMessagesVisible({
-        period: PERIOD,
-        statistic: "Maximum",
-      }),
-      threshold: 1,
-      periods: 3,
-    },
-    {
-      name: `${name}-age`,
-      meaning: `The oldest message of ${name} waits for more than ${OLDEST_MESSAGE.toMinutes()} minutes.`,
-      section: "old-messages-in-a-queue",
-      metric: queue(name).metricApproximateAgeOfOldestMessage({ period: PERIOD, statistic: "Maximum" }),
-      threshold: OLDEST_MESSAGE.toSeconds(),
-      periods: 3,
-    },
-  ]);
-  const ofFunctions = [...pipeline.functions, ...replay.functions, ...api.functions, ...socket.functions].flatMap(
-    ({ spec, lambda }): AlarmSpec[] => [
+  private alarms(settings: Settings, { data, api }: Pick<ObservabilityStackProps, "data" | "api">): AlarmSpec[] {
+    const queues = queuesByName(this, settings.name);
+    const queue = (name: string) => {
+      const found = queues.get(name);
+      if (found === undefined) throw new Error(`The topology names no queue ${name}`);
+      return found;
+    };
+    const ofQueues = TOPOLOGY.queues.flatMap(({ name }): AlarmSpec[] => [
       {
-        name: `${spec.name}-errors`,
-        meaning: `Invocations of ${spec.name} end with an error.`,
-        section: "errors-of-a-function",
-        metric: lambda.metricErrors({ period: PERIOD, statistic: "Sum" }),
-        threshold: 3,
+        name: `${deadLetterQueue(name)}-arrivals`,
+        meaning: `Messages of ${name} could not be handled and went to its dead-letter queue.`,
+        section: "messages-in-a-dead-letter-queue",
+        metric: queue(deadLetterQueue(name)).metricNumberOfMessagesReceived({ period: PERIOD, statistic: "Sum" }),
+        threshold: 1,
       },
-    ],
-  );
-  return [
-    ...ofQueues,
-    ...ofFunctions,
-    {
-      name: "api-5xx",
-      meaning: "The API answers with server errors.",
-      section: "server-errors-of-the-api",
-      metric: api.api.metricServerError({ period: PERIOD, statistic: "Sum" }),
-      threshold: 5,
-    },
-    {
-      name: "database-at-its-maximum",
-      meaning: "The database runs at its maximum capacity.",
-      section: "the-database-at-its-maximum",
-      metric: data.cluster.metricACUUtilization({ period: PERIOD, statistic: "Average" }),
-      threshold: 95,
-      periods: 6,
-    },
-  ];
+      {
+        name: `${deadLetterQueue(name)}-depth`,
+        meaning: `Messages stay in the dead-letter queue of ${name}: their URLs are not ended yet.`,
+        section: "messages-in-a-dead-letter-queue",
+        metric: queue(deadLetterQueue(name)).metricApproximateNumberOfMessagesVisible({
+          period: PERIOD,
+          statistic: "Maximum",
+        }),
+        threshold: 1,
+        periods: 3,
+      },
+      {
+        name: `${name}-age`,
+        meaning: `The oldest message of ${name} waits for more than ${OLDEST_MESSAGE.toMinutes()} minutes.`,
+        section: "old-messages-in-a-queue",
+        metric: queue(name).metricApproximateAgeOfOldestMessage({ period: PERIOD, statistic: "Maximum" }),
+        threshold: OLDEST_MESSAGE.toSeconds(),
+        periods: 3,
+      },
+    ]);
+    const ofFunctions = TOPOLOGY.functions.map(
+      ({ name }): AlarmSpec => ({
+        name: `${name}-errors`,
+        meaning: `Invocations of ${name} end with an error.`,
+        section: "errors-of-a-function",
+        metric: functionNamed(this, settings.name, name).metricErrors({ period: PERIOD, statistic: "Sum" }),
+        threshold: 3,
+      }),
+    );
+    return [
+      ...ofQueues,
+      ...ofFunctions,
+      {
+        name: "api-5xx",
+        meaning: "The API answers with server errors.",
+        section: "server-errors-of-the-api",
+        metric: api.api.metricServerError({ period: PERIOD, statistic: "Sum" }),
+        threshold: 5,
+      },
+      {
+        name: "database-at-its-maximum",
+        meaning: "The database runs at its maximum capacity.",
+        section: "the-database-at-its-maximum",
+        metric: data.cluster.metricACUUtilization({ period: PERIOD, statistic: "Average" }),
+        threshold: 95,
+        periods: 6,
+      },
+    ];
+  }
 }

@@ -1,15 +1,16 @@
 /** The path of a page: queues, the functions that work on them, the schedules, and the migration at each deployment. */
-import { type CfnElement, Duration, Stack, type StackProps } from "aws-cdk-lib";
+import { type CfnElement, type CfnResource, Duration, RemovalPolicy, Stack, type StackProps } from "aws-cdk-lib";
 import { Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import { Architecture, Code, LayerVersion, Runtime } from "aws-cdk-lib/aws-lambda";
+import { LogGroup, RetentionDays } from "aws-cdk-lib/aws-logs";
 import { Schedule, ScheduleExpression, ScheduleGroup, TimeWindow } from "aws-cdk-lib/aws-scheduler";
 import { LambdaInvoke } from "aws-cdk-lib/aws-scheduler-targets";
-import type { Queue } from "aws-cdk-lib/aws-sqs";
+import type { IQueue } from "aws-cdk-lib/aws-sqs";
 import { Trigger } from "aws-cdk-lib/triggers";
 import type { Construct } from "constructs";
 import { CHROMIUM_LAYER } from "../../layers/chromium/chromium-layer.ts";
 import { acknowledge } from "../acknowledge.ts";
-import { createQueuePair } from "../constructs/queue-pair.ts";
+import { createQueuePair, queuesByName } from "../constructs/queue-pair.ts";
 import { listenToQueues } from "../constructs/queue-triggers.ts";
 import { StrandlineFunction, type Surroundings } from "../constructs/strandline-function.ts";
 import { renderedByCrawl4Ai } from "../topology/rendering.ts";
@@ -18,19 +19,21 @@ import { TOPOLOGY } from "../topology.ts";
 
 export interface PipelineStackProps extends StackProps {
   surroundings: Omit<Surroundings, "queues" | "chromium">;
-  /** Folder that becomes the Chromium layer. */
 }
 
+/** Where CDK puts the function that calls others at a deployment. */
+const TRIGGER_CALLER = "AWSCDK.TriggerCustomResourceProviderCustomResourceProvider";
+
 export class PipelineStack extends Stack {
-  /** By their name in the topology, dead-letter queues included. */
-  readonly queues: ReadonlyMap<string, Queue>;
   readonly functions: StrandlineFunction[] = [];
 
   constructor(scope: Construct, id: string, { surroundings, ...props }: PipelineStackProps) {
     super(scope, id, props);
     const ours = TOPOLOGY.queues.filter(({ objects }) => objects === undefined);
-    const pairs = ours.flatMap((queue) => createQueuePair(this, surroundings.settings.name, queue));
-    this.queues = new Map([...pairs, ...surroundings.data.queues]);
+    const { name } = surroundings.settings;
+    const pairs = ours.flatMap((queue) => createQueuePair(this, name, queue));
+    // the bucket's stand in its own stack
+    const queues: ReadonlyMap<string, IQueue> = new Map([...queuesByName(this, name), ...pairs]);
     const { crawl4aiImage, crawl4aiConcurrency } = surroundings.settings;
     const topology = crawl4aiImage === undefined ? TOPOLOGY : renderedByCrawl4Ai(TOPOLOGY, crawl4aiConcurrency);
     const specs = topology.functions.filter(
@@ -43,10 +46,10 @@ export class PipelineStack extends Stack {
       compatibleRuntimes: [Runtime.NODEJS_24_X],
     });
     for (const spec of specs)
-      this.functions.push(new StrandlineFunction(this, spec, { ...surroundings, queues: this.queues, chromium }));
-    const scheduleGroup = new ScheduleGroup(this, "Schedules", { scheduleGroupName: surroundings.settings.name });
+      this.functions.push(new StrandlineFunction(this, spec, { ...surroundings, queues, chromium }));
+    const scheduleGroup = new ScheduleGroup(this, "Schedules", { removalPolicy: RemovalPolicy.DESTROY });
     for (const each of this.functions) {
-      listenToQueues(each, this.queues);
+      listenToQueues(each, queues);
       this.schedule(each, scheduleGroup);
     }
     this.migrateFirst();
@@ -82,7 +85,19 @@ export class PipelineStack extends Stack {
         timeout: Duration.seconds(spec.timeoutS),
         executeOnHandlerChange: true,
       });
+      this.keepLogOf(trigger);
       trigger.executeBefore(...others);
     }
+  }
+
+  /** The log of the function that CDK brings along to call ours: Lambda would make one that stays for ever. */
+  private keepLogOf(trigger: Trigger): void {
+    const caller = this.node.findChild(TRIGGER_CALLER).node.findChild("Handler") as CfnResource;
+    const log = new LogGroup(trigger, "Log", {
+      logGroupName: `/aws/lambda/${caller.ref}`,
+      retention: RetentionDays.ONE_MONTH,
+      removalPolicy: RemovalPolicy.DESTROY,
+    });
+    trigger.node.findChild("Default").node.addDependency(log);
   }
 }

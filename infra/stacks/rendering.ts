@@ -1,8 +1,9 @@
 /**
- * Crawl4AI as a Fargate service, where the deployment asks for it. It stands in a network of its own: its browser runs
+ * Crawl4AI as a Fargate service, where the deployment asks for it; else an empty stack, since one that is left out of a
+ * deployment would go on running, and costing. It stands in a network of its own: its browser runs
  * the scripts of strangers, and nothing else of ours is there but the network interfaces of the function that asks it.
  */
-import { RemovalPolicy, Stack, type StackProps } from "aws-cdk-lib";
+import { CfnWaitConditionHandle, RemovalPolicy, Stack, type StackProps } from "aws-cdk-lib";
 import {
   GatewayVpcEndpointAwsService,
   InterfaceVpcEndpointAwsService,
@@ -32,7 +33,17 @@ import { acknowledge } from "../acknowledge.ts";
 import type { Settings } from "../settings.ts";
 
 export interface RenderingStackProps extends StackProps {
-  settings: Settings & { crawl4aiImage: string };
+  settings: Settings;
+}
+
+/** What the function has to know that asks the service. */
+export interface RenderingService {
+  vpc: IVpc;
+  /** Of the function that asks the service: nobody else gets through. */
+  callers: SecurityGroup;
+  url: string;
+  /** What the service asks of whoever calls it. */
+  token: ISecret;
 }
 
 /** Where the service listens, by its documentation. */
@@ -42,27 +53,27 @@ const MEMORY_MIB = 4096;
 const CPU_UNITS = 2048;
 
 export class RenderingStack extends Stack {
-  readonly vpc: IVpc;
-  /** Of the function that asks the service: nobody else gets through. */
-  readonly callers: SecurityGroup;
-  readonly url: string;
-  /** What the service asks of whoever calls it. */
-  readonly token: ISecret;
+  readonly service: RenderingService | undefined;
 
   constructor(scope: Construct, id: string, { settings, ...props }: RenderingStackProps) {
     super(scope, id, props);
-    const vpc = this.createNetwork();
-    this.vpc = vpc as IVpc;
-    this.callers = new SecurityGroup(this, "Callers", {
-      vpc: this.vpc,
+    const { crawl4aiImage, name } = settings;
+    if (crawl4aiImage === undefined) {
+      // no stack may be empty, and this costs nothing
+      new CfnWaitConditionHandle(this, "Nothing");
+      return;
+    }
+    const vpc = this.createNetwork() as IVpc;
+    const callers = new SecurityGroup(this, "Callers", {
+      vpc,
       description: "The render function: it calls, and nobody calls it",
       allowAllOutbound: true,
     });
-    this.addQueueEndpoint();
-    this.token = this.createToken();
-    const domain = `${settings.name}.internal`;
-    this.createService(settings, domain);
-    this.url = `http://crawl4ai.${domain}:${PORT}`;
+    this.addQueueEndpoint(vpc, callers);
+    const token = this.createToken();
+    const domain = `${name}.internal`;
+    this.service = { vpc, callers, token, url: `http://crawl4ai.${domain}:${PORT}` };
+    this.createService(this.service, { name, image: crawl4aiImage, domain });
   }
 
   /** Public subnets for the service, which asks web sites; isolated ones for the function, which does not. No NAT. */
@@ -89,16 +100,16 @@ export class RenderingStack extends Stack {
     return vpc;
   }
 
-  private addQueueEndpoint(): void {
+  private addQueueEndpoint(vpc: IVpc, callers: SecurityGroup): void {
     const securityGroup = new SecurityGroup(this, "Endpoint", {
-      vpc: this.vpc,
+      vpc,
       description: "The queues: the render function may call them",
       allowAllOutbound: false,
     });
-    securityGroup.addIngressRule(this.callers, Port.tcp(443), "HTTPS from the render function");
-    this.vpc.addInterfaceEndpoint("Sqs", {
+    securityGroup.addIngressRule(callers, Port.tcp(443), "HTTPS from the render function");
+    vpc.addInterfaceEndpoint("Sqs", {
       service: InterfaceVpcEndpointAwsService.SQS,
-      subnets: { subnets: this.vpc.isolatedSubnets.slice(0, 1) },
+      subnets: { subnets: vpc.isolatedSubnets.slice(0, 1) },
       securityGroups: [securityGroup],
       open: false,
     });
@@ -113,14 +124,16 @@ export class RenderingStack extends Stack {
     return token as ISecret;
   }
 
-  private createService({ crawl4aiImage, name }: RenderingStackProps["settings"], domain: string): void {
-    const { vpc } = this;
+  private createService(
+    { vpc, callers, token }: RenderingService,
+    { name, image, domain }: { name: string; image: string; domain: string },
+  ): void {
     const securityGroup = new SecurityGroup(this, "Service", {
       vpc,
       description: "Crawl4AI: only the render function may call it",
       allowAllOutbound: false,
     });
-    securityGroup.addIngressRule(this.callers, Port.tcp(PORT), "the render function");
+    securityGroup.addIngressRule(callers, Port.tcp(PORT), "the render function");
     for (const port of [80, 443]) securityGroup.addEgressRule(Peer.anyIpv4(), Port.tcp(port), "web sites");
     const cluster = new Cluster(this, "Cluster", {
       vpc,
@@ -130,10 +143,10 @@ export class RenderingStack extends Stack {
     // its role has no permissions: the task's own credentials, which any page could try to read, open nothing
     const task = new FargateTaskDefinition(this, "Task", { cpu: CPU_UNITS, memoryLimitMiB: MEMORY_MIB });
     task.addContainer("crawl4ai", {
-      image: ContainerImage.fromRegistry(crawl4aiImage),
+      image: ContainerImage.fromRegistry(image),
       portMappings: [{ containerPort: PORT }],
       // without it the image listens on loopback alone
-      secrets: { CRAWL4AI_API_TOKEN: TaskSecret.fromSecretsManager(this.token) },
+      secrets: { CRAWL4AI_API_TOKEN: TaskSecret.fromSecretsManager(token) },
       logging: new AwsLogDriver({
         streamPrefix: "crawl4ai",
         logGroup: new LogGroup(this, "Log", {
@@ -148,6 +161,8 @@ export class RenderingStack extends Stack {
       taskDefinition: task,
       desiredCount: 1,
       minHealthyPercent: 0,
+      // an image that does not start is given up, and the one before it comes back
+      circuitBreaker: { rollback: true },
       // a public address is its way to the internet; nobody reaches it there
       assignPublicIp: true,
       vpcSubnets: { subnetType: SubnetType.PUBLIC },

@@ -2,11 +2,12 @@
 import { CfnOutput, Fn, Stack, type StackProps } from "aws-cdk-lib";
 import { FunctionUrlAuthType, InvokeMode } from "aws-cdk-lib/aws-lambda";
 import type { Construct } from "constructs";
+import { queuesByName } from "../constructs/queue-pair.ts";
 import { StrandlineFunction, type Surroundings } from "../constructs/strandline-function.ts";
 import { TOPOLOGY } from "../topology.ts";
 
 export interface ReplayStackProps extends StackProps {
-  surroundings: Surroundings;
+  surroundings: Omit<Surroundings, "queues">;
 }
 
 export class ReplayStack extends Stack {
@@ -14,8 +15,9 @@ export class ReplayStack extends Stack {
   /** Without a slash at its end. */
   readonly url: string;
 
-  constructor(scope: Construct, id: string, { surroundings, ...props }: ReplayStackProps) {
+  constructor(scope: Construct, id: string, { surroundings: around, ...props }: ReplayStackProps) {
     super(scope, id, props);
+    const surroundings: Surroundings = { ...around, queues: queuesByName(this, around.settings.name) };
     this.functions = TOPOLOGY.functions
       .filter(({ ownOrigin }) => ownOrigin)
       .map((spec) => new StrandlineFunction(this, spec, surroundings));

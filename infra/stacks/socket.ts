@@ -7,13 +7,14 @@ import { PolicyStatement } from "aws-cdk-lib/aws-iam";
 import { LogGroup, RetentionDays } from "aws-cdk-lib/aws-logs";
 import type { Construct } from "constructs";
 import { acknowledge } from "../acknowledge.ts";
+import { queuesByName } from "../constructs/queue-pair.ts";
 import { listenToQueues } from "../constructs/queue-triggers.ts";
 import { StrandlineFunction, type Surroundings } from "../constructs/strandline-function.ts";
 import { servesSockets } from "../topology/spec.ts";
 import { TOPOLOGY } from "../topology.ts";
 
 export interface SocketStackProps extends StackProps {
-  surroundings: Surroundings;
+  surroundings: Omit<Surroundings, "queues">;
 }
 
 const STAGE = "live";
@@ -33,8 +34,9 @@ const LOGGED = {
 export class SocketStack extends Stack {
   readonly functions: StrandlineFunction[];
 
-  constructor(scope: Construct, id: string, { surroundings, ...props }: SocketStackProps) {
+  constructor(scope: Construct, id: string, { surroundings: around, ...props }: SocketStackProps) {
     super(scope, id, props);
+    const surroundings: Surroundings = { ...around, queues: queuesByName(this, around.settings.name) };
     this.functions = TOPOLOGY.functions
       .filter(servesSockets)
       .map((spec) => new StrandlineFunction(this, spec, surroundings));

@@ -81,6 +81,7 @@ export const ARCHIVE: readonly FunctionSpec[] = [
     memoryMb: 1024,
     network: "private",
     queues: [{ queue: "imports", batchSize: 1, maxConcurrency: 4 }],
+    cycleEnds: "the size of the file: each slice begins where the last one ended",
     grants: { send: ["imports", "captures"], bucket: "write", stateTable: true, database: true },
     localContainers: 1,
   },

@@ -34,6 +34,7 @@ export const CRAWLING: readonly FunctionSpec[] = [
       { queue: "fetch-normal", batchSize: 1, maxConcurrency: 100 },
       { queue: "fetch-low", batchSize: 1, maxConcurrency: 20 },
     ],
+    cycleEnds: "the job's limits of pages, depth and attempts: a URL is sent once for each claim of its row",
     grants: { send: [...FETCH_QUEUES, "captures", "render"], bucket: "write", stateTable: true },
     localContainers: 4,
     // a task waits politely for most of its time: together what its queues may have under way
@@ -46,6 +47,7 @@ export const CRAWLING: readonly FunctionSpec[] = [
     memoryMb: 1024,
     network: "private",
     queues: [{ queue: "captures", batchSize: 4, maxConcurrency: 8 }],
+    cycleEnds: "the job's limits of pages, depth and attempts: a URL is sent once for each claim of its row",
     grants: { send: [...CLAIM_QUEUES, ...EMBED_QUEUES], bucket: "read", database: true },
     localContainers: 2,
   },
@@ -57,6 +59,7 @@ export const CRAWLING: readonly FunctionSpec[] = [
     network: "private",
     queues: QUEUES.map(({ name }) => ({ queue: deadLetterQueue(name), batchSize: 10, maxConcurrency: 2 })),
     // a page that could not be rendered is delivered as it was fetched, in a batch of its own; uploads are begun anew
+    cycleEnds: "the redrives of a message, which it carries and which are capped",
     grants: { send: [...CLAIM_QUEUES, "imports"], bucket: "write", stateTable: true, database: true },
     localContainers: 1,
   },

@@ -13,6 +13,7 @@ export const KNOWLEDGE: readonly FunctionSpec[] = [
       { queue: "embed-normal", batchSize: 1, maxConcurrency: 3 },
       { queue: "embed-low", batchSize: 1, maxConcurrency: 2 },
     ],
+    cycleEnds: "the redrives of a message: it sends nothing else",
     grants: { database: true, vectors: true, embedder: true },
     localContainers: 1,
   },

@@ -34,6 +34,7 @@ export const PROGRESS: readonly FunctionSpec[] = [
     memoryMb: 256,
     network: "private",
     queues: [{ queue: "progress", batchSize: 10, maxConcurrency: 4 }],
+    cycleEnds: "the listeners of the job, whose leases lapse, and the end of the job",
     grants: { send: ["progress", "push"], stateTable: true, database: true },
     localContainers: 1,
   },

@@ -10,6 +10,7 @@ export const RENDERING: readonly FunctionSpec[] = [
     network: "internet",
     browser: true,
     queues: [{ queue: "render", batchSize: 1, maxConcurrency: 50 }],
+    cycleEnds: "the deadline in the message",
     grants: { send: ["captures", "render"], bucket: "write", stateTable: true, renderer: true },
     localContainers: 1,
   },

@@ -40,6 +40,8 @@ export interface FunctionSpec {
   browser?: true;
   /** Invocations at once, at the most. A function with queues has the sum of its triggers instead. */
   maxConcurrency?: number;
+  /** Where its own messages may come back to it: what makes them fewer until none is left. */
+  cycleEnds?: string;
   /** What it may touch besides its own triggers. */
   grants: {
     /** Queues it sends to. */

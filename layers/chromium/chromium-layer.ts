@@ -1,6 +1,6 @@
 /**
- * The layer of functions that run a browser, which ask for these packages with `require`, since that looks into
- * layers.
+ * The layer of functions that run a browser, which find these packages as `require` does, since that looks into
+ * layers, and import them.
  */
 import type { Layer } from "../layer.ts";
 

@@ -50,6 +50,11 @@ export const CONFIG_FIELDS = {
     "Secrets Manager secret whose `password` goes with the URL, which holds none then; set by the deployment",
   ),
   postgresPoolSize: field("DATABASE__POOL_SIZE", integer(1, 1, 50), "Connections per container"),
+  postgresConnectTimeoutS: field(
+    "DATABASE__CONNECT_TIMEOUT_S",
+    integer(30, 1, 300),
+    "Longest wait for a connection; a paused database takes some 15 s to resume, and sometimes more than 30",
+  ),
   bucket: field(
     "STORAGE__BUCKET",
     z.string().default("strandline"),

@@ -35,6 +35,24 @@ const PROBE = `
   process.stdout.write(JSON.stringify({ handler: typeof handler, ms, referenceMs: reference.ms }));
 `;
 
+/** Lambda's runtime switches off what lets a bundle `require` an ES module. */
+const LAMBDA_FLAGS = ["--no-experimental-require-module"];
+
+/** Nobody listens on port 1. */
+const DEAD_END = "http://127.0.0.1:1";
+const DEAD_ENDS = {
+  AWS_REGION: "eu-central-1",
+  AWS_ACCESS_KEY_ID: "sample",
+  AWS_SECRET_ACCESS_KEY: "sample",
+  AWS_ENDPOINT_URL: DEAD_END,
+  AWS_ENDPOINT_URL_APIGATEWAYMANAGEMENTAPI: DEAD_END,
+  AWS_MAX_ATTEMPTS: "1",
+  DATABASE__POSTGRES_URL: "postgres://strandline@127.0.0.1:1/strandline",
+  HARVEST__SECRET_ARN: "arn:aws:secretsmanager:eu-central-1:000000000000:secret:providers",
+  QUEUES__URL_PREFIX: `${DEAD_END}/000000000000/strandline-`,
+  EMBEDDER__PROVIDER: "none",
+};
+
 const run = promisify(execFile);
 let folder: string;
 let bundles: Map<string, Bundle>;
@@ -60,12 +78,32 @@ interface Probe {
 
 async function probe(name: string): Promise<Probe> {
   const file = join(bundleOf(name).directory, "index.mjs");
-  const { stdout } = await run(process.execPath, ["--input-type=module", "--eval", PROBE, file], {
+  const { stdout } = await run(process.execPath, [...LAMBDA_FLAGS, "--input-type=module", "--eval", PROBE, file], {
     cwd: folder,
     // what Lambda gives every function; nothing of this machine
     env: { AWS_REGION: "eu-central-1" },
   });
   return JSON.parse(stdout);
+}
+
+interface Outcome {
+  status?: number;
+  failures?: number;
+  error?: string;
+  pending?: true;
+}
+
+/** Calls the handler with its sample event, while nothing answers. */
+async function call(name: string, longestMs: string): Promise<{ outcome: Outcome; said: string }> {
+  const file = join(bundleOf(name).directory, "index.mjs");
+  const probeFile = join(import.meta.dirname, "bundle-probe.mjs");
+  const event = join(import.meta.dirname, "..", "..", "events", `${name}.json`);
+  const { stdout, stderr } = await run(process.execPath, [...LAMBDA_FLAGS, probeFile, file, event, longestMs], {
+    cwd: folder,
+    env: { ...DEAD_ENDS, HOME: folder, TMPDIR: folder },
+  });
+  const lines = stdout.trimEnd().split("\n");
+  return { outcome: JSON.parse(lines.at(-1) ?? "{}"), said: [...lines.slice(0, -1), stderr].join("\n") };
 }
 
 describe.each(TOPOLOGY.functions.map(({ name }) => name))("the bundle of %s", (name) => {
@@ -87,6 +125,18 @@ describe.each(TOPOLOGY.functions.map(({ name }) => name))("the bundle of %s", (n
     console.info(`${name}: ${Math.round(least())} ms of processor time to start; by probe: ${taken}`);
     expect(least()).toBeLessThanOrEqual(LONGEST_INIT_MS);
   }, 480_000);
+
+  test("answers, refuses or fails in order where nothing else answers, and lacks no module", async () => {
+    // the migration waits for a database that resumes
+    const waits = name === "migrate";
+    const { outcome, said } = await call(name, waits ? "2000" : "60000");
+    console.info(`${name}: ${JSON.stringify(outcome)}`);
+    expect(said).not.toMatch(/ERR_REQUIRE_ESM|ERR_MODULE_NOT_FOUND|Cannot find (module|package)|is not defined/);
+    // a sample that is none of its schema goes to the dead letters unread
+    expect(said).not.toMatch(/MESSAGE_INVALID|EVENT_INVALID/);
+    expect(outcome.error ?? "none").not.toMatch(/^(Type|Reference|Syntax)Error$/);
+    expect(outcome.pending ?? false).toBe(waits);
+  }, 120_000);
 
   test("holds nothing of the embedded runtime", () => {
     const names = bundleOf(name).packages.map((each) => each.name);

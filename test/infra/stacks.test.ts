@@ -7,6 +7,7 @@ import { AwsSolutionsChecks } from "cdk-nag";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { acknowledge } from "../../infra/acknowledge.ts";
 import { readSettings } from "../../infra/settings.ts";
+import { cyclesOf, sendGraph } from "../../infra/topology/cycles.ts";
 import {
   concurrencyLimit,
   databaseConnections,
@@ -137,6 +138,86 @@ describe("functions", () => {
       expect(functionOf(spec).Properties["ReservedConcurrentExecutions"], spec.name).toBe(concurrencyLimit(spec));
     }
   });
+});
+
+describe("what comes round", () => {
+  const cycles = cyclesOf(TOPOLOGY);
+
+  test("is known from the topology's own sends", () => {
+    expect(cycles.map((cycle) => cycle.toSorted())).toEqual([
+      ["dead-letter", "embed", "fetch", "ingest", "render", "warc-index"],
+      ["progress"],
+    ]);
+    expect(sendGraph(TOPOLOGY).get("discover")).toEqual(new Set(["discovered", "dead-letter"]));
+  });
+
+  test.each(TOPOLOGY.functions.map((spec) => [spec.name, spec] as const))(
+    "%s is let run on by Lambda exactly where its messages may come back, and says what ends that",
+    (name, spec) => {
+      const comesRound = cycles.some((cycle) => cycle.includes(name));
+      expect(functionOf(spec).Properties["RecursiveLoop"]).toBe(comesRound ? "Allow" : undefined);
+      expect(spec.cycleEnds !== undefined).toBe(comesRound);
+    },
+  );
+});
+
+describe("a change of the deployment", () => {
+  test("of functions and queues meets no export: other stacks know them by their names", () => {
+    const holders = new Set(
+      synthesis.app
+        .synth()
+        .stacks.flatMap(({ stackName, template }) =>
+          Object.values<{ Export?: unknown }>(template.Outputs ?? {}).map((output) => ({ stackName, output })),
+        )
+        .filter(({ output }) => output.Export !== undefined)
+        .map(({ stackName }) => stackName),
+    );
+    expect([...holders].toSorted()).toEqual(["strandline-data", "strandline-network", "strandline-replay"]);
+    const exported = synthesis.app
+      .synth()
+      .stacks.filter(({ stackName }) => stackName === "strandline-data")
+      .flatMap(({ template }) => Object.keys(template.Outputs));
+    expect(exported.filter((name) => /queue/i.test(name))).toEqual([]);
+  });
+
+  test("names every function by the deployment and the topology", () => {
+    for (const spec of TOPOLOGY.functions) {
+      expect(functionOf(spec).Properties["FunctionName"]).toBe(`strandline-${spec.name}`);
+    }
+  });
+
+  test("leaves nothing behind but what holds data, and what the account shares", async () => {
+    const kept = synthesis.resources().filter(({ DeletionPolicy }) => DeletionPolicy === "Retain");
+    expect(kept.map(({ Type }) => Type).toSorted()).toEqual([
+      "AWS::ApiGateway::Account",
+      "AWS::IAM::Role",
+      "AWS::S3::Bucket",
+    ]);
+    expect(properties("AWS::Scheduler::ScheduleGroup").map(({ Name }) => Name)).toEqual([
+      expect.not.stringMatching(/^strandline$/),
+    ]);
+    const logs = synthesis.resources("AWS::Logs::LogGroup");
+    expect(logs.map(({ DeletionPolicy }) => DeletionPolicy)).toEqual(logs.map(() => "Delete"));
+    expect(logs.map(({ Properties }) => JSON.stringify(Properties["LogGroupName"] ?? ""))).toContainEqual(
+      expect.stringContaining("AWSCDKTriggerCustomResource"),
+    );
+  });
+
+  test("that asks for no Crawl4AI leaves an empty stack in its place, once the render function has let go", () => {
+    const rendering = synthesis.app.synth().stacks.find(({ stackName }) => stackName === "strandline-rendering");
+    expect(Object.values<Resource>(rendering?.template.Resources).map(({ Type }) => Type)).toEqual([
+      "AWS::CloudFormation::WaitConditionHandle",
+    ]);
+    expect(rendering?.dependencies.map(({ id }) => id)).toContain("strandline-pipeline");
+  });
+});
+
+test("an API function answers before the gateway stops waiting, though the database resumes for longer", () => {
+  const GATEWAY_S = 29;
+  for (const spec of TOPOLOGY.functions.filter(({ grants, routes }) => grants.database && routes)) {
+    const { Variables } = functionOf(spec).Properties["Environment"] as { Variables: Record<string, string> };
+    expect(Number(Variables["DATABASE__CONNECT_TIMEOUT_S"]), spec.name).toBeLessThan(GATEWAY_S - 5);
+  }
 });
 
 describe("docs/deploy.md", () => {
@@ -444,6 +525,18 @@ describe("schedules and deployment", () => {
 });
 
 describe("alarms", () => {
+  test("may publish to their topic, those of this account alone", () => {
+    const [policy] = properties("AWS::SNS::TopicPolicy") as { PolicyDocument: { Statement: object[] } }[];
+    expect(policy?.PolicyDocument.Statement).toContainEqual(
+      expect.objectContaining({
+        Effect: "Allow",
+        Action: "sns:Publish",
+        Principal: { Service: "cloudwatch.amazonaws.com" },
+        Condition: { StringEquals: { "aws:SourceAccount": { Ref: "AWS::AccountId" } } },
+      }),
+    );
+  });
+
   test("watch every dead-letter queue, every function and the age of every queue", () => {
     const names = properties("AWS::CloudWatch::Alarm").map(({ AlarmName }) => AlarmName);
     for (const { name } of TOPOLOGY.queues) {

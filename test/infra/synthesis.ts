@@ -16,6 +16,7 @@ export interface Resource {
   Type: string;
   Properties: Record<string, unknown>;
   DependsOn: string[];
+  DeletionPolicy?: string;
 }
 
 export interface Synthesis {
@@ -41,6 +42,7 @@ export async function synthesise(context: Record<string, unknown> = {}): Promise
       Type: resource.Type,
       Properties: resource.Properties ?? {},
       DependsOn: resource.DependsOn ?? [],
+      ...(resource.DeletionPolicy && { DeletionPolicy: resource.DeletionPolicy }),
     })),
   );
   return {

@@ -1,9 +1,11 @@
 /** The browser layer as Lambda unpacks it: alone, with none of our own `node_modules` in reach. */
 import { execFile } from "node:child_process";
-import { mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
+import { build } from "esbuild";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { CHROMIUM_LAYER } from "../../layers/chromium/chromium-layer.ts";
 import { buildLayer } from "../../layers/layer.ts";
@@ -14,31 +16,46 @@ const run = promisify(execFile);
  */
 const LIMIT_BYTES = 250 * 1024 * 1024;
 
+let folder: string;
 let directory: string;
 let files: string[];
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), "strandline layer "));
+  folder = await mkdtemp(join(tmpdir(), "strandline layer "));
+  directory = join(folder, "chromium");
+  await mkdir(directory);
   await writeFile(join(directory, "left-over"), "of an earlier build");
   await buildLayer(CHROMIUM_LAYER, directory);
   const found = await readdir(directory, { recursive: true, withFileTypes: true });
   files = found.filter((each) => each.isFile()).map((each) => join(each.parentPath, each.name));
 });
-afterAll(() => rm(directory, { recursive: true, force: true }));
+afterAll(() => rm(folder, { recursive: true, force: true }));
 
 test("holds only what Lambda looks for, and nothing of an earlier build", async () => {
   expect(await readdir(directory)).toEqual(["nodejs"]);
   expect(await readdir(join(directory, "nodejs"))).toEqual(["node_modules"]);
 });
 
+/** The module as a bundle holds it, in a folder without packages. */
+async function bundledAlone(entry: string): Promise<string> {
+  const outfile = join(folder, "function", "index.mjs");
+  await build({ entryPoints: [entry], outfile, bundle: true, platform: "node", format: "esm" });
+  return outfile;
+}
+
 test("each of its packages loads where nothing else is installed", async () => {
-  const script = `for (const name of ${JSON.stringify(CHROMIUM_LAYER.packages)}) {
-    if (!require.resolve(name).startsWith(process.env.NODE_PATH)) throw new Error("from elsewhere: " + name);
-    console.log(name, Object.keys(require(name)).length > 0);
-  }`;
-  const { stdout } = await run(process.execPath, ["-e", script], {
-    cwd: directory,
-    env: { NODE_PATH: join(directory, "nodejs", "node_modules") },
-  });
+  const loader = join(import.meta.dirname, "..", "..", "shared", "render", "chromium", "layer-package.ts");
+  const script = `
+    import { importLayerPackage, layerPackagePath } from ${JSON.stringify(pathToFileURL(await bundledAlone(loader)).href)};
+    for (const name of ${JSON.stringify(CHROMIUM_LAYER.packages)}) {
+      if (!layerPackagePath(name).startsWith(process.env.NODE_PATH)) throw new Error("from elsewhere: " + name);
+      console.log(name, Object.keys(await importLayerPackage(name)).length > 0);
+    }`;
+  // as Lambda's runtime is started, which refuses to require ES modules
+  const { stdout } = await run(
+    process.execPath,
+    ["--no-experimental-require-module", "--input-type=module", "-e", script],
+    { cwd: directory, env: { NODE_PATH: join(directory, "nodejs", "node_modules") } },
+  );
   expect(stdout.trim().split("\n")).toEqual(CHROMIUM_LAYER.packages.map((name) => `${name} true`));
 });
 

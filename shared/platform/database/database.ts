@@ -11,12 +11,13 @@ export type Queryable = Sql | Transaction;
 export interface DatabaseOptions {
   url: string;
   poolSize: number;
+  /** Longest wait for a connection. */
+  connectTimeoutS?: number | undefined;
   /** Secret whose `password` is asked for at each new connection, so that a rotation needs no restart. */
   secretArn?: string | undefined;
 }
 
-/** Above the ~15 s that a paused Aurora takes to resume. */
-const CONNECT_TIMEOUT_S = 30;
+const DEFAULT_CONNECT_TIMEOUT_S = 30;
 
 /**
  * A frozen Lambda container cannot close its connection, and Aurora does not pause while one is open: the server closes
@@ -28,20 +29,28 @@ const IDLE_SESSION_MS = 300_000;
 const configured = new Map<string, Sql>();
 
 /** The database that the configuration names: one pool per container, which nobody ends. */
-export function configuredDatabase({ postgresUrl: url, postgresPoolSize: poolSize, postgresSecretArn }: Config): Sql {
-  const key = JSON.stringify([url, poolSize, postgresSecretArn]);
+export function configuredDatabase(config: Config): Sql {
+  const options = databaseOf(config);
+  const key = JSON.stringify(options);
   const known = configured.get(key);
   if (known !== undefined) return known;
-  const sql = connectDatabase({ url, poolSize, secretArn: postgresSecretArn || undefined });
+  const sql = connectDatabase(options);
   configured.set(key, sql);
   return sql;
 }
 
-export function connectDatabase({ url, poolSize, secretArn }: DatabaseOptions): Sql {
+export const databaseOf = (config: Config): DatabaseOptions => ({
+  url: config.postgresUrl,
+  poolSize: config.postgresPoolSize,
+  connectTimeoutS: config.postgresConnectTimeoutS,
+  secretArn: config.postgresSecretArn || undefined,
+});
+
+export function connectDatabase({ url, poolSize, connectTimeoutS, secretArn }: DatabaseOptions): Sql {
   return postgres(url, {
     ...(secretArn === undefined ? {} : { password: () => readPassword(secretArn) }),
     max: poolSize,
-    connect_timeout: CONNECT_TIMEOUT_S,
+    connect_timeout: connectTimeoutS ?? DEFAULT_CONNECT_TIMEOUT_S,
     idle_timeout: 60,
     onnotice: () => {},
     connection: { application_name: "strandline", idle_session_timeout: IDLE_SESSION_MS },

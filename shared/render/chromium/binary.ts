@@ -4,12 +4,12 @@
  * nothing broken.
  */
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, rename, rm } from "node:fs/promises";
-import { createRequire } from "node:module";
+import { mkdir, mkdtemp, readFile, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { onceMade } from "../../platform/once.ts";
 import { RenderError } from "../renderer.ts";
+import { importLayerPackage, layerPackagePath } from "./layer-package.ts";
 import { ownerOf } from "./own-folder.ts";
 
 export interface ChromiumBinary {
@@ -18,7 +18,6 @@ export interface ChromiumBinary {
   env: Record<string, string>;
 }
 
-const require = createRequire(import.meta.url);
 const PACKAGE = "@sparticuz/chromium";
 
 /**
@@ -50,10 +49,9 @@ const packaged = onceMade(async (): Promise<ChromiumBinary> => {
 });
 
 async function unpacked(): Promise<string> {
-  // through require, which finds the packages of a Lambda layer; an import does not
-  const { inflate } = require(PACKAGE) as typeof import("@sparticuz/chromium");
-  const root = dirname(dirname(require.resolve(PACKAGE)));
-  const { version } = require(join(root, "package.json")) as { version: string };
+  const { inflate } = await importLayerPackage<typeof import("@sparticuz/chromium")>(PACKAGE);
+  const root = dirname(dirname(layerPackagePath(PACKAGE)));
+  const { version } = JSON.parse(await readFile(join(root, "package.json"), "utf8")) as { version: string };
   const owner = process.getuid?.() ?? 0;
   const folder = join(tmpdir(), `strandline-chromium-${version}-${owner}`);
   if (await isOwn(folder)) return folder;

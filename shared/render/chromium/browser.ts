@@ -2,7 +2,6 @@
  * The browser of a container: started at the first page, kept for the next ones, replaced after many pages and whenever
  * it hangs or dies. Pages come one at a time, each in a context of its own: no cookie, storage or cache outlives it.
  */
-import { createRequire } from "node:module";
 import type { Browser, BrowserContext } from "puppeteer-core";
 import type { ProxyServer } from "../../access/proxy-server.ts";
 import type { UrlGuard } from "../../access/url-guard.ts";
@@ -11,6 +10,7 @@ import { onShutdown } from "../../platform/shutdown.ts";
 import { type FetchedDocument, type PageWindow, RenderError, type RenderErrorCode } from "../renderer.ts";
 import { chromiumBinary } from "./binary.ts";
 import { type GuardProxy, startGuardProxy } from "./guard-proxy.ts";
+import { importLayerPackage } from "./layer-package.ts";
 import { type OpenPage, openDocument, type PageOptions } from "./page.ts";
 import { type ChromiumProcess, spawnChromium } from "./process.ts";
 import { gateTargets, NOBODY, type TargetGate } from "./target-gate.ts";
@@ -50,7 +50,6 @@ export interface Chromium {
   close(): Promise<void>;
 }
 
-const require = createRequire(import.meta.url);
 /** So that memory that a browser does not give back does not pile up. */
 const PAGES_PER_BROWSER = 100;
 const MAX_REQUESTS = { text: 150, picture: 400 };
@@ -185,7 +184,7 @@ export function createChromium(options: ChromiumOptions): Chromium {
 
 async function launch({ executable, userAgent }: ChromiumOptions, guard: UrlGuard): Promise<Running> {
   const binary = await chromiumBinary(executable);
-  const { connect } = require("puppeteer-core") as typeof import("puppeteer-core");
+  const { connect } = await importLayerPackage<typeof import("puppeteer-core")>("puppeteer-core");
   const proxy = await startGuardProxy(guard);
   let process: ChromiumProcess | undefined;
   try {
