@@ -3,7 +3,7 @@ import { z } from "zod";
 import { parseDomain } from "../../shared/crawl/administration/domain-name.ts";
 import { clearCrawlCache, crawlCacheClearedAt } from "../../shared/crawl/frontier/crawl-cache.ts";
 import { ROBOTS_TTL_MS } from "../../shared/crawl/robots/cache.ts";
-import { clearEmbeddingCache, EMBEDDING_CACHE_TTL_S } from "../../shared/knowledge/documents/maintenance.ts";
+import { clearEmbeddingCache } from "../../shared/knowledge/documents/maintenance.ts";
 import { noteSearchChange } from "../../shared/knowledge/search/search-version.ts";
 import { readCacheUse } from "../../shared/platform/database/cache-counts.ts";
 import { countRows, tableBytes } from "../../shared/platform/database/table-size.ts";
@@ -109,7 +109,7 @@ export const cacheStats = defineRoute(
       },
       embeddings: {
         ...(await readCacheUse(sql, "embeddings")),
-        ttl_s: EMBEDDING_CACHE_TTL_S,
+        ttl_s: config.embeddingCacheTtlS,
         entries: rows,
         entries_estimated: estimated,
         bytes: await tableBytes(sql, "embedding_cache"),

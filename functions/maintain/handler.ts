@@ -62,7 +62,7 @@ const STEPS: Readonly<Record<string, Step>> = {
     const opened = await vectors?.();
     return await removeUnseenDocuments(sql, opened ?? null, hasTime);
   },
-  aged_embeddings: ({ sql }, hasTime) => ageEmbeddingCache(sql, hasTime),
+  aged_embeddings: ({ sql, config }, hasTime) => ageEmbeddingCache(sql, config.embeddingCacheTtlS, hasTime),
   expired_results: ({ sql, config }, hasTime) => removeExpiredResults(sql, config.jobRetentionDays, hasTime),
   keyed_captures: ({ sql }, hasTime) => fillUrlKeys(sql, hasTime),
   expired_discoveries: ({ sql }) => removeExpiredDiscoveries(sql),

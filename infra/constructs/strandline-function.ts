@@ -52,7 +52,9 @@ const API_CONNECT_TIMEOUT_S = 20;
 /** The object prefixes that functions write, and the one where uploads lie. */
 const WRITTEN_KEYS = ["captures/*", "warcs/*", "media/*", "discoveries/*", "exports/*"];
 const UPLOADED_KEYS = ["incoming/*"];
+const CACHED_KEYS = ["cache/*"];
 const OBJECT_KEYS = [...WRITTEN_KEYS, ...UPLOADED_KEYS];
+const PUT_KEYS = { write: WRITTEN_KEYS, upload: UPLOADED_KEYS, cache: CACHED_KEYS };
 
 /** Chromium unpacks to 0.2 GB, and its pages may write as well. */
 const UNPACKED_BROWSER = Size.gibibytes(1);
@@ -151,17 +153,18 @@ export class StrandlineFunction extends Construct {
     if (grants.bucket !== undefined) this.allowObjects(data.bucket, grants.bucket);
   }
 
-  private allowObjects(bucket: Bucket, access: "read" | "write" | "upload"): void {
+  private allowObjects(bucket: Bucket, access: NonNullable<FunctionSpec["grants"]["bucket"]>): void {
     const { bucketArn } = bucket;
     const arnsOf = (keys: readonly string[]) => keys.map((each) => `${bucketArn}/${each}`);
     this.allow(bucketArn, "s3:ListBucket");
-    this.allow(arnsOf(OBJECT_KEYS), "s3:GetObject");
-    if (access !== "read") this.allow(arnsOf(access === "write" ? WRITTEN_KEYS : UPLOADED_KEYS), "s3:PutObject");
+    const read = access === "cache" ? CACHED_KEYS : OBJECT_KEYS;
+    this.allow(arnsOf(read), "s3:GetObject");
+    if (access !== "read") this.allow(arnsOf(PUT_KEYS[access]), "s3:PutObject");
     // the name under which the other stack exports the ARN is how the finding names it
     const { "Fn::ImportValue": arn } = Stack.of(this).resolve(Stack.of(bucket).exportValue(bucketArn));
     acknowledge(
       this,
-      OBJECT_KEYS.map((keys) => `IAM5[Resource::${arn}/${keys}]`),
+      read.map((keys) => `IAM5[Resource::${arn}/${keys}]`),
       "Objects below the known prefixes of our own bucket; their names are made at run time",
     );
   }

@@ -69,6 +69,8 @@ export class DataStack extends Stack {
         { prefix: "captures/", expiration: Duration.days(30) },
         // pictures and PDFs are fetched within the hour that their links work
         { prefix: "media/", expiration: Duration.days(1) },
+        // what is cached is kept for a day at the most
+        { prefix: "cache/", expiration: Duration.days(2) },
         // exports can be asked for anew
         { prefix: "exports/", expiration: Duration.days(30) },
         // what a discovery found can be asked for as long

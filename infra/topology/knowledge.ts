@@ -29,7 +29,7 @@ export const KNOWLEDGE: readonly FunctionSpec[] = [
       { method: "POST", path: "/api/v1/search/vector" },
       { method: "POST", path: "/api/v1/search/keyword" },
     ],
-    grants: { stateTable: true, database: true, vectors: true, embedder: true, reranker: true },
+    grants: { stateTable: true, database: true, vectors: true, embedder: true, reranker: true, bucket: "cache" },
     localContainers: 2,
   },
 ];

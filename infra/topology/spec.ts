@@ -49,8 +49,9 @@ export interface FunctionSpec {
     /**
      * `write`: wherever functions write, which is not where uploads lie, so that no event of theirs can be their own.
      * `upload`: where uploads lie, and nowhere else. Both read.
+     * `cache`: reads and writes what is cached, and nothing else.
      */
-    bucket?: "read" | "write" | "upload";
+    bucket?: "read" | "write" | "upload" | "cache";
     stateTable?: true;
     database?: true;
     vectors?: true;

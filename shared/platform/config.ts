@@ -143,6 +143,24 @@ export const CONFIG_FIELDS = {
     integer(3_600, 0, 86_400),
     "Seconds for which an answer of a search may be given again while nothing has changed; 0: never",
   ),
+  answersShared: field(
+    "CACHE__QUERY_SHARED",
+    z
+      .enum(["true", "false"])
+      .default("false")
+      .transform((text) => text === "true"),
+    "Whether such answers are kept where all containers find them, and not in each alone",
+  ),
+  queryVectorTtlS: field(
+    "CACHE__QUERY_EMBED_TTL_S",
+    integer(86_400, 0, 30 * 86_400),
+    "Seconds for which all containers find the vector of a query that a server made; 0: each keeps its own",
+  ),
+  embeddingCacheTtlS: field(
+    "CACHE__EMBED_TTL_S",
+    integer(604_800, 3_600, 365 * 86_400),
+    "Seconds for which the vector of a passage that a server made is used for equal passages",
+  ),
   archivePublic: field(
     "ARCHIVE__PUBLIC",
     z

@@ -288,10 +288,12 @@ describe("permissions", () => {
         .filter(({ Action }) => Action.includes("s3:PutObject"))
         .flatMap(({ Resource }) => Resource);
       const isIncoming = (arn: string) => arn.includes("/incoming/*");
-      expect(written.length > 0).toBe(grants.bucket === "write" || grants.bucket === "upload");
+      expect(written.length > 0).toBe(grants.bucket !== undefined && grants.bucket !== "read");
+      const isCached = (arn: string) => arn.includes("/cache/*");
+      expect(written.filter(isCached).length).toBe(grants.bucket === "cache" ? 1 : 0);
       // what a bucket's event has woken must not write what such events tell of
       expect(written.filter(isIncoming).length).toBe(grants.bucket === "upload" ? 1 : 0);
-      expect(written.every(isIncoming)).toBe(grants.bucket !== "write");
+      expect(written.every((arn) => isIncoming(arn) || isCached(arn))).toBe(grants.bucket !== "write");
       expect(actions.filter((action) => action === "sqs:ReceiveMessage")).toHaveLength(queues.length);
       const sends = new Set([
         ...(grants.send ?? []),
@@ -472,14 +474,14 @@ describe("data", () => {
     }
   });
 
-  test("capture batches, exports and found URLs end after 30 days, pictures and PDFs after one, WARCs and uploads never", () => {
+  test("capture batches, exports and found URLs end after 30 days, what is cached or made for one reader after one or two, WARCs and uploads never", () => {
     const [Rules = []] = properties("AWS::S3::Bucket").map(
       ({ LifecycleConfiguration }) =>
         (LifecycleConfiguration as { Rules: { Prefix?: string; ExpirationInDays?: number }[] }).Rules,
     );
     const expiring = Rules.filter(({ ExpirationInDays }) => ExpirationInDays !== undefined);
     const days = Object.fromEntries(expiring.map(({ Prefix, ExpirationInDays }) => [Prefix, ExpirationInDays]));
-    expect(days).toEqual({ "captures/": 30, "discoveries/": 30, "exports/": 30, "media/": 1 });
+    expect(days).toEqual({ "cache/": 2, "captures/": 30, "discoveries/": 30, "exports/": 30, "media/": 1 });
   });
 
   test("the state table forgets by itself", () => {

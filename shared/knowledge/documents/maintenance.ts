@@ -7,7 +7,6 @@ import type { VectorStore } from "../vector-stores/vector-store.ts";
 const BATCH = 200;
 /** A worker may still be storing vectors for a job that has just been cancelled. */
 const ORPHAN_GRACE_MS = 600_000;
-export const EMBEDDING_CACHE_TTL_S = 7 * 24 * 3600;
 const CACHE_BATCH = 5_000;
 const ANALYSIS_BATCH = 500;
 
@@ -43,12 +42,12 @@ export async function removeUnseenDocuments(
 }
 
 /** @returns how many embeddings went */
-export async function ageEmbeddingCache(sql: Sql, hasTime: () => boolean): Promise<number> {
+export async function ageEmbeddingCache(sql: Sql, ttlS: number, hasTime: () => boolean): Promise<number> {
   let removed = 0;
   while (hasTime()) {
     const { count } = await sql`
       delete from embedding_cache where (model, content_hash) in (
-        select model, content_hash from embedding_cache where created_at < now() - ${EMBEDDING_CACHE_TTL_S} * interval '1 second'
+        select model, content_hash from embedding_cache where created_at < now() - ${ttlS} * interval '1 second'
         order by created_at limit ${CACHE_BATCH})`;
     removed += count;
     if (count < CACHE_BATCH) break;

@@ -23,6 +23,12 @@ export interface EmbedderDescriptor {
   fusion: Fusion;
 }
 
+export interface RememberedVector {
+  vector: Float32Array | null;
+  /** Whether it was there already. */
+  remembered: boolean;
+}
+
 export interface Embedder {
   readonly descriptor: EmbedderDescriptor;
   /**
@@ -31,8 +37,8 @@ export interface Embedder {
    */
   embedDocuments(texts: readonly string[]): Promise<(Float32Array | null)[]>;
   embedQuery(text: string): Promise<Float32Array | null>;
-  /** Whether the vector of the query is there already; not told of an embedder that keeps none. */
-  holdsQuery?(text: string): boolean;
+  /** As `embedQuery`, by an embedder that keeps vectors of queries. */
+  recallQuery?(text: string): Promise<RememberedVector>;
   /** Resolves where the embedder can answer. */
   check(signal: AbortSignal): Promise<void>;
 }

@@ -4,6 +4,7 @@
  */
 import { limitStatements, type Transaction } from "../../platform/database/database.ts";
 import { exactWords } from "../analysis/exact-words.ts";
+import type { Embedder, RememberedVector } from "../embedders/embedder.ts";
 import { embedQuery } from "../embedders/validation.ts";
 import type { VectorFilter } from "../vector-stores/vector-store.ts";
 import { explainNoHits } from "./expected-vectors.ts";
@@ -96,6 +97,11 @@ export async function askVectors(
   return await outcomeOf("vector", joined);
 }
 
+async function vectorOfQuery(embedder: Embedder, text: string): Promise<RememberedVector> {
+  if (embedder.recallQuery !== undefined) return await embedder.recallQuery(text);
+  return { vector: await embedQuery(embedder, text), remembered: false };
+}
+
 interface NearestHits {
   vector: Float32Array;
   remembered: boolean;
@@ -110,8 +116,7 @@ async function firstHits(
   { embedder, vectors }: OpenVectorSide,
   { query, depth, vectorFilter, patience, keywordsAsked }: AskedSearch,
 ): Promise<NearestHits | null> {
-  const remembered = embedder.holdsQuery?.(query.text) ?? false;
-  const vector = await patience.wait(embedQuery(embedder, query.text));
+  const { vector, remembered } = await patience.wait(vectorOfQuery(embedder, query.text));
   await keywordsAsked;
   return vector && { vector, remembered, hits: await patience.wait(vectors.search(vector, 2 * depth, vectorFilter)) };
 }

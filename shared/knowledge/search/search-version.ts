@@ -3,9 +3,10 @@ import type { Queryable } from "../../platform/database/database.ts";
 
 /** In the snapshot of the transaction, where it is given one. */
 export async function readSearchVersion(sql: Queryable): Promise<string> {
-  // transactions may commit in another order than that of their ids, which the last id alone would not show
+  // transactions may commit in another order than that of their ids, which the last id alone would not show; and a
+  // database that was restored gives ids again, which the time tells apart
   const [row] = await sql<{ version: string }[]>`
-    select concat_ws('-', count(*), max(id), sum(id)) as version from search_changes`;
+    select concat_ws('-', count(*), max(id), sum(id), extract(epoch from max(at))) as version from search_changes`;
   return row?.version ?? "";
 }
 

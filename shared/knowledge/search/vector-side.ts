@@ -2,7 +2,7 @@
 import type { Sql } from "../../platform/database/database.ts";
 import { onceMade } from "../../platform/once.ts";
 import type { Embedder } from "../embedders/embedder.ts";
-import { rememberQueries } from "../embedders/query-cache.ts";
+import { type QueryVectors, rememberQueries } from "../embedders/query-cache.ts";
 import { configOfModel, createEmbedder, type EmbedderConfig, embedderDescriptor } from "../embedders/registry.ts";
 import { createVectorStore, type VectorStoreConfig } from "../vector-stores/registry.ts";
 import type { VectorStore } from "../vector-stores/vector-store.ts";
@@ -18,15 +18,18 @@ export type VectorSide = OpenVectorSide | null;
 type VectorSideConfig = EmbedderConfig & VectorStoreConfig;
 
 /** Opens both at the first call and keeps them; a failure is not kept, so the next call tries again. */
-export function openVectorSide(config: VectorSideConfig): () => Promise<VectorSide> {
-  return onceMade(() => open(config));
+export function openVectorSide(
+  config: VectorSideConfig,
+  queries: QueryVectors | null = null,
+): () => Promise<VectorSide> {
+  return onceMade(() => open(config, queries));
 }
 
-async function open(config: VectorSideConfig): Promise<VectorSide> {
+async function open(config: VectorSideConfig, queries: QueryVectors | null): Promise<VectorSide> {
   const descriptor = embedderDescriptor(config);
   if (descriptor === null) return null;
   const [embedder, vectors] = await Promise.all([createEmbedder(config), createVectorStore(config, descriptor)]);
-  return { embedder: rememberQueries(embedder), vectors };
+  return { embedder: rememberQueries(embedder, queries), vectors };
 }
 
 /** How long a search may take to learn that another model answers. In ms. */
@@ -36,14 +39,16 @@ const SERVING_KNOWN_MS = 10_000;
  * As `openVectorSide`, for searches: while vectors of the configured model are made, the model before it answers, as
  * long as the configuration still names what it runs on.
  * @param onChange called now and then while that is so
+ * @param queries vectors of queries that containers share; null: each keeps its own
  */
 export function openServingSide(
   config: VectorSideConfig,
   sql: Sql,
   onChange: () => Promise<void>,
+  queries: QueryVectors | null = null,
 ): () => Promise<VectorSide> {
   const configured = embedderDescriptor(config);
-  const openConfigured = openVectorSide(config);
+  const openConfigured = openVectorSide(config, queries);
   if (configured === null) return openConfigured;
   const others = new Map<string, () => Promise<VectorSide>>();
   const readServing = async (): Promise<string> => {
@@ -63,7 +68,7 @@ export function openServingSide(
     }
     const serving = await known.model;
     if (serving === configured.model) return await openConfigured();
-    const before = others.get(serving) ?? openVectorSide(configOfModel(config, serving) ?? config);
+    const before = others.get(serving) ?? openVectorSide(configOfModel(config, serving) ?? config, queries);
     others.set(serving, before);
     return await before();
   };

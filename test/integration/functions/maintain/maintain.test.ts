@@ -17,7 +17,7 @@ test("cached embeddings go after a week", async () => {
   await sql`
     insert into embedding_cache (model, content_hash, vector, created_at)
     select 'm', sha256(n::text::bytea), '\\x00', now() - n * interval '1 day' from generate_series(0, 20) n`;
-  expect(await ageEmbeddingCache(sql, () => true)).toBe(14);
+  expect(await ageEmbeddingCache(sql, 7 * 86_400, () => true)).toBe(14);
   expect(await sql`select from embedding_cache`).toHaveLength(7);
 });
 

@@ -1,11 +1,17 @@
-import { beforeEach, expect, test } from "vitest";
+import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createAnswerCache } from "../../../../shared/knowledge/search/answer-cache.ts";
+import { decodeAnswer, encodeAnswer } from "../../../../shared/knowledge/search/kept-answer.ts";
 import { answerSearch } from "../../../../shared/knowledge/search/search.ts";
 import type { SearchRequest } from "../../../../shared/knowledge/search/search-request.ts";
 import { forgetSearchChanges, readSearchVersion } from "../../../../shared/knowledge/search/search-version.ts";
+import { createObjectStore } from "../../../../shared/platform/aws/objects.ts";
+import { createSharedCache } from "../../../../shared/platform/aws/shared-cache.ts";
+import { createStateTable } from "../../../../shared/platform/aws/state-table.ts";
+import { systemClock } from "../../../../shared/platform/clock.ts";
 import type { Sql } from "../../../../shared/platform/database/database.ts";
 import { RetryableError } from "../../../../shared/platform/errors.ts";
 import { uuidv7 } from "../../../../shared/platform/ids.ts";
+import { type TestAws, testAwsWithoutSqs } from "../../../services/aws.ts";
 import { testDatabase } from "../../../services/index.ts";
 import { addPages, constantEmbedder, listedVectors } from "./corpus.ts";
 
@@ -14,8 +20,15 @@ const pages = (version: string) =>
   [0, 1, 2].map((number) => ({ url: `https://site.example/${number}`, title: version, chunks: [`tide ${version}`] }));
 
 let sql: Sql;
+let aws: TestAws;
 let ids: string[];
+let kind: string;
+beforeAll(async () => {
+  aws = await testAwsWithoutSqs();
+  return () => aws.close();
+});
 beforeEach(async () => {
+  kind = uuidv7();
   ({ sql } = await testDatabase({ poolSize: 4 }));
   ids = [
     ...(await addPages(sql, pages("ebb"), { generationId: GENERATIONS[0] })),
@@ -23,7 +36,22 @@ beforeEach(async () => {
   ];
 });
 
-function setup({ ttlS = 60, embed = async () => {} }: { ttlS?: number; embed?: () => Promise<void> } = {}) {
+interface Setup {
+  ttlS?: number;
+  embed?: () => Promise<void>;
+  /** Asked in turn: where there are two, they share what they keep. */
+  containers?: 1 | 2;
+}
+
+function sharedAnswers() {
+  const state = createStateTable(aws.dynamo, aws.stateTable);
+  const log = { warn: (message: string) => expect.fail(message) };
+  const store = { state, objects: createObjectStore(aws.s3, aws.bucket), clock: systemClock, log };
+  const codec = { encode: encodeAnswer, decode: decodeAnswer };
+  return createSharedCache(store, { kind: `answers-${kind}`, ttlS: 60, waitMs: 20_000, callMs: 20_000, ...codec });
+}
+
+function setup({ ttlS = 60, embed = async () => {}, containers = 1 }: Setup = {}) {
   const asked: string[] = [];
   const embedder = {
     ...constantEmbedder,
@@ -35,8 +63,13 @@ function setup({ ttlS = 60, embed = async () => {} }: { ttlS?: number; embed?: (
   };
   const side = { embedder, vectors: listedVectors(() => ids) };
   const dependencies = { sql, vectorSide: async () => side };
-  const cache = createAnswerCache(ttlS);
+  const caches = Array.from({ length: containers }, () =>
+    createAnswerCache(ttlS, containers === 1 ? null : sharedAnswers()),
+  );
   const ask = async (request: Partial<SearchRequest> = {}) => {
+    const [cache, ...others] = caches;
+    if (cache === undefined) throw new Error("No container");
+    caches.splice(0, caches.length, ...others, cache);
     const { answer, cached } = await cache.search(dependencies, {
       query: "tide",
       mode: "hybrid",
@@ -86,38 +119,87 @@ test("nothing is kept where that is switched off", async () => {
   expect([(await ask()).cached, (await ask()).cached]).toEqual([false, false]);
 });
 
-test.each([
-  ["a swap of generations", () => swap(0, 1)],
-  ["a delete", () => sql`delete from documents where url = 'https://site.example/1'`],
-  ["a mark of deletion", () => sql`update documents set deleted_at = now() where url = 'https://site.example/1'`],
-  [
-    "a move into a collection",
-    async () => {
-      const id = uuidv7();
-      await sql`insert into collections (id, name) values (${id}, 'c')`;
-      await sql`update documents set collection_id = ${id} where url = 'https://site.example/1'`;
-    },
-  ],
-  [
-    "a document that comes visible",
-    () => addPages(sql, [{ url: "https://new.example/", title: "new", chunks: ["tide"] }]),
-  ],
-  [
-    "a tag of a visible document",
-    async () => {
-      const id = uuidv7();
-      await sql`insert into tags (id, name) values (${id}, 't')`;
-      await sql`insert into document_tags select id, ${id} from documents where generation_active limit 1`;
-    },
-  ],
-])("no answer outlives %s", async (_name, change) => {
-  const { ask, dependencies } = setup();
-  await ask();
-  expect((await ask()).cached).toBe(true);
-  await change();
-  const after = await ask();
-  const fresh = await answerSearch(dependencies, { query: "tide", mode: "hybrid", limit: 10 });
-  expect(after).toEqual({ cached: false, titles: fresh.results.map(({ title }) => title), missing: 0 });
+describe.each([1, 2] as const)("of %i containers", (containers) => {
+  test.each([
+    ["a swap of generations", () => swap(0, 1)],
+    ["a delete", () => sql`delete from documents where url = 'https://site.example/1'`],
+    ["a mark of deletion", () => sql`update documents set deleted_at = now() where url = 'https://site.example/1'`],
+    [
+      "a move into a collection",
+      async () => {
+        const id = uuidv7();
+        await sql`insert into collections (id, name) values (${id}, 'c')`;
+        await sql`update documents set collection_id = ${id} where url = 'https://site.example/1'`;
+      },
+    ],
+    [
+      "a document that comes visible",
+      () => addPages(sql, [{ url: "https://new.example/", title: "new", chunks: ["tide"] }]),
+    ],
+    [
+      "a tag of a visible document",
+      async () => {
+        const id = uuidv7();
+        await sql`insert into tags (id, name) values (${id}, 't')`;
+        await sql`insert into document_tags select id, ${id} from documents where generation_active limit 1`;
+      },
+    ],
+  ])("no answer outlives %s", async (_name, change) => {
+    const { ask, dependencies } = setup({ containers });
+    await ask();
+    expect((await ask()).cached).toBe(true);
+    await change();
+    const after = await ask();
+    const fresh = await answerSearch(dependencies, { query: "tide", mode: "hybrid", limit: 10 });
+    expect(after).toEqual({ cached: false, titles: fresh.results.map(({ title }) => title), missing: 0 });
+  });
+
+  test("an answer that was read before a change is not given after it, though it comes later", async () => {
+    const [reading, change] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const { ask } = setup({
+      containers,
+      async embed() {
+        reading.resolve();
+        await change.promise;
+      },
+    });
+    const early = ask();
+    await reading.promise;
+    await swap(0, 1);
+    const late = ask();
+    change.resolve();
+    expect((await early).titles).toEqual(["ebb", "ebb", "ebb"]);
+    expect(await late).toMatchObject({ cached: false, titles: ["flood", "flood", "flood"] });
+    expect(await ask()).toMatchObject({ cached: true, titles: ["flood", "flood", "flood"] });
+  });
+
+  test("searches and swaps at random never see what was hidden before they asked", async () => {
+    const { ask } = setup({ containers });
+    let active = 0;
+    let stop = false;
+    const swapping = (async () => {
+      while (!stop) {
+        await swap(active, 1 - active);
+        active = 1 - active;
+      }
+    })();
+    let cached = 0;
+    const searching = async () => {
+      for (let round = 0; round < 60; round++) {
+        const answer = await ask();
+        expect(new Set(answer.titles).size).toBe(1);
+        expect(answer.titles).toHaveLength(3);
+        if (answer.cached) cached++;
+      }
+    };
+    await Promise.all([searching(), searching(), searching()]).finally(() => {
+      stop = true;
+    });
+    await swapping;
+    const shown = active === 0 ? "ebb" : "flood";
+    expect((await ask()).titles).toEqual([shown, shown, shown]);
+    expect(cached).toBeGreaterThan(0);
+  });
 });
 
 test("pages that are only being crawled leave the answers alone", async () => {
@@ -128,24 +210,6 @@ test("pages that are only being crawled leave the answers alone", async () => {
   await sql`insert into tags (id, name) values (${id}, 't')`;
   await sql`insert into document_tags select id, ${id} from documents where not generation_active`;
   expect((await ask()).cached).toBe(true);
-});
-
-test("an answer that was read before a change is not given after it, though it comes later", async () => {
-  const [reading, change] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  const { ask } = setup({
-    async embed() {
-      reading.resolve();
-      await change.promise;
-    },
-  });
-  const early = ask();
-  await reading.promise;
-  await swap(0, 1);
-  const late = ask();
-  change.resolve();
-  expect((await early).titles).toEqual(["ebb", "ebb", "ebb"]);
-  expect(await late).toMatchObject({ cached: false, titles: ["flood", "flood", "flood"] });
-  expect(await ask()).toMatchObject({ cached: true, titles: ["flood", "flood", "flood"] });
 });
 
 test("changes that commit in another order than they began in are all seen", async () => {
@@ -163,34 +227,6 @@ test("changes that commit in another order than they began in are all seen", asy
   commit.resolve();
   await slow;
   expect(await ask()).toMatchObject({ cached: false, titles: ["ebb"] });
-});
-
-test("searches and swaps at random never see what was hidden before they asked", async () => {
-  const { ask } = setup();
-  let active = 0;
-  let stop = false;
-  const swapping = (async () => {
-    while (!stop) {
-      await swap(active, 1 - active);
-      active = 1 - active;
-    }
-  })();
-  let cached = 0;
-  const searching = async () => {
-    for (let round = 0; round < 60; round++) {
-      const answer = await ask();
-      expect(new Set(answer.titles).size).toBe(1);
-      expect(answer.titles).toHaveLength(3);
-      if (answer.cached) cached++;
-    }
-  };
-  await Promise.all([searching(), searching(), searching()]).finally(() => {
-    stop = true;
-  });
-  await swapping;
-  const shown = active === 0 ? "ebb" : "flood";
-  expect((await ask()).titles).toEqual([shown, shown, shown]);
-  expect(cached).toBeGreaterThan(0);
 });
 
 test("those who ask the same at once wait for one answer, and for the fault of one", async () => {
@@ -214,6 +250,18 @@ test("an answer without one of its sides is not kept", async () => {
   expect(await ask()).toMatchObject({ cached: false, missing: 1 });
   down = false;
   expect(await ask()).toMatchObject({ cached: false, missing: 0 });
+});
+
+test("what one container has answered another one gives, word by word", async () => {
+  const { ask } = setup({ containers: 2 });
+  const facets: SearchRequest["facets"] = ["domain", "month"];
+  const request = { limit: 2, facets, expand: true, collapse: true };
+  const first = await ask(request);
+  expect(await ask(request)).toEqual({ ...first, cached: true });
+  const { dependencies } = setup();
+  const asked: SearchRequest = { query: "tide", mode: "hybrid", limit: 2, facets, expand: true, collapse: true };
+  const answer = await answerSearch(dependencies, asked);
+  expect(decodeAnswer(encodeAnswer(answer))).toEqual(answer);
 });
 
 test("old changes are forgotten, which costs no more than answers", async () => {
