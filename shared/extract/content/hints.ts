@@ -85,9 +85,26 @@ const ROLES = new Set(
   "navigation banner contentinfo complementary search dialog alertdialog menu menubar toolbar tooltip".split(" "),
 );
 
-/** Remembers class lists: a page repeats the same few hundred. */
+/** What one word of a name says, as bits: most words are looked up once, and say nothing. */
+const SAYS = { comments: 1, boilerplate: 2, ambiguous: 4, decisive: 8, filler: 16, state: 32, short: 64, opens: 128 };
+const WORDS = new Map<string, number>();
+for (const [words, says] of [
+  [COMMENTS, SAYS.comments],
+  [BOILERPLATE, SAYS.boilerplate],
+  [AMBIGUOUS, SAYS.ambiguous],
+  [DECISIVE, SAYS.decisive],
+  [FILLER, SAYS.filler],
+  [STATES, SAYS.state],
+  [SHORT_FILLER, SAYS.short],
+  [[...PAIRS].map((pair) => pair.slice(0, pair.indexOf("-"))), SAYS.opens],
+] as const) {
+  for (const word of words) WORDS.set(word, (WORDS.get(word) ?? 0) | says);
+}
+
+/** Remembers class lists and their names: a page repeats the same few hundred. */
 export class HintReader {
   private readonly known = new Map<string, Hint>();
+  private readonly names = new Map<string, Hint>();
 
   hint({ attribs, name }: PageElement): Hint {
     if (attribs.role !== undefined && ROLES.has(attribs.role)) return ROLE;
@@ -97,34 +114,35 @@ export class HintReader {
     if (names.length < 2) return NONE;
     let hint = this.known.get(names);
     if (hint === undefined) {
-      hint = readNames(names);
+      hint = this.surest(names);
       this.known.set(names, hint);
     }
     return hint;
+  }
+
+  /** The surest hint among the names; comments win, since they outweigh what else is said. */
+  private surest(names: string): Hint {
+    let found = NONE;
+    for (const name of names.slice(0, 300).split(/\s+/)) {
+      let hint = this.names.get(name);
+      if (hint === undefined) {
+        hint = readName(name);
+        this.names.set(name, hint);
+      }
+      if (hint.kind === "none") continue;
+      if (hint.kind === "comments" && hint.sure) return hint;
+      if (found.kind === "none" || (hint.sure && !found.sure)) found = hint;
+    }
+    return found;
   }
 }
 
 const NONE: Hint = { kind: "none", word: "", sure: false, topical: false };
 const ROLE: Hint = { kind: "boilerplate", word: "role", sure: true, topical: false };
 
-/** The surest hint among the names; comments win, since they outweigh what else is said. */
-function readNames(names: string): Hint {
-  let found = NONE;
-  for (const name of names.slice(0, 300).split(/\s+/)) {
-    const hint = readName(name);
-    if (hint.kind === "none") continue;
-    if (hint.kind === "comments" && hint.sure) return hint;
-    if (found.kind === "none" || (hint.sure && !found.sure)) found = hint;
-  }
-  return found;
-}
-
 /** A name is sure if all of its words say the same: `related-posts` is, `nav-history` is not. */
 function readName(name: string): Hint {
-  const words = name
-    .replace(/([a-z])([A-Z])/g, "$1-$2")
-    .toLowerCase()
-    .match(/[a-z]+/g);
+  const words = name.match(/[A-Z]+[a-z]*|[a-z]+/g);
   if (words === null) return NONE;
   let kind: Hint["kind"] = "none";
   let word = "";
@@ -134,32 +152,36 @@ function readName(name: string): Hint {
   let negated = false;
   let unsure = false;
   let previous = "";
-  for (const part of words) {
-    if (COMMENTS.has(part)) {
+  let before = 0;
+  for (const written of words) {
+    const part = written.toLowerCase();
+    const says = WORDS.get(part) ?? 0;
+    if (says & SAYS.comments) {
       kind = "comments";
       word = "comment";
       if (part === "comment") unsure = words.length === 1;
-    } else if (PAIRS.has(`${previous}-${part}`)) {
+    } else if (before & SAYS.opens && PAIRS.has(`${previous}-${part}`)) {
       if (kind === "none") {
         kind = "boilerplate";
         word = part;
         // the rest of a text, or links to others
         unsure = previous === "read";
       }
-      if (!FILLER.has(previous) && previous.length > 3 && !BOILERPLATE.has(previous)) foreign--;
-    } else if (BOILERPLATE.has(part)) {
+      if (!(before & (SAYS.filler | SAYS.boilerplate)) && previous.length > 3) foreign--;
+    } else if (says & SAYS.boilerplate) {
       if (kind === "none") {
         kind = "boilerplate";
         word = part;
-        unsure = AMBIGUOUS.has(part);
-      } else if (!AMBIGUOUS.has(part)) unsure = false;
-    } else if (STATES.has(part)) negated = true;
-    else if (!FILLER.has(part)) {
+        unsure = (says & SAYS.ambiguous) !== 0;
+      } else if (!(says & SAYS.ambiguous)) unsure = false;
+    } else if (says & SAYS.state) negated = true;
+    else if (!(says & SAYS.filler)) {
       if (part.length > 3) foreign++;
-      if (part.length > 2 && !SHORT_FILLER.has(part)) topical = true;
+      if (part.length > 2 && !(says & SAYS.short)) topical = true;
     }
-    if (DECISIVE.has(part)) decisive = true;
+    if (says & SAYS.decisive) decisive = true;
     previous = part;
+    before = says;
   }
   if (kind === "none") return NONE;
   return { kind, word, sure: !negated && (decisive || (foreign <= 0 && !unsure)), topical };

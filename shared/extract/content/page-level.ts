@@ -1,8 +1,9 @@
 /** What is kept of a page as a whole, and what hints and elements that hold no content have taken from it. */
+import { isHidden } from "../parse/hidden.ts";
 import { PageElement } from "../parse/page-tree.ts";
 import { show } from "./hidden-text.ts";
 import { DISBELIEF, isNotice, type PageHints } from "./page-hints.ts";
-import { isHidden, measure, type Notes } from "./prose.ts";
+import { measure, type Notes } from "./prose.ts";
 
 /** Less than this share of a page's prose is too little, unless it is much. */
 const TOO_LITTLE = 0.3;

@@ -1,7 +1,7 @@
 /** Measures how much prose stands below every element of a page: text outside links that reads like sentences. */
 import { isText } from "domhandler";
 import { BLOCK_ELEMENTS, collapsedText, headingLevel } from "../parse/element-kinds.ts";
-import { hiddenBy } from "../parse/hidden.ts";
+import { isHidden } from "../parse/hidden.ts";
 import { PageElement } from "../parse/page-tree.ts";
 
 /** Never content, wherever they stand. */
@@ -40,8 +40,6 @@ export interface Notes {
   /** Outermost elements that are dropped, whether or not they are shown. */
   dropped: PageElement[];
 }
-
-export const isHidden = (element: PageElement): boolean => hiddenBy(element).length > 0;
 
 /**
  * Sums the figures of elements from the leaves up. A run of text between two blocks counts as a paragraph of its block.

@@ -4,9 +4,10 @@
  */
 import type { ChildNode } from "domhandler";
 import { completeTree } from "../parse/complete-tree.ts";
+import { isHidden } from "../parse/hidden.ts";
 import { type Page, PageElement } from "../parse/page-tree.ts";
 import { findMainContent, type MainContent } from "./main-content.ts";
-import { isHidden, measure } from "./prose.ts";
+import { measure } from "./prose.ts";
 import { findAll, selectorsOfPage } from "./selectors.ts";
 
 export interface ContentSelection {
