@@ -50,8 +50,10 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
   // what a record holds is read as a response is
   "shared/archive/import": [
     ...OUTSIDE,
+    "shared/archive/wacz-file",
     "shared/archive/warc-file",
     "shared/capture",
+    "shared/extract",
     "shared/crawl/urls",
     "shared/crawl/http",
     "shared/crawl/settings",
@@ -69,6 +71,7 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
   "shared/archive/wacz": [
     ...OUTSIDE,
     "shared/archive/cdx",
+    "shared/archive/wacz-file",
     "shared/archive/warc-file",
     "shared/capture",
     "shared/crawl/tasks",

@@ -20,6 +20,7 @@ interface Import {
   captures: number;
   documents: number;
   danglingRevisits: number;
+  signature: { outcome: string; reason: string | null; signer: string | null } | null;
   complaintCount: number;
   complaints: { code: string; message: string; offset: number; url: string | null }[];
 }
@@ -79,11 +80,16 @@ async function ended(api: ApiClient, id: string): Promise<Import> {
 }
 
 function show(terminal: Terminal, done: Import): void {
-  const { captures, documents, danglingRevisits, complaintCount, complaints, error } = done;
+  const { captures, documents, danglingRevisits, complaintCount, complaints, error, signature } = done;
   for (const { offset, code, message, url } of complaints.slice(0, SHOWN_COMPLAINTS)) {
     terminal.line(harmless(`at ${offset}: ${code}: ${message}${url === null ? "" : ` (${url})`}`));
   }
   if (complaintCount > SHOWN_COMPLAINTS) terminal.line(`and ${complaintCount - SHOWN_COMPLAINTS} more (--json)`);
+  if (signature && signature.outcome !== "unsigned") {
+    const { outcome, reason, signer } = signature;
+    const by = signer === null ? "" : ` of ${signer}`;
+    terminal.line(harmless(`its signature${by} is ${outcome}${reason === null ? "" : `: ${reason}`}`));
+  }
   if (error !== null) terminal.line(harmless(error));
   const dangling = danglingRevisits === 0 ? "" : `, ${danglingRevisits} revisits without their original`;
   terminal.line(`${captures} captures, ${documents} searchable pages${dangling}, ${complaintCount} complaints`);

@@ -18,7 +18,10 @@ export const newImportSchema = z.union([
     filename: z
       .string()
       .max(255)
-      .regex(/^[\w.()+@ -]+\.warc(\.gz|\.zst)?$/, "must be a file name that ends in .warc, .warc.gz or .warc.zst"),
+      .regex(
+        /^[\w.()+@ -]+\.(warc(\.gz|\.zst)?|wacz)$/,
+        "must be a file name that ends in .warc, .warc.gz, .warc.zst or .wacz",
+      ),
     bytes: z.int().positive().max(LARGEST_UPLOAD, "is over 5 GiB: put it into the bucket in parts, and name its key"),
     sha256: z.string().regex(/^[0-9a-f]{64}$/, "must be 64 hexadecimal digits in lower case"),
   }),
@@ -38,6 +41,14 @@ export const importSchema = z.object({
   openCaptures: z.int(),
   documents: z.int(),
   danglingRevisits: z.int(),
+  signature: z
+    .object({
+      outcome: z.enum(["valid", "invalid", "untrusted", "unsigned"]),
+      reason: z.string().nullable(),
+      signer: z.string().nullable(),
+      created: z.string().nullable(),
+    })
+    .nullable(),
   complaintCount: z.int(),
   createdAt: z.iso.datetime(),
   completedAt: z.iso.datetime().nullable(),

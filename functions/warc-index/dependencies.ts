@@ -2,6 +2,7 @@
 import type { IndexerDependencies } from "../../shared/archive/import/index-slice.ts";
 import { createJobFlags } from "../../shared/crawl/tasks/job-flags.ts";
 import { dynamoClient, s3Client } from "../../shared/platform/aws/clients.ts";
+import { createObjectWriters } from "../../shared/platform/aws/multipart.ts";
 import { createObjectStore } from "../../shared/platform/aws/objects.ts";
 import { createUploads } from "../../shared/platform/aws/uploads.ts";
 import { configuredDatabase } from "../../shared/platform/database/database.ts";
@@ -16,6 +17,7 @@ export const dependencies = once(() => {
     sql: configuredDatabase(config),
     objects: createObjectStore(s3Client(), config.bucket),
     uploads: createUploads(s3Client(), config.bucket),
+    openWriter: createObjectWriters(s3Client(), config.bucket),
     flags: createJobFlags(dynamoClient(), config.stateTable),
   } satisfies IndexerDependencies & Record<string, unknown>;
 });

@@ -26,7 +26,7 @@ export const QUEUES = [
   {
     name: "imports",
     maxReceiveCount: MAX_RECEIVES,
-    objects: [".warc", ".warc.gz", ".warc.zst"].map((suffix) => ({ prefix: "incoming/", suffix })),
+    objects: [".warc", ".warc.gz", ".warc.zst", ".wacz"].map((suffix) => ({ prefix: "incoming/", suffix })),
   },
 ] as const satisfies readonly QueueSpec[];
 

@@ -71,6 +71,8 @@ export class LongBlock {
 export interface CaptureOptions {
   /** Of the object. */
   key: string;
+  /** Where in it the WARC file begins that the record's place is one of. */
+  base: number;
   /** Of a block that was not kept whole. */
   long: LongBlock | undefined;
   /** False where extracting the text has stopped the function before. */
@@ -119,7 +121,12 @@ export async function captureOf(record: WarcRecord, options: CaptureOptions): Pr
     notModified: false,
     revisitOf: null,
     rendered: null,
-    warc: { key: options.key, ...record.place, recordId: recordIdOf(fields.get("warc-record-id")) },
+    warc: {
+      key: options.key,
+      ...record.place,
+      offset: options.base + record.place.offset,
+      recordId: recordIdOf(fields.get("warc-record-id")),
+    },
     extraction: null,
     error: null,
     ...stated(fields),

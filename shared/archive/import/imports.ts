@@ -7,6 +7,7 @@ import { ANYWHERE } from "../../crawl/urls/scope.ts";
 import type { QueueSender } from "../../platform/aws/queues.ts";
 import { inTransaction, type Sql, type Transaction } from "../../platform/database/database.ts";
 import { uuidv7 } from "../../platform/ids.ts";
+import type { PackageSignature } from "../wacz-file/signed-data.ts";
 import { IMPORTS_QUEUE, type ImportTask, INCOMING_PREFIX, type UploadedObject } from "./task.ts";
 
 export type ImportStatus = "announced" | "pending" | "running" | "completed" | "failed";
@@ -26,6 +27,8 @@ export interface ImportView {
   captures: number;
   /** Revisits whose original is nowhere in the archive. */
   danglingRevisits: number;
+  /** Null of what is no WACZ file. */
+  signature: PackageSignature | null;
   /** Captures that are not stored yet. */
   openCaptures: number;
   documents: number;
@@ -156,7 +159,7 @@ async function selectImports(sql: Sql, where: ReturnType<Sql>, limit: number): P
       -- read to its end, and not all stored and embedded yet
       case when i.status = 'completed' and j.status in ('pending', 'running', 'embedding') then 'running'
         else i.status end as status,
-      case when i.status = 'completed' then i.bytes else i.next_offset end as "indexedBytes",
+      case when i.status = 'completed' then i.bytes else i.indexed_bytes end as "indexedBytes", i.signature,
       coalesce(j.open_urls, 0) as "openCaptures", coalesce(j.documents, 0) as documents,
       (select count(*)::int from captures c
         where c.job_id = i.job_id and c.refers_to is not null and c.revisit_of is null) as "danglingRevisits"

@@ -5,23 +5,28 @@
 import type { Capture } from "../../capture/capture.ts";
 import { writeCaptureBatch } from "../../capture/capture-batch.ts";
 import { addCounts, failJob, lockJob, markRunning } from "../../crawl/jobs/lifecycle.ts";
+import type { OpenObjectWriter } from "../../platform/aws/multipart.ts";
 import type { ObjectStore } from "../../platform/aws/objects.ts";
 import type { Uploads } from "../../platform/aws/uploads.ts";
 import { inTransaction, type Transaction } from "../../platform/database/database.ts";
 import { rowsOf } from "../../platform/database/rows.ts";
 import { PermanentError } from "../../platform/errors.ts";
 import type { Logger } from "../../platform/observability/log.ts";
+import type { PackageSignature } from "../wacz-file/signed-data.ts";
+import { shown } from "../wacz-file/zip-directory.ts";
 import type { Position } from "../warc-file/decoded-bytes.ts";
 import { readWarcFile, type WarcRecord } from "../warc-file/read-warc-file.ts";
 import type { RecordHead } from "../warc-file/record-head.ts";
 import { captureOf, keptBytes, LongBlock, otherMethodOf, type RecordCapture, typeOf } from "./capture-of-record.ts";
 import { capturesMessage } from "./captures-message.ts";
+import { type ImportFile, type ImportPart, openImportFile, openPart, type PartSource } from "./import-file.ts";
 import { type ImportsDependencies, sendImport } from "./imports.ts";
 import { settleImport } from "./settle-import.ts";
 
 export interface IndexerDependencies extends ImportsDependencies {
   objects: Pick<ObjectStore, "put" | "get">;
-  uploads: Pick<Uploads, "stream">;
+  uploads: Uploads;
+  openWriter: OpenObjectWriter;
   log: Logger;
 }
 
@@ -41,23 +46,37 @@ const GIVE_UP_AFTER = 8;
 /** Requests whose answers may stand further on. */
 const MOST_METHODS = 10_000;
 
-interface Slice {
+/** A place in one of the WARC files of a WACZ file; of a WARC file by itself, the part is 0. */
+interface PartPosition extends Position {
+  part: number;
+}
+
+interface Slice extends PartPosition {
   id: string;
   jobId: string;
   key: string;
   etag: string;
-  offset: number;
-  inner: number;
+  bytes: number;
   attempts: number;
   complaints: number;
 }
 
-interface Complaint {
+/** Of the file, not of a record. */
+interface FileFault {
   code: string;
   message: string;
+  /** In the object. */
   offset: number;
+}
+
+interface Complaint extends FileFault {
   record_id: string | null;
   url: string | null;
+}
+
+interface OpenPart extends PartSource, ImportPart {
+  /** Where this slice goes on in it. */
+  from: Position | undefined;
 }
 
 interface Batch {
@@ -66,6 +85,8 @@ interface Batch {
   records: Record<string, number>;
   seen: number;
   complaints: Complaint[];
+  /** What is known of it anew. */
+  signature: PackageSignature | null;
 }
 
 /** @param remainingMs until the function is stopped */
@@ -104,7 +125,8 @@ async function takeSlice({ sql }: IndexerDependencies, importId: string): Promis
     update warc_imports set status = 'running', attempts = attempts + 1, updated_at = now(),
       lease_until = now() + ${LEASE_S} * interval '1 second'
     where id = ${importId} and status in ('pending', 'running') and (lease_until is null or lease_until < now())
-    returning id, job_id as "jobId", object_key as key, etag, next_offset as offset, next_inner as inner, attempts, complaints`;
+    returning id, job_id as "jobId", object_key as key, etag, bytes, next_part as part, next_offset as offset,
+      next_inner as inner, attempts, complaints`;
   return slice;
 }
 
@@ -117,6 +139,8 @@ class SliceIndexer {
   #batch: Batch = emptyBatch();
   /** Of requests that ask for no page, by the ids of their records and of those they belong to. */
   readonly #methods = new Map<string, string>();
+  #file: ImportFile | undefined;
+  #part: OpenPart | undefined;
   #long: LongBlock | undefined;
   #pending: (RecordCapture & { record: WarcRecord }) | undefined;
 
@@ -129,18 +153,61 @@ class SliceIndexer {
 
   /** @returns `lost` where another has moved the import on */
   async run(): Promise<"done" | "more" | "lost"> {
-    const { uploads } = this.#dependencies;
-    const { key, etag, offset, inner } = this.#slice;
-    const events = readWarcFile((from) => uploads.stream(key, { offset: from, etag }), {
-      ...(offset > 0 || inner > 0 ? { from: { offset, inner } } : {}),
+    const slice = this.#slice;
+    const file = await openImportFile(this.#dependencies, slice);
+    this.#file = file;
+    const isBegin = slice.part === 0 && slice.offset === 0 && slice.inner === 0;
+    if (isBegin) {
+      const complaints = await file.complaints(() => this.#hasTime());
+      for (const complaint of complaints) this.#complain(complaint);
+      const broken = complaints.find(({ code }) => UNSIGNED_FAULTS.has(code));
+      this.#batch.signature = broken ? brokenBy(file.signature, broken.message) : file.signature;
+    }
+    for (const entry of file.parts.slice(slice.part)) {
+      const part = await this.#openPart(entry);
+      if (part === undefined) continue;
+      const stopped = await this.#indexPart(part);
+      if (stopped !== undefined) return stopped;
+    }
+    const end = { part: file.parts.length, offset: 0, inner: 0 };
+    return (await this.#commit(end, true)) ? "done" : "lost";
+  }
+
+  #hasTime(): boolean {
+    return !this.#careful && this.#remainingMs() > RESERVE_MS;
+  }
+
+  /** Begins with a part; undefined where there is nothing to read. */
+  async #openPart(entry: ImportPart): Promise<OpenPart | undefined> {
+    const { part, offset, inner } = this.#slice;
+    const isBegun = entry.index === part && (offset > 0 || inner > 0);
+    const opened = await openPart(this.#dependencies, this.#slice, entry);
+    if ("fault" in opened) {
+      this.#complain(opened.fault);
+      return undefined;
+    }
+    const fault = isBegun ? undefined : await opened.check(() => this.#hasTime());
+    if (fault !== undefined) {
+      this.#complain(fault);
+      if (UNSIGNED_FAULTS.has(fault.code)) this.#batch.signature = brokenBy(this.#file?.signature, fault.message);
+    }
+    return { ...opened, ...entry, from: isBegun ? { offset, inner } : undefined };
+  }
+
+  /** @returns how the slice ends, where it ends within the part */
+  async #indexPart(part: OpenPart): Promise<"more" | "lost" | undefined> {
+    this.#part = part;
+    const { index, from } = part;
+    const events = readWarcFile(part.open, {
+      ...(from && { from }),
       keep: keptBytes,
       observe: (head) => this.#observe(head),
     });
-    let next = { offset, inner };
+    let next: Position = from ?? { offset: 0, inner: 0 };
     for await (const event of events) {
       if (event.kind === "complaint") {
         this.#takePending();
-        this.#complain(event, event.offset, undefined);
+        this.#complainOf(event, event.offset);
         next = event.next;
       } else {
         // a request may stand behind its answer, which waits for it
@@ -151,11 +218,12 @@ class SliceIndexer {
         next = this.#pending === undefined ? event.next : startOf(event);
       }
       if (!this.#isFull()) continue;
-      if (!(await this.#commit(next, false))) return "lost";
+      if (!(await this.#commit({ part: index, ...next }, false))) return "lost";
       if (this.#remainingMs() < RESERVE_MS) return "more";
     }
     this.#takePending();
-    return (await this.#commit(next, true)) ? "done" : "lost";
+    this.#methods.clear();
+    return undefined;
   }
 
   #observe(head: RecordHead): ((bytes: Buffer) => void) | undefined {
@@ -172,10 +240,11 @@ class SliceIndexer {
 
   /** Counts a record, or has it wait where it is a capture. */
   async #read(record: WarcRecord): Promise<void> {
-    const options = { key: this.#slice.key, long: this.#long, withText: !this.#careful, now: Date.now() };
-    const read = { record, ...(await captureOf(record, options)) };
-    this.#pending = read;
-    if (read.capture === null) this.#takePending();
+    const { key, base } = this.#part as OpenPart;
+    const options = { key, base, long: this.#long, withText: !this.#careful, now: Date.now() };
+    const { capture, objections } = await captureOf(record, options);
+    this.#pending = { record, objections, capture: capture && (this.#file?.pages?.complete(capture) ?? capture) };
+    if (capture === null) this.#takePending();
   }
 
   #takePending(): void {
@@ -186,23 +255,31 @@ class SliceIndexer {
     const type = typeOf(head) || "unknown";
     this.#batch.records[type] = (this.#batch.records[type] ?? 0) + 1;
     this.#batch.seen += 1;
-    for (const objection of objections) this.#complain(objection, place.offset, head);
+    for (const objection of objections) this.#complainOf(objection, place.offset, head);
     if (capture === null) return;
     const ids = ["warc-record-id", "warc-concurrent-to"].flatMap((name) => head.fields.get(name) ?? []);
     const method = ids.map((id) => this.#methods.get(id)).find((each) => each !== undefined);
     if (method !== undefined) {
       const message = `it answers a ${method} request, and is no page that its URL leads to`;
-      this.#complain({ code: "METHOD_NOT_GET", message }, place.offset, head);
+      this.#complainOf({ code: "METHOD_NOT_GET", message }, place.offset, head);
       return;
     }
     this.#batch.captures.push(capture);
     this.#batch.chars += (capture.extraction?.text.length ?? 0) + (capture.extraction?.markdown.length ?? 0);
   }
 
-  #complain({ code, message }: { code: string; message: string }, offset: number, head: RecordHead | undefined): void {
+  /** @param offset from the start of the present part */
+  #complainOf({ code, message }: { code: string; message: string }, offset: number, head?: RecordHead): void {
     const field = (name: string): string | null => head?.fields.get(name)?.slice(0, 2000) ?? null;
+    const part = this.#part;
     const url = withoutPassword(field("warc-target-uri"));
-    this.#batch.complaints.push({ code, message, offset, record_id: field("warc-record-id"), url });
+    const where = part?.entry ? `${shown(part.entry.name)} at ${offset}: ` : "";
+    const place = part?.placeOf(offset) ?? offset;
+    this.#complain({ code, message: `${where}${message}`, offset: place, record_id: field("warc-record-id"), url });
+  }
+
+  #complain({ record_id = null, url = null, ...complaint }: Partial<Complaint> & FileFault): void {
+    this.#batch.complaints.push({ ...complaint, record_id, url });
   }
 
   #isFull(): boolean {
@@ -212,13 +289,13 @@ class SliceIndexer {
   }
 
   /** @returns false where another has moved the import on: what was read since then is theirs */
-  async #commit(next: Position, atEnd: boolean): Promise<boolean> {
+  async #commit(next: PartPosition, atEnd: boolean): Promise<boolean> {
     const { sql, objects, queues } = this.#dependencies;
     const slice = this.#slice;
     const batch = this.#batch;
     const count = batch.captures.length;
     // no time was left to come to anything: the attempt counts
-    if (!atEnd && next.offset === slice.offset && next.inner === slice.inner) return true;
+    if (!atEnd && next.part === slice.part && next.offset === slice.offset && next.inner === slice.inner) return true;
     const batchKey = count === 0 ? null : await writeCaptureBatch(objects, slice.jobId, batch.captures);
     const moved = await inTransaction(sql, async (tx) => {
       if (!(await this.#moveOn(tx, next, atEnd))) return false;
@@ -240,11 +317,14 @@ class SliceIndexer {
     return true;
   }
 
-  async #moveOn(tx: Transaction, next: Position, atEnd: boolean): Promise<boolean> {
-    const { id, offset, inner } = this.#slice;
-    const { records, captures, complaints } = this.#batch;
+  async #moveOn(tx: Transaction, next: PartPosition, atEnd: boolean): Promise<boolean> {
+    const { id, part, offset, inner } = this.#slice;
+    const { records, captures, complaints, signature } = this.#batch;
+    const indexed = this.#part?.placeOf(next.offset) ?? 0;
     const { count } = await tx`
-      update warc_imports i set next_offset = ${next.offset}, next_inner = ${next.inner},
+      update warc_imports i set next_part = ${next.part}, next_offset = ${next.offset}, next_inner = ${next.inner},
+        indexed_bytes = greatest(indexed_bytes, ${indexed}),
+        signature = coalesce(${signature ? JSON.stringify(signature) : null}::text::jsonb, i.signature),
         status = ${atEnd ? "completed" : "running"}, completed_at = case when ${atEnd} then now() end,
         captures = captures + ${captures.length}, complaints = complaints + ${complaints.length},
         attempts = 0, updated_at = now(),
@@ -252,7 +332,7 @@ class SliceIndexer {
         records = i.records || coalesce((
           select jsonb_object_agg(key, value::int + coalesce((i.records->>key)::int, 0))
           from jsonb_each_text(${JSON.stringify(records)}::text::jsonb)), '{}')
-      where id = ${id} and status = 'running' and next_offset = ${offset} and next_inner = ${inner}`;
+      where id = ${id} and status = 'running' and next_part = ${part} and next_offset = ${offset} and next_inner = ${inner}`;
     return count === 1;
   }
 
@@ -275,7 +355,7 @@ class SliceIndexer {
 
 async function failAtEnd(tx: Transaction, { id, jobId }: Slice, log: Logger): Promise<void> {
   const [first] = await tx<{ code: string; message: string }[]>`
-    select code, message from warc_complaints where import_id = ${id} order by code = 'NOT_A_WARC' desc, seq limit 1`;
+    select code, message from warc_complaints where import_id = ${id} order by code in ('NOT_A_WARC', 'NO_WARC_IN_WACZ') desc, seq limit 1`;
   const error = first === undefined ? "NOT_A_WARC: it holds no record" : `${first.code}: ${first.message}`;
   await tx`update warc_imports set status = 'failed', error = ${error} where id = ${id}`;
   const job = await lockJob(tx, jobId);
@@ -310,6 +390,14 @@ async function insertComplaints(tx: Transaction, slice: Slice, complaints: reado
 
 const startOf = ({ place: { offset, inner = 0 } }: WarcRecord): Position => ({ offset, inner });
 
-const emptyBatch = (): Batch => ({ captures: [], chars: 0, records: {}, seen: 0, complaints: [] });
+const emptyBatch = (): Batch => ({ captures: [], chars: 0, records: {}, seen: 0, complaints: [], signature: null });
+
+/** What is not as it was signed, though the signature is right. */
+const UNSIGNED_FAULTS = new Set(["HASH_MISMATCH", "RESOURCE_MISSING", "RESOURCE_UNLISTED", "PACKAGE_INVALID"]);
+
+function brokenBy(signature: PackageSignature | null | undefined, reason: string): PackageSignature | null {
+  if (signature === undefined || signature === null || signature.outcome === "unsigned") return signature ?? null;
+  return { ...signature, outcome: "invalid", reason };
+}
 
 const withoutPassword = (url: string | null): string | null => url?.replace(/\/\/[^/?#]*@/, "//…@") ?? null;

@@ -91,7 +91,7 @@ async function sourceFile({ sql, uploads }: WaczSources, jobId: string, key: str
   const object = await uploads.head(key);
   if (object === undefined) throw new PermanentError(`There is no WARC file ${key}`, { code: "WARC_MISSING" });
   const isOwn = key.includes(`/${jobId}/`) || (await isImportedBy(sql, jobId, key));
-  if (isOwn) return { key, etag: object.etag, wanted: null };
+  if (isOwn) return { key, ...object, wanted: null };
   // what the crawl cache answered lies among the pages of another job
   const rows = await sql<{ offset: number }[]>`
     select warc_offset as "offset" from captures where job_id = ${jobId} and warc_key = ${key}
@@ -99,17 +99,19 @@ async function sourceFile({ sql, uploads }: WaczSources, jobId: string, key: str
       where c.job_id = ${jobId} and o.warc_key = ${key}
     union select (rendered->'warc'->>'offset')::bigint from captures
       where job_id = ${jobId} and rendered->'warc'->>'key' = ${key}`;
-  return { key, etag: object.etag, wanted: new Set(rows.map(({ offset }) => offset)) };
+  return { key, ...object, wanted: new Set(rows.map(({ offset }) => offset)) };
 }
 
 async function isImportedBy(sql: Sql, jobId: string, key: string): Promise<boolean> {
-  const rows = await sql`select from warc_imports where job_id = ${jobId} and object_key = ${key}`;
-  return rows.length > 0;
+  const imports = await sql<{ id: string; key: string }[]>`
+    select id, object_key as key from warc_imports where job_id = ${jobId}`;
+  // what was deflated in a WACZ file lies below the id of its import
+  return imports.some((each) => each.key === key || key.includes(`/${each.id}/`));
 }
 
 /** The name of an object as that of a file, which no other one has. */
 function nameIn(names: Set<string>, key: string): string {
-  const base = (key.split("/").at(-1) ?? "").replaceAll(/[^\w.+-]/g, "_").replace(/(\.warc)?(\.gz)?$/, "");
+  const base = (key.split("/").at(-1) ?? "").replaceAll(/[^\w.+-]/g, "_").replace(/(\.warc|\.wacz)?(\.gz)?$/, "");
   let name = `${base}.warc.gz`;
   for (let count = 2; names.has(name); count++) name = `${base}-${count}.warc.gz`;
   names.add(name);

@@ -4,12 +4,16 @@ import { surtOf } from "../../crawl/urls/surt.ts";
 import type { Uploads } from "../../platform/aws/uploads.ts";
 import { PermanentError } from "../../platform/errors.ts";
 import { timestampOf } from "../cdx/cdx-line.ts";
+import { isZip, readWaczPackage } from "../wacz-file/read-package.ts";
+import { bytesAt, dataOffset, type RangeReader } from "../wacz-file/zip-directory.ts";
 import { ByteWindow } from "../warc-file/byte-window.ts";
 import { readWarcFile, type WarcRecord } from "../warc-file/read-warc-file.ts";
+import type { RecordHead } from "../warc-file/record-head.ts";
 
 export interface SourceFile {
   key: string;
   etag: string;
+  bytes: number;
   /** Offsets of the records that belong to the export; null: all of the file do. */
   wanted: ReadonlySet<number> | null;
 }
@@ -43,11 +47,7 @@ export async function planRecords(
   name: string,
 ): Promise<RecordPlan> {
   const plan: RecordPlan = { ranges: [], bytes: 0, lines: [] };
-  const open = (offset: number) => uploads.stream(file.key, { offset, etag: file.etag });
-  for await (const event of readWarcFile(open, {
-    keep: (head) => (INDEXED.has(typeOf(head.fields)) ? KEPT_BYTES : 0),
-  })) {
-    if (event.kind === "complaint") continue;
+  for await (const event of recordsOf(uploads, file)) {
     const { offset, length, coding, inner } = event.place;
     const type = typeOf(event.head.fields);
     if (LEFT_OUT.has(type)) continue;
@@ -64,6 +64,30 @@ export async function planRecords(
     plan.bytes += length;
   }
   return plan;
+}
+
+/** The records of a WARC file, or of those that lie in a WACZ file as they are, with their places in the object. */
+async function* recordsOf(
+  uploads: Pick<Uploads, "stream">,
+  { key, etag, bytes }: SourceFile,
+): AsyncGenerator<WarcRecord> {
+  const read: RangeReader = (offset, length) => uploads.stream(key, { offset, length, etag });
+  const isPackage = isZip(await bytesAt(read, 0, Math.min(4, bytes)));
+  const inPackage = isPackage ? (await readWaczPackage(read, bytes)).warcs.filter(({ isDeflated }) => !isDeflated) : [];
+  const parts = inPackage.length > 0 ? inPackage : [null];
+  for (const entry of parts) {
+    const base = entry === null ? 0 : await dataOffset(read, entry);
+    if (base === undefined) continue;
+    const end = entry === null ? bytes : base + entry.bytes;
+    const open = async function* (offset: number): AsyncGenerator<Uint8Array> {
+      if (base + offset < end) yield* read(base + offset, end - base - offset);
+    };
+    const keep = (head: RecordHead) => (INDEXED.has(typeOf(head.fields)) ? KEPT_BYTES : 0);
+    for await (const event of readWarcFile(open, { keep })) {
+      if (event.kind === "complaint") continue;
+      yield { ...event, place: { ...event.place, offset: base + event.place.offset } };
+    }
+  }
 }
 
 /** The bytes of the ranges, one behind the other. */

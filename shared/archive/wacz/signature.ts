@@ -2,21 +2,9 @@
  * Anonymous signatures of WACZ files, as "WACZ Signing and Verification" 0.1.0 has them: ECDSA over the hash of
  * datapackage.json, P-384 with SHA-256, both halves one behind the other, since that is what players verify.
  */
-import { createPrivateKey, createPublicKey, generateKeyPairSync, sign, verify } from "node:crypto";
+import { createPrivateKey, createPublicKey, generateKeyPairSync, sign } from "node:crypto";
 import type { Sql } from "../../platform/database/database.ts";
-
-export interface SignedData {
-  /** `sha256:` and hex. */
-  hash: string;
-  /** Base64. */
-  signature: string;
-  /** Base64 of the SPKI structure. */
-  publicKey: string;
-  /** ISO 8601. */
-  created: string;
-  software: string;
-  version: string;
-}
+import type { SignedData } from "../wacz-file/signed-data.ts";
 
 const VERSION = "0.1.0";
 const ENCODING = { dsaEncoding: "ieee-p1363" } as const;
@@ -26,7 +14,7 @@ export function signHash(
   key: string,
   hash: string,
   { created, software }: { created: Date; software: string },
-): SignedData {
+): SignedData & { version: string } {
   const signature = sign("sha256", Buffer.from(hash), { key: createPrivateKey(key), ...ENCODING });
   const publicKey = createPublicKey(key).export({ type: "spki", format: "der" });
   return {
@@ -37,20 +25,6 @@ export function signHash(
     software,
     version: VERSION,
   };
-}
-
-export function isSignatureOf({
-  hash,
-  signature,
-  publicKey,
-}: Pick<SignedData, "hash" | "signature" | "publicKey">): boolean {
-  try {
-    const key = createPublicKey({ key: Buffer.from(publicKey, "base64"), format: "der", type: "spki" });
-    return verify("sha256", Buffer.from(hash), { key, ...ENCODING }, Buffer.from(signature, "base64"));
-  } catch {
-    // no key, or none of this kind
-    return false;
-  }
 }
 
 /** The key of this deployment, PEM: made when it is first asked for, and then kept. */

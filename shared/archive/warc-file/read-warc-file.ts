@@ -303,6 +303,6 @@ function whatItIs(first: Buffer): string {
   if (first.length === 0) return "the file is empty";
   const start = first.toString("latin1");
   if (start.startsWith("filedesc:")) return "this is an ARC file, the format before WARC: convert it to WARC first";
-  if (start.startsWith("PK")) return "this is a ZIP file: of a WACZ, import the files of its archive folder";
+  if (start.startsWith("PK")) return "this is a ZIP file, and none that can be read";
   return "the file holds no WARC record that can be read";
 }

@@ -13,10 +13,10 @@ export interface Uploads {
   /** What is known of an object; undefined where there is none. */
   head(key: string): Promise<{ bytes: number; etag: string } | undefined>;
   /**
-   * The bytes of an object, from `offset` to its end.
+   * The bytes of an object, from `offset` on: `length` of them, or all to its end.
    * @throws PermanentError where the object is not there, or is another one than `etag` names
    */
-  stream(key: string, from: { offset: number; etag: string }): AsyncIterable<Uint8Array>;
+  stream(key: string, from: { offset: number; length?: number; etag: string }): AsyncIterable<Uint8Array>;
 }
 
 export function createUploads(s3: S3Client, bucket: string): Uploads {
@@ -30,8 +30,9 @@ export function createUploads(s3: S3Client, bucket: string): Uploads {
         throw error;
       }
     },
-    async *stream(key, { offset, etag }) {
-      const Range = offset === 0 ? undefined : `bytes=${offset}-`;
+    async *stream(key, { offset, length, etag }) {
+      const end = length === undefined ? "" : offset + length - 1;
+      const Range = offset === 0 && end === "" ? undefined : `bytes=${offset}-${end}`;
       try {
         const answer = await s3.send(new GetObjectCommand({ Bucket: bucket, Key: key, Range, IfMatch: `"${etag}"` }));
         yield* answer.Body as AsyncIterable<Uint8Array>;

@@ -9,13 +9,18 @@ import { type ImportMessage, importMessageSchema } from "../../../shared/archive
 import { capturesMessageSchema } from "../../../shared/capture/capture-batch.ts";
 import { readWarcRecord } from "../../../shared/capture/warc-reader.ts";
 import { ingestBatch } from "../../../shared/crawl/ingest/ingest-batch.ts";
+import { createObjectWriters } from "../../../shared/platform/aws/multipart.ts";
 import { createUploads } from "../../../shared/platform/aws/uploads.ts";
 import { crawlSetup } from "../crawl/crawl-setup.ts";
 import { http, record } from "./warc-records.ts";
 
 const setup = await crawlSetup();
 const { sql, aws } = setup;
-const dependencies = { ...setup.dependencies, uploads: createUploads(aws.s3, aws.bucket) };
+const dependencies = {
+  ...setup.dependencies,
+  uploads: createUploads(aws.s3, aws.bucket),
+  openWriter: createObjectWriters(aws.s3, aws.bucket),
+};
 afterAll(() => setup.close());
 beforeEach(async () => {
   await sql`delete from jobs`;
@@ -288,7 +293,7 @@ describe("what a file says of itself", () => {
 
   it("what is no WARC fails, and says what it is", async () => {
     const { view, jobId } = await imported(Buffer.from("PK\x03\x04 a WACZ"));
-    expect(view).toMatchObject({ status: "failed", error: expect.stringMatching(/^NOT_A_WARC: .*WACZ/) });
+    expect(view).toMatchObject({ status: "failed", error: expect.stringMatching(/^NOT_A_WARC: .*ZIP/) });
     const [job] = await sql`select status, error, open_urls as open from jobs where id = ${jobId}`;
     expect(job).toMatchObject({ status: "failed", error: expect.stringContaining("NOT_A_WARC"), open: 0 });
   });

@@ -9,9 +9,9 @@ import {
   resumeExports,
   runExport,
 } from "../../../shared/archive/wacz/exports.ts";
-import { isSignatureOf } from "../../../shared/archive/wacz/signature.ts";
 import { exportTaskSchema } from "../../../shared/archive/wacz/task.ts";
 import { ZipWriter } from "../../../shared/archive/wacz/zip-writer.ts";
+import { isSignatureOf } from "../../../shared/archive/wacz-file/signed-data.ts";
 import { createObjectWriters } from "../../../shared/platform/aws/multipart.ts";
 import { createUploads } from "../../../shared/platform/aws/uploads.ts";
 import { uuidv7 } from "../../../shared/platform/ids.ts";
