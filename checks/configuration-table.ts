@@ -5,6 +5,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
+import { setOnAws } from "../infra/variables.ts";
 
 /** The part of a setting that the table shows. */
 export interface Setting {
@@ -19,9 +20,9 @@ const END = "<!-- end of the configuration table -->";
 /** Makes a Markdown table with a row for each setting, in their order. */
 export function configurationTable(settings: readonly Setting[]): string {
   const rows = settings.map(
-    ({ env, schema, about }) => `| \`${env}\` | ${defaultOf(schema)} | ${meaning(schema, about)} |`,
+    ({ env, schema, about }) => `| \`${env}\` | ${defaultOf(schema)} | ${setOnAws(env)} | ${meaning(schema, about)} |`,
   );
-  return ["| variable | default | meaning |", "|---|---|---|", ...rows].join("\n");
+  return ["| variable | default | on AWS set by | meaning |", "|---|---|---|---|", ...rows].join("\n");
 }
 
 /**

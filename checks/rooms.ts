@@ -207,7 +207,9 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
 
   // one folder for each Lambda layer
   layers: [],
-  infra: ["layers"],
+  infra: ["layers", "infra/variables.ts"],
+  // the settings of the code, which a deployment may give
+  "infra/variables.ts": ["shared/platform/config.ts"],
   "infra/topology.ts": ["infra/topology"],
   "infra/topology": [],
 
@@ -241,7 +243,7 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
   local: [...DECLARATION, "functions", "shared"],
   cli: ["shared/platform", "local", "demo"],
   demo: ["shared/platform", ...DECLARATION, "local", "cli"],
-  checks: ["shared/platform", "functions", ...DECLARATION],
+  checks: ["shared/platform", "functions", "infra/variables.ts", ...DECLARATION],
   bench: ["shared", "functions", ...DECLARATION, "local", "demo", "cli", "test/services"],
   "test/services": ["shared", "functions", ...DECLARATION, "local", "demo", "cli", "test/sites", "test/fixtures"],
   "test/fixtures": ["local", "shared", ...DECLARATION],

@@ -4,7 +4,7 @@ import { App, Tags, Validations } from "aws-cdk-lib";
 import { AwsSolutionsChecks } from "cdk-nag";
 import { type Bundle, bundleFunctions } from "./bundle.ts";
 import { buildLayers, type LayerFolders } from "./layers.ts";
-import { readSettings } from "./settings.ts";
+import { readSettings, type Settings } from "./settings.ts";
 import { ApiStack } from "./stacks/api.ts";
 import { DataStack } from "./stacks/data.ts";
 import { NetworkStack } from "./stacks/network.ts";
@@ -13,6 +13,8 @@ import { PipelineStack } from "./stacks/pipeline.ts";
 import { RenderingStack } from "./stacks/rendering.ts";
 import { ReplayStack } from "./stacks/replay.ts";
 import { SocketStack } from "./stacks/socket.ts";
+import { databaseConnections } from "./topology/spec.ts";
+import { TOPOLOGY } from "./topology.ts";
 
 export interface Stacks {
   network: NetworkStack;
@@ -30,6 +32,7 @@ export interface Stacks {
  */
 export function createStacks(app: App, bundles: ReadonlyMap<string, Bundle>, layers: LayerFolders): Stacks {
   const settings = readSettings(app);
+  refuseFewConnections(settings);
   const { name } = settings;
   const network = new NetworkStack(app, `${name}-network`, {
     description: "Strandline: the network of the private functions",
@@ -75,6 +78,25 @@ export function createStacks(app: App, bundles: ReadonlyMap<string, Bundle>, lay
   for (const each of [pipeline, replay, socket]) observability.addStackDependency(each);
   Tags.of(app).add("application", name);
   return { network, data, pipeline, replay, api, socket, observability };
+}
+
+/** Aurora takes some 190 connections for each capacity unit of its maximum, and 2,000 where it may pause. */
+const CONNECTIONS_PER_ACU = 190;
+const MOST_CONNECTIONS = 2000;
+/** Of these, for our functions: people and AWS itself connect, too. */
+const OUR_SHARE = 0.9;
+
+/** @throws Error where functions could be refused a connection; with nothing reserved the account's limit is theirs */
+function refuseFewConnections({ databaseMaxAcu, size }: Settings): void {
+  if (size === "small") return;
+  const connections = databaseConnections(TOPOLOGY);
+  const needed = Math.ceil((2 * connections) / OUR_SHARE / CONNECTIONS_PER_ACU) / 2;
+  if (connections > OUR_SHARE * MOST_CONNECTIONS || databaseMaxAcu < needed) {
+    throw new Error(
+      `The functions may open ${connections} connections at once: databaseMaxAcu has to be at least ${needed}, ` +
+        "or size small",
+    );
+  }
 }
 
 /** @param bundleDirectory where the bundles and the layers are written; emptied first */

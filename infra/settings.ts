@@ -4,6 +4,7 @@
  */
 import type { App } from "aws-cdk-lib";
 import { z } from "zod";
+import { faultsOfVariables } from "./variables.ts";
 
 const url = z.url({ protocol: /^https?$/ });
 
@@ -18,6 +19,7 @@ const secretName = z.string().regex(/^[\w/+=.@-]{1,512}$/, "must be the name of 
 
 /** Settings that belong to another one. */
 const PARTS = [
+  ["qdrantKeySecret", "qdrantUrl"],
   ["teiModel", "teiUrl"],
   ["teiDimension", "teiUrl"],
   ["teiKeySecret", "teiUrl"],
@@ -36,6 +38,8 @@ const settingsSchema = z
       .default("strandline"),
     /** Qdrant, as reached from inside the VPC; without it there is keyword search only. */
     qdrantUrl: url.optional(),
+    /** Name of a secret in Secrets Manager, whose text is Qdrant's API key. */
+    qdrantKeySecret: secretName.optional(),
     /** Text Embeddings Inference, as reached from inside the VPC, in place of the model that comes along. */
     teiUrl: url.optional(),
     teiModel: z.string().min(1).optional(),
@@ -67,6 +71,18 @@ const settingsSchema = z
     alarmEmail: z.email().optional(),
     /** Aurora capacity units at the most; one is about 2 GiB of memory. */
     databaseMaxAcu: z.coerce.number().min(1).max(256).default(4),
+    /**
+     * `small`: for an account that may run ten functions at once, as new ones may. Nothing is reserved, and a queue
+     * wakes two of its function at the most.
+     */
+    size: z.enum(["standard", "small"]).default("standard"),
+    /** Settings of the code that have none here, by their names in the environment; as JSON on the command line. */
+    variables: z
+      .preprocess((given) => (typeof given === "string" ? parsedJson(given) : given), z.record(z.string(), z.string()))
+      .default({})
+      .superRefine((variables, { addIssue }) => {
+        for (const message of faultsOfVariables(variables)) addIssue({ code: "custom", message });
+      }),
     /** Requests a second, of all keys together. */
     apiRequestsPerSecond: z.coerce.number().int().min(1).default(50),
   })
@@ -83,6 +99,16 @@ const settingsSchema = z
     }
   });
 
+export const SETTING_NAMES = Object.keys(settingsSchema.shape);
+
+function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
 export type Settings = z.infer<typeof settingsSchema>;
 
 /** What turns texts into vectors; of two servers, the first one while vectors of the other still answer. */
@@ -98,9 +124,9 @@ export const metricsNamespace = ({ name }: Settings): string => `Strandline/${na
 /** @throws Error that lists every problem */
 export function readSettings(app: App): Settings {
   const given = app.node.tryGetContext("strandline") ?? {};
-  const overrides = Object.keys(settingsSchema.shape)
-    .map((key) => [key, app.node.tryGetContext(key)] as const)
-    .filter(([, value]) => value !== undefined);
+  const overrides = SETTING_NAMES.map((key) => [key, app.node.tryGetContext(key)] as const).filter(
+    ([, value]) => value !== undefined,
+  );
   const parsed = settingsSchema.safeParse({ ...given, ...Object.fromEntries(overrides) });
   if (parsed.success) return parsed.data;
   const problems = parsed.error.issues.map(({ path, message }) => `${path.join(".") || "context"}: ${message}`);

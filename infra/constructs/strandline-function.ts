@@ -75,7 +75,8 @@ export class StrandlineFunction extends Construct {
       removalPolicy: RemovalPolicy.DESTROY,
     });
     const placed = networkOf(spec, surroundings);
-    const limit = spec.network === "private" ? concurrencyLimit(spec) : undefined;
+    const reserves = surroundings.settings.size === "standard" && spec.network === "private";
+    const limit = reserves ? concurrencyLimit(spec) : undefined;
     this.lambda = new LambdaFunction(this, "Function", {
       // other stacks know it by this, and whoever looks for its log or calls it
       functionName: functionName(surroundings.settings.name, spec.name),
@@ -249,8 +250,9 @@ function environmentOf(
   { settings, data, rendering, replayUrl }: Surroundings,
 ): Record<string, string> {
   const { region, urlSuffix, account } = Stack.of(data);
-  const { qdrantUrl, userAgent, logLevel, name, publicArchive, archiveCorsOrigins } = settings;
+  const { qdrantUrl, qdrantKeySecret, userAgent, logLevel, name, publicArchive, archiveCorsOrigins } = settings;
   return {
+    ...settings.variables,
     ARCHIVE__PUBLIC: String(publicArchive),
     ...(replayUrl === undefined ? {} : { ARCHIVE__REPLAY_URL: replayUrl }),
     ...(archiveCorsOrigins === undefined ? {} : { ARCHIVE__CORS_ORIGINS: archiveCorsOrigins }),
@@ -265,6 +267,7 @@ function environmentOf(
     ...(spec.grants.embedder ? embeddingKeys(settings) : {}),
     ...(spec.grants.reranker ? rerankingServer(settings) : {}),
     ...(qdrantUrl === undefined ? {} : { QDRANT__URL: qdrantUrl }),
+    ...(qdrantKeySecret === undefined || !spec.grants.vectors ? {} : { QDRANT__API_KEY: textOf(qdrantKeySecret) }),
     ...(userAgent === undefined ? {} : { FETCH__USER_AGENT: userAgent }),
     // resolved when it is deployed: where the function stands there is no way to Secrets Manager
     ...(spec.grants.renderer && rendering

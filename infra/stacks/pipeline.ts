@@ -49,7 +49,7 @@ export class PipelineStack extends Stack {
       this.functions.push(new StrandlineFunction(this, spec, { ...surroundings, queues, chromium }));
     const scheduleGroup = new ScheduleGroup(this, "Schedules", { removalPolicy: RemovalPolicy.DESTROY });
     for (const each of this.functions) {
-      listenToQueues(each, queues);
+      listenToQueues(each, { ...surroundings, queues });
       this.schedule(each, scheduleGroup);
     }
     this.migrateFirst();

@@ -43,7 +43,7 @@ export class SocketStack extends Stack {
     const api = this.createApi(surroundings);
     const stage = this.createStage(api, surroundings);
     for (const each of this.functions) {
-      listenToQueues(each, surroundings.queues);
+      listenToQueues(each, surroundings);
       if (each.spec.grants.connections) this.allowConnections(each, api, stage);
     }
     new CfnOutput(this, "Url", { value: stage.url, description: "Where WebSockets connect, with ?job_id=…" });

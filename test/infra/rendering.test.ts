@@ -14,6 +14,8 @@ beforeAll(async () => {
     crawl4aiImage: "unclecode/crawl4ai:0.9.2",
     crawl4aiConcurrency: 12,
     qdrantUrl: "http://qdrant:6333",
+    qdrantKeySecret: "qdrant/key",
+    variables: { ACCESS__ALLOW_HOSTS: "*.corp.example" },
     openAiUrl: "http://models:8000/v1",
     openAiModel: "BAAI/bge-m3",
     openAiDimension: 1024,
@@ -111,6 +113,29 @@ test("it shares no network with the database, and its task has no permissions of
   );
   expect(roleId).toBeDefined();
   expect(policies).toEqual([]);
+});
+
+test("settings of the code reach every function, and Qdrant's key those that ask it", () => {
+  for (const { name, grants } of TOPOLOGY.functions) {
+    const { Variables } = functionOf(name).Properties["Environment"] as { Variables: Record<string, unknown> };
+    expect(Variables["ACCESS__ALLOW_HOSTS"], name).toBe("*.corp.example");
+    expect(Variables["QDRANT__API_KEY"] !== undefined, name).toBe(grants.vectors === true);
+  }
+});
+
+test("a small account has nothing reserved, and two of a function at once for each queue", async () => {
+  const small = await synthesise({ size: "small", databaseMaxAcu: 1 });
+  const properties = (type: string) => small.resources(type).map(({ Properties }) => Properties);
+  const reserved = properties("AWS::Lambda::Function").map((each) => each["ReservedConcurrentExecutions"]);
+  expect(new Set(reserved)).toEqual(new Set([undefined]));
+  const mappings = properties("AWS::Lambda::EventSourceMapping").map((each) => each["ScalingConfig"]);
+  expect(mappings.length).toBeGreaterThan(0);
+  expect(mappings).toEqual(mappings.map(() => ({ MaximumConcurrency: 2 })));
+  await small.remove();
+});
+
+test("a database that takes fewer connections than the functions may open stops the synthesis", async () => {
+  await expect(synthesise({ databaseMaxAcu: 1 })).rejects.toThrow(/databaseMaxAcu.* at least \d/);
 });
 
 test("the other functions stay where they were", () => {

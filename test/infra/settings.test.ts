@@ -1,6 +1,8 @@
 import { App } from "aws-cdk-lib";
 import { expect, test } from "vitest";
-import { defaultEmbedder, readSettings } from "../../infra/settings.ts";
+import { defaultEmbedder, readSettings, SETTING_NAMES } from "../../infra/settings.ts";
+import { faultsOfVariables, setOnAws } from "../../infra/variables.ts";
+import { CONFIG_FIELDS } from "../../shared/platform/config.ts";
 
 const settings = (context: Record<string, unknown>) => readSettings(new App({ context, analyticsReporting: false }));
 
@@ -30,6 +32,8 @@ test.each([
   [{ qdrantUrl: "ftp://x", teiUrl: "http://tei:80" }, /qdrantUrl/],
   [{ teiUrl: "http://tei:80" }, /teiUrl needs qdrantUrl/],
   [{ openAiUrl: "http://vllm:8000/v1" }, /openAiUrl needs qdrantUrl/],
+  [{ qdrantKeySecret: "q" }, /qdrantKeySecret: means nothing without qdrantUrl/],
+  [{ size: "tiny" }, /size/],
   [{ openAiModel: "m" }, /openAiModel: means nothing without openAiUrl/],
   [{ teiDimension: 8 }, /teiDimension: means nothing without teiUrl/],
   [{ rerankKeySecret: "key" }, /rerankKeySecret: means nothing without rerankUrl/],
@@ -44,6 +48,37 @@ test.each([
   [{ crawl4aiImage: "unclecode/crawl4ai:0.9.2", crawl4aiConcurrency: 1 }, /crawl4aiConcurrency/],
 ])("%j stops the synthesis with the setting's name", (context, message) => {
   expect(() => settings(context)).toThrow(message);
+});
+
+test("settings of the code are given by their names, and judged as the code judges them", () => {
+  const variables = { ACCESS__ALLOW_HOSTS: "*.corp.example", RATE_LIMIT__DEFAULT_RPS: "0.5" };
+  expect(settings({ variables })).toMatchObject({ variables });
+  expect(settings({ variables: JSON.stringify(variables) })).toMatchObject({ variables });
+});
+
+test.each([
+  [{ NO_SUCH: "1" }, /NO_SUCH: no such setting/],
+  [{ RATE_LIMIT__DEFAULT_RPS: "fast" }, /RATE_LIMIT__DEFAULT_RPS: /],
+  [{ ACCESS__ALLOW_HOSTS: "*.corp.example,a b" }, /ACCESS__ALLOW_HOSTS: "a b" is neither/],
+  [{ STORAGE__BUCKET: "mine" }, /STORAGE__BUCKET comes from the deployment/],
+  [{ QDRANT__API_KEY: "secret" }, /QDRANT__API_KEY comes from `qdrantKeySecret`/],
+  ["no JSON", /variables: /],
+])("variables %j stop the synthesis", (variables, message) => {
+  expect(() => settings({ variables })).toThrow(message);
+});
+
+test("every setting of the code has a way to a function on AWS, or the guide says why not", () => {
+  const known = new Set(Object.values(CONFIG_FIELDS).map(({ env }) => env as string));
+  const ways = [...known].map((env) => [env, setOnAws(env)] as const);
+  for (const [env, way] of ways) {
+    const fault = faultsOfVariables({ [env]: "" });
+    expect(
+      fault.some((each) => each.includes("comes from")),
+      env,
+    ).toBe(way !== "`variables`");
+    const named = /^`(\w+)`$/.exec(way)?.[1];
+    if (named !== undefined) expect(SETTING_NAMES).toContain(named);
+  }
 });
 
 test.each([

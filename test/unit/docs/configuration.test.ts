@@ -26,8 +26,8 @@ test("a setting's row shows its choices and its default, and keeps Markdown's ow
     { env: "A__LIST", schema: z.string().default(""), about: "Hosts or *.suffix" },
   ];
   expect(configurationTable(settings).split("\n").slice(2)).toEqual([
-    "| `A__MODE` | `off` | `on`, `off`: Whether a\\|b |",
-    "| `A__LIST` |  | Hosts or \\*.suffix |",
+    "| `A__MODE` | `off` | `variables` | `on`, `off`: Whether a\\|b |",
+    "| `A__LIST` |  | `variables` | Hosts or \\*.suffix |",
   ]);
 });
 
