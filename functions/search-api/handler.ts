@@ -10,7 +10,6 @@ import { searchDependencies } from "./dependencies.ts";
 import {
   facetsJson,
   fusionJson,
-  refuseWhatIsMissing,
   rerankerNotConfigured,
   searchBodySchema,
   searchExtras,
@@ -24,7 +23,6 @@ function searchRoute(path: `/${string}`, mode: SearchRequest["mode"], summary: s
   return defineRoute(
     { method: "POST", path, scope: "read", summary, body: searchBodySchema(mode), response: searchResponseSchema },
     async ({ body, log }, api: SearchApi) => {
-      refuseWhatIsMissing(body);
       const { query, limit, min_score: minScore, expand_chunks: expand, explain } = body;
       if (body.use_reranker && !api.reranker) throw rerankerNotConfigured();
       const fusion = searchFusion(body);

@@ -54,7 +54,9 @@ const fieldsSchema = z.strictObject({
   collapse_duplicates: z.boolean().default(false),
   use_reranker: z.boolean().default(false),
   rerank_top_n: z.int().min(1).max(100).nullish(),
-  tag_ids: z.array(z.uuid()).nullish(),
+  tag_ids: z.array(z.uuid()).min(1).max(100).nullish(),
+  tags: z.array(z.string().trim().toLowerCase().min(1).max(100)).min(1).max(100).nullish(),
+  tag_match: z.enum(["any", "all"]).nullish(),
   cursor: z.string().max(MAX_CURSOR_LENGTH).nullish(),
 });
 type SearchBody = z.output<typeof fieldsSchema>;
@@ -98,6 +100,9 @@ export function searchBodySchema(mode: SearchRequest["mode"]) {
     if (body.rerank_top_n != null && !body.use_reranker) {
       fault("rerank_top_n", "means nothing without use_reranker: set that, or leave it out");
     }
+    if (body.tag_match && !body.tag_ids && !body.tags) {
+      fault("tag_match", "means nothing without tag_ids or tags: name some, or leave it out");
+    }
     if (body.facets && body.cursor != null) {
       fault("facets", "come with the first page: leave them out of the next ones");
     }
@@ -125,12 +130,13 @@ export function rerankerNotConfigured(): ApiError {
 }
 
 export function facetsJson({ counted, exact, values }: Facets): z.input<typeof searchResponseSchema>["facets"] {
-  const { domain = null, language = null, collection = null, month = null } = values;
-  return { counted, exact, domain, language, collection, month };
+  const { domain = null, language = null, collection = null, month = null, tag = null } = values;
+  return { counted, exact, domain, language, collection, month, tag };
 }
 
 export function searchFilter(body: SearchBody): SearchFilter {
   const { collection_ids, domains, languages, source_types, date_from, date_to, url_prefix } = body;
+  const { tag_ids, tags, tag_match } = body;
   return {
     ...(collection_ids && { collectionIds: collection_ids }),
     ...(domains && { domains }),
@@ -139,6 +145,7 @@ export function searchFilter(body: SearchBody): SearchFilter {
     ...(date_from && { dateFrom: date_from }),
     ...(date_to && { dateTo: date_to }),
     ...(url_prefix && { urlPrefix: url_prefix }),
+    ...((tag_ids || tags) && { tags: { ids: tag_ids ?? [], names: tags ?? [], match: tag_match ?? "any" } }),
   };
 }
 
@@ -149,23 +156,6 @@ export function searchFusion(body: SearchBody): Fusion | undefined {
   if (body.fusion !== "linear") return { method: "rrf", weights, rankConstant: body.rrf_k ?? RRF_K };
   const sum = weights.vector + weights.keyword;
   return { method: "linear", weights: { vector: weights.vector / sum, keyword: weights.keyword / sum } };
-}
-
-/**
- * Fields of the reference that this server does not serve: asking for them is an error, so nobody takes their silence
- * for a response.
- */
-const MISSING: { field: keyof SearchBody; code: string; message: string }[] = [
-  { field: "tag_ids", code: "NOT_SUPPORTED", message: "Searches cannot be filtered by tag yet: leave tag_ids out" },
-];
-
-export function refuseWhatIsMissing(body: SearchBody): void {
-  for (const { field, code, message } of MISSING) {
-    const value = body[field];
-    if (value !== undefined && value !== null && value !== false) {
-      throw new ApiError(400, message, { code, details: { field } });
-    }
-  }
 }
 
 const searchResultSchema = z.object({
@@ -242,6 +232,8 @@ export const searchResponseSchema = z.object({
       language: facetSchema,
       collection: facetSchema,
       month: facetSchema,
+      /** By name. A passage counts for each tag of its page. */
+      tag: facetSchema,
     })
     .nullable(),
   next_cursor: z.string().nullable(),

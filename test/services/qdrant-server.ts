@@ -163,7 +163,8 @@ function matches(indexes: ReadonlySet<string>, { must }: Filter = { must: [] }, 
     if (!indexes.has(key)) {
       throw new Refused(400, `Bad request: Index required but not found for "${key}". Help: Create an index`);
     }
-    return match.any.includes(String(payload[key]));
+    // of a list one value is enough
+    return [payload[key]].flat().some((value) => match.any.includes(String(value)));
   });
 }
 

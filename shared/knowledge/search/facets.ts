@@ -1,13 +1,13 @@
-/** How the matches of a search are spread over domains, languages, collections and months. */
+/** How the matches of a search are spread over domains, languages, collections, months and tags. */
 import type { Transaction } from "../../platform/database/database.ts";
 import { type KeywordQuery, matching, matchingPatterns } from "./keyword-search.ts";
 import { filterDocuments, type SearchFilter } from "./search-filter.ts";
 
-export const FACETS = ["domain", "language", "collection", "month"] as const;
+export const FACETS = ["domain", "language", "collection", "month", "tag"] as const;
 export type Facet = (typeof FACETS)[number];
 
 export interface FacetValue {
-  /** null: documents of no collection. */
+  /** null: documents of no collection, or without a tag. */
   value: string | null;
   /** Passages. */
   count: number;
@@ -54,7 +54,8 @@ export async function countFacets(
     from documents f join documents_active d on d.id = f.document_id
     cross join lateral (values
       (null, null), ('domain', d.domain), ('language', d.language), ('collection', d.collection_id::text),
-      ('month', to_char(d.crawled_at at time zone 'UTC', 'YYYY-MM'))) as facets (facet, value)
+      ('month', to_char(d.crawled_at at time zone 'UTC', 'YYYY-MM'))
+      ${asked.includes("tag") ? namesOfTags(tx) : tx``}) as facets (facet, value)
     where facet is null or facet = any(${[...asked]}::text[])
     group by facet, value order by facet, count desc, value`;
   const valuesOf = (of: Facet): FacetValue[] =>
@@ -66,6 +67,13 @@ export async function countFacets(
     exact: query === null ? whole : counted <= MOST_COUNTED,
     values: Object.fromEntries(values),
   };
+}
+
+/** Of a document named `d`. */
+function namesOfTags(tx: Transaction) {
+  return tx`union all (
+    select 'tag', t.name from (select) always
+    left join (document_tags dt join tags t on t.id = dt.tag_id) on dt.document_id = d.id)`;
 }
 
 function holdingAnyWord(tx: Transaction, { terms, condition, patterns }: KeywordQuery, filter: SearchFilter) {

@@ -2,6 +2,13 @@
 import { limitStatements, type Transaction } from "../../platform/database/database.ts";
 import type { VectorFilter } from "../vector-stores/vector-store.ts";
 
+export interface AskedTags {
+  ids: string[];
+  /** Lower case. */
+  names: string[];
+  match: "any" | "all";
+}
+
 export interface SearchFilter extends Pick<VectorFilter, "collectionIds" | "domains"> {
   /** ISO 639-1, or "und". */
   languages?: string[];
@@ -10,6 +17,7 @@ export interface SearchFilter extends Pick<VectorFilter, "collectionIds" | "doma
   dateFrom?: string;
   dateTo?: string;
   urlPrefix?: string;
+  tags?: AskedTags;
 }
 
 /**
@@ -24,7 +32,7 @@ export function isFiltered(filter: SearchFilter): boolean {
 
 /** Conditions on a document named `d`. */
 export function filterDocuments(tx: Transaction, filter: SearchFilter) {
-  const { collectionIds, domains, languages, sources, dateFrom, dateTo, urlPrefix } = filter;
+  const { collectionIds, domains, languages, sources, dateFrom, dateTo, urlPrefix, tags } = filter;
   return [
     tx``,
     ...(collectionIds === undefined ? [] : [tx`and d.collection_id = any(${collectionIds}::uuid[])`]),
@@ -34,7 +42,23 @@ export function filterDocuments(tx: Transaction, filter: SearchFilter) {
     ...(dateFrom === undefined ? [] : [tx`and d.crawled_at >= ${dateFrom}::timestamptz`]),
     ...(dateTo === undefined ? [] : [tx`and d.crawled_at <= ${dateTo}::timestamptz`]),
     ...(urlPrefix === undefined ? [] : [tx`and starts_with(d.url, ${urlPrefix})`]),
+    ...(tags === undefined ? [] : [taggedAs(tx, tags)]),
   ];
+}
+
+function taggedAs(tx: Transaction, { ids, names, match }: AskedTags) {
+  if (match === "any") {
+    return tx`and exists (
+      select from document_tags dt join tags t on t.id = dt.tag_id
+      where dt.document_id = d.id and (t.id = any(${ids}::uuid[]) or t.name = any(${names}::text[])))`;
+  }
+  return tx`and not exists (
+    select from (
+      select id, null as name from unnest(${ids}::uuid[]) asked (id)
+      union all select null, name from unnest(${names}::text[]) asked (name)) asked
+    where not exists (
+      select from document_tags dt join tags t on t.id = dt.tag_id
+      where dt.document_id = d.id and (t.id = asked.id or t.name = asked.name)))`;
 }
 
 /** What a vector store knows of the filter; of few documents their ids, so that none of their chunks is cut off. */
@@ -45,5 +69,14 @@ export async function vectorFilter(tx: Transaction, filter: SearchFilter, timeou
   await limitStatements(tx, timeoutMs);
   const rows = await tx<{ id: string }[]>`
     select id from documents_active d where true ${filterDocuments(tx, filter)} limit ${MOST_NAMED + 1}`;
-  return rows.length > MOST_NAMED ? known : { documentIds: rows.map(({ id }) => id) };
+  if (rows.length <= MOST_NAMED) return { documentIds: rows.map(({ id }) => id) };
+  return { ...known, ...(filter.tags && (await knownTags(tx, filter.tags))) };
+}
+
+/** There are documents that have them, so each that must be there is. */
+async function knownTags(tx: Transaction, { ids, names, match }: AskedTags): Promise<VectorFilter> {
+  const rows = await tx<{ id: string }[]>`
+    select id from tags where id = any(${ids}::uuid[]) or name = any(${names}::text[])`;
+  const known = rows.map(({ id }) => id);
+  return match === "any" ? { anyTag: known } : { allTags: known };
 }

@@ -19,6 +19,8 @@ export interface CodeLabels {
   domain: string;
   collection: string | null;
   document: string;
+  /** null: unknown, so that whoever asks for tags gets it too. */
+  tags: readonly string[] | null;
 }
 
 /** Those that have one of each. */
@@ -26,16 +28,22 @@ export interface LabelFilter {
   domains?: string[] | undefined;
   collections?: string[] | undefined;
   documents?: string[] | undefined;
+  anyTag?: string[] | undefined;
+  /** Those that have them all. */
+  allTags?: string[] | undefined;
 }
 
-const LABELS = 3;
+/** Domain, collection, document, and the set of tags, of which there are few. */
+const LABELS = 4;
+const NOTHING = -1;
 
-/** Codes in memory, numbered from 0 as they were added, each with three labels to filter by. */
+/** Codes in memory, numbered from 0 as they were added, each with labels to filter by. */
 export class BinaryIndex {
   private readonly words: number;
   private codes: Uint32Array;
   private labels: Int32Array;
   private readonly labelNumbers = new Map<string, number>();
+  private readonly tagSets = new Map<string, { number: number; tags: ReadonlySet<string> }>();
   size = 0;
 
   constructor(dimension: number) {
@@ -44,12 +52,13 @@ export class BinaryIndex {
     this.labels = new Int32Array(FIRST_CAPACITY * LABELS);
   }
 
-  add(code: Uint32Array, { domain, collection, document }: CodeLabels): void {
+  add(code: Uint32Array, { domain, collection, document, tags }: CodeLabels): void {
     if (this.size * LABELS === this.labels.length) this.grow();
     this.codes.set(code, this.size * this.words);
     this.labels[this.size * LABELS] = this.labelNumber(domain);
-    this.labels[this.size * LABELS + 1] = collection === null ? -1 : this.labelNumber(collection);
+    this.labels[this.size * LABELS + 1] = collection === null ? NOTHING : this.labelNumber(collection);
     this.labels[this.size * LABELS + 2] = this.labelNumber(document);
+    this.labels[this.size * LABELS + 3] = tags === null ? NOTHING : this.tagSetNumber(tags);
     this.size++;
   }
 
@@ -88,10 +97,11 @@ export class BinaryIndex {
     return distances;
   }
 
-  private exclude(distances: Uint32Array, { domains, collections, documents }: LabelFilter): void {
-    const wanted = [domains, collections, documents].map(
+  private exclude(distances: Uint32Array, { domains, collections, documents, anyTag, allTags }: LabelFilter): void {
+    const wanted: (Set<number | undefined> | undefined)[] = [domains, collections, documents].map(
       (names) => names && new Set(names.map((name) => this.labelNumbers.get(name))),
     );
+    if (anyTag !== undefined || allTags !== undefined) wanted.push(this.wantedTagSets(anyTag, allTags ?? []));
     if (wanted.every((numbers) => numbers === undefined)) return;
     for (let row = 0; row < this.size; row++) {
       const has = wanted.every((numbers, at) => numbers === undefined || numbers.has(this.labels[row * LABELS + at]));
@@ -120,6 +130,23 @@ export class BinaryIndex {
       this.labelNumbers.set(name, number);
     }
     return number;
+  }
+
+  private tagSetNumber(tags: readonly string[]): number {
+    const name = tags.toSorted().join(" ");
+    const known = this.tagSets.get(name);
+    if (known !== undefined) return known.number;
+    const number = this.tagSets.size;
+    this.tagSets.set(name, { number, tags: new Set(tags) });
+    return number;
+  }
+
+  private wantedTagSets(anyTag: readonly string[] | undefined, allTags: readonly string[]): Set<number | undefined> {
+    const matching = [...this.tagSets.values()].filter(
+      ({ tags }) =>
+        (anyTag === undefined || anyTag.some((tag) => tags.has(tag))) && allTags.every((tag) => tags.has(tag)),
+    );
+    return new Set([NOTHING, ...matching.map(({ number }) => number)]);
   }
 
   private grow(): void {

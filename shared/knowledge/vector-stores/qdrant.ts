@@ -26,7 +26,7 @@ const POINTS_PER_CALL = 100;
 /** Least search-time accuracy of the HNSW index. */
 const HNSW_EF = 128;
 /** The fields that searches and deletes filter by, and no other: each index takes memory. */
-const PAYLOAD_INDEXES = { document_id: "uuid", collection_id: "uuid", domain: "keyword" } as const;
+const PAYLOAD_INDEXES = { document_id: "uuid", collection_id: "uuid", domain: "keyword", tags: "keyword" } as const;
 
 const idsSchema = z.object({
   result: z.object({ points: z.array(z.object({ id: z.string() })), next_page_offset: z.string().nullish() }),
@@ -252,13 +252,15 @@ function toQdrant({ chunkId, vector, payload }: VectorPoint) {
   } satisfies Schemas["PointStruct"];
 }
 
-function toFilter({ collectionIds, domains, documentIds }: VectorFilter = {}) {
+function toFilter({ collectionIds, domains, documentIds, anyTag, allTags = [] }: VectorFilter = {}) {
   const anyOf = (key: keyof typeof PAYLOAD_INDEXES, any: readonly string[] | undefined) =>
     any === undefined ? [] : [{ key, match: { any: [...any] } } satisfies Schemas["FieldCondition"]];
   const must = [
     ...anyOf("collection_id", collectionIds),
     ...anyOf("domain", domains),
     ...anyOf("document_id", documentIds),
+    ...anyOf("tags", anyTag),
+    ...allTags.flatMap((tag) => anyOf("tags", [tag])),
   ];
   return must.length === 0 ? undefined : ({ must } satisfies Schemas["Filter"]);
 }

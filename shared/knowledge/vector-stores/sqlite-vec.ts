@@ -50,7 +50,8 @@ export function createSqliteVectorStore({ path, descriptor, busyTimeoutMs }: Sql
 
   const remove = db.prepare(`delete from "${name}" where chunk_id = ?`);
   const insert = db.prepare(
-    `insert into "${name}" (chunk_id, document_id, domain, collection_id, code) values (?, ?, ?, ?, ?) returning id`,
+    `insert into "${name}" (chunk_id, document_id, domain, collection_id, code, tags)
+     values (?, ?, ?, ?, ?, ?) returning id`,
   );
   const insertVector = db.prepare(`insert into "${name}_vectors" (id, vector) values (?, ?)`);
   const following = db.prepare(`select chunk_id from "${name}" where chunk_id > ? order by chunk_id limit ?`);
@@ -74,15 +75,16 @@ export function createSqliteVectorStore({ path, descriptor, busyTimeoutMs }: Sql
             throw new Error(`A vector of ${vector.length} numbers does not fit a store of ${descriptor.dimension}`);
           }
           remove.run(chunkId);
-          const { documentId, domain, collectionId } = payload;
-          const row = insert.get(chunkId, documentId, domain, collectionId, bytes(binaryCode(vector)));
+          const { documentId, domain, collectionId, tags } = payload;
+          const code = bytes(binaryCode(vector));
+          const row = insert.get(chunkId, documentId, domain, collectionId, code, tags.join(" "));
           insertVector.run(Number(row?.["id"]), bytes(vector));
         }
       });
     },
     async search(vector, limit, filter: VectorFilter = {}) {
-      const { domains, collectionIds: collections, documentIds: documents } = filter;
-      const wanted = { domains, collections, documents };
+      const { domains, collectionIds: collections, documentIds: documents, anyTag, allTags } = filter;
+      const wanted = { domains, collections, documents, anyTag, allTags };
       const candidates = (await index.current()).nearest(vector, limit, wanted);
       return guarded(() => {
         const rows = score.all(bytes(vector), JSON.stringify(candidates), limit);
@@ -149,7 +151,8 @@ function createTables(db: DatabaseSync, name: string): void {
       document_id text not null,
       domain text not null,
       collection_id text,
-      code blob not null
+      code blob not null,
+      tags text
     );
     create index if not exists "${name}_document" on "${name}" (document_id);
     create table if not exists "${name}_vectors" (
@@ -157,6 +160,15 @@ function createTables(db: DatabaseSync, name: string): void {
       vector blob not null
     );
     commit`);
+  addTags(db, name);
+}
+
+/** To a file of before: points without them are found whatever tag is asked for. */
+function addTags(db: DatabaseSync, name: string): void {
+  inTransaction(db, () => {
+    const columns = db.prepare(`select name from pragma_table_info('${name}')`).all();
+    if (!columns.some((column) => column["name"] === "tags")) db.exec(`alter table "${name}" add column tags text`);
+  });
 }
 
 /** Points in memory, numbered from 0 as they were read. */
@@ -181,7 +193,7 @@ class PointIndex {
     this.dimension = dimension;
     this.points = this.none();
     this.readNew = db.prepare(
-      `select p.id, code, domain, collection_id, document_id, vector
+      `select p.id, code, domain, collection_id, document_id, tags, vector
        from "${name}" p join "${name}_vectors" v on v.id = p.id where p.id > ? order by p.id limit ${POINTS_PER_READ}`,
     );
     this.countAll = db.prepare(`select count(*) as points from "${name}"`);
@@ -231,13 +243,14 @@ class PointIndex {
   private async append({ codes, bytes, ids }: LoadedPoints): Promise<void> {
     for (let read = POINTS_PER_READ; read === POINTS_PER_READ; ) {
       const rows = guarded(() => this.readNew.all(ids.at(-1) ?? 0));
-      for (const { id, code, domain, collection_id, document_id, vector } of rows) {
+      for (const { id, code, domain, collection_id, document_id, tags, vector } of rows) {
         if (!isBytes(code) || !isBytes(vector)) continue;
         const collection = collection_id === null ? null : String(collection_id);
         codes.add(new Uint32Array(aligned(code)), {
           domain: String(domain),
           collection,
           document: String(document_id),
+          tags: tags === null ? null : String(tags).split(" ").filter(Boolean),
         });
         bytes.add(new Float32Array(aligned(vector)));
         ids.push(Number(id));

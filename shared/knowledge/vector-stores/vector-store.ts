@@ -11,6 +11,7 @@ export interface VectorPoint {
     url: string;
     title: string | null;
     source: "crawl" | "upload" | "api";
+    /** Ids, as they were when the point was stored. */
     tags: string[];
     /** ISO 8601 UTC. */
     crawledAt: string;
@@ -21,6 +22,10 @@ export interface VectorFilter {
   collectionIds?: string[];
   domains?: string[];
   documentIds?: string[];
+  /** Ids of tags: of points that have one of them. */
+  anyTag?: string[];
+  /** Ids of tags: of points that have them all. */
+  allTags?: string[];
 }
 
 export interface VectorHit {

@@ -1,7 +1,7 @@
 /** Documents with chunks in a test's database, and an embedder and store of a test's own making. */
 import { ANALYSIS, keywordText, keywordVectors } from "../../../../shared/knowledge/analysis/keyword-vectors.ts";
 import type { Embedder } from "../../../../shared/knowledge/embedders/embedder.ts";
-import type { VectorHit, VectorStore } from "../../../../shared/knowledge/vector-stores/vector-store.ts";
+import type { VectorFilter, VectorHit, VectorStore } from "../../../../shared/knowledge/vector-stores/vector-store.ts";
 import type { Sql } from "../../../../shared/platform/database/database.ts";
 import { sha256, uuidv7 } from "../../../../shared/platform/ids.ts";
 
@@ -48,14 +48,28 @@ export async function addPages(
   return ids;
 }
 
+/** @returns the id of the tag */
+export async function tag(sql: Sql, name: string, ...urls: string[]): Promise<string> {
+  await sql`insert into tags (id, name) values (${uuidv7()}, ${name}) on conflict do nothing`;
+  const [row] = await sql<{ id: string }[]>`select id from tags where name = ${name}`;
+  const id = row?.id ?? "";
+  await sql`insert into document_tags select id, ${id} from documents where url = any(${urls})`;
+  return id;
+}
+
 /** A store whose hits a test lists, best first; it gives as many as are asked for. */
-export function listedVectors(chunkIds: () => readonly string[]): VectorStore & { asked: number[] } {
+export function listedVectors(
+  chunkIds: () => readonly string[],
+): VectorStore & { asked: number[]; filters: VectorFilter[] } {
   const asked: number[] = [];
+  const filters: VectorFilter[] = [];
   return {
     asked,
+    filters,
     async upsert() {},
-    async search(_vector, limit): Promise<VectorHit[]> {
+    async search(_vector, limit, filter = {}): Promise<VectorHit[]> {
       asked.push(limit);
+      filters.push(filter);
       return chunkIds()
         .slice(0, limit)
         .map((chunkId, index) => ({ chunkId, score: 1 - index / 10_000 }));

@@ -6,7 +6,7 @@ import type { SearchRequest } from "../../../../shared/knowledge/search/search-r
 import type { Sql } from "../../../../shared/platform/database/database.ts";
 import { uuidv7 } from "../../../../shared/platform/ids.ts";
 import { testDatabase } from "../../../services/index.ts";
-import { addPages, constantEmbedder, listedVectors } from "./corpus.ts";
+import { addPages, constantEmbedder, listedVectors, tag } from "./corpus.ts";
 
 const COLLECTION = uuidv7();
 
@@ -24,6 +24,8 @@ beforeEach(async () => {
   await addPages(sql, [{ url: "https://hidden.example/", domain: "hidden.example", chunks: ["tide"] }], {
     active: false,
   });
+  await tag(sql, "sea", "https://a.example/1");
+  await tag(sql, "moon", "https://a.example/1", "https://b.example/1");
   await sql`update documents set crawled_at = '2026-04-30T23:59:59Z'`;
   await sql`update documents set crawled_at = '2026-05-01T00:00:00Z' where domain = 'b.example'`;
 });
@@ -40,7 +42,7 @@ const domainsOf = async (request: Partial<SearchRequest>) => {
 };
 
 describe("facets", () => {
-  test("count the passages that match by domain, language, collection and month", async () => {
+  test("count the passages that match by domain, language, collection, month and tag", async () => {
     const { facets, total } = await ask({});
     expect(total).toEqual({ count: 4, exact: true });
     expect(facets).toEqual({
@@ -62,6 +64,11 @@ describe("facets", () => {
         month: [
           { value: "2026-04", count: 3 },
           { value: "2026-05", count: 1 },
+        ],
+        tag: [
+          { value: "moon", count: 3 },
+          { value: "sea", count: 2 },
+          { value: null, count: 1 },
         ],
       },
     });

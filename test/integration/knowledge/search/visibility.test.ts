@@ -1,9 +1,10 @@
 import { describe, expect, test, vi } from "vitest";
 import { search } from "../../../../shared/knowledge/search/search.ts";
+import type { AskedTags } from "../../../../shared/knowledge/search/search-filter.ts";
 import { RetryableError } from "../../../../shared/platform/errors.ts";
 import { uuidv7 } from "../../../../shared/platform/ids.ts";
 import { testDatabase } from "../../../services/index.ts";
-import { addPages, constantEmbedder, listedVectors } from "./corpus.ts";
+import { addPages, constantEmbedder, listedVectors, tag } from "./corpus.ts";
 
 const pagesOf = (version: string, count: number) =>
   Array.from({ length: count }, (_, index) => ({
@@ -110,6 +111,34 @@ describe("what a search sees", () => {
     await swapping;
     expect(swaps).toBeGreaterThan(3);
     expect(seen).toEqual(new Set(["ebb", "flood"]));
+  });
+
+  test("a vector store is told the documents of a tag, or the tag where there are too many of them", async () => {
+    const { sql } = await testDatabase();
+    const [first = "", second = ""] = await addPages(sql, pagesOf("calm", 2));
+    const vectors = listedVectors(() => [second, first]);
+    const dependencies = { sql, vectorSide: async () => ({ embedder: constantEmbedder, vectors }) };
+    const few = await tag(sql, "few", "https://site.example/0");
+    const ask = async (tags: AskedTags) => {
+      const found = await search(dependencies, { query: "pool", mode: "vector", limit: 5, filter: { tags } });
+      return { found: found.map(({ chunkId }) => chunkId), filter: vectors.filters.at(-1) };
+    };
+    const [document] = await sql<{ id: string }[]>`select id from documents where url = 'https://site.example/0'`;
+    const named = { found: [first], filter: { documentIds: [document?.id] } };
+    expect(await ask({ ids: [few], names: [], match: "any" })).toEqual(named);
+    await sql`
+      insert into documents (id, generation_id, generation_active, url, url_hash, domain, content, markdown, content_hash,
+        language, crawled_at)
+      select gen_random_uuid(), gen_random_uuid(), true, url, sha256(url::bytea), 'many.example', '', '', '', 'en', now()
+      from (select 'https://many.example/' || at as url from generate_series(1, 10001) at) pages`;
+    const many = await tag(sql, "many");
+    await sql`insert into document_tags select id, ${many} from documents where url <> 'https://site.example/1'`;
+    expect(await ask({ ids: [many], names: [], match: "any" })).toEqual({ found: [first], filter: { anyTag: [many] } });
+    expect(await ask({ ids: [], names: ["many"], match: "all" })).toEqual({
+      found: [first],
+      filter: { allTags: [many] },
+    });
+    expect(await ask({ ids: [few], names: ["many"], match: "all" })).toEqual(named);
   });
 
   test("an embedder that is down is a clear error, and the connection stays usable", async () => {

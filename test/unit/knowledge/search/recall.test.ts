@@ -104,7 +104,7 @@ function evaluate(expression: string): boolean {
 }
 
 describe("binary codes", () => {
-  const labels = { domain: "d", collection: null, document: "p" };
+  const labels = { domain: "d", collection: null, document: "p", tags: [] };
   const vectors = fc.array(
     fc
       .array(fc.float({ min: -1, max: 1, noNaN: true }), { minLength: 40, maxLength: 40 })
@@ -144,7 +144,12 @@ describe("binary codes", () => {
     const index = new BinaryIndex(2);
     const code = binaryCode(Float32Array.of(1, 1));
     for (let id = 0; id < 3000; id++) {
-      index.add(code, { domain: `d${id % 3}`, collection: id % 2 === 0 ? null : "c", document: `p${id % 5}` });
+      index.add(code, {
+        domain: `d${id % 3}`,
+        collection: id % 2 === 0 ? null : "c",
+        document: `p${id % 5}`,
+        tags: [],
+      });
     }
     expect(index.nearest(code, 10, { domains: ["d1"], collections: ["c"] }).every((id) => id % 6 === 1)).toBe(true);
     expect(index.nearest(code, 10, { domains: ["d1", "d2"] })).toHaveLength(2000);
@@ -152,6 +157,25 @@ describe("binary codes", () => {
     expect(index.nearest(code, 10, { documents: ["p2", "p3", "nowhere"] })).toHaveLength(1200);
     expect(index.nearest(code, 10, { domains: ["nowhere"] })).toEqual([]);
     expect(index.nearest(code, 10, { collections: ["d1"] })).toEqual([]);
+  });
+
+  test("filters by any and by all of some tags, and leaves in whose tags nobody knows", () => {
+    const tags = fc.subarray(["a", "b", "c", "d"]);
+    const asked = fc.subarray(["a", "b", "none"]);
+    fc.assert(
+      fc.property(fc.array(fc.option(tags), { minLength: 1 }), asked, asked, (all, anyTag, allTags) => {
+        const index = new BinaryIndex(2);
+        const code = binaryCode(Float32Array.of(1, 1));
+        for (const each of all) index.add(code, { ...labels, tags: each?.toReversed() ?? null });
+        const numbers = (fits: (tags: string[]) => boolean) =>
+          [...all.keys()].filter((at) => all[at] === null || fits(all[at] ?? []));
+        const any = (each: string[]) => anyTag.some((tag) => each.includes(tag));
+        const every = (each: string[]) => allTags.every((tag) => each.includes(tag));
+        expect(index.nearest(code, 10, { anyTag })).toEqual(numbers(any));
+        expect(index.nearest(code, 10, { allTags })).toEqual(numbers(every));
+        expect(index.nearest(code, 10, { anyTag, allTags })).toEqual(numbers((each) => any(each) && every(each)));
+      }),
+    );
   });
 });
 

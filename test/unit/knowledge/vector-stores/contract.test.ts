@@ -152,6 +152,20 @@ describe.each(KINDS)("%s", (_name, kind) => {
     );
   });
 
+  test("filters by any and by all of some tags, before it cuts", async () => {
+    const store = open();
+    const [a, b, c] = [uuidv7(), uuidv7(), uuidv7()];
+    const near = Array.from({ length: 150 }, () => point(0));
+    const [one, both, other] = [point(1, { tags: [a] }), point(1.1, { tags: [b, a] }), point(1.2, { tags: [c] })];
+    await store.upsert([...near, one, both, other]);
+    expect(await found(store, 0, 5, { anyTag: [a] })).toEqual(ids([one, both]));
+    expect(await found(store, 0, 5, { anyTag: [b, c, uuidv7()] })).toEqual(ids([both, other]));
+    expect(await found(store, 0, 5, { allTags: [a, b] })).toEqual(ids([both]));
+    expect(await found(store, 0, 5, { allTags: [a, c] })).toEqual([]);
+    expect(await found(store, 0, 5, { anyTag: [uuidv7()] })).toEqual([]);
+    expect(await found(store, 0, 5, { anyTag: [a], domains: ["far.example"] })).toEqual([]);
+  });
+
   test("deletes by document and by point, at once, and one that is not there is no fault", async () => {
     const store = open();
     const documentId = uuidv7();

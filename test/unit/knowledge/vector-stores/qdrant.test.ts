@@ -81,6 +81,7 @@ describe("the Qdrant store", () => {
       { field_name: "document_id", field_schema: "uuid" },
       { field_name: "collection_id", field_schema: "uuid" },
       { field_name: "domain", field_schema: "keyword" },
+      { field_name: "tags", field_schema: "keyword" },
     ]);
     const [upsert] = requests.filter(({ path }) => path === `/collections/${NAME}/points?wait=true`);
     expect(upsert?.headers["api-key"]).toBe("secret");

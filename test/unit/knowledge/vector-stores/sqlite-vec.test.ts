@@ -54,6 +54,22 @@ function randomVectors(count: number, seed = 1): Float32Array[] {
 const cosine = (a: Float32Array, b: Float32Array) => a.reduce((sum, value, at) => sum + value * (b[at] ?? 0), 0);
 
 describe("the sqlite-vec store", () => {
+  test("opens a file of before, whose points have no tags, and filters by those of new ones", async () => {
+    const path = await vectorFile();
+    const [vector = new Float32Array()] = randomVectors(1);
+    const [old, tagged, other] = [point(vector), point(vector, { tags: ["a"] }), point(vector, { tags: ["b"] })];
+    const before = openStore(path);
+    await before.upsert([old]);
+    await before.close();
+    const db = new DatabaseSync(path);
+    db.exec('alter table "points_test-model_64" drop column tags');
+    db.close();
+    const store = openStore(path);
+    await store.upsert([tagged, other]);
+    const found = (await store.search(vector, 10, { anyTag: ["a"] })).map(({ chunkId }) => chunkId);
+    expect(found.toSorted()).toEqual([old.chunkId, tagged.chunkId].toSorted());
+  });
+
   test("finds the nearest by cosine, best first", async () => {
     const store = openStore(await vectorFile());
     const points = randomVectors(3_000).map((vector) => point(vector));
@@ -126,7 +142,7 @@ describe("the sqlite-vec store", () => {
       const vector = Float32Array.from({ length: ${descriptor.dimension} }, (_, at) => Math.sin(at + Math.random()));
       for (let round = 0; round < 40; round++) {
         const points = Array.from({ length: 5 }, () => ({ chunkId: crypto.randomUUID(), vector, payload: {
-          documentId: crypto.randomUUID(), domain: "d", collectionId: null } }));
+          documentId: crypto.randomUUID(), domain: "d", collectionId: null, tags: [] } }));
         await store.upsert(points);
         await store.search(vector, 3);
       }
