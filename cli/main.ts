@@ -14,6 +14,7 @@ import { type ScrapeOptions, scrape } from "./commands/scrape.ts";
 import { SEARCH_MODES, type SearchOptions, search } from "./commands/search.ts";
 import { type ConnectionFlags, findConnection } from "./connection.ts";
 import { CliError, EXIT } from "./exit.ts";
+import { addSearchOptions } from "./search-fields.ts";
 import { createTerminal } from "./terminal.ts";
 
 const terminal = createTerminal(process.stdout, process.env);
@@ -134,13 +135,14 @@ program
     withApi(command, (api) => scrape(api, terminal, url, options)),
   );
 
-program
-  .command("search")
-  .description("search what was crawled")
-  .argument("<query...>", "a word that begins with a hyphen, such as -draft, is part of it")
-  .allowUnknownOption()
-  .addOption(new Option("--mode <mode>", "how to search").choices(SEARCH_MODES).default("hybrid"))
-  .addOption(limit(10))
+addSearchOptions(
+  program
+    .command("search")
+    .description("search what was crawled")
+    .argument("<query...>", "a word that begins with a hyphen, such as -draft, is part of it")
+    .allowUnknownOption()
+    .addOption(new Option("--mode <mode>", "how to search").choices(SEARCH_MODES).default("hybrid")),
+)
   .addOption(json())
   .action((words: string[], options: SearchOptions, command: Command) => {
     const unknown = words.find((word) => word.startsWith("--"));

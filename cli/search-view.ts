@@ -9,6 +9,19 @@ export interface SearchResult {
   section_header: string | null;
   /** Ranges of characters in `content`, in order: start, and the end that is no longer in it. */
   highlights: [number, number][] | null;
+  vector_score?: number | null;
+  keyword_score?: number | null;
+  rerank_score?: number | null;
+  /** Without what `content` holds; null unless asked for, as those below. */
+  expanded_chunks?: string[] | null;
+  explanation?: { vector_rank: number | null; keyword_rank: number | null } | null;
+  duplicates?: { url: string; similarity: number }[] | null;
+}
+
+/** How many passages were counted, whether these are all that match, and the values of each facet. */
+export interface Facets extends Readonly<Record<string, unknown>> {
+  counted: number;
+  exact: boolean;
 }
 
 const SNIPPET_LINES = 4;
@@ -17,17 +30,48 @@ const INDENT = "   ";
 export function showResult(terminal: Terminal, rank: number, result: SearchResult): void {
   const { url, title, section_header: section, score } = result;
   const number = `${rank}. `.padEnd(INDENT.length);
+  const columns = terminal.width - INDENT.length;
   const scoreText = score.toFixed(4);
   const titleColumns = terminal.width - columnsOf(number) - columnsOf(scoreText) - 2;
   const shownTitle = ellipsize(harmless(title ?? url), titleColumns);
   const gap = " ".repeat(titleColumns - columnsOf(shownTitle) + 2);
   terminal.line(number + terminal.bold(shownTitle) + gap + terminal.dim(scoreText));
   const place = section ? `${url} › ${section}` : url;
-  terminal.line(INDENT + terminal.dim(ellipsize(harmless(place), terminal.width - INDENT.length)));
-  for (const line of snippet(result, terminal.width - INDENT.length)) {
+  terminal.line(INDENT + terminal.dim(ellipsize(harmless(place), columns)));
+  for (const line of snippet(result, columns)) {
     terminal.line(INDENT + line.map(({ text, matched }) => (matched ? terminal.highlight(text) : text)).join(""));
   }
+  for (const line of details(result)) terminal.line(INDENT + terminal.dim(ellipsize(harmless(line), columns)));
   terminal.line();
+}
+
+/** What was asked for beside the text. */
+function details(result: SearchResult): string[] {
+  const { explanation, expanded_chunks: beside, duplicates, rerank_score: reranked } = result;
+  const lines = (beside ?? []).map((text) => `… ${text.replaceAll(/\s+/g, " ")}`);
+  if (explanation) {
+    const sides = [
+      ["meaning", explanation.vector_rank, result.vector_score] as const,
+      ["words", explanation.keyword_rank, result.keyword_score] as const,
+    ];
+    const ranks = sides.map(([side, rank, score]) =>
+      rank === null ? `${side}: none` : `${side}: rank ${rank} (${score?.toFixed(4)})`,
+    );
+    lines.push([...ranks, ...(reranked == null ? [] : [`reranker: ${reranked.toFixed(4)}`])].join(", "));
+  }
+  return [...lines, ...(duplicates ?? []).map(({ url, similarity }) => `= ${similarity.toFixed(2)} ${url}`)];
+}
+
+/** A line for each facet that was asked for. */
+export function showFacets(terminal: Terminal, { counted, exact, ...facets }: Facets): void {
+  for (const [name, values] of Object.entries(facets)) {
+    if (!Array.isArray(values)) continue;
+    const counts = (values as { value: string | null; count: number }[]).map(
+      ({ value, count }) => `${value ?? "(none)"} ${count}`,
+    );
+    terminal.line(`${terminal.bold(name)}: ${harmless(counts.join(", "))}`);
+  }
+  if (!exact) terminal.line(terminal.dim(`Of the first ${counted} passages`));
 }
 
 export interface Piece {
@@ -36,7 +80,10 @@ export interface Piece {
 }
 
 /** The lines of the text that hold most of the matches, at most four. */
-export function snippet({ content, highlights }: SearchResult, columns: number): Piece[][] {
+export function snippet(
+  { content, highlights }: Pick<SearchResult, "content" | "highlights">,
+  columns: number,
+): Piece[][] {
   const words = wordsOf(harmless(content), highlights ?? []);
   const lines = wrap(words, columns);
   const first = densestWindow(

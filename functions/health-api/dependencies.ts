@@ -4,6 +4,7 @@ import { GetQueueAttributesCommand } from "@aws-sdk/client-sqs";
 import { GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
 import { createJobFlags, type JobFlags } from "../../shared/crawl/tasks/job-flags.ts";
 import { createEmbedder, embedderDescriptor } from "../../shared/knowledge/embedders/registry.ts";
+import { createReranker } from "../../shared/knowledge/rerankers/registry.ts";
 import { checkVectors, wantsVectors } from "../../shared/knowledge/search/expected-vectors.ts";
 import { createVectorStore } from "../../shared/knowledge/vector-stores/registry.ts";
 import { s3Client, sqsClient } from "../../shared/platform/aws/clients.ts";
@@ -20,10 +21,13 @@ export interface HealthApi extends ApiContainer {
   checks: Readonly<Record<string, Check>>;
 }
 
-export const healthApi = once((): HealthApi => {
+export function createHealthApi(): HealthApi {
   const container = createApiContainer("health-api");
   return { ...container, checks: createChecks(container) };
-});
+}
+
+/** Built once per container. */
+export const healthApi = once(createHealthApi);
 
 /** Always the same, below a prefix whose objects go after a day. */
 const WRITTEN_OBJECT = "media/health";
@@ -58,8 +62,14 @@ function createChecks({ config, sql, dynamo }: ApiContainer): Record<string, Che
     ...(config.crawl4aiUrl === ""
       ? {}
       : { crawl4ai: (signal) => checkCrawl4Ai({ url: config.crawl4aiUrl }, { signal }) }),
+    ...rerankerChecks(config),
     ...embeddingChecks(config, sql, createJobFlags(dynamo, config.stateTable)),
   };
+}
+
+function rerankerChecks(config: Config): Record<string, Check> {
+  const reranker = createReranker(config);
+  return reranker === null ? {} : { reranker: (signal) => reranker.check(signal) };
 }
 
 /** Nothing where embeddings are switched off: that is a choice, not a fault. */

@@ -98,7 +98,15 @@ export const ADMINISTRATION: readonly FunctionSpec[] = [
       { method: "GET", path: "/api/v1/health" },
       { method: "GET", path: "/api/v1/health/ready" },
     ],
-    grants: { send: ["captures"], bucket: "write", stateTable: true, database: true, vectors: true, embedder: true },
+    grants: {
+      send: ["captures"],
+      bucket: "write",
+      stateTable: true,
+      database: true,
+      vectors: true,
+      embedder: true,
+      reranker: true,
+    },
     localContainers: 1,
   },
   {

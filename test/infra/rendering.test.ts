@@ -59,7 +59,7 @@ test("functions are told of the servers of models, and of their keys only where 
       OPENAI__EMBEDDING_MODEL: "BAAI/bge-m3",
       OPENAI__EMBEDDING_DIMENSION: "1024",
       ...(grants.embedder && { OPENAI__API_KEY: secret("models/key") }),
-      ...(name === "search-api" && {
+      ...(grants.reranker && {
         TEI__RERANK_URL: "http://reranker:80",
         TEI__RERANK_API_KEY: secret("reranker/key"),
       }),

@@ -5,4 +5,6 @@ export interface Reranker {
    * @throws RetryableError or PermanentError with a code `RERANKER_…`, within the time that it is given
    */
   rerank(query: string, texts: readonly string[]): Promise<number[]>;
+  /** Resolves where it can answer. */
+  check(signal: AbortSignal): Promise<void>;
 }

@@ -47,8 +47,8 @@ export function createTeiReranker({ url, apiKey, timeoutMs, batchSize }: TeiRera
   let limits: Limits | undefined;
 
   /** Asked for again after the server was away: it may have come back as another. */
-  async function readLimits(leftMs: number): Promise<Limits> {
-    const call = { method: "GET", url: new URL(`${base}/info`), headers, timeoutMs: leftMs } as const;
+  async function readLimits(leftMs: number, signal?: AbortSignal): Promise<Limits> {
+    const call = { method: "GET", url: new URL(`${base}/info`), headers, timeoutMs: leftMs, signal } as const;
     const { data: info } = infoSchema.safeParse(jsonIfAny(await askServer(call, SETTINGS, [404])));
     if (info?.model_type !== undefined && !("reranker" in info.model_type)) throw noReranker(info.model_id);
     return {
@@ -83,6 +83,10 @@ export function createTeiReranker({ url, apiKey, timeoutMs, batchSize }: TeiRera
         limits = undefined;
         throw error;
       }
+    },
+    async check(signal) {
+      // unlike /health, it is not answered without the key
+      await readLimits(timeoutMs, signal);
     },
   };
 }

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type ApiSetup, setUpApi } from "../functions/api-setup.ts";
+import { addPages, tag } from "../knowledge/search/corpus.ts";
 import { type ApiServer, startApiServer } from "./api-server.ts";
 
 const LAUNCHER = join(import.meta.dirname, "../../../cli/strandline.js");
@@ -311,6 +312,25 @@ it("searches", async () => {
   const answer = await run(["search", "lighthouse", "keeper", "--mode", "keyword", "--json"]);
   expect(answer).toMatchObject({ code: 0, err: "" });
   expect(JSON.parse(answer.out)).toMatchObject({ results: [], latency_ms: expect.any(Number) });
+});
+
+it("searches with filters and whatever else the API takes, and shows what was asked for", async () => {
+  await addPages(setup.database.sql, [
+    { url: "https://a.example/1", domain: "a.example", chunks: ["ebb tide", "flood tide"] },
+    { url: "https://b.example/1", domain: "b.example", chunks: ["tide"] },
+  ]);
+  await tag(setup.database.sql, "sea", "https://a.example/1");
+  const ask = (...options: string[]) => run(["search", "tide", "--mode", "keyword", ...options]);
+  const tagged = await ask("--tag", "Sea", "--facet", "domain", "--facet", "tag", "--explain", "--limit", "1");
+  expect(tagged).toMatchObject({ code: 0, err: "" });
+  expect(tagged.out).toMatch(/meaning: none, words: rank 1 \(0\.\d{4}\)/);
+  expect(tagged.out).toContain("domain: a.example 2\ntag: sea 2\n1 result of 2 in");
+  const [first, last] = [await ask("--limit", "2", "--json"), await ask("--domain", "b.example", "--json")];
+  const { next_cursor: cursor, results } = JSON.parse(first.out);
+  expect(results).toHaveLength(2);
+  const second = JSON.parse((await ask("--limit", "2", "--cursor", cursor, "--json")).out);
+  expect([results.length + second.results.length, JSON.parse(last.out).results.length]).toEqual([3, 1]);
+  expect(await ask("--rerank")).toMatchObject({ code: 2, err: expect.stringContaining("RERANKER_NOT_CONFIGURED") });
 });
 
 it.each([

@@ -4,8 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { HeadObjectCommand } from "@aws-sdk/client-s3";
 import { GetCommand } from "@aws-sdk/lib-dynamodb";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
 import { OPENAPI_FILE } from "../../../../checks/openapi.ts";
+import { createHealthApi } from "../../../../functions/health-api/dependencies.ts";
 import { api } from "../../../../functions/health-api/handler.ts";
 import { createJobFlags } from "../../../../shared/crawl/tasks/job-flags.ts";
 import { STATIC_DESCRIPTOR } from "../../../../shared/knowledge/embedders/static/static-descriptor.ts";
@@ -14,6 +15,7 @@ import { connectDatabase } from "../../../../shared/platform/database/database.t
 import { createLogger } from "../../../../shared/platform/observability/log.ts";
 import { checkReadiness, databaseCheck, readOrWrite } from "../../../../shared/platform/observability/readiness.ts";
 import { callApi } from "../../../services/api.ts";
+import { httpDouble } from "../../../services/http-double.ts";
 import { testDatabase } from "../../../services/index.ts";
 import { addPages } from "../../knowledge/search/corpus.ts";
 import { type ApiSetup, setUpApi } from "../api-setup.ts";
@@ -113,6 +115,18 @@ it("is not ready while the vector store lacks what was embedded", async () => {
   expect(await createJobFlags(setup.aws.dynamo, setup.aws.stateTable).activeSince()).toBeDefined();
   await sql`delete from embeddings`;
   await expect.poll(ready).toMatchObject({ status: 200 });
+});
+
+it("asks the reranker where one is configured, and says where it does not answer", async () => {
+  let status = 200;
+  const { url } = await httpDouble(() => ({ status, body: { model_id: "m", model_type: { reranker: {} } } }));
+  process.env["TEI__RERANK_URL"] = url;
+  onTestFinished(() => void delete process.env["TEI__RERANK_URL"]);
+  const { checks, log } = createHealthApi();
+  const ask = async () => (await checkReadiness(checks, 20_000, log)).checks["reranker"];
+  expect(await ask()).toBe("ok");
+  status = 503;
+  expect(await ask()).toBe("failed: RERANKER_UNAVAILABLE");
 });
 
 const { paths } = JSON.parse(readFileSync(OPENAPI_FILE, "utf8"));

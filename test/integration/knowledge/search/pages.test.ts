@@ -224,9 +224,9 @@ describe("reranked", () => {
     },
   };
   const numberOf = (text: string) => Number(text.split(" ").at(-1));
-  const rerankedBy = (reranker: Reranker | null) => (request: Partial<SearchRequest>) =>
+  const rerankedBy = (asked: Pick<Reranker, "rerank"> | null) => (request: Partial<SearchRequest>) =>
     answerSearch(
-      { sql, vectorSide: async () => null, reranker },
+      { sql, vectorSide: async () => null, reranker: asked && { ...asked, check: async () => {} } },
       { query: "tide", mode: "keyword", limit: 5, rerankTopN: 8, ...request },
     );
 

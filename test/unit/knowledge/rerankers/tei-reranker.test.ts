@@ -47,6 +47,25 @@ describe("the reranker of Text Embeddings Inference", () => {
     ]);
   });
 
+  test("is ready where the server answers to the key with a reranker", async () => {
+    const signal = AbortSignal.timeout(5_000);
+    const server = await served();
+    await rerankerAt(server.url, { apiKey: "secret" }).check(signal);
+    expect(server.requests).toMatchObject([{ path: "/info", headers: { authorization: "Bearer secret" } }]);
+    const another = { ...INFO, model_type: { embedding: { pooling: "cls" } } };
+    const faults: [Given, string][] = [
+      [{ status: 401, body: { error: "no" } }, "RERANKER_KEY_REFUSED"],
+      [{ status: 503, body: { error: "loading" } }, "RERANKER_UNAVAILABLE"],
+      ["hang up", "RERANKER_UNAVAILABLE"],
+      [{ body: another }, "RERANKER_MODEL_MISMATCH"],
+    ];
+    for (const [info, code] of faults) {
+      await expect(rerankerAt((await served(byLength, info)).url).check(signal)).rejects.toMatchObject({ code });
+    }
+    const silent = rerankerAt((await served(byLength, "stall")).url, { timeoutMs: 60_000 });
+    await expect(silent.check(AbortSignal.timeout(100))).rejects.toMatchObject({ code: "RERANKER_UNAVAILABLE" });
+  });
+
   test("stays within the batch size that the server tells, and reads that once", async () => {
     const server = await served(byLength, { body: { ...INFO, max_client_batch_size: 2 } });
     const reranker = rerankerAt(server.url);
