@@ -1,12 +1,12 @@
 /**
  * Decides who may do what: a presented key becomes a caller, or an error that tells nothing about the keys there are.
- * Every refusal takes the same path: one hash, one lookup, one comparison in constant time.
+ * Whatever has the form of a key takes the same path: one hash, one lookup, one comparison in constant time.
  */
 import { timingSafeEqual } from "node:crypto";
 import type { Queryable } from "../platform/database/database.ts";
 import { ApiError } from "../platform/errors.ts";
 import { sha256 } from "../platform/ids.ts";
-import { type AccessScope, findApiKey, SCOPES, usableKeys } from "./api-keys.ts";
+import { type AccessScope, findApiKey, isWellFormedKey, SCOPES, usableKeys } from "./api-keys.ts";
 import type { RateLimiter, RateLimitState } from "./rate-limit.ts";
 
 export interface Caller {
@@ -31,27 +31,16 @@ interface GateOptions {
   now?: () => number;
 }
 
-/** Longer than any key; more is not worth a hash. */
-const MAX_KEY_LENGTH = 256;
-
 /** Makes the gate that every request of an API passes. */
 export function createGate({ sql, limiter, now = Date.now }: GateOptions): Gate {
   return {
     async admit(presented, scope) {
-      const hash = sha256((presented ?? "").slice(0, MAX_KEY_LENGTH));
+      if (presented === undefined || !isWellFormedKey(presented)) throw keyRequired();
+      const hash = sha256(presented);
       const key = await findApiKey(sql, hash);
       const matches = timingSafeEqual(hash, key?.keyHash ?? Buffer.alloc(hash.length));
       const usable = matches && key?.isActive && (key.expiresAt?.getTime() ?? Infinity) > now();
-      if (!usable) {
-        throw new ApiError(
-          401,
-          "A valid API key is required: send it as `Authorization: Bearer KEY` or `X-API-Key: KEY`",
-          {
-            code: "AUTH_REQUIRED",
-            headers: { "www-authenticate": "Bearer" },
-          },
-        );
-      }
+      if (!usable) throw keyRequired();
       if (!includesScope(key.scopes, scope)) {
         throw new ApiError(403, `This API key lacks the scope ${scope}`, {
           code: "FORBIDDEN",
@@ -67,6 +56,12 @@ export function createGate({ sql, limiter, now = Date.now }: GateOptions): Gate 
     },
   };
 }
+
+const keyRequired = (): ApiError =>
+  new ApiError(401, "A valid API key is required: send it as `Authorization: Bearer KEY` or `X-API-Key: KEY`", {
+    code: "AUTH_REQUIRED",
+    headers: { "www-authenticate": "Bearer" },
+  });
 
 /** Whether one scope includes another: admin includes write, and write includes read. */
 export function includesScope(held: readonly AccessScope[], required: AccessScope): boolean {
