@@ -68,6 +68,15 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
     "shared/crawl/http",
     "shared/crawl/results",
   ],
+  "shared/archive/changes": [
+    ...OUTSIDE,
+    "shared/archive/replay",
+    "shared/archive/snapshots",
+    "shared/capture",
+    "shared/extract",
+    "shared/crawl/http",
+    "shared/crawl/results",
+  ],
   "shared/archive/wacz": [
     ...OUTSIDE,
     "shared/archive/cdx",

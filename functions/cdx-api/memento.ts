@@ -12,8 +12,9 @@ import { findMementos, listMementos, type MementoSet, nearestMemento } from "../
 import { ApiError } from "../../shared/platform/errors.ts";
 import { ApiResponse } from "../adapters/api/route.ts";
 import { defineStreamRoute, StreamedResponse, type StreamRequest } from "../adapters/api/stream-route.ts";
+import { baseOf } from "../adapters/archive/base-address.ts";
 import { type CdxApi, cdxApi } from "./dependencies.ts";
-import { baseOf, REST, targetsOf } from "./rest-of-path.ts";
+import { REST, targetsOf } from "./rest-of-path.ts";
 import { requireWholeIndex } from "./whole-index.ts";
 
 const open = (): boolean => cdxApi().config.archivePublic;

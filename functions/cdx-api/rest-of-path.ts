@@ -20,16 +20,6 @@ export function withRestOfPaths(api: StreamApi): StreamApi {
 
 type Event = APIGatewayProxyEvent | undefined;
 
-/** The address under which clients reach the API, with the stage that API Gateway puts before paths. */
-export function baseOf(event: Event): string {
-  const header = (name: string) =>
-    Object.entries(event?.headers ?? {}).find(([each]) => each.toLowerCase() === name)?.[1];
-  const scheme = header("x-forwarded-proto") === "https" ? "https" : "http";
-  const [path, whole] = [event?.path ?? "", event?.requestContext?.path ?? ""];
-  const stage = whole.endsWith(path) ? whole.slice(0, whole.length - path.length) : "";
-  return `${scheme}://${header("host") ?? "localhost"}${stage}`;
-}
-
 /**
  * Path and query as they may have been asked for, most likely first: the gateway has decoded the query, so that blanks
  * may have been `+`, and a parameter without a value may have had no `=`.

@@ -14,6 +14,10 @@ const readRoutes = (["GET", "HEAD"] as const).flatMap((method) =>
   READ_PATHS.map((path): Route => ({ method, path, streaming: true })),
 );
 
+const changeRoutes = ["/api/changes", "/api/changes/compare", "/api/changes/rss"].flatMap((path) =>
+  (["GET", "HEAD"] as const).map((method): Route => ({ method, path, streaming: true })),
+);
+
 const mementoRoutes = ["/timegate/{url+}", "/timemap/link/{url+}", "/timemap/json/{url+}"].flatMap((path) =>
   (["GET", "HEAD"] as const).map((method): Route => ({ method, path, streaming: true })),
 );
@@ -33,6 +37,30 @@ export const ARCHIVE: readonly FunctionSpec[] = [
     ],
     grants: { send: ["imports"], bucket: "upload", stateTable: true, database: true },
     localContainers: 1,
+  },
+  {
+    name: "changes",
+    about: "Computes what changed between captures of pages, away from those who ask",
+    timeoutS: 300,
+    // a page of 400,000 tags beside the lines of another one
+    memoryMb: 1024,
+    network: "private",
+    maxConcurrency: 1,
+    schedules: [{ name: "changes", everyMinutes: 1 }],
+    grants: { bucket: "read", stateTable: true, database: true },
+    localContainers: 1,
+  },
+  {
+    name: "changes-api",
+    about: "Tells what changed between captures of pages",
+    timeoutS: 29,
+    memoryMb: 512,
+    network: "private",
+    maxConcurrency: 10,
+    routes: changeRoutes,
+    grants: { stateTable: true, database: true },
+    localContainers: 1,
+    localEventsPerContainer: 4,
   },
   {
     name: "cdx-api",

@@ -90,9 +90,14 @@ async function readUnusual(
   { key, offset, length, coding = "gzip", inner = 0 }: RecordPointer,
   maxBytes: number,
 ): Promise<{ record: Buffer; cut: boolean }> {
+  // a bucket that does not answer is no fault of the record
+  let unread: { error: unknown } | undefined;
   const pieces = async function* (): AsyncGenerator<Uint8Array> {
     for (let at = 0; at < length; at += PIECE_BYTES) {
-      yield await readRange(objects, key, offset + at, Math.min(PIECE_BYTES, length - at));
+      yield await readRange(objects, key, offset + at, Math.min(PIECE_BYTES, length - at)).catch((error: unknown) => {
+        unread = { error };
+        throw error;
+      });
     }
   };
   const parts: Buffer[] = [];
@@ -108,7 +113,7 @@ async function readUnusual(
       if (taken >= Math.min(wanted, maxBytes)) break;
     }
   } catch (cause) {
-    if (cause instanceof PermanentError) throw cause;
+    if (unread !== undefined) throw unread.error;
     throw invalid(key, offset, "it cannot be decompressed", cause);
   }
   return { record: Buffer.concat(parts).subarray(0, maxBytes), cut: Math.min(wanted, taken) > maxBytes };

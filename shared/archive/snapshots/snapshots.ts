@@ -22,7 +22,7 @@ export interface Snapshot {
 }
 
 /** Whether the capture `c` is one: the archive holds what was sent, and it is HTML. */
-const isSnapshot = (sql: Queryable) => sql`
+export const isSnapshot = (sql: Queryable) => sql`
   c.warc_key is not null and c.reused_from is null and c.mime_type like '%html%'`;
 
 const columns = (sql: Queryable) => sql`
@@ -54,7 +54,7 @@ export async function readTimeline(sql: Queryable, page: string, limit: number):
   return newest.reverse();
 }
 
-const isOfPage = (sql: Queryable, page: string) => sql`
+export const isOfPage = (sql: Queryable, page: string) => sql`
   hashtextextended(page_of(c.final_url), 0) = hashtextextended(${page}::text, 0) and page_of(c.final_url) = ${page}`;
 
 /** @param onlyHtml whether captures of other types, at the same page, do not count */

@@ -1,0 +1,161 @@
+/** The routes that tell what changed between captures of pages. */
+import { z } from "zod";
+import { listChanges, readChange } from "../../shared/archive/changes/change-events.ts";
+import { CHANGES_VERSION } from "../../shared/archive/changes/compare-lines.ts";
+import { DIFF_LAYOUTS, diffHtml } from "../../shared/archive/changes/diff-html.ts";
+import { readSnapshot } from "../../shared/archive/snapshots/snapshots.ts";
+import { ApiError } from "../../shared/platform/errors.ts";
+import { defineRoute, headOf } from "../adapters/api/route.ts";
+import { createStreamApi } from "../adapters/api/stream-api.ts";
+import { defineStreamRoute, StreamedResponse } from "../adapters/api/stream-route.ts";
+import { baseOf } from "../adapters/archive/base-address.ts";
+import { publicReading, READING_HEADERS, UNCHANGED } from "../adapters/archive/public-reading.ts";
+import { changeJson, changeSchema, comparedJson, comparedSchema } from "./change-json.ts";
+import { type ChangesApi, changesApi } from "./dependencies.ts";
+import { rssFeed } from "./rss.ts";
+
+const open = (): boolean => changesApi().config.archivePublic;
+
+const DAY_MS = 86_400_000;
+const LAST_PAGE = 1_000_000_000;
+
+/** `true` and the like, as query strings have it. */
+const flag = z.enum(["true", "false", "1", "0"]).transform((text) => text === "true" || text === "1");
+const source = z
+  .string()
+  .min(1)
+  .max(255)
+  .transform((text) => text.toLowerCase())
+  .optional();
+const id = z.coerce.number().int().positive().max(Number.MAX_SAFE_INTEGER);
+
+const list = defineRoute(
+  {
+    method: "GET",
+    path: "/api/changes",
+    scope: "read",
+    open,
+    otherwise: UNCHANGED,
+    summary: "What captures brought, newest first; without source, job or date: of the latest job of each source",
+    query: z.strictObject({
+      source,
+      jobId: id.optional(),
+      latest: flag.optional(),
+      includeUnchanged: flag.default(false),
+      from: z.iso.date().optional(),
+      to: z.iso.date().optional(),
+      page: z.coerce.number().int().min(1).max(LAST_PAGE).default(1),
+      pageSize: z.coerce.number().int().min(1).max(100).default(20),
+    }),
+    response: z.object({
+      enabled: z.boolean(),
+      total: z.int(),
+      page: z.int(),
+      pageSize: z.int(),
+      results: z.array(changeSchema),
+    }),
+  },
+  async ({ query: { page, pageSize, from, to, latest, ...query } }, { sql }: ChangesApi) => {
+    const isUnbound = [query.source, query.jobId, from, to].every((each) => each === undefined);
+    const filter = {
+      ...query,
+      latest: latest ?? isUnbound,
+      from: from === undefined ? undefined : new Date(from),
+      // the day belongs to it
+      before: to === undefined ? undefined : new Date(Date.parse(to) + DAY_MS),
+    };
+    const { total, events } = await listChanges(sql, filter, { limit: pageSize, offset: (page - 1) * pageSize });
+    return { enabled: true, total, page, pageSize, results: events.map(changeJson) };
+  },
+);
+
+const compare = defineRoute(
+  {
+    method: "GET",
+    path: "/api/changes/compare",
+    scope: "read",
+    open,
+    otherwise: UNCHANGED,
+    summary: "What one capture brought, with the difference as HTML",
+    query: z.strictObject({
+      toSnapshotId: id,
+      fromSnapshotId: id.optional(),
+      layout: z.enum(DIFF_LAYOUTS).default("unified"),
+    }),
+    response: z.object({
+      event: changeSchema,
+      fromSnapshot: comparedSchema.nullable(),
+      toSnapshot: comparedSchema,
+      diffFormat: z.literal("html").nullable(),
+      diffHtml: z.string().nullable(),
+      diffTruncated: z.boolean(),
+      diffVersion: z.string().nullable(),
+      normalizationVersion: z.string().nullable(),
+    }),
+  },
+  async ({ query: { toSnapshotId, fromSnapshotId, layout } }, { sql }: ChangesApi) => {
+    const toSnapshot = await readSnapshot(sql, toSnapshotId);
+    if (toSnapshot === undefined) {
+      throw new ApiError(404, `There is no snapshot ${toSnapshotId}`, { code: "NOT_FOUND" });
+    }
+    const event = await readChange(sql, toSnapshotId, fromSnapshotId);
+    if (event === undefined) throw notCompared(toSnapshotId, fromSnapshotId);
+    const fromSnapshot = event.fromId === null ? undefined : await readSnapshot(sql, event.fromId);
+    const { diff, isCut } = event;
+    return {
+      event: changeJson(event),
+      fromSnapshot: fromSnapshot === undefined ? null : comparedJson(fromSnapshot),
+      toSnapshot: comparedJson(toSnapshot),
+      diffFormat: diff === null ? null : ("html" as const),
+      diffHtml: diff === null ? null : diffHtml(diff, layout),
+      diffTruncated: isCut,
+      diffVersion: diff === null ? null : `v${CHANGES_VERSION}`,
+      normalizationVersion: diff === null ? null : `v${event.version}`,
+    };
+  },
+);
+
+function notCompared(toId: number, fromId: number | undefined): ApiError {
+  const message =
+    fromId === undefined
+      ? `The snapshot ${toId} has not been compared with an earlier one yet: try again in a minute`
+      : `The snapshots ${fromId} and ${toId} do not follow each other: leave fromSnapshotId out`;
+  return new ApiError(404, message, { code: "NOT_COMPARED" });
+}
+
+const ITEMS = 50;
+
+const rss = defineStreamRoute(
+  {
+    method: "GET",
+    path: "/api/changes/rss",
+    scope: "read",
+    open,
+    otherwise: UNCHANGED,
+    summary: `The newest ${ITEMS} changes as RSS 2.0`,
+    query: z.strictObject({ source }),
+    response: z.never(),
+    streams: { "application/rss+xml": z.string() },
+  },
+  async ({ query, event }, { sql, config }: ChangesApi) => {
+    const filter = { source: query.source, latest: false, includeUnchanged: false };
+    const { events } = await listChanges(sql, filter, { limit: ITEMS, offset: 0 });
+    const feed = rssFeed(events, query.source ?? null, {
+      base: baseOf(event),
+      replayUrl: config.archiveReplayUrl,
+    });
+    return new StreamedResponse({ contentType: "application/rss+xml; charset=utf-8", chunks: onePiece(feed) });
+  },
+);
+
+async function* onePiece(text: string): AsyncGenerator<string> {
+  yield text;
+}
+
+const routes = [list, compare, rss];
+
+export const api = createStreamApi("changes-api", [...routes, ...routes.map(headOf)], changesApi, {
+  around: publicReading(() => changesApi().config),
+  headers: READING_HEADERS,
+});
+export const handler = api.handler;

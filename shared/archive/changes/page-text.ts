@@ -1,0 +1,63 @@
+/** The main text of a capture, read back from the archive and extracted in one way, whatever its crawl selected. */
+import { decodeKnown } from "../../capture/charset.ts";
+import { type RecordPointer, readWarcRecord } from "../../capture/warc-reader.ts";
+import { type PageContent, readPageContent } from "../../crawl/http/read-page.ts";
+import { isMissingFromArchive } from "../../crawl/results/archived-content.ts";
+import { extractPage } from "../../extract/extract-page.ts";
+import type { Extraction } from "../../extract/extraction.ts";
+import { type Archive, contentTypeOf, readPayload } from "../replay/payload.ts";
+import { type PageLines, pageLines } from "./page-lines.ts";
+
+/** Of a page, content coding undone. */
+const MAX_PAGE_BYTES = 50 * 1024 * 1024;
+
+/**
+ * @param rendered whether the document that a browser made of it is wanted
+ * @returns what is wrong with it where it cannot be read, now or ever
+ */
+export async function readPageLines(
+  archive: Archive,
+  { id, url }: { id: number; url: string },
+  rendered: boolean,
+): Promise<PageLines | { problem: string }> {
+  try {
+    const text = rendered ? await renderedText(archive, id, url) : await sentText(archive, id, url);
+    return "problem" in text ? text : pageLines(text);
+  } catch (error) {
+    if (!isMissingFromArchive(error)) throw error;
+    return { problem: error.message };
+  }
+}
+
+type Text = Pick<Extraction, "text" | "sections">;
+
+async function sentText(archive: Archive, id: number, url: string): Promise<Text | { problem: string }> {
+  const payload = await readPayload(archive, id);
+  if (payload === undefined) return { problem: "The archive holds no answer of the page" };
+  // of an answer whose coding is undone
+  const headers = payload.headers.filter(([name]) => !/^content-(type|encoding)$/i.test(name));
+  const response = {
+    status: payload.status,
+    startLine: "",
+    headers: [...headers, ["Content-Type", contentTypeOf(payload)] as [string, string]],
+    body: payload.body,
+    truncated: payload.cut ? ("length" as const) : null,
+  };
+  return textOf(await readPageContent(response, url, MAX_PAGE_BYTES));
+}
+
+/** An empty page says nothing, which is no fault. */
+export function textOf({ extraction, error }: Pick<PageContent, "extraction" | "error">): Text | { problem: string } {
+  if (extraction !== null) return extraction;
+  if (error === null || error.code === "EMPTY_BODY") return { text: "", sections: [] };
+  return { problem: error.message };
+}
+
+async function renderedText({ sql, objects }: Archive, id: number, url: string): Promise<Text | { problem: string }> {
+  const [row] = await sql<{ dom: RecordPointer | null }[]>`
+    select case when jsonb_typeof(rendered->'warc') = 'object' then rendered->'warc' end as dom
+    from captures where id = ${id}`;
+  if (!row?.dom) return { problem: "The archive holds no rendered page" };
+  const { body } = await readWarcRecord(objects, row.dom);
+  return extractPage(decodeKnown(body, "UTF-8", false), { url });
+}
