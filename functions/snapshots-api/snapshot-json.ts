@@ -1,5 +1,6 @@
 /** Snapshots as the API shows them. */
 import { z } from "zod";
+import { isGood } from "../../shared/archive/changes/link-captures.ts";
 import { timestampOf } from "../../shared/archive/replay/timestamp.ts";
 import type { Snapshot } from "../../shared/archive/snapshots/snapshots.ts";
 
@@ -77,6 +78,13 @@ export function timelineJson(
   snapshots: readonly Snapshot[],
   replayUrl: string,
 ): z.infer<typeof timelineSchema> {
+  // what changes are computed from
+  let good: number | null = null;
+  const goodBefore = snapshots.map(({ id, status }) => {
+    const before = good;
+    if (isGood({ status })) good = id;
+    return before;
+  });
   return {
     sourceCode: host,
     sourceName: host,
@@ -88,7 +96,7 @@ export function timelineJson(
       jobName,
       title,
       statusCode: status,
-      compareFromSnapshotId: snapshots[index - 1]?.id ?? null,
+      compareFromSnapshotId: goodBefore[index] ?? null,
       browseUrl: browseUrl(replayUrl, url, capturedAt),
     })),
   };

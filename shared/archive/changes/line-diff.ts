@@ -1,6 +1,6 @@
 /**
- * The shortest way from one list of lines to another, or one that is nearly as short: lines that both have once hold the
- * two together (patience diff), and between them Myers' algorithm goes as far as its bound.
+ * The shortest way from one list of lines to another, or one that is nearly as short: lines that both have once hold
+ * the two together (patience diff), and between them Myers' algorithm goes as far as its bound.
  */
 
 export interface Step {

@@ -1,6 +1,6 @@
 /**
- * The main text of a page as lines that can be compared: without white space that nobody sees, and without what a server
- * says anew with each answer.
+ * The main text of a page as lines that can be compared: without white space that nobody sees, and without what a
+ * server says anew with each answer.
  */
 import type { Extraction } from "../../extract/extraction.ts";
 
