@@ -11,7 +11,7 @@ import { explainNoHits } from "./expected-vectors.ts";
 import type { SideHit } from "./fusion.ts";
 import { analyseQuery, type KeywordQuery, searchKeywords } from "./keyword-search.ts";
 import type { ParsedQuery } from "./query-syntax.ts";
-import { LONGEST_TITLE, visibleHits } from "./results.ts";
+import { LONGEST_TITLE, visibleChunks, visibleHits } from "./results.ts";
 import { isFiltered, type SearchFilter } from "./search-filter.ts";
 import type { SearchRequest } from "./search-request.ts";
 import { outcomeOf, type Patience, type SideOutcome, unlessResting } from "./sides.ts";
@@ -133,9 +133,14 @@ async function visibleVectors(
   if (first.length === 0) await explainNoHits(tx, embedder.descriptor.model, filter);
   let hits = first;
   for (let asked = 2 * depth; ; asked *= 2) {
-    const joined = await visibleHits(tx, hits, keywords?.condition ?? null, filter);
-    const visible = keywords === null ? joined : await exactHits(tx, joined, keywords);
     const whole = hits.length < asked;
+    const see = async (some: SideHit[]): Promise<SideHit[]> => {
+      const joined = await visibleHits(tx, some, keywords?.condition ?? null, filter);
+      return keywords === null ? joined : await exactHits(tx, joined, keywords);
+    };
+    // as a rule none is hidden, and the best are enough
+    let visible = await see(whole ? hits : hits.slice(0, depth));
+    if (!whole && visible.length < depth) visible = [...visible, ...(await see(hits.slice(depth)))];
     if (visible.length >= depth || whole || asked >= MOST_VECTOR_HITS) {
       return { hits: visible.slice(0, depth), whole: whole && visible.length <= depth, remembered };
     }
@@ -152,8 +157,10 @@ async function exactHits(tx: Transaction, hits: SideHit[], query: KeywordQuery):
   if (!isExact(query) || hits.length === 0) return hits;
   const rows = await tx<{ id: string; title: string | null; header: string | null; content: string }[]>`
     select c.id, left(d.title, ${LONGEST_TITLE}) as title, left(c.section_header, ${LONGEST_TITLE}) as header, c.content
-    from chunks c join documents_active d on d.id = c.document_id
-    where c.id = any(${hits.map(({ chunkId }) => chunkId)}::uuid[])`;
+    from ${visibleChunks(
+      tx,
+      hits.map(({ chunkId }) => chunkId),
+    )}`;
   const { required, refused } = query.exactly;
   const matching = new Set<string>();
   for (const { id, title, header, content } of rows) {

@@ -142,28 +142,30 @@ async function rankCandidates(
   const visible = (document: string, asked: SearchFilter) => tx`
     cross join lateral (
       select from documents_active d where d.id = ${tx(document)} ${filterDocuments(tx, asked)} limit 1) visible`;
+  // weight · tf (k1 + 1) / (tf + saturation), with the term frequency standing in it once
+  const scores = terms.map(({ lexemes, weight }) => {
+    const frequencies = lexemes.map((lexeme) => tx`, term_frequency(c.fts, ${lexemeQuery(lexeme)}::tsquery)`);
+    return tx`+ ${weight * (K1 + 1)}::float8 * (1 - saturation / (greatest(0::float8 ${frequencies}) + saturation))`;
+  });
   const candidates = ({ query, limit: most, scanned }: RecallQuery) => tx`
     union all (
-      select c.id, c.document_id, c.fts,
-        ${K1}::float8 * (${1 - B}::float8 + ${B / averageTokens}::float8 * c.token_count) as saturation
-      from chunks c ${filter === null ? tx`` : visible("c.document_id", filter)}
+      select c.id, c.document_id, 0::float8 ${scores.length === 0 ? tx`` : scores} as score
+      from chunks c
+      cross join lateral (
+        select ${K1}::float8 * (${1 - B}::float8 + ${B / averageTokens}::float8 * c.token_count) as saturation) length
+      ${filter === null ? tx`` : visible("c.document_id", filter)}
       where ${matching(tx, query, scanned)} ${matchingPatterns(tx, patterns)}
       ${scanned ? tx`order by c.id desc` : tx``} limit ${most})`;
   const selective = patterns.length > 0 || (filter !== null && isFiltered(filter));
   const queries = recallQueries(terms, corpus, condition, selective);
   if (queries.length === 0 && patterns.length > 0) queries.push(phraseOfStopWords(condition));
   if (queries.length === 0) return [];
-  // weight · tf (k1 + 1) / (tf + saturation), with the term frequency standing in it once
-  const scores = terms.map(({ lexemes, weight }) => {
-    const frequencies = lexemes.map((lexeme) => tx`, term_frequency(fts, ${lexemeQuery(lexeme)}::tsquery)`);
-    return tx`+ ${weight * (K1 + 1)}::float8 * (1 - saturation / (greatest(0::float8 ${frequencies}) + saturation))`;
-  });
   return await tx<RankedHit[]>`
     select ranked.id as "chunkId", score, candidates::int
     from (
-      select id, document_id, 0::float8 ${scores.length === 0 ? tx`` : scores} as score, count(*) over () as candidates
+      select id, document_id, score, count(*) over () as candidates
       from (
-        (select null::uuid as id, null::uuid as document_id, null::tsvector as fts, 0::float8 as saturation where false)
+        (select null::uuid as id, null::uuid as document_id, 0::float8 as score where false)
         ${queries.map(candidates)}
       ) found
       order by score desc, id

@@ -1,5 +1,5 @@
 /** What is told of hits: their texts, where the query's words stand in them, and what stands beside them. */
-import type { Queryable, Transaction } from "../../platform/database/database.ts";
+import type { Transaction } from "../../platform/database/database.ts";
 import type { FusedHit } from "./fusion.ts";
 import { type Highlight, highlight, type Marks } from "./highlight.ts";
 import { filterDocuments, type SearchFilter } from "./search-filter.ts";
@@ -41,6 +41,18 @@ export interface SearchResult extends ListedHit {
 /** In characters. */
 export const LONGEST_TITLE = 1000;
 
+/**
+ * The visible ones of some chunks as `c`, their documents as `d`: one after the other by their keys, since joining
+ * costs as much as there are documents.
+ */
+export function visibleChunks(tx: Transaction, ids: readonly string[], filter: SearchFilter = {}) {
+  return tx`
+    unnest(${ids}::uuid[]) hit (id)
+    cross join lateral (select * from chunks where id = hit.id limit 1) c
+    cross join lateral (
+      select * from documents_active d where d.id = c.document_id ${filterDocuments(tx, filter)} limit 1) d`;
+}
+
 /** The hits whose chunks are visible and match, in their order. */
 export async function visibleHits<Hit extends { chunkId: string }>(
   tx: Transaction,
@@ -50,10 +62,11 @@ export async function visibleHits<Hit extends { chunkId: string }>(
 ): Promise<Hit[]> {
   const rows = await tx<{ id: string }[]>`
     select c.id
-    from unnest(${hits.map(({ chunkId }) => chunkId)}::uuid[]) hit (id)
-    cross join lateral (select id, document_id, fts from chunks where id = hit.id limit 1) c
-    cross join lateral (
-      select from documents_active d where d.id = c.document_id ${filterDocuments(tx, filter)} limit 1) visible
+    from ${visibleChunks(
+      tx,
+      hits.map(({ chunkId }) => chunkId),
+      filter,
+    )}
     ${condition === null ? tx`` : tx`where c.fts @@ ${condition}::tsquery`}`;
   const visible = new Set(rows.map(({ id }) => id));
   return hits.filter(({ chunkId }) => visible.has(chunkId));
@@ -61,7 +74,7 @@ export async function visibleHits<Hit extends { chunkId: string }>(
 
 /** The visible ones of the hits, in their order. */
 export async function describe(
-  tx: Queryable,
+  tx: Transaction,
   hits: readonly ListedHit[],
   marks: Marks,
   expand: boolean,
@@ -70,8 +83,7 @@ export async function describe(
   const rows = await tx<DescribedChunk[]>`
     select c.id as "chunkId", d.id as "documentId", d.url, left(d.title, ${LONGEST_TITLE}) as title, c.content,
       left(c.section_header, ${LONGEST_TITLE}) as "sectionHeader", d.language
-    from chunks c join documents_active d on d.id = c.document_id
-    where c.id = any(${ids}::uuid[])`;
+    from ${visibleChunks(tx, ids)}`;
   const found = new Map(rows.map((row) => [row.chunkId, row]));
   const results = hits.flatMap((hit) => {
     const row = found.get(hit.chunkId);
@@ -108,7 +120,7 @@ function describedDuplicates(
 }
 
 /** By chunk, the texts of its neighbours without what they have in common with it, the one before first. */
-async function textsBeside(tx: Queryable, hits: readonly FusedHit[]): Promise<Map<string, string[]>> {
+async function textsBeside(tx: Transaction, hits: readonly FusedHit[]): Promise<Map<string, string[]>> {
   const rows = await tx<{ chunkId: string; content: string; before: boolean; shared: number }[]>`
     select c.id as "chunkId", n.content, n.chunk_index < c.chunk_index as before,
       case when n.chunk_index < c.chunk_index then n.end_char - c.start_char else c.end_char - n.start_char end as shared
