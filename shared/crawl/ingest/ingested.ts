@@ -1,6 +1,6 @@
 /** What a transaction of ingest leaves behind: what it counted, and what is to be done once it has committed. */
 import { sendEmbedTasks } from "../../knowledge/embedding/embed-task.ts";
-import { refreshIfSmall } from "../../knowledge/search/corpus-statistics.ts";
+import { prepareForSearches } from "../../knowledge/search/corpus-statistics.ts";
 import type { Logger } from "../../platform/observability/log.ts";
 import type { ClaimedTask } from "../frontier/build-task.ts";
 import { dispatch } from "../frontier/dispatch.ts";
@@ -112,8 +112,11 @@ export async function sendFollowUps(
   if (answeredBefore) await claimSkipped(dependencies, jobId);
   if (job !== "completed") return;
   try {
-    await refreshIfSmall(sql);
+    await prepareForSearches(sql);
   } catch (error) {
-    log.warn("corpus statistics were not refreshed: maintenance does it", { error, job_id: jobId });
+    log.warn("the index and the statistics of searches are not up to date: maintenance does it", {
+      error,
+      job_id: jobId,
+    });
   }
 }

@@ -10,7 +10,7 @@ import type { Logger } from "../../platform/observability/log.ts";
 import type { Embedder, EmbedderDescriptor } from "../embedders/embedder.ts";
 import { embeddingFault } from "../embedders/validation.ts";
 import { recordEmbedded } from "../metrics.ts";
-import { refreshIfSmall } from "../search/corpus-statistics.ts";
+import { prepareForSearches } from "../search/corpus-statistics.ts";
 import { noteSearchChange } from "../search/search-version.ts";
 import type { VectorSide } from "../search/vector-side.ts";
 import type { VectorPoint, VectorStore } from "../vector-stores/vector-store.ts";
@@ -251,9 +251,12 @@ async function finishChunks(
   });
   if (settled === "completed") {
     try {
-      await refreshIfSmall(sql);
+      await prepareForSearches(sql);
     } catch (error) {
-      log.warn("corpus statistics were not refreshed: maintenance does it", { job_id: jobId, error });
+      log.warn("the index and the statistics of searches are not up to date: maintenance does it", {
+        job_id: jobId,
+        error,
+      });
     }
   }
   return left;

@@ -2,7 +2,7 @@
  * What each side of a search finds: chunks by words, and chunks by meaning as far as searches may see them. The vector
  * side searches while PostgreSQL is at work, and joins its hits with the rows afterwards.
  */
-import { limitStatements, type Transaction } from "../../platform/database/database.ts";
+import type { Transaction } from "../../platform/database/database.ts";
 import { exactWords } from "../analysis/exact-words.ts";
 import type { Embedder, RememberedVector } from "../embedders/embedder.ts";
 import { embedQuery } from "../embedders/validation.ts";
@@ -14,6 +14,7 @@ import type { ParsedQuery } from "./query-syntax.ts";
 import { LONGEST_TITLE, visibleChunks, visibleHits } from "./results.ts";
 import { isFiltered, type SearchFilter } from "./search-filter.ts";
 import type { SearchRequest } from "./search-request.ts";
+import type { Snapshot } from "./search-version.ts";
 import { outcomeOf, type Patience, type SideOutcome, unlessResting } from "./sides.ts";
 import { keywordTotal, type Total } from "./totals.ts";
 import type { OpenVectorSide, VectorSide } from "./vector-side.ts";
@@ -32,7 +33,7 @@ export interface AskedSearch {
   filter: SearchFilter;
   /** The same for the vector store. */
   vectorFilter: VectorFilter;
-  waitMs: number;
+  snapshot: Snapshot;
   patience: Patience;
   /** Resolves once PostgreSQL is at work for the keyword side, or that has come to its end. */
   keywordsAsked: Promise<void>;
@@ -55,10 +56,10 @@ export interface FoundByMeaning {
 
 export async function askKeywords(
   tx: Transaction,
-  { query, mode, depth, filter, waitMs, afterAsking }: AskedSearch,
+  { query, mode, depth, filter, snapshot, afterAsking }: AskedSearch,
 ): Promise<FoundByWords> {
   try {
-    const keywords = await analyseQuery(tx, query, waitMs);
+    const keywords = await analyseQuery(tx, query, snapshot);
     if (mode === "vector") return { keywords, hits: [], total: { count: 0, exact: true } };
     const most = isExact(keywords) ? EXACT_DEPTH : depth;
     const asked = searchKeywords(tx, keywords, most, filter);
@@ -124,12 +125,10 @@ async function firstHits(
 async function visibleVectors(
   tx: Transaction,
   { embedder, vectors }: OpenVectorSide,
-  { depth, filter, vectorFilter, waitMs, patience }: AskedSearch,
+  { depth, filter, vectorFilter, patience }: AskedSearch,
   { vector, hits: first, remembered }: NearestHits,
   keywords: KeywordQuery | null,
 ): Promise<FoundByMeaning> {
-  // the keyword side has set it, unless it failed
-  if (keywords === null) await limitStatements(tx, waitMs);
   if (first.length === 0) await explainNoHits(tx, embedder.descriptor.model, filter);
   let hits = first;
   for (let asked = 2 * depth; ; asked *= 2) {

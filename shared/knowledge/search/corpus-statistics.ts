@@ -4,11 +4,14 @@
  * noticeably.
  */
 import type { Queryable, Sql } from "../../platform/database/database.ts";
+import { noteSearchChange } from "./search-version.ts";
 
 export interface CorpusStatistics {
   chunks: number;
   /** Mean length of a chunk, in tokens. */
   averageTokens: number;
+  /** Whether they are those of a refresh. */
+  refreshed: boolean;
 }
 
 /** `ts_stat` takes 0.08 ms a chunk (measured), so a refresh takes 2 s at most. */
@@ -48,6 +51,7 @@ export async function refreshCorpusStatistics(sql: Sql): Promise<boolean> {
       insert into corpus_statistics (chunks, average_tokens) values (${chunks}, ${corpus?.tokens ?? 0})
       on conflict (only_row) do update
         set chunks = excluded.chunks, average_tokens = excluded.average_tokens, refreshed_at = now()`;
+    await noteSearchChange(tx);
     return true;
   });
 }
@@ -67,8 +71,24 @@ export async function refreshIfStale(sql: Sql): Promise<boolean> {
   return (await isStale(sql, corpus?.chunks ?? 0)) && (await refreshCorpusStatistics(sql));
 }
 
-/** The same right after an activation, where it costs little: so the first search after the first crawl ranks well. */
-export async function refreshIfSmall(sql: Sql): Promise<boolean> {
+/** What lets the first searches after an activation be quick, and rank well. */
+export async function prepareForSearches(sql: Sql): Promise<void> {
+  await settleKeywordIndex(sql);
+  await refreshIfSmall(sql);
+}
+
+/**
+ * Moves what was indexed since the last time into the index itself. Until then each search reads it row by row: 1.1 ms
+ * for what a crawl of 1,300 pages left there (measured).
+ * @returns pages of the index that it was read from
+ */
+export async function settleKeywordIndex(sql: Sql): Promise<number> {
+  const [row] = await sql<{ pages: number }[]>`select gin_clean_pending_list('chunks_fts') as pages`;
+  return row?.pages ?? 0;
+}
+
+/** Where it costs little. */
+async function refreshIfSmall(sql: Sql): Promise<boolean> {
   const [corpus] = await sql<{ chunks: number }[]>`
     select count(*) as chunks from (
       select 1 from chunks c join documents_active d on d.id = c.document_id limit ${SMALL_CORPUS_CHUNKS + 1}) few`;
@@ -86,5 +106,10 @@ export async function readCorpusStatistics(sql: Queryable): Promise<CorpusStatis
   const [row] = await sql<{ chunks: number; tokens: number | null }[]>`
     select coalesce(s.chunks, greatest(c.reltuples, 0)::bigint) as chunks, s.average_tokens as tokens
     from pg_class c left join corpus_statistics s on true where c.oid = 'chunks'::regclass`;
-  return { chunks: Math.max(1, row?.chunks ?? 0), averageTokens: row?.tokens || AVERAGE_TOKENS_GUESS };
+  const { chunks = 0, tokens = null } = row ?? {};
+  return {
+    chunks: Math.max(1, chunks),
+    averageTokens: tokens || AVERAGE_TOKENS_GUESS,
+    refreshed: tokens !== null,
+  };
 }

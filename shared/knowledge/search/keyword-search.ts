@@ -3,14 +3,14 @@
  * these. A required phrase or an excluded term filters candidates.
  */
 import type { Transaction } from "../../platform/database/database.ts";
-import { isSingleUnit } from "../analysis/tokens.ts";
-import { readCorpusStatistics } from "./corpus-statistics.ts";
 import type { SideHit } from "./fusion.ts";
 import type { Marks } from "./highlight.ts";
+import { countChunks, knowCorpus } from "./known-corpus.ts";
 import { type AskedWord, type ExactParts, lexemeQuery, readQuery } from "./query-reading.ts";
 import type { ParsedQuery } from "./query-syntax.ts";
 import { MOST_CANDIDATES, type RecallQuery, recallQueries, type Term } from "./recall.ts";
 import { filterDocuments, isFiltered, type SearchFilter } from "./search-filter.ts";
+import type { Snapshot } from "./search-version.ts";
 
 /** A query as it is asked of the index. */
 export interface KeywordQuery {
@@ -28,32 +28,18 @@ export interface KeywordQuery {
 
 /** A pasted paragraph has some 60 that count. Each costs 2 µs a candidate. */
 const MOST_TERMS = 48;
-/** Words of a query that are counted where the statistics do not know them, and so are rare. */
-const MOST_COUNTED = 300;
-/** Counting stops here: whatever is more frequent is not rare. */
-const COUNT_LIMIT = 801;
 /** A phrase that no index knows is looked for in the texts; this many are enough. */
 export const MOST_SCANNED = 200;
 /** The standard values (Robertson, Zaragoza 2009). */
 const K1 = 1.2;
 const B = 0.75;
 
-/**
- * Reads a query as texts are read. Also sets what holds for the rest of the transaction: candidates are few, so an
- * index is always right, but the planner cannot know how few.
- */
-export async function analyseQuery(tx: Transaction, query: ParsedQuery, timeoutMs: number): Promise<KeywordQuery> {
-  const [known] = await tx<{ languages: string[]; outdated: boolean }[]>`
-    select array(select language from document_languages) as languages,
-      exists (select from chunks where analysis = 0) as outdated,
-      set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true),
-      set_config('statement_timeout', ${String(timeoutMs)}, true)`;
-  const languages = known === undefined || known.languages.length === 0 ? ["en"] : known.languages;
-  const [{ words, condition, exactly, unindexed }, statistics] = await Promise.all([
-    readQuery(tx, query, languages, known?.outdated ?? false),
-    readCorpusStatistics(tx),
-  ]);
-  const counts = await countChunks(tx, words);
+/** Reads a query as texts are read, and weighs its words by how rare they are. */
+export async function analyseQuery(tx: Transaction, query: ParsedQuery, snapshot: Snapshot): Promise<KeywordQuery> {
+  const known = await knowCorpus(tx, snapshot);
+  const { languages, outdated, statistics } = known;
+  const { words, condition, exactly, unindexed } = await readQuery(tx, query, languages, outdated);
+  const counts = await countChunks(tx, known, [...new Set(words.flatMap((word) => word.lexemes))]);
   const terms = words
     .flatMap((word) => termOf(word, counts, statistics.chunks))
     .sort((a, b) => b.weight - a.weight || (a.query < b.query ? -1 : 1))
@@ -65,24 +51,6 @@ export async function analyseQuery(tx: Transaction, query: ParsedQuery, timeoutM
 /** What a text is marked by. */
 export function marksOfQuery({ terms, exactly }: KeywordQuery): Marks {
   return { lexemes: new Set(terms.flatMap(({ lexemes }) => lexemes)), phrases: exactly.required };
-}
-
-/**
- * In how many chunks each lexeme stands. What the statistics do not know is rare, new, or not there at all: it is
- * counted.
- */
-async function countChunks(tx: Transaction, words: readonly AskedWord[]): Promise<Map<string, number>> {
-  const lexemes = [...new Set(words.flatMap((word) => word.lexemes))];
-  const rows = await tx<{ lexeme: string; chunks: number }[]>`
-    select lexeme, chunks from lexeme_statistics where lexeme = any(${lexemes.filter((each) => !isSingleUnit(each))}::text[])`;
-  const counts = new Map(rows.map(({ lexeme, chunks }) => [lexeme, chunks]));
-  const unknown = lexemes.filter((lexeme) => !counts.has(lexeme)).slice(0, MOST_COUNTED);
-  if (unknown.length === 0) return counts;
-  const counted = await tx<{ lexeme: string; chunks: number }[]>`
-    select lexeme, (select count(*) from (select 1 from chunks where fts @@ query::tsquery limit ${COUNT_LIMIT}) few) as chunks
-    from unnest(${unknown}::text[], ${unknown.map(lexemeQuery)}::text[]) as unknown (lexeme, query)`;
-  for (const { lexeme, chunks } of counted) counts.set(lexeme, chunks);
-  return counts;
 }
 
 /** Without the lexemes that stand nowhere. */

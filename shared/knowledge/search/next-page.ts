@@ -6,7 +6,7 @@ import { analyseQuery, marksOfQuery } from "./keyword-search.ts";
 import { parseQuery } from "./query-syntax.ts";
 import { describe, visibleHits } from "./results.ts";
 import type { SearchAnswer, SearchRequest } from "./search-request.ts";
-import { readSearchVersion } from "./search-version.ts";
+import { openSnapshot } from "./search-version.ts";
 import { LONE_WAIT_MS, missingSide, outcomeOf, searchError } from "./sides.ts";
 
 /**
@@ -17,15 +17,15 @@ export async function nextPage(sql: Sql, request: SearchRequest, cursor: string)
   const { limit, filter = {}, expand = false } = request;
   const { hits, ...header } = decodeRest(request, cursor);
   const page = sql.begin("isolation level repeatable read read only", async (tx) => {
-    const version = await readSearchVersion(tx);
-    const keywords = await analyseQuery(tx, parseQuery(request.query), LONE_WAIT_MS);
+    const snapshot = await openSnapshot(sql, tx, LONE_WAIT_MS);
+    const keywords = await analyseQuery(tx, parseQuery(request.query), snapshot);
     const visible = await visibleHits(tx, hits, null, filter);
     if (visible.length === 0) throw expired();
     const results = await describe(tx, visible.slice(0, limit), marksOfQuery(keywords), expand);
     const rest = visible.slice(limit);
     const next = rest.length === 0 ? null : encodeRest(request, { ...header, hits: rest });
     const missing = header.missing.map(({ side, code }) => missingSide(side, code, undefined));
-    return { ...header, missing, facets: null, queryRemembered: false, results, version, next };
+    return { ...header, missing, facets: null, queryRemembered: false, results, version: snapshot.version, next };
   });
   const outcome = await outcomeOf("keyword", page);
   if ("missing" in outcome) throw searchError(outcome.missing);

@@ -1,5 +1,5 @@
 /** Which documents a search may find. */
-import { limitStatements, type Transaction } from "../../platform/database/database.ts";
+import type { Transaction } from "../../platform/database/database.ts";
 import type { VectorFilter } from "../vector-stores/vector-store.ts";
 
 export interface AskedTags {
@@ -62,11 +62,10 @@ function taggedAs(tx: Transaction, { ids, names, match }: AskedTags) {
 }
 
 /** What a vector store knows of the filter; of few documents their ids, so that none of their chunks is cut off. */
-export async function vectorFilter(tx: Transaction, filter: SearchFilter, timeoutMs: number): Promise<VectorFilter> {
+export async function vectorFilter(tx: Transaction, filter: SearchFilter): Promise<VectorFilter> {
   const { collectionIds, domains, ...unknown } = filter;
   const known = { ...(collectionIds && { collectionIds }), ...(domains && { domains }) };
   if (!isFiltered(unknown)) return known;
-  await limitStatements(tx, timeoutMs);
   const rows = await tx<{ id: string }[]>`
     select id from documents_active d where true ${filterDocuments(tx, filter)} limit ${MOST_NAMED + 1}`;
   if (rows.length <= MOST_NAMED) return { documentIds: rows.map(({ id }) => id) };

@@ -1,13 +1,31 @@
 /** Names the state of what searches can see: two equal versions are of one state. */
-import type { Queryable } from "../../platform/database/database.ts";
+import type { Queryable, Sql, Transaction } from "../../platform/database/database.ts";
 
-/** In the snapshot of the transaction, where it is given one. */
+/** What a search reads, all of it as it was at one moment. */
+export interface Snapshot {
+  sql: Sql;
+  version: string;
+}
+
 export async function readSearchVersion(sql: Queryable): Promise<string> {
   // transactions may commit in another order than that of their ids, which the last id alone would not show; and a
   // database that was restored gives ids again, which the time tells apart
   const [row] = await sql<{ version: string }[]>`
     select concat_ws('-', count(*), max(id), sum(id), extract(epoch from max(at))) as version from search_changes`;
   return row?.version ?? "";
+}
+
+/**
+ * Begins what a search reads in a transaction. Also sets what holds for the rest of it: candidates are few, so an index
+ * is always right, but the planner cannot know how few.
+ * @param timeoutMs of each statement
+ */
+export async function openSnapshot(sql: Sql, tx: Transaction, timeoutMs: number): Promise<Snapshot> {
+  const [row] = await tx<{ version: string }[]>`
+    select concat_ws('-', count(*), max(id), sum(id)) as version, set_config('enable_seqscan', 'off', true),
+      set_config('jit', 'off', true), set_config('statement_timeout', ${String(Math.floor(timeoutMs))}, true)
+    from search_changes`;
+  return { sql, version: row?.version ?? "" };
 }
 
 /** For what changes answers and is no document: to be called in the transaction that changes it. */

@@ -23,7 +23,7 @@ import { rerankResults } from "./rerank.ts";
 import { describe, type ListedHit, type SearchResult } from "./results.ts";
 import { type SearchFilter, vectorFilter } from "./search-filter.ts";
 import type { SearchAnswer, SearchRequest } from "./search-request.ts";
-import { readSearchVersion } from "./search-version.ts";
+import { openSnapshot } from "./search-version.ts";
 import { LONE_WAIT_MS, type MissingSide, outcomeOf, Patience, SHARED_WAIT_MS, searchError } from "./sides.ts";
 import { type Total, totalOf } from "./totals.ts";
 import type { VectorSide } from "./vector-side.ts";
@@ -73,14 +73,14 @@ export async function answerSearch(dependencies: SearchDependencies, request: Se
   // nothing asked for: only punctuation, or only what must not stand
   if (query.text === "") return nothing(request);
   const found = await dependencies.sql.begin("isolation level repeatable read read only", async (tx) => {
-    const version = await readSearchVersion(tx);
+    const snapshot = await openSnapshot(dependencies.sql, tx, waitMs);
     const { promise: keywordsAsked, resolve: afterAsking } = Promise.withResolvers<void>();
-    const narrowed = await outcomeOf("keyword", mode === "keyword" ? noFilter : vectorFilter(tx, filter, waitMs));
+    const narrowed = await outcomeOf("keyword", mode === "keyword" ? noFilter : vectorFilter(tx, filter));
     if ("missing" in narrowed) throw searchError(narrowed.missing);
     if (narrowed.value.documentIds?.length === 0) return null;
     const asked: AskedSearch = {
       ...{ query, mode, depth: Math.max(LEAST_DEPTH, 2 * limit), filter, vectorFilter: narrowed.value },
-      ...{ waitMs, patience, keywordsAsked, afterAsking },
+      ...{ snapshot, patience, keywordsAsked, afterAsking },
     };
     const keyword = outcomeOf(
       "keyword",
@@ -113,7 +113,7 @@ export async function answerSearch(dependencies: SearchDependencies, request: Se
     const marks = keywords === null ? NO_MARKS : marksOfQuery(keywords);
     const results = await describe(tx, listed.slice(0, shown), marks, expand);
     const queryRemembered = "value" in vector && vector.value.remembered;
-    return { header, facets, results, rest: listed.slice(shown), version, queryRemembered };
+    return { header, facets, results, rest: listed.slice(shown), version: snapshot.version, queryRemembered };
   });
   return found === null ? nothing(request) : await firstPage(dependencies, request, query.text, found);
 }
