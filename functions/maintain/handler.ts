@@ -18,7 +18,7 @@ import { embedderDescriptor } from "../../shared/knowledge/embedders/registry.ts
 import { dropLeavingModels } from "../../shared/knowledge/embedding/model-change.ts";
 import { compareStore } from "../../shared/knowledge/embedding/store-comparison.ts";
 import { refreshIfStale } from "../../shared/knowledge/search/corpus-statistics.ts";
-import { forgetSearchChanges } from "../../shared/knowledge/search/search-version.ts";
+import { forgetSearchChanges, noteSearchChange } from "../../shared/knowledge/search/search-version.ts";
 import { createVectorStore } from "../../shared/knowledge/vector-stores/registry.ts";
 import type { VectorStore } from "../../shared/knowledge/vector-stores/vector-store.ts";
 import { dynamoClient } from "../../shared/platform/aws/clients.ts";
@@ -71,7 +71,11 @@ const STEPS: Readonly<Record<string, Step>> = {
     return 0;
   },
   forgotten_changes: ({ sql }) => forgetSearchChanges(sql),
-  analysed_chunks: ({ sql }, hasTime) => analyseOutdatedChunks(sql, hasTime),
+  analysed_chunks: async ({ sql }, hasTime) => {
+    const analysed = await analyseOutdatedChunks(sql, hasTime);
+    if (analysed > 0) await noteSearchChange(sql);
+    return analysed;
+  },
   dropped_models: ({ sql, config, descriptor }) =>
     dropLeavingModels(sql, async (model) => {
       if (descriptor === null) return;

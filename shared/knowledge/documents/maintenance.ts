@@ -1,7 +1,6 @@
 /** Housekeeping of the searchable side: unseen generations go, with their vectors; old cached embeddings go. */
 import type { Sql } from "../../platform/database/database.ts";
 import { ANALYSIS, keywordText, keywordVectors } from "../analysis/keyword-vectors.ts";
-import { noteSearchChange } from "../search/search-version.ts";
 import type { VectorStore } from "../vector-stores/vector-store.ts";
 
 /** Documents that are removed at once. */
@@ -78,7 +77,6 @@ export async function analyseOutdatedChunks(sql: Sql, hasTime: () => boolean): P
       await tx`
         update chunks c set fts = made.fts::tsvector, analysis = ${ANALYSIS}
         from unnest(${rows.map(({ id }) => id)}::uuid[], ${vectors}::text[]) as made (id, fts) where c.id = made.id`;
-      if (rows.length > 0) await noteSearchChange(tx);
       return rows.length;
     });
     analysed += count;
