@@ -7,11 +7,15 @@ export interface Snapshot {
   version: string;
 }
 
+/**
+ * Transactions may commit in another order than that of their ids, which the last id alone would not show; and a
+ * database that was restored gives ids again, which the time tells apart.
+ */
+const versionOf = (sql: Queryable) =>
+  sql`concat_ws('-', count(*), max(id), sum(id), extract(epoch from max(at))) as version`;
+
 export async function readSearchVersion(sql: Queryable): Promise<string> {
-  // transactions may commit in another order than that of their ids, which the last id alone would not show; and a
-  // database that was restored gives ids again, which the time tells apart
-  const [row] = await sql<{ version: string }[]>`
-    select concat_ws('-', count(*), max(id), sum(id), extract(epoch from max(at))) as version from search_changes`;
+  const [row] = await sql<{ version: string }[]>`select ${versionOf(sql)} from search_changes`;
   return row?.version ?? "";
 }
 
@@ -22,7 +26,7 @@ export async function readSearchVersion(sql: Queryable): Promise<string> {
  */
 export async function openSnapshot(sql: Sql, tx: Transaction, timeoutMs: number): Promise<Snapshot> {
   const [row] = await tx<{ version: string }[]>`
-    select concat_ws('-', count(*), max(id), sum(id)) as version, set_config('enable_seqscan', 'off', true),
+    select ${versionOf(tx)}, set_config('enable_seqscan', 'off', true),
       set_config('jit', 'off', true), set_config('statement_timeout', ${String(Math.floor(timeoutMs))}, true)
     from search_changes`;
   return { sql, version: row?.version ?? "" };
