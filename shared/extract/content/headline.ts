@@ -2,6 +2,7 @@
 import { collapsedText, headingLevel } from "../parse/element-kinds.ts";
 import { type Page, PageElement } from "../parse/page-tree.ts";
 import { isDate, isSubtitle } from "./edges.ts";
+import { findFacts } from "./facts.ts";
 import type { PageHints } from "./page-hints.ts";
 
 /** Characters of a headline. */
@@ -68,27 +69,40 @@ export function acquitHeadline(headline: PageElement): void {
 }
 
 /**
- * Puts the headline and the lead before roots that do not hold them.
+ * Puts the headline, the lead and the facts before roots that do not hold them.
  * @param headline by title, or null where none says what the title says
+ * @param facts takes those of the roots that hold facts
  */
 export function withHeadline(
   roots: PageElement[],
   headline: PageElement | null,
   { h1 }: Page,
   hints: PageHints,
+  facts: Set<PageElement>,
 ): PageElement[] {
   const [root] = roots;
   if (root === undefined) return roots;
   const isShown = h1 !== null && isHeaded(root, h1);
-  const head = isShown ? h1 : headline;
+  const head = isShown ? h1 : (headline ?? h1);
   if (head === null || head.dropped || head.textLength === 0) return roots;
   const around = ancestors(head);
   if (roots.some((candidate) => candidate === head || around.has(candidate))) return roots;
   const between = elementsBetween(head, around, root);
   if (between === null) return roots;
+  const { headed, beside } = findFacts(head, root, between, hints);
+  for (const element of headed === null ? beside : [headed, ...beside]) facts.add(element);
   const lead: PageElement[] = [];
-  for (const element of between) collectLead(element, hints, lead);
-  return isShown ? [head, ...lead, ...roots] : [...lead, ...roots];
+  for (const element of between) {
+    if (beside.includes(element)) lead.push(element);
+    else if (!isBelow(element, headed) && (isShown || headline !== null)) collectLead(element, hints, lead);
+  }
+  const before = roots.filter((candidate) => !facts.has(candidate));
+  if (headed !== null) return [headed, ...lead, ...before];
+  return isShown || beside.length > 0 ? [head, ...lead, ...before] : [...lead, ...before];
+}
+
+function isBelow(element: PageElement, around: PageElement | null): boolean {
+  return around !== null && (element === around || ancestors(element).has(around));
 }
 
 /** An `<h1>` heads what stands in the same article or main part. */

@@ -4,8 +4,8 @@
  * 1. Measure: text, links and punctuation below every element; from these, how much prose it holds. Hidden text that a
  *    script shows later is shown.
  * 2. Weigh: prose behind names of furniture counts little, unless most of the page stands behind them.
- * 3. Descend from the body to the lowest element that still holds most of the prose; take in the headline, the lead and
- *    short sections beside it, and what stands around a short text.
+ * 3. Descend from the body to the lowest element that still holds most of the prose; take in the headline, the lead, the
+ *    facts and short sections beside it, and what stands around a short text.
  * 4. Clean what is left inside: furniture, repetitions, what leads away, and the short lines at both ends.
  * 5. Where most of the page's prose is lost that way, believe the hints less, and do 2 to 4 again.
  *
@@ -16,6 +16,7 @@ import { headingLevel } from "../parse/element-kinds.ts";
 import { type Page, PageElement } from "../parse/page-tree.ts";
 import { clean, dropRepeats } from "./boilerplate.ts";
 import { trimEdges } from "./edges.ts";
+import { holdsFact } from "./facts.ts";
 import { acquitHeadline, findHeadline, withHeadline } from "./headline.ts";
 import { showHiddenText } from "./hidden-text.ts";
 import { HintReader } from "./hints.ts";
@@ -71,11 +72,14 @@ function select(top: PageElement, page: Page, headline: PageElement | null, hint
   const isArticle =
     top.weight >= ENOUGH_PROSE && (top.weight >= MUCH_PROSE || top.weight >= top.prose * SHARE_OF_PROSE);
   const main = mainPart(top);
-  const roots = isArticle ? withHeadline(widen(descend(top, main)), headline, page, hints) : [main ?? top];
+  const facts = new Set<PageElement>();
+  const roots = isArticle
+    ? withHeadline(widen(descend(top, main, hints)), headline, page, hints, facts)
+    : [main ?? top];
   for (const root of roots) clean(root, root, hints, isArticle);
   if (isArticle) {
     dropRepeats(roots);
-    const lines = linesOf(roots);
+    const lines = linesOf(roots.filter((root) => !facts.has(root)));
     dropSeeAlso(lines, page);
     trimEdges(lines, roots, headline);
   }
@@ -151,10 +155,10 @@ function mainPart(top: PageElement): PageElement | null {
 }
 
 /** The lowest element that still holds most of the prose, and what belongs to it beside it. */
-function descend(top: PageElement, main: PageElement | null): PageElement[] {
-  const roots = lowest(top);
+function descend(top: PageElement, main: PageElement | null, hints: PageHints): PageElement[] {
+  const roots = lowest(top, hints);
   if (main === null || roots.some((root) => isWithin(root, main) || isWithin(main, root))) return roots;
-  return lowest(main);
+  return lowest(main, hints);
 }
 
 function isWithin(element: PageElement, around: PageElement): boolean {
@@ -162,7 +166,7 @@ function isWithin(element: PageElement, around: PageElement): boolean {
   return false;
 }
 
-function lowest(top: PageElement): PageElement[] {
+function lowest(top: PageElement, hints: PageHints): PageElement[] {
   let current = top;
   let extras: { before: PageElement[]; after: PageElement[] } = { before: [], after: [] };
   for (;;) {
@@ -183,7 +187,9 @@ function lowest(top: PageElement): PageElement[] {
       else if (
         child instanceof PageElement &&
         !child.dropped &&
-        (isSiblingContent(child) || isOfKind(child, kinds) || (side === after && isShortSection(child)))
+        (isSiblingContent(child) ||
+          isOfKind(child, kinds) ||
+          (isShortSection(child) && (side === after || (before.length > 0 && holdsFact(child, hints)))))
       )
         side.push(child);
     }

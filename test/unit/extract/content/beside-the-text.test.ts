@@ -145,3 +145,78 @@ describe("what repeats", () => {
     expect(found.split("The market was opened")).toHaveLength(2);
   });
 });
+
+describe("facts between a headline and a text that others wrote", () => {
+  const review = (buyer: number): string =>
+    `<div class="review"><h4>Buyer ${buyer}</h4><span>★★★★☆</span><p>I have had this kettle for ${buyer} months, and it
+    boils quickly, keeps the heat, and pours without a drip. The handle stays cool, and the lid closes firmly. I would
+    buy it again, even at the full price.</p></div>`;
+  const reviews = [2, 3, 4, 5, 6, 7, 8, 9].map(review).join("");
+  const kettle = (body: string): string =>
+    extractPage(
+      `<html lang="en"><head><title>Aurora Kettle | Shop</title></head><body>
+      <header><nav><a href="/">Home</a></nav></header>${body}<footer><a href="/imprint">Imprint</a></footer></body></html>`,
+      { url: "https://shop.example/kettle" },
+    ).text;
+  const table = `<table><tr><th>Capacity</th><td>1.7 l</td></tr><tr><th>Power</th><td>2200 W</td></tr></table>`;
+  const list = "<dl><dt>Capacity</dt><dd>1.7 l</dd><dt>Power</dt><dd>2200 W</dd></dl>";
+  const points = "<ul><li>Capacity 1.7 l</li><li>Power 2200 W</li></ul>";
+
+  it.each([
+    [
+      "a table",
+      `<main><div><div><h1>Aurora Kettle</h1><div>$49.90</div>${table}</div></div><div>${reviews}</div></main>`,
+    ],
+    [
+      "a list of terms",
+      `<div><section><h1>Aurora Kettle</h1><span>$49.90</span>${list}</section><div>${reviews}</div></div>`,
+    ],
+    [
+      "a list of points",
+      `<div><div><h1>Aurora Kettle</h1><p>49,90 €</p>${points}</div><div><div>${reviews}</div></div></div>`,
+    ],
+    [
+      "lines beside a price",
+      `<div><div><div><h1>Aurora Kettle</h1></div><div><p>£49.90</p><div><p>1.7 l</p><p>2200 W</p></div></div></div>
+      <div><div>${reviews}</div></div></div>`,
+    ],
+    [
+      "a table in a box of its own",
+      `<article><header><h1>Aurora Kettle</h1><div>49.90 CHF</div></header><div>${table}</div><div>${reviews}</div></article>`,
+    ],
+    [
+      "a section behind a description",
+      `<main><div><h1>Aurora Kettle</h1><p>$49.90</p></div><div><h2>Description</h2><p>The Aurora boils a litre in two
+      minutes, keeps the heat for an hour, and switches off by itself.</p></div>
+      <div><h2>Specifications</h2>${table}</div><div>${reviews}</div></main>`,
+    ],
+    [
+      "reviews that are a list of comments",
+      `<div><div><h1>Aurora Kettle</h1><p>$49.90</p>${table}</div><div id="comments"><ol class="commentlist">
+      <li>${reviews}</li></ol></div></div>`,
+    ],
+  ])("stay with the headline: %s", (_, body) => {
+    const found = kettle(body);
+    expect(found.startsWith("Aurora Kettle")).toBe(true);
+    expect(found).toMatch(/49[.,]90[\s\S]*1\.7 l[\s\S]*2200 W[\s\S]*for 9 months/);
+    expect(found).not.toContain("Imprint");
+  });
+
+  it.each([
+    ["a byline as a list", "<ul><li>Ann Lee</li><li>12 May 2024, 10:30</li></ul>"],
+    ["a byline as terms", "<dl><dt>Written by</dt><dd>Ann Lee</dd><dt>Published</dt><dd>12.05.2024</dd></dl>"],
+    ["ways to share", `<ul class="share"><li>Mail</li><li>Print</li></ul>`],
+    [
+      "links to other things",
+      `<ul><li><a href="/b">Boreas Kettle</a> $20</li><li><a href="/c">Toaster</a> $30</li></ul>`,
+    ],
+  ])("are not made of %s", (_, line) => {
+    const found = kettle(`<div><div><h1>Aurora Kettle</h1>${line}</div><div><div>${reviews}</div></div></div>`);
+    expect(found).not.toMatch(/Ann Lee|Mail|Print|Boreas|Toaster|May 2024|12\.05/);
+  });
+
+  it("are not what stands before the headline", () => {
+    const found = kettle(`<div><div>${table}</div><h1>Aurora Kettle</h1><div><div>${reviews}</div></div></div>`);
+    expect(found).not.toContain("2200 W");
+  });
+});
