@@ -5,6 +5,7 @@ import { type ResultPage, readResultPages } from "../../shared/crawl/results/pag
 import { jsonChunks } from "../adapters/api/json-chunks.ts";
 import { defineStreamRoute, StreamedResponse } from "../adapters/api/stream-route.ts";
 import { crawledPageSchema } from "../adapters/crawling/crawled-page.ts";
+import { fieldSelection } from "../adapters/crawling/field-selection.ts";
 import { refuseExpired, requireCrawl } from "../adapters/crawling/stored-results.ts";
 import type { ResultsApi } from "./dependencies.ts";
 import { params } from "./requests.ts";
@@ -22,8 +23,7 @@ const query = z.strictObject({
     .transform((digits) => Math.min(Number(digits), MAX_CURSOR))
     .default(0),
   limit: z.coerce.number().int().min(1).max(1000).default(100),
-  include: z.string().optional(),
-  exclude: z.string().optional(),
+  ...fieldSelection,
 });
 
 const resultsSchema = z.object({

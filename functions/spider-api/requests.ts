@@ -4,6 +4,7 @@ import type { Strategy } from "../../shared/crawl/settings/job-settings.ts";
 import { urlPatternsSchema } from "../../shared/crawl/urls/scope-of-seeds.ts";
 import { orNull } from "../adapters/api/or-null.ts";
 import { bestFirstOptions, bestFirstRule, checkBestFirst } from "../adapters/crawling/best-first.ts";
+import { fieldSelection } from "../adapters/crawling/field-selection.ts";
 import { cacheOption, jobOptions } from "../adapters/crawling/job-options.ts";
 import {
   DEFAULT_RESPONSE_TIMEOUT_S,
@@ -16,17 +17,41 @@ import {
 const RESPONSE_MODES: readonly string[] = ["stats", "urls", "pages"];
 const MAX_TIMEOUT_S = 7 * 24 * 3600;
 
-/** Comma-separated names of fields; `selectFields` checks them. */
-const fieldSelection = { include: z.string().max(1_000).optional(), exclude: z.string().max(1_000).optional() };
+/** As a query writes them. */
+const BOOLEANS = { truthy: ["true", "1"], falsy: ["false", "0"] };
 
 export const crawlQuerySchema = z
   .strictObject({
-    result_mode: z.enum(RESULT_MODES).default("stats"),
+    result_mode: z
+      .enum(RESULT_MODES)
+      .default("stats")
+      .meta({
+        description:
+          `What is answered. stats, urls and pages wait for the end of the crawl, ${MAX_RESPONSE_TIMEOUT_S} s at the most: ` +
+          "a longer timeout_seconds of the body is refused; stream answers each page as it comes; store answers 202 at once",
+      }),
     ...fieldSelection,
-    /** `pages`: more than so many are refused, 1,000 where left out. */
-    max_pages: z.coerce.number().int().min(1).max(10_000).optional(),
-    /** The crawl goes on when the client leaves. */
-    detach: z.stringbool({ truthy: ["true", "1"], falsy: ["false", "0"] }).default(false),
+    max_pages: z.coerce
+      .number()
+      .int()
+      .min(1)
+      .max(10_000)
+      .optional()
+      .meta({
+        description:
+          "With result_mode=pages alone, refused with any other: a crawl of more pages than this is not answered, 1000 " +
+          "where left out. What is fetched at the most is max_pages of the body",
+      }),
+    detach: z
+      .stringbool(BOOLEANS)
+      .default(false)
+      .meta({
+        type: "string",
+        enum: [...BOOLEANS.truthy, ...BOOLEANS.falsy],
+        default: "false",
+        description:
+          "Whether the crawl goes on when the client leaves. Refused as true with result_mode=store, which goes on in any case",
+      }),
   })
   .refine(({ result_mode, max_pages }) => result_mode === "pages" || max_pages === undefined, {
     path: ["max_pages"],

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { OPENAPI_FILE, openApiDocument } from "../../../checks/openapi.ts";
 import type { Api } from "../../../functions/adapters/api/api.ts";
+import { crawlQuerySchema } from "../../../functions/spider-api/requests.ts";
 import { TOPOLOGY } from "../../../infra/topology.ts";
 import { compiled, readDocument } from "../../services/documented-answers.ts";
 
@@ -160,3 +161,43 @@ async function apiOf(path: string): Promise<Pick<Api, "routes">> {
   const served = TOPOLOGY.functions.find(({ routes = [] }) => routes.some((route) => route.path === path));
   return ((await import(`../../../functions/${served?.name}/handler.ts`)) as { api: Pick<Api, "routes"> }).api;
 }
+
+describe("what a query may say only beside other parameters", () => {
+  const parametersOf = (name: string) => {
+    const operation = operations.find((each) => each.name === name)?.operation as unknown as {
+      parameters: { name: string; description?: string; schema: { enum?: string[]; default?: unknown } }[];
+    };
+    return new Map(operation.parameters.map((parameter) => [parameter.name, parameter]));
+  };
+
+  it.each([
+    ["POST /spider/crawl", "result_mode", ["280 s at the most", "stream", "store"]],
+    ["POST /spider/crawl", "max_pages", ["result_mode=pages alone", "1000 where left out", "max_pages of the body"]],
+    ["POST /spider/crawl", "detach", ["Refused as true with result_mode=store"]],
+    ...["POST /spider/crawl", "GET /jobs/{job_id}/stream", "GET /api/v1/jobs/{job_id}/results"].flatMap((name) => [
+      [name, "include", ["url, depth and status_code", "Names with commas between them", "no_document"]] as const,
+      [name, "exclude", ["no effect beside include", "Names with commas between them", "no_document"]] as const,
+    ]),
+  ] as const)("is said of it: %s, %s", (name, parameter, said) => {
+    const description = parametersOf(name).get(parameter)?.description ?? "";
+    for (const words of said) expect(description).toContain(words);
+  });
+
+  it.each([
+    [{ result_mode: "pages", max_pages: "10" }, true],
+    [{ max_pages: "10" }, false],
+    [{ result_mode: "store", detach: "true" }, false],
+    [{ result_mode: "store", detach: "false" }, true],
+    [{ result_mode: "stream", detach: "1" }, true],
+  ])("is held to: the spider's %j, taken %j", (query, taken) => {
+    expect(crawlQuerySchema.safeParse(query).success).toBe(taken);
+  });
+
+  it("has the words for a yes and a no, with the one that is meant where it is left out", () => {
+    const detach = parametersOf("POST /spider/crawl").get("detach");
+    expect(detach?.schema).toMatchObject({ enum: ["true", "1", "false", "0"], default: "false" });
+    const read = (detach?.schema.enum ?? []).map((word) => crawlQuerySchema.parse({ detach: word }).detach);
+    expect(read).toEqual([true, true, false, false]);
+    expect(crawlQuerySchema.parse({}).detach).toBe(false);
+  });
+});
