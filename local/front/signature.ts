@@ -208,7 +208,12 @@ async function signatureOf(
   const kept = Object.fromEntries(Object.entries(query).filter(([name]) => name !== "X-Amz-Signature"));
   const options2 = { ...options, expiresIn: expiresS, unhoistableHeaders: new Set(signedHeaders) };
   const presigned = await signer.presign({ ...request, query: kept, body: unsigned }, options2);
-  return String(presigned.query?.["X-Amz-Signature"]);
+  const { "X-Amz-Signature": signature, ...signed } = presigned.query ?? {};
+  // the signer writes its own parameters anew: in another spelling they are not what was signed
+  const isRespelled = Object.entries(signed).some(
+    ([name, value]) => typeof value === "string" && value !== query[name],
+  );
+  return isRespelled ? "" : String(signature);
 }
 
 /** Decoded once, as the signer takes it. */

@@ -174,6 +174,55 @@ test("a presigned URL opens what it was made for, until it expires, and nothing 
   expect((await fetch(foreign)).status).toBe(403);
 });
 
+test("a presigned URL of which any part was altered opens nothing", async () => {
+  const command = new GetObjectCommand({ Bucket: "bucket", Key: "altered/page.html" });
+  await s3().send(new PutObjectCommand({ Bucket: "bucket", Key: "altered/page.html", Body: "page" }));
+  const url = await getSignedUrl(s3(), command, { expiresIn: 60 });
+  expect((await fetch(url)).status).toBe(200);
+  const [path = "", query = ""] = url.split("?");
+  const parameters = query.split("&").map((pair) => pair.split("=") as [string, string]);
+  const withParameters = (changed: readonly (readonly [string, string])[]): string =>
+    `${path}?${changed.map((pair) => pair.join("=")).join("&")}`;
+  const altered = parameters.flatMap(([name, value], at) => {
+    const other = value.endsWith("0") ? "1" : "0";
+    const values = [`${value.slice(0, -1)}${other}`, value.slice(0, -1), `${value}0`, `0${value}`, `${value}%3B`, ""];
+    const changed = values.map((each) => withParameters(parameters.with(at, [name, each])));
+    const twice = withParameters([...parameters, [name, value]]);
+    return [...changed, twice, withParameters(parameters.toSpliced(at, 1))];
+  });
+  const respelled: [string, string, string][] = [
+    ["X-Amz-Expires", "60", "060"],
+    ["X-Amz-SignedHeaders", "host", "host%3Bhost"],
+    ["X-Amz-Credential", "%2F20", "%2F"],
+  ];
+  const credential = (/X-Amz-Credential=([^&]+)/.exec(query)?.[1] ?? "").split("%2F");
+  const shortDay = credential.with(1, (credential[1] ?? "").slice(0, 4)).join("%2F");
+  altered.push(
+    withParameters(parameters.map(([name, value]) => [name, name === "X-Amz-Credential" ? shortDay : value])),
+  );
+  for (const [name, from, to] of respelled) {
+    altered.push(
+      withParameters(parameters.map(([each, value]) => [each, each === name ? value.replace(from, to) : value])),
+    );
+  }
+  for (const more of ["a=b", "versionId=null", "response-content-type=text%2Fhtml", "X-Amz-Security-Token=a", "acl"]) {
+    altered.push(`${url}&${more}`);
+  }
+  for (const other of ["altered/page.htm", "altered//page.html", "altered/page.html/", "altered/p%61ge.html", ""]) {
+    altered.push(url.replace("altered/page.html", other));
+  }
+  const opened: string[] = [];
+  for (const each of altered) {
+    const { status } = await fetch(each);
+    if (status < 400) opened.push(each.replace(url, ""));
+    expect(status, each).toBeLessThan(500);
+  }
+  expect(opened).toEqual([]);
+  for (const method of ["HEAD", "PUT", "POST", "DELETE"]) {
+    expect((await fetch(url, { method })).status, method).toBe(403);
+  }
+});
+
 test("pages of a browser and foreign names are refused whatever they know", async () => {
   const command = new GetObjectCommand({ Bucket: "bucket", Key: "of a/page ü+1.html" });
   const url = await getSignedUrl(s3(), command);
