@@ -27,8 +27,9 @@ export const crawlQuerySchema = z
       .default("stats")
       .meta({
         description:
-          `What is answered. stats, urls and pages wait for the end of the crawl, ${MAX_RESPONSE_TIMEOUT_S} s at the most: ` +
-          "a longer timeout_seconds of the body is refused; stream answers each page as it comes; store answers 202 at once",
+          "What is answered. stats, urls and pages wait for the end of the crawl, " +
+          `${MAX_RESPONSE_TIMEOUT_S} s at the most: a longer timeout_seconds of the body is refused; ` +
+          "stream answers each page as it comes; store answers 202 at once",
       }),
     ...fieldSelection,
     max_pages: z.coerce
@@ -39,8 +40,8 @@ export const crawlQuerySchema = z
       .optional()
       .meta({
         description:
-          "With result_mode=pages alone, refused with any other: a crawl of more pages than this is not answered, 1000 " +
-          "where left out. What is fetched at the most is max_pages of the body",
+          "With result_mode=pages alone, refused with any other: a crawl of more pages than this is not " +
+          "answered, 1000 where left out. What is fetched at the most is max_pages of the body",
       }),
     detach: z
       .stringbool(BOOLEANS)
@@ -50,7 +51,8 @@ export const crawlQuerySchema = z
         enum: [...BOOLEANS.truthy, ...BOOLEANS.falsy],
         default: "false",
         description:
-          "Whether the crawl goes on when the client leaves. Refused as true with result_mode=store, which goes on in any case",
+          "Whether the crawl goes on when the client leaves. " +
+          "Refused as true with result_mode=store, which goes on in any case",
       }),
   })
   .refine(({ result_mode, max_pages }) => result_mode === "pages" || max_pages === undefined, {

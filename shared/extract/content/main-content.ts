@@ -4,8 +4,8 @@
  * 1. Measure: text, links and punctuation below every element; from these, how much prose it holds. Hidden text that a
  *    script shows later is shown.
  * 2. Weigh: prose behind names of furniture counts little, unless most of the page stands behind them.
- * 3. Descend from the body to the lowest element that still holds most of the prose; take in the headline, the lead, the
- *    facts and short sections beside it, and what stands around a short text.
+ * 3. Descend from the body to the lowest element that still holds most of the prose; take in the headline, the lead,
+ *    the facts and short sections beside it, and what stands around a short text.
  * 4. Clean what is left inside: furniture, repetitions, what leads away, and the short lines at both ends.
  * 5. Where most of the page's prose is lost that way, believe the hints less, and do 2 to 4 again.
  *
