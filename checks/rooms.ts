@@ -61,6 +61,14 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
     "shared/crawl/jobs",
   ],
   "shared/archive/snapshots": PLATFORM,
+  "shared/archive/files": [
+    ...OUTSIDE,
+    "shared/archive/import",
+    "shared/archive/wacz-file",
+    "shared/archive/warc-file",
+    "shared/capture",
+    "shared/crawl/tasks",
+  ],
   "shared/archive/replay": [
     ...OUTSIDE,
     "shared/capture",
@@ -199,6 +207,7 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
   // looks after all of them
   "shared/crawl/recovery": [
     ...OUTSIDE,
+    "shared/archive/files",
     "shared/archive/import",
     "shared/archive/wacz",
     "shared/capture",

@@ -12,6 +12,7 @@ import { createKey, listKeys, type NewKeyOptions, revokeKey } from "./commands/k
 import { runProgram } from "./commands/run.ts";
 import { type ScrapeOptions, scrape } from "./commands/scrape.ts";
 import { SEARCH_MODES, type SearchOptions, search } from "./commands/search.ts";
+import { listWarcs, runOnWarcs } from "./commands/warcs.ts";
 import { type ConnectionFlags, findConnection } from "./connection.ts";
 import { CliError, EXIT } from "./exit.ts";
 import { addSearchOptions } from "./search-fields.ts";
@@ -179,6 +180,46 @@ program
   .addOption(json())
   .action((jobId: string, options: ExportOptions, command: Command) =>
     withApi(command, (api) => exportJob(api, terminal, jobId, options)),
+  );
+
+program
+  .command("warcs")
+  .description("list the WARC files of the archive: SHA-256, key, size, captures (needs an admin key)")
+  .option("--unused", "those at which no capture points")
+  .addOption(json())
+  .action((options: { unused?: true; json?: true }, command: Command) =>
+    withApi(command, (api) => listWarcs(api, terminal, options)),
+  );
+
+program
+  .command("verify-warcs")
+  .description("read WARC files through, and say what is wrong where (needs an admin key)")
+  .addOption(
+    new Option("--level <level>", "how far").choices(["readable", "gzip", "parsed", "digests"]).default("digests"),
+  )
+  .option("--key <key>", "of one file, in place of all")
+  .addOption(json())
+  .action(({ json: asJson, ...options }: { level: string; key?: string; json?: true }, command: Command) =>
+    withApi(command, (api) =>
+      runOnWarcs(api, terminal, { kind: "verify", ...options }, asJson ? { json: asJson } : {}),
+    ),
+  );
+
+program
+  .command("consolidate-warcs")
+  .description("copy small WARC files into large ones (needs an admin key)")
+  .addOption(json())
+  .action((options: { json?: true }, command: Command) =>
+    withApi(command, (api) => runOnWarcs(api, terminal, { kind: "consolidate" }, options)),
+  );
+
+program
+  .command("clean-warcs")
+  .description("delete WARC files that nothing needs (needs an admin key)")
+  .option("--dry-run", "say what would go, and delete nothing")
+  .addOption(json())
+  .action(({ dryRun = false, ...options }: { dryRun?: boolean; json?: true }, command: Command) =>
+    withApi(command, (api) => runOnWarcs(api, terminal, { kind: "clean", dryRun }, options)),
   );
 
 const jobs = program.command("jobs").description("list jobs, or see to one of them");

@@ -66,6 +66,12 @@ const settingsSchema = z
       .default(true),
     /** Origins whose pages may read it in a browser, separated by commas. */
     archiveCorsOrigins: z.string().min(1).optional(),
+    /** Where S3 moves WARC files and uploads: classes that answer at once, since replay waits. */
+    warcStorageClass: z
+      .enum(["INTELLIGENT_TIERING", "STANDARD_IA", "GLACIER_IR", "none"])
+      .default("INTELLIGENT_TIERING"),
+    /** Their age by then; S3 takes no less for the class that is read rarely. */
+    warcStorageDays: z.coerce.number().int().min(30).max(36_500).default(30),
     logLevel: z.enum(["debug", "info", "warn", "error"]).default("info"),
     /** Where alarms go; nobody by default. */
     alarmEmail: z.email().optional(),

@@ -1,4 +1,4 @@
-/** The routes by which WARC files of others come into the archive. */
+/** The routes by which WARC files of others come into the archive, and those of all of its files. */
 import { z } from "zod";
 import {
   announceImport,
@@ -21,6 +21,7 @@ import {
   newImportSchema,
   uploadSchema,
 } from "./import-json.ts";
+import { warcFileRoutes } from "./warc-files.ts";
 
 const list = defineRoute(
   {
@@ -95,5 +96,5 @@ async function existing({ sql }: ArchiveApi, id: string) {
   return found;
 }
 
-export const api = createApi("archive-api", [list, create, show], archiveApi);
+export const api = createApi("archive-api", [list, create, show, ...warcFileRoutes], archiveApi);
 export const handler = api.handler;

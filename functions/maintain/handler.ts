@@ -1,10 +1,11 @@
 /**
  * Removes replaced generations with their vectors and expired results, compares the vector store with the rows,
- * analyses chunks of an earlier version anew, refreshes the corpus statistics, ages the embedding cache. Each step is
- * done whatever becomes of the others.
+ * analyses chunks of an earlier version anew, refreshes the corpus statistics, ages the embedding cache, begins the
+ * upkeep of the WARC files. Each step is done whatever becomes of the others.
  */
 import { z } from "zod";
 import { fillUrlKeys } from "../../shared/archive/cdx/url-keys.ts";
+import { scheduleUpkeep } from "../../shared/archive/files/runs.ts";
 import { removeExpiredDiscoveries } from "../../shared/crawl/discovery/jobs.ts";
 import { ageCrawlCache } from "../../shared/crawl/frontier/crawl-cache.ts";
 import { removeExpiredResults } from "../../shared/crawl/results/retention.ts";
@@ -65,6 +66,7 @@ const STEPS: Readonly<Record<string, Step>> = {
   aged_embeddings: ({ sql, config }, hasTime) => ageEmbeddingCache(sql, config.embeddingCacheTtlS, hasTime),
   expired_results: ({ sql, config }, hasTime) => removeExpiredResults(sql, config.jobRetentionDays, hasTime),
   keyed_captures: ({ sql }, hasTime) => fillUrlKeys(sql, hasTime),
+  begun_upkeep: ({ sql, config }) => scheduleUpkeep(sql, config.warcUpkeepHours),
   expired_discoveries: ({ sql }) => removeExpiredDiscoveries(sql),
   async aged_captures({ sql }) {
     await ageCrawlCache(sql);

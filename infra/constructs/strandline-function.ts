@@ -53,8 +53,9 @@ const API_CONNECT_TIMEOUT_S = 20;
 const WRITTEN_KEYS = ["captures/*", "warcs/*", "media/*", "discoveries/*", "exports/*"];
 const UPLOADED_KEYS = ["incoming/*"];
 const CACHED_KEYS = ["cache/*"];
+const KEPT_KEYS = ["warcs/*"];
 const OBJECT_KEYS = [...WRITTEN_KEYS, ...UPLOADED_KEYS];
-const PUT_KEYS = { write: WRITTEN_KEYS, upload: UPLOADED_KEYS, cache: CACHED_KEYS };
+const PUT_KEYS = { write: WRITTEN_KEYS, upload: UPLOADED_KEYS, cache: CACHED_KEYS, keep: KEPT_KEYS };
 
 /** Chromium unpacks to 0.2 GB, and its pages may write as well. */
 const UNPACKED_BROWSER = Size.gibibytes(1);
@@ -160,7 +161,9 @@ export class StrandlineFunction extends Construct {
     this.allow(bucketArn, "s3:ListBucket");
     const read = access === "cache" ? CACHED_KEYS : OBJECT_KEYS;
     this.allow(arnsOf(read), "s3:GetObject");
-    if (access !== "read") this.allow(arnsOf(PUT_KEYS[access]), "s3:PutObject");
+    // an upload in parts may be given up
+    if (access !== "read") this.allow(arnsOf(PUT_KEYS[access]), "s3:PutObject", "s3:AbortMultipartUpload");
+    if (access === "keep") this.allow(arnsOf(KEPT_KEYS), "s3:DeleteObject");
     // the name under which the other stack exports the ARN is how the finding names it
     const { "Fn::ImportValue": arn } = Stack.of(this).resolve(Stack.of(bucket).exportValue(bucketArn));
     acknowledge(

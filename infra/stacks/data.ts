@@ -45,7 +45,7 @@ export class DataStack extends Stack {
 
   constructor(scope: Construct, id: string, props: DataStackProps) {
     super(scope, id, props);
-    this.bucket = this.createBucket();
+    this.bucket = this.createBucket(props.settings);
     this.notifyOfObjects(props.settings);
     this.stateTable = this.createStateTable();
     this.providerKeys = this.createProviderKeys();
@@ -57,7 +57,10 @@ export class DataStack extends Stack {
     this.databaseUrl = `postgres://${DATABASE_NAME}@${hostname}:${POSTGRES_PORT}/${DATABASE_NAME}?sslmode=verify-full`;
   }
 
-  private createBucket(): Bucket {
+  private createBucket({ warcStorageClass, warcStorageDays }: Settings): Bucket {
+    const transitionAfter = Duration.days(warcStorageDays);
+    const transitions =
+      warcStorageClass === "none" ? [] : [{ storageClass: new StorageClass(warcStorageClass), transitionAfter }];
     const bucket = new Bucket(this, "Bucket", {
       encryption: BucketEncryption.S3_MANAGED,
       blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
@@ -75,11 +78,8 @@ export class DataStack extends Stack {
         { prefix: "exports/", expiration: Duration.days(30) },
         // what a discovery found can be asked for as long
         { prefix: "discoveries/", expiration: Duration.days(30) },
-        // WARCs and uploads are the archive: they stay, and S3 moves what nobody reads to cheaper storage
-        ...["warcs/", "incoming/"].map((prefix) => ({
-          prefix,
-          transitions: [{ storageClass: StorageClass.INTELLIGENT_TIERING, transitionAfter: Duration.days(30) }],
-        })),
+        // WARCs and uploads are the archive: no rule ends them, and S3 moves them to cheaper storage
+        ...(transitions.length === 0 ? [] : ["warcs/", "incoming/"].map((prefix) => ({ prefix, transitions }))),
         { abortIncompleteMultipartUploadAfter: Duration.days(1), noncurrentVersionExpiration: Duration.days(30) },
       ],
     });

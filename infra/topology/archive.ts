@@ -34,8 +34,12 @@ export const ARCHIVE: readonly FunctionSpec[] = [
       { method: "GET", path: "/api/admin/warcs" },
       { method: "POST", path: "/api/admin/warcs" },
       { method: "GET", path: "/api/admin/warcs/{id}" },
+      { method: "GET", path: "/api/admin/warc-files" },
+      { method: "GET", path: "/api/admin/warc-runs" },
+      { method: "POST", path: "/api/admin/warc-runs" },
+      { method: "GET", path: "/api/admin/warc-runs/{id}" },
     ],
-    grants: { send: ["imports"], bucket: "upload", stateTable: true, database: true },
+    grants: { send: ["imports", "warc-runs"], bucket: "upload", stateTable: true, database: true },
     localContainers: 1,
   },
   {
@@ -111,6 +115,17 @@ export const ARCHIVE: readonly FunctionSpec[] = [
     queues: [{ queue: "imports", batchSize: 1, maxConcurrency: 4 }],
     cycleEnds: "the size of the file: each slice begins where the last one ended",
     grants: { send: ["imports", "captures"], bucket: "write", stateTable: true, database: true },
+    localContainers: 1,
+  },
+  {
+    name: "warc-keep",
+    about: "Verifies WARC files, copies small ones into large ones, and deletes those that nothing needs",
+    // one large file is written, and read again, within it
+    timeoutS: 900,
+    memoryMb: 512,
+    network: "private",
+    queues: [{ queue: "warc-runs", batchSize: 1, maxConcurrency: 2 }],
+    grants: { send: ["warc-runs"], bucket: "keep", database: true },
     localContainers: 1,
   },
   {

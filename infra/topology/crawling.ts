@@ -72,7 +72,7 @@ export const CRAWLING: readonly FunctionSpec[] = [
     maxConcurrency: 1,
     schedules: [{ name: "sweep", everyMinutes: 1 }],
     grants: {
-      send: [...CLAIM_QUEUES, ...EMBED_QUEUES, "discover", "progress", "imports"],
+      send: [...CLAIM_QUEUES, ...EMBED_QUEUES, "discover", "progress", "imports", "exports", "warc-runs"],
       bucket: "read",
       stateTable: true,
       database: true,
@@ -81,7 +81,8 @@ export const CRAWLING: readonly FunctionSpec[] = [
   },
   {
     name: "maintain",
-    about: "Removes replaced generations with their vectors, refreshes the corpus statistics, ages caches",
+    about:
+      "Removes replaced generations with their vectors, refreshes the corpus statistics, ages caches, begins upkeep",
     timeoutS: 300,
     memoryMb: 512,
     network: "private",

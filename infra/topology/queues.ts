@@ -22,6 +22,7 @@ export const QUEUES = [
   { name: "progress", maxReceiveCount: MAX_RECEIVES },
   { name: "push", maxReceiveCount: MAX_RECEIVES },
   { name: "exports", maxReceiveCount: MAX_RECEIVES },
+  { name: "warc-runs", maxReceiveCount: MAX_RECEIVES },
   { name: "proxy-test", maxReceiveCount: 3 },
   {
     name: "imports",

@@ -50,8 +50,9 @@ export interface FunctionSpec {
      * `write`: wherever functions write, which is not where uploads lie, so that no event of theirs can be their own.
      * `upload`: where uploads lie, and nowhere else. Both read.
      * `cache`: reads and writes what is cached, and nothing else.
+     * `keep`: writes and deletes WARC files that functions wrote, and nothing else, and reads all.
      */
-    bucket?: "read" | "write" | "upload" | "cache";
+    bucket?: "read" | "write" | "upload" | "cache" | "keep";
     stateTable?: true;
     database?: true;
     vectors?: true;

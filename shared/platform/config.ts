@@ -187,6 +187,26 @@ export const CONFIG_FIELDS = {
     z.string().default(""),
     "Where captures are replayed, an origin of its own; set by the deployment and by `npm start`",
   ),
+  mergedWarcMb: field(
+    "ARCHIVE__MERGED_WARC_MB",
+    integer(1_000, 1, 4_000),
+    "Megabytes of a file that small WARC files are copied into; those of less than half as much are small",
+  ),
+  mergedWarcHours: field(
+    "ARCHIVE__MERGED_WARC_HOURS",
+    integer(24, 1, 8_760),
+    "Hours for which a WARC file stays after its captures were pointed at its copy in another one",
+  ),
+  unusedWarcDays: field(
+    "ARCHIVE__UNUSED_WARC_DAYS",
+    integer(45, 45, 36_500),
+    "Days for which a WARC file stays at which no capture points; queues and batches may still hold one for 44",
+  ),
+  warcUpkeepHours: field(
+    "ARCHIVE__UPKEEP_HOURS",
+    integer(24, 0, 8_760),
+    "Hours between two runs that copy small WARC files into large ones and delete unneeded ones; 0: when asked only",
+  ),
   apiRpm: field("RATE_LIMIT__API_RPM", integer(600, 1), "Requests a minute of a new API key"),
   chromiumPath: field(
     "RENDER__CHROMIUM_PATH",

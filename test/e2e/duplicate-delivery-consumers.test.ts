@@ -240,6 +240,17 @@ const DONE_ONCE: Record<QueueName, () => Promise<void>> = {
     const [row] = await sql`select attempts from exports where job_id = ${String(jobId)}`;
     expect(row).toEqual({ attempts: 1 });
   },
+  async "warc-runs"() {
+    await crawl("/verified");
+    const asked = await harvest.call("POST", "/api/admin/warc-runs", { kind: "verify" });
+    const path = `/api/admin/warc-runs/${(asked.body as { id: string }).id}`;
+    await expect
+      .poll(async () => (await harvest.call("GET", path)).body, { timeout: 60_000 })
+      .toMatchObject({ status: "completed", faultCount: 0 });
+    const [row] =
+      await harvest.sql`select (counts->>'files')::int as files, (select count(*)::int from warc_files) as known from warc_runs`;
+    expect(row?.files).toBe(row?.known);
+  },
   async "proxy-test"() {
     await using proxy = await startProxy({ kind: "http" });
     const body = { server: { url: proxy.url }, url: `${site.origin}/proxied` };

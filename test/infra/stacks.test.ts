@@ -293,7 +293,14 @@ describe("permissions", () => {
       expect(written.filter(isCached).length).toBe(grants.bucket === "cache" ? 1 : 0);
       // what a bucket's event has woken must not write what such events tell of
       expect(written.filter(isIncoming).length).toBe(grants.bucket === "upload" ? 1 : 0);
-      expect(written.every((arn) => isIncoming(arn) || isCached(arn))).toBe(grants.bucket !== "write");
+      const others = written.filter((arn) => !isIncoming(arn) && !isCached(arn));
+      expect(others.length > 0).toBe(grants.bucket === "write" || grants.bucket === "keep");
+      const ended = statementsOf(spec)
+        .filter(({ Action }) => Action.some((action) => action.startsWith("s3:Delete")))
+        .flatMap(({ Resource }) => Resource);
+      expect(ended.every((arn) => arn.includes("/warcs/*"))).toBe(true);
+      expect(ended.length).toBe(grants.bucket === "keep" ? 1 : 0);
+      if (grants.bucket === "keep") expect(written).toEqual(ended);
       expect(actions.filter((action) => action === "sqs:ReceiveMessage")).toHaveLength(queues.length);
       const sends = new Set([
         ...(grants.send ?? []),
@@ -302,6 +309,16 @@ describe("permissions", () => {
       expect(actions.filter((action) => action === "sqs:SendMessage")).toHaveLength(sends.size);
     },
   );
+});
+
+test("the sweep may send to each queue whose lost messages it sends again", async () => {
+  const source = await readFile(join(import.meta.dirname, "../../shared/crawl/recovery/sweep.ts"), "utf8");
+  const resumed = { resumeImports: "imports", resumeExports: "exports", resumeRuns: "warc-runs" };
+  const { grants } = TOPOLOGY.functions.find(({ name }) => name === "sweep") as FunctionSpec;
+  for (const [name, queue] of Object.entries(resumed)) {
+    expect(source).toContain(name);
+    expect(grants.send, name).toContain(queue);
+  }
 });
 
 describe("queues", () => {
@@ -482,6 +499,20 @@ describe("data", () => {
     const expiring = Rules.filter(({ ExpirationInDays }) => ExpirationInDays !== undefined);
     const days = Object.fromEntries(expiring.map(({ Prefix, ExpirationInDays }) => [Prefix, ExpirationInDays]));
     expect(days).toEqual({ "cache/": 2, "captures/": 30, "discoveries/": 30, "exports/": 30, "media/": 1 });
+  });
+
+  test("WARCs and uploads move to a storage class that answers at once, as the deployment says, or stay", () => {
+    const rulesOf = (bucket: Record<string, unknown>) =>
+      (bucket["LifecycleConfiguration"] as { Rules: { Prefix?: string; Transitions?: unknown[] }[] }).Rules;
+    const moved = (rules: ReturnType<typeof rulesOf>) =>
+      Object.fromEntries(rules.filter(({ Transitions }) => Transitions).map((rule) => [rule.Prefix, rule.Transitions]));
+    const usual = [{ StorageClass: "INTELLIGENT_TIERING", TransitionInDays: 30 }];
+    const [bucket = {}] = properties("AWS::S3::Bucket");
+    expect(moved(rulesOf(bucket))).toEqual({ "warcs/": usual, "incoming/": usual });
+    for (const asynchronous of ["GLACIER", "DEEP_ARCHIVE"]) {
+      const app = new App({ context: { warcStorageClass: asynchronous } });
+      expect(() => readSettings(app)).toThrow("warcStorageClass");
+    }
   });
 
   test("the state table forgets by itself", () => {

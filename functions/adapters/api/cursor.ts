@@ -5,12 +5,15 @@ export const encodeCursor = (position: string): string => Buffer.from(position).
 
 /** A query parameter that holds a cursor whose position fits `position`. */
 export function cursorParameter(position: z.ZodType<string>): z.ZodType<string | undefined> {
-  return z
-    .string()
-    .max(512)
-    .transform((text) => Buffer.from(text, "base64url").toString())
-    .refine((text) => position.safeParse(text).success, "not a cursor of this list")
-    .optional();
+  return (
+    z
+      .string()
+      // the longest position is the key of an object
+      .max(2048)
+      .transform((text) => Buffer.from(text, "base64url").toString())
+      .refine((text) => position.safeParse(text).success, "not a cursor of this list")
+      .optional()
+  );
 }
 
 /** A page of a list: asks for one item more than `limit`, so that the last page is known as such. */

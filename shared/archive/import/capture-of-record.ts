@@ -101,7 +101,7 @@ export async function captureOf(record: WarcRecord, options: CaptureOptions): Pr
     return { capture: null, objections: [{ code: "HTTP_INVALID", message: `it is no HTTP answer: ${start}` }] };
   }
   const digests = options.long?.digests();
-  const objections = digestObjections(record, message.body, digests?.block);
+  const objections = digestObjections(record, digests?.block, message.body);
   const truncated = fields.has("warc-truncated") || message.cut;
   const capture: Capture = {
     url,
@@ -204,7 +204,7 @@ function resourceMessage({ head, block }: WarcRecord): ReturnType<typeof parseHt
 const UUID_URN = /^<?urn:uuid:([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})>?$/i;
 
 /** As captures have it: the UUID, or else the URI. */
-function recordIdOf(given: string | undefined): string {
+export function recordIdOf(given: string | undefined): string {
   return UUID_URN.exec(given ?? "")?.[1]?.toLowerCase() ?? (given?.replace(/^<(.*)>$/, "$1") || "none");
 }
 
@@ -226,8 +226,16 @@ function stated(fields: RecordHead["fields"]): Pick<Capture, "statedDigest"> {
   return digest === undefined ? {} : { statedDigest: digest };
 }
 
-/** @param block digest of a block that was not kept whole */
-function digestObjections({ head, block: kept }: WarcRecord, payload: Buffer, block?: Buffer): Objection[] {
+/**
+ * What a record says of its digests that is not so.
+ * @param block digest of a block that was not kept whole
+ * @param payload of the record, where it has been parsed
+ */
+export function digestObjections(
+  { head, block: kept }: WarcRecord,
+  block: Buffer | undefined,
+  payload: Buffer = payloadOf(head, kept),
+): Objection[] {
   const whole = kept.length === head.blockLength;
   const wrong: string[] = [];
   const statedBlock = head.fields.get("warc-block-digest");
@@ -243,3 +251,6 @@ function digestObjections({ head, block: kept }: WarcRecord, payload: Buffer, bl
   if (wrong.length === 0) return [];
   return [{ code: "DIGEST_MISMATCH", message: `its ${wrong.join(" and ")} digest is not the one that it states` }];
 }
+
+const payloadOf = ({ fields }: RecordHead, block: Buffer): Buffer =>
+  /^application\/http\b/i.test(fields.get("content-type") ?? "") ? parseHttpMessage(block).body : block;

@@ -49,10 +49,10 @@ export async function buildWacz(
   const resources: ZipEntry[] = [];
   const lines: string[] = [];
   const names = new Set<string>();
-  for (const key of await warcKeys(sources.sql, jobId)) {
+  for (const row of await sourcesOf(sources.sql, jobId)) {
     proceed();
-    const file = await sourceFile(sources, jobId, key);
-    const name = nameIn(names, key);
+    const file = await sourceFile(sources, row);
+    const name = nameIn(names, row.source);
     const plan = await planRecords(sources.uploads, file, name);
     if (plan.lines.length === 0) continue;
     for (const line of plan.lines) lines.push(line);
@@ -78,35 +78,50 @@ export async function buildWacz(
   return { bytes, records: lines.length, pages: count.pages };
 }
 
-/** The objects that hold records of the job, the DOMs of its rendered pages included. */
-async function warcKeys(sql: Sql, jobId: string): Promise<string[]> {
-  const rows = await sql<{ key: string }[]>`
-    select warc_key as key from captures where job_id = ${jobId} and warc_key is not null
-    union select rendered->'warc'->>'key' from captures where job_id = ${jobId} and rendered->'warc'->>'key' is not null
-    order by key`;
-  return rows.map(({ key }) => key);
+interface SourceRow {
+  /** The file as it was written, which names it in the export. */
+  source: string;
+  /** The object that has its bytes, and where in it. */
+  key: string;
+  from: number;
+  to: number | null;
+  /** Of the job's records, and of their originals in the same file. */
+  wanted: number[];
+  own: boolean;
 }
 
-async function sourceFile({ sql, uploads }: WaczSources, jobId: string, key: string): Promise<SourceFile> {
+/**
+ * The files that hold records of the job, the DOMs of its rendered pages included. All at once: what is consolidated
+ * from now on stays where it was for long enough.
+ */
+async function sourcesOf(sql: Sql, jobId: string): Promise<SourceRow[]> {
+  return await sql<SourceRow[]>`
+    with pointed as (
+      select warc_key as key, warc_offset as at, false as original from captures
+      where job_id = ${jobId} and warc_key is not null
+      union select rendered->'warc'->>'key', (rendered->'warc'->>'offset')::bigint, false from captures
+      where job_id = ${jobId} and rendered->'warc'->>'key' is not null
+      union select o.warc_key, o.warc_offset, true from captures c join captures o on o.id = c.revisit_of
+      where c.job_id = ${jobId} and o.warc_key is not null),
+    placed as (
+      select coalesce(piece.key, p.key) as source, p.key, coalesce(piece.merged_offset, 0) as "from",
+        piece.merged_offset + piece.bytes as "to", p.at, p.original
+      from pointed p left join lateral (
+        select w.key, w.merged_offset, w.bytes from warc_files w
+        where w.merged_into = p.key and w.merged_offset <= p.at order by w.merged_offset desc limit 1) piece on true)
+    select source, key, "from", "to", array_agg(at) as wanted,
+      source like ${`%/${jobId}/%`}
+        -- what was deflated in a WACZ file lies below the id of its import
+        or exists (select from warc_imports i where i.job_id = ${jobId}
+          and (i.object_key = source or source like '%/' || i.id || '/%')) as own
+    from placed group by source, key, "from", "to" having bool_or(not original) order by source`;
+}
+
+async function sourceFile({ uploads }: WaczSources, { key, from, to, wanted, own }: SourceRow): Promise<SourceFile> {
   const object = await uploads.head(key);
   if (object === undefined) throw new PermanentError(`There is no WARC file ${key}`, { code: "WARC_MISSING" });
-  const isOwn = key.includes(`/${jobId}/`) || (await isImportedBy(sql, jobId, key));
-  if (isOwn) return { key, ...object, wanted: null };
   // what the crawl cache answered lies among the pages of another job
-  const rows = await sql<{ offset: number }[]>`
-    select warc_offset as "offset" from captures where job_id = ${jobId} and warc_key = ${key}
-    union select o.warc_offset from captures c join captures o on o.id = c.revisit_of
-      where c.job_id = ${jobId} and o.warc_key = ${key}
-    union select (rendered->'warc'->>'offset')::bigint from captures
-      where job_id = ${jobId} and rendered->'warc'->>'key' = ${key}`;
-  return { key, ...object, wanted: new Set(rows.map(({ offset }) => offset)) };
-}
-
-async function isImportedBy(sql: Sql, jobId: string, key: string): Promise<boolean> {
-  const imports = await sql<{ id: string; key: string }[]>`
-    select id, object_key as key from warc_imports where job_id = ${jobId}`;
-  // what was deflated in a WACZ file lies below the id of its import
-  return imports.some((each) => each.key === key || key.includes(`/${each.id}/`));
+  return { key, etag: object.etag, from, to: to ?? object.bytes, wanted: own ? null : new Set(wanted) };
 }
 
 /** The name of an object as that of a file, which no other one has. */

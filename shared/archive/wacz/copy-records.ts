@@ -13,7 +13,9 @@ import type { RecordHead } from "../warc-file/record-head.ts";
 export interface SourceFile {
   key: string;
   etag: string;
-  bytes: number;
+  /** The part of the object that is the file, in bytes: `to` is behind it. */
+  from: number;
+  to: number;
   /** Offsets of the records that belong to the export; null: all of the file do. */
   wanted: ReadonlySet<number> | null;
 }
@@ -69,16 +71,16 @@ export async function planRecords(
 /** The records of a WARC file, or of those that lie in a WACZ file as they are, with their places in the object. */
 async function* recordsOf(
   uploads: Pick<Uploads, "stream">,
-  { key, etag, bytes }: SourceFile,
+  { key, etag, from, to }: SourceFile,
 ): AsyncGenerator<WarcRecord> {
   const read: RangeReader = (offset, length) => uploads.stream(key, { offset, length, etag });
-  const isPackage = isZip(await bytesAt(read, 0, Math.min(4, bytes)));
-  const inPackage = isPackage ? (await readWaczPackage(read, bytes)).warcs.filter(({ isDeflated }) => !isDeflated) : [];
+  const isPackage = from === 0 && isZip(await bytesAt(read, 0, Math.min(4, to)));
+  const inPackage = isPackage ? (await readWaczPackage(read, to)).warcs.filter(({ isDeflated }) => !isDeflated) : [];
   const parts = inPackage.length > 0 ? inPackage : [null];
   for (const entry of parts) {
-    const base = entry === null ? 0 : await dataOffset(read, entry);
+    const base = entry === null ? from : await dataOffset(read, entry);
     if (base === undefined) continue;
-    const end = entry === null ? bytes : base + entry.bytes;
+    const end = entry === null ? to : base + entry.bytes;
     const open = async function* (offset: number): AsyncGenerator<Uint8Array> {
       if (base + offset < end) yield* read(base + offset, end - base - offset);
     };

@@ -3,6 +3,7 @@
  * leases end, so that jobs go on within seconds.
  */
 
+import { freeInterruptedRuns } from "../../archive/files/runs.ts";
 import { freeInterruptedExports } from "../../archive/wacz/exports.ts";
 import { atOnce } from "../../platform/at-once.ts";
 import type { Sql } from "../../platform/database/database.ts";
@@ -36,7 +37,8 @@ export async function freeInterruptedWork(
     update jobs set updated_at = now() - ${LONG_AGO}::interval, embedding_progress_at = now() where status in ('pending', 'running', 'embedding')`;
   const discoveries = await freeInterruptedDiscoveries(sql);
   const exported = await freeInterruptedExports(sql);
-  if (discoveries + exported > 0) await flags.markActive();
+  const runs = await freeInterruptedRuns(sql);
+  if (discoveries + exported + runs > 0) await flags.markActive();
   if (stalled.count === 0) return { tasks: 0, lost: 0 };
   // the marker may be older than the state table, where that was replaced
   await flags.markActive();

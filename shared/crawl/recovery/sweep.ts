@@ -2,6 +2,7 @@
  * The sweep: rows are the truth and messages are hints, so what a lost message asked for is found in the rows and asked
  * for again. A marker says whether any job is unfinished; without it the database is left alone, and may pause.
  */
+import { resumeRuns } from "../../archive/files/runs.ts";
 import { resumeImports } from "../../archive/import/recovery.ts";
 import { resumeExports } from "../../archive/wacz/exports.ts";
 import { embedQueue, sendEmbedTasks } from "../../knowledge/embedding/embed-task.ts";
@@ -45,6 +46,8 @@ export interface Swept {
   /** Slices and batches of WARC imports. */
   resentImports: number;
   resentExports: number;
+  /** Slices of work on the WARC files. */
+  resentWarcRuns: number;
   /** Their time was up. */
   lateJobs: number;
   /** Nobody listened to them any more. */
@@ -153,6 +156,9 @@ const STEPS: Readonly<Record<string, Step>> = {
   async exports(dependencies, swept) {
     swept.resentExports = await resumeExports(dependencies);
   },
+  async "warc runs"(dependencies, swept) {
+    swept.resentWarcRuns = await resumeRuns(dependencies);
+  },
   async discoveries(dependencies, swept, hasTime) {
     const { resent } = await resumeDiscoveries(dependencies, hasTime);
     swept.resentDiscoveries = resent;
@@ -175,6 +181,7 @@ export async function sweep(
     resentDiscoveries: 0,
     resentImports: 0,
     resentExports: 0,
+    resentWarcRuns: 0,
     lateJobs: 0,
     jobsWithoutListener: 0,
     redrivenLetters: 0,
