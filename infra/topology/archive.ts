@@ -125,6 +125,7 @@ export const ARCHIVE: readonly FunctionSpec[] = [
     memoryMb: 512,
     network: "private",
     queues: [{ queue: "warc-runs", batchSize: 1, maxConcurrency: 2 }],
+    cycleEnds: "the files that there are: each slice begins behind the last one, and five that come to nothing end it",
     grants: { send: ["warc-runs"], bucket: "keep", database: true },
     localContainers: 1,
   },
