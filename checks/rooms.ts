@@ -85,6 +85,14 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
     "shared/crawl/http",
     "shared/crawl/results",
   ],
+  "shared/archive/search": [
+    ...OUTSIDE,
+    "shared/archive/changes",
+    "shared/archive/replay",
+    "shared/archive/snapshots",
+    "shared/extract",
+    "shared/knowledge/analysis",
+  ],
   "shared/archive/wacz": [
     ...OUTSIDE,
     "shared/archive/cdx",

@@ -67,6 +67,34 @@ export const ARCHIVE: readonly FunctionSpec[] = [
     localEventsPerContainer: 4,
   },
   {
+    name: "snapshot-index",
+    about: "Makes new snapshots searchable",
+    timeoutS: 300,
+    // a page of 400,000 tags, as in fetch
+    memoryMb: 1024,
+    network: "private",
+    maxConcurrency: 1,
+    schedules: [{ name: "snapshot-index", everyMinutes: 1 }],
+    grants: { bucket: "read", stateTable: true, database: true },
+    localContainers: 1,
+  },
+  {
+    name: "archive-search-api",
+    about: "Searches the archive's snapshots",
+    timeoutS: 29,
+    memoryMb: 512,
+    network: "private",
+    maxConcurrency: 10,
+    routes: [
+      { method: "GET", path: "/api/search", streaming: true },
+      { method: "HEAD", path: "/api/search", streaming: true },
+      { method: "GET", path: "/api/admin/search-debug", streaming: true },
+    ],
+    grants: { stateTable: true, database: true },
+    localContainers: 1,
+    localEventsPerContainer: 4,
+  },
+  {
     name: "cdx-api",
     about: "Lists what the archive holds, in the ways that other tools ask for it",
     // an index of millions of captures, to a slow reader

@@ -11,27 +11,33 @@ import { type PageLines, pageLines } from "./page-lines.ts";
 /** Of a page, content coding undone. */
 const MAX_PAGE_BYTES = 50 * 1024 * 1024;
 
+export async function readPageLines(
+  ...asked: Parameters<typeof readPageText>
+): Promise<PageLines | { problem: string }> {
+  const text = await readPageText(...asked);
+  return "problem" in text ? text : pageLines(text);
+}
+
 /**
  * @param rendered whether the document that a browser made of it is wanted
  * @returns what is wrong with it where it cannot be read, now or ever
  */
-export async function readPageLines(
+export async function readPageText(
   archive: Archive,
   { id, url }: { id: number; url: string },
   rendered: boolean,
-): Promise<PageLines | { problem: string }> {
+): Promise<PageText | { problem: string }> {
   try {
-    const text = rendered ? await renderedText(archive, id, url) : await sentText(archive, id, url);
-    return "problem" in text ? text : pageLines(text);
+    return rendered ? await renderedText(archive, id, url) : await sentText(archive, id, url);
   } catch (error) {
     if (!isMissingFromArchive(error)) throw error;
     return { problem: error.message };
   }
 }
 
-type Text = Pick<Extraction, "text" | "sections">;
+type PageText = Pick<Extraction, "title" | "text" | "sections" | "language" | "links">;
 
-async function sentText(archive: Archive, id: number, url: string): Promise<Text | { problem: string }> {
+async function sentText(archive: Archive, id: number, url: string): Promise<PageText | { problem: string }> {
   const payload = await readPayload(archive, id);
   if (payload === undefined) return { problem: "The archive holds no answer of the page" };
   // of an answer whose coding is undone
@@ -47,13 +53,18 @@ async function sentText(archive: Archive, id: number, url: string): Promise<Text
 }
 
 /** An empty page says nothing, which is no fault. */
-export function textOf({ extraction, error }: Pick<PageContent, "extraction" | "error">): Text | { problem: string } {
+function textOf({ extraction, error }: Pick<PageContent, "extraction" | "error">): PageText | { problem: string } {
   if (extraction !== null) return extraction;
-  if (error === null || error.code === "EMPTY_BODY") return { text: "", sections: [] };
+  if (error === null || error.code === "EMPTY_BODY")
+    return { title: null, text: "", sections: [], language: "und", links: [] };
   return { problem: error.message };
 }
 
-async function renderedText({ sql, objects }: Archive, id: number, url: string): Promise<Text | { problem: string }> {
+async function renderedText(
+  { sql, objects }: Archive,
+  id: number,
+  url: string,
+): Promise<PageText | { problem: string }> {
   const [row] = await sql<{ dom: RecordPointer | null }[]>`
     select case when jsonb_typeof(rendered->'warc') = 'object' then rendered->'warc' end as dom
     from captures where id = ${id}`;

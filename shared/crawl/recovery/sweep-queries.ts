@@ -74,13 +74,14 @@ export async function jobsWithoutVectors(sql: Sql): Promise<string[]> {
   return rows.map((row) => row.id);
 }
 
-/** No job is unfinished, all pages are compared, and maintenance has run since the last one. */
+/** No job is unfinished, all snapshots are indexed and compared, and maintenance has run since the last one. */
 export async function isIdle(sql: Sql): Promise<boolean> {
   const [row] = await sql<{ idle: boolean }[]>`
     select not exists (select from jobs where status in ('pending', 'running', 'embedding'))
       and not exists (select from discovery_jobs where status in ('pending', 'running'))
       and not exists (select from exports where status in ('pending', 'running'))
       and not exists (select from changes_due)
+      and not exists (select from snapshots_due)
       and not exists (select from changes_backfill where next_id < last_id)
       and not exists (select from warc_runs where status in ('pending', 'running'))
       and not exists (select from jobs where status = 'completed' and unembedded_chunks > 0)

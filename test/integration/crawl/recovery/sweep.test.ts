@@ -198,6 +198,9 @@ test("an idle system's marker is cleared, and from then on the sweep leaves the 
   await sweep(setup.dependencies, later());
   expect(await setup.dependencies.flags.activeSince()).toBeDefined();
   await setup.sql`delete from changes_due`;
+  await sweep(setup.dependencies, later());
+  expect(await setup.dependencies.flags.activeSince()).toBeDefined();
+  await setup.sql`delete from snapshots_due`;
   await setup.sql`update jobs set completed_at = now() - interval '10 minutes'`;
   await sweep(setup.dependencies, later());
   expect(await setup.dependencies.flags.activeSince()).toBeUndefined();

@@ -1,0 +1,176 @@
+/** Search over the archive's snapshots. */
+import { z } from "zod";
+import { timestampOf } from "../../shared/archive/replay/timestamp.ts";
+import {
+  type ArchiveResults,
+  type ArchiveSearch,
+  type Found,
+  searchArchive,
+} from "../../shared/archive/search/search-archive.ts";
+import { defineRoute, headOf } from "../adapters/api/route.ts";
+import { createStreamApi } from "../adapters/api/stream-api.ts";
+import { publicReading, READING_HEADERS, UNCHANGED } from "../adapters/archive/public-reading.ts";
+import { type ArchiveSearchApi, archiveSearchApi } from "./dependencies.ts";
+
+const open = (): boolean => archiveSearchApi().config.archivePublic;
+
+const DAY_MS = 86_400_000;
+const LAST_PAGE = 1_000_000_000;
+const LONGEST_QUERY = 256;
+
+/** `true` and the like, as query strings have it. */
+const flag = z.enum(["true", "false", "1", "0"]).transform((text) => text === "true" || text === "1");
+
+const query = z.strictObject({
+  q: z.string().max(LONGEST_QUERY).optional(),
+  source: z
+    .string()
+    .min(1)
+    .max(255)
+    .transform((text) => text.toLowerCase())
+    .optional(),
+  sort: z.enum(["relevance", "newest"]).optional(),
+  view: z.enum(["snapshots", "pages"]).default("snapshots"),
+  includeNon2xx: flag.default(false),
+  includeDuplicates: flag.default(false),
+  from: z.iso.date().optional(),
+  to: z.iso.date().optional(),
+  page: z.coerce.number().int().min(1).max(LAST_PAGE).default(1),
+  pageSize: z.coerce.number().int().min(1).max(100).default(20),
+  ranking: z.enum(["v1", "v2"]).default("v2"),
+});
+
+const resultSchema = z.object({
+  id: z.int(),
+  title: z.string().nullable(),
+  sourceCode: z.string(),
+  sourceName: z.string(),
+  language: z.string().nullable(),
+  captureDate: z.iso.date(),
+  captureTimestamp: z.iso.datetime(),
+  jobId: z.int(),
+  originalUrl: z.string(),
+  snippet: z.string().nullable(),
+  rawSnapshotUrl: z.string(),
+  pageSnapshotsCount: z.int().nullable(),
+  browseUrl: z.string().nullable(),
+});
+
+const listed = { total: z.int(), page: z.int(), pageSize: z.int() };
+
+async function run(
+  { sql }: ArchiveSearchApi,
+  asked: z.output<typeof query>,
+): Promise<{ search: ArchiveSearch; found: ArchiveResults }> {
+  const { q = "", sort, from, to, page, pageSize, ...rest } = asked;
+  const search: ArchiveSearch = {
+    ...rest,
+    query: q,
+    sort: sort ?? (q.trim() === "" ? "newest" : "relevance"),
+    from: from === undefined ? undefined : new Date(from),
+    // the day belongs to it
+    before: to === undefined ? undefined : new Date(Date.parse(to) + DAY_MS),
+    limit: pageSize,
+    offset: (page - 1) * pageSize,
+  };
+  return { search, found: await searchArchive(sql, search) };
+}
+
+function resultJson(found: Found, replayUrl: string): z.infer<typeof resultSchema> {
+  const { id, title, host, language, capturedAt, jobId, url, snippet, pageSnapshots } = found;
+  const captureTimestamp = capturedAt.toISOString();
+  return {
+    id,
+    title,
+    sourceCode: host,
+    sourceName: host,
+    language: language === "und" ? null : language,
+    captureDate: captureTimestamp.slice(0, 10),
+    captureTimestamp,
+    jobId,
+    originalUrl: url,
+    snippet,
+    rawSnapshotUrl: `/api/snapshots/raw/${id}`,
+    pageSnapshotsCount: pageSnapshots,
+    browseUrl: replayUrl === "" ? null : `${replayUrl}/${timestampOf(capturedAt)}/${url}`,
+  };
+}
+
+const search = defineRoute(
+  {
+    method: "GET",
+    path: "/api/search",
+    scope: "read",
+    open,
+    otherwise: UNCHANGED,
+    summary: "Snapshots, or the latest of each page, that a query finds",
+    query,
+    response: z.object({ results: z.array(resultSchema), ...listed }),
+  },
+  async ({ query: asked }, api: ArchiveSearchApi) => {
+    const { found } = await run(api, asked);
+    const { page, pageSize } = asked;
+    const results = found.results.map((each) => resultJson(each, api.config.archiveReplayUrl));
+    return { results, total: found.total, page, pageSize };
+  },
+);
+
+const debug = defineRoute(
+  {
+    method: "GET",
+    path: "/api/admin/search-debug",
+    scope: "admin",
+    summary: "The same as `GET /api/search`, with what each result's place comes from",
+    query,
+    response: z.object({
+      results: z.array(
+        resultSchema.extend({
+          inlinkCount: z.int(),
+          rankText: z.number(),
+          titleBoost: z.number(),
+          archivedPenalty: z.number(),
+          queryPenalty: z.number(),
+          trackingPenalty: z.number(),
+          depthPenalty: z.number(),
+          authorityBoost: z.number(),
+          hubnessBoost: z.number(),
+          pagerankBoost: z.number(),
+          totalScore: z.number(),
+        }),
+      ),
+      ...listed,
+      mode: z.string(),
+      view: z.string(),
+      sort: z.string(),
+      rankingVersion: z.string(),
+    }),
+  },
+  async ({ query: asked }, api: ArchiveSearchApi) => {
+    const { search: made, found } = await run(api, asked);
+    const results = found.results.map((each) => {
+      const { rankText, titleBoost, archivedPenalty, queryPenalty, trackingPenalty, depthPenalty, authorityBoost } =
+        each;
+      const parts = {
+        rankText,
+        titleBoost,
+        archivedPenalty,
+        queryPenalty,
+        trackingPenalty,
+        depthPenalty,
+        authorityBoost,
+      };
+      const all = { ...parts, hubnessBoost: 0, pagerankBoost: 0 };
+      const totalScore = Object.values(all).reduce((sum, part) => sum + part, 0);
+      return { ...resultJson(each, api.config.archiveReplayUrl), inlinkCount: each.inlinks, ...all, totalScore };
+    });
+    const { page, pageSize, view, ranking } = asked;
+    const { sort } = made;
+    return { results, total: found.total, page, pageSize, mode: found.mode, view, sort, rankingVersion: ranking };
+  },
+);
+
+export const api = createStreamApi("archive-search-api", [search, headOf(search), debug], archiveSearchApi, {
+  around: publicReading(() => archiveSearchApi().config, ["/api/admin/search-debug"]),
+  headers: READING_HEADERS,
+});
+export const handler = api.handler;
