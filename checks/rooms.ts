@@ -85,6 +85,7 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
     "shared/crawl/http",
     "shared/crawl/results",
   ],
+  "shared/archive/exports": [...PLATFORM, "shared/archive/changes", "shared/archive/snapshots"],
   "shared/archive/search": [
     ...OUTSIDE,
     "shared/archive/changes",

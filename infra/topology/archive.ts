@@ -18,6 +18,10 @@ const changeRoutes = ["/api/changes", "/api/changes/compare", "/api/changes/rss"
   (["GET", "HEAD"] as const).map((method): Route => ({ method, path, streaming: true })),
 );
 
+const exportRoutes = ["/api/exports", "/api/exports/snapshots", "/api/exports/changes"].flatMap((path) =>
+  (["GET", "HEAD"] as const).map((method): Route => ({ method, path, streaming: true })),
+);
+
 const mementoRoutes = ["/timegate/{url+}", "/timemap/link/{url+}", "/timemap/json/{url+}"].flatMap((path) =>
   (["GET", "HEAD"] as const).map((method): Route => ({ method, path, streaming: true })),
 );
@@ -93,6 +97,19 @@ export const ARCHIVE: readonly FunctionSpec[] = [
     grants: { stateTable: true, database: true },
     localContainers: 1,
     localEventsPerContainer: 4,
+  },
+  {
+    name: "archive-exports-api",
+    about: "Gives lists of the archive's snapshots and changes as files",
+    // 10,000 rows to a slow reader
+    timeoutS: 120,
+    memoryMb: 256,
+    network: "private",
+    maxConcurrency: 4,
+    routes: exportRoutes,
+    grants: { stateTable: true, database: true },
+    localContainers: 1,
+    localEventsPerContainer: 2,
   },
   {
     name: "cdx-api",

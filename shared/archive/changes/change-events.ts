@@ -1,5 +1,6 @@
 /** Changes of pages as readers ask for them. */
 import type { Queryable } from "../../platform/database/database.ts";
+import type { ListPart } from "../snapshots/snapshots.ts";
 import type { ChangeKind } from "./compare-captures.ts";
 import type { Hunk } from "./compare-lines.ts";
 
@@ -90,6 +91,17 @@ const latestEditions = (sql: Queryable, source: string | undefined) => sql`
     from hosts where hosts.host is not null)
   select hosts.host, newest.to_job_id from hosts cross join lateral (
     select to_job_id from page_changes where host = hosts.host order by to_at desc, id desc limit 1) newest`;
+
+/** By rising ids, which do not rise with time. */
+export async function listChangesById(
+  sql: Queryable,
+  { after, limit, source, from, before }: ListPart,
+): Promise<ChangeEvent[]> {
+  return await sql<ChangeEvent[]>`
+    select ${columns(sql)} from ${tables(sql)}
+    where e.id > ${after} and ${where(sql, { source, from, before, latest: false, includeUnchanged: true })}
+    order by e.id limit ${limit}`;
+}
 
 /** @param fromId undefined: whatever it was compared with */
 export async function readChange(

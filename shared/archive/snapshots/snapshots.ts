@@ -57,6 +57,30 @@ export async function readTimeline(sql: Queryable, page: string, limit: number):
 export const isOfPage = (sql: Queryable, page: string) => sql`
   hashtextextended(page_of(c.final_url), 0) = hashtextextended(${page}::text, 0) and page_of(c.final_url) = ${page}`;
 
+/** Rows of a list by rising ids: of a host, and of days. */
+export interface ListPart {
+  after: number;
+  limit: number;
+  source?: string | undefined;
+  /** Inclusive. */
+  from?: Date | undefined;
+  /** Exclusive. */
+  before?: Date | undefined;
+}
+
+export async function listSnapshots(
+  sql: Queryable,
+  { after, limit, source, from, before }: ListPart,
+): Promise<Snapshot[]> {
+  return await sql<Snapshot[]>`
+    select ${columns(sql)} from captures c join jobs j on j.id = c.job_id
+    where c.id > ${after} and ${isSnapshot(sql)}
+      and ${source === undefined ? sql`true` : sql`split_part(split_part(c.final_url, '/', 3), '@', -1) = ${source}`}
+      and ${from === undefined ? sql`true` : sql`c.fetched_at >= ${from}`}
+      and ${before === undefined ? sql`true` : sql`c.fetched_at < ${before}`}
+    order by c.id limit ${limit}`;
+}
+
 /** @param onlyHtml whether captures of other types, at the same page, do not count */
 export async function readLatest(
   sql: Queryable,

@@ -1,0 +1,7 @@
+/** What the archive's exports need, built once per container. */
+import { once } from "../../shared/platform/once.ts";
+import { type ApiContainer, createApiContainer } from "../adapters/api/container.ts";
+
+export type ArchiveExportsApi = ApiContainer;
+
+export const archiveExportsApi = once((): ArchiveExportsApi => createApiContainer("archive-exports-api"));

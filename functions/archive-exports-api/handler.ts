@@ -1,0 +1,136 @@
+/** The routes by which lists of the archive leave as files. */
+import { pipeline, Readable } from "node:stream";
+import { createGzip } from "node:zlib";
+import { z } from "zod";
+import { csvLines, jsonLines } from "../../shared/archive/exports/lines.ts";
+import {
+  CHANGE_COLUMNS,
+  changeRows,
+  type Row,
+  SNAPSHOT_COLUMNS,
+  snapshotRows,
+} from "../../shared/archive/exports/rows.ts";
+import type { ListPart } from "../../shared/archive/snapshots/snapshots.ts";
+import type { Sql } from "../../shared/platform/database/database.ts";
+import { defineRoute, headOf } from "../adapters/api/route.ts";
+import { createStreamApi } from "../adapters/api/stream-api.ts";
+import { defineStreamRoute, StreamedResponse } from "../adapters/api/stream-route.ts";
+import { baseOf } from "../adapters/archive/base-address.ts";
+import { publicReading, READING_HEADERS, UNCHANGED } from "../adapters/archive/public-reading.ts";
+import { type ArchiveExportsApi, archiveExportsApi } from "./dependencies.ts";
+
+const open = (): boolean => archiveExportsApi().config.archivePublic;
+
+const DAY_MS = 86_400_000;
+const DEFAULT_LIMIT = 1_000;
+const MAX_LIMIT = 10_000;
+const FORMATS = ["jsonl", "ndjson", "csv"] as const;
+const PATHS = { snapshots: "/api/exports/snapshots", changes: "/api/exports/changes" } as const;
+
+const manifest = defineRoute(
+  {
+    method: "GET",
+    path: "/api/exports",
+    scope: "read",
+    open,
+    otherwise: UNCHANGED,
+    summary: "Which lists of the archive can be exported, and how",
+    response: z.object({
+      enabled: z.boolean(),
+      formats: z.array(z.string()),
+      defaultLimit: z.int(),
+      maxLimit: z.int(),
+      snapshots: z.object({ path: z.string() }),
+      changes: z.object({ path: z.string() }),
+    }),
+  },
+  async () => ({
+    enabled: true,
+    formats: [...FORMATS],
+    defaultLimit: DEFAULT_LIMIT,
+    maxLimit: MAX_LIMIT,
+    snapshots: { path: PATHS.snapshots },
+    changes: { path: PATHS.changes },
+  }),
+);
+
+/** `true` and the like, as query strings have it. */
+const flag = z.enum(["true", "false", "1", "0"]).transform((text) => text === "true" || text === "1");
+
+const query = z.strictObject({
+  format: z.enum(FORMATS).default("jsonl"),
+  compressed: flag.default(true),
+  source: z
+    .string()
+    .min(1)
+    .max(255)
+    .transform((text) => text.toLowerCase())
+    .optional(),
+  afterId: z.coerce.number().int().min(0).max(Number.MAX_SAFE_INTEGER).default(0),
+  limit: z.coerce.number().int().min(1).max(MAX_LIMIT).default(DEFAULT_LIMIT),
+  from: z.iso.date().optional(),
+  to: z.iso.date().optional(),
+});
+
+interface List {
+  name: keyof typeof PATHS;
+  about: string;
+  columns: readonly string[];
+  rows(sql: Sql, part: ListPart, base: string): AsyncGenerator<Row>;
+}
+
+const exported = ({ name, about, columns, rows }: List) =>
+  defineStreamRoute(
+    {
+      method: "GET",
+      path: PATHS[name],
+      scope: "read",
+      open,
+      summary: about,
+      query,
+      headers: { "content-disposition": "The name of the file" },
+      response: z.never(),
+      streams: {
+        "application/x-ndjson": z.record(z.string(), z.unknown()),
+        "text/csv": z.string(),
+        "application/gzip": z.string(),
+      },
+    },
+    async ({ query: asked, event }, { sql }: ArchiveExportsApi) => {
+      const { format, compressed, source, afterId: after, limit, from, to } = asked;
+      const part: ListPart = {
+        after,
+        limit,
+        source,
+        from: from === undefined ? undefined : new Date(from),
+        // the day belongs to it
+        before: to === undefined ? undefined : new Date(Date.parse(to) + DAY_MS),
+      };
+      const found = rows(sql, part, baseOf(event));
+      const lines = format === "csv" ? csvLines(columns, found) : jsonLines(found);
+      const file = `strandline-${name}.${format}${compressed ? ".gz" : ""}`;
+      const plainType = format === "csv" ? "text/csv; charset=utf-8" : "application/x-ndjson";
+      return new StreamedResponse({
+        contentType: compressed ? "application/gzip" : plainType,
+        headers: { "content-disposition": `attachment; filename="${file}"` },
+        chunks: compressed ? gzipped(lines) : lines,
+      });
+    },
+  );
+
+/** A list that breaks off is no whole gzip file. */
+function gzipped(lines: AsyncIterable<string>): AsyncIterable<Uint8Array> {
+  return pipeline(Readable.from(lines), createGzip(), () => {});
+}
+
+const routes = [
+  manifest,
+  exported({ name: "snapshots", about: "Snapshots by rising id", columns: SNAPSHOT_COLUMNS, rows: snapshotRows }),
+  exported({ name: "changes", about: "Changes by rising id", columns: CHANGE_COLUMNS, rows: changeRows }),
+];
+
+export const api = createStreamApi("archive-exports-api", [...routes, ...routes.map(headOf)], archiveExportsApi, {
+  around: publicReading(() => archiveExportsApi().config, Object.values(PATHS)),
+  headers: READING_HEADERS,
+});
+export const handler = api.handler;
