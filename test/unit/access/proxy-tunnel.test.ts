@@ -110,6 +110,19 @@ describe.each(["http", "socks5"] as const)("through a proxy that speaks %s", (ki
   });
 });
 
+describe.each(["http", "https", "socks5", "socks5h"])("a %s proxy whose address is not public", (kind) => {
+  it.each([
+    ...["127.0.0.1", "2130706433", "0x7f000001", "0177.0.0.1", "127.1", "0", "10.1", "192.168.1.1", "100.64.0.1"],
+    ...["169.254.169.254", "168.63.129.16", "100.100.100.200", "224.0.0.1", "255.255.255.255", "①②⑦.0.0.1"],
+    ...["127。0。0。1", "%31%32%37.0.0.1", "localhost", "LOCALHOST.", "foo.localhost", "metadata.google.internal"],
+    ...["[::1]", "[::]", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "[64:ff9b::7f00:1]", "[fe80::1]", "[fd00::1]"],
+    ...["[2002:7f00:1::]", "[::127.0.0.1]", "private.example"],
+  ])("is not gone through, however it is written: %s", async (host) => {
+    const client = guardFor("site.example").proxyDispatcher({ url: `${kind}://${host}:3128` });
+    expect(await code(get(client, "http://site.example:81/"))).toMatch(/^PROXY_(?:BLOCKED|PROTOCOL_ERROR)$/);
+  });
+});
+
 describe("with TLS", () => {
   const secureSite = () =>
     listening(createTlsServer(TEST_CERTIFICATE, (request, response) => response.end(request.headers.host)));
