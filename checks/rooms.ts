@@ -71,6 +71,7 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
   ],
   "shared/archive/replay": [
     ...OUTSIDE,
+    "shared/archive/cdx",
     "shared/capture",
     "shared/crawl/urls",
     "shared/crawl/http",

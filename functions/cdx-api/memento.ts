@@ -61,7 +61,8 @@ function decoded(text: string): string {
 function addressesOf({ config: { archiveReplayUrl } }: CdxApi, { event }: Requested): MementoAddresses {
   const base = baseOf(event);
   return {
-    api: base,
+    timeGateOf: (url) => `${base}/timegate/${url}`,
+    timeMapOf: (format, url) => `${base}/timemap/${format}/${url}`,
     mementoOf: ({ id, url, time }) =>
       archiveReplayUrl === "" ? `${base}/api/snapshots/raw/${id}` : `${archiveReplayUrl}/${timestampOf(time)}/${url}`,
   };

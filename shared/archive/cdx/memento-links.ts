@@ -1,10 +1,10 @@
 /** What Memento puts into headers and lists (RFC 7089, sections 2 and 5; RFC 8288). */
 import type { Memento, Neighbours } from "./mementos.ts";
 
-/** Addresses of the archive, without a slash at their ends. */
+/** Where the archive has what. */
 export interface MementoAddresses {
-  /** Of TimeGates and TimeMaps. */
-  api: string;
+  timeGateOf(url: string): string;
+  timeMapOf(format: "link" | "json", url: string): string;
   mementoOf(memento: Memento): string;
 }
 
@@ -19,10 +19,6 @@ export function parseDatetime(text: string): Date | undefined {
 }
 
 const quoted = (time: Date): string => `"${time.toUTCString()}"`;
-
-export const timeGateOf = (api: string, url: string): string => `${api}/timegate/${url}`;
-export const timeMapOf = (api: string, format: "link" | "json", url: string): string =>
-  `${api}/timemap/${format}/${url}`;
 
 /** The `Link` header of a TimeGate's answer, and of a memento. */
 export function mementoLinks(
@@ -56,9 +52,9 @@ export function mementoLinks(
   );
   return [
     `<${original}>; rel="original"`,
-    `<${timeGateOf(addresses.api, original)}>; rel="timegate"`,
-    `<${timeMapOf(addresses.api, "link", original)}>; rel="timemap"; type="application/link-format"`,
-    `<${timeMapOf(addresses.api, "json", original)}>; rel="timemap"; type="application/json"`,
+    `<${addresses.timeGateOf(original)}>; rel="timegate"`,
+    `<${addresses.timeMapOf("link", original)}>; rel="timemap"; type="application/link-format"`,
+    `<${addresses.timeMapOf("json", original)}>; rel="timemap"; type="application/json"`,
     ...mementos,
   ].join(", ");
 }
@@ -77,8 +73,8 @@ export async function* linkTimeMap(
 ): AsyncGenerator<string> {
   const range = `from=${quoted(first.time)}; until=${quoted(last.time)}`;
   yield `<${original}>; rel="original",\n`;
-  yield `<${timeGateOf(addresses.api, original)}>; rel="timegate",\n`;
-  yield `<${timeMapOf(addresses.api, "link", original)}>; rel="self"; type="application/link-format"; ${range}`;
+  yield `<${addresses.timeGateOf(original)}>; rel="timegate",\n`;
+  yield `<${addresses.timeMapOf("link", original)}>; rel="self"; type="application/link-format"; ${range}`;
   for await (const memento of mementos) {
     const uri = addresses.mementoOf(memento);
     const rels = [
@@ -102,11 +98,11 @@ export async function* jsonTimeMap(
   });
   const head = {
     original_uri: original,
-    self: timeMapOf(addresses.api, "json", original),
-    timegate_uri: timeGateOf(addresses.api, original),
+    self: addresses.timeMapOf("json", original),
+    timegate_uri: addresses.timeGateOf(original),
     timemap_uri: {
-      link_format: timeMapOf(addresses.api, "link", original),
-      json_format: timeMapOf(addresses.api, "json", original),
+      link_format: addresses.timeMapOf("link", original),
+      json_format: addresses.timeMapOf("json", original),
     },
   };
   const ends = `"first":${JSON.stringify(jsonOf(first))},"last":${JSON.stringify(jsonOf(last))}`;

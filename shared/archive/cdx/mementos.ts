@@ -1,7 +1,7 @@
 /** The mementos of a URL: its captures, as HTTP clients ask for those of a time (RFC 7089). */
 import { normalizeUrl, urlHash } from "../../crawl/urls/normalize-url.ts";
 import { urlKey } from "../../crawl/urls/surt.ts";
-import type { Sql } from "../../platform/database/database.ts";
+import type { Queryable } from "../../platform/database/database.ts";
 
 export interface Memento {
   id: number;
@@ -14,7 +14,7 @@ export interface Memento {
 export interface MementoSet {
   /** As it was asked for, normalised. */
   original: string;
-  where: ReturnType<Sql>;
+  where: ReturnType<Queryable>;
 }
 
 /**
@@ -23,14 +23,14 @@ export interface MementoSet {
  * @param url absolute
  * @returns undefined where there is no capture at all
  */
-export async function findMementos(sql: Sql, url: string): Promise<MementoSet | undefined> {
+export async function findMementos(sql: Queryable, url: string): Promise<MementoSet | undefined> {
   const parsed = new URL(url);
   parsed.hash = "";
   const original = parsed.href;
   const same = ["http:", "https:"].map((scheme) => original.replace(/^https?:/, scheme));
-  const ofKey: ReturnType<Sql> = sql`url_key = ${urlKey(original)} and warc_key is not null and reused_from is null`;
+  const ofKey: ReturnType<Queryable> = sql`url_key = ${urlKey(original)} and warc_key is not null and reused_from is null`;
   const hash = Buffer.from(urlHash(normalizeUrl(original)), "hex");
-  const wheres: ReturnType<Sql>[] = [
+  const wheres: ReturnType<Queryable>[] = [
     sql`${ofKey} and final_url = any(${same})`,
     ofKey,
     sql`url_hash = ${hash} and warc_key is not null and reused_from is null`,
@@ -42,7 +42,7 @@ export async function findMementos(sql: Sql, url: string): Promise<MementoSet | 
   return undefined;
 }
 
-async function one(sql: Sql, where: ReturnType<Sql>, order: "asc" | "desc"): Promise<Memento | undefined> {
+async function one(sql: Queryable, where: ReturnType<Queryable>, order: "asc" | "desc"): Promise<Memento | undefined> {
   const direction = order === "asc" ? sql`fetched_at, id` : sql`fetched_at desc, id desc`;
   const [found] = await sql<Memento[]>`
     select id, final_url as url, fetched_at as time from captures where ${where} order by ${direction} limit 1`;
@@ -58,23 +58,43 @@ export interface Neighbours {
 }
 
 /** The memento nearest to a time, the earlier of two; the newest where no time is given; and those around it. */
-export async function nearestMemento(sql: Sql, { where }: MementoSet, at: Date | null): Promise<Neighbours> {
+export async function nearestMemento(sql: Queryable, { where }: MementoSet, at: Date | null): Promise<Neighbours> {
   const first = (await one(sql, where, "asc")) as Memento;
   const last = (await one(sql, where, "desc")) as Memento;
   const memento = at === null ? last : await nearest(sql, where, at, last);
-  // a memento is named by its second: others of the same one are not its neighbours
-  const second = new Date(Math.floor(memento.time.getTime() / 1000) * 1000);
-  const after = new Date(second.getTime() + 1000);
-  return {
-    memento,
-    first,
-    last,
-    previous: await one(sql, sql`${where} and fetched_at < ${second}`, "desc"),
-    next: await one(sql, sql`${where} and fetched_at >= ${after}`, "asc"),
-  };
+  return { memento, first, last, ...(await beside(sql, where, memento)) };
 }
 
-async function nearest(sql: Sql, where: ReturnType<Sql>, at: Date, last: Memento): Promise<Memento> {
+/** What is around a memento of the set; undefined where the set has it not. */
+export async function aroundMemento(
+  sql: Queryable,
+  { where }: MementoSet,
+  memento: Memento,
+): Promise<Neighbours | undefined> {
+  const [first, last, neighbours] = await Promise.all([
+    one(sql, where, "asc"),
+    one(sql, where, "desc"),
+    beside(sql, where, memento),
+  ]);
+  return first && last && { memento, first, last, ...neighbours };
+}
+
+/** A memento is named by its second: others of the same one are not its neighbours. */
+async function beside(
+  sql: Queryable,
+  where: ReturnType<Queryable>,
+  { time }: Memento,
+): Promise<Pick<Neighbours, "previous" | "next">> {
+  const second = new Date(Math.floor(time.getTime() / 1000) * 1000);
+  const after = new Date(second.getTime() + 1000);
+  const [previous, next] = await Promise.all([
+    one(sql, sql`${where} and fetched_at < ${second}`, "desc"),
+    one(sql, sql`${where} and fetched_at >= ${after}`, "asc"),
+  ]);
+  return { previous, next };
+}
+
+async function nearest(sql: Queryable, where: ReturnType<Queryable>, at: Date, last: Memento): Promise<Memento> {
   const [before, behind] = await Promise.all([
     one(sql, sql`${where} and fetched_at <= ${at}`, "desc"),
     one(sql, sql`${where} and fetched_at > ${at}`, "asc"),
@@ -86,7 +106,11 @@ async function nearest(sql: Sql, where: ReturnType<Sql>, at: Date, last: Memento
 const PAGE = 1_000;
 
 /** Oldest first, one for each second. */
-export async function* listMementos(sql: Sql, { where }: MementoSet, signal: AbortSignal): AsyncGenerator<Memento> {
+export async function* listMementos(
+  sql: Queryable,
+  { where }: MementoSet,
+  signal: AbortSignal,
+): AsyncGenerator<Memento> {
   let after: Memento | undefined;
   let second = Number.NaN;
   for (;;) {

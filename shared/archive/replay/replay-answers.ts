@@ -42,11 +42,11 @@ const COMMON = {
     "browsing-topics=()",
 };
 
-export const contentHeaders = (origin: string, url: string, capturedAt: Date): Record<string, string> => ({
+export const contentHeaders = (origin: string, capturedAt: Date, link: string): Record<string, string> => ({
   ...COMMON,
   "content-security-policy": policyOf(origin),
   "memento-datetime": capturedAt.toUTCString(),
-  link: `<${url}>; rel="original"`,
+  link,
 });
 
 /** Headers that mean the same in replay. */

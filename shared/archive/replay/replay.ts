@@ -8,11 +8,13 @@ import { parseMediaType, readableKindOf } from "../../crawl/http/media-type.ts";
 import { isMissingFromArchive } from "../../crawl/results/archived-content.ts";
 import { normalizeUrl } from "../../crawl/urls/normalize-url.ts";
 import { sha256 } from "../../platform/ids.ts";
+import type { Memento } from "../cdx/mementos.ts";
 import { byteRange } from "./byte-range.ts";
 import { archivedAmong, type NearestCapture, nearestCaptures } from "./nearest.ts";
 import { PAGE_SCRIPT } from "./page-script.ts";
 import { type Archive, contentTypeOf, type Payload, readPayload } from "./payload.ts";
 import { contentHeaders, missingPage, originalHeaders, type ReplayAnswer, wrapperPage } from "./replay-answers.ts";
+import { linksAround, timeMap, wantedTime } from "./replay-memento.ts";
 import {
   archivedReference,
   type Modifier,
@@ -44,7 +46,7 @@ const MOST_TRIED = 6;
 
 export async function replay(archive: Archive, request: ReplayRequest): Promise<ReplayAnswer> {
   const answer = await answerTo(archive, request);
-  const headers = { ...answer.headers, vary: "origin, sec-fetch-dest" };
+  const headers = { ...answer.headers, vary: "origin, sec-fetch-dest, accept-datetime" };
   // whatever is replayed is of no origin, which asks as `null`
   if (request.header("origin") === "null") {
     Object.assign(headers, { "access-control-allow-origin": "null", "access-control-allow-credentials": "true" });
@@ -58,6 +60,8 @@ async function answerTo(archive: Archive, request: ReplayRequest): Promise<Repla
   if (method === "OPTIONS") return preflight(request);
   const target = readReplayPath(path);
   if (target === undefined) {
+    const map = await timeMap(archive, request);
+    if (map !== undefined) return map;
     return missingPage(
       request.origin,
       undefined,
@@ -105,13 +109,19 @@ const redirect = (status: number, location: string): ReplayAnswer => ({
 
 async function answerWith(archive: Archive, request: ReplayRequest, target: ReplayTarget): Promise<ReplayAnswer> {
   const { url, modifier } = target;
-  const at = timeOf(target.timestamp ?? "") ?? new Date();
+  const wanted = target.timestamp === undefined ? wantedTime(request) : undefined;
+  if (wanted === null) return badDatetime(request.origin, url);
+  const at = timeOf(target.timestamp ?? "") ?? wanted ?? new Date();
   const found = await nearestCaptures(archive.sql, url, at, { limit: MOST_TRIED });
   let why = "No capture of this URL is in the archive";
   for (const capture of found) {
     const timestamp = timestampOf(capture.capturedAt);
     if (!capture.direct) return redirect(302, replayPath(timestamp, modifier, capture.finalUrl));
-    if (target.timestamp === undefined) return redirect(302, replayPath(timestamp, modifier, url));
+    if (target.timestamp === undefined) {
+      const link = await linksAround(archive, request.origin, url, mementoOf(capture));
+      const found = redirect(302, replayPath(timestamp, modifier, url));
+      return { ...found, headers: { ...found.headers, link } };
+    }
     const payload = await readPayload(archive, capture.id).catch((error: unknown) => {
       if (!isMissingFromArchive(error)) throw error;
       why = `The archive does not hold what the server sent: ${error.message}`;
@@ -127,7 +137,14 @@ async function answerWith(archive: Archive, request: ReplayRequest, target: Repl
         continue;
       }
       const reference = archivedReference({ timestamp, url }, location, modifier);
-      if (reference !== undefined) return redirect(payload.status, reference);
+      if (reference !== undefined) {
+        const found = redirect(payload.status, reference);
+        const link = await linksAround(archive, request.origin, url, mementoOf(capture));
+        return {
+          ...found,
+          headers: { ...found.headers, link, "memento-datetime": capture.capturedAt.toUTCString() },
+        };
+      }
     }
     if (payload.status === 304) continue;
     return await content(archive, request, target, capture, payload);
@@ -135,6 +152,13 @@ async function answerWith(archive: Archive, request: ReplayRequest, target: Repl
   const other = found.length === 0 ? await otherScheme(archive, target, at) : undefined;
   return other ?? missingPage(request.origin, url, why);
 }
+
+const mementoOf = ({ id, finalUrl, capturedAt }: NearestCapture): Memento => ({ id, url: finalUrl, time: capturedAt });
+
+const badDatetime = (origin: string, url: string): ReplayAnswer => ({
+  ...missingPage(origin, url, "Accept-Datetime is no date of RFC 1123, as in Thu, 01 Jan 2026 00:00:00 GMT"),
+  status: 400,
+});
 
 const keyOf = (url: string): string => normalizeUrl(url);
 
@@ -163,9 +187,10 @@ async function content(
   const kind = kindOf(payload, modifier, header("sec-fetch-dest"));
   if (kind === "html" && needsWrapper(request, modifier))
     return wrapperPage(origin, context, capture.capturedAt, payload.status);
+  const link = await linksAround(archive, origin, url, mementoOf(capture));
   const headers = {
     ...originalHeaders(payload.headers, (reference) => archivedReference(context, reference, "mp_")),
-    ...contentHeaders(origin, url, capture.capturedAt),
+    ...contentHeaders(origin, capture.capturedAt, link),
     "cache-control": `public, max-age=${target.timestamp === timestamp ? FRESH_S * 12 : FRESH_S}`,
     ...(payload.cut ? { "x-archive-truncated": "true" } : {}),
   };

@@ -68,7 +68,16 @@ describe("a time and a URL", () => {
   it("are answered with the nearest capture, and when that was", async () => {
     const early = await get(`/20260115/${site}/`);
     expect([early.status, early.headers.get("memento-datetime")]).toEqual([200, "Thu, 01 Jan 2026 00:00:00 GMT"]);
-    expect(early.headers.get("link")).toBe(`<${site}/>; rel="original"`);
+    const at = (stamp: string) => `${server.url}/${stamp}/${site}/`;
+    const [first, last] = [at("20260101000000"), at("20260301000000")];
+    expect(early.headers.get("link")?.split(/, (?=<)/)).toEqual([
+      `<${site}/>; rel="original"`,
+      `<${server.url}/${site}/>; rel="timegate"`,
+      `<${server.url}/timemap/link/${site}/>; rel="timemap"; type="application/link-format"`,
+      `<${server.url}/timemap/json/${site}/>; rel="timemap"; type="application/json"`,
+      `<${first}>; rel="first memento"; datetime="Thu, 01 Jan 2026 00:00:00 GMT"`,
+      `<${last}>; rel="next last memento"; datetime="Sun, 01 Mar 2026 00:00:00 GMT"`,
+    ]);
     expect((await get(`/20260228/${site}/`)).text).toContain("newer");
   });
 
@@ -78,6 +87,30 @@ describe("a time and a URL", () => {
       "/20260101000000/https://secure.test/",
     );
     expect((await get("/2026/https://secure.test/")).status).toBe(200);
+  });
+
+  it("are a memento, and the URL alone its TimeGate, as RFC 7089 has them", async () => {
+    const gate = (datetime: string) => get(`/${site}/`, { "accept-datetime": datetime });
+    const near = await gate("Thu, 15 Jan 2026 00:00:00 GMT");
+    expect([near.status, near.headers.get("location")]).toEqual([302, `/20260101000000/${site}/`]);
+    expect(near.headers.get("vary")).toContain("accept-datetime");
+    expect(near.headers.get("link")).toContain('rel="timemap"');
+    expect(near.headers.get("memento-datetime")).toBeNull();
+    expect((await gate("yesterday")).status).toBe(400);
+    const moved = await get(`/2026/${site}/old`);
+    expect(moved.headers.get("memento-datetime")).toBe("Thu, 01 Jan 2026 00:00:00 GMT");
+    expect(moved.headers.get("link")).toContain(`<${server.url}/20260101000000/${site}/old>; rel="first last memento"`);
+  });
+
+  it("are listed, all of a URL, in both forms", async () => {
+    const link = await get(`/timemap/link/${site}/`);
+    expect(link.headers.get("content-type")).toBe("application/link-format");
+    expect(link.text.match(/rel="[a-z ]*memento"/g)).toEqual(['rel="first memento"', 'rel="last memento"']);
+    const json = JSON.parse((await get(`/timemap/json/${site}/`)).text) as { mementos: { list: { uri: string }[] } };
+    expect(json.mementos.list.map(({ uri }) => uri)).toEqual(
+      ["20260101000000", "20260301000000"].map((stamp) => `${server.url}/${stamp}/${site}/`),
+    );
+    expect((await get(`/timemap/link/${site}/never`)).status).toBe(404);
   });
 
   it("that are in no archive are answered 404, whatever is asked, without a way out", async () => {
