@@ -3,6 +3,15 @@ import { type ReplayContext, replayPath } from "./rewrite/replay-url.ts";
 import { rewriteRefresh } from "./rewrite/rewrite-html.ts";
 import { timestampOf } from "./timestamp.ts";
 
+export interface ReplayRequest {
+  method: string;
+  /** As it came, with the query. */
+  path: string;
+  /** Of replay itself, as the client names it: scheme, host and port. */
+  origin: string;
+  header(name: string): string | undefined;
+}
+
 export interface ReplayAnswer {
   status: number;
   headers: Record<string, string>;

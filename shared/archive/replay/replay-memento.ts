@@ -4,8 +4,7 @@
 import { jsonTimeMap, linkTimeMap, type MementoAddresses, mementoLinks, parseDatetime } from "../cdx/memento-links.ts";
 import { aroundMemento, findMementos, listMementos, type Memento, nearestMemento } from "../cdx/mementos.ts";
 import type { Archive } from "./payload.ts";
-import type { ReplayRequest } from "./replay.ts";
-import type { ReplayAnswer } from "./replay-answers.ts";
+import type { ReplayAnswer, ReplayRequest } from "./replay-answers.ts";
 import { replayPath } from "./rewrite/replay-url.ts";
 import { timestampOf } from "./timestamp.ts";
 

@@ -13,7 +13,14 @@ import { byteRange } from "./byte-range.ts";
 import { archivedAmong, type NearestCapture, nearestCaptures } from "./nearest.ts";
 import { PAGE_SCRIPT } from "./page-script.ts";
 import { type Archive, contentTypeOf, type Payload, readPayload } from "./payload.ts";
-import { contentHeaders, missingPage, originalHeaders, type ReplayAnswer, wrapperPage } from "./replay-answers.ts";
+import {
+  contentHeaders,
+  missingPage,
+  originalHeaders,
+  type ReplayAnswer,
+  type ReplayRequest,
+  wrapperPage,
+} from "./replay-answers.ts";
 import { linksAround, timeMap, wantedTime } from "./replay-memento.ts";
 import {
   archivedReference,
@@ -27,15 +34,6 @@ import { rewriteCss } from "./rewrite/rewrite-css.ts";
 import { rewriteMarkup } from "./rewrite/rewrite-html.ts";
 import { rewriteScript, scriptsReady } from "./rewrite/rewrite-script.ts";
 import { timeOf, timestampOf } from "./timestamp.ts";
-
-export interface ReplayRequest {
-  method: string;
-  /** As it came, with the query. */
-  path: string;
-  /** Of replay itself, as the client names it: scheme, host and port. */
-  origin: string;
-  header(name: string): string | undefined;
-}
 
 const SCRIPT_PATH = `/_replay/${sha256(PAGE_SCRIPT).toString("hex").slice(0, 16)}.js`;
 /** Seconds: a better capture may come. */
