@@ -5,7 +5,7 @@ import { Command, InvalidArgumentError, Option } from "commander";
 import { type ApiClient, ApiFailure, createApiClient } from "./api-client.ts";
 import { type CrawlOptions, crawl } from "./commands/crawl.ts";
 import { type DiscoverOptions, discover } from "./commands/discover.ts";
-import { type ExportOptions, exportJob } from "./commands/export.ts";
+import { type ExportOptions, exportWacz } from "./commands/export.ts";
 import { importWarc } from "./commands/import.ts";
 import { cancelJob, listJobs, type ResultsOptions, retryJob, showJob, showResults } from "./commands/jobs.ts";
 import { createKey, listKeys, type NewKeyOptions, revokeKey } from "./commands/keys.ts";
@@ -174,12 +174,16 @@ program
 
 program
   .command("export")
-  .description("download what a job has captured as a WACZ file")
-  .argument("<job-id>")
-  .option("--output <file>", "where to write it, in place of JOB_ID.wacz; nothing is written over")
+  .description("download what a job has captured, or what the archive has of a URL, as a WACZ file")
+  .argument("[job-id]")
+  .option("--url <url>", "in place of a job: a URL, https://example.org/* or *.example.org")
+  .option("--from <time>", "of a URL: captured then or later, as in 2024 or 20240102")
+  .option("--to <time>", "of a URL: captured then or before")
+  .option("--filter <filter...>", "of a URL: as in =status:200")
+  .option("--output <file>", "where to write it, in place of a file named after it; nothing is written over")
   .addOption(json())
-  .action((jobId: string, options: ExportOptions, command: Command) =>
-    withApi(command, (api) => exportJob(api, terminal, jobId, options)),
+  .action((jobId: string | undefined, options: ExportOptions, command: Command) =>
+    withApi(command, (api) => exportWacz(api, terminal, jobId, options)),
   );
 
 program

@@ -1,4 +1,4 @@
-/** `export JOB_ID`: has a job exported as a WACZ file, waits for it, and downloads it. */
+/** `export`: has a job, or what the archive has of a URL, exported as a WACZ file, waits for it, and downloads it. */
 import { createHash } from "node:crypto";
 import { createWriteStream } from "node:fs";
 import { Readable, Transform } from "node:stream";
@@ -22,19 +22,29 @@ interface Export {
 }
 
 export interface ExportOptions {
+  url?: string;
+  from?: string;
+  to?: string;
+  filter?: string[];
   output?: string;
   json?: true;
 }
 
 const POLL_MS = 1000;
 
-export async function exportJob(
+export async function exportWacz(
   api: ApiClient,
   terminal: Terminal,
-  jobId: string,
-  { output, json }: ExportOptions,
+  jobId: string | undefined,
+  { output, json, ...selection }: ExportOptions,
 ): Promise<number> {
-  const { id } = await api<Export>("POST", "/api/v1/exports", { job_id: jobId });
+  if (Object.keys(selection).length > 0 && (jobId !== undefined || selection.url === undefined)) {
+    throw new CliError("An export is of a job, or of a --url with --from, --to and --filter", EXIT.usage);
+  }
+  if (jobId === undefined && selection.url === undefined) {
+    throw new CliError("Name a job, or a --url, to be exported", EXIT.usage);
+  }
+  const { id } = await api<Export>("POST", "/api/v1/exports", jobId === undefined ? selection : { job_id: jobId });
   const done = await ended(api, id);
   if (done.download === null) {
     terminal.line(json ? JSON.stringify(done, null, 2) : harmless(done.error ?? "The export failed"));

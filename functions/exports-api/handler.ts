@@ -1,6 +1,7 @@
 /** The routes by which jobs leave as WACZ files. */
 import { z } from "zod";
 import { createExport, type ExportView, listExports, readExport } from "../../shared/archive/wacz/exports.ts";
+import { selectionSchema } from "../../shared/archive/wacz/selection.ts";
 import { isFinished, peekJob } from "../../shared/crawl/jobs/lifecycle.ts";
 import { inTransaction } from "../../shared/platform/database/database.ts";
 import { ApiError } from "../../shared/platform/errors.ts";
@@ -11,7 +12,8 @@ import { type ExportsApi, exportsApi } from "./dependencies.ts";
 
 const exportSchema = z.object({
   id: z.uuid(),
-  job_id: z.uuid(),
+  job_id: z.uuid().nullable(),
+  selection: selectionSchema.nullable(),
   status: z.enum(["pending", "running", "completed", "failed"]),
   error: z.string().nullable(),
   filename: z.string(),
@@ -24,10 +26,11 @@ const exportSchema = z.object({
 });
 
 function exportJson({ id, jobId, key, createdAt, completedAt, ...view }: ExportView): z.infer<typeof exportSchema> {
-  const { status, error, bytes, sha256, records, pages } = view;
+  const { selection, status, error, bytes, sha256, records, pages } = view;
   return {
     id,
     job_id: jobId,
+    selection,
     status,
     error,
     filename: key.split("/").at(-1) ?? "",
@@ -45,12 +48,18 @@ const create = defineRoute(
     method: "POST",
     path: "/api/v1/exports",
     scope: "write",
-    summary: "Export what a job has captured as one WACZ file",
-    body: z.strictObject({ job_id: z.uuid() }),
+    summary: "Export as one WACZ file what a job has captured, or what the archive has of a URL, a host or a domain",
+    body: z.union([z.strictObject({ job_id: z.uuid() }), selectionSchema]),
     status: 202,
     response: exportSchema,
   },
-  async ({ body: { job_id: jobId }, caller, log }, dependencies: ExportsApi) => {
+  async ({ body, caller, log }, dependencies: ExportsApi) => {
+    if (!("job_id" in body)) {
+      const made = await createExport({ ...dependencies, log }, { selection: body, apiKeyId: caller.keyId });
+      log.info("an export was asked for", { export_id: made.id, by: caller.keyId });
+      return exportJson(made);
+    }
+    const jobId = body.job_id;
     const job = await inTransaction(dependencies.sql, (tx) => peekJob(tx, jobId));
     if (job === undefined) throw new ApiError(404, `There is no job ${jobId}`, { code: "NOT_FOUND" });
     if (!isFinished(job.status)) {

@@ -1,5 +1,6 @@
 /**
- * Replay as Memento has it (RFC 7089): a URL without a time is its TimeGate, and what is replayed names those around it.
+ * Replay as Memento has it (RFC 7089): a URL without a time is its TimeGate, and what is replayed names the captures
+ * around it.
  */
 import { jsonTimeMap, linkTimeMap, type MementoAddresses, mementoLinks, parseDatetime } from "../cdx/memento-links.ts";
 import { aroundMemento, findMementos, listMementos, type Memento, nearestMemento } from "../cdx/mementos.ts";

@@ -4,8 +4,10 @@ import type { ObjectStore } from "../../platform/aws/objects.ts";
 import type { Uploads } from "../../platform/aws/uploads.ts";
 import type { Sql } from "../../platform/database/database.ts";
 import { PermanentError } from "../../platform/errors.ts";
+import { fillUrlKeys } from "../cdx/url-keys.ts";
 import { copyRanges, planRecords, type SourceFile } from "./copy-records.ts";
-import { type PageCount, pageLines } from "./pages.ts";
+import { type PageCount, type PagesOf, pageLines } from "./pages.ts";
+import { type Selection, selectedRecords } from "./selection.ts";
 import { signHash, signingKey } from "./signature.ts";
 import { MAX_PLAIN_ENTRY, type ZipEntry, ZipWriter } from "./zip-writer.ts";
 
@@ -15,12 +17,14 @@ export interface WaczSources {
   uploads: Pick<Uploads, "head" | "stream">;
 }
 
-export interface WaczOptions {
-  jobId: string;
+/** A job, or what a query of the index finds. */
+export type Exported = { jobId: string; selection?: undefined } | { jobId?: undefined; selection: Selection };
+
+export type WaczOptions = Exported & {
   created: Date;
   /** Called before each file; throws where the work is to stop. */
   proceed(): void;
-}
+};
 
 export interface WaczContents {
   bytes: number;
@@ -38,7 +42,7 @@ const MOST_RECORDS = 500_000;
  */
 export async function buildWacz(
   sources: WaczSources,
-  { jobId, created, proceed }: WaczOptions,
+  { created, proceed, ...of }: WaczOptions,
   sink: (bytes: Uint8Array) => Promise<void>,
 ): Promise<WaczContents> {
   let bytes = 0;
@@ -49,33 +53,82 @@ export async function buildWacz(
   const resources: ZipEntry[] = [];
   const lines: string[] = [];
   const names = new Set<string>();
-  for (const row of await sourcesOf(sources.sql, jobId)) {
+  const { files, pagesOf } = of.selection ? await ofSelection(sources, of.selection) : await ofJob(sources, of.jobId);
+  for (const { source, open } of files) {
     proceed();
-    const file = await sourceFile(sources, row);
-    const name = nameIn(names, row.source);
+    const file = await open();
+    const name = nameIn(names, source);
     const plan = await planRecords(sources.uploads, file, name);
     if (plan.lines.length === 0) continue;
     for (const line of plan.lines) lines.push(line);
     if (lines.length > MOST_RECORDS) {
-      const message = `The job has more than ${MOST_RECORDS} records, as many as an export may hold`;
-      throw new PermanentError(message, { code: "EXPORT_TOO_LARGE" });
+      throw tooLarge();
     }
     const copied = copyRanges(sources.uploads, file, plan.ranges);
     resources.push(await zip.add(`archive/${name}`, copied, Math.max(plan.bytes, MAX_PLAIN_ENTRY)));
   }
   if (resources.length === 0) {
-    throw new PermanentError("The job has captured nothing that could be exported", { code: "EXPORT_EMPTY" });
+    throw new PermanentError("Nothing was captured that could be exported", { code: "EXPORT_EMPTY" });
   }
   proceed();
   lines.sort();
   resources.push(await zip.add("indexes/index.cdxj", linesOf(lines)));
   const count: PageCount = { pages: 0, main: undefined };
-  resources.push(await zip.add("pages/pages.jsonl", pageLines(sources, jobId, count)));
-  const datapackage = Buffer.from(JSON.stringify(packageOf(jobId, created, count, resources), null, 2));
+  resources.push(await zip.add("pages/pages.jsonl", pageLines(sources, pagesOf, count)));
+  const datapackage = Buffer.from(
+    JSON.stringify(packageOf(of.jobId ?? of.selection.url, created, count, resources), null, 2),
+  );
   await zip.add("datapackage.json", [datapackage]);
   await zip.add("datapackage-digest.json", [await digestOf(sources.sql, datapackage, created)]);
   await zip.end();
   return { bytes, records: lines.length, pages: count.pages };
+}
+
+const tooLarge = (): PermanentError =>
+  new PermanentError(`There are more than ${MOST_RECORDS} records, as many as an export may hold`, {
+    code: "EXPORT_TOO_LARGE",
+  });
+
+/** Where the records of an export lie, and which captures its pages are. */
+interface Contents {
+  files: {
+    /** Names it in the export. */
+    source: string;
+    open(): Promise<SourceFile>;
+  }[];
+  pagesOf: PagesOf;
+}
+
+async function ofJob(sources: WaczSources, jobId: string): Promise<Contents> {
+  const rows = await sourcesOf(sources.sql, jobId);
+  const files = rows.map((row) => ({ source: row.source, open: () => sourceFile(sources, row) }));
+  return { files, pagesOf: { jobId } };
+}
+
+async function ofSelection({ sql, uploads }: WaczSources, selection: Selection): Promise<Contents> {
+  // captures of an earlier version are in no index yet
+  await fillUrlKeys(sql, () => true);
+  const { files, ids } = await selectedRecords(sql, selection, MOST_RECORDS);
+  if (ids.length > MOST_RECORDS) throw tooLarge();
+  const opened = [...files]
+    .toSorted(([one], [other]) => (one < other ? -1 : 1))
+    .map(([key, lengths]) => ({
+      source: key,
+      open: async () => {
+        const { etag, bytes } = await existing(uploads, key);
+        return { key, etag, from: 0, to: bytes, wanted: new Set(lengths.keys()), lengths };
+      },
+    }));
+  return {
+    files: opened,
+    pagesOf: { ids: ids.toSorted((one, other) => one - other) },
+  };
+}
+
+async function existing(uploads: WaczSources["uploads"], key: string): Promise<{ bytes: number; etag: string }> {
+  const object = await uploads.head(key);
+  if (object === undefined) throw new PermanentError(`There is no WARC file ${key}`, { code: "WARC_MISSING" });
+  return object;
 }
 
 interface SourceRow {
@@ -118,8 +171,7 @@ async function sourcesOf(sql: Sql, jobId: string): Promise<SourceRow[]> {
 }
 
 async function sourceFile({ uploads }: WaczSources, { key, from, to, wanted, own }: SourceRow): Promise<SourceFile> {
-  const object = await uploads.head(key);
-  if (object === undefined) throw new PermanentError(`There is no WARC file ${key}`, { code: "WARC_MISSING" });
+  const object = await existing(uploads, key);
   // what the crawl cache answered lies among the pages of another job
   return { key, etag: object.etag, from, to: to ?? object.bytes, wanted: own ? null : new Set(wanted) };
 }
@@ -139,7 +191,7 @@ function* linesOf(lines: readonly string[]): Generator<Buffer> {
   for (let at = 0; at < lines.length; at += AT_ONCE) yield Buffer.from(`${lines.slice(at, at + AT_ONCE).join("\n")}\n`);
 }
 
-function packageOf(jobId: string, created: Date, { main }: PageCount, resources: readonly ZipEntry[]): object {
+function packageOf(name: string, created: Date, { main }: PageCount, resources: readonly ZipEntry[]): object {
   return {
     profile: "data-package",
     resources: resources.map(({ path, bytes, sha256 }) => ({
@@ -149,7 +201,7 @@ function packageOf(jobId: string, created: Date, { main }: PageCount, resources:
       bytes,
     })),
     wacz_version: "1.1.1",
-    title: main === undefined ? jobId : new URL(main.url).host,
+    title: main === undefined ? name : new URL(main.url).host,
     software: SOFTWARE,
     created: created.toISOString(),
     ...(main && { mainPageUrl: main.url, mainPageDate: main.time.toISOString() }),

@@ -18,6 +18,8 @@ export interface SourceFile {
   to: number;
   /** Offsets of the records that belong to the export; null: all of the file do. */
   wanted: ReadonlySet<number> | null;
+  /** Of those records, where they are known: each of a few is then read by itself. */
+  lengths?: ReadonlyMap<number, number>;
 }
 
 interface Range {
@@ -34,6 +36,8 @@ export interface RecordPlan {
 
 /** What of a block is read for the index: the head of an HTTP message. */
 const KEPT_BYTES = 64 * 1024;
+/** Requests that cost less than reading a file through. */
+const FEW_RECORDS = 200;
 const INDEXED = new Set(["response", "revisit", "resource"]);
 /** The headers that a crawl sends may hold its credentials. */
 const LEFT_OUT = new Set(["request"]);
@@ -71,9 +75,22 @@ export async function planRecords(
 /** The records of a WARC file, or of those that lie in a WACZ file as they are, with their places in the object. */
 async function* recordsOf(
   uploads: Pick<Uploads, "stream">,
-  { key, etag, from, to }: SourceFile,
+  { key, etag, from, to, lengths }: SourceFile,
 ): AsyncGenerator<WarcRecord> {
   const read: RangeReader = (offset, length) => uploads.stream(key, { offset, length, etag });
+  const keep = (head: RecordHead) => (INDEXED.has(typeOf(head.fields)) ? KEPT_BYTES : 0);
+  const partOf = (base: number, end: number) =>
+    async function* (offset: number): AsyncGenerator<Uint8Array> {
+      if (base + offset < end) yield* read(base + offset, end - base - offset);
+    };
+  if (lengths !== undefined && lengths.size <= FEW_RECORDS) {
+    for (const [base, length] of [...lengths].toSorted(([one], [other]) => one - other)) {
+      for await (const event of readWarcFile(partOf(base, base + length), { keep })) {
+        if (event.kind === "record") yield { ...event, place: { ...event.place, offset: base + event.place.offset } };
+      }
+    }
+    return;
+  }
   const isPackage = from === 0 && isZip(await bytesAt(read, 0, Math.min(4, to)));
   const inPackage = isPackage ? (await readWaczPackage(read, to)).warcs.filter(({ isDeflated }) => !isDeflated) : [];
   const parts = inPackage.length > 0 ? inPackage : [null];
@@ -81,11 +98,7 @@ async function* recordsOf(
     const base = entry === null ? from : await dataOffset(read, entry);
     if (base === undefined) continue;
     const end = entry === null ? to : base + entry.bytes;
-    const open = async function* (offset: number): AsyncGenerator<Uint8Array> {
-      if (base + offset < end) yield* read(base + offset, end - base - offset);
-    };
-    const keep = (head: RecordHead) => (INDEXED.has(typeOf(head.fields)) ? KEPT_BYTES : 0);
-    for await (const event of readWarcFile(open, { keep })) {
+    for await (const event of readWarcFile(partOf(base, end), { keep })) {
       if (event.kind === "complaint") continue;
       yield { ...event, place: { ...event.place, offset: base + event.place.offset } };
     }

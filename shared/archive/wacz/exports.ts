@@ -7,12 +7,14 @@ import type { Sql } from "../../platform/database/database.ts";
 import { PermanentError, RetryableError } from "../../platform/errors.ts";
 import { uuidv7 } from "../../platform/ids.ts";
 import type { Logger } from "../../platform/observability/log.ts";
-import { buildWacz, type WaczContents, type WaczSources } from "./build-wacz.ts";
+import { buildWacz, type Exported, type WaczContents, type WaczSources } from "./build-wacz.ts";
+import type { Selection } from "./selection.ts";
 import { EXPORTS_QUEUE, type ExportTask } from "./task.ts";
 
 export interface ExportView {
   id: string;
-  jobId: string;
+  jobId: string | null;
+  selection: Selection | null;
   status: "pending" | "running" | "completed" | "failed";
   error: string | null;
   key: string;
@@ -34,19 +36,29 @@ export interface ExportsDependencies {
 /** The export is taken once this resolves, even if no message could be sent: the sweep sends it. */
 export async function createExport(
   { sql, queues, flags, log }: ExportsDependencies,
-  { jobId, apiKeyId }: { jobId: string; apiKeyId: string | null },
+  { apiKeyId, ...of }: Exported & { apiKeyId: string | null },
 ): Promise<ExportView> {
   const id = uuidv7();
   // before the row: an export that the sweep does not look for could hang
   await flags.markActive();
   await sql`
-    insert into exports (id, job_id, object_key, api_key_id)
-    values (${id}, ${jobId}, ${`exports/${id}/${jobId}.wacz`}, ${apiKeyId})`;
+    insert into exports (id, job_id, selection, object_key, api_key_id)
+    values (${id}, ${of.jobId ?? null}, ${of.selection ? JSON.stringify(of.selection) : null}::text::jsonb,
+      ${`exports/${id}/${nameOf(of)}.wacz`}, ${apiKeyId})`;
   await queues.send(EXPORTS_QUEUE, { exportId: id } satisfies ExportTask).catch((error: unknown) => {
     log.warn("an export's message could not be sent: the sweep sends it", { error, export_id: id });
   });
   return (await readExport(sql, id)) as ExportView;
 }
+
+/** As that of a file. */
+const nameOf = ({ jobId, selection }: Exported): string =>
+  jobId ??
+  (selection.url
+    .replace(/^[a-z]+:\/\//i, "")
+    .replaceAll(/[^\w.-]+/g, "_")
+    .slice(0, 100) ||
+    "export");
 
 export async function readExport(sql: Sql, id: string): Promise<ExportView | undefined> {
   const [view] = await selectExports(sql, sql`id = ${id}`, 1);
@@ -63,7 +75,7 @@ export async function listExports(
 
 async function selectExports(sql: Sql, where: ReturnType<Sql>, limit: number): Promise<ExportView[]> {
   return await sql<ExportView[]>`
-    select id, job_id as "jobId", status, error, object_key as key, bytes, sha256, records, pages,
+    select id, job_id as "jobId", selection, status, error, object_key as key, bytes, sha256, records, pages,
       created_at as "createdAt", completed_at as "completedAt"
     from exports where ${where} order by id desc limit ${limit}`;
 }
@@ -113,11 +125,11 @@ export async function runExport(
   remainingMs: () => number,
 ): Promise<void> {
   const { sql, log } = dependencies;
-  const [taken] = await sql<{ jobId: string; key: string; attempts: number }[]>`
+  const [taken] = await sql<{ jobId: string | null; selection: Selection | null; key: string; attempts: number }[]>`
     update exports set status = 'running', attempts = attempts + 1, updated_at = now(),
       lease_until = now() + ${LEASE_S} * interval '1 second'
     where id = ${id} and status in ('pending', 'running') and (lease_until is null or lease_until < now())
-    returning job_id as "jobId", object_key as key, attempts`;
+    returning job_id as "jobId", selection, object_key as key, attempts`;
   if (taken === undefined) return;
   if (taken.attempts > MOST_ATTEMPTS) return await failExport(dependencies, id, GIVEN_UP);
   try {
@@ -144,7 +156,7 @@ async function failExport({ sql, log }: ExporterDependencies, id: string, error:
 /** Puts the object whole, or not at all. */
 async function writeExport(
   dependencies: ExporterDependencies,
-  { jobId, key }: { jobId: string; key: string },
+  { jobId, selection, key }: { jobId: string | null; selection: Selection | null; key: string },
   remainingMs: () => number,
 ): Promise<WaczContents & { sha256: string }> {
   const writer = await dependencies.openWriter(key, "application/wacz");
@@ -154,7 +166,8 @@ async function writeExport(
     throw new RetryableError("The function's time is over before the export is whole", { code: "EXPORT_UNFINISHED" });
   };
   try {
-    const contents = await buildWacz(dependencies, { jobId, created: new Date(), proceed }, async (bytes) => {
+    const of = jobId === null ? { selection: selection as Selection } : { jobId };
+    const contents = await buildWacz(dependencies, { ...of, created: new Date(), proceed }, async (bytes) => {
       hash.update(bytes);
       await writer.write(bytes);
     });

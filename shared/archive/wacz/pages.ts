@@ -18,6 +18,9 @@ interface PageRow {
   batchIndex: number;
 }
 
+/** Whose pages are listed: a job's, or those among some captures, whose ids are in order. */
+export type PagesOf = { jobId: string; ids?: undefined } | { jobId?: undefined; ids: readonly number[] };
+
 export interface PageCount {
   pages: number;
   /** The first of them, where the crawl began. */
@@ -27,16 +30,17 @@ export interface PageCount {
 /** Lines of pages.jsonl; `count` is kept up to date. */
 export async function* pageLines(
   { sql, objects }: { sql: Sql; objects: Pick<ObjectStore, "get"> },
-  jobId: string,
+  of: PagesOf,
   count: PageCount,
 ): AsyncGenerator<Buffer> {
   yield lineOf(HEAD);
   let batch: { key: string; captures: readonly Capture[] } | undefined;
-  for (let after = 0; ; ) {
+  for (let after = 0, begun = 0; ; begun += AT_ONCE) {
+    const some = of.ids?.slice(begun, begun + AT_ONCE);
     const rows = await sql<PageRow[]>`
       select id, final_url as url, fetched_at as time, title, depth, batch_key as "batchKey", batch_index as "batchIndex"
       from captures
-      where job_id = ${jobId} and id > ${after} and warc_key is not null and error_code is null
+      where ${some ? sql`id = any(${some}::bigint[])` : sql`job_id = ${of.jobId ?? null} and id > ${after}`} and warc_key is not null and error_code is null
         and status_code between 200 and 299 and mime_type in ('text/html', 'application/xhtml+xml')
       order by id limit ${AT_ONCE}`;
     for (const row of rows) {
@@ -56,8 +60,8 @@ export async function* pageLines(
       });
     }
     const last = rows.at(-1);
-    if (last === undefined || rows.length < AT_ONCE) return;
-    after = last.id;
+    if (some ? some.length < AT_ONCE : last === undefined || rows.length < AT_ONCE) return;
+    after = last?.id ?? after;
   }
 }
 

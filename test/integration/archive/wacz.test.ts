@@ -9,6 +9,7 @@ import {
   resumeExports,
   runExport,
 } from "../../../shared/archive/wacz/exports.ts";
+import { type Selection, selectionSchema } from "../../../shared/archive/wacz/selection.ts";
 import { exportTaskSchema } from "../../../shared/archive/wacz/task.ts";
 import { ZipWriter } from "../../../shared/archive/wacz/zip-writer.ts";
 import { isSignatureOf } from "../../../shared/archive/wacz-file/signed-data.ts";
@@ -66,8 +67,9 @@ async function stored(jobId: string, { key, records }: Segment, captures: (TestC
   return ids;
 }
 
-async function exported(jobId: string) {
-  const { id } = await createExport(dependencies, { jobId, apiKeyId: null });
+async function exported(of: string | Selection) {
+  const what = typeof of === "string" ? { jobId: of } : { selection: of };
+  const { id } = await createExport(dependencies, { ...what, apiKeyId: null });
   for (const message of await aws.receive("exports")) {
     await runExport(dependencies, exportTaskSchema.parse(message).exportId, () => HOUR);
   }
@@ -250,5 +252,94 @@ describe("the WACZ file of a job", () => {
       status: "failed",
       error: expect.stringContaining("EXPORT_STOPS"),
     });
+  });
+});
+
+describe("the WACZ file of what the index finds", () => {
+  const at = (url: string, title: string, type = "response", more: Record<string, string> = {}) =>
+    record(type, url, http(type === "revisit" ? "" : `<title>${title}</title>`), more);
+  const URLS = ["https://example.org/a", "https://example.org/b", "https://sub.example.org/c", "https://other.test/d"];
+
+  /** Each URL in a file of its own job, and a revisit of the first in another. */
+  async function archived() {
+    const ids: number[] = [];
+    for (const [index, url] of URLS.entries()) {
+      const jobId = uuidv7();
+      const records = [record("warcinfo", "", "software: test\r\n"), at(url, url), at(`${url}/below`, "below")];
+      const times = [`2026-0${index + 1}-01T00:00:00Z`, `2026-0${index + 1}-02T00:00:00Z`];
+      const captures = [url, `${url}/below`].map((each, which) => ({
+        url: each,
+        time: times[which] as string,
+        at: which + 1,
+      }));
+      ids.push(
+        ...(await stored(jobId, { key: `warcs/2026/01/0${index + 1}/${jobId}/t-${index}.warc.gz`, records }, captures)),
+      );
+    }
+    const jobId = uuidv7();
+    const [again] = await stored(
+      jobId,
+      { key: `warcs/2026/09/01/${jobId}/again.warc.gz`, records: [at(URLS[0] as string, "", "revisit")] },
+      [{ url: URLS[0] as string, time: "2026-09-01T00:00:00Z", at: 0, revisitOf: ids[0] as number }],
+    );
+    return { ids, again };
+  }
+
+  it.each<[string, Selection, string[], number]>([
+    ["one URL, with what its revisits repeat", { url: "https://example.org/a", from: "202609" }, ["/a", "/a"], 1],
+    ["one URL at all times", { url: "example.org/a" }, ["/a", "/a"], 2],
+    ["all below a path", { url: "https://example.org/a*" }, ["/a", "/a", "/a/below"], 3],
+    ["a host", { url: "example.org", matchType: "host" }, ["/a", "/a", "/a/below", "/b", "/b/below"], 5],
+    [
+      "a domain, in a time",
+      { url: "*.example.org", from: "2026", to: "202603" },
+      ["/a", "/a/below", "/b", "/b/below", "/c", "/c/below"],
+      6,
+    ],
+    [
+      "what a filter admits",
+      { url: "example.org", matchType: "domain", filter: ["~original:.*below$"] },
+      ["/a/below", "/b/below", "/c/below"],
+      3,
+    ],
+  ])("holds %s", async (_, selection, paths, pages) => {
+    await archived();
+    const view = await exported(selection);
+    expect(view).toMatchObject({
+      status: "completed",
+      error: null,
+      jobId: null,
+      selection,
+      records: paths.length,
+      pages,
+    });
+    const entries = zipEntries(await downloaded(view.key));
+    const lines = entries.get("indexes/index.cdxj")?.toString().trim().split("\n") ?? [];
+    const read = lines.map((line) => {
+      const { url, offset, length, filename } = JSON.parse(line.slice(line.indexOf("{"))) as Record<string, string>;
+      const member = entries.get(`archive/${filename}`)?.subarray(Number(offset), Number(offset) + Number(length));
+      expect(gunzipSync(member as Buffer).toString()).toContain(`WARC-Target-URI: ${url}\r\n`);
+      return new URL(url as string).pathname;
+    });
+    expect(read.toSorted()).toEqual(paths);
+  });
+
+  it("is none where nothing is found", async () => {
+    await archived();
+    const view = await exported({ url: "https://nothing.test/" });
+    expect(view).toMatchObject({ status: "failed", error: expect.stringContaining("EXPORT_EMPTY") });
+  });
+
+  it.each([
+    ["a URL without a host", { url: "" }, "url"],
+    ["a time that is none", { url: "example.org", from: "2026-01" }, "from"],
+    ["a month that is none", { url: "example.org", to: "202613" }, "to"],
+    ["a filter that is none", { url: "example.org", filter: ["x"] }, "filter"],
+    ["a field that is none", { url: "example.org", filter: ["=x:y"] }, "filter"],
+    ["an expression that is none", { url: "example.org", filter: ["~url:("] }, "filter"],
+    ["another field", { url: "example.org", limit: 1 }, ""],
+  ])("is refused for %s", (_, selection, field) => {
+    const issues = selectionSchema.safeParse(selection).error?.issues ?? [];
+    expect(issues.map(({ path }) => path[0] ?? "")).toContain(field);
   });
 });
