@@ -241,15 +241,18 @@ const DONE_ONCE: Record<QueueName, () => Promise<void>> = {
     expect(row).toEqual({ attempts: 1 });
   },
   async "warc-runs"() {
-    await crawl("/verified");
+    await crawl("/exported");
     const asked = await harvest.call("POST", "/api/admin/warc-runs", { kind: "verify" });
     const path = `/api/admin/warc-runs/${(asked.body as { id: string }).id}`;
     await expect
       .poll(async () => (await harvest.call("GET", path)).body, { timeout: 60_000 })
       .toMatchObject({ status: "completed", faultCount: 0 });
-    const [row] =
-      await harvest.sql`select (counts->>'files')::int as files, (select count(*)::int from warc_files) as known from warc_runs`;
-    expect(row?.files).toBe(row?.known);
+    const [row] = await harvest.sql`
+      select (counts->>'files')::int as files, (select count(*)::int from warc_files) as known
+      from warc_runs where kind = 'verify'`;
+    expect(row?.files).toBeGreaterThan(0);
+    // upkeep may have made another one since
+    expect(row?.files).toBeLessThanOrEqual(row?.known as number);
   },
   async "proxy-test"() {
     await using proxy = await startProxy({ kind: "http" });

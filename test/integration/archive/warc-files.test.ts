@@ -446,7 +446,7 @@ describe("whatever is done in whatever order", () => {
         await sql`truncate warc_files, warc_runs, warc_faults`;
         for (const key of await objects()) await aws.s3.send(new DeleteObjectCommand({ Bucket: aws.bucket, Key: key }));
       }),
-      { numRuns: 25 },
+      { numRuns: 15 },
     );
   });
 });
