@@ -38,6 +38,8 @@ const settingsSchema = z
       .default("strandline"),
     /** Qdrant, as reached from inside the VPC; without it there is keyword search only. */
     qdrantUrl: url.optional(),
+    /** `pgvector`: vectors are kept in Aurora. Unset: in Qdrant where there is one. */
+    vectorStore: z.enum(["qdrant", "pgvector"]).optional(),
     /** Name of a secret in Secrets Manager, whose text is Qdrant's API key. */
     qdrantKeySecret: secretName.optional(),
     /** Text Embeddings Inference, as reached from inside the VPC, in place of the model that comes along. */
@@ -92,11 +94,15 @@ const settingsSchema = z
     /** Requests a second, of all keys together. */
     apiRequestsPerSecond: z.coerce.number().int().min(1).default(50),
   })
-  .refine(({ qdrantUrl, teiUrl }) => qdrantUrl !== undefined || teiUrl === undefined, {
-    message: "teiUrl needs qdrantUrl: vectors have to be kept somewhere",
-  })
-  .refine(({ qdrantUrl, openAiUrl }) => qdrantUrl !== undefined || openAiUrl === undefined, {
-    message: "openAiUrl needs qdrantUrl: vectors have to be kept somewhere",
+  .superRefine((settings, { addIssue }) => {
+    const { vectorStore, qdrantUrl, teiUrl, openAiUrl } = settings;
+    if (vectorStore === "qdrant" && qdrantUrl === undefined) {
+      addIssue({ code: "custom", message: "vectorStore qdrant needs qdrantUrl" });
+    }
+    if (keepsVectors(settings)) return;
+    const needed = "vectors have to be kept somewhere (or vectorStore pgvector)";
+    if (teiUrl !== undefined) addIssue({ code: "custom", message: `teiUrl needs qdrantUrl: ${needed}` });
+    if (openAiUrl !== undefined) addIssue({ code: "custom", message: `openAiUrl needs qdrantUrl: ${needed}` });
   })
   .superRefine((settings, { addIssue }) => {
     for (const [of, needed] of PARTS) {
@@ -117,9 +123,14 @@ function parsedJson(text: string): unknown {
 
 export type Settings = z.infer<typeof settingsSchema>;
 
+function keepsVectors({ vectorStore, qdrantUrl }: Pick<Settings, "vectorStore" | "qdrantUrl">): boolean {
+  return vectorStore === "pgvector" || qdrantUrl !== undefined;
+}
+
 /** What turns texts into vectors; of two servers, the first one while vectors of the other still answer. */
-export function defaultEmbedder({ qdrantUrl, teiUrl, openAiUrl }: Settings): "none" | "tei" | "openai" | "static" {
-  if (qdrantUrl === undefined) return "none";
+export function defaultEmbedder(settings: Settings): "none" | "tei" | "openai" | "static" {
+  if (!keepsVectors(settings)) return "none";
+  const { teiUrl, openAiUrl } = settings;
   if (teiUrl !== undefined) return "tei";
   return openAiUrl === undefined ? "static" : "openai";
 }

@@ -33,6 +33,7 @@ const BY_DEPLOYMENT: Readonly<Record<string, string>> = {
   OPENAI__EMBEDDING_MODEL: "`openAiModel`",
   OPENAI__EMBEDDING_DIMENSION: "`openAiDimension`",
   QDRANT__URL: "`qdrantUrl`",
+  VECTOR_STORE: "`vectorStore`",
   QDRANT__API_KEY: "`qdrantKeySecret`",
   VECTORS__SQLITE_PATH: "not there",
   HARVEST__CONFIG_FILE: "not there",

@@ -270,6 +270,7 @@ function environmentOf(
     ...(spec.grants.embedder ? embeddingKeys(settings) : {}),
     ...(spec.grants.reranker ? rerankingServer(settings) : {}),
     ...(qdrantUrl === undefined ? {} : { QDRANT__URL: qdrantUrl }),
+    ...(settings.vectorStore === undefined ? {} : { VECTOR_STORE: settings.vectorStore }),
     ...(qdrantKeySecret === undefined || !spec.grants.vectors ? {} : { QDRANT__API_KEY: textOf(qdrantKeySecret) }),
     ...(userAgent === undefined ? {} : { FETCH__USER_AGENT: userAgent }),
     // resolved when it is deployed: where the function stands there is no way to Secrets Manager

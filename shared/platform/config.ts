@@ -275,6 +275,11 @@ export const CONFIG_FIELDS = {
   openAiDimension: field("OPENAI__EMBEDDING_DIMENSION", integer(1536, 1, 65_536), "Length of that model's vectors"),
   openAiTimeoutS: field("OPENAI__TIMEOUT_S", integer(60, 1), "Longest wait for an answer of the server"),
   openAiBatchSize: field("OPENAI__BATCH_SIZE", integer(64, 1, 2_048), "Chunks per embedding call"),
+  vectorStore: field(
+    "VECTOR_STORE",
+    z.enum(["sqlite", "qdrant", "pgvector"]).optional(),
+    "Where vectors are kept; unset: qdrant when QDRANT__URL is set, else sqlite. pgvector: the database itself",
+  ),
   qdrantUrl: field("QDRANT__URL", z.string().default(""), "Qdrant server; empty: sqlite-vec"),
   qdrantApiKey: field("QDRANT__API_KEY", z.string().default(""), "Qdrant API key"),
   qdrantCollection: field("QDRANT__COLLECTION", z.string().default("strandline"), "Prefix of the collection names"),

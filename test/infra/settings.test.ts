@@ -13,6 +13,8 @@ test("nothing has to be chosen", () => {
 test.each([
   [{}, "none"],
   [{ qdrantUrl: "http://qdrant:6333" }, "static"],
+  [{ vectorStore: "pgvector" }, "static"],
+  [{ vectorStore: "pgvector", teiUrl: "http://tei:80" }, "tei"],
   [{ qdrantUrl: "http://qdrant:6333", teiUrl: "http://tei:80" }, "tei"],
   [{ qdrantUrl: "http://qdrant:6333", openAiUrl: "http://vllm:8000/v1" }, "openai"],
 ])("texts become vectors where there is a place for them: %j", (context, embedder) => {
@@ -38,6 +40,8 @@ test.each([
   [{ teiDimension: 8 }, /teiDimension: means nothing without teiUrl/],
   [{ rerankKeySecret: "key" }, /rerankKeySecret: means nothing without rerankUrl/],
   [{ rerankUrl: "http://tei:80", rerankKeySecret: "sk 1" }, /rerankKeySecret: must be the name/],
+  [{ vectorStore: "sqlite" }, /vectorStore/],
+  [{ vectorStore: "qdrant" }, /vectorStore qdrant needs qdrantUrl/],
   [{ alarmEmail: "nobody" }, /alarmEmail/],
   [{ crawl4aiImage: "unclecode/crawl4ai" }, /crawl4aiImage: must name a version/],
   [{ crawl4aiImage: "unclecode/crawl4ai:latest" }, /crawl4aiImage/],

@@ -41,6 +41,7 @@ const REASONS: Readonly<Record<string, string>> = {
   VECTOR_STORE_REFUSED: "the vector store refuses this search",
   VECTOR_STORE_MISMATCH: "the vector store holds vectors that do not fit the configured model",
   VECTOR_STORE_ANSWER_INVALID: "the vector store's answer holds no hits",
+  VECTOR_STORE_EXTENSION_MISSING: "the database lacks the extension that keeps vectors",
   VECTOR_STORE_EMPTY: "the vector store has lost the vectors of these pages",
   VECTORS_OF_ANOTHER_MODEL: "these pages have their vectors from another model than the configured one",
   SEARCH_TIMEOUT: "the index took too long",

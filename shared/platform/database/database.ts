@@ -99,6 +99,11 @@ export async function limitStatements(tx: Transaction, timeoutMs: number): Promi
   await tx`select set_config('statement_timeout', ${String(Math.floor(timeoutMs))}, true)`;
 }
 
+/** Its SQLSTATE; undefined where it is no error of PostgreSQL. */
+export function databaseErrorCode(error: unknown): string | undefined {
+  return error instanceof postgres.PostgresError ? error.code : undefined;
+}
+
 /** Whether a statement took longer than it may. */
 export function isOutOfTime(error: unknown): boolean {
   return error instanceof postgres.PostgresError && error.code === "57014";

@@ -9,12 +9,14 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { createAnswerCache } from "../../../../shared/knowledge/search/answer-cache.ts";
 import type { SearchFilter } from "../../../../shared/knowledge/search/search-filter.ts";
 import type { SearchRequest } from "../../../../shared/knowledge/search/search-request.ts";
+import { createPgVectorStore } from "../../../../shared/knowledge/vector-stores/pgvector.ts";
 import { createQdrantStore } from "../../../../shared/knowledge/vector-stores/qdrant.ts";
 import { createSqliteVectorStore } from "../../../../shared/knowledge/vector-stores/sqlite-vec.ts";
 import type { VectorPoint, VectorStore } from "../../../../shared/knowledge/vector-stores/vector-store.ts";
-import type { Sql } from "../../../../shared/platform/database/database.ts";
+import { connectDatabase, type Sql } from "../../../../shared/platform/database/database.ts";
 import { uuidv7 } from "../../../../shared/platform/ids.ts";
 import { testDatabase } from "../../../services/index.ts";
+import { pgVectorDatabase } from "../../../services/pgvector-database.ts";
 import { startQdrant } from "../../../services/qdrant-server.ts";
 import { addPages, constantEmbedder, tag } from "./corpus.ts";
 
@@ -31,6 +33,13 @@ async function qdrantStore(): Promise<VectorStore> {
   const { url, close } = await startQdrant(KEY);
   onTestFinished(close);
   return createQdrantStore({ url, apiKey: KEY, collection: "consistency", descriptor });
+}
+
+/** In a database of its own, as searches have connections of their own. */
+async function pgVectorStore(): Promise<VectorStore> {
+  const { url, close } = await pgVectorDatabase();
+  onTestFinished(close);
+  return createPgVectorStore({ sql: connectDatabase({ url, poolSize: 2 }), descriptor });
 }
 
 const PAGES = 20;
@@ -76,6 +85,7 @@ async function addPage(sql: Sql, store: VectorStore, at: number): Promise<Page> 
 describe.each([
   ["sqlite-vec", sqliteStore],
   ["a stand-in for Qdrant", qdrantStore],
+  ["a stand-in for pgvector", pgVectorStore],
 ])("on %s", (_name, openStore) => {
   test("nothing hidden is returned, and nothing left out, whatever changes meanwhile", async () => {
     const { sql } = await testDatabase({ poolSize: SEARCHERS + 1 });

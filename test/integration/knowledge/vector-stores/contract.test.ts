@@ -5,11 +5,15 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { createPgVectorStore } from "../../../../shared/knowledge/vector-stores/pgvector.ts";
 import { createQdrantStore } from "../../../../shared/knowledge/vector-stores/qdrant.ts";
 import { createSqliteVectorStore } from "../../../../shared/knowledge/vector-stores/sqlite-vec.ts";
 import type { VectorPoint, VectorStore } from "../../../../shared/knowledge/vector-stores/vector-store.ts";
+import { connectDatabase } from "../../../../shared/platform/database/database.ts";
 import { uuidv7 } from "../../../../shared/platform/ids.ts";
+import { testDatabase } from "../../../services/database.ts";
+import { type PgVectorDatabase, pgVectorDatabase } from "../../../services/pgvector-database.ts";
 import { QDRANT_VERSION, type QdrantServer, startQdrant } from "../../../services/qdrant-server.ts";
 
 const DIMENSION = 8;
@@ -52,10 +56,30 @@ function qdrant(realUrl: string | undefined): Kind {
   };
 }
 
+/** The real extension where `PGVECTOR_TEST_URL` names a database that has it. */
+function pgvector(realUrl: string | undefined): Kind {
+  let database: PgVectorDatabase | undefined;
+  return {
+    async start() {
+      if (realUrl === undefined) database = await pgVectorDatabase();
+    },
+    open: (model) =>
+      createPgVectorStore({
+        sql: connectDatabase({ url: realUrl ?? database?.url ?? "", poolSize: 1 }),
+        descriptor: { model, dimension: DIMENSION },
+      }),
+    async stop() {
+      await database?.close();
+    },
+  };
+}
+
+const REAL_PGVECTOR = process.env["PGVECTOR_TEST_URL"] || undefined;
 const REAL = process.env["QDRANT__URL"] || undefined;
 const KINDS: [string, Kind][] = [
   ["sqlite-vec", sqlite()],
   [REAL === undefined ? `a stand-in for Qdrant ${QDRANT_VERSION}` : "Qdrant", qdrant(REAL)],
+  [REAL_PGVECTOR === undefined ? "a stand-in for pgvector" : "pgvector", pgvector(REAL_PGVECTOR)],
 ];
 
 /** Of length 1; the nearer the angles, the more alike. */
@@ -215,5 +239,32 @@ describe.each(KINDS)("%s", (_name, kind) => {
     expect(await found(reader, 0)).toHaveLength(2);
     await writer.deletePoints(await found(writer, 0));
     expect(await found(reader, 0)).toEqual([]);
+  });
+});
+
+describe("a database without pgvector", () => {
+  test("is told to be one, by reads of readiness and by writes, until the extension is there", async () => {
+    const { url } = await testDatabase();
+    const store = createPgVectorStore({
+      sql: connectDatabase({ url, poolSize: 1 }),
+      descriptor: { model: "m".repeat(100), dimension: DIMENSION },
+    });
+    onTestFinished(() => store.close());
+    const missing = { code: "VECTOR_STORE_EXTENSION_MISSING", message: expect.stringContaining("VECTOR_STORE") };
+    await expect(store.check(AbortSignal.timeout(60_000))).rejects.toMatchObject(missing);
+    await expect(store.upsert([point(0)])).rejects.toMatchObject(missing);
+    expect(await store.search(at(0), 5)).toEqual([]);
+  });
+
+  test("that does not answer is one that is tried again", async () => {
+    const store = createPgVectorStore({
+      sql: connectDatabase({ url: "postgres://nobody@127.0.0.1:1/none", poolSize: 1 }),
+      descriptor: { model: "m", dimension: DIMENSION },
+    });
+    onTestFinished(() => store.close());
+    const away = { code: "VECTOR_STORE_UNAVAILABLE" };
+    for (const call of [() => store.search(at(0), 5), () => store.upsert([point(0)]), () => store.scan(null, 5)]) {
+      await expect(call()).rejects.toMatchObject(away);
+    }
   });
 });
