@@ -1,6 +1,6 @@
 /**
- * Vectors in PostgreSQL itself, by its extension pgvector (https://github.com/pgvector/pgvector), from version 0.8 on. A
- * table for each model, made at the first write. What few points match is scored exactly; else an HNSW index is read
+ * Vectors in PostgreSQL itself, by its extension pgvector (https://github.com/pgvector/pgvector), from version 0.8 on.
+ * A table for each model, made at the first write. What few points match is scored exactly; else an HNSW index is read
  * on until enough of them match.
  */
 import { databaseErrorCode, limitStatements, type Sql, type Transaction } from "../../platform/database/database.ts";

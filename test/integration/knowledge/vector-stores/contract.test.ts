@@ -6,10 +6,13 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { STATIC_DESCRIPTOR } from "../../../../shared/knowledge/embedders/static/static-descriptor.ts";
 import { createPgVectorStore } from "../../../../shared/knowledge/vector-stores/pgvector.ts";
 import { createQdrantStore } from "../../../../shared/knowledge/vector-stores/qdrant.ts";
+import { createVectorStore } from "../../../../shared/knowledge/vector-stores/registry.ts";
 import { createSqliteVectorStore } from "../../../../shared/knowledge/vector-stores/sqlite-vec.ts";
 import type { VectorPoint, VectorStore } from "../../../../shared/knowledge/vector-stores/vector-store.ts";
+import { loadConfig } from "../../../../shared/platform/config.ts";
 import { connectDatabase } from "../../../../shared/platform/database/database.ts";
 import { uuidv7 } from "../../../../shared/platform/ids.ts";
 import { testDatabase } from "../../../services/database.ts";
@@ -266,5 +269,29 @@ describe("a database without pgvector", () => {
     for (const call of [() => store.search(at(0), 5), () => store.upsert([point(0)]), () => store.scan(null, 5)]) {
       await expect(call()).rejects.toMatchObject(away);
     }
+  });
+});
+
+describe("the configuration", () => {
+  const storeOf = async (env: Record<string, string>) =>
+    await createVectorStore(loadConfig(env), { ...STATIC_DESCRIPTOR, dimension: DIMENSION });
+
+  test("names the store: the database, though there is a Qdrant", async () => {
+    const { url, sql, close } = await pgVectorDatabase();
+    const vectorsIn = async () => await sql`select from pg_tables where tablename like 'vectors_%'`;
+    const env = { VECTOR_STORE: "pgvector", DATABASE__POSTGRES_URL: url, QDRANT__URL: "http://127.0.0.1:1" };
+    const store = await storeOf(env);
+    await store.upsert([point(0)]);
+    expect([await store.search(at(0), 5), await vectorsIn()]).toMatchObject([[{}], [{}]]);
+    await store.close();
+    await close();
+  });
+
+  test("that names a Qdrant or a file without an address is a clear error", async () => {
+    await expect(storeOf({ VECTOR_STORE: "qdrant" })).rejects.toThrow("QDRANT__URL");
+    await expect(storeOf({ VECTOR_STORE: "sqlite", QDRANT__URL: "http://127.0.0.1:1" })).rejects.toThrow(
+      "VECTORS__SQLITE_PATH",
+    );
+    expect(() => loadConfig({ VECTOR_STORE: "pinecone" })).toThrow("VECTOR_STORE");
   });
 });
