@@ -253,7 +253,7 @@ it.each([
     /no WARC record/,
   ],
   ["a plain ARC file", Buffer.from("filedesc://x.arc 0.0.0.0 20260101000000 text/plain 76\n1 0 x\n"), /ARC/],
-  ["a WACZ", Buffer.from("PK\x03\x04 and more"), /WACZ/],
+  ["a damaged ZIP file", Buffer.from("PK\x03\x04 and more"), /ZIP file, and none that can be read/],
 ])("says that %s is no WARC", async (_, file, message) => {
   const seen = await read(file);
   expect(seen.names).toEqual([]);
