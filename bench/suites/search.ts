@@ -1,7 +1,7 @@
 /**
  * Hybrid search at 100,000 chunks of 200 words, embedded store, without the time of the query's embedding. Queries have
- * one to six words, drawn as the corpus draws its own, so that very common ones are among them. Then the same queries by
- * keywords alone, and what all of it takes in memory and on disk. `--scale 10` is a million chunks.
+ * one to six words, drawn as the corpus draws its own, so that very common ones are among them. Then the same queries
+ * by keywords alone, and what all of it takes in memory and on disk. `--scale 10` is a million chunks.
  */
 import { mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
