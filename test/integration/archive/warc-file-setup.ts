@@ -6,6 +6,7 @@ import { createRun, newRunSchema, readFaults, readRun } from "../../../shared/ar
 import { warcRunTaskSchema } from "../../../shared/archive/files/task.ts";
 import { readPayload } from "../../../shared/archive/replay/payload.ts";
 import { labelledDigest } from "../../../shared/capture/digest.ts";
+import { readWarcRecord } from "../../../shared/capture/warc-reader.ts";
 import { requestRecord, responseRecord, revisitRecord } from "../../../shared/capture/warc-record.ts";
 import { createWarcSegment, warcSegmentKey } from "../../../shared/capture/warc-segment.ts";
 import { createListedObjects } from "../../../shared/platform/aws/listed-objects.ts";
@@ -98,6 +99,15 @@ export async function warcFileSetup() {
     async bodyOf(id: number): Promise<string | undefined> {
       const payload = await readPayload(dependencies, id);
       return payload?.body.toString();
+    },
+    /** Whether the capture's own record lies where it points, whatever it repeats. */
+    async hasRecord(id: number): Promise<boolean> {
+      const place = await pointer(id);
+      if (place === undefined) return false;
+      const [{ coding } = { coding: null }] = await sql<{ coding: "none" | null }[]>`
+        select warc_coding as coding from captures where id = ${id}`;
+      const record = await readWarcRecord(dependencies.objects, { ...place, ...(coding === null ? {} : { coding }) });
+      return record.warcHeaders.get("warc-record-id")?.includes(place.recordId) === true;
     },
     /** Asks for a run, and does it to its end. */
     async run(request: object, using: Partial<RunnerDependencies> = {}) {

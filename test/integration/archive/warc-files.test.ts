@@ -334,6 +334,7 @@ describe("whatever is done in whatever order", () => {
     { weight: 1, arbitrary: fc.record({ do: fc.constant("delete" as const), of: fc.nat() }) },
     { weight: 1, arbitrary: fc.record({ do: fc.constant("import" as const) }) },
     { weight: 2, arbitrary: fc.record({ do: fc.constant("later" as const) }) },
+    { weight: 2, arbitrary: fc.record({ do: fc.constant("turnover" as const) }) },
     {
       weight: 6,
       arbitrary: fc.record({
@@ -412,6 +413,11 @@ describe("whatever is done in whatever order", () => {
               bodies.set(await setup.captureOf(url), `imported ${serial}`);
               break;
             }
+            case "turnover":
+              await run({ kind: "consolidate" });
+              await later();
+              await run({ kind: "clean" });
+              break;
             case "later":
               await later();
               break;
@@ -428,7 +434,7 @@ describe("whatever is done in whatever order", () => {
               break;
             }
           }
-          for (const [id, body] of bodies) expect(await bodyOf(id)).toBe(body);
+          for (const [id, body] of bodies) expect([await bodyOf(id), await setup.hasRecord(id)]).toEqual([body, true]);
         }
         // what was left half done is done, and nothing that is needed has gone
         for (const kind of ["consolidate", "clean", "verify"]) {
@@ -436,7 +442,7 @@ describe("whatever is done in whatever order", () => {
           await later();
           expect(await run({ kind })).toMatchObject({ status: "completed", found: [] });
         }
-        for (const [id, body] of bodies) expect(await bodyOf(id)).toBe(body);
+        for (const [id, body] of bodies) expect([await bodyOf(id), await setup.hasRecord(id)]).toEqual([body, true]);
         const needed = await sql<{ key: string }[]>`
           select distinct warc_key as key from captures where warc_key like 'warcs/%' order by key`;
         await later();
