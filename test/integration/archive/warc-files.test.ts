@@ -329,12 +329,12 @@ describe("whatever is done in whatever order", () => {
       }),
     },
     { weight: 1, arbitrary: fc.record({ do: fc.constant("reuse" as const), of: fc.nat() }) },
-    { weight: 1, arbitrary: fc.record({ do: fc.constant("late" as const), of: fc.nat() }) },
+    { weight: 5, arbitrary: fc.record({ do: fc.constant("late" as const), of: fc.nat() }) },
     { weight: 1, arbitrary: fc.record({ do: fc.constant("lose" as const) }) },
     { weight: 1, arbitrary: fc.record({ do: fc.constant("delete" as const), of: fc.nat() }) },
     { weight: 1, arbitrary: fc.record({ do: fc.constant("import" as const) }) },
     { weight: 2, arbitrary: fc.record({ do: fc.constant("later" as const) }) },
-    { weight: 2, arbitrary: fc.record({ do: fc.constant("turnover" as const) }) },
+    { weight: 4, arbitrary: fc.record({ do: fc.constant("turnover" as const) }) },
     {
       weight: 6,
       arbitrary: fc.record({
