@@ -55,7 +55,6 @@ const OF_A_SITE = [
   "include",
   "exclude",
   "timeout_seconds",
-  "concurrency",
 ];
 
 /**

@@ -103,7 +103,7 @@ program
   .option("--exclude <pattern>", "site: follow no URL that matches (RE2; may be repeated)", repeated)
   .option("--timeout <seconds>", "site: end after so long with what is there", positive)
   .option("--max-pages-per-host <n>", "site: fetch at most this many pages of each host", count)
-  .option("--concurrency <n>", "site: requests at once, at the most", count)
+  .option("--concurrency <n>", "requests at once, at the most", count)
   .addOption(new Option("--render <when>", "open pages in a browser").choices(["never", "auto", "always"]))
   .option("--wait-for <selector>", "CSS selector that must appear before a rendered page counts as loaded")
   .option("--rate <n>", "requests a second to each host", positive)

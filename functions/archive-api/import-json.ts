@@ -9,6 +9,7 @@ const LARGEST_UPLOAD = 5 * 1024 ** 3;
 const keySchema = z
   .string()
   .max(1024)
+  .refine((key) => Buffer.byteLength(key) <= 1024, "is over the 1024 bytes that a key may have")
   .regex(new RegExp(`^${INCOMING_PREFIX}.+`), `must be the key of an object below ${INCOMING_PREFIX}`);
 
 /** An object of the bucket, or a file that is going to be uploaded. */

@@ -1,7 +1,7 @@
 /** The route that shows the reference's JobStats of a job. */
 import { z } from "zod";
 import { defineStreamRoute } from "../adapters/api/stream-route.ts";
-import { toMilliseconds } from "../adapters/crawling/spider.ts";
+import { toMilliseconds, troubleFields, troubleOf } from "../adapters/crawling/spider.ts";
 import { requireCrawl } from "../adapters/crawling/stored-results.ts";
 import type { ResultsApi } from "./dependencies.ts";
 import { params } from "./requests.ts";
@@ -19,8 +19,7 @@ const statsSchema = z.object({
   duration_seconds: z.number(),
   /** null until the job has ended. */
   stop_reason: z.string().nullable(),
-  /** Why the job failed. */
-  error: z.string().optional(),
+  ...troubleFields,
 });
 
 export const showStats = defineStreamRoute(
@@ -43,7 +42,7 @@ export const showStats = defineStreamRoute(
       pages_failed: failed,
       duration_seconds: toMilliseconds(state.durationSeconds),
       stop_reason: completedAt === null ? null : state.stopReason,
-      ...(error !== null && { error }),
+      ...troubleOf({ error, waits: state.waits }),
     };
   },
 );

@@ -14,12 +14,15 @@ export function createBodyBudget(totalBytes: number, patienceMs: number): BodyBu
   let free = totalBytes;
   const waiting: { bytes: number; admit(): void }[] = [];
 
-  const give = (bytes: number) => () => {
-    free += bytes;
+  const admitNext = (): void => {
     for (let next = waiting[0]; next !== undefined && next.bytes <= free; next = waiting[0]) {
       waiting.shift();
       next.admit();
     }
+  };
+  const give = (bytes: number) => () => {
+    free += bytes;
+    admitNext();
   };
 
   return {
@@ -47,6 +50,8 @@ export function createBodyBudget(totalBytes: number, patienceMs: number): BodyBu
           const at = waiting.indexOf(place);
           if (at !== -1) waiting.splice(at, 1);
           settle(undefined);
+          // whoever stood behind may need less
+          admitNext();
         };
         const timer = setTimeout(giveUp, patienceMs);
         gone.addEventListener("abort", giveUp);

@@ -1,7 +1,7 @@
 /** Runs as rows. Raw and processed rows are written once, with their run, and never change. */
 import type { Queryable, Sql } from "../platform/database/database.ts";
 import { inTransaction } from "../platform/database/database.ts";
-import { rowsOf } from "../platform/database/rows.ts";
+import { rowsOf, storableJson } from "../platform/database/rows.ts";
 import { sha256 } from "../platform/ids.ts";
 import type { MergedUrl } from "./merge.ts";
 import { checkNeutralQuery, type NeutralQuery } from "./query-schema.ts";
@@ -64,7 +64,7 @@ export async function insertRun(sql: Sql, run: NewRun): Promise<number> {
   return await inTransaction(sql, async (tx) => {
     const [row] = await tx<{ id: number }[]>`
       insert into search_runs (query, rewritten_template, config, providers_used, api_key_id)
-      values (${run.query}, ${run.rewrittenTemplate}, ${JSON.stringify(run.config)}::text::jsonb, ${run.providersUsed},
+      values (${run.query}, ${run.rewrittenTemplate}, ${storableJson(run.config)}::text::jsonb, ${run.providersUsed},
         ${run.apiKeyId})
       returning id`;
     const id = row?.id as number;

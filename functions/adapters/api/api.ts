@@ -22,6 +22,7 @@ import {
   MAX_BODY_BYTES,
   MAX_BODY_VALUES,
   mayHaveNoBody,
+  namesProto,
   refuseLargeBody,
   unstorablePaths,
 } from "./body.ts";
@@ -29,6 +30,7 @@ import {
   type ErrorShape,
   errorResponse,
   errorShapeOf,
+  protoError,
   toApiError,
   tooManyValuesError,
   unstorableTextError,
@@ -162,7 +164,11 @@ function addRoute<Dependencies extends ApiDependencies>(
         c.set("caller", caller);
         for (const [header, value] of Object.entries(rateLimitHeaders(rate))) c.header(header, value);
       }
-      if (spec.body && holdsTooManyValues(await c.req.text())) throw tooManyValuesError(MAX_BODY_VALUES);
+      if (spec.body) {
+        const text = await c.req.text();
+        if (holdsTooManyValues(text)) throw tooManyValuesError(MAX_BODY_VALUES);
+        if (namesProto(text)) throw protoError();
+      }
       if (bodyless) await admitNoBody(c.req);
       await next();
     },

@@ -41,6 +41,23 @@ export function holdsTooManyValues(json: string): boolean {
   return false;
 }
 
+/** As JSON may write it. */
+const PROTO = /__proto__|\\u005f/i;
+
+/**
+ * Whether some object of a JSON text has the one name that no schema sees: its value would be dropped without a word.
+ */
+export function namesProto(json: string): boolean {
+  if (!PROTO.test(json)) return false;
+  const waiting: unknown[] = [parsed(json)];
+  for (let value = waiting.pop(); value !== undefined; value = waiting.pop()) {
+    if (typeof value !== "object" || value === null) continue;
+    if (Object.hasOwn(value, "__proto__")) return true;
+    for (const each of Object.values(value)) waiting.push(each);
+  }
+  return false;
+}
+
 function parsed(json: string): unknown {
   try {
     return JSON.parse(json);

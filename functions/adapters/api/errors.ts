@@ -14,6 +14,8 @@ export type ErrorShape = "crawl" | "spider" | "harvest";
 
 /** The family that a path belongs to, for whoever answers before its function does. */
 export function errorShapeOf(path: string): ErrorShape {
+  // what is served below /jobs is served below /api/v1/jobs too
+  if (/^\/api\/v1\/jobs\/[^/]+\/(results|stats|stream)$/.test(path)) return "spider";
   const area = /^\/([^/+]*)/.exec(path)?.[1] ?? "";
   if (area === "spider" || area === "jobs" || area === "extract") return "spider";
   return area === "search-runs" || area === "healthz" ? "harvest" : "crawl";
@@ -117,6 +119,13 @@ export function validationError(error: z.core.$ZodError, target: string): ApiErr
  */
 export function tooManyValuesError(limit: number): ApiError {
   const message = `The request body holds more than ${limit} values: split it into several requests`;
+  const faults: Fault[] = [{ in: "body", path: "", message }];
+  return new ApiError(400, message, { code: "VALIDATION_ERROR", details: { faults } });
+}
+
+/** 400 for a name that would be dropped on the way. */
+export function protoError(): ApiError {
+  const message = "No field may be named __proto__";
   const faults: Fault[] = [{ in: "body", path: "", message }];
   return new ApiError(400, message, { code: "VALIDATION_ERROR", details: { faults } });
 }

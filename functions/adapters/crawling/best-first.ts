@@ -1,5 +1,6 @@
 /** The fields of a request that say what `best_first` looks for: another strategy would ignore them. */
 import { z } from "zod";
+import { keywordsOf } from "../../../shared/crawl/urls/relevance.ts";
 
 /** @param threshold what clients send that write all fields of the reference's model, whatever the strategy */
 export const bestFirstOptions = (threshold: number) => ({
@@ -39,6 +40,7 @@ export const checkBestFirst =
     const refuse = (field: string, message: string) => issues.addIssue({ code: "custom", path: [field], message });
     if (strategy === "best_first") {
       if (keywords.length === 0) refuse("keywords", "best_first needs at least one keyword");
+      else if (keywordsOf(keywords.join(" ")).length === 0) refuse("keywords", "hold no word to look for");
       return;
     }
     const message = 'is for the strategy "best_first" alone: set strategy to it, or leave this out';

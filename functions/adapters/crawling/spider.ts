@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { inspectUrl, type UrlInspector } from "../../../shared/access/url-inspection.ts";
 import type { CrawlState } from "../../../shared/crawl/results/crawl-state.ts";
+import { hostWaitSchema } from "../../../shared/crawl/tasks/task-note.ts";
 import { ApiError } from "../../../shared/platform/errors.ts";
 import { hostOf } from "./checked-url.ts";
 
@@ -62,11 +63,23 @@ function noneLeft(refused: readonly RefusedSeed[]): ApiError {
 /** There only where seeds were refused; the crawl went on without them. */
 export const refusedSeedsField = { refused_seeds: z.array(refusedSeedSchema).optional() };
 
+/** There only where the job failed, or has to wait for hosts. */
+export const troubleFields = {
+  error: z.string().optional(),
+  waits: z.array(hostWaitSchema.extend({ host: z.string() })).optional(),
+};
+
+export const troubleOf = ({ error, waits }: Pick<CrawlState, "error" | "waits">) => ({
+  ...(error !== null && { error }),
+  ...(waits.length > 0 && { waits }),
+});
+
 export const streamStatsSchema = z.object({
   pages_crawled: z.int().nonnegative(),
   pages_failed: z.int().nonnegative(),
   duration_seconds: z.number().nonnegative(),
   stop_reason: z.string(),
+  ...troubleFields,
   ...refusedSeedsField,
 });
 export const crawlStatsSchema = streamStatsSchema.extend({ domains: z.array(z.string()) });
@@ -82,6 +95,7 @@ export function streamStats(state: CrawlState, seeds: readonly RefusedSeed[]): z
     pages_failed: state.failed,
     duration_seconds: toMilliseconds(state.durationSeconds),
     stop_reason: state.stopReason ?? "completed",
+    ...troubleOf(state),
     ...refusedOf(seeds),
   };
 }

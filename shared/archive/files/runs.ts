@@ -8,7 +8,11 @@ import type { Logger } from "../../platform/observability/log.ts";
 import { type FileFault, LEVELS, WARC_RUNS_QUEUE, type WarcRunTask } from "./task.ts";
 
 export const newRunSchema = z.discriminatedUnion("kind", [
-  z.strictObject({ kind: z.literal("verify"), level: z.enum(LEVELS).default("digests"), key: z.string().optional() }),
+  z.strictObject({
+    kind: z.literal("verify"),
+    level: z.enum(LEVELS).default("digests"),
+    key: z.string().max(1024).optional(),
+  }),
   z.strictObject({ kind: z.literal("consolidate") }),
   z.strictObject({ kind: z.literal("clean"), dryRun: z.boolean().default(false) }),
 ]);

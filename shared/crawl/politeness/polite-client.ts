@@ -99,13 +99,18 @@ export function createPoliteClient(options: PoliteClientOptions): PoliteClient {
         /** The last try came too late because its connection had to be made. */
         let slowlyConnected = false;
         for (;;) {
-          const { client, server, report } = await egress.chooseRoute();
-          connected = () => Boolean(client.stats[url.origin]?.connected);
+          const { client: expected } = await egress.chooseRoute();
+          connected = () => Boolean(expected.stats[url.origin]?.connected);
           const left = Math.max(options.maxWaitMs, options.deadline - clock.now());
           const slot = await slots.take(limits.continues ? Math.min(MAX_CONTINUED_WAIT_MS, left) : undefined);
           const admission = await pacer.admit(slot.pace, signal);
           const cold = !connected();
           const mayBeLate = cold && slowlyConnected;
+          // a proxy may have been taken away while the request waited
+          const { client, server, report } = await egress.chooseRoute().catch((error: unknown) => {
+            admission.withdrawn();
+            throw error;
+          });
           let made: Exchange;
           try {
             const begin = (): void => {

@@ -91,8 +91,8 @@ interface ProxyEgressOptions extends Pick<EgressOptions, "proxies" | "clock"> {
 }
 
 /**
- * A server for the whole task; another one where it fails. A config that is changed or switched off counts within
- * seconds.
+ * A server for the whole task; another one where it fails. A config that is changed, switched off or removed counts
+ * within a second, for requests that wait for their turn too.
  */
 function createProxyEgress(proxyId: string, { proxies, clock, random, clientOf }: ProxyEgressOptions): TaskEgress {
   let chosen: { config: SharedProxyConfig; index: number } | undefined;

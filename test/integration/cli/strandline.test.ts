@@ -175,6 +175,14 @@ it("says every setting of a crawl: by options, and by a file over which they win
   });
 });
 
+it("makes one job of several pages, with as many requests at once as are asked for", async () => {
+  const urls = ["https://several.example/1", "https://several.example/2"];
+  const { code, out } = await run(["crawl", ...urls, "--concurrency", "2", "--json"]);
+  expect(code).toBe(0);
+  const [job] = await setup.database.sql`select kind, settings from jobs where id = ${JSON.parse(out).job_id}`;
+  expect(job).toMatchObject({ kind: "pages", settings: { concurrency: 2 } });
+});
+
 it.each([
   ["no file", ["--config", "nowhere.yaml"], "nowhere.yaml cannot be read"],
   ["no fields", ["--config", "list.json"], "does not hold the fields of a request"],

@@ -97,6 +97,22 @@ it("a run is stored as a whole or not at all", async () => {
   expect(await counted(sql)).toEqual({ runs: 0, raw: 0, processed: 0 });
 });
 
+it("a run keeps what it found, though a provider gives a reason that PostgreSQL does not store", async () => {
+  const { sql } = await testDatabase();
+  const id = await insertRun(sql, {
+    query: "a",
+    rewrittenTemplate: "a",
+    config: { reasons: ["a\u0000", "half an emoji \ud83d"] },
+    providersUsed: ["serper"],
+    apiKeyId: null,
+    raw: [{ provider: "serper", url: "https://a.example/", rank: 1, meta: {} }],
+    processed: [{ url: "https://a.example/", providers: ["serper"], confidence: 1, dedupeHash: "x" }],
+  });
+  const [row] = await sql<{ config: unknown }[]>`select config from search_runs where id = ${id}`;
+  expect(row?.config).toEqual({ reasons: ["a\ufffd", "half an emoji \ufffd"] });
+  expect(await counted(sql)).toEqual({ runs: 1, raw: 1, processed: 1 });
+});
+
 it("a stored run gets no further rows, and no table of snapshots is emptied", async () => {
   const { sql } = await testDatabase();
   const { runId } = await harvest(

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 import type { ProxyServer } from "../../../../shared/access/proxy-server.ts";
 import type { RotationStrategy } from "../../../../shared/crawl/proxies/rotation.ts";
 import { createProxyStates } from "../../../../shared/crawl/proxies/store.ts";
@@ -138,6 +138,29 @@ it("notices within seconds that a config is gone", async () => {
   expect(await states.read(id)).toMatchObject({ active: true });
   now += 10_000;
   expect(await states.read(id)).toBeUndefined();
+});
+
+it("makes no request through a proxy a second after it was removed, though some had their turn coming", async () => {
+  let left = 0;
+  await using site = await startSite({}, () => {
+    left += 1;
+    return html(`page ${left}`);
+  });
+  await using proxy = await startProxy({ kind: "http" });
+  const harness = await fetchHarness();
+  const states = createProxyStates(harness.aws.dynamo, harness.aws.stateTable);
+  const proxy_id = await share(harness, [{ url: proxy.url }]);
+  const urls = Array.from({ length: 8 }, (_, page) => `${site.origin}/${page}`);
+  // eight workers, each with a turn two thirds of a second after the other's
+  const config = { proxy_id, respect_robots_txt: false, rate_limit_rps: 1.5 };
+  const fetched = harness.fetch(fetchTask({ urls, config }));
+  await vi.waitFor(() => expect(left).toBeGreaterThan(0), 30_000);
+  await states.forget(proxy_id);
+  const captures = await fetched;
+  const refused = captures.filter(({ error }) => error?.code === "PROXY_UNAVAILABLE");
+  // the cache keeps it for a second, which is two turns, and one was under way
+  expect(left).toBeLessThanOrEqual(5);
+  expect(refused.length).toBe(8 - left);
 });
 
 it("keeps the guard through a proxy: a private address behind a redirect is not asked for", async () => {

@@ -161,6 +161,7 @@ it.each([
   [{ strategy: "random" }, "strategy"],
   [{ strategy: "best_first" }, "keywords"],
   [{ strategy: "best_first", keywords: ["a"], score_threshold: 1.5 }, "score_threshold"],
+  [{ strategy: "best_first", keywords: ["🐟"] }, "keywords"],
   [{ keywords: ["a"] }, "keywords"],
   [{ strategy: "dfs", score_threshold: 0 }, "score_threshold"],
   [{ scope: "planet" }, "scope"],

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { api } from "../../../../functions/results-api/handler.ts";
 import { createApiKey } from "../../../../shared/access/api-keys.ts";
+import { recordTaskNote } from "../../../../shared/crawl/jobs/lifecycle.ts";
 import type { CrawledPage } from "../../../../shared/crawl/results/pages.ts";
 import { removeExpiredResults } from "../../../../shared/crawl/results/retention.ts";
 import { createJob } from "../../../../shared/crawl/submit/create-job.ts";
@@ -146,6 +147,22 @@ test("stats: running with a growing duration, then ended with the reason", async
   });
   const took = new Date(ended.body.completed_at).getTime() - new Date(ended.body.created_at).getTime();
   expect(ended.body.duration_seconds).toBeCloseTo(took / 1000, 2);
+});
+
+test("stats tell which hosts a job waits for, and why it failed", async () => {
+  const { job_id } = await createJob(setup.dependencies, newJob(["http://down.example/1"]));
+  const until = new Date(Date.now() + 60_000).toISOString();
+  const wait = { code: "CIRCUIT_OPEN" as const, message: "It failed too often", until };
+  await recordTaskNote(setup.sql, { jobId: job_id, begunAt: null, waits: { host: "down.example", ...wait } });
+  expect((await get(`/jobs/${job_id}/stats`)).body).toMatchObject({
+    status: "running",
+    waits: [{ host: "down.example", code: "CIRCUIT_OPEN" }],
+  });
+  const error = { code: "DNS_FAILURE", message: "The name has no address", retryable: false };
+  await setup.serve(() => ({ body: "", status: 0, error }));
+  const { body } = await get(`/jobs/${job_id}/stats`);
+  expect(body).toMatchObject({ status: "failed", error: expect.stringContaining("DNS_FAILURE") });
+  expect(body).not.toHaveProperty("waits");
 });
 
 test("an answer may be larger than a buffered one", async () => {

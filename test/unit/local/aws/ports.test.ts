@@ -185,7 +185,15 @@ test("a presigned URL of which any part was altered opens nothing", async () => 
     `${path}?${changed.map((pair) => pair.join("=")).join("&")}`;
   const altered = parameters.flatMap(([name, value], at) => {
     const other = value.endsWith("0") ? "1" : "0";
-    const values = [`${value.slice(0, -1)}${other}`, value.slice(0, -1), `${value}0`, `0${value}`, `${value}%3B`, ""];
+    const values = [
+      `${value.slice(0, -1)}${other}`,
+      value.slice(0, -1),
+      `${value}0`,
+      `0${value}`,
+      `${value}%3B`,
+      "%C3%A9".repeat(value.length),
+      "",
+    ];
     const changed = values.map((each) => withParameters(parameters.with(at, [name, each])));
     const twice = withParameters([...parameters, [name, value]]);
     return [...changed, twice, withParameters(parameters.toSpliced(at, 1))];

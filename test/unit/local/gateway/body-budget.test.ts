@@ -28,6 +28,17 @@ test("bodies beyond the budget wait for those before them, in order, a large one
   expect(await budget.take(1000, PATIENT)).toBeTypeOf("function");
 });
 
+test("who gives up lets those behind it in, as far as there is room", async () => {
+  const budget = createBodyBudget(10, 60_000);
+  await budget.take(8, PATIENT);
+  const leaving = new AbortController();
+  const large = budget.take(5, leaving.signal);
+  const small = budget.take(2, PATIENT);
+  leaving.abort();
+  expect(await large).toBeUndefined();
+  expect(await small).toBeTypeOf("function");
+});
+
 test("who waits too long, or has left, gets nothing and holds up nobody", async () => {
   const budget = createBodyBudget(10, 50);
   const held = await budget.take(10, PATIENT);

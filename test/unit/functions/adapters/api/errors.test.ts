@@ -74,6 +74,17 @@ it.each([
   expect((await call({ json: { words: ["a whole 🦊"] } })).status).toBe(200);
 });
 
+it.each(['{"__proto__": {"words": ["x"]}}', '{"words": ["x"], "more": [{"\\u005f_proto__": 1}]}'])(
+  "refuses the one name that no schema sees: %s",
+  async (body) => {
+    const { call } = echoApi();
+    const answer = await call({ json: undefined, body, headers: { "Content-Type": "application/json" } });
+    expect(answer).toMatchObject({ status: 400, body: { code: "VALIDATION_ERROR" } });
+    expect(answer.body.error).toContain("__proto__");
+    expect((await call({ json: { words: ["__proto__"] } })).status).toBe(200);
+  },
+);
+
 it.each([
   ["a query parameter of the wrong type", "times=many", "times"],
   ["an unknown query parameter", "colour=red", "colour"],
