@@ -14,9 +14,8 @@ import {
   SHORTEST_COMPRESSED_BYTES,
 } from "../../functions/adapters/api/answer-coding.ts";
 import { errorResponse, errorShapeOf } from "../../functions/adapters/api/errors.ts";
-import { presentedKey } from "../../functions/adapters/api/presented-key.ts";
+import { presentsKey } from "../../functions/adapters/api/presented-key.ts";
 import type { Topology } from "../../infra/topology/spec.ts";
-import { isWellFormedKey } from "../../shared/access/api-keys.ts";
 import { ApiError } from "../../shared/platform/errors.ts";
 import { BodyTooLarge, readBody } from "../front/body.ts";
 import { type Refusal, refusalOf } from "../front/callers.ts";
@@ -182,8 +181,7 @@ function lengthOf({ headers }: IncomingMessage): number {
 
 /** Whether a key is presented; whether it is one, the function tells. Without one no route takes large bodies. */
 /** Whether it presents what can be a key: not any word takes room for a large body. */
-const hasKey = ({ headers }: IncomingMessage): boolean =>
-  isWellFormedKey(presentedKey((name) => [headers[name]].flat()[0]) ?? "");
+const hasKey = ({ headers }: IncomingMessage): boolean => presentsKey((name) => [headers[name]].flat()[0]);
 
 const none = (): void => {};
 

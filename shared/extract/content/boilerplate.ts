@@ -1,5 +1,5 @@
 /** Recognises what stands in or around the main content without being part of it. */
-import { collapsedText, headingLevel } from "../parse/element-kinds.ts";
+import { collapsedText, headingLevel, isDataTable } from "../parse/element-kinds.ts";
 import { PageElement } from "../parse/page-tree.ts";
 import { isTeaser, type PageHints } from "./page-hints.ts";
 import { isIntroduced, isIntroducedList, isLinkedSentence, LEADS_AWAY } from "./see-also.ts";
@@ -16,12 +16,21 @@ const LABEL =
 
 /** Marks boilerplate inside the content as dropped. */
 export function clean(element: PageElement, root: PageElement, hints: PageHints, prose: boolean): void {
-  for (const child of element.children) {
-    if (!(child instanceof PageElement) || child.dropped) continue;
-    if (isBoilerplate(child, root, hints, prose)) child.dropped = true;
-    else clean(child, root, hints, prose);
+  cleanWithin(element, false);
+
+  function cleanWithin(outer: PageElement, isOfTable: boolean): void {
+    for (const child of outer.children) {
+      if (!(child instanceof PageElement) || child.dropped) continue;
+      // one cell less would put all behind it under the heading of another
+      const isPart = isOfTable && CELLS.has(child.name);
+      if (!isPart && isBoilerplate(child, root, hints, prose)) child.dropped = true;
+      else cleanWithin(child, isPart ? ROWS.has(child.name) : child.name === "table" && isDataTable(child));
+    }
   }
 }
+
+const ROWS = new Set(["thead", "tbody", "tfoot", "tr"]);
+const CELLS = new Set([...ROWS, "td", "th"]);
 
 function isBoilerplate(element: PageElement, root: PageElement, hints: PageHints, prose: boolean): boolean {
   const isListed = !prose && isTeaser(element);
@@ -35,7 +44,7 @@ function isBoilerplate(element: PageElement, root: PageElement, hints: PageHints
     if ((name === "div" || name === "section") && !isLinkedSentence(element) && !isIntroducedList(element)) return true;
   }
   if (name === "td" && density > 0.8 && isBesideText(element)) return true;
-  if (textLength <= 20 && LABEL.test(collapsedText(element))) return true;
+  if (textLength <= 20 && headingLevel(name) === 0 && LABEL.test(collapsedText(element))) return true;
   return textLength < 200 && density > 0.4 && LEADS_AWAY.test(collapsedText(element));
 }
 

@@ -80,7 +80,8 @@ export function measure(element: PageElement, notes: Notes = { headings: [], hid
       notes.dropped.push(child);
       continue;
     }
-    const links = child.name === "a" ? child.textLength : child.linkLength;
+    const isLink = leads(child);
+    const links = isLink ? child.textLength : child.linkLength;
     element.textLength += child.textLength;
     element.punctuation += child.punctuation;
     element.linkLength += links;
@@ -89,7 +90,7 @@ export function measure(element: PageElement, notes: Notes = { headings: [], hid
     if (child.isBlock) {
       holdsBlocks = true;
       endRun();
-      element.prose += child.name === "a" ? 0 : child.prose;
+      element.prose += isLink ? 0 : child.prose;
     } else {
       runText += child.textLength;
       runLinks += links;
@@ -114,13 +115,22 @@ function isPermalink(link: PageElement): boolean {
 }
 
 /** True where a link leads to another page: headings of documentation link to themselves. */
-function hasPageLink(element: PageElement): boolean {
+export function hasPageLink(element: PageElement): boolean {
   return element.children.some(
     (child) => child instanceof PageElement && ((child.name === "a" && leadsToPage(child)) || hasPageLink(child)),
   );
 }
 
-const leadsToPage = ({ attribs }: PageElement): boolean => attribs.href !== undefined && !attribs.href.startsWith("#");
+/** Whether it is a link, and not the mark of a place, which old pages do not close. */
+function leads({ name, attribs }: PageElement): boolean {
+  if (name !== "a") return false;
+  return attribs.href !== undefined || (attribs.name === undefined && attribs.id === undefined);
+}
+
+const PERSONAL = /^\s*(?:mailto|tel):/i;
+
+const leadsToPage = ({ attribs: { href } }: PageElement): boolean =>
+  href !== undefined && !href.startsWith("#") && !PERSONAL.test(href);
 
 /** Prose of one paragraph in characters: text outside links, if it reads like a sentence. */
 function proseOf(text: number, links: number, marks: number): number {

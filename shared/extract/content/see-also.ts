@@ -3,6 +3,7 @@ import { isText } from "domhandler";
 import { collapsedText, headingLevel } from "../parse/element-kinds.ts";
 import { type Page, PageElement } from "../parse/page-tree.ts";
 import { linkDensity } from "./lines.ts";
+import { hasPageLink } from "./prose.ts";
 
 /** Prose from which links beside it are not the content. */
 const ENOUGH_PROSE = 250;
@@ -69,14 +70,6 @@ function isLabelled(line: PageElement): boolean {
 /** A path, and no file to download. */
 const leadsWithinSite = (href: string): boolean =>
   !/^(?:[a-z][a-z0-9+.-]*:|\/\/|#)/i.test(href) && !/\.(?!html?\b|php\b|aspx?\b)[a-z0-9]{2,4}(?:$|[?#])/i.test(href);
-
-function hasPageLink(element: PageElement): boolean {
-  return element.children.some(
-    (child) =>
-      child instanceof PageElement &&
-      (child.name === "a" ? /^[^#]/.test(child.attribs.href ?? "") : hasPageLink(child)),
-  );
-}
 
 /** Whether a sentence announces a list, or a heading amid paragraphs does. */
 export function isIntroduced(list: PageElement): boolean {

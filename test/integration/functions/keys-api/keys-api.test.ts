@@ -24,7 +24,7 @@ it("creates a key that works, shows it once and stores only its hash", async () 
     body: { name: "reader", scopes: ["read"], rate_limit_rpm: 120, expires_at: null, is_active: true },
   });
   const { id, key, prefix } = created.body;
-  expect(key).toMatch(/^sl_[A-Za-z0-9_-]{43}$/);
+  expect(key).toMatch(/^sl_[A-Za-z0-9_-]{49}$/);
   expect(key.startsWith(prefix)).toBe(true);
   expect(await works(key)).toBe(true);
 

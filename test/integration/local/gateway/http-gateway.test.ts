@@ -16,6 +16,9 @@ interface Echo {
 const fault = (how: string) => ({ method: "POST", body: JSON.stringify({ how }) });
 const codeOf = async (response: Response) => [response.status, ((await response.json()) as { code: string }).code];
 
+/** Of the form of a key; whether it is one, the function tells. */
+const KEY = `sl_${"k".repeat(43)}`;
+
 test("a request becomes a REST proxy event and the answer a response", async () => {
   const { runtime } = await testRuntime(["echo"]);
   const response = await fetch(`${runtime.url}/echo/a%20b?x=1&x=2&y=`, { headers: { "X-Some": "thing" } });
@@ -164,7 +167,7 @@ test("a body above 6 MB is refused by its length alone, and while it arrives whe
   });
   expect(declared).toBe(413);
   const streamed = await new Promise<number | undefined>((resolve, reject) => {
-    const headers = { "x-api-key": "a key" };
+    const headers = { "x-api-key": KEY };
     const call = request(`${runtime.url}/echo`, { method: "POST", headers }, (response) => {
       resolve(response.statusCode);
       call.destroy();
@@ -198,8 +201,7 @@ test("of a large body without a key nothing is read", async () => {
     fetch(`${runtime.url}/echo`, { method: "POST", body, headers: key === undefined ? {} : { "x-api-key": key } });
   expect((await post("small")).status).toBe(200);
   // whether what has its form is a key, the function tells
-  const key = `sl_${"k".repeat(43)}`;
-  const large = await Promise.all(Array.from({ length: 12 }, () => post("x".repeat(3_000_000), key)));
+  const large = await Promise.all(Array.from({ length: 12 }, () => post("x".repeat(3_000_000), KEY)));
   expect(new Set(large.map(({ status }) => status))).toEqual(new Set([200]));
 });
 
@@ -214,7 +216,7 @@ test("the connection of one who sends a refused body slowly lasts for as long as
     .on("data", (bytes) => {
       heard += bytes;
     });
-  const head = "POST /echo HTTP/1.1\r\nHost: localhost\r\nX-API-Key: a\r\nTransfer-Encoding: chunked\r\n\r\n";
+  const head = `POST /echo HTTP/1.1\r\nHost: localhost\r\nX-API-Key: ${KEY}\r\nTransfer-Encoding: chunked\r\n\r\n`;
   socket.write(`${head}700000\r\n`);
   socket.write(Buffer.alloc(7 * 1024 * 1024));
   await expect.poll(() => heard).toContain("HTTP/1.1 413");

@@ -292,3 +292,41 @@ describe("clean text", () => {
     fc.assert(fc.property(fc.string({ unit: "binary" }), (text) => expectSound(extractPlainText(text))));
   });
 });
+
+describe("tables of data keep each cell under its heading", () => {
+  it.each([
+    ["a heading that is also the label of a button", "<th>Open<th>Close<th>Volume", "<td>1.10<td>1.15<td>900"],
+    ["a cell that is named like a time of day", "<th>Open<th>At<th>Volume", "<td>1.10<td class=timestamp>9:30<td>900"],
+    ["cells of links", "<th>Open<th>Print<th>Volume", "<td>1.10<td><a href=/a>Ada</a><td>900"],
+  ])("%s", (_, heads, cells) => {
+    const rows = Array.from({ length: 4 }, () => `<tr>${cells}</tr>`).join("");
+    const { markdown, text } = extract(
+      `<main><h1>Shares</h1>${paragraph("market")}${paragraph("exchange")}<table><tr>${heads}</tr>${rows}</table></main>`,
+    );
+    const lines = markdown.split("\n").filter((line) => line.startsWith("|"));
+    expect(new Set(lines.map((line) => line.split("|").length))).toEqual(new Set([5]));
+    for (const word of `${heads}${cells}`
+      .replace(/<[^>]*>/g, " ")
+      .trim()
+      .split(/\s+/))
+      expect(text).toContain(word);
+  });
+});
+
+it("takes the mark of a place for no link, though it is not closed", () => {
+  const { text } = extract(
+    `<div><a name="top"><h1>Festival</h1>${paragraph("stage")}${paragraph("camp")}</div>
+     <div><p>Published by the office of the festival, Mill Lane 4, Strand. All rights are kept, as ever.</p></div>`,
+  );
+  expect(text).toContain("The stage was opened");
+  expect(text).toContain("The camp was opened");
+});
+
+it("keeps the address to write to, which leads to no page", () => {
+  const { text } = extract(
+    `<article><h1>Library</h1>${paragraph("library")}<p><a href="mailto:desk@library.example">desk@library.example</a></p>
+     ${paragraph("archive")}<p><a href="tel:+49301234">+49 30 1234</a></p>${paragraph("cellar")}</article>`,
+  );
+  expect(text).toContain("desk@library.example");
+  expect(text).toContain("+49 30 1234");
+});
