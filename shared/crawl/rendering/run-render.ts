@@ -177,7 +177,9 @@ async function withDom(
   const now = clock.now();
   const dom = Buffer.from(page.html, "utf8");
   const recordId = newRecordId();
-  const key = warcSegmentKey(jobId, `${taskId}-${urlHash.slice(0, 12)}`, take, 0, now);
+  // of this run alone: a message that is delivered twice must not put its DOM in the place of the other's
+  const name = [taskId, urlHash.slice(0, 12), recordId.slice(-12)].join("-");
+  const key = warcSegmentKey(jobId, name, take, 0, now);
   const segment = createWarcSegment(key, { software: settings.userAgent.split(" ", 1)[0] ?? "", isPartOf: jobId }, now);
   const of = { recordId: capture.warc?.recordId ?? null, mimeType: "text/html; charset=utf-8" };
   const member = await conversionRecord(dom, of, { url: capture.finalUrl, date: now, recordId });

@@ -66,6 +66,26 @@ test("a rendered page has its text and links from the DOM, which lies in the arc
   });
 });
 
+test("a message that is delivered twice leaves both DOMs in the archive, each where its capture says", async () => {
+  const { origin } = await site();
+  let opened = 0;
+  const harness = await renderHarness(
+    fakeRenderer(async () => domOf(RENDERED.replace("Full", "Full ".repeat(++opened)))),
+  );
+  await harness.fetch.deliver(fetchTask({ urls: [`${origin}/shell`], config: { render: "auto" } }));
+  for (const task of await harness.tasks()) {
+    await harness.render(task);
+    await harness.render(task);
+  }
+  const captures = await harness.fetch.captures();
+  expect(captures).toHaveLength(2);
+  for (const { rendered } of captures) {
+    const pointer = rendered?.warc ?? expect.fail("no DOM");
+    const { warcHeaders } = await readWarcRecord(harness.dependencies.objects, pointer);
+    expect(warcHeaders.get("warc-record-id")).toBe(`<urn:uuid:${pointer.recordId}>`);
+  }
+});
+
 test("the renderer gets the document that was archived, the job's headers, cookies, window and actions, and its time limit", async () => {
   const { origin } = await site();
   const seen: unknown[] = [];
