@@ -1,24 +1,11 @@
 /** Computes, each minute, what changed between captures of pages. */
 import { z } from "zod";
 import { computeChanges } from "../../shared/archive/changes/compute-changes.ts";
-import { createJobFlags } from "../../shared/crawl/tasks/job-flags.ts";
-import { dynamoClient, s3Client } from "../../shared/platform/aws/clients.ts";
-import { createObjectStore } from "../../shared/platform/aws/objects.ts";
-import { loadConfig } from "../../shared/platform/config.ts";
-import { configuredDatabase } from "../../shared/platform/database/database.ts";
-import { createLogger } from "../../shared/platform/observability/log.ts";
 import { once } from "../../shared/platform/once.ts";
+import { createUpkeepContainer } from "../adapters/archive/upkeep.ts";
 import { createInvokedHandler } from "../adapters/invoked/handler.ts";
 
-const dependencies = once(() => {
-  const config = loadConfig();
-  return {
-    sql: configuredDatabase(config),
-    objects: createObjectStore(s3Client(), config.bucket),
-    flags: createJobFlags(dynamoClient(), config.stateTable),
-    log: createLogger({ function: "changes" }, config.logLevel),
-  };
-});
+const dependencies = once(() => createUpkeepContainer("changes"));
 
 /** For the comparison that is under way: two large pages. */
 const RESERVE_MS = 60_000;

@@ -3,6 +3,7 @@ import { z } from "zod";
 import type { JobFlags } from "../../crawl/tasks/job-flags.ts";
 import type { QueueSender } from "../../platform/aws/queues.ts";
 import type { Sql } from "../../platform/database/database.ts";
+import { takeStalled } from "../../platform/database/leased-work.ts";
 import { uuidv7 } from "../../platform/ids.ts";
 import type { Logger } from "../../platform/observability/log.ts";
 import { type FileFault, LEVELS, WARC_RUNS_QUEUE, type WarcRunTask } from "./task.ts";
@@ -112,26 +113,9 @@ export async function scheduleUpkeep(sql: Sql, hours: number): Promise<number> {
   return begun;
 }
 
-/** Without progress for so long, a run's message may be lost. */
-const STALLED = "1 minute";
-const MOST = 100;
-
 /** @returns how many were sent again */
 export async function resumeRuns({ sql, queues }: Pick<RunsDependencies, "sql" | "queues">): Promise<number> {
-  const lost = await sql<{ id: string }[]>`
-    update warc_runs set updated_at = now() where id in (
-      select id from warc_runs
-      where status in ('pending', 'running') and updated_at < now() - ${STALLED}::interval
-        and (lease_until is null or lease_until < now())
-      order by updated_at limit ${MOST})
-    returning id`;
-  for (const { id } of lost) await queues.send(WARC_RUNS_QUEUE, { runId: id } satisfies WarcRunTask);
+  const lost = await takeStalled(sql, "warc_runs");
+  for (const runId of lost) await queues.send(WARC_RUNS_QUEUE, { runId } satisfies WarcRunTask);
   return lost.length;
-}
-
-/** For a start at which no worker is left: the next sweep sends them. */
-export async function freeInterruptedRuns(sql: Sql): Promise<number> {
-  const { count } = await sql`
-    update warc_runs set lease_until = null, updated_at = created_at where status in ('pending', 'running')`;
-  return count;
 }

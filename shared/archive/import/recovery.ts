@@ -3,14 +3,14 @@
 import { addCounts, lockJob } from "../../crawl/jobs/lifecycle.ts";
 import type { QueueSender } from "../../platform/aws/queues.ts";
 import { inTransaction, type Sql } from "../../platform/database/database.ts";
+import { takeStalled } from "../../platform/database/leased-work.ts";
 import type { Logger } from "../../platform/observability/log.ts";
 import { capturesMessage } from "./captures-message.ts";
 import { beginImport, type ImportsDependencies, sendImport } from "./imports.ts";
 import { settleImport } from "./settle-import.ts";
 import { importMessageSchema, uploadedObjects } from "./task.ts";
 
-/** Without progress for so long, an import's message may be lost, or a batch's. */
-const STALLED_IMPORT = "1 minute";
+/** Without an answer for so long, a batch's message may be lost. */
 const STALLED_BATCH = "5 minutes";
 const MOST = 100;
 /** Times that the message of a batch may end among the dead letters, and is sent again. */
@@ -18,14 +18,8 @@ const MOST_DEATHS = 3;
 
 /** @returns how many messages were sent */
 export async function resumeImports({ sql, queues }: { sql: Sql; queues: QueueSender }): Promise<number> {
-  const imports = await sql<{ id: string }[]>`
-    update warc_imports set updated_at = now() where id in (
-      select id from warc_imports
-      where status in ('pending', 'running') and updated_at < now() - ${STALLED_IMPORT}::interval
-        and (lease_until is null or lease_until < now())
-      order by updated_at limit ${MOST})
-    returning id`;
-  for (const { id } of imports) await sendImport(queues, id);
+  const imports = await takeStalled(sql, "warc_imports");
+  for (const id of imports) await sendImport(queues, id);
   const batches = await sql<{ jobId: string; batchKey: string; first: number; last: number }[]>`
     update warc_import_batches b set sent_at = now() from warc_imports i
     where i.id = b.import_id and (b.batch_key, b.first) in (

@@ -4,6 +4,7 @@ import type { JobFlags } from "../../crawl/tasks/job-flags.ts";
 import type { OpenObjectWriter } from "../../platform/aws/multipart.ts";
 import type { QueueSender } from "../../platform/aws/queues.ts";
 import type { Sql } from "../../platform/database/database.ts";
+import { takeStalled } from "../../platform/database/leased-work.ts";
 import { PermanentError, RetryableError } from "../../platform/errors.ts";
 import { uuidv7 } from "../../platform/ids.ts";
 import type { Logger } from "../../platform/observability/log.ts";
@@ -80,28 +81,11 @@ async function selectExports(sql: Sql, where: ReturnType<Sql>, limit: number): P
     from exports where ${where} order by id desc limit ${limit}`;
 }
 
-/** Without progress for so long, an export's message may be lost. */
-const STALLED = "1 minute";
-const MOST = 100;
-
 /** @returns how many were sent again */
 export async function resumeExports({ sql, queues }: Pick<ExportsDependencies, "sql" | "queues">): Promise<number> {
-  const lost = await sql<{ id: string }[]>`
-    update exports set updated_at = now() where id in (
-      select id from exports
-      where status in ('pending', 'running') and updated_at < now() - ${STALLED}::interval
-        and (lease_until is null or lease_until < now())
-      order by updated_at limit ${MOST})
-    returning id`;
-  for (const { id } of lost) await queues.send(EXPORTS_QUEUE, { exportId: id } satisfies ExportTask);
+  const lost = await takeStalled(sql, "exports");
+  for (const exportId of lost) await queues.send(EXPORTS_QUEUE, { exportId } satisfies ExportTask);
   return lost.length;
-}
-
-/** For a start at which no worker is left: the next sweep sends them. */
-export async function freeInterruptedExports(sql: Sql): Promise<number> {
-  const { count } = await sql`
-    update exports set lease_until = null, updated_at = created_at where status in ('pending', 'running')`;
-  return count;
 }
 
 export interface ExporterDependencies extends WaczSources {

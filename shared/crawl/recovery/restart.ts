@@ -3,10 +3,9 @@
  * leases end, so that jobs go on within seconds.
  */
 
-import { freeInterruptedRuns } from "../../archive/files/runs.ts";
-import { freeInterruptedExports } from "../../archive/wacz/exports.ts";
 import { atOnce } from "../../platform/at-once.ts";
 import type { Sql } from "../../platform/database/database.ts";
+import { freeLeases } from "../../platform/database/leased-work.ts";
 import { freeInterruptedDiscoveries } from "../discovery/lost-discoveries.ts";
 import type { TaskLeases } from "../fetch/task-lease.ts";
 import type { HostStates } from "../politeness/host-state.ts";
@@ -36,8 +35,8 @@ export async function freeInterruptedWork(
   const stalled = await sql`
     update jobs set updated_at = now() - ${LONG_AGO}::interval, embedding_progress_at = now() where status in ('pending', 'running', 'embedding')`;
   const discoveries = await freeInterruptedDiscoveries(sql);
-  const exported = await freeInterruptedExports(sql);
-  const runs = await freeInterruptedRuns(sql);
+  const exported = await freeLeases(sql, "exports");
+  const runs = await freeLeases(sql, "warc_runs");
   if (discoveries + exported + runs > 0) await flags.markActive();
   if (stalled.count === 0) return { tasks: 0, lost: 0 };
   // the marker may be older than the state table, where that was replaced
