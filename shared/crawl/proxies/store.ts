@@ -77,9 +77,11 @@ export function createProxyStates(
     async read(proxyId) {
       const held = known.get(proxyId);
       if (held !== undefined && now() - held.at < keepMs) return held.config;
+      // a config may be removed while it is read
+      const at = now();
       const item = await table.read(configKey(proxyId));
       const config = item && configSchema.parse(JSON.parse(String(item["config"])));
-      known.set(proxyId, { config, at: now() });
+      known.set(proxyId, { config, at });
       return config;
     },
     async takeRotation(proxyId, servers) {
