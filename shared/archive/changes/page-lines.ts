@@ -2,7 +2,7 @@
  * The main text of a page as lines that can be compared: without white space that nobody sees, and without what a
  * server says anew with each answer.
  */
-import type { Extraction } from "../../extract/extraction.ts";
+import type { PageText } from "../snapshots/stored-text.ts";
 
 export interface Line {
   /** As it is shown. */
@@ -19,7 +19,7 @@ export interface PageLines {
   sections: readonly { heading: string; lines: readonly Line[] }[];
 }
 
-export function pageLines({ text, sections }: Pick<Extraction, "text" | "sections">): PageLines {
+export function pageLines({ text, sections }: Pick<PageText, "text" | "sections">): PageLines {
   const parts = sections.length === 0 ? [{ heading: null, level: 0, start: 0, end: text.length }] : sections;
   const found: { heading: string; lines: Line[] }[] = [];
   for (const { heading, level, start, end } of parts) {

@@ -1,4 +1,7 @@
-/** The main text of a capture, read back from the archive and extracted in one way, whatever its crawl selected. */
+/**
+ * The main text of a capture, extracted in one way whatever its crawl selected: as ingest has stored it, or else read
+ * back from the archive.
+ */
 import { decodeKnown } from "../../capture/charset.ts";
 import { type RecordPointer, readWarcRecord } from "../../capture/warc-reader.ts";
 import { type PageContent, readPageContent } from "../../crawl/http/read-page.ts";
@@ -6,19 +9,22 @@ import { isMissingFromArchive } from "../../crawl/results/archived-content.ts";
 import { extractPage } from "../../extract/extract-page.ts";
 import type { Extraction } from "../../extract/extraction.ts";
 import { type Archive, contentTypeOf, readPayload } from "../replay/payload.ts";
+import { type PageText, storedTexts } from "../snapshots/stored-text.ts";
 import { type PageLines, pageLines } from "./page-lines.ts";
 
 /** Of a page, content coding undone. */
 const MAX_PAGE_BYTES = 50 * 1024 * 1024;
 
 export async function readPageLines(
-  ...asked: Parameters<typeof readPageText>
+  ...[archive, capture, rendered]: Parameters<typeof readPageText>
 ): Promise<PageLines | { problem: string }> {
-  const text = await readPageText(...asked);
+  const stored = rendered ? undefined : (await storedTexts(archive.sql, [capture.id])).get(capture.id);
+  const text = stored ?? (await readPageText(archive, capture, rendered));
   return "problem" in text ? text : pageLines(text);
 }
 
 /**
+ * Reads it from the archive.
  * @param rendered whether the document that a browser made of it is wanted
  * @returns what is wrong with it where it cannot be read, now or ever
  */
@@ -34,8 +40,6 @@ export async function readPageText(
     return { problem: error.message };
   }
 }
-
-type PageText = Pick<Extraction, "title" | "text" | "sections" | "language" | "links">;
 
 async function sentText(archive: Archive, id: number, url: string): Promise<PageText | { problem: string }> {
   const payload = await readPayload(archive, id);
@@ -54,11 +58,19 @@ async function sentText(archive: Archive, id: number, url: string): Promise<Page
 
 /** An empty page says nothing, which is no fault. */
 function textOf({ extraction, error }: Pick<PageContent, "extraction" | "error">): PageText | { problem: string } {
-  if (extraction !== null) return extraction;
+  if (extraction !== null) return asStored(extraction);
   if (error === null || error.code === "EMPTY_BODY")
     return { title: null, text: "", sections: [], language: "und", links: [] };
   return { problem: error.message };
 }
+
+const asStored = ({ title, text, sections, language, links, robots }: Extraction): PageText => ({
+  title,
+  text,
+  sections,
+  language,
+  links: robots.nofollow ? [] : links,
+});
 
 async function renderedText(
   { sql, objects }: Archive,
@@ -70,5 +82,5 @@ async function renderedText(
     from captures where id = ${id}`;
   if (!row?.dom) return { problem: "The archive holds no rendered page" };
   const { body } = await readWarcRecord(objects, row.dom);
-  return extractPage(decodeKnown(body, "UTF-8", false), { url });
+  return asStored(extractPage(decodeKnown(body, "UTF-8", false), { url }));
 }

@@ -1,4 +1,7 @@
-/** Makes snapshots searchable: what each says is read back from the archive and analysed, away from those who crawl. */
+/**
+ * Makes snapshots searchable, away from those who crawl: by what ingest has stored of each, or else by what is read
+ * back from the archive.
+ */
 
 import { keywordVectors } from "../../knowledge/analysis/keyword-vectors.ts";
 import { inTransaction, type Sql, type Transaction } from "../../platform/database/database.ts";
@@ -8,6 +11,7 @@ import type { Logger } from "../../platform/observability/log.ts";
 import { shorten, storable } from "../../platform/text.ts";
 import { readPageText } from "../changes/page-text.ts";
 import type { Archive } from "../replay/payload.ts";
+import { type PageText, storedTexts } from "../snapshots/stored-text.ts";
 import { foldedText } from "./folded-text.ts";
 
 export interface IndexDependencies {
@@ -22,8 +26,10 @@ export interface Indexed {
   failed: number;
 }
 
-/** Snapshots that are taken at once, and written together. */
-const AT_ONCE = 20;
+/** Snapshots that are taken at once. */
+const AT_ONCE = 100;
+/** Of those that are read from the archive, so many are written together: their pages may be large. */
+const READ_AT_ONCE = 20;
 const LEASE_S = 360;
 /** Times that a snapshot is begun before it is indexed by its title and URL alone. */
 const MOST_ATTEMPTS = 4;
@@ -58,25 +64,60 @@ interface IndexRow {
 
 export async function indexSnapshots(dependencies: IndexDependencies, hasTime: () => boolean): Promise<Indexed> {
   const indexed: Indexed = { snapshots: 0, failed: 0 };
-  const { sql, log } = dependencies;
+  const { sql } = dependencies;
   while (hasTime()) {
     const due = await takeDue(sql);
     if (due.length === 0) break;
-    const rows: IndexRow[] = [];
+    const stored = await storedTexts(
+      sql,
+      due.map(({ id }) => id),
+      INDEXED_CHARACTERS,
+    );
+    const known: IndexRow[] = [];
+    const unknown: DueSnapshot[] = [];
     for (const each of due) {
-      if (!hasTime()) break;
-      try {
-        rows.push(await readSnapshot(dependencies, each));
-      } catch (error) {
-        indexed.failed++;
-        log.error("a snapshot could not be read: it is tried again later", { error, capture_id: each.id });
-      }
+      const text = each.attempts > MOST_ATTEMPTS ? undefined : stored.get(each.id);
+      if (text === undefined) unknown.push(each);
+      else known.push(rowOf(each, text));
     }
-    await inTransaction(sql, (tx) => writeRows(tx, rows));
-    indexed.snapshots += rows.length;
+    await write(dependencies, known, indexed);
+    for (let at = 0; at < unknown.length; at += READ_AT_ONCE) {
+      await readAndWrite(dependencies, unknown.slice(at, at + READ_AT_ONCE), hasTime, indexed);
+    }
   }
   return indexed;
 }
+
+async function readAndWrite(
+  dependencies: IndexDependencies,
+  due: readonly DueSnapshot[],
+  hasTime: () => boolean,
+  indexed: Indexed,
+): Promise<void> {
+  const rows: IndexRow[] = [];
+  const left: number[] = [];
+  for (const each of due) {
+    try {
+      if (hasTime()) rows.push(await readSnapshot(dependencies, each));
+      else left.push(each.id);
+    } catch (error) {
+      indexed.failed++;
+      dependencies.log.error("a snapshot could not be read: it is tried again later", { error, capture_id: each.id });
+    }
+  }
+  await write(dependencies, rows, indexed);
+  if (left.length > 0) await putBack(dependencies.sql, left);
+}
+
+async function write({ sql }: IndexDependencies, rows: readonly IndexRow[], indexed: Indexed): Promise<void> {
+  if (rows.length > 0) await inTransaction(sql, (tx) => writeRows(tx, rows));
+  indexed.snapshots += rows.length;
+}
+
+const putBack = async (sql: Sql, ids: readonly number[]): Promise<void> => {
+  await sql`
+    update snapshots_due set attempts = attempts - 1, not_before = now() where capture_id = any(${ids as number[]}::bigint[])`;
+};
 
 async function takeDue(sql: Sql): Promise<DueSnapshot[]> {
   return await sql<DueSnapshot[]>`
@@ -102,21 +143,21 @@ async function readSnapshot(dependencies: IndexDependencies, due: DueSnapshot): 
     return known;
   }
   const found = await readPageText(dependencies, { id, url }, isRendered);
-  if ("problem" in found) return known;
-  return {
-    due,
-    title: found.title ?? title,
-    text: found.text,
-    language: found.language,
-    links: found.links.slice(0, MOST_LINKS),
-  };
+  return "problem" in found ? known : rowOf(due, found);
 }
+
+const rowOf = (due: DueSnapshot, { title, text, language, links }: PageText): IndexRow => ({
+  due,
+  title: title ?? due.title,
+  text,
+  language,
+  links: links.slice(0, MOST_LINKS),
+});
 
 const TRACKING = /[?&](?:utm_[a-z]+|fbclid|gclid|msclkid|mc_[ce]id|igshid|yclid|_hs\w+)=/i;
 const ARCHIVED = /^\W*(?:archived|archivée?|archiviert|archivado|archiviato)\b/iu;
 
 async function writeRows(tx: Transaction, rows: readonly IndexRow[]): Promise<void> {
-  if (rows.length === 0) return;
   const texts = rows.flatMap(({ due, title, text, language }) =>
     [
       storable(title ?? "").slice(0, LONGEST_TITLE),

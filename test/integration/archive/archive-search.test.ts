@@ -494,6 +494,7 @@ describe("the index", () => {
     await setup.importRecords([
       record(http("<title>Later</title><h1>Later</h1><p>A quagga stands in the meadow.</p>", HTML), { url }),
     ]);
+    await setup.sql`delete from documents where url = ${url}`;
     const objects = { get: () => Promise.reject(new Error("the bucket is away")) };
     expect(await indexSnapshots({ ...setup.dependencies, objects }, () => true)).toEqual({ snapshots: 0, failed: 1 });
     await setup.sql`update snapshots_due set not_before = now()`;

@@ -424,6 +424,7 @@ describe("what cannot be compared", () => {
     const text = (say: string) => http(`<h1>Lost</h1><p>${say}, and nothing but that.</p>`, HTML);
     await setup.importRecords([record(text("First"), { url, date: "2026-04-01T00:00:00Z" })]);
     await setup.importRecords([record(text("Second"), { url, date: "2026-04-02T00:00:00Z" })]);
+    await setup.sql`delete from documents where url = ${url}`;
     await setup.sql`update captures set warc_key = 'warcs/gone.warc.gz' where final_url = ${url} and fetched_at < '2026-04-02'`;
     await compute();
     const { body } = await get("/api/changes?source=lost.test");
@@ -436,6 +437,7 @@ describe("what cannot be compared", () => {
     const text = (say: string) => http(`<h1>Busy</h1><p>${say}, and nothing but that.</p>`, HTML);
     await setup.importRecords([record(text("First"), { url, date: "2026-04-01T00:00:00Z" })]);
     await setup.importRecords([record(text("Second"), { url, date: "2026-04-02T00:00:00Z" })]);
+    await setup.sql`delete from documents where url = ${url}`;
     const objects = { get: () => Promise.reject(new Error("the bucket is away")) };
     const failed = await computeChanges({ ...setup.dependencies, objects }, () => true);
     expect(failed).toMatchObject({ pages: 0, failed: 1 });
@@ -443,7 +445,11 @@ describe("what cannot be compared", () => {
     expect(await compute()).toMatchObject({ pages: 1, failed: 0, changes: 2 });
   });
 
-  it("goes on where it was stopped", async () => {
+  it("goes on where it was stopped, and says of the archive what it said of stored texts", async () => {
+    const events = () => setup.sql`
+      select id, kind, summary, diff from page_changes where page not like 'http://lost.test/%' order by id`;
+    const before = await events();
+    await setup.sql`delete from documents`;
     await compareAllAgain(setup.sql);
     await setup.sql`delete from page_changes`;
     let steps = 0;
@@ -458,5 +464,6 @@ describe("what cannot be compared", () => {
     const [{ count = 0 } = {}] = await setup.sql<{ count: number }[]>`select count(*) as count from page_changes`;
     expect(steps).toBe(count);
     expect(count).toBe(37);
+    expect(await events()).toEqual(before);
   });
 });

@@ -1,9 +1,12 @@
 /** What a crawl of an awkward site wrote, as readers find it that nobody here wrote, and as replay gives it back. */
 import { createHash } from "node:crypto";
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import type { S3Client } from "@aws-sdk/client-s3";
+import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
 import { WARCParser } from "warcio";
+import { computeChanges } from "../../../shared/archive/changes/compute-changes.ts";
 import { replay } from "../../../shared/archive/replay/replay.ts";
+import { indexSnapshots } from "../../../shared/archive/search/index-snapshots.ts";
 import { buildWacz } from "../../../shared/archive/wacz/build-wacz.ts";
 import { crawlConfigSchema } from "../../../shared/crawl/settings/crawl-config.ts";
 import { createUploads } from "../../../shared/platform/aws/uploads.ts";
@@ -53,6 +56,14 @@ const PAGES: Record<string, [Route, Buffer]> = {
   ],
   "/twin-1": [html(TWIN), TWIN],
   "/twin-2": [html(TWIN), TWIN],
+  "/nofollow": [
+    html(page("nofollow", '<meta name="robots" content="nofollow"><a href="/identity">x</a>')),
+    page("nofollow", '<meta name="robots" content="nofollow"><a href="/identity">x</a>'),
+  ],
+  "/canadien": [
+    html(page("En français : la mer et le sable", '<a href="/identity">x</a>'), { "Content-Language": "fr" }),
+    page("En français : la mer et le sable", '<a href="/identity">x</a>'),
+  ],
   "/q?b=2&a=1&a=0": [html(page("query")), page("query")],
   "/%D1%84%C3%A9?x=%26": [html(page("encoded")), page("encoded")],
   ...Object.fromEntries(
@@ -67,6 +78,10 @@ const links = [...Object.keys(PAGES), ...Object.keys(REDIRECTS)].map(
   (path) => `<a href="${path.replaceAll("&", "&amp;")}">x</a>`,
 );
 
+const ALWAYS = () => true;
+/** Says something else each time. */
+let visits = 0;
+
 let site: Site;
 let crawl: Awaited<ReturnType<typeof realCrawl>>;
 const jobs: string[] = [];
@@ -75,16 +90,17 @@ const files = new Map<string, Buffer>();
 beforeAll(async () => {
   const answers = Object.entries(PAGES).map(([path, [route]]) => [path, route] as const);
   site = await startSite({
-    "/": html(page("The index", `${links.join(" ")}<a href="/unchanged">x</a>`)),
+    "/": html(page("The index", `${links.join(" ")}<a href="/unchanged">x</a><a href="/news">x</a>`)),
     "/unchanged": (request) =>
       request.headers["if-none-match"] === '"1"'
         ? { status: 304, headers: { ETag: '"1"' } }
         : html(page("unchanged"), { ETag: '"1"' }),
+    "/news": () => html(page("news", `<h2>Today</h2><p>The tide is ${++visits} metres high at the old pier.</p>`)),
     ...REDIRECTS,
     ...Object.fromEntries(answers),
   });
   crawl = await realCrawl();
-  const config = crawlConfigSchema.parse({ rate_limit_rps: 1000 });
+  const config = crawlConfigSchema.parse({ rate_limit_rps: 1000, languages: ["en", "fr"] });
   for (const _ of [1, 2]) {
     const [job] = await crawl.run(newSiteJob(`${site.origin}/`, { maxDepth: 2, config }));
     jobs.push(job?.job_id as string);
@@ -166,4 +182,86 @@ it("leaves as a WACZ file whose index finds each record", async () => {
     const record = await parser.parse();
     expect(record?.warcTargetURI).toBe(url);
   }
+});
+
+/** Objects that are read from the bucket, by their keys. */
+function readsOf({ s3 }: { s3: S3Client }): string[] {
+  const keys: string[] = [];
+  const name = "reads";
+  s3.middlewareStack.add(
+    (next) => async (args) => {
+      const { method, path } = args.request as { method: string; path: string };
+      if (method === "GET") keys.push(path);
+      return await next(args);
+    },
+    { step: "finalizeRequest", name },
+  );
+  onTestFinished(() => void s3.middlewareStack.remove(name));
+  return keys;
+}
+
+/** Whatever the index holds of snapshots and links. */
+const indexRows = async () => [
+  await crawl.sql`select * from snapshot_index order by capture_id`,
+  await crawl.sql`select * from page_links order by from_hash, to_hash`,
+  await crawl.sql`select * from archive_languages order by language`,
+  await crawl.sql`select * from archive_words order by word`,
+];
+
+const indexAnew = async (): Promise<void> => {
+  await crawl.sql`truncate snapshot_index, snapshots_due, page_links, archive_languages, archive_words`;
+  await crawl.sql`
+    insert into snapshots_due (capture_id)
+    select id from captures where warc_key is not null and reused_from is null and mime_type like '%html%'`;
+  await indexSnapshots(crawl.dependencies, ALWAYS);
+};
+
+/** The captures stay, and nobody finds their documents. */
+async function withoutDocuments(work: () => Promise<void>): Promise<void> {
+  await crawl.sql`create table kept_ids as select id, capture_id from documents`;
+  await crawl.sql`update documents set capture_id = null`;
+  await work();
+  await crawl.sql`update documents d set capture_id = k.capture_id from kept_ids k where k.id = d.id`;
+  await crawl.sql`drop table kept_ids`;
+}
+
+it("is searched by what ingest has stored, which is what the archive says", async () => {
+  const reads = readsOf(crawl.aws);
+  await indexAnew();
+  const stored = await indexRows();
+  const [{ snapshots = 0, documents = 0 } = {}] = await crawl.sql<{ snapshots: number; documents: number }[]>`
+    select count(distinct c.id)::int as snapshots, count(distinct d.capture_id)::int as documents
+    from snapshot_index s join captures c on c.id = s.capture_id left join documents d on d.capture_id = c.id`;
+  expect(documents).toBeGreaterThan(40);
+  expect(reads).toHaveLength(snapshots - documents);
+  reads.length = 0;
+  await withoutDocuments(indexAnew);
+  expect(reads).toHaveLength(snapshots);
+  expect(await indexRows()).toEqual(stored);
+});
+
+it("is compared by what ingest has stored, which is what the archive says", async () => {
+  const changes = () => crawl.sql`
+    select id, kind, summary, from_capture_id, to_capture_id, added_lines, removed_lines, diff from page_changes
+    where page like '%/news' order by to_at`;
+  await crawl.sql`delete from changes_due where page not like '%/news'`;
+  const reads = readsOf(crawl.aws);
+  await computeChanges(crawl.dependencies, ALWAYS);
+  const stored = await changes();
+  expect(stored).toMatchObject([{ kind: "new_page" }, { kind: "updated", added_lines: 1, removed_lines: 1 }]);
+  expect(reads).toEqual([]);
+  await crawl.sql`truncate page_changes`;
+  await crawl.sql`insert into changes_due (page) select distinct page_of(final_url) from captures where final_url like '%/news'`;
+  await withoutDocuments(async () => void (await computeChanges(crawl.dependencies, ALWAYS)));
+  expect(reads).toHaveLength(2);
+  expect(await changes()).toEqual(stored);
+});
+
+it("is searched by its main text, whatever its crawl selected or left out", async () => {
+  const config = crawlConfigSchema.parse({ rate_limit_rps: 1000, exclude_selectors: ["main"] });
+  await crawl.run(newSiteJob(`${site.origin}/news`, { maxDepth: 0, config }));
+  await indexSnapshots(crawl.dependencies, ALWAYS);
+  const [row] = await crawl.sql<{ snippet: string }[]>`
+    select snippet from snapshot_index where url_key like '%/news' order by capture_id desc limit 1`;
+  expect(row?.snippet).toContain("of the sea");
 });
