@@ -1,9 +1,12 @@
 /**
  * How good the order of results is: Cranfield's 225 queries over 1,400 abstracts, through the product's own analysis,
  * chunking, embedding, storing and searching. A document ranks where its best chunk does. With `--distractors N`, again
- * among N documents of other subjects: what is found may not depend on how much there is.
+ * among N documents of other subjects: what is found may not depend on how much there is. Collections that lie beside
+ * Cranfield in BEIR's layout are measured too, each by itself: rules that Cranfield alone bears out are seen there.
  */
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { beirCollections, readBeir } from "../beir-collection.ts";
 import type { BenchOptions } from "../bench.ts";
 import { readCranfield } from "../cranfield.ts";
 import { type JudgedDocument, openSearchEngine } from "../judged-collection.ts";
@@ -14,13 +17,29 @@ const PER_ROUND = 5_000;
 const SHARED_WORDS = 100;
 
 export async function run({ data, scale, distractors }: BenchOptions): Promise<Record<string, number>> {
-  if (data === undefined) throw new Error("Name the folder that holds cranfield/ with --data DIR");
+  if (data === undefined) {
+    throw new Error("Name the folder that holds cranfield/, or collections in BEIR's layout, with --data DIR");
+  }
+  const others: Record<string, number> = {};
+  for (const name of await beirCollections(data)) {
+    const engine = await openSearchEngine();
+    try {
+      const collection = await readBeir(join(data, name));
+      await engine.index(collection.documents, collection.language);
+      for (const mode of ["keyword", "vector", "hybrid"] as const) {
+        others[`${name}_${mode}_ndcg10`] = await engine.ndcg10(collection, mode);
+      }
+    } finally {
+      await engine.close();
+    }
+  }
+  if (!(await readdir(data)).includes("cranfield")) return others;
   const cranfield = await readCranfield(join(data, "cranfield"));
   const queries = cranfield.queries.slice(0, Math.ceil(cranfield.queries.length * scale));
   const engine = await openSearchEngine();
   try {
     await engine.index(cranfield.documents, cranfield.language);
-    const figures: Record<string, number> = {};
+    const figures: Record<string, number> = { ...others };
     for (const mode of ["keyword", "vector", "hybrid"] as const) {
       figures[`${mode}_ndcg10`] = await engine.ndcg10({ ...cranfield, queries }, mode);
     }

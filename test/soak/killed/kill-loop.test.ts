@@ -6,7 +6,7 @@ import { expect, it } from "vitest";
 import { startGraphSite } from "../../services/graph-site.ts";
 import { startInstance } from "../../services/instance.ts";
 
-const PAGES = 2_000;
+const PAGES = 1_200;
 const KILLS = 5;
 
 it("a crawl ends by itself, however often it is killed: each URL once, and fetched at most once more for each kill", async () => {
