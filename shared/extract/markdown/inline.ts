@@ -167,6 +167,9 @@ function join(parts: string[], tail: string, piece: string): string {
       if (last === null) parts.push(" ");
       else parts[parts.length - 1] = last;
     }
+  } else if (head.startsWith("[") && tail.endsWith("!") && parts.at(-1)?.endsWith("!")) {
+    // a link that is no image
+    parts[parts.length - 1] = `${parts.at(-1)?.slice(0, -1)}\\!`;
   } else if (/[\p{L}\p{N}]$/u.test(tail) && MARKED_START.test(head)) {
     const first = FIRST_MARKS.exec(piece.slice(0, 16));
     if (first === null) parts.push(" ");
@@ -196,8 +199,9 @@ function tidy(text: string): string {
 }
 
 const SPECIAL = /[\\*_`[\]<&~]/;
+/** What the end of a text may be the first half of, goes on in the next element. */
 const ESCAPES =
-  /\\(?=[!-/:-@[-`{-~])|`|\*(?!\s)|(?<=\S)\*|(?<![\p{L}\p{N}])_(?=\S)|(?<=\S)_(?![\p{L}\p{N}])|<(?=[a-z/!?])|&(?=#?\w{1,31};)|~(?=~)|(?<=~)~|\[(?=[^\]\n]{0,200}\](?:\(|\[|:))/giu;
+  /\\(?=[!-/:-@[-`{-~]|$)|`|\*(?!\s)|(?<=\S)\*|(?<![\p{L}\p{N}])_(?=\S)|(?<=\S)_(?![\p{L}\p{N}])|<(?=[a-z/!?]|$)|&(?=#?\w{1,31};)|&#?$|~(?=~)|(?<=~)~|\[(?=[^\]\n]{0,200}\](?:\(|\[|:))/giu;
 
 /** Escapes what Markdown would read as markup in running text; `a * b`, `snake_case` and `[1]` stay as they are. */
 function escapeText(text: string, inBrackets: boolean): string {
@@ -206,18 +210,20 @@ function escapeText(text: string, inBrackets: boolean): string {
   return inBrackets ? escaped.replace(/(?<!\\)[[\]]/g, "\\$&") : escaped;
 }
 
-/** Escapes what would start a heading, list, quote, rule or fence at the beginning of a line. */
+/** Escapes what would start a heading, list, quote, rule, fence or definition at the beginning of a line. */
 export function escapeLineStarts(text: string): string {
-  if (!/^[#>\d=~+*|:-]/.test(text) && !text.includes("\n")) return text;
+  if (!/^[#>\d=~+*|:_[-]/.test(text) && !text.includes("\n")) return text;
   return (
     text
+      // the target of links, a note, or a task
+      .replace(/^\[(?=(?:\\.|[^[\]\\]){1,999}\]:|[ x]\]\s)/is, "\\[")
       .replace(/^(#{1,6})(?=\s|$)/gm, "\\$1")
       .replace(/^([-+*])(?=\s|$)/gm, "\\$1")
       .replace(/^(\d{1,9})([.)])(?=\s|$)/gm, "$1\\$2")
       .replace(/^>/gm, "\\>")
       // a rule, what makes a heading of the line before, or a table of it
-      .replace(/^(?=(?:-{2,}|=+)\s*$)/gm, "\\")
-      .replace(/^(?=[|:-][|:\s-]*\s*$)(?=.*\|)/gm, "\\")
+      .replace(/^(?=(?:-{2,}|=+|_(?:[^\S\n]*_){2,})[^\S\n]*$)/gm, "\\")
+      .replace(/^(?=[|:-][|: -]*$)(?=.*[|:])/gm, "\\")
       .replace(/^~~~/gm, "\\~~~")
   );
 }

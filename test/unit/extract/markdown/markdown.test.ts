@@ -1,9 +1,24 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { extractPage } from "../../../../shared/extract/extract-page.ts";
 
 const markdown = (body: string): string =>
   extractPage(`<html lang="en"><body><main>${body}</main></body></html>`, { url: "https://example.org/docs/" })
     .markdown;
+
+/** What begins a block, or turns the line before into one (CommonMark 0.31 4.1 to 4.7, 5.1, 5.2; GFM 4.10). */
+const BLOCK_STARTS = [
+  /^(?:(?:\* *){3,}|(?:- *){3,}|(?:_ *){3,})$/,
+  /^#{1,6}(?: |$)/,
+  /^(?:`{3,}[^`]*|~{3,}.*)$/,
+  /^<(?:[a-z/!?])/i,
+  /^>/,
+  /^(?:[-+*]|\d{1,9}[.)])(?: |$)/,
+];
+const ON_FIRST = /^\[(?:\\.|[^[\]\\])+\]:/;
+const ON_OTHERS = [/^(?:=+|-+) *$/, /^\|?(?: *:?-+:? *\|)* *:?-+:? *\|? *$/];
+const startsBlock = (line: string, isFirst: boolean): boolean =>
+  [...BLOCK_STARTS, ...(isFirst ? [ON_FIRST] : ON_OTHERS)].some((start) => start.test(line.trim()));
 
 describe("Markdown", () => {
   it("keeps headings, and drops the permalinks beside them", () => {
@@ -76,6 +91,59 @@ describe("Markdown", () => {
       const begins = /^(?:=+|-{1,}|\*{3}|[*+-] .*|\d+[.)] .*|[>#] .*|~~~|[|:-][|:\s-]*)$/;
       expect(starts.filter((each) => begins.test(each))).toEqual([]);
     }
+  });
+
+  it("starts no block with a line of text, whatever the line is", () => {
+    const token = fc.constantFrom(
+      ..."- + * _ = ~ ` # > | : [ ] ( ) ! < & \\ 1 12 . a word x ^ [a]: [x] --- ___ *** ~~~ :- 1) div".split(" "),
+      " ",
+      " ",
+    );
+    const line = fc.array(token, { minLength: 1, maxLength: 7 }).map((tokens) => tokens.join("").trim());
+    const marked = fc.tuple(line, fc.constantFrom("", "b", "span", "i", "s"), line).map(([before, name, inner]) => {
+      const [start, end] = [before, inner].map((text) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;"));
+      return name === "" ? `${start}${end}` : `${start}<${name}>${end}</${name}>`;
+    });
+    fc.assert(
+      fc.property(fc.array(marked, { minLength: 1, maxLength: 3 }), (lines) => {
+        const written = markdown(`<p>${lines.join("<br>")}</p>`).split("\n");
+        expect(written.filter((each, index) => startsBlock(each, index === 0))).toEqual([]);
+      }),
+      { numRuns: 2000, seed: 1 },
+    );
+  });
+
+  it.each([
+    ["_ _ _", "\\_ _ _"],
+    ["* * *", "\\* * \\*"],
+    ["- - -", "\\- - -"],
+    ["+", "\\+"],
+    ["1) a", "1\\) a"],
+    ["[<b>note</b>]: of a keeper", "\\[**note**]: of a keeper"],
+    ["[^1]: of a keeper", "\\[^1]: of a keeper"],
+    ["Harbour<br>:-:", "Harbour  \n\\:-:"],
+    ["_ a", "_ a"],
+    ["[1] a: b", "[1] a: b"],
+    [":-) and -: a", ":-) and -: a"],
+  ])("escapes the start of a line that is %s", (html, expected) => {
+    expect(markdown(`<p>${html}</p>`)).toBe(expected);
+  });
+
+  it.each([
+    ["<li>[x] done</li>", "- \\[x] done"],
+    ["<li>[ ] to do</li>", "- \\[ ] to do"],
+    ["<li>[x]y</li>", "- [x]y"],
+  ])("keeps brackets that stand at the start of a list item: %s", (html, expected) => {
+    expect(markdown(`<p>Forty.</p><ul>${html}</ul>`)).toBe(`Forty.\n\n${expected}`);
+  });
+
+  it.each([
+    ['Stop!<a href="/x">here</a>', "Stop\\![here](https://example.org/x)"],
+    ["a&lt;<span>div&gt;</span>b", "a\\<div>b"],
+    ["C:\\<b>dir</b>", "C:\\\\**dir**"],
+    ["a &amp;<span>amp;</span> b", "a \\&amp; b"],
+  ])("escapes what goes on in the next element: %s", (html, expected) => {
+    expect(markdown(`<p>${html}</p>`)).toBe(expected);
   });
 
   it("expands row and column spans and merges header rows", () => {
