@@ -71,6 +71,20 @@ export const CLOSES: Readonly<Record<string, CloseRule>> = {
 export const TABLE_SCOPE = new Set(["td", "th", "table", "caption"]);
 export const TABLE_PARTS = new Set(["table", "tbody", "thead", "tfoot", "tr", "td", "th", "caption", "html", "body"]);
 
+/** Of a table, what holds no text itself: what stands there is shown before the table (HTML 13.2.6.1). */
+export const TABLE_FRAME = new Set(["table", "colgroup", "tbody", "thead", "tfoot", "tr"]);
+/** What may stand there; anything else is moved. Scripts and the like leave no node. */
+export const IN_TABLE_FRAME = new Set([..."caption col form".split(" "), ...TABLE_FRAME, "td", "th"]);
+
+/** Start tags that go back to the table around them, whatever is open within it, each with where it may stand. */
+export const BACK_TO: Readonly<Record<string, ReadonlySet<string>>> = {
+  ...Object.fromEntries("caption colgroup tbody thead tfoot".split(" ").map((name) => [name, new Set(["table"])])),
+  col: new Set(["colgroup", "table"]),
+  tr: new Set(["table", "tbody", "thead", "tfoot"]),
+  td: new Set(["table", "tbody", "thead", "tfoot", "tr"]),
+  th: new Set(["table", "tbody", "thead", "tfoot", "tr"]),
+};
+
 function rule(closes: string, until: string): CloseRule {
   return { closes: new Set(closes.split(" ")), until: new Set(until.split(" ")) };
 }

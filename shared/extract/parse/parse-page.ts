@@ -10,14 +10,17 @@ import { decodeHTML, decodeHTMLAttribute } from "entities";
 import { Tokenizer, type TokenizerCallbacks } from "htmlparser2";
 import { hasten } from "./hasten.ts";
 import {
+  BACK_TO,
   BREAKS_OUT_OF_SVG,
   CLOSES,
   CLOSES_P,
   type CloseRule,
   HEAD_ELEMENTS,
+  IN_TABLE_FRAME,
   OPAQUE,
   P_RULE,
   RAW_TEXT,
+  TABLE_FRAME,
   TABLE_PARTS,
   TABLE_SCOPE,
   VOID,
@@ -202,10 +205,15 @@ class Builder implements TokenizerCallbacks {
     if (name === "head" && body !== null) return;
     if (body === null && !HEAD_ELEMENTS.has(name)) this.beginBody();
     this.closeImplied(name);
+    const { name: outer } = this.open[this.open.length - 1] as PageElement;
+    const isInFrame = this.isTableFrame(outer);
+    if (isInFrame && outer !== "tr" && (name === "td" || name === "th")) this.imply("tr");
     const element = new PageElement(name, this.attributes);
-    this.append(element);
+    if (isInFrame && !IN_TABLE_FRAME.has(name)) this.appendBeforeTable(element);
+    else this.append(element);
     noteElement(this.page, element);
-    if (VOID.has(name) || selfClosed) return;
+    // rows and cells do not stand in a form
+    if (VOID.has(name) || selfClosed || (isInFrame && name === "form")) return;
     this.push(element);
   }
 
@@ -244,6 +252,22 @@ class Builder implements TokenizerCallbacks {
     if (CLOSES_P.has(name) && (this.openCount.get("p") ?? 0) > 0) this.closeUpwards(P_RULE);
     const implied = CLOSES[name];
     if (implied !== undefined) this.closeUpwards(implied);
+    if ((this.openCount.get("table") ?? 0) === 0) return;
+    if (name === "table") this.closeFrame();
+    const back = BACK_TO[name];
+    if (back !== undefined)
+      this.popTo(this.open.findLastIndex((element) => back.has((element as PageElement).name)) + 1);
+  }
+
+  /** A table stands in a cell or a caption of another one, or ends it. */
+  private closeFrame(): void {
+    const frame = this.open.findLastIndex((element) => TABLE_SCOPE.has((element as PageElement).name));
+    if ((this.open[frame] as PageElement).name === "table") this.popTo(frame);
+  }
+
+  /** Whether it is a part of a table, and not one that stands alone. */
+  private isTableFrame(name: string): boolean {
+    return TABLE_FRAME.has(name) && (this.openCount.get("table") ?? 0) > 0;
   }
 
   private closeUpwards({ closes, until }: CloseRule): void {
@@ -308,11 +332,28 @@ class Builder implements TokenizerCallbacks {
       this.text ??= new Text("");
       return;
     }
-    if (this.text !== null) this.text.data += data;
-    else {
-      this.text = new Text(data);
-      this.append(this.text, this.text);
+    const isMoved = this.isTableFrame(name) && data.trim() !== "";
+    if (this.text !== null && (!isMoved || this.text.parent !== this.open[this.open.length - 1])) {
+      this.text.data += data;
+      return;
     }
+    const text = new Text(data);
+    if (isMoved) this.appendBeforeTable(text, text);
+    else this.append(text, text);
+  }
+
+  /** The innermost open table is the last child of its parent. */
+  private appendBeforeTable(node: PageElement | Text, text: Text | null = null): void {
+    const table = this.open.findLast((element) => (element as PageElement).name === "table") as PageElement;
+    const { parent, prev } = table;
+    if (parent === null) return;
+    node.parent = parent;
+    node.prev = prev;
+    node.next = table;
+    if (prev !== null) prev.next = node;
+    table.prev = node;
+    parent.children.splice(-1, 0, node);
+    this.text = text;
   }
 
   private append(node: PageElement | Text, text: Text | null = null): void {

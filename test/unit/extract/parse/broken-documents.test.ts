@@ -30,6 +30,43 @@ test.each([
   expect(extract(html).text).toBe(BOTH);
 });
 
+const ROWS = "<tr><th>Lamp</th><td>gas</td></tr><tr><th>Height</th><td>31 m</td></tr>";
+const TABLE = "Lamp | gas\nHeight | 31 m";
+test.each([
+  ["text straight in it", `<table>${FIRST}${ROWS}</table><p>${SECOND}</p>`, `${FIRST}\n\n${TABLE}\n\n${SECOND}`],
+  ["text in a body", `<table><tbody>${FIRST}${ROWS}</table><p>${SECOND}</p>`, `${FIRST}\n\n${TABLE}\n\n${SECOND}`],
+  ["text in a row", `<table><tr>${FIRST}</tr>${ROWS}</table><p>${SECOND}</p>`, `${FIRST}\n\n${TABLE}\n\n${SECOND}`],
+  ["text behind its rows", `<table>${ROWS}${FIRST}</table><p>${SECOND}</p>`, `${FIRST}\n\n${TABLE}\n\n${SECOND}`],
+  ["text with a sign amid", `<table> <!-- --> a < b, ${FIRST}${ROWS}</table>`, `a < b, ${FIRST}\n\n${TABLE}`],
+  ["paragraphs", `<table><p>${FIRST}<p>${SECOND}</p>${ROWS}</table>`, `${BOTH}\n\n${TABLE}`],
+  ["open boxes", `<table><div><section><p>${FIRST}${ROWS}</table><p>${SECOND}`, `${FIRST}\n\n${TABLE}\n\n${SECOND}`],
+  ["no end", `<div><table>${ROWS}<p>${FIRST}</p></div><p>${SECOND}</p>`, `${BOTH}\n\n${TABLE}`],
+  [
+    "no end, amid a cell",
+    `<div><table>${ROWS}<tr><td>Lens</div><td>1m<tr><td>Keepers<td>2`,
+    "Lamp | gas\nHeight | 31 m\nLens | 1m\nKeepers | 2",
+  ],
+  ["cells without a row", `<table><td>Lens<td>1 m${ROWS}</table><p>${FIRST}`, `Lens | 1 m\n${TABLE}\n\n${FIRST}`],
+  ["a form amid the rows", `<table><form action=x>${ROWS}</form></table><p>${FIRST}`, `${TABLE}\n\n${FIRST}`],
+  [
+    "columns and a caption without end",
+    `<table><caption>Tower<colgroup><col><col>${ROWS}</table><p>${FIRST}`,
+    `Tower\n${TABLE}\n\n${FIRST}`,
+  ],
+  [
+    "a table straight in it",
+    `<table><tr><td>Lens<td>1 m<tr><table>${ROWS}</table><p>${FIRST}`,
+    `Lens | 1 m\n\n${TABLE}\n\n${FIRST}`,
+  ],
+  [
+    "a table in a cell",
+    `<table><tr><td>Lens<table>${ROWS}</table><td>1 m</table><p>${FIRST}`,
+    `Lens\n\n${TABLE}\n\n1 m\n\n${FIRST}`,
+  ],
+])("what stands in a table beside its cells is shown before it: %s", (_, html, expected) => {
+  expect(extract(`<body><main>${html}</main></body>`).text).toBe(expected);
+});
+
 test("HTML within an SVG picture, and what stands beside it in a closed player, is no text of the page", () => {
   const picture =
     "<svg><foreignObject><p>Label of a chart</p></foreignObject><title>Chart</title><text>1 m</text></svg>";
