@@ -11,7 +11,8 @@ import { renderMarkdown } from "./markdown/markdown.ts";
 import { baseUrl, pageLinks } from "./metadata/links.ts";
 import { pageFacts } from "./metadata/metadata.ts";
 import { encodeQueries } from "./metadata/query-encoding.ts";
-import { emptyGutters, writeNotation } from "./parse/notation.ts";
+import { writeListings } from "./parse/listings.ts";
+import { writeNotation } from "./parse/notation.ts";
 import { parsePage } from "./parse/parse-page.ts";
 
 export interface PageContext {
@@ -42,6 +43,7 @@ export function extractPage(html: string, context: PageContext): Extraction {
   encodeQueries(page, context.charset ?? "UTF-8");
   const base = baseUrl(page, context.url);
   const facts = pageFacts(page, base, context);
+  writeListings(page);
   writeNotation(page);
   const content = selectContent(page, context.selection ?? MAIN_CONTENT);
   const parts = renderText(content.roots);
@@ -69,7 +71,7 @@ export function extractPage(html: string, context: PageContext): Extraction {
  */
 export function extractMainHtml(html: string, url: string, selection: ContentSelection = MAIN_CONTENT): string {
   const page = parsePage(storable(html));
-  emptyGutters(page);
+  writeListings(page);
   return renderHtml(selectContent(page, selection).roots, baseUrl(page, url));
 }
 

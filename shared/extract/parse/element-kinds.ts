@@ -85,7 +85,10 @@ export function preformattedText(pre: PageElement): string {
       const line =
         (node.name === "div" || node.name === "li" || node.name === "tr" || node.name === "p") && node !== pre;
       if (line && parts.length > 0 && !parts[parts.length - 1]?.endsWith("\n")) parts.push("\n");
+      const written = parts.length;
       for (const child of node.children) visit(child);
+      const isEmpty = line && written > 0 && parts.length === written;
+      if (isEmpty && !(node.next !== null && isText(node.next) && node.next.data.startsWith("\n"))) parts.push("\n");
     }
   };
   visit(pre);

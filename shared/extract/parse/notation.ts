@@ -1,26 +1,21 @@
 /**
  * Rewrites what a reader sees only by its shape into text that says the same: raised and lowered characters, readings
- * above words, formulas; and empties the gutters of line numbers beside code.
+ * above words, formulas.
  */
 import { type ChildNode, isText, Text } from "domhandler";
+import { below, textsOf } from "./descendants.ts";
 import { formulaOf } from "./formulas.ts";
 import { hiddenBy } from "./hidden.ts";
 import { type Page, PageElement } from "./page-tree.ts";
 
 /** To be called before anything of the page is measured. */
 export function writeNotation(page: Page): void {
-  emptyGutters(page);
   for (const element of page.notations) {
     if (element.name === "sup") raise(element);
     else if (element.name === "sub") lower(element);
     else if (element.name === "ruby") writeReading(element);
     else if (element.name === "math") writeFormula(element);
   }
-}
-
-/** Empties what numbers the lines of code. */
-export function emptyGutters(page: Page): void {
-  for (const element of page.gutters) emptyGutter(element);
 }
 
 const digits = (zero: number): Record<string, string> =>
@@ -145,64 +140,10 @@ const isPictureOf = ({ attribs }: PageElement, formula: string): boolean =>
   /math-fallback|\b(?:tex|latex)\b/i.test(attribs.class ?? "") ||
   (attribs.alt ?? "").replace(/^\{\\displaystyle\s*|\s*\}$/g, "").trim() === formula;
 
-const NUMBERS = /^[\d\s.:]*$/;
-const CODE_AROUND = /highlight|code|rouge|chroma|syntax|hljs|prism|blob|listing|source/i;
-
-/** A gutter holds nothing but numbers, and stands in code or in the table that lays it out. */
-function emptyGutter(element: PageElement): void {
-  if (!NUMBERS.test(textsOf(element).text)) return;
-  let table: PageElement | undefined;
-  for (let node = element.parent, steps = 0; node instanceof PageElement && steps < 8; node = node.parent, steps++) {
-    if (node.name === "table") table ??= node;
-    if (node.name === "pre" || node.name === "code" || CODE_AROUND.test(node.attribs.class ?? "")) {
-      element.children = [];
-      // a row for each line, with no element of code in it: the rows are the lines
-      if (table !== undefined && table.name === "table" && below(table, "pre").length === 0) makeCode(table);
-      return;
-    }
-  }
-}
-
-function makeCode(table: PageElement): void {
-  table.name = "pre";
-  for (const part of [table, ...below(table, "tbody"), ...below(table, "tr")]) {
-    part.children = part.children.filter((child) => !(isText(child) && child.data.trim() === ""));
-  }
-}
-
 function setText(element: PageElement, text: string): void {
   const node = new Text(text);
   node.parent = element;
   element.children = [node];
-}
-
-function textsOf(element: PageElement): { texts: Text[]; text: string } {
-  const texts: Text[] = [];
-  const visit = (node: ChildNode): void => {
-    if (isText(node)) texts.push(node);
-    else if (node instanceof PageElement) for (const child of node.children) visit(child);
-  };
-  visit(element);
-  return {
-    texts,
-    text: texts
-      .map(({ data }) => data)
-      .join("")
-      .trim(),
-  };
-}
-
-function below(element: PageElement, name: string): PageElement[] {
-  const found: PageElement[] = [];
-  const visit = (node: PageElement): void => {
-    for (const child of node.children) {
-      if (!(child instanceof PageElement)) continue;
-      if (child.name === name) found.push(child);
-      else visit(child);
-    }
-  };
-  visit(element);
-  return found;
 }
 
 const INLINE_AROUND = /^(?:a|b|i|em|strong|span|u|small|font|var|cite|abbr|code|mark|dfn|bdi)$/;

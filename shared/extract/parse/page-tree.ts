@@ -50,8 +50,10 @@ export interface Page {
   marked: PageElement[];
   /** What says something by its shape: raised and lowered text, readings, formulas. */
   notations: PageElement[];
-  /** What is named as line numbers of code. */
+  /** What is named as line numbers of code, and marks of numbered lines. */
   gutters: PageElement[];
+  /** What is named as code, each line in a box. */
+  listings: PageElement[];
   /** Fields for a password or an address. */
   fields: PageElement[];
   /** Fields for a text. */
@@ -76,6 +78,7 @@ export function emptyPage(root: Document): Page {
     marked: [],
     notations: [],
     gutters: [],
+    listings: [],
     fields: [],
     areas: [],
     jsonLd: [],
@@ -102,7 +105,10 @@ export function noteElement(page: Page, element: PageElement): void {
       if (attribs.href !== undefined) {
         page.hrefs.push(attribs.href);
         page.anchors.push(element);
-      }
+      } else if (attribs.name !== undefined && LINE_MARK.test(attribs.name)) page.gutters.push(element);
+      break;
+    case "div":
+      if (attribs.class !== undefined && LISTING.test(attribs.class)) page.listings.push(element);
       break;
     case "base":
       if (page.baseHref === null && attribs.href !== undefined) page.baseHref = attribs.href;
@@ -158,7 +164,10 @@ const isMark = ({ rel, itemprop, class: names }: Record<string, string>): boolea
   (rel !== undefined && MARK.test(rel)) ||
   (names !== undefined && MARK.test(names));
 
-/** As Pygments, Rouge, Chroma, Prism, highlight.js, SyntaxHighlighter, Hexo and GitHub name them. */
+/** As Doxygen names them. */
+const LINE_MARK = /^l\d{5,}$/;
+const LISTING = /^fragment(?:\s|$)/;
+/** As Pygments, Rouge, Chroma, Prism, highlight.js, SyntaxHighlighter, Hexo, Doxygen and GitHub name them. */
 const GUTTER = /(?:\b|_)(?:lineno(?:s|div)?|line-?num(?:bers?)?|gutter|lnt?|blob-num)(?:$|\s)/i;
 const isGutter = ({ class: names, "data-line-number": line }: Record<string, string>): boolean =>
   line !== undefined || (names !== undefined && GUTTER.test(names));

@@ -113,6 +113,22 @@ it.each([
     `<table class="highlight"><tr><td class="blob-num" data-line-number="1">1</td><td class="blob-code">a()</td></tr>
      <tr><td class="blob-num" data-line-number="2">2</td><td class="blob-code">b()</td></tr></table>`,
   ],
+  [
+    "Doxygen",
+    `<div class="fragment"><div class="line"><a id="l00001" name="l00001"></a><span class="lineno">    1</span>a()</div>
+<div class="line"><a id="l00002" name="l00002"></a><span class="lineno"><a class="line" href="b.html">    2</a></span>b()</div>
+<div class="ttc" id="ab"><div class="ttname">b</div><div class="ttdeci">void b()</div></div></div>`,
+  ],
+  [
+    "Doxygen, with a hard space and a fold",
+    `<div class="fragment"><div class="line"><a name="l00001"></a><span class="lineno">    1</span>&#160;a()</div><div
+     class="foldopen" id="foldopen00002">\n<div class="line"><a name="l00002"></a><span class="lineno">    2</span>&#160;b()</div></div></div>`,
+  ],
+  [
+    "Doxygen, as text",
+    `<div class="fragment"><pre class="fragment"><a name="l00001"></a>00001 a()\n<a name="l00002"></a><a class="code" href="b.html">00002</a> b()</pre></div>`,
+  ],
+  ["Doxygen, without numbers", `<div class="fragment"><div class="line">a()</div>\n<div class="line">b()</div></div>`],
 ])("line numbers beside code are no code: %s", (_who, html) => {
   expect(read(`<h1>Code</h1>${html}`)).toMatchObject({
     text: "Code\n\na()\nb()",
@@ -121,6 +137,20 @@ it.each([
   expect(extractMainHtml(`<main><h1>Code</h1>${html}</main>`, CONTEXT.url)).toContain(
     "<pre><code>a()\nb()</code></pre>",
   );
+});
+
+it("empty lines of code in boxes stay, and so does its indentation", () => {
+  const line = (number: number, code: string) =>
+    `<div class="line"><a name="l0000${number}"></a><span class="lineno"> ${number}</span>&#160;${code}</div>`;
+  const html = `<div class="fragment">${line(1, "a() {")}${line(2, "")}${line(3, "  b()")}${line(4, "}")}</div>`;
+  expect(read(html).markdown).toBe("```\na() {\n\n  b()\n}\n```");
+  expect(read("<pre><div>a</div>\n<div></div>\n<div>b</div></pre>").text).toBe("a\n\nb");
+});
+
+it("boxes and marks that are named as those of code, but hold none, stay", () => {
+  const [one, two] = ["The lamp burns all night, and the keeper watches it.", "00002 is the number of the lamp."];
+  expect(read(`<div class="fragment"><p>${one}</p><div class="line">${two}</div></div>`).text).toBe(`${one}\n\n${two}`);
+  expect(read(`<p>${one}</p><p><a name="l00002"></a>${two}</p>`).text).toBe(`${one}\n\n${two}`);
 });
 
 it("numbers that are no gutter of code stay", () => {
