@@ -56,7 +56,7 @@ function readNode(
   const published = textOf(node.datePublished);
   if (published !== null && isWork === isWriting) found.datesPublished.push(published);
   if (![node["@type"]].flat().some((type) => typeof type === "string" && isWork(type))) return;
-  found.author ??= personName(node.author, names) ?? personName(node.creator, names);
+  for (const role of ["author", "creator", "artist", "byArtist"]) found.author ??= personName(node[role], names);
   found.description ??= textOf(node.description)?.replace(/\s+/g, " ") ?? null;
   if (found.keywords.length > 0 || node.keywords === undefined) return;
   const words = [node.keywords].flat().map((word) => textOf(isRecord(word) ? (word.name ?? word) : word));
@@ -73,7 +73,9 @@ const OTHER_WORK = new RegExp(
     "Dataset|DataCatalog|Map$|Atlas|Menu|Play$|Painting|Photograph|Sculpture|Drawing|Poster|Thesis|Chapter|Comic|" +
     "Conversation|Message|Game|Quiz|Question|Legislation|Manuscript|Newspaper|Periodical|Publication(?:Issue|Volume)|" +
     "Presentation|Guide|Claim|Software|Application|SourceCode|Story|Blog|Collection|Statement|Announcement|" +
-    "LearningResource|MediaObject|3DModel|Diet|ExercisePlan|Hypothesis|Document|Certification|Syllabus",
+    "LearningResource|MediaObject|TextObject|3DModel|Diet|ExercisePlan|Hypothesis|Document|Certification|Syllabus|" +
+    "Artwork|CoverArt|ArchiveComponent|Reference$|(?:^|[/:])Code$|CodeSet|TermSet|DataFeed|DataDownload|Credential|" +
+    "HyperToc$|Solver|Quotation|Recommendation|SheetMusic|WebContent|TopicContent|Listing$",
 );
 const isOtherWork = (type: string): boolean => OTHER_WORK.test(type) && !isWriting(type) && !/ImageObject/.test(type);
 

@@ -156,6 +156,13 @@ describe("metadata", () => {
     ],
     ["an episode", { "@type": "PodcastEpisode", author: "Ada Strand" }],
     ["a song", { "@type": ["MusicRecording"], creator: { name: "Ada Strand" } }],
+    ["a work of art", { "@type": "VisualArtwork", creator: { name: "Ada Strand" } }],
+    ["a cover", { "@type": ["Product", "http://schema.org/CoverArt"], artist: { name: "Ada Strand" } }],
+    ["an archive's item", { "@type": ["ArchiveComponent", "Thing"], author: "Ada Strand" }],
+    ["a data feed", { "@type": "DataFeed", creator: [{ "@type": "Person", name: "Ada Strand" }] }],
+    ["a quotation", { "@type": "schema:Quotation", creator: "Ada Strand" }],
+    ["notes of music", { "@type": "SheetMusic", author: "Ada Strand" }],
+    ["a guide", { "@type": ["WebContent"], author: "Ada Strand" }],
     ["a film", { "@type": "Movie", author: { name: "Ada Strand" } }],
     ["entities", { author: "Ada&#32;Strand" }],
   ])("reads the names of JSON-LD in whatever form: %s", (_form, data) => {
