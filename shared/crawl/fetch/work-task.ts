@@ -92,7 +92,8 @@ export async function workThrough(
         else await endWithout(url, checked);
       });
     }
-    queue = wanted;
+    // whether a host answers again is found out with a URL that has not failed, if there is one
+    queue = wanted.toSorted((a, b) => Number(a.attempt > 0) - Number(b.attempt > 0));
   };
 
   const untilStopped = function* (): Generator<TaskUrl> {

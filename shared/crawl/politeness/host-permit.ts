@@ -3,7 +3,7 @@ import type { Clock } from "../../platform/clock.ts";
 import type { Exchange } from "../http/exchange.ts";
 import { RequestRefused } from "../http/request-refused.ts";
 import { askedSilence } from "./asked-silence.ts";
-import { circuitOf, circuitOpenUntil, type HostState, type HostStates } from "./host-state.ts";
+import { circuitOf, circuitOpenUntil, type HostState, type HostStates, isKnownToAnswer } from "./host-state.ts";
 import type { KnownHost } from "./host-view.ts";
 import { HostWait } from "./host-wait.ts";
 
@@ -41,14 +41,17 @@ export interface HostPermits {
    * probe.
    *
    * @param longestMs that the request may take
+   * @param retried the URL has failed before: it is no probe while one that has not may come
    * @throws RequestRefused, CircuitOpen
    */
-  acquire(longestMs: number): Promise<Permit>;
+  acquire(longestMs: number, retried?: boolean): Promise<Permit>;
   /**
    * Holds the host back, counts failures, closes the circuit.
    * @param retried the URL has failed before: when it fails again, that is the URL's fault, unless the circuit is open
    */
   learnFrom(exchange: Exchange, retried?: boolean): Promise<void>;
+  /** Tells the other workers of the answers that came. */
+  shareAnswers(): Promise<void>;
 }
 
 /**
@@ -58,6 +61,10 @@ export interface HostPermits {
 const OPENINGS_WAITED = 3;
 /** Until it is asked again what came of another worker's probe, in ms. */
 const PROBE_PAUSE_MS = 5000;
+/** For so long, and no more than a tenth of the time that a circuit is open, the probe is for URLs that never failed. */
+const UNTRIED_FIRST_MS = 30_000;
+/** Faults of requests that never reached the host: no fault of a URL. */
+const UNREACHED: ReadonlySet<string> = new Set(["CONNECT_FAILED", "CONNECT_TIMEOUT", "DNS_FAILURE"]);
 /** A probe may have to wait for its slot as long as another host's request does. */
 const PROBE_SLOT_WAIT_MS = 35_000;
 
@@ -65,6 +72,16 @@ const PROBE_SLOT_WAIT_MS = 35_000;
 export function createHostPermits(host: KnownHost, states: HostStates, clock: Clock, waitingSince = 0): HostPermits {
   /** The probe of this task, if one is under way: its other requests wait for what comes of it. */
   let probe: Promise<void> | undefined;
+
+  /** Proper answers that no other worker knows of. */
+  let answers = 0;
+
+  const shareAnswers = async (): Promise<void> => {
+    const count = answers;
+    answers = 0;
+    if (count === 0 || (host.seen !== undefined && isKnownToAnswer(host.seen, clock.now()))) return;
+    host.learn(await states.recordAnswers(host.name, count));
+  };
 
   const tryProbe = async (longestMs: number): Promise<Permit | undefined> => {
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -120,8 +137,15 @@ export function createHostPermits(host: KnownHost, states: HostStates, clock: Cl
     release: async () => undefined,
   };
 
+  const leaveProbe = (seen: HostState): void => {
+    const now = clock.now();
+    const waitMs = circuitOpenUntil(seen) + Math.min(UNTRIED_FIRST_MS, seen.circuit_timeout_s * 100) - now;
+    if (waitMs > 0) throw new CircuitOpen(`${host.name} is tried with another URL first`, waitMs);
+  };
+
   return {
-    async acquire(longestMs) {
+    shareAnswers,
+    async acquire(longestMs, retried = false) {
       for (;;) {
         const seen = await host.current();
         refuseBlocked(seen);
@@ -131,6 +155,7 @@ export function createHostPermits(host: KnownHost, states: HostStates, clock: Cl
           await probe;
           continue;
         }
+        if (circuit === "half-open" && retried) leaveProbe(seen);
         const permit = circuit === "half-open" ? await tryProbe(longestMs) : undefined;
         if (permit !== undefined) return permit;
         if (circuit === "half-open") await host.refresh();
@@ -153,10 +178,14 @@ export function createHostPermits(host: KnownHost, states: HostStates, clock: Cl
       // who asks for silence is no broken host; but what probes a broken one wants an answer that is one
       const failed = exchange.fault?.retryable || (status >= 500 && (wait === undefined || !closed));
       if ((failed && !(retried && closed)) || (exchange.fault !== null && !closed)) {
-        host.learn(await states.recordFailure(host.name, exchange.url.href));
+        await shareAnswers();
+        const reached = exchange.fault === null || !UNREACHED.has(exchange.fault.code);
+        host.learn(await states.recordFailure(host.name, exchange.url.href, reached));
       }
-      if (exchange.fault === null && status > 0 && status < 500 && (seen.failures > 0 || !closed)) {
-        host.learn(await states.recordSuccess(host.name));
+      if (exchange.fault === null && status > 0 && status < 500) {
+        // a file that the front of a site has says little of the site
+        if (exchange.url.pathname !== "/robots.txt") answers += 1;
+        if (seen.failures > 0 || !closed) host.learn(await states.recordSuccess(host.name));
       }
     },
   };

@@ -24,6 +24,12 @@ const hostItemSchema = z.object({
   settings_revision: z.number().default(0),
   /** URLs that failed in a row. */
   failures: z.number().default(0),
+  /** Of these, requests that never reached the host. */
+  unreached: z.number().default(0),
+  /** Proper answers, each within `EVIDENCE_MS` of the one before. */
+  answered: z.number().default(0),
+  /** Epoch ms of the last of them. */
+  answered_at: z.number().default(0),
   /** Epoch ms at which the circuit opened; 0 while it is closed. */
   opened_at: z.number().default(0),
   /** Epoch ms at which it first opened since the host last answered; 0 while it is closed. */
@@ -54,6 +60,10 @@ export interface HostSettings {
 export const DEFAULT_CIRCUIT: CircuitLimits = { threshold: 5, timeoutS: 300 };
 /** The longest that requests of a rate above one a second may look back. */
 const SHORTEST_REST_MS = 1_100;
+/** For so long what a host answered says that it works. */
+const EVIDENCE_MS = 600_000;
+/** A host that answers is given up after so many times the failures of one that does not, at the most. */
+const MOST_PATIENCE = 4;
 const HOST_TTL_S = 7 * 24 * 3600;
 /** Enough to tell the URLs apart that may fail in a row. */
 const FAILED_KEY_CHARS = 8;
@@ -87,8 +97,11 @@ export interface HostStates {
   /**
    * Counts a failure, and opens the circuit at the threshold, or again where a probe failed.
    * @param url that failed; one that fails again counts once
+   * @param reached the host was there, so that the fault may be the URL's
    */
-  recordFailure(host: string, url: string): Promise<HostState>;
+  recordFailure(host: string, url: string, reached?: boolean): Promise<HostState>;
+  /** Counts proper answers, which say that failures are their URLs'. */
+  recordAnswers(host: string, count: number): Promise<HostState>;
   /** Closes the circuit. Only worth a call where failures were seen. */
   recordSuccess(host: string): Promise<HostState>;
   /**
@@ -119,6 +132,20 @@ export function circuitOf(state: HostState, now: number): Circuit {
 /** Epoch ms from which an open circuit may be probed. */
 export function circuitOpenUntil({ opened_at, circuit_timeout_s }: HostState): number {
   return opened_at + circuit_timeout_s * 1000;
+}
+
+/**
+ * Failures in a row that open the circuit: one more for every two proper answers that came shortly before, since pages
+ * that fail beside pages that work are no fault of the host.
+ */
+function failuresToOpen({ circuit_threshold, answered, answered_at }: HostState, now: number): number {
+  const known = now - answered_at < EVIDENCE_MS ? answered : 0;
+  return Math.min(circuit_threshold * MOST_PATIENCE, circuit_threshold + Math.floor(known / 2));
+}
+
+/** Whether more answers would say nothing new for a while. */
+export function isKnownToAnswer({ circuit_threshold, answered, answered_at }: HostState, now: number): boolean {
+  return answered >= 2 * MOST_PATIENCE * circuit_threshold && now - answered_at < EVIDENCE_MS / 2;
 }
 
 /** @param onOpened called for each opening of a circuit, by the one whose failure opened it */
@@ -174,21 +201,23 @@ export function createHostStates(
       const when = "attribute_not_exists(hold_until) OR hold_until < :hold_until";
       await table.update(keyOf(host), { set: { hold_until: untilMs }, when });
     },
-    async recordFailure(host, url) {
+    async recordFailure(host, url, reached = true) {
       const key = createHash("sha256").update(url).digest("base64url").slice(0, FAILED_KEY_CHARS);
       const counted = await table.update(keyOf(host), {
-        add: { failures: 1, failed: new Set([key]) },
+        add: { failures: 1, unreached: reached ? 0 : 1, failed: new Set([key]) },
         when: "attribute_not_exists(failed) OR NOT contains(failed, :key)",
         values: { key },
       });
       const state = counted === undefined ? await states.read(host) : stateOf(counted);
       const { opened_at, down_since, openings } = state;
-      if (state.failures < state.circuit_threshold || circuitOf(state, now()) === "open") return state;
+      const isHostsFault = state.unreached >= state.circuit_threshold || state.failures >= failuresToOpen(state, now());
+      if (opened_at === 0 ? !isHostsFault : circuitOf(state, now()) === "open") return state;
       const { taken, item } = await table.takeOnce(keyOf(host), "opened_by", {
         set: {
           opened_at: now(),
           probe_until: 0,
           openings: openings + 1,
+          answered: 0,
           down_since: down_since === 0 ? now() : down_since,
         },
         ...unchanged({ opened_at }),
@@ -196,8 +225,26 @@ export function createHostStates(
       if (taken) onOpened(host);
       return stateOf(item);
     },
+    async recordAnswers(host, count) {
+      const answered_at = now();
+      const counted = await table.update(keyOf(host), {
+        set: { answered_at },
+        add: { answered: count },
+        when: "answered_at > :since",
+        values: { since: answered_at - EVIDENCE_MS },
+      });
+      return stateOf(counted ?? (await table.update(keyOf(host), { set: { answered: count, answered_at } })));
+    },
     async recordSuccess(host) {
-      const set = { failures: 0, failed: undefined, opened_at: 0, probe_until: 0, openings: 0, down_since: 0 };
+      const set = {
+        failures: 0,
+        unreached: 0,
+        failed: undefined,
+        opened_at: 0,
+        probe_until: 0,
+        openings: 0,
+        down_since: 0,
+      };
       // where nothing is known of the host there is nothing to close
       return stateOf(await table.update(keyOf(host), { set, when: "attribute_exists(pk)" }));
     },

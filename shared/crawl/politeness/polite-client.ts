@@ -22,7 +22,7 @@ export interface PoliteClient {
    *   reason where stopped
    */
   get(url: URL, headers: readonly [string, string][], limits: RequestLimits): Promise<Exchange>;
-  /** Leaves what is reserved and not used to others; to be called once no more requests follow. */
+  /** Leaves to others what is reserved and not used, and what was learnt; to be called once no more requests follow. */
   giveBack(): Promise<void>;
 }
 
@@ -90,9 +90,12 @@ export function createPoliteClient(options: PoliteClientOptions): PoliteClient {
       // slots of the faster pace are too close together
       slots.drop();
     },
-    giveBack: slots.giveBack,
+    async giveBack() {
+      await slots.giveBack();
+      await permits.shareAnswers();
+    },
     async get(url, headers, limits) {
-      const permit = await permits.acquire(limits.timeoutMs);
+      const permit = await permits.acquire(limits.timeoutMs, limits.retried);
       let answered = false;
       try {
         let routes = 0;

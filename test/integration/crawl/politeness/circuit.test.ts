@@ -79,6 +79,19 @@ describe("a host that fails again and again", () => {
     expect(circuitOf(await harness.dependencies.hosts.read(site.host), Date.now())).toBe("closed");
   });
 
+  it("is not what URLs make it that fail while others are answered, in tasks before and in the same", async () => {
+    await using site = await startSite({}, ({ url }) => (url?.includes("good") ? html("fine") : broken));
+    const harness = await fetchHarness({ FETCH__CONCURRENCY_PER_TASK: "1" });
+    const urls = (kind: string, count: number) =>
+      Array.from({ length: count }, (_, i) => `${site.origin}/${kind}/${i}`);
+    await harness.fetch(fetchTask({ urls: urls("good", 12), config }));
+    const bad = await harness.fetch(fetchTask({ urls: urls("bad", 8), config }));
+    expect(bad.map(({ error }) => error?.code)).toEqual(Array(8).fill("HTTP_500"));
+    const mixed = [...urls("better-good", 10), ...urls("worse", 7), ...urls("last-good", 2)];
+    expect(await harness.fetch(fetchTask({ urls: mixed, config }))).toHaveLength(19);
+    expect(circuitOf(await harness.dependencies.hosts.read(site.host), Date.now())).toBe("closed");
+  });
+
   it("is not waited for by a job that is cancelled: its tasks end as soon as they are sent again", async () => {
     await using site = await startSite();
     const harness = await fetchHarness();
@@ -134,6 +147,29 @@ describe("a host that may be tried again", () => {
       opened_at: 0,
       down_since: 0,
     });
+  });
+
+  it("is tried with a URL that has not failed, if there is one", async () => {
+    await using site = await startSite({}, ({ url }) => (url?.includes("page/2") ? html("fine") : broken));
+    const harness = await fetchHarness();
+    const task = fetchTask({ urls: pages(site.origin, 3), config });
+    const retried = task.urls.map((url) => ({ ...url, attempt: url.url.includes("page/2") ? 0 : 1 }));
+    await openCircuit(harness, site.host, Date.now() - OPEN_MS);
+    // those of another task leave the first go to it
+    expect(await harness.fetch({ ...task, taskId: uuidv7(), urls: retried.slice(0, 2) })).toEqual([]);
+    expect(site.paths()).toEqual([]);
+    expect(await harness.fetch({ ...task, taskId: uuidv7(), urls: retried })).toHaveLength(3);
+    expect(site.paths()[0]).toBe("/page/2");
+    expect(circuitOf(await harness.dependencies.hosts.read(site.host), Date.now())).toBe("closed");
+  });
+
+  it("is tried with one that has failed where no other comes", async () => {
+    await using site = await startSite({}, () => html("fine"));
+    const harness = await fetchHarness();
+    const task = fetchTask({ urls: pages(site.origin, 1), config });
+    await openCircuit(harness, site.host, Date.now() - OPEN_MS - 30_000);
+    const urls = task.urls.map((url) => ({ ...url, attempt: 1 }));
+    expect(await harness.fetch({ ...task, urls })).toHaveLength(1);
   });
 
   it("keeps the probe free for others where a worker had to give it up", async () => {

@@ -125,6 +125,28 @@ describe("the circuit", () => {
     expect(circuitOf(await states().read("flaky"), now + CIRCUIT_OPEN_MS - 1)).toBe("open");
   });
 
+  it("stays closed for more failures the more was answered shortly before, as long as the host is reached", async () => {
+    const answering = async (host: string, answers: number) => {
+      for (let left = answers; left > 0; left -= 10) await states().recordAnswers(host, Math.min(10, left));
+    };
+    for (const [host, answers, most] of [
+      ["one", 1, 5],
+      ["few", 6, 8],
+      ["some", 12, 11],
+      ["many", 1000, 20],
+    ] as const) {
+      await answering(host, answers);
+      expect([host, circuitOf(await fail(host, most - 1), now)]).toEqual([host, "closed"]);
+      expect([host, circuitOf(await fail(host, 1), now)]).toEqual([host, "open"]);
+    }
+    await answering("gone", 100);
+    for (const page of [1, 2, 3, 4, 5]) await states().recordFailure("gone", `http://gone/${page}`, false);
+    expect(circuitOf(await states().read("gone"), now)).toBe("open");
+    await answering("long-ago", 100);
+    now += 600_000;
+    expect(circuitOf(await fail("long-ago", CIRCUIT_THRESHOLD), now)).toBe("open");
+  });
+
   it("half-open lets exactly one probe through", async () => {
     await fail("dead", CIRCUIT_THRESHOLD);
     now += CIRCUIT_OPEN_MS;

@@ -19,6 +19,9 @@ function hostItem() {
     blocked: false,
     settings_revision: 0,
     failures: 0,
+    unreached: 0,
+    answered: 0,
+    answered_at: 0,
     opened_at: 0,
     down_since: 0,
     openings: 0,
@@ -39,6 +42,7 @@ function hostItem() {
       state.hold_until = until;
     },
     recordFailure: async () => ({ ...state }),
+    recordAnswers: async () => ({ ...state }),
     recordSuccess: async () => ({ ...state }),
     giveBack: async () => undefined,
     freeSlots: async () => undefined,
