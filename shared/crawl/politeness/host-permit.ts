@@ -61,7 +61,7 @@ export interface HostPermits {
 const OPENINGS_WAITED = 3;
 /** Until it is asked again what came of another worker's probe, in ms. */
 const PROBE_PAUSE_MS = 5000;
-/** For so long, and no more than a tenth of the time that a circuit is open, the probe is for URLs that never failed. */
+/** For so long, or a tenth of the time that a circuit is open, the probe is for URLs that never failed. */
 const UNTRIED_FIRST_MS = 30_000;
 /** Faults of requests that never reached the host: no fault of a URL. */
 const UNREACHED: ReadonlySet<string> = new Set(["CONNECT_FAILED", "CONNECT_TIMEOUT", "DNS_FAILURE"]);
