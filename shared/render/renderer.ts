@@ -51,8 +51,8 @@ export interface RenderOptions {
   actions?: readonly PageAction[] | undefined;
   /** Ends the work at once. */
   signal?: AbortSignal | undefined;
-  /** Asked right before anything that the page sends leaves: it does not where the answer is false. */
-  mayLeave?: (() => Promise<boolean>) | undefined;
+  /** Asked right before anything that the page sends to a host leaves: it does not where the answer is false. */
+  mayLeave?: ((host: string) => Promise<boolean>) | undefined;
   /** Connections leave directly where there is none. */
   through?: ProxyServer | undefined;
 }

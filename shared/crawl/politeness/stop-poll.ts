@@ -8,6 +8,9 @@ export const POLL_EVERY_MS = 1000;
 /** A cancelled job makes no request later than this, however long the answers to the polls take. */
 const RECENT_MS = 2 * POLL_EVERY_MS;
 
+/** @param began epoch ms at which the poll began */
+export const isRecentPoll = (began: number, now: number): boolean => now - began < RECENT_MS;
+
 export interface FreshnessCheck {
   /** Whether the last poll is so recent that a request may leave. */
   readonly recent: boolean;
@@ -36,7 +39,7 @@ export function createStopPoll(clock: Clock, poll: () => Promise<void>, deadline
   const stopping = new AbortController();
   let loop: Promise<void> = Promise.resolve();
 
-  const isRecent = (): boolean => clock.now() - polledAt < RECENT_MS;
+  const isRecent = (): boolean => isRecentPoll(polledAt, clock.now());
   const pollOnce = async (): Promise<void> => {
     const began = clock.now();
     await poll();

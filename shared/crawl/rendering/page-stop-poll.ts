@@ -3,7 +3,7 @@ import type { CaptureError } from "../../capture/capture.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { fault } from "../http/faults.ts";
 import type { HostStates } from "../politeness/host-state.ts";
-import { createStopPoll, POLL_EVERY_MS } from "../politeness/stop-poll.ts";
+import { createStopPoll, isRecentPoll, POLL_EVERY_MS } from "../politeness/stop-poll.ts";
 
 export interface PageStopPollDependencies {
   hosts: Pick<HostStates, "read">;
@@ -28,8 +28,11 @@ export interface PageStopPoll {
    * @returns why the page is not wanted any more
    */
   reason(): Promise<CaptureError | null>;
-  /** Whether a request of the page may leave right now: it waits until the last poll is recent. */
-  mayLeave(): Promise<boolean>;
+  /**
+   * Whether a request of the page may leave for a host right now: it waits until the last poll is recent. A block of
+   * another host than the page's own stops what the page asks of that one.
+   */
+  mayLeave(host: string): Promise<boolean>;
   /** Polls until stopped. */
   start(): void;
   stop(): void;
@@ -58,13 +61,34 @@ export function createPageStopPoll({ hosts, clock }: PageStopPollDependencies, p
     page.deadline,
   );
 
+  /** Of hosts that the page loads from, read when something is to leave for them. */
+  const others = new Map<string, { at: number; blocked: Promise<boolean> }>();
+  const isBlocked = async (host: string): Promise<boolean> => {
+    for (;;) {
+      let look = others.get(host);
+      if (look === undefined || clock.now() - look.at >= POLL_EVERY_MS) {
+        look = { at: clock.now(), blocked: hosts.read(host).then(({ blocked }) => blocked) };
+        others.set(host, look);
+      }
+      try {
+        const blocked = await look.blocked;
+        if (isRecentPoll(look.at, clock.now()) || signal.aborted || stopped) return blocked;
+      } catch {
+        // the next one may succeed, and the page has its own time limit
+        await clock.sleep(POLL_EVERY_MS);
+        if (signal.aborted || stopped) return true;
+      }
+    }
+  };
+
   return {
     signal,
     async reason() {
       await poll.ensureRecent();
       return signal.aborted ? (signal.reason as CaptureError) : null;
     },
-    async mayLeave() {
+    async mayLeave(host) {
+      if (!page.hosts.has(host) && (await isBlocked(host))) return false;
       while (!poll.recent && !signal.aborted && !stopped) {
         // the next poll may succeed, and the page has its own time limit
         await poll.ensureRecent().catch(() => clock.sleep(POLL_EVERY_MS));

@@ -31,8 +31,8 @@ export interface OpenOptions extends Pick<PageOptions, "purpose" | "headers" | "
   window?: PageWindow | undefined;
   /** Ends the work at once, with RENDER_STOPPED. */
   signal?: AbortSignal | undefined;
-  /** Asked right before anything that the page sends leaves: it does not where the answer is false. */
-  mayLeave?: (() => Promise<boolean>) | undefined;
+  /** Asked right before anything that the page sends to a host leaves: it does not where the answer is false. */
+  mayLeave?: ((host: string) => Promise<boolean>) | undefined;
   /** All connections of the page go through this proxy; where it fails, the page ends with PROXY_UNAVAILABLE. */
   through?: ProxyServer | undefined;
 }

@@ -68,23 +68,24 @@ export async function startGuardProxy(guard: UrlGuard): Promise<GuardProxy> {
   const connect = async (hostname: string, port: number): Promise<Socket> => {
     const mine = page;
     mine.spendRequest();
+    await mine.confirm(hostOf(hostname, port));
     const { egress } = mine;
     const socket = egress === undefined ? await direct(hostname, port) : await tunnel(egress, hostname, port, mine);
     socket.setTimeout(IDLE_TIMEOUT_MS, () => socket.destroy());
     try {
-      await mine.confirm();
+      await mine.confirm(hostOf(hostname, port));
     } catch (error) {
       socket.destroy();
       throw error;
     }
     return socket;
   };
-  /** For what the page sends through a connection that is open. */
-  const gate = (mine: ProxiedPage): Transform =>
+  /** For what the page sends to a host through a connection that is open. */
+  const gate = (mine: ProxiedPage, host: string): Transform =>
     new Transform({
       transform(piece: Buffer, _encoding, done) {
         spend(piece.length);
-        mine.confirm().then(() => done(null, piece), done);
+        mine.confirm(host).then(() => done(null, piece), done);
       },
     });
   const direct = async (hostname: string, port: number): Promise<Socket> => {
@@ -146,7 +147,8 @@ export async function startGuardProxy(guard: UrlGuard): Promise<GuardProxy> {
         return;
       }
       const target = guard.inspect(url);
-      const socket = await connect(target.hostname, Number(target.port || 80));
+      const port = Number(target.port || 80);
+      const socket = await connect(target.hostname, port);
       if (answer.destroyed) {
         socket.destroy();
         return;
@@ -166,7 +168,7 @@ export async function startGuardProxy(guard: UrlGuard): Promise<GuardProxy> {
         response.pipe(answer);
       });
       answer.once("close", () => socket.destroy());
-      const passing = gate(mine).on("error", () => answer.destroy());
+      const passing = gate(mine, hostOf(target.hostname, port)).on("error", () => answer.destroy());
       incoming.pipe(passing).pipe(outgoing);
     } catch (error) {
       fail(error);
@@ -184,10 +186,13 @@ export async function startGuardProxy(guard: UrlGuard): Promise<GuardProxy> {
   const join = async (authority: string, client: Duplex, head: Buffer): Promise<void> => {
     const mine = page;
     let socket: Socket;
+    let host: string;
     try {
-      const target = new URL(`http://${authority}`);
+      const { hostname, port } = new URL(`http://${authority}`);
       // the URL parser drops 80, the default of the scheme it was given
-      socket = await connect(target.hostname, Number(target.port || 80));
+      const target = Number(port || 80);
+      host = hostOf(hostname, target);
+      socket = await connect(hostname, target);
     } catch (error) {
       const refused = error instanceof UrlRefusedError;
       if (refused) mine.refuse(error.message);
@@ -200,7 +205,7 @@ export async function startGuardProxy(guard: UrlGuard): Promise<GuardProxy> {
     }
     client.write("HTTP/1.1 200 Connection Established\r\n\r\n");
     socket.on("data", (chunk: Buffer) => spend(chunk.length));
-    const passing = gate(mine).on("error", () => socket.destroy());
+    const passing = gate(mine, host).on("error", () => socket.destroy());
     if (head.length > 0) passing.write(head);
     client.pipe(passing).pipe(socket);
     socket.pipe(client);
@@ -239,6 +244,10 @@ export async function startGuardProxy(guard: UrlGuard): Promise<GuardProxy> {
     },
   };
 }
+
+/** As in the URLs of either scheme, which leave their own port out. */
+const hostOf = (hostname: string, port: number): string =>
+  port === 80 || port === 443 ? hostname : `${hostname}:${port}`;
 
 /** @param rawHeaders names and values in turn */
 function endToEnd(rawHeaders: readonly string[]): string[] {

@@ -16,8 +16,8 @@ export interface Budget {
 export interface PageRoute {
   /** Undefined: directly. */
   egress?: PageEgress | undefined;
-  /** Asked right before anything leaves; undefined: it always may. */
-  mayLeave?: (() => Promise<boolean>) | undefined;
+  /** Asked right before anything leaves for a host, as in its URL; undefined: it always may. */
+  mayLeave?: ((host: string) => Promise<boolean>) | undefined;
 }
 
 export interface ProxiedPage {
@@ -26,10 +26,10 @@ export interface ProxiedPage {
   readonly password: string;
   readonly egress: PageEgress | undefined;
   /**
-   * Right before something leaves.
+   * Right before something leaves for a host, as in its URL.
    * @throws UrlRefusedError where it must not
    */
-  confirm(): Promise<void>;
+  confirm(host: string): Promise<void>;
   /** Whether a connection through the exit has come about. */
   hasWorked: boolean;
   /** Without what is private in URLs; each once. */
@@ -57,8 +57,9 @@ export function proxiedPage(budget: Budget, { egress, mayLeave }: PageRoute = {}
     user: USER,
     password,
     egress,
-    async confirm() {
-      if (mayLeave && !(await mayLeave())) throw new UrlRefusedError("URL_BLOCKED", "nobody wants the page any more");
+    async confirm(host) {
+      if (mayLeave === undefined || (await mayLeave(host))) return;
+      throw new UrlRefusedError("URL_BLOCKED", `${host} is blocked, or nobody wants the page any more`);
     },
     hasWorked: false,
     refusals,

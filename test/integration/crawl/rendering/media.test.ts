@@ -47,10 +47,26 @@ test.each([
   const answer = answerMediaRequest({ ...dependencies, chromium }, request, 60_000);
   const outcome = expect(answer).rejects.toMatchObject({ status: 403, code: "DOMAIN_BLOCKED" });
   const { mayLeave } = await opened;
-  expect(await mayLeave?.()).toBe(true);
+  expect(await mayLeave?.(site.host)).toBe(true);
   await dependencies.hosts.applySettings(site.host, { ...NO_LIMITS, blocked: true }, 1);
   const blockedAt = performance.now();
   await outcome;
   expect(performance.now() - blockedAt).toBeLessThan(2_000 * slowness());
-  expect(await mayLeave?.()).toBe(false);
+  expect(await mayLeave?.(site.host)).toBe(false);
+});
+
+test("a block of another host stops what the page loads from there within two seconds, and nothing else", async () => {
+  await using site = await startSite({ "/": html("<p>a page") });
+  const { dependencies } = await fetchHarness();
+  const { chromium, opened } = endlessBrowser();
+  const request = mediaRequestSchema.parse({ ...page, kind: "pdf", url: `${site.origin}/` });
+  const answer = answerMediaRequest({ ...dependencies, chromium }, request, 60_000);
+  const outcome = expect(answer).rejects.toMatchObject({ code: "DOMAIN_BLOCKED" });
+  const { mayLeave = expect.fail("anything may leave") } = await opened;
+  expect([await mayLeave("cdn.example"), await mayLeave(site.host)]).toEqual([true, true]);
+  await dependencies.hosts.applySettings("cdn.example", { ...NO_LIMITS, blocked: true }, 1);
+  await expect.poll(() => mayLeave("cdn.example"), { timeout: 2_000 * slowness() }).toBe(false);
+  expect([await mayLeave(site.host), await mayLeave("other.example")]).toEqual([true, true]);
+  await dependencies.hosts.applySettings(site.host, { ...NO_LIMITS, blocked: true }, 1);
+  await outcome;
 });

@@ -62,6 +62,33 @@ test("what a page asks for is refused where it may not leave", async () => {
   expect(site.paths()).toEqual(["/sent"]);
 });
 
+test("a page is refused the hosts alone that nothing may leave for, which are not even connected to", async () => {
+  let connections = 0;
+  await using other = await startSite({}, () => ({ body: "flotsam" }));
+  const guard = createUrlGuard({ allowHosts: [site.host, other.host] });
+  const both = await startGuardProxy({
+    ...guard,
+    connect(hostname, port) {
+      connections += 1;
+      return guard.connect(hostname, port);
+    },
+  });
+  const page = both.startPage(BUDGET, { mayLeave: async (host) => host === site.host });
+  const headers = { "proxy-authorization": authorizationOf(page) };
+  const answers = [];
+  for (const path of [`${other.origin}/`, `${site.origin}/`]) {
+    const asked = get({ port: both.port, host: "127.0.0.1", path, headers, agent: false });
+    const [answer] = (await once(asked, "response")) as [IncomingMessage];
+    answers.push(answer.resume().statusCode);
+  }
+  const connecting = request({ port: both.port, host: "127.0.0.1", method: "CONNECT", path: other.host, headers });
+  connecting.end();
+  const [answer] = (await once(connecting, "connect")) as [IncomingMessage, Socket];
+  expect([...answers, answer.statusCode]).toEqual([403, 200, 403]);
+  expect([connections, other.requests]).toEqual([1, []]);
+  await both.close();
+});
+
 test("a connection that is open already lets nothing more out where it may not leave", async () => {
   let mayLeave = true;
   const page = proxy.startPage(BUDGET, { mayLeave: async () => mayLeave });
