@@ -35,9 +35,7 @@ export async function freeInterruptedWork(
   const stalled = await sql`
     update jobs set updated_at = now() - ${LONG_AGO}::interval, embedding_progress_at = now() where status in ('pending', 'running', 'embedding')`;
   const discoveries = await freeInterruptedDiscoveries(sql);
-  const exported = await freeLeases(sql, "exports");
-  const runs = await freeLeases(sql, "warc_runs");
-  if (discoveries + exported + runs > 0) await flags.markActive();
+  if (discoveries + (await freeLeases(sql)) > 0) await flags.markActive();
   if (stalled.count === 0) return { tasks: 0, lost: 0 };
   // the marker may be older than the state table, where that was replaced
   await flags.markActive();

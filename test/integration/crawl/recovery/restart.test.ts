@@ -8,7 +8,10 @@ import { sweep } from "../../../../shared/crawl/recovery/sweep.ts";
 import { createJob } from "../../../../shared/crawl/submit/create-job.ts";
 import type { FetchTask } from "../../../../shared/crawl/tasks/fetch-task.ts";
 import type { QueueSender } from "../../../../shared/platform/aws/queues.ts";
+import { takeStalled } from "../../../../shared/platform/database/leased-work.ts";
 import { RetryableError } from "../../../../shared/platform/errors.ts";
+import { uuidv7 } from "../../../../shared/platform/ids.ts";
+import { insertTestCaptures } from "../../functions/cdx-api/captured.ts";
 import { crawlSetup, newJob, page } from "../crawl-setup.ts";
 
 type Setup = Awaited<ReturnType<typeof crawlSetup>>;
@@ -68,6 +71,33 @@ test("chunks whose embed task was lost are sent by the first sweep after a resta
   const { resentChunks } = await sweep(setup.dependencies, Date.now());
   expect(resentChunks).toBe((await readJob(setup.sql, job.job_id))?.counts.chunks);
   expect(resentChunks).toBeGreaterThan(0);
+});
+
+test("work on the archive in the hands of workers that are gone is free after a restart", async () => {
+  const { sql, ...setup } = await crawlSetup();
+  const { job_id } = await createJob(setup.dependencies, newJob(["http://a.example/"]));
+  const held = { status: "running", created_at: new Date(0), lease_until: new Date(Date.now() + 600_000) };
+  await sql`insert into warc_imports ${sql({ ...held, id: uuidv7(), job_id, object_key: "a", etag: "a" })}`;
+  await sql`insert into warc_runs ${sql({ ...held, id: uuidv7(), kind: "clean" })}`;
+  await sql`insert into exports ${sql({ ...held, id: uuidv7(), job_id, object_key: "b" })}`;
+  const [capture] = await insertTestCaptures(sql, [{ url: "http://a.example/", time: "2026-01-02T03:04:05Z" }], job_id);
+  await sql`insert into snapshots_due (capture_id) values (${capture ?? 0}) on conflict do nothing`;
+  await sql`insert into changes_due (page) values ('http://a.example/')`;
+  for (const table of ["snapshots_due", "changes_due"]) {
+    await sql`update ${sql(table)} set attempts = 3, not_before = ${held.lease_until}`;
+  }
+
+  await freeInterruptedWork(workersOf({ sql, ...setup } as Setup), new Set());
+  for (const table of ["warc_imports", "warc_runs", "exports"] as const) {
+    expect([table, (await takeStalled(sql, table)).length]).toEqual([table, 1]);
+  }
+  for (const table of ["snapshots_due", "changes_due"]) {
+    const [row] = await sql`
+      select bool_and(not_before <= now()) as due, max(attempts)::int as attempts from ${sql(table)}`;
+    expect([table, row]).toEqual([table, { due: true, attempts: 3 }]);
+  }
+  // the functions that work on the archive each minute are awake
+  expect(await setup.dependencies.flags.activeSince()).toBeDefined();
 });
 
 test("a restart without an unfinished job leaves the state table alone", async () => {
