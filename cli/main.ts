@@ -166,7 +166,7 @@ program
 program
   .command("import")
   .description("bring a WARC or WACZ file into the archive, and wait until it is indexed (needs an admin key)")
-  .argument("<file>", "whose name ends in .warc, .warc.gz, .warc.zst or .wacz")
+  .argument("<file>", "whose name ends in .warc, .warc.gz, .warc.zst, .arc, .arc.gz or .wacz")
   .addOption(json())
   .action((file: string, options: { json?: true }, command: Command) =>
     withApi(command, (api) => importWarc(api, terminal, file, options)),

@@ -20,8 +20,8 @@ export const newImportSchema = z.union([
       .string()
       .max(255)
       .regex(
-        /^[\w.()+@ -]+\.(warc(\.gz|\.zst)?|wacz)$/,
-        "must be a file name that ends in .warc, .warc.gz, .warc.zst or .wacz",
+        /^[\w.()+@ -]+\.(warc(\.gz|\.zst)?|arc(\.gz)?|wacz)$/,
+        "must be a file name that ends in .warc, .warc.gz, .warc.zst, .arc, .arc.gz or .wacz",
       ),
     bytes: z.int().positive().max(LARGEST_UPLOAD, "is over 5 GiB: put it into the bucket in parts, and name its key"),
     sha256: z.string().regex(/^[0-9a-f]{64}$/, "must be 64 hexadecimal digits in lower case"),

@@ -27,7 +27,10 @@ export const QUEUES = [
   {
     name: "imports",
     maxReceiveCount: MAX_RECEIVES,
-    objects: [".warc", ".warc.gz", ".warc.zst", ".wacz"].map((suffix) => ({ prefix: "incoming/", suffix })),
+    objects: [".warc", ".warc.gz", ".warc.zst", ".arc", ".arc.gz", ".wacz"].map((suffix) => ({
+      prefix: "incoming/",
+      suffix,
+    })),
   },
 ] as const satisfies readonly QueueSpec[];
 

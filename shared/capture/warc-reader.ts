@@ -4,6 +4,7 @@ import { promisify } from "node:util";
 import { constants, createGunzip, createZstdDecompress, gunzip, gunzipSync } from "node:zlib";
 import type { ObjectStore } from "../platform/aws/objects.ts";
 import { PermanentError } from "../platform/errors.ts";
+import { arcLine } from "./arc-head.ts";
 import type { WarcCoding, WarcPlace, WarcPointer } from "./capture.ts";
 import { withoutChunks } from "./chunked.ts";
 
@@ -129,6 +130,8 @@ function decoded(source: Readable, coding: WarcCoding): AsyncIterable<Buffer> {
 
 /** Of a whole record, by its head; undefined where that is not all there. */
 function recordLength(start: Buffer): number | undefined {
+  const arc = arcLine(start);
+  if (arc !== undefined) return arc.length + Number(arc.fields.get("content-length"));
   const [head, rest] = splitHead(start);
   if (head.length === start.length) return undefined;
   const length = /^content-length:\s*(\d+)\s*$/im.exec(head.toString("latin1"))?.[1];
@@ -168,10 +171,7 @@ async function gunzipStart(member: Uint8Array, maxBytes: number, partial: boolea
  * @param cut whether the record was not read to its end
  */
 export function parseWarcRecord(record: Buffer, where: string, cut = false): WarcRecordContents {
-  const [head, rest] = splitHead(record);
-  const [version, ...lines] = head.toString("utf8").split(LINE_END);
-  if (!version?.startsWith("WARC/")) throw invalid(where, undefined, "it does not start with WARC/");
-  const warcHeaders = new Map(headerPairs(lines).map(([name, value]) => [name.toLowerCase(), value]));
+  const { warcHeaders, rest } = recordHead(record, where);
   const blockLength = Number(warcHeaders.get("content-length"));
   if (!Number.isSafeInteger(blockLength) || (!cut && blockLength > rest.length)) {
     throw invalid(where, undefined, "its block is shorter than its Content-Length");
@@ -183,6 +183,15 @@ export function parseWarcRecord(record: Buffer, where: string, cut = false): War
   }
   const message = parseHttpMessage(block);
   return { warcHeaders, ...message, cut: isCut || message.cut };
+}
+
+function recordHead(record: Buffer, where: string): { warcHeaders: Map<string, string>; rest: Buffer } {
+  const arc = arcLine(record);
+  if (arc !== undefined) return { warcHeaders: arc.fields, rest: record.subarray(arc.length) };
+  const [head, rest] = splitHead(record);
+  const [version, ...lines] = head.toString("utf8").split(LINE_END);
+  if (!version?.startsWith("WARC/")) throw invalid(where, undefined, "it does not start with WARC/");
+  return { warcHeaders: new Map(headerPairs(lines).map(([name, value]) => [name.toLowerCase(), value])), rest };
 }
 
 /** The HTTP message that a block holds, without chunked framing: other archivers keep it. */

@@ -42,7 +42,7 @@ export async function listWarcFiles(
 
 /** Where files are looked for, one after the other. */
 const PREFIXES = ["incoming/", "warcs/"];
-const IS_WARC = /\.(warc(\.gz|\.zst)?|wacz)$/;
+const IS_WARC = /\.(warc(\.gz|\.zst)?|arc(\.gz)?|wacz)$/;
 const KEYS_AT_ONCE = 1000;
 
 export interface Listing {

@@ -58,6 +58,10 @@ export async function planRecords(
     const type = typeOf(event.head.fields);
     if (LEFT_OUT.has(type)) continue;
     if (file.wanted !== null && type !== "warcinfo" && !file.wanted.has(offset)) continue;
+    if (event.head.version === "arc") {
+      const message = `${file.key} is an ARC file: WACZ files take the records of WARC files alone`;
+      throw new PermanentError(message, { code: "EXPORT_UNSUPPORTED" });
+    }
     if (coding !== undefined || inner !== undefined) {
       const message = `The records of ${file.key} are no gzip members of their own: WACZ files take none but those`;
       throw new PermanentError(message, { code: "EXPORT_UNSUPPORTED" });

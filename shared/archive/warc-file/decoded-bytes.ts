@@ -2,7 +2,7 @@
 import type { WarcCoding } from "../../capture/capture.ts";
 import type { ByteWindow } from "./byte-window.ts";
 import { codingOf, type Decoder, openMember } from "./members.ts";
-import { RECORD_START } from "./record-head.ts";
+import { formatOf } from "./record-head.ts";
 
 /** A place in the file: of a member, and decompressed bytes before it in that member. */
 export interface Position {
@@ -98,7 +98,7 @@ export class DecodedBytes {
     if (coding !== this.coding) return false;
     await this.open();
     await this.more();
-    if (this.bytes.length === 0 || this.bytes.subarray(0, RECORD_START.length).equals(RECORD_START)) return false;
+    if (this.bytes.length === 0 || formatOf(this.bytes) !== undefined) return false;
     this.bytes = Buffer.concat([rest, this.bytes]);
     return true;
   }

@@ -1,8 +1,9 @@
 /** Finds where the next record begins, behind a fault. */
 import { constants, inflateRawSync } from "node:zlib";
+import { arcLineIn } from "../../capture/arc-head.ts";
 import type { ByteWindow } from "./byte-window.ts";
 import type { DecodedBytes } from "./decoded-bytes.ts";
-import { RECORD_START } from "./record-head.ts";
+import { formatOf, RECORD_START, type RecordFormat } from "./record-head.ts";
 
 const GZIP_START = Buffer.from([0x1f, 0x8b, 8]);
 const ZSTD_START = Buffer.from([0x28, 0xb5, 0x2f, 0xfd]);
@@ -14,25 +15,36 @@ const MOST_TRIALS = 20_000;
 /** A version line and the name of a field. */
 const PLAIN_RECORD = /^WARC\/\d\.\d{1,2}[ \t]*\r?\n[\w-]+[ \t]*:/;
 
-/**
- * Moves the window to the next member that holds a record, or to the end of the file.
- * @param plain whether a plain record is looked for as well: within a damaged member, what looks like one is part of it
- */
-export async function findMember(window: ByteWindow, { plain }: { plain: boolean }): Promise<void> {
+/** What is looked for. */
+export interface Sought {
+  /** Whether a plain record is, too: within a damaged member, what looks like one is part of it. */
+  plain: boolean;
+  /** Of the file, where that is known. */
+  format: RecordFormat | undefined;
+}
+
+/** Moves the window to the next member that holds a record, or to the end of the file. */
+export async function findMember(window: ByteWindow, { plain, format }: Sought): Promise<void> {
   const starts = plain ? [GZIP_START, ZSTD_START, RECORD_START] : [GZIP_START, ZSTD_START];
   const trials = { left: MOST_TRIALS };
   for (;;) {
     const bytes = await window.fill(STEP_BYTES);
     const whole = bytes.length < STEP_BYTES;
     const searched = whole ? bytes.length : bytes.length - LOOK_BYTES;
-    const at = firstStart(bytes, searched, starts, trials);
+    const at = firstStart(bytes, searched, starts, { trials, plain, format });
     if (at >= 0) return window.skip(at);
-    window.skip(Math.max(searched, 0));
+    // the last byte may be the end of a line
+    window.skip(whole ? searched : searched - 1);
     if (whole) return;
   }
 }
 
-function firstStart(bytes: Buffer, searched: number, starts: readonly Buffer[], trials: { left: number }): number {
+interface Search extends Sought {
+  trials: { left: number };
+}
+
+function firstStart(bytes: Buffer, searched: number, starts: readonly Buffer[], search: Search): number {
+  const { trials, plain, format } = search;
   const found = starts.flatMap((start) => {
     for (
       let at = bytes.indexOf(start);
@@ -44,6 +56,8 @@ function firstStart(bytes: Buffer, searched: number, starts: readonly Buffer[], 
     }
     return [];
   });
+  const arc = plain && format !== "warc" ? arcLineIn(bytes) : -1;
+  if (arc >= 0 && arc < searched) found.push(arc);
   return found.length === 0 ? -1 : Math.min(...found);
 }
 
@@ -65,7 +79,7 @@ function beginsWithRecord(bytes: Buffer): boolean {
   try {
     const options = { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength: 2 * LOOK_BYTES * 1032 };
     const start = inflateRawSync(bytes.subarray(header), options);
-    return start.length === 0 || start.subarray(0, RECORD_START.length).equals(RECORD_START);
+    return start.length === 0 || formatOf(start) !== undefined;
   } catch {
     return false;
   }
@@ -75,7 +89,11 @@ function beginsWithRecord(bytes: Buffer): boolean {
  * Moves on to the next record within the present member; false at its end.
  * @param skipped bytes that are no start of a record
  */
-export async function findRecord(decoded: DecodedBytes, skipped: number): Promise<boolean> {
+export async function findRecord(
+  decoded: DecodedBytes,
+  skipped: number,
+  format: RecordFormat | undefined,
+): Promise<boolean> {
   decoded.skip(Math.min(skipped, (await decoded.fill(skipped)).length));
   for (;;) {
     const bytes = await decoded.fill(STEP_BYTES);
@@ -85,7 +103,12 @@ export async function findRecord(decoded: DecodedBytes, skipped: number): Promis
       decoded.skip(at);
       return true;
     }
-    decoded.skip(Math.max(searched, 0));
+    const arc = format === "warc" ? -1 : arcLineIn(bytes);
+    if (arc >= 0 && arc < searched) {
+      decoded.skip(arc);
+      return true;
+    }
+    decoded.skip(decoded.memberEnded ? searched : Math.max(searched - 1, 0));
     if (decoded.memberEnded) return false;
   }
 }

@@ -1,16 +1,17 @@
 /**
  * Reads a WARC file of any origin, record by record, in the memory of one: WARC 0.17 to 1.1, of records that are gzip
- * members or Zstandard frames each, of plain ones, and of files that are compressed as a whole.
+ * members or Zstandard frames each, of plain ones, and of files that are compressed as a whole; and ARC files likewise.
  *
  * A fault is a complaint with its place and its reason, never an exception; what stands behind it is read where a
  * record can be found there. A record is given only where all of it can be read again from its place.
  */
+import { LONGEST_LINE } from "../../capture/arc-head.ts";
 import type { WarcPlace } from "../../capture/capture.ts";
 import { type ByteSource, ByteWindow } from "./byte-window.ts";
 import { DecodedBytes, type Position } from "./decoded-bytes.ts";
 import { codingOf, MemberFault } from "./members.ts";
 import { findMember, findRecord } from "./next-record.ts";
-import { type HeadFault, headLength, parseHead, RECORD_START, type RecordHead } from "./record-head.ts";
+import { formatOf, type HeadFault, headLength, parseHead, type RecordFormat, type RecordHead } from "./record-head.ts";
 
 /** What can be wrong with a file or a record. */
 export type WarcFault =
@@ -80,6 +81,8 @@ class WarcFile {
   readonly #decoded: DecodedBytes;
   readonly #reading: WarcReading;
   #reread = 0;
+  /** Of the first record. */
+  #format: RecordFormat | undefined;
   /** Of the last member that held more than one record. */
   #sharedMember: number;
 
@@ -141,6 +144,7 @@ class WarcFile {
     const start = decoded.position;
     const head = await this.#head();
     if ("why" in head) return yield* this.#without(head.code, head.why, start, start);
+    this.#format ??= head.version === "arc" ? "arc" : "warc";
     const block = decoded.position;
     const { coding } = decoded;
     const length = `${head.blockLength} bytes of its Content-Length`;
@@ -178,13 +182,14 @@ class WarcFile {
     const decoded = this.#decoded;
     for (let wanted = 1024; ; wanted *= 4) {
       const bytes = await decoded.fill(Math.min(wanted, MAX_HEAD));
-      const length = headLength(bytes.subarray(0, MAX_HEAD));
+      const isOther = this.#format === "warc" && formatOf(bytes) === "arc";
+      const length = isOther ? undefined : headLength(bytes.subarray(0, MAX_HEAD));
       if (length !== undefined) {
         const head = parseHead(bytes.subarray(0, length));
         if (!("why" in head)) decoded.skip(length);
         return head;
       }
-      if (!startsRecord(bytes)) return parseHead(bytes.subarray(0, 256));
+      if (isOther || (formatOf(bytes) === undefined && !mayBeArc(bytes))) return NO_HEAD;
       if (bytes.length >= MAX_HEAD) {
         return { code: "HEAD_TOO_LONG", why: `its fields have no end within ${MAX_HEAD} bytes` };
       }
@@ -216,11 +221,13 @@ class WarcFile {
   /** Reads the two line ends behind a block. */
   async #recordEnd(): Promise<"whole" | "glued" | "wrong"> {
     const decoded = this.#decoded;
-    const bytes = await decoded.fill(MOST_BLANK + RECORD_START.length + 1);
+    const isArc = this.#format === "arc";
+    const bytes = await decoded.fill(MOST_BLANK + (isArc ? ARC_LOOK_BYTES : "WARC/1".length));
     const blank = bytes.findIndex((byte, index) => index >= MOST_BLANK || (byte !== 0x0d && byte !== 0x0a));
     const length = blank < 0 ? bytes.length : blank;
-    if (blank >= 0 && !RECORD_END.test(bytes.toString("latin1", 0, length))) {
-      if (!startsRecord(bytes.subarray(length))) return "wrong";
+    const end = isArc ? ARC_END : RECORD_END;
+    if (blank >= 0 && !end.test(bytes.toString("latin1", 0, length))) {
+      if (formatOf(bytes.subarray(length)) === undefined) return "wrong";
       decoded.skip(length);
       return "glued";
     }
@@ -258,7 +265,7 @@ class WarcFile {
     if (again > 0 && (plain || decoded.memberOffset === behind.offset) && this.#mayReread(again)) {
       await decoded.moveTo(behind);
     }
-    if (!plain) return (await findRecord(decoded, skipped)) || (await this.#window.fill(1)).length > 0;
+    if (!plain) return (await findRecord(decoded, skipped, this.#format)) || (await this.#window.fill(1)).length > 0;
     await this.#window.moveTo(decoded.position.offset);
     return await this.#findMember(skipped, { plain: true });
   }
@@ -275,7 +282,7 @@ class WarcFile {
   async #findMember(skipped: number, kinds: { plain: boolean }): Promise<boolean> {
     await this.#window.fill(skipped);
     this.#window.skip(Math.min(skipped, this.#window.unread.length));
-    await findMember(this.#window, kinds);
+    await findMember(this.#window, { ...kinds, format: this.#format });
     return await this.#decoded.open();
   }
 
@@ -297,12 +304,19 @@ class WarcFile {
 const RECORD_END = /\n\r*\n/;
 const MOST_BLANK = 8;
 
-const startsRecord = (bytes: Buffer): boolean => /^WARC\/\d/.test(bytes.subarray(0, 6).toString("latin1"));
+/** One line end is what ARC has between its records. */
+const ARC_END = /\n/;
+/** Of the line of a next record. */
+const ARC_LOOK_BYTES = 4096;
+const NO_HEAD: HeadFault = { code: "NOT_A_RECORD", why: "it does not begin with a WARC version line" };
+
+/** Whether it is the beginning of a line that has not been read to its end. */
+const mayBeArc = (bytes: Buffer): boolean =>
+  bytes.length < LONGEST_LINE && /^[a-z][a-z0-9+.-]*:[^\n]*$/i.test(bytes.toString("latin1"));
 
 function whatItIs(first: Buffer): string {
   if (first.length === 0) return "the file is empty";
   const start = first.toString("latin1");
-  if (start.startsWith("filedesc:")) return "this is an ARC file, the format before WARC: convert it to WARC first";
   if (start.startsWith("PK")) return "this is a ZIP file, and none that can be read";
   return "the file holds no WARC record that can be read";
 }

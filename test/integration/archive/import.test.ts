@@ -2,10 +2,13 @@ import { createHash } from "node:crypto";
 import { brotliCompressSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { PutObjectCommand } from "@aws-sdk/client-s3";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
+import { verifyFile } from "../../../shared/archive/files/verify-file.ts";
 import { handleImportMessage } from "../../../shared/archive/import/handle-message.ts";
 import { readComplaints, readImport } from "../../../shared/archive/import/imports.ts";
 import { resumeImports } from "../../../shared/archive/import/recovery.ts";
 import { type ImportMessage, importMessageSchema } from "../../../shared/archive/import/task.ts";
+import { readPayload } from "../../../shared/archive/replay/payload.ts";
+import { buildWacz } from "../../../shared/archive/wacz/build-wacz.ts";
 import { capturesMessageSchema } from "../../../shared/capture/capture-batch.ts";
 import { readWarcRecord } from "../../../shared/capture/warc-reader.ts";
 import { ingestBatch } from "../../../shared/crawl/ingest/ingest-batch.ts";
@@ -194,6 +197,55 @@ it("the newest of several captures of a page is the document, but no newer one o
   expect((await documents()).map(({ title }) => title)).toEqual([dates[1]]);
   await imported(at("2025-06-01T00:00:00Z", "newer"));
   expect((await documents()).map(({ title }) => title)).toEqual(["newer"]);
+});
+
+describe("an ARC file", () => {
+  it.each([
+    ["plain", "arc", (bytes: Buffer) => bytes],
+    ["of gzip members", "arc.gz", (bytes: Buffer) => gzipSync(bytes)],
+  ])("%s is indexed as WARC files are", async (_, extension, compress) => {
+    const line = (url: string, block: Buffer | string, date = "20140216050221") =>
+      Buffer.concat([
+        Buffer.from(`${url} 93.184.216.34 ${date} text/html ${Buffer.byteLength(block)}\n`),
+        Buffer.from(block),
+        Buffer.from("\n"),
+      ]);
+    const members = [
+      line("filedesc://a.arc", "1 0 A writer\nURL IP-address Archive-date Content-type Archive-length\n"),
+      line("http://example.org/arc", http(page("One"))),
+      line("dns:example.org", "20140216050221\nexample.org. 1 IN A 93.184.216.34\n"),
+      line("http://example.org/odd", http(page("Two"), "Content-Type: text/html\r\nTransfer-Encoding: chunked\r\n")),
+      line("http://example.org/when", http(page("Three")), "201402160502210000"),
+      line(
+        "http://example.org/gzip",
+        http(gzipSync(page("Four")), "Content-Type: text/html\r\nContent-Encoding: gzip\r\n"),
+      ),
+    ];
+    const key = `incoming/${++serial}.${extension}`;
+    const { view, jobId, complaints } = await imported(Buffer.concat(members.map(compress)), key);
+    expect(view).toMatchObject({ status: "completed", captures: 3, records: { warcinfo: 1, response: 5 } });
+    expect(complaints.map(({ code }) => code)).toEqual(["DATE_INVALID"]);
+    const found = await sql<{ id: number; url: string; title: string; at: Date }[]>`
+      select id, url, title, fetched_at as at from captures where job_id = ${jobId} order by id`;
+    expect(found.map(({ url, title }) => [url, title])).toEqual([
+      ["http://example.org/arc", "One"],
+      ["http://example.org/odd", "Two"],
+      ["http://example.org/gzip", "Four"],
+    ]);
+    expect(found[0]?.at).toEqual(new Date("2014-02-16T05:02:21Z"));
+    const bodies = await Promise.all(
+      found.map(async ({ id }) => (await readPayload(dependencies, id))?.body.toString()),
+    );
+    expect(bodies).toEqual([page("One"), page("Two"), page("Four")]);
+    expect(await verifyFile(dependencies, await known(key), "digests")).toMatchObject({ faults: [], records: 6 });
+    const build = buildWacz(dependencies, { jobId, created: new Date(0), proceed: () => {} }, async () => {});
+    await expect(build).rejects.toMatchObject({ code: "EXPORT_UNSUPPORTED" });
+  });
+
+  const known = async (key: string) => {
+    const { etag = "", bytes = 0 } = (await dependencies.uploads.head(key)) ?? {};
+    return { key, etag, bytes, sha256: null };
+  };
 });
 
 describe("revisits", () => {

@@ -309,3 +309,99 @@ describe("a file that is damaged at random", () => {
     );
   });
 });
+
+describe("an ARC file", () => {
+  const version = (number: 1 | 2): string =>
+    number === 1
+      ? "1 0 A writer\nURL IP-address Archive-date Content-type Archive-length\n"
+      : "2 0 A writer\nURL IP-address Archive-date Content-type Result-code Checksum Location Offset Filename Archive-length\n";
+  const arc = (
+    url: string,
+    block: string | Buffer,
+    number: 1 | 2 = 1,
+    length: number | string = Buffer.byteLength(block),
+  ) => {
+    const more = number === 1 ? "" : "200 abcdef - 97 a.arc.gz ";
+    const line = `${url} 93.184.216.34 20140216050221 text/html ${more}${length}\n`;
+    return Buffer.concat([Buffer.from(line), Buffer.from(block), Buffer.from("\n")]);
+  };
+  const begin = (number: 1 | 2 = 1) => arc("filedesc://a.arc", version(number), number);
+  const answer = (body: string) => `HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n${body}`;
+  const urlsOf = async (file: Buffer, reading: WarcReading = {}) => {
+    const found: (string | undefined)[] = [];
+    const seen = await read(file, { ...reading, keep: (of) => 1e6 + 0 * found.push(of.fields.get("warc-target-uri")) });
+    return { ...seen, urls: found };
+  };
+
+  it.each([
+    ["1, plain", 1, plain],
+    ["2, plain", 2, plain],
+    ["1, gzip", 1, gzip],
+    ["2, gzip", 2, gzip],
+  ] as const)("of version %s is read record by record, from any of them", async (_, number, compress) => {
+    const long = answer(noise(700_000).toString("latin1"));
+    const blocks = [answer("one"), Buffer.from(long, "latin1"), "", answer("http://a.example/ - 1 text/html 3\nabc")];
+    const members = [begin(number), ...blocks.map((block, at) => arc(`http://a.example/${at}`, block, number))];
+    const files = members.map((member) => compress(member));
+    const seen = await urlsOf(Buffer.concat(files));
+    expect(seen.complaints).toEqual([]);
+    expect(seen.urls).toEqual(["filedesc://a.arc", ...blocks.map((_block, at) => `http://a.example/${at}`)]);
+    expect(seen.blocks.slice(1)).toEqual(blocks.map((block) => Buffer.from(block).toString("latin1")));
+    const offset = Buffer.concat(files.slice(0, 3)).length;
+    expect((await urlsOf(Buffer.concat(files), { from: { offset, inner: 0 } })).urls).toEqual([
+      "http://a.example/2",
+      "http://a.example/3",
+    ]);
+  });
+
+  it("tells its records in the words of WARC", async () => {
+    const file = Buffer.concat([begin(), arc("http://a.example/", answer("one")), arc("dns:a.example", "1.2.3.4")]);
+    const heads: Record<string, string>[] = [];
+    await read(file, { keep: (of) => heads.push(Object.fromEntries(of.fields)) });
+    const id = expect.stringMatching(/^<arc:[0-9a-f]{64}>$/);
+    const common = { "warc-ip-address": "93.184.216.34", "warc-date": "2014-02-16T05:02:21Z", "warc-record-id": id };
+    expect(heads).toEqual([
+      expect.objectContaining({ ...common, "warc-type": "warcinfo", "content-type": "text/html" }),
+      expect.objectContaining({ "warc-type": "response", "content-type": "application/http; msgtype=response" }),
+      expect.objectContaining({ "warc-type": "response", "content-type": "text/html", "content-length": "7" }),
+    ]);
+  });
+
+  it.each([
+    ["too short", 10, "LENGTH_WRONG"],
+    ["too long", 10_000, "LENGTH_WRONG"],
+    ["negative", -1, "LENGTH_INVALID"],
+    ["none", "abc", "LENGTH_INVALID"],
+  ])("leaves out a record whose length is %s, and goes on", async (_, length, code) => {
+    for (const compress of [plain, gzip]) {
+      const [first, second] = [begin(), arc("http://a.example/wrong", answer("wrong"), 1, length)];
+      const rest = Array.from({ length: 200 }, (_each, at) => compress(arc(`http://a.example/${at}`, answer(`${at}`))));
+      const file = Buffer.concat([compress(first), compress(second), ...rest]);
+      const seen = await urlsOf(file);
+      expect(seen.complaints).toEqual([{ code, offset: compress(first).length }]);
+      expect(seen.blocks.slice(1)).toEqual(rest.map((_each, at) => answer(`${at}`)));
+    }
+  });
+
+  it("that is cut is read up to there, and garbage is passed over", async () => {
+    const good = [begin(), arc("http://a.example/0", answer("0"))];
+    const cut = await urlsOf(Buffer.concat([...good, arc("http://a.example/1", answer("1")).subarray(0, 90)]));
+    expect(cut.blocks).toHaveLength(2);
+    expect(cut.complaints).toEqual([{ code: "FILE_CUT", offset: Buffer.concat(good).length }]);
+    const garbage = Buffer.from("garbage that is none\nno record - at all\n");
+    const seen = await urlsOf(Buffer.concat([...good, garbage, arc("http://a.example/1", answer("1"))]));
+    expect(seen.blocks).toHaveLength(3);
+    expect(seen.complaints).toEqual([{ code: "NOT_A_RECORD", offset: Buffer.concat(good).length }]);
+  });
+
+  it("has URLs longer than any piece that is read at once", async () => {
+    const url = `http://a.example/${"u".repeat(9_000)}`;
+    expect((await urlsOf(Buffer.concat([begin(), arc(url, answer("0"))]))).urls).toEqual(["filedesc://a.arc", url]);
+  });
+
+  it("is not looked for in a WARC file", async () => {
+    const seen = await read(Buffer.concat([record("a"), arc("http://a.example/", answer("0")), record("b")]));
+    expect(seen.names).toEqual(["a", "b"]);
+    expect(seen.complaints).toEqual([{ code: "NOT_A_RECORD", offset: record("a").length }]);
+  });
+});
