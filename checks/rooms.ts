@@ -72,6 +72,7 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
   "shared/archive/replay": [
     ...OUTSIDE,
     "shared/archive/cdx",
+    "shared/archive/snapshots",
     "shared/capture",
     "shared/crawl/urls",
     "shared/crawl/http",
@@ -85,6 +86,17 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
     "shared/extract",
     "shared/crawl/http",
     "shared/crawl/results",
+  ],
+  // a job of its own crawler, or of files of others
+  "shared/archive/editions": [
+    ...OUTSIDE,
+    "shared/archive/import",
+    "shared/archive/snapshots",
+    "shared/crawl/urls",
+    "shared/crawl/settings",
+    "shared/crawl/tasks",
+    "shared/crawl/jobs",
+    "shared/crawl/submit",
   ],
   "shared/archive/exports": [...PLATFORM, "shared/archive/changes", "shared/archive/snapshots"],
   "shared/archive/search": [
@@ -104,7 +116,7 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
     "shared/crawl/tasks",
     "shared/crawl/urls",
   ],
-  "shared/archive/cdx": [...OUTSIDE, "shared/crawl/urls"],
+  "shared/archive/cdx": [...OUTSIDE, "shared/archive/snapshots", "shared/crawl/urls"],
   // the browser: it knows pages, not jobs
   "shared/render": OUTSIDE,
   "shared/harvest": [...OUTSIDE, "shared/crawl/http", "shared/crawl/urls"],

@@ -77,13 +77,13 @@ async function run(
 }
 
 function resultJson(found: Found, replayUrl: string): z.infer<typeof resultSchema> {
-  const { id, title, host, language, capturedAt, jobId, url, snippet, pageSnapshots } = found;
+  const { id, title, source, sourceName, language, capturedAt, jobId, url, snippet, pageSnapshots } = found;
   const captureTimestamp = capturedAt.toISOString();
   return {
     id,
     title,
-    sourceCode: host,
-    sourceName: host,
+    sourceCode: source,
+    sourceName,
     language: language === "und" ? null : language,
     captureDate: captureTimestamp.slice(0, 10),
     captureTimestamp,

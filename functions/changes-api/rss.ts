@@ -33,14 +33,14 @@ export function rssFeed(
   ].join("");
 }
 
-function item({ id, kind, summary, page, host, toAt, toUrl, toTitle }: ChangeEvent, replayUrl: string): string {
+function item({ id, kind, summary, page, source, toAt, toUrl, toTitle }: ChangeEvent, replayUrl: string): string {
   const link = replayUrl === "" ? toUrl : `${replayUrl}/${timestampOf(toAt)}/${toUrl}`;
   return [
     `<item><title>${xml(`${toTitle ?? page}: ${summary}`)}</title>`,
     `<link>${xml(link)}</link>`,
     `<guid isPermaLink="false">change-${id}</guid>`,
     `<pubDate>${toAt.toUTCString()}</pubDate>`,
-    `<category>${kind}</category><category>${xml(host)}</category>`,
+    `<category>${kind}</category><category>${xml(source)}</category>`,
     `<description>${xml(`${page}\n${summary}`)}</description></item>`,
   ].join("");
 }

@@ -88,11 +88,11 @@ const stats = defineRoute(
     }),
   },
   async (_, { sql }: SnapshotsApi) => {
-    const { snapshots, pages, hosts, latest } = await totals(sql);
+    const { snapshots, pages, sources, latest } = await totals(sql);
     return {
       snapshotsTotal: snapshots,
       pagesTotal: pages,
-      sourcesTotal: hosts,
+      sourcesTotal: sources,
       latestCaptureDate: latest?.toISOString().slice(0, 10) ?? null,
       latestCaptureAgeDays: latest === null ? null : Math.max(0, Math.floor((Date.now() - latest.getTime()) / DAY_MS)),
     };

@@ -45,7 +45,8 @@ export function snapshotJson(
   {
     id,
     title,
-    host,
+    source,
+    sourceName,
     language,
     capturedAt,
     jobId,
@@ -59,8 +60,8 @@ export function snapshotJson(
   return {
     id,
     title,
-    sourceCode: host,
-    sourceName: host,
+    sourceCode: source,
+    sourceName,
     language,
     ...timesOf(capturedAt),
     jobId,
@@ -74,7 +75,7 @@ export function snapshotJson(
 }
 
 export function timelineJson(
-  { host, page }: Snapshot,
+  { source, sourceName, page }: Snapshot,
   snapshots: readonly Snapshot[],
   replayUrl: string,
 ): z.infer<typeof timelineSchema> {
@@ -86,8 +87,8 @@ export function timelineJson(
     return before;
   });
   return {
-    sourceCode: host,
-    sourceName: host,
+    sourceCode: source,
+    sourceName,
     normalizedUrlGroup: page,
     snapshots: snapshots.map(({ id, capturedAt, jobId, jobName, title, status, url }, index) => ({
       snapshotId: id,

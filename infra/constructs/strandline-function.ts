@@ -54,8 +54,10 @@ const WRITTEN_KEYS = ["captures/*", "warcs/*", "media/*", "discoveries/*", "expo
 const UPLOADED_KEYS = ["incoming/*"];
 const CACHED_KEYS = ["cache/*"];
 const KEPT_KEYS = ["warcs/*"];
+const ENGINE_KEYS = ["archive-jobs/*"];
 const OBJECT_KEYS = [...WRITTEN_KEYS, ...UPLOADED_KEYS];
 const PUT_KEYS = { write: WRITTEN_KEYS, upload: UPLOADED_KEYS, cache: CACHED_KEYS, keep: KEPT_KEYS };
+const DELETED_KEYS = { keep: KEPT_KEYS, clear: ENGINE_KEYS };
 
 /** Chromium unpacks to 0.2 GB, and its pages may write as well. */
 const UNPACKED_BROWSER = Size.gibibytes(1);
@@ -162,8 +164,9 @@ export class StrandlineFunction extends Construct {
     const read = access === "cache" ? CACHED_KEYS : OBJECT_KEYS;
     this.allow(arnsOf(read), "s3:GetObject");
     // an upload in parts may be given up
-    if (access !== "read") this.allow(arnsOf(PUT_KEYS[access]), "s3:PutObject", "s3:AbortMultipartUpload");
-    if (access === "keep") this.allow(arnsOf(KEPT_KEYS), "s3:DeleteObject");
+    if (access !== "read" && access !== "clear")
+      this.allow(arnsOf(PUT_KEYS[access]), "s3:PutObject", "s3:AbortMultipartUpload");
+    if (access === "keep" || access === "clear") this.allow(arnsOf(DELETED_KEYS[access]), "s3:DeleteObject");
     // the name under which the other stack exports the ARN is how the finding names it
     const { "Fn::ImportValue": arn } = Stack.of(this).resolve(Stack.of(bucket).exportValue(bucketArn));
     acknowledge(

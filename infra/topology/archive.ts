@@ -1,4 +1,5 @@
 /** The archive: WARC files of others come in, and what was captured is read and replayed. */
+import { CLAIM_QUEUES } from "./queues.ts";
 import type { FunctionSpec, Route } from "./spec.ts";
 
 const READ_PATHS = [
@@ -21,6 +22,28 @@ const changeRoutes = ["/api/changes", "/api/changes/compare", "/api/changes/rss"
 const exportRoutes = ["/api/exports", "/api/exports/snapshots", "/api/exports/changes"].flatMap((path) =>
   (["GET", "HEAD"] as const).map((method): Route => ({ method, path, streaming: true })),
 );
+
+const SOURCE_PATHS = ["/api/sources", "/api/sources/{code}", "/api/sources/{code}/editions"];
+const sourceRoutes = SOURCE_PATHS.flatMap((path) =>
+  (["GET", "HEAD"] as const).map((method): Route => ({ method, path, streaming: true })),
+);
+const ARCHIVE_JOB_ROUTES: [Route["method"], string][] = [
+  ["GET", "/api/admin/sources"],
+  ["POST", "/api/admin/sources"],
+  ["GET", "/api/admin/jobs"],
+  ["POST", "/api/admin/jobs"],
+  ["GET", "/api/admin/jobs/status-counts"],
+  ["POST", "/api/admin/jobs/validate-config"],
+  ["POST", "/api/admin/jobs/register"],
+  ["GET", "/api/admin/jobs/{id}"],
+  ["GET", "/api/admin/jobs/{id}/snapshots"],
+  ["POST", "/api/admin/jobs/{id}/retry"],
+  ["POST", "/api/admin/jobs/{id}/index"],
+  ["POST", "/api/admin/jobs/{id}/cleanup"],
+  ["GET", "/api/admin/storage"],
+  ["POST", "/api/admin/changes/compute"],
+];
+const archiveJobRoutes = ARCHIVE_JOB_ROUTES.map(([method, path]): Route => ({ method, path, streaming: true }));
 
 const mementoRoutes = ["/timegate/{url+}", "/timemap/link/{url+}", "/timemap/json/{url+}"].flatMap((path) =>
   (["GET", "HEAD"] as const).map((method): Route => ({ method, path, streaming: true })),
@@ -45,6 +68,29 @@ export const ARCHIVE: readonly FunctionSpec[] = [
     ],
     grants: { send: ["imports", "warc-runs"], bucket: "upload", stateTable: true, database: true },
     localContainers: 1,
+  },
+  {
+    name: "archive-jobs",
+    about: "Moves archive jobs on: begins their crawls, and follows them until all is indexed",
+    timeoutS: 60,
+    memoryMb: 256,
+    network: "private",
+    maxConcurrency: 1,
+    schedules: [{ name: "archive-jobs", everyMinutes: 1 }],
+    grants: { send: CLAIM_QUEUES, stateTable: true, database: true },
+    localContainers: 1,
+  },
+  {
+    name: "editions-api",
+    about: "Tells of sources and their editions, and takes archive jobs",
+    timeoutS: 29,
+    memoryMb: 512,
+    network: "private",
+    maxConcurrency: 4,
+    routes: [...sourceRoutes, ...archiveJobRoutes],
+    grants: { send: ["imports"], bucket: "clear", stateTable: true, database: true },
+    localContainers: 1,
+    localEventsPerContainer: 4,
   },
   {
     name: "changes",

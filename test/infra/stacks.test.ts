@@ -289,7 +289,7 @@ describe("permissions", () => {
         .filter(({ Action }) => Action.includes("s3:PutObject"))
         .flatMap(({ Resource }) => Resource);
       const isIncoming = (arn: string) => arn.includes("/incoming/*");
-      expect(written.length > 0).toBe(grants.bucket !== undefined && grants.bucket !== "read");
+      expect(written.length > 0).toBe(!["read", "clear", undefined].includes(grants.bucket));
       const isCached = (arn: string) => arn.includes("/cache/*");
       expect(written.filter(isCached).length).toBe(grants.bucket === "cache" ? 1 : 0);
       // what a bucket's event has woken must not write what such events tell of
@@ -299,8 +299,9 @@ describe("permissions", () => {
       const ended = statementsOf(spec)
         .filter(({ Action }) => Action.some((action) => action.startsWith("s3:Delete")))
         .flatMap(({ Resource }) => Resource);
-      expect(ended.every((arn) => arn.includes("/warcs/*"))).toBe(true);
-      expect(ended.length).toBe(grants.bucket === "keep" ? 1 : 0);
+      const ends = { keep: "/warcs/*", clear: "/archive-jobs/*" }[grants.bucket as string];
+      expect(ended.every((arn) => ends !== undefined && arn.includes(ends))).toBe(true);
+      expect(ended.length).toBe(ends === undefined ? 0 : 1);
       if (grants.bucket === "keep") expect(written).toEqual(ended);
       expect(actions.filter((action) => action === "sqs:ReceiveMessage")).toHaveLength(queues.length);
       const sends = new Set([

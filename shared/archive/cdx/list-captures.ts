@@ -3,6 +3,7 @@
  * time: no transaction stays open while whoever asked reads.
  */
 import type { Sql } from "../../platform/database/database.ts";
+import { isPublic } from "../snapshots/snapshots.ts";
 import type { IndexedCapture } from "./cdx-line.ts";
 import type { KeyRange, TimeRange } from "./cdx-query.ts";
 
@@ -106,7 +107,7 @@ async function readPage(
     where c.url_key >= ${range.from} and c.url_key < ${range.to} and c.warc_key is not null and c.reused_from is null
       ${times.from === null ? sql`` : sql`and c.fetched_at >= ${times.from}`}
       ${times.to === null ? sql`` : sql`and c.fetched_at <= ${times.to}`}
-      ${jobId === undefined ? sql`` : sql`and c.job_id = ${jobId}`}
+      ${jobId === undefined ? sql`and ${isPublic(sql)}` : sql`and c.job_id = ${jobId}`}
       and ${beyond}
     order by ${order} limit ${limit}`;
   return rows.map(({ originalKey, originalOffset, originalLength, originalType, ...row }) => ({

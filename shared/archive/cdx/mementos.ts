@@ -2,6 +2,7 @@
 import { normalizeUrl, urlHash } from "../../crawl/urls/normalize-url.ts";
 import { urlKey } from "../../crawl/urls/surt.ts";
 import type { Queryable } from "../../platform/database/database.ts";
+import { isPublic } from "../snapshots/snapshots.ts";
 
 export interface Memento {
   id: number;
@@ -28,15 +29,16 @@ export async function findMementos(sql: Queryable, url: string): Promise<Memento
   parsed.hash = "";
   const original = parsed.href;
   const same = ["http:", "https:"].map((scheme) => original.replace(/^https?:/, scheme));
-  const ofKey: ReturnType<Queryable> = sql`url_key = ${urlKey(original)} and warc_key is not null and reused_from is null`;
+  const ofKey: ReturnType<Queryable> = sql`url_key = ${urlKey(original)} and warc_key is not null and reused_from is null
+    and ${isPublic(sql)}`;
   const hash = Buffer.from(urlHash(normalizeUrl(original)), "hex");
   const wheres: ReturnType<Queryable>[] = [
     sql`${ofKey} and final_url = any(${same})`,
     ofKey,
-    sql`url_hash = ${hash} and warc_key is not null and reused_from is null`,
+    sql`url_hash = ${hash} and warc_key is not null and reused_from is null and ${isPublic(sql)}`,
   ];
   for (const where of wheres) {
-    const [found] = await sql`select from captures where ${where} limit 1`;
+    const [found] = await sql`select from captures c where ${where} limit 1`;
     if (found !== undefined) return { original, where };
   }
   return undefined;
@@ -45,7 +47,7 @@ export async function findMementos(sql: Queryable, url: string): Promise<Memento
 async function one(sql: Queryable, where: ReturnType<Queryable>, order: "asc" | "desc"): Promise<Memento | undefined> {
   const direction = order === "asc" ? sql`fetched_at, id` : sql`fetched_at desc, id desc`;
   const [found] = await sql<Memento[]>`
-    select id, final_url as url, fetched_at as time from captures where ${where} order by ${direction} limit 1`;
+    select id, final_url as url, fetched_at as time from captures c where ${where} order by ${direction} limit 1`;
   return found;
 }
 
@@ -117,7 +119,7 @@ export async function* listMementos(
     signal.throwIfAborted();
     const beyond = after === undefined ? sql`` : sql`and (fetched_at, id) > (${after.time}, ${after.id}::bigint)`;
     const rows: Memento[] = await sql<Memento[]>`
-      select id, final_url as url, fetched_at as time from captures where ${where} ${beyond} order by fetched_at, id limit ${PAGE}`;
+      select id, final_url as url, fetched_at as time from captures c where ${where} ${beyond} order by fetched_at, id limit ${PAGE}`;
     for (const memento of rows) {
       after = memento;
       const its = Math.floor(memento.time.getTime() / 1000);

@@ -1,6 +1,6 @@
 /** Changes of pages as readers ask for them. */
 import type { Queryable } from "../../platform/database/database.ts";
-import type { ListPart } from "../snapshots/snapshots.ts";
+import { isSourceCode, jobsOf, type ListPart } from "../snapshots/snapshots.ts";
 import type { ChangeKind } from "./compare-captures.ts";
 import type { Hunk } from "./compare-lines.ts";
 
@@ -10,7 +10,9 @@ export interface ChangeEvent {
   summary: string;
   highNoise: boolean;
   hasDiff: boolean;
-  host: string;
+  /** Code of the source that the later capture is of, or its host. */
+  source: string;
+  sourceName: string;
   page: string;
   fromId: number | null;
   toId: number;
@@ -33,9 +35,11 @@ export interface ChangeEvent {
 }
 
 const columns = (sql: Queryable) => sql`
-  e.id, e.kind, e.summary, e.high_noise as "highNoise", e.diff is not null as "hasDiff", e.host, e.page,
+  e.id, e.kind, e.summary, e.high_noise as "highNoise", e.diff is not null as "hasDiff", e.page,
+  coalesce(tj.source_code, e.host) as source,
+  coalesce((select name from sources where code = tj.source_code), e.host) as "sourceName",
   e.from_capture_id as "fromId", e.to_capture_id as "toId", f.fetched_at as "fromAt", t.fetched_at as "toAt",
-  fj.number as "fromJob", tj.number as "toJob", t.final_url as "toUrl", left(t.title, 1000) as "toTitle",
+  coalesce(fj.archive_job_id, fj.number) as "fromJob", coalesce(tj.archive_job_id, tj.number) as "toJob", t.final_url as "toUrl", left(t.title, 1000) as "toTitle",
   e.added_sections as "addedSections", e.removed_sections as "removedSections", e.changed_sections as "changedSections",
   e.added_lines as "addedLines", e.removed_lines as "removedLines", e.change_ratio as "changeRatio",
   e.diff_truncated as "isCut", e.version, e.computed_at as "computedAt"`;
@@ -45,7 +49,7 @@ const tables = (sql: Queryable) => sql`
   left join captures f on f.id = e.from_capture_id left join jobs fj on fj.id = f.job_id`;
 
 export interface ChangeFilter {
-  /** A host. */
+  /** The code of a source, or a host. */
   source?: string | undefined;
   /** The number of the job that made the later capture. */
   jobId?: number | undefined;
@@ -75,12 +79,32 @@ export async function listChanges(
 }
 
 const where = (sql: Queryable, { source, jobId, latest, includeUnchanged, from, before }: ChangeFilter) => sql`
-  ${source === undefined ? sql`true` : sql`e.host = ${source}`}
-  and ${jobId === undefined ? sql`true` : sql`e.to_job_id = (select id from jobs where number = ${jobId})`}
+  ${source === undefined ? sql`true` : isOfSource(sql, source)}
+  and ${jobId === undefined ? sql`true` : sql`e.to_job_id in ${jobsOf(sql, jobId)}`}
   and ${includeUnchanged ? sql`true` : sql`e.kind <> 'unchanged'`}
   and ${from === undefined ? sql`true` : sql`e.to_at >= ${from}`}
   and ${before === undefined ? sql`true` : sql`e.to_at < ${before}`}
-  and ${latest ? sql`(e.host, e.to_job_id) in (${latestEditions(sql, source)})` : sql`true`}`;
+  and ${latest ? isLatest(sql, source) : sql`true`}`;
+
+const isOfSource = (sql: Queryable, source: string) =>
+  isSourceCode(source)
+    ? sql`(e.host = ${source} or e.to_job_id in (select id from jobs where source_code = ${source}))`
+    : sql`e.host = ${source}`;
+
+/** Whether it is of the latest job of its source; what belongs to no source is of that of its host. */
+const isLatest = (sql: Queryable, source: string | undefined) => sql`(
+  ${
+    source !== undefined && isSourceCode(source)
+      ? sql`false`
+      : sql`(e.host, e.to_job_id) in (${latestEditions(sql, source)})
+    and not exists (select from jobs where id = e.to_job_id and source_code is not null)`
+  }
+  or e.to_job_id in (
+    select j.id from jobs j where j.archive_job_id in (
+      select max(a.id) from archive_jobs a
+      where ${source === undefined || !isSourceCode(source) ? sql`true` : sql`a.source_code = ${source}`}
+        and exists (select from page_changes p join jobs of on of.id = p.to_job_id where of.archive_job_id = a.id)
+      group by a.source_code)))`;
 
 /** Of each source, the job that captured something of it last. */
 const latestEditions = (sql: Queryable, source: string | undefined) => sql`

@@ -86,11 +86,11 @@ async function* rowsOf<Item extends { id: number }>(
 }
 
 function snapshotRow(snapshot: Snapshot, base: string): Record<(typeof SNAPSHOT_COLUMNS)[number], Cell> {
-  const { id, host, url, page, capturedAt, language, status, mimeType, title, jobId, jobName } = snapshot;
+  const { id, source, sourceName, url, page, capturedAt, language, status, mimeType, title, jobId, jobName } = snapshot;
   return {
     snapshot_id: id,
-    source_code: host,
-    source_name: host,
+    source_code: source,
+    source_name: sourceName,
     captured_url: url,
     normalized_url_group: page,
     capture_timestamp_utc: capturedAt.toISOString(),
@@ -108,8 +108,8 @@ function changeRow(event: ChangeEvent, base: string): Record<(typeof CHANGE_COLU
   const from = event.fromId === null ? "" : `&fromSnapshotId=${event.fromId}`;
   return {
     change_id: event.id,
-    source_code: event.host,
-    source_name: event.host,
+    source_code: event.source,
+    source_name: event.sourceName,
     normalized_url_group: event.page,
     from_snapshot_id: event.fromId,
     to_snapshot_id: event.toId,

@@ -7,6 +7,7 @@ import {
   type Transaction,
 } from "../../platform/database/database.ts";
 import { ApiError } from "../../platform/errors.ts";
+import { belongings, isSourceCode } from "../snapshots/snapshots.ts";
 import { foldedText, holding } from "./folded-text.ts";
 import { type ArchiveQuery, type Expression, parseArchiveQuery, type TextQuery } from "./query-language.ts";
 import { anyOf, archiveAnalysers, type ReadPart, readParts } from "./read-query.ts";
@@ -14,7 +15,7 @@ import { similarWords } from "./similar-words.ts";
 
 export interface ArchiveSearch {
   query: string;
-  /** A host. */
+  /** The code of a source, or a host. */
   source?: string | undefined;
   sort: "relevance" | "newest";
   view: "snapshots" | "pages";
@@ -34,7 +35,8 @@ export type SearchMode = "browse" | "url" | "boolean" | "all_terms" | "any_term"
 export interface Found {
   id: number;
   jobId: number;
-  host: string;
+  source: string;
+  sourceName: string;
   url: string;
   title: string | null;
   snippet: string | null;
@@ -246,7 +248,7 @@ async function list(tx: Transaction, search: ArchiveSearch, matching: Matching):
         from page_links where to_hash = listed.page_hash having best.place is not null) links on true),
     page as (
       select *, row_number() over (order by ${order}) as at from ranked order by ${order} limit ${limit} offset ${offset})
-    select (select count(*) from listed) as count, page.id, j.number as "jobId", i.host, c.final_url as url, i.title, i.snippet,
+    select (select count(*) from listed) as count, page.id, ${belongings(tx)}, c.final_url as url, i.title, i.snippet,
       i.language, i.captured_at as "capturedAt", i.status, inlinks,
       ${view === "pages" ? tx`(select count(*) from snapshot_index o where o.page_hash = i.page_hash)` : tx`null::bigint`} as "pageSnapshots",
       rank_text as "rankText", title_boost as "titleBoost", archived_penalty as "archivedPenalty", query_penalty as "queryPenalty",
@@ -271,13 +273,17 @@ function titleBoost(tx: Transaction, query: string): Condition {
     : tx`case when s.title_key like ${holding(text)} then 0.5 else 0 end::float8`;
 }
 
+/** A code has no dot, and a host may have none either. */
+const ofSource = (tx: Transaction, source: string): Condition =>
+  isSourceCode(source) ? tx`(s.source_code = ${source} or s.host = ${source})` : tx`s.host = ${source}`;
+
 /** Errors never stand before pages. */
 const quality = (tx: Transaction): Condition => tx`
   case when s.status between 200 and 299 then 0 when s.status between 300 and 399 then 1 else 2 end`;
 
 function admitted(tx: Transaction, search: ArchiveSearch): Condition {
   const { source, from, before, includeNon2xx, includeDuplicates } = search;
-  return tx`${source === undefined ? tx`true` : tx`s.host = ${source}`}
+  return tx`${source === undefined ? tx`true` : ofSource(tx, source)}
     and ${from === undefined ? tx`true` : tx`s.captured_at >= ${from}`}
     and ${before === undefined ? tx`true` : tx`s.captured_at < ${before}`}
     and ${includeNon2xx ? tx`true` : tx`s.status between 200 and 299`}

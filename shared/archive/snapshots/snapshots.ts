@@ -12,8 +12,9 @@ export interface Snapshot {
   url: string;
   /** Scheme, host and path. */
   page: string;
-  /** Of the URL: pages belong to their host. */
-  host: string;
+  /** Code of the source that captured it; of what belongs to none, the host of its URL. */
+  source: string;
+  sourceName: string;
   capturedAt: Date;
   status: number;
   mimeType: string | null;
@@ -21,14 +22,39 @@ export interface Snapshot {
   language: string | null;
 }
 
-/** Whether the capture `c` is one: the archive holds what was sent, and it is HTML. */
-export const isSnapshot = (sql: Queryable) => sql`
+/** Whether the capture `c` is one of a page: the archive holds what was sent, and it is HTML. */
+export const isOfHtml = (sql: Queryable) => sql`
   c.warc_key is not null and c.reused_from is null and c.mime_type like '%html%'`;
 
+/** Whether the capture `c` belongs to no reserved source. */
+export const isPublic = (sql: Queryable) => sql`c.job_id not in (select id from jobs where hidden)`;
+
+/** Whether the capture `c` is a snapshot: whatever belongs to a reserved source is none. */
+export const isSnapshot = (sql: Queryable) => sql`${isOfHtml(sql)} and ${isPublic(sql)}`;
+
+const hostOf = (sql: Queryable) => sql`split_part(split_part(c.final_url, '/', 3), '@', -1)`;
+
+/** Of the capture `c`, of the job `j`: what it is listed with, beside itself. */
+export const belongings = (sql: Queryable) => sql`
+  coalesce(j.archive_job_id, j.number) as "jobId",
+  coalesce((select name from archive_jobs where id = j.archive_job_id),
+    j.kind || '-' || to_char(j.created_at at time zone 'UTC', 'YYYYMMDD')) as "jobName",
+  coalesce(j.source_code, ${hostOf(sql)}) as source,
+  coalesce((select name from sources where code = j.source_code), ${hostOf(sql)}) as "sourceName"`;
+
+/** Names what a filter by source means: codes have neither dots nor colons, and a host may have none either. */
+export const isSourceCode = (source: string): boolean => !/[.:]/.test(source);
+
+/** Whether the capture `c`, of the job `j`, is of a source: its code, or a host. */
+const isOfSource = (sql: Queryable, source: string) => sql`
+  (${isSourceCode(source) ? sql`j.source_code = ${source} or` : sql``} ${hostOf(sql)} = ${source})`;
+
+/** The jobs whose number it is, as it is shown: that of their archive job, or their own. */
+export const jobsOf = (sql: Queryable, number: number) => sql`
+  (select id from jobs where number = ${number} or archive_job_id = ${number})`;
+
 const columns = (sql: Queryable) => sql`
-  c.id, j.number as "jobId", j.kind || '-' || to_char(j.created_at at time zone 'UTC', 'YYYYMMDD') as "jobName", c.final_url as url,
-  page_of(c.final_url) as page, split_part(split_part(c.final_url, '/', 3), '@', -1) as host,
-  c.fetched_at as "capturedAt", c.status_code as status,
+  c.id, ${belongings(sql)}, c.final_url as url, page_of(c.final_url) as page, c.fetched_at as "capturedAt", c.status_code as status,
   c.mime_type as "mimeType", left(c.title, 1000) as title, c.language`;
 
 export async function readSnapshot(
@@ -57,7 +83,7 @@ export async function readTimeline(sql: Queryable, page: string, limit: number):
 export const isOfPage = (sql: Queryable, page: string) => sql`
   hashtextextended(page_of(c.final_url), 0) = hashtextextended(${page}::text, 0) and page_of(c.final_url) = ${page}`;
 
-/** Rows of a list by rising ids: of a host, and of days. */
+/** Rows of a list by rising ids: of a source, and of days. */
 export interface ListPart {
   after: number;
   limit: number;
@@ -75,7 +101,7 @@ export async function listSnapshots(
   return await sql<Snapshot[]>`
     select ${columns(sql)} from captures c join jobs j on j.id = c.job_id
     where c.id > ${after} and ${isSnapshot(sql)}
-      and ${source === undefined ? sql`true` : sql`split_part(split_part(c.final_url, '/', 3), '@', -1) = ${source}`}
+      and ${source === undefined ? sql`true` : isOfSource(sql, source)}
       and ${from === undefined ? sql`true` : sql`c.fetched_at >= ${from}`}
       and ${before === undefined ? sql`true` : sql`c.fetched_at < ${before}`}
     order by c.id limit ${limit}`;
@@ -89,8 +115,8 @@ export async function readLatest(
 ): Promise<Pick<Snapshot, "id" | "capturedAt" | "mimeType"> | undefined> {
   const [found] = await sql<Pick<Snapshot, "id" | "capturedAt" | "mimeType">[]>`
     select c.id, c.fetched_at as "capturedAt", c.mime_type as "mimeType" from captures c
-    where ${isOfPage(sql, page)} and c.warc_key is not null and c.reused_from is null
-      and ${onlyHtml ? isSnapshot(sql) : sql`true`}
+    where ${isOfPage(sql, page)} and c.warc_key is not null and c.reused_from is null and ${isPublic(sql)}
+      and ${onlyHtml ? isOfHtml(sql) : sql`true`}
     order by c.status_code between 200 and 299 desc, c.fetched_at desc, c.id desc limit 1`;
   return found;
 }
@@ -98,7 +124,7 @@ export async function readLatest(
 export interface ArchiveTotals {
   snapshots: number;
   pages: number;
-  hosts: number;
+  sources: number;
   latest: Date | null;
 }
 
@@ -106,8 +132,8 @@ export interface ArchiveTotals {
 export async function countArchive(sql: Queryable): Promise<ArchiveTotals> {
   const [totals] = await sql<ArchiveTotals[]>`
     select count(*) as snapshots, count(distinct hashtextextended(page_of(c.final_url), 0)) as pages,
-      count(distinct split_part(split_part(c.final_url, '/', 3), '@', -1)) as hosts, max(c.fetched_at) as latest
-    from captures c where ${isSnapshot(sql)}`;
+      count(distinct coalesce(j.source_code, ${hostOf(sql)})) as sources, max(c.fetched_at) as latest
+    from captures c join jobs j on j.id = c.job_id where ${isSnapshot(sql)}`;
   return totals as ArchiveTotals;
 }
 

@@ -37,6 +37,8 @@ export interface NewJob {
   retryOf?: string | null;
   collectionId: string | null;
   tags: string[];
+  /** The archive job that it crawls for. */
+  edition?: { archiveJobId: number; sourceCode: string; hidden: boolean };
   apiKeyId: string | null;
 }
 
@@ -85,12 +87,14 @@ export async function createJob(
 }
 
 async function insertJob(tx: Transaction, jobId: string, job: NewJob, settings: JobSettings): Promise<void> {
+  const { edition } = job;
   await tx`
     insert into jobs (id, kind, priority, api_key_id, collection_id, generation_id, delivery, retry_of, deadline_at,
-      watched_at, settings)
+      watched_at, archive_job_id, source_code, hidden, settings)
     values (${jobId}, ${job.kind}, ${job.priority}, ${job.apiKeyId}, ${job.collectionId}, ${uuidv7()},
       ${job.delivery ?? null}, ${job.retryOf ?? null},
       now() + ${job.timeoutS ?? null}::float8 * interval '1 second', case when ${job.endsUnheard ?? false} then now() end,
+      ${edition?.archiveJobId ?? null}, ${edition?.sourceCode ?? null}, ${edition?.hidden ?? false},
       ${JSON.stringify(settings)}::text::jsonb)`;
   for (const tag of settings.tags) {
     await tx`insert into tags (id, name) values (${uuidv7()}, ${tag}) on conflict do nothing`;

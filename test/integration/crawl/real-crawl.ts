@@ -31,6 +31,10 @@ export async function realCrawl(env: Record<string, string> = {}) {
     /** Takes the jobs at once and works until all have ended. */
     async run(...jobs: NewJob[]): Promise<JobView[]> {
       const views = await Promise.all(jobs.map((job) => createJob(setup.dependencies, job)));
+      return await this.finish(views.map(({ job_id }) => job_id));
+    },
+    /** Works until jobs that were taken have ended. */
+    async finish(jobIds: readonly string[]): Promise<JobView[]> {
       const running = new Set<Promise<void>>();
       let fault: unknown;
       for (;;) {
@@ -51,7 +55,7 @@ export async function realCrawl(env: Record<string, string> = {}) {
           ),
         );
         if (fault !== undefined) throw fault;
-        const now = await Promise.all(views.map(({ job_id }) => readJob(setup.sql, job_id)));
+        const now = await Promise.all(jobIds.map((id) => readJob(setup.sql, id)));
         if (now.every((job) => job !== undefined && ENDED.includes(job.status))) {
           await Promise.all(running);
           return now as JobView[];

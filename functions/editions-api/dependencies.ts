@@ -1,0 +1,18 @@
+/** What the editions API needs, built once per container. */
+import { s3Client } from "../../shared/platform/aws/clients.ts";
+import { createListedObjects, type ListedObjects } from "../../shared/platform/aws/listed-objects.ts";
+import { createUploads, type Uploads } from "../../shared/platform/aws/uploads.ts";
+import { once } from "../../shared/platform/once.ts";
+import { createJobContainer, type JobContainer } from "../adapters/api/container.ts";
+
+export interface EditionsApi extends JobContainer {
+  objects: ListedObjects;
+  uploads: Uploads;
+}
+
+export const editionsApi = once((): EditionsApi => {
+  const container = createJobContainer("editions-api");
+  const s3 = s3Client();
+  const { bucket } = container.config;
+  return { ...container, objects: createListedObjects(s3, bucket), uploads: createUploads(s3, bucket) };
+});

@@ -1,0 +1,84 @@
+/** What an archive job is to do, made of its source and of what a request says. */
+import { inspectUrl, type UrlInspector } from "../../access/url-inspection.ts";
+import { ApiError } from "../../platform/errors.ts";
+import { nativeCrawl } from "./native-crawl.ts";
+import { readPassthrough } from "./passthrough.ts";
+import type { Engine, SourceDefinition } from "./source.ts";
+import { type ToolOptions, toolOptionsSchema } from "./tool-options.ts";
+
+/** As it is kept with the job. */
+export interface JobConfig {
+  seeds: string[];
+  zimit_passthrough_args: string[];
+  tool_options: ToolOptions;
+}
+
+export interface ConfigRequest {
+  extraSeeds?: readonly string[] | undefined;
+  toolOptions?: Readonly<Record<string, unknown>> | undefined;
+  passthroughArgs?: readonly string[] | undefined;
+}
+
+interface Fault {
+  in: "body";
+  path: string;
+  message: string;
+}
+
+/** @throws ApiError 400 VALIDATION_ERROR that names each fault; 400 URL_INVALID or 403 URL_BLOCKED of a seed */
+export function buildJobConfig(
+  source: Pick<SourceDefinition, "seeds" | "passthroughArgs" | "toolOptions" | "engine">,
+  { extraSeeds = [], toolOptions = {}, passthroughArgs = [] }: ConfigRequest,
+  inspector: UrlInspector,
+): JobConfig {
+  const seeds = checkedSeeds(inspector, source.seeds, extraSeeds);
+  const args = [...source.passthroughArgs, ...passthroughArgs];
+  const options = toolOptionsSchema.safeParse({ ...source.toolOptions, ...toolOptions });
+  const own = source.passthroughArgs.length;
+  const faults = [
+    ...(options.error?.issues ?? []).map(({ path, message }) => fault(["toolOptions", ...path].join("."), message)),
+    // of what the source says, the place is that of the request's list as it would be behind it
+    ...readPassthrough(args).faults.map(({ index, message }) =>
+      fault(index < own ? `source.passthroughArgs[${index}]` : `passthroughArgs[${index - own}]`, message),
+    ),
+  ];
+  if (options.data === undefined || faults.length > 0) throw invalid(faults);
+  const config = { seeds, zimit_passthrough_args: args, tool_options: options.data };
+  checkEngine(source.engine, config);
+  return config;
+}
+
+function checkEngine(engine: Engine, config: JobConfig): void {
+  if (engine !== "native") return;
+  const { faults } = nativeCrawl(config);
+  if (faults.length > 0) throw invalid(faults.map((message) => fault("passthroughArgs", message)));
+}
+
+/** Each once, in their order. */
+function checkedSeeds(inspector: UrlInspector, own: readonly string[], extra: readonly string[]): string[] {
+  const checked = [...own, ...extra].map((seed, index) =>
+    checkedSeed(inspector, seed, index < own.length ? `source.seeds[${index}]` : `extraSeeds[${index - own.length}]`),
+  );
+  return [...new Set(checked)];
+}
+
+/** @throws ApiError that names the place, never the URL itself, which may hold a password */
+export function checkedSeed(inspector: UrlInspector, seed: string, path: string): string {
+  const checked = inspectUrl(inspector, seed);
+  if (checked instanceof URL) {
+    checked.hash = "";
+    return checked.href;
+  }
+  throw new ApiError(checked.code === "URL_BLOCKED" ? 403 : 400, `${path}: ${checked.message}`, {
+    code: checked.code,
+    cause: checked,
+    details: { path },
+  });
+}
+
+const fault = (path: string, message: string): Fault => ({ in: "body", path, message });
+
+function invalid(faults: readonly Fault[]): ApiError {
+  const message = faults.map((each) => `${each.path}: ${each.message}`).join("; ");
+  return new ApiError(400, message, { code: "VALIDATION_ERROR", details: { faults } });
+}
