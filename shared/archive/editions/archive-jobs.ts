@@ -68,7 +68,10 @@ export interface JobRequest extends ConfigRequest {
   name?: string | undefined;
 }
 
-/** What a job would be. @throws ApiError that says what is wrong with it */
+/**
+ * What a job would be.
+ * @throws ApiError that says what is wrong with it
+ */
 export async function planJob(
   sql: Queryable,
   { source: code, name: wanted, ...request }: JobRequest,

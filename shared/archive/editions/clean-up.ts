@@ -20,7 +20,7 @@ export async function cleanUpJob(
 ): Promise<CleanUp> {
   const job = await readArchiveJob(sql, id);
   if (job.status !== "indexed" && job.status !== "index_failed") {
-    const message = `The job ${id} is ${job.status}: it may still need its temporary files, until it is indexed or index_failed`;
+    const message = `The job ${id} is ${job.status}, and needs its files until it is indexed or index_failed`;
     throw new ApiError(409, message, { code: "JOB_STATE", details: { status: job.status } });
   }
   const prefix = temporaryPrefix(job.outputDir);

@@ -59,6 +59,17 @@ export function nativeCrawl({ seeds, zimit_passthrough_args }: Pick<JobConfig, "
   return { crawl: { kind: "site", seeds: [...seeds], scope, maxDepth, maxPages, timeoutS }, faults };
 }
 
+const KNOWN = [
+  "--pageLimit",
+  "--maxPageLimit",
+  "--depth",
+  "--scopeType",
+  "--scopeIncludeRx",
+  "--scopeExcludeRx",
+  "--timeSoftLimit",
+  "--timeHardLimit",
+];
+
 /** @returns what is wrong with it */
 function takeOption(asked: Asked, key: string, value: string | undefined): string | undefined {
   switch (key) {
@@ -94,7 +105,7 @@ function takeOption(asked: Asked, key: string, value: string | undefined): strin
       return undefined;
     }
     default:
-      return "is no option of the native engine: it knows --pageLimit, --maxPageLimit, --depth, --scopeType, --scopeIncludeRx, --scopeExcludeRx, --timeSoftLimit and --timeHardLimit";
+      return `is no option of the native engine: it knows ${KNOWN.join(", ")}`;
   }
 }
 
