@@ -171,7 +171,7 @@ export class StrandlineFunction extends Construct {
     const { "Fn::ImportValue": arn } = Stack.of(this).resolve(Stack.of(bucket).exportValue(bucketArn));
     acknowledge(
       this,
-      read.map((keys) => `IAM5[Resource::${arn}/${keys}]`),
+      [...read, ...(access === "clear" ? DELETED_KEYS.clear : [])].map((keys) => `IAM5[Resource::${arn}/${keys}]`),
       "Objects below the known prefixes of our own bucket; their names are made at run time",
     );
   }

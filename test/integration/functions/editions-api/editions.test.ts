@@ -2,20 +2,20 @@
 import { createHash } from "node:crypto";
 import { PutObjectCommand } from "@aws-sdk/client-s3";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { StreamApi } from "../../../functions/adapters/api/stream-api.ts";
-import { createApiKey } from "../../../shared/access/api-keys.ts";
-import { computeChanges } from "../../../shared/archive/changes/compute-changes.ts";
-import { runArchiveJobs } from "../../../shared/archive/editions/run-jobs.ts";
-import { handleImportMessage } from "../../../shared/archive/import/handle-message.ts";
-import { indexSnapshots } from "../../../shared/archive/search/index-snapshots.ts";
-import { capturesMessageSchema } from "../../../shared/capture/capture-batch.ts";
-import { ingestBatch } from "../../../shared/crawl/ingest/ingest-batch.ts";
-import { createObjectWriters } from "../../../shared/platform/aws/multipart.ts";
-import { createUploads } from "../../../shared/platform/aws/uploads.ts";
-import { callApi, type TestAnswer } from "../../services/api.ts";
-import { html, type Site, startSite } from "../../sites/site.ts";
-import { realCrawl } from "../crawl/real-crawl.ts";
-import { http, record } from "./warc-records.ts";
+import type { StreamApi } from "../../../../functions/adapters/api/stream-api.ts";
+import { createApiKey } from "../../../../shared/access/api-keys.ts";
+import { computeChanges } from "../../../../shared/archive/changes/compute-changes.ts";
+import { runArchiveJobs } from "../../../../shared/archive/editions/run-jobs.ts";
+import { handleImportMessage } from "../../../../shared/archive/import/handle-message.ts";
+import { indexSnapshots } from "../../../../shared/archive/search/index-snapshots.ts";
+import { capturesMessageSchema } from "../../../../shared/capture/capture-batch.ts";
+import { ingestBatch } from "../../../../shared/crawl/ingest/ingest-batch.ts";
+import { createObjectWriters } from "../../../../shared/platform/aws/multipart.ts";
+import { createUploads } from "../../../../shared/platform/aws/uploads.ts";
+import { callApi, type TestAnswer } from "../../../services/api.ts";
+import { html, type Site, startSite } from "../../../sites/site.ts";
+import { http, record } from "../../archive/warc-records.ts";
+import { realCrawl } from "../../crawl/real-crawl.ts";
 
 const HOUR = 3_600_000;
 
@@ -31,7 +31,7 @@ beforeAll(async () => {
   Object.assign(process.env, { ARCHIVE__PUBLIC: "true", ACCESS__ALLOW_HOSTS: "127.0.0.1" });
   ({ key } = await createApiKey(sql, { name: "t", scopes: ["admin"], rateLimitRpm: 100_000, expiresAt: null }));
   for (const name of ["editions", "snapshots", "archive-search", "changes", "archive-exports"]) {
-    apis[name] = ((await import(`../../../functions/${name}-api/handler.ts`)) as { api: StreamApi }).api;
+    apis[name] = ((await import(`../../../../functions/${name}-api/handler.ts`)) as { api: StreamApi }).api;
   }
   site = await startSite({
     "/en/health.html": html(page("Health", "/en/flu.html", "/en/missing.html")),
