@@ -3,7 +3,6 @@ import { crawlConfigSchema } from "../../crawl/settings/crawl-config.ts";
 import type { NewJob } from "../../crawl/submit/create-job.ts";
 import { patternFaults } from "../../crawl/urls/patterns.ts";
 import { type ScopeRequest, scopeOfSeeds } from "../../crawl/urls/scope-of-seeds.ts";
-import type { JobConfig } from "./job-config.ts";
 import { readPassthrough } from "./passthrough.ts";
 
 /** Those of crawls by the API. */
@@ -31,7 +30,7 @@ interface Asked {
 }
 
 /** @returns the crawl, as far as it has no faults; and what of the arguments cannot be had of our crawler */
-export function nativeCrawl({ seeds, zimit_passthrough_args }: Pick<JobConfig, "seeds" | "zimit_passthrough_args">): {
+export function nativeCrawl({ seeds, zimit_passthrough_args }: { seeds: string[]; zimit_passthrough_args: string[] }): {
   crawl: NativeCrawl | undefined;
   faults: string[];
 } {
