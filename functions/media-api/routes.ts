@@ -8,7 +8,7 @@ import {
 } from "../../shared/crawl/settings/browser-settings.ts";
 import { MEDIA_QUEUE, type MediaRequest, scriptResultsSchema } from "../../shared/crawl/tasks/media-request.ts";
 import { orNull } from "../adapters/api/or-null.ts";
-import { defineRoute } from "../adapters/api/route.ts";
+import { defineStreamRoute } from "../adapters/api/stream-route.ts";
 import { artefact, askForArtefact, seen, seenOf } from "../adapters/crawling/artefact.ts";
 import { checkedUrl } from "../adapters/crawling/checked-url.ts";
 import type { MediaApi } from "./dependencies.ts";
@@ -32,7 +32,7 @@ const actions = actionsSchema.default([]);
 /** After the page has loaded, in seconds. */
 const waitSeconds = z.number().min(0).max(10).default(2);
 
-export const screenshot = defineRoute(
+export const screenshot = defineStreamRoute(
   {
     method: "POST",
     path: "/api/v1/screenshot",
@@ -47,13 +47,14 @@ export const screenshot = defineRoute(
     }),
     response: artefact,
   },
-  async ({ body }, api: MediaApi) => {
+  async ({ body, signal }, api: MediaApi) => {
     const { full_page: fullPage, format } = body;
-    return await askForArtefact(api, { kind: "screenshot", ...pageOf(api, body), fullPage, format }, ANSWER_WITHIN_MS);
+    const request = { kind: "screenshot", ...pageOf(api, body), fullPage, format } as const;
+    return await askForArtefact(api, request, ANSWER_WITHIN_MS, signal);
   },
 );
 
-export const pdf = defineRoute(
+export const pdf = defineStreamRoute(
   {
     method: "POST",
     path: "/api/v1/pdf",
@@ -62,10 +63,11 @@ export const pdf = defineRoute(
     body: z.strictObject({ ...page, wait_seconds: waitSeconds, actions }),
     response: artefact,
   },
-  async ({ body }, api: MediaApi) => await askForArtefact(api, { kind: "pdf", ...pageOf(api, body) }, ANSWER_WITHIN_MS),
+  async ({ body, signal }, api: MediaApi) =>
+    await askForArtefact(api, { kind: "pdf", ...pageOf(api, body) }, ANSWER_WITHIN_MS, signal),
 );
 
-export const executeJs = defineRoute(
+export const executeJs = defineStreamRoute(
   {
     method: "POST",
     path: "/api/v1/execute-js",
@@ -82,13 +84,14 @@ export const executeJs = defineRoute(
       ),
     }),
   },
-  async ({ body, caller, log }, api: MediaApi) => {
+  async ({ body, caller, log, signal }, api: MediaApi) => {
     const opened = pageOf(api, { ...body, wait_seconds: 0, actions: [] });
     log.info("scripts are run in a page", { by: caller.keyId, scripts: body.scripts.length });
     const answer = await api.remote.ask(
       MEDIA_QUEUE,
       { kind: "execute-js", ...opened, scripts: body.scripts } satisfies MediaRequest,
       ANSWER_WITHIN_MS,
+      signal,
     );
     const { results, ...about } = scriptResultsSchema.parse(answer);
     return { ...seenOf(opened.url, about), results };

@@ -10,7 +10,8 @@ export const handler = createQueueHandler(dependencies, {
   schema: remoteCallSchema,
   handle: async (call, _delivery, { config, ...tools }) => {
     const request = mediaRequestSchema.parse(call.request);
-    const work = (_request: unknown, remainingMs: number) => answerMediaRequest(tools, request, remainingMs);
+    const work = (_request: unknown, remainingMs: number, isGone: () => Promise<boolean>) =>
+      answerMediaRequest(tools, request, remainingMs, isGone);
     // a site may see what scripts do
     await answerRemoteCall(tools, config.stateTable, call, work, { once: request.kind === "execute-js" });
   },

@@ -46,7 +46,7 @@ export async function takePicture(
   for (;;) {
     try {
       const left = Math.max(1_000, deadline - clock.now());
-      return await askForArtefact(dependencies, request, Math.min(LONGEST_TRY_MS, left));
+      return await askForArtefact(dependencies, request, Math.min(LONGEST_TRY_MS, left), signal);
     } catch (error) {
       const pauseMs = busyFor(error);
       if (pauseMs === null || clock.now() + pauseMs >= deadline) throw error;

@@ -22,12 +22,13 @@ export const RENDERING: readonly FunctionSpec[] = [
     network: "private",
     maxConcurrency: 10,
     routes: [
-      { method: "POST", path: "/api/v1/screenshot" },
-      { method: "POST", path: "/api/v1/pdf" },
-      { method: "POST", path: "/api/v1/execute-js" },
+      { method: "POST", path: "/api/v1/screenshot", streaming: true },
+      { method: "POST", path: "/api/v1/pdf", streaming: true },
+      { method: "POST", path: "/api/v1/execute-js", streaming: true },
     ],
     grants: { send: ["media"], bucket: "read", stateTable: true, database: true },
-    localContainers: 2,
+    localContainers: 1,
+    localEventsPerContainer: 8,
   },
   {
     name: "render-media",

@@ -65,6 +65,7 @@ export const RESULTS: readonly FunctionSpec[] = [
     maxConcurrency: 20,
     routes: [{ method: "POST", path: "/api/v1/scrape", streaming: true }],
     grants: { send: [...CLAIM_QUEUES, "media"], bucket: "read", stateTable: true, database: true },
-    localContainers: 4,
+    localContainers: 1,
+    localEventsPerContainer: 8,
   },
 ];

@@ -26,13 +26,17 @@ export const artefact = z.object({
   expires_at: z.iso.datetime(),
 });
 
-/** @throws ApiError that the browser's function ended with, or 504 REMOTE_TIMEOUT */
+/**
+ * @throws ApiError that the browser's function ended with, or 504 REMOTE_TIMEOUT
+ * @param gone aborts once whoever asked has left
+ */
 export async function askForArtefact(
   { remote, links }: { remote: RemoteCaller; links: LinkMaker },
   request: MediaRequest,
   withinMs: number,
+  gone: AbortSignal,
 ): Promise<z.output<typeof artefact>> {
-  const answer = artefactSchema.parse(await remote.ask(MEDIA_QUEUE, request, withinMs));
+  const answer = artefactSchema.parse(await remote.ask(MEDIA_QUEUE, request, withinMs, gone));
   if (!answer.key.startsWith("media/")) throw new ApiError(500, "There is no artefact", { code: "INTERNAL_ERROR" });
   const { url, expiresAt } = await links.linkTo(answer.key);
   return {

@@ -35,18 +35,22 @@ const SETTLE_MS = 8_000;
 
 /**
  * @param remainingMs until nobody waits for the answer
+ * @param isGone whether nobody waits for it any more
  * @throws ApiError
  */
 export async function answerMediaRequest(
   dependencies: MediaDependencies,
   request: MediaRequest,
   remainingMs: number,
+  isGone?: () => Promise<boolean>,
 ): Promise<MediaAnswer> {
   const deadline = Date.now() + remainingMs - CLOSING_MS;
   const hosts = new Set([dependencies.guard.inspect(request.url).host]);
-  const poll = createPageStopPoll(dependencies, { hosts, deadline: null });
+  const poll = createPageStopPoll(dependencies, { hosts, ...(isGone && { isCancelled: isGone }), deadline: null });
   poll.start();
   try {
+    await poll.reason();
+    poll.signal.throwIfAborted();
     const document = await fetchDocument(dependencies, request, deadline, poll.signal);
     hosts.add(new URL(document.url).host);
     return await openPage(dependencies, request, document, deadline, poll);

@@ -44,8 +44,9 @@ export interface RemoteCaller {
   /**
    * @throws ApiError that the remote call ended with; 504 REMOTE_TIMEOUT where nothing came within `timeoutMs`; 413
    * PAYLOAD_TOO_LARGE where the request fits no message
+   * @param gone aborts once nobody waits any more, which the work is told of; the reason is thrown
    */
-  ask(queue: string, request: unknown, timeoutMs: number): Promise<unknown>;
+  ask(queue: string, request: unknown, timeoutMs: number, gone?: AbortSignal): Promise<unknown>;
 }
 
 export function createRemoteCaller(
@@ -54,7 +55,7 @@ export function createRemoteCaller(
 ): RemoteCaller {
   const table = createStateTable(dynamo, TableName);
   return {
-    async ask(queue, request, timeoutMs) {
+    async ask(queue, request, timeoutMs, gone) {
       const callId = uuidv7();
       const started = clock.now();
       const deadline = started + timeoutMs;
@@ -64,7 +65,13 @@ export function createRemoteCaller(
       });
       for (;;) {
         const waited = clock.now() - started;
-        await clock.sleep(Math.min(LONGEST_PAUSE_MS, Math.max(SHORTEST_PAUSE_MS, waited * PAUSE_SHARE)));
+        const pauseMs = Math.min(LONGEST_PAUSE_MS, Math.max(SHORTEST_PAUSE_MS, waited * PAUSE_SHARE));
+        if (!gone?.aborted) await clock.sleep(pauseMs, gone).catch(() => undefined);
+        if (gone?.aborted) {
+          const expires_at = expiresAt(clock.now(), ANSWER_TTL_S);
+          await retryTransient(clock, { until: deadline }, () => table.put(`${keyOf(callId)}#gone`, { expires_at }));
+          throw gone.reason;
+        }
         // the work is under way, and paid for: a read that fails is made again
         const item = await retryTransient(clock, { until: deadline }, () => table.read(keyOf(callId)));
         if (item !== undefined) return answerOf(item["answer"]);
@@ -88,6 +95,7 @@ function answerOf(answer: unknown): unknown {
  * Does what a remote call asks for and keeps the answer for whoever asked. An `ApiError` is an answer too; other errors
  * are thrown on, and the remote call is tried again until its deadline.
  *
+ * @param work is told what is left of the time, and learns whether whoever asked has left
  * @param once for work that is paid for: it is begun once, however often the message is delivered, and is not tried
  *   again
  */
@@ -95,7 +103,7 @@ export async function answerRemoteCall(
   { dynamo, clock }: { dynamo: DynamoDBDocumentClient; clock: Clock },
   TableName: string,
   { callId, deadline, request }: RemoteCall,
-  work: (request: unknown, remainingMs: number) => Promise<unknown>,
+  work: (request: unknown, remainingMs: number, isGone: () => Promise<boolean>) => Promise<unknown>,
   { once = false }: { once?: boolean } = {},
 ): Promise<void> {
   if (deadline - clock.now() <= 0) return;
@@ -108,9 +116,10 @@ export async function answerRemoteCall(
     if (!(await retryTransient(clock, { until: deadline }, begin)).taken) return;
   }
   const remaining = deadline - clock.now();
+  const isGone = async (): Promise<boolean> => (await table.read(`${keyOf(callId)}#gone`)) !== undefined;
   let answer: z.input<typeof answerSchema>;
   try {
-    answer = { value: await work(request, remaining) };
+    answer = { value: await work(request, remaining, isGone) };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     const { status, code, message, details } = error;

@@ -67,6 +67,20 @@ it("a remote call that is delivered several times is done once", async () => {
   expect([await answer, done]).toEqual([1, 1]);
 });
 
+it("work learns that whoever asked has left, who waits no longer", async () => {
+  const { ask, received, run } = await office();
+  const client = new AbortController();
+  const answer = ask("harvest", {}, 60_000, client.signal);
+  const outcome = expect(answer).rejects.toThrow("has left");
+  await run(await received(), async (_request, _remaining, isGone) => {
+    expect(await isGone()).toBe(false);
+    client.abort(new Error("The client has left"));
+    await outcome;
+    expect(await isGone()).toBe(true);
+    return null;
+  });
+});
+
 it("work that is done once is not lost by a table that throttles, or whose answer is lost", async () => {
   const { aws, ask, received } = await office();
   const puts = { begun: 0, answer: 0 };

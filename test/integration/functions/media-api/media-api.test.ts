@@ -1,10 +1,11 @@
 /** The media API with its browser behind the queue, on pages of a local site. */
-import type { SQSEvent } from "aws-lambda";
+import { Writable } from "node:stream";
+import type { Context, SQSEvent } from "aws-lambda";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { api } from "../../../../functions/media-api/handler.ts";
 import { dependencies } from "../../../../functions/render-media/dependencies.ts";
 import { handler } from "../../../../functions/render-media/handler.ts";
-import { callApi, type TestAnswer } from "../../../services/api.ts";
+import { callApi, proxyEvent, type TestAnswer } from "../../../services/api.ts";
 import { type Site, startSite } from "../../../sites/site.ts";
 import { type ApiSetup, setUpApi } from "../api-setup.ts";
 
@@ -49,6 +50,7 @@ beforeEach(() => {
   patienceMs = 60_000;
 });
 
+let delivered = 0;
 /** Delivers what comes to the queue, as Lambda would. */
 async function consume(): Promise<void> {
   while (!over.signal.aborted) {
@@ -62,6 +64,7 @@ async function consume(): Promise<void> {
         eventSourceARN: "arn:aws:sqs:us-east-1:000000000000:media",
       };
       await handler({ Records: [record] } as unknown as SQSEvent, { getRemainingTimeInMillis: () => 60_000 });
+      delivered += 1;
     }
   }
 }
@@ -74,6 +77,20 @@ async function download(url: string): Promise<Buffer> {
   expect(answer.status).toBe(200);
   return Buffer.from(await answer.arrayBuffer());
 }
+
+test("a page that nobody waits for any more is closed", async () => {
+  const before = delivered;
+  const asked = site.paths().length;
+  const client = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const json = { url: `${site.origin}/page?left`, wait_for: "#never" };
+  const event = proxyEvent({ path: "/api/v1/pdf", json, key: setup.keys.admin });
+  const answering = api.handler(event, client as never, { getRemainingTimeInMillis: () => 29_000 } as Context);
+  await expect.poll(() => site.paths().slice(asked), { timeout: 20_000 }).toContain("/a.svg");
+  client.destroy();
+  await answering;
+  // it would wait for 25 s
+  await expect.poll(() => delivered - before, { timeout: 12_000 }).toBe(1);
+});
 
 describe("a screenshot", () => {
   test("holds the whole page, and its link works", async () => {
