@@ -12,7 +12,7 @@ import { baseUrl, pageLinks } from "./metadata/links.ts";
 import { pageFacts } from "./metadata/metadata.ts";
 import { encodeQueries } from "./metadata/query-encoding.ts";
 import { writeListings } from "./parse/listings.ts";
-import { writeNotation } from "./parse/notation.ts";
+import { keepFormulas, writeNotation } from "./parse/notation.ts";
 import { parsePage } from "./parse/parse-page.ts";
 
 export interface PageContext {
@@ -65,13 +65,14 @@ export function extractPage(html: string, context: PageContext): Extraction {
 
 /**
  * Extracts the main content as HTML that is safe to show: without scripts, styles and attributes other than those of
- * links, images and tables, with absolute URLs.
+ * links, images and tables, with absolute URLs. Formulas are MathML, or TeX where there is none.
  * @example
  * extractMainHtml("<nav>…</nav><main><p onclick=x>Text", "https://example.org/") // => "<p>Text</p>"
  */
 export function extractMainHtml(html: string, url: string, selection: ContentSelection = MAIN_CONTENT): string {
   const page = parsePage(storable(html));
   writeListings(page);
+  keepFormulas(page);
   return renderHtml(selectContent(page, selection).roots, baseUrl(page, url));
 }
 

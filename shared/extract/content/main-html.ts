@@ -23,6 +23,14 @@ const INLINE = new Set(
   ),
 );
 
+/** What MathML shows formulas with (MathML Core, section 3). */
+const MATH = new Set(
+  (
+    "mfrac mi mmultiscripts mn mo mover mpadded mphantom mprescripts mroot mrow ms mspace msqrt mstyle msub msubsup " +
+    "msup mtable mtd mtext mtr munder munderover"
+  ).split(" "),
+);
+
 /** Links and images become absolute against `base`. Elements with `dropped` set are left out. */
 export function renderHtml(roots: readonly ChildNode[], base: string): string {
   const renderer = new HtmlRenderer(base);
@@ -101,6 +109,7 @@ class HtmlRenderer {
     const { name } = node;
     if (name === "br") return "<br>";
     if (name === "img") return this.image(node);
+    if (name === "math") return formula(node);
     const inner = node.children.map((child) => this.inline(child)).join("");
     if (name === "a") {
       const href = resolveUrl(node.attribs.href?.trim() ?? "", this.base);
@@ -118,6 +127,24 @@ class HtmlRenderer {
     const alt = collapseSpace(node.attribs.alt ?? "").trim();
     return `<img src="${escapeAttribute(source)}" alt="${escapeAttribute(alt)}">`;
   }
+}
+
+function formula(math: PageElement): string {
+  const inner = mathMl(math.children).trim();
+  if (inner === "") return "";
+  return `<math${math.attribs.display === "block" ? ' display="block"' : ""}>${inner}</math>`;
+}
+
+/** Within formulas no HTML is left: what stands there is text. */
+function mathMl(nodes: readonly ChildNode[]): string {
+  return nodes
+    .map((node) => {
+      if (isText(node)) return escapeText(collapseSpace(node.data));
+      if (!(node instanceof PageElement) || node.dropped) return "";
+      const inner = mathMl(node.children);
+      return MATH.has(node.name) ? `<${node.name}>${inner}</${node.name}>` : inner;
+    })
+    .join("");
 }
 
 function isBlock(node: ChildNode): node is PageElement {

@@ -109,6 +109,25 @@ function writeFormula(math: PageElement): void {
   if (text === "") return;
   if (!tex) math.name = "span";
   setText(math, text);
+  showAlone(math, text);
+}
+
+/** Keeps of each formula the MathML, or where there is none its TeX between the marks that MathJax and KaTeX read. */
+export function keepFormulas(page: Page): void {
+  for (const math of page.notations) {
+    if (math.name !== "math") continue;
+    const { text } = formulaOf(math);
+    for (const annotation of [...below(math, "annotation"), ...below(math, "annotation-xml")]) annotation.children = [];
+    if (text !== "" && textsOf(math).text === "") {
+      math.name = "span";
+      setText(math, math.attribs.display === "block" ? `\\[${text}\\]` : `\\(${text}\\)`);
+    }
+    if (text !== "") showAlone(math, text);
+  }
+}
+
+/** Shows a formula, and drops the other forms of it that stand beside it. */
+function showAlone(math: PageElement, text: string): void {
   // what is read aloud is hidden from those who see a picture of it
   let outer = math;
   for (let parent = math.parent; parent instanceof PageElement && isShell(parent, outer); parent = outer.parent) {

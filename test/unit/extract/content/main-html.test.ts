@@ -63,6 +63,44 @@ describe("the main content as HTML", () => {
     );
   });
 
+  const SQUARE = "<msup><mi>x</mi><mn>2</mn></msup>";
+  const TEX = '<annotation encoding="application/x-tex">x^2</annotation>';
+  test.each([
+    [
+      "MathML",
+      `<math onclick="x()"><mi href="javascript:x()">a</mi><mo stretchy=false>&lt;</mo><mn>1</mn></math>`,
+      "<math><mi>a</mi><mo>&lt;</mo><mn>1</mn></math>",
+    ],
+    [
+      "KaTeX",
+      `<span class="katex-display"><span class="katex"><span class="katex-mathml"><math display="block"><semantics>${SQUARE}${TEX}</semantics></math></span><span class="katex-html" aria-hidden="true">x2</span></span></span>`,
+      `<math display="block">${SQUARE}</math>`,
+    ],
+    [
+      "Wikipedia",
+      `<span><span style="display: none"><math alttext="x^2"><semantics>${SQUARE}${TEX}</semantics></math></span><img src="/x.svg" class="mwe-math-fallback-image-inline" alt="x^2"></span>`,
+      `<math>${SQUARE}</math>`,
+    ],
+    [
+      "MathJax 3",
+      `<mjx-container><mjx-math aria-hidden="true">x2</mjx-math><mjx-assistive-mml><math>${SQUARE}</math></mjx-assistive-mml></mjx-container>`,
+      `<math>${SQUARE}</math>`,
+    ],
+    [
+      "MathJax 2",
+      `<span class="MathJax_Preview">x2</span><span class="MathJax">x2</span><script type="math/tex">x^2 < y</script>`,
+      "\\(x^2 &lt; y\\)",
+    ],
+    ["MathJax 2, of its own line", `<script type="math/tex; mode=display">x^2</script>`, "\\[x^2\\]"],
+    [
+      "HTML in a formula",
+      `<math><mtext><b>if</b> <img src=x onerror=y><a href="/x">so</a></mtext></math>`,
+      "<math><mtext>if so</mtext></math>",
+    ],
+  ])("a formula is there once, as MathML or TeX: %s", (_, html, expected) => {
+    expect(main(`<p>${PROSE} ${html}, it says.</p>`)).toBe(`<p>${PROSE} ${expected}, it says.</p>`);
+  });
+
   test("nothing that runs or is not closed comes out, whatever goes in", () => {
     const piece = fc.constantFrom(
       "<p>",
@@ -79,6 +117,8 @@ describe("the main content as HTML", () => {
       "<table>",
       "<td>",
       "<pre>",
+      "<math><mtext onclick=x>",
+      "<mi>x</math>",
       "<!--",
       "<iframe src=x>",
       '"',
