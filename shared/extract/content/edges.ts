@@ -26,6 +26,7 @@ export function trimEdges(
     if (line.parent === kept[index < first ? first : last]?.parent && !isByline) return;
     if (line === headline || roots.includes(line)) return;
     if (index < first && !isLinked(line) && (headingLevel(line.name) > 0 || isSubtitle(line))) return;
+    if (index < first && isSentence(line) && isBelowHeading(kept, index)) return;
     line.dropped = true;
   });
 }
@@ -35,22 +36,37 @@ function lastOfText(lines: readonly PageElement[], last: number): number {
   let end = last;
   for (let index = last + 1; index < lines.length; index++) {
     const line = lines[index] as PageElement;
-    if (line.linkLength > 0 || isLinked(line)) break;
+    if (line.linkLength > (endsSentence(line) ? 0 : line.addressLength) || isLinked(line)) break;
     const below = lines[index + 1];
     if (headingLevel(line.name) > 0) {
       if (hasTextBehind(line)) {
         end = index;
         continue;
       }
-      if (below === undefined || below.linkLength > 0 || headingLevel(below.name) > 0) break;
+      if (below === undefined || below.linkLength > below.addressLength || headingLevel(below.name) > 0) break;
       index++;
-    } else if (!/[.!?。！？…؟।]["”»’)]?$/.test(collapsedText(line))) {
+    } else if (!endsSentence(line)) {
       // further lines of a short section
       if (end === last || line.parent !== lines[end]?.parent) break;
     }
     end = index;
   }
   return end;
+}
+
+const endsSentence = (line: PageElement): boolean => /[.!?。！？…؟।]["”»’)]?$/.test(collapsedText(line));
+
+/** A paragraph that is short, and no byline. */
+const isSentence = (line: PageElement): boolean =>
+  line.name === "p" && line.linkLength === 0 && !isDate(line) && endsSentence(line);
+
+function isBelowHeading(lines: readonly PageElement[], index: number): boolean {
+  for (let before = index - 1; before >= 0; before--) {
+    const line = lines[before] as PageElement;
+    if (headingLevel(line.name) > 0) return true;
+    if (!isSentence(line)) return false;
+  }
+  return false;
 }
 
 /** Whether text without a box of its own, and without links, follows straight behind. */

@@ -3,6 +3,7 @@ import { type ChildNode, isText } from "domhandler";
 import { collapsedText, headingLevel, isDataTable } from "../parse/element-kinds.ts";
 import { PageElement } from "../parse/page-tree.ts";
 import { isDate } from "./edges.ts";
+import { linkDensity } from "./lines.ts";
 import type { PageHints } from "./page-hints.ts";
 
 /** Text of a part with facts, at most, and the share of it that is links. */
@@ -61,8 +62,12 @@ function isBelow(element: PageElement, around: PageElement | null): boolean {
 const isFactual = (element: PageElement, hints: PageHints): boolean =>
   isCompact(element) && !hints.applies(element) && holdsFact(element, hints);
 
-const isCompact = ({ dropped, isBlock, textLength, linkLength }: PageElement): boolean =>
-  !dropped && isBlock && textLength > 0 && textLength <= LONGEST && linkLength <= textLength * MOST_LINKS;
+const isCompact = (element: PageElement): boolean =>
+  !element.dropped &&
+  element.isBlock &&
+  element.textLength > 0 &&
+  element.textLength <= LONGEST &&
+  linkDensity(element) <= MOST_LINKS;
 
 /** Whether a child holds a fact, other than the one that leads to the headline. */
 function isAnyFactual({ children }: PageElement, other: PageElement, hints: PageHints): boolean {
@@ -88,11 +93,11 @@ export function holdsFact(element: PageElement, hints: PageHints, budget = { lef
 }
 
 function isFact(element: PageElement): boolean {
-  const { name, linkLength, textLength } = element;
-  if (linkLength > textLength * MOST_LINKS) return false;
+  const { name, linkLength, addressLength, textLength } = element;
+  if (linkDensity(element) > MOST_LINKS) return false;
   if (name === "table") return isDataTable(element);
   if (name === "dl") return points(element.children) >= FEWEST_POINTS;
-  if (name === "ul" || name === "ol") return linkLength === 0 && points(element.children) >= FEWEST_POINTS;
+  if (name === "ul" || name === "ol") return linkLength === addressLength && points(element.children) >= FEWEST_POINTS;
   if (textLength > LONGEST_PRICE || holdsBlock(element) || !isBrief(element)) return false;
   return PRICE.test(collapsedText(element)) && !isDate(element);
 }

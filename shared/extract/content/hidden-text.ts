@@ -124,6 +124,7 @@ export function show(element: PageElement, top: PageElement, headings: PageEleme
   for (let node = element.parent; node instanceof PageElement; node = node.parent) {
     node.textLength += element.textLength;
     node.linkLength += element.linkLength;
+    node.addressLength += element.addressLength;
     node.punctuation += element.punctuation;
     node.prose += element.prose;
     node.headings += element.headings;

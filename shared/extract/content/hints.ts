@@ -101,6 +101,9 @@ for (const [words, says] of [
   for (const word of words) WORDS.set(word, (WORDS.get(word) ?? 0) | says);
 }
 
+/** Whether a word names content as often as furniture. */
+export const isAmbiguous = (word: string): boolean => ((WORDS.get(word) ?? 0) & SAYS.ambiguous) !== 0;
+
 /** Remembers class lists and their names: a page repeats the same few hundred. */
 export class HintReader {
   private readonly known = new Map<string, Hint>();
@@ -110,7 +113,11 @@ export class HintReader {
     if (attribs.role !== undefined && ROLES.has(attribs.role)) return ROLE;
     // The id of a heading says what stands below it.
     const id = headingLevel(name) > 0 ? undefined : attribs.id;
-    const names = id === undefined ? (attribs.class ?? "") : `${attribs.class ?? ""} ${id}`;
+    return this.ofNames(id === undefined ? (attribs.class ?? "") : `${attribs.class ?? ""} ${id}`);
+  }
+
+  /** @param names set apart by white space */
+  ofNames(names: string): Hint {
     if (names.length < 2) return NONE;
     let hint = this.known.get(names);
     if (hint === undefined) {
@@ -173,7 +180,10 @@ function readName(name: string): Hint {
         kind = "boilerplate";
         word = part;
         unsure = (says & SAYS.ambiguous) !== 0;
-      } else if (!(says & SAYS.ambiguous)) unsure = false;
+      } else if (!(says & SAYS.ambiguous)) {
+        unsure = false;
+        if (kind === "boilerplate" && isAmbiguous(word)) word = part;
+      }
     } else if (says & SAYS.state) negated = true;
     else if (!(says & SAYS.filler)) {
       if (part.length > 3) foreign++;

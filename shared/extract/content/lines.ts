@@ -35,9 +35,9 @@ export function isSubstance(line: PageElement): boolean {
   return WHOLE.has(line.name) || line.prose >= SUBSTANCE;
 }
 
-/** The part of a text that is links, from 0 to 1. */
-export function linkDensity({ textLength, linkLength }: PageElement): number {
-  return textLength === 0 ? 0 : linkLength / textLength;
+/** The part of a text that is links to pages, from 0 to 1. */
+export function linkDensity({ textLength, linkLength, addressLength }: PageElement): number {
+  return textLength === 0 ? 0 : (linkLength - addressLength) / textLength;
 }
 
 /** Whether a line is a link, or stands in one. */

@@ -189,7 +189,8 @@ function lowest(top: PageElement, hints: PageHints): PageElement[] {
         !child.dropped &&
         (isSiblingContent(child) ||
           isOfKind(child, kinds) ||
-          (isShortSection(child) && (side === after || (before.length > 0 && holdsFact(child, hints)))))
+          (isShortSection(child) &&
+            (side === after || isAlike(child, dominant) || (before.length > 0 && holdsFact(child, hints)))))
       )
         side.push(child);
     }
@@ -237,7 +238,21 @@ const kindOf = (node: ChildNode): string | null =>
     ? `${node.name} ${node.attribs.class}`
     : null;
 
+/** Whether two parts begin with headings of one level: they are sections of one text. */
+function isAlike(one: PageElement, other: PageElement): boolean {
+  const level = levelOf(one);
+  return one.name === other.name && level > 1 && level === levelOf(other);
+}
+
+/** The level of the heading that a part begins with, or 0. */
+function levelOf({ children }: PageElement): number {
+  const first = children.find((child) => child instanceof PageElement && child.textLength > 0);
+  return first instanceof PageElement ? headingLevel(first.name) : 0;
+}
+
 /** A heading with a few words below it that are no links: opening hours, prices, an address. */
-function isShortSection({ headings, textLength, linkLength, shown, name }: PageElement): boolean {
-  return headings > 0 && linkLength === 0 && shown === textLength && textLength < 300 && headingLevel(name) === 0;
+function isShortSection({ headings, textLength, linkLength, addressLength, shown, name }: PageElement): boolean {
+  return (
+    headings > 0 && linkLength === addressLength && shown === textLength && textLength < 300 && headingLevel(name) === 0
+  );
 }

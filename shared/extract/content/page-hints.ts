@@ -1,9 +1,9 @@
 /** Weighs what the names of a page's elements say against what the elements hold. */
 import { isText } from "domhandler";
-import { headingLevel } from "../parse/element-kinds.ts";
+import { collapsedText, headingLevel } from "../parse/element-kinds.ts";
 import { type Page, PageElement } from "../parse/page-tree.ts";
 import { findFurniture, holdsButton } from "./furniture.ts";
-import type { Hint, HintReader } from "./hints.ts";
+import { type Hint, type HintReader, isAmbiguous } from "./hints.ts";
 
 /** A hint is wrong about an element that holds this share of the page's prose. */
 const REFUTES = { unsure: 0.4, sure: 0.6, comments: 0.85 };
@@ -35,6 +35,11 @@ const FACTS = 40;
 const SHARE_OF_FACTS = 0.5;
 /** Text that a form has for each of its fields at most. */
 const TEXT_OF_FIELD = 400;
+const MOST_CHAPTERS = 100;
+/** Text without links from which a menu is one of dishes. */
+const TEXT_OF_DISHES = 25;
+/** Share of links from which a part under a heading leads away. */
+const LINKS_OF_FURNITURE = 0.3;
 /** Prose below which a name is believed in any case. */
 const BELIEVED_PROSE = 25;
 
@@ -51,6 +56,8 @@ export class PageHints {
   disbelievesComments = false;
   private readonly reader: HintReader;
   private readonly refuted = new Set<string>();
+  /** Whether a menu of the page is one of dishes. */
+  private holdsDishes = false;
   /** What holds the headline and a text below it. */
   private readonly headed = new Set<PageElement>();
   /** By shape, whatever the names. */
@@ -72,6 +79,7 @@ export class PageHints {
       if (node.prose >= HEADED_PROSE) this.headed.add(node);
     }
     this.refuteWords(body);
+    this.refuteBoxes(body, headline);
   }
 
   /**
@@ -89,8 +97,10 @@ export class PageHints {
     const hint = this.reader.hint(element);
     const { kind, sure, word } = hint;
     if (this.disbelieves(element, hint, isNamed)) return false;
+    if (!isNamed && kind !== "none" && this.isChapter(element, kind)) return false;
     if (!isNamed) {
       if (kind === "none" || this.refuted.has(word)) return false;
+      if (word === "menu" && this.holdsDishes && element.linkLength === 0) return false;
       if (!sure && (isWithinLine(element) || !isSupported(element))) return false;
     }
     if (element.prose < total * REFUTES[kind === "comments" ? kind : sure ? "sure" : "unsure"]) return true;
@@ -117,6 +127,63 @@ export class PageHints {
     return disbelief >= needed && element.prose >= BELIEVED_PROSE && !isNotice(element);
   }
 
+  /**
+   * Whether its id only says what its heading says, as documentation has it: `#cookies` above what cookies are. What
+   * is furniture says so by what it holds.
+   */
+  private isChapter(element: PageElement, kind: Hint["kind"]): boolean {
+    const { id } = element.attribs;
+    if (id === undefined || element.headings === 0 || this.reader.ofNames(element.attribs.class ?? "").kind !== "none")
+      return false;
+    const heading = firstHeading(element);
+    if (heading === null || !saysWord(collapsedText(heading), id)) return false;
+    if (leadsTo(heading, `#${id}`)) return true;
+    if (element.linkLength > element.textLength * LINKS_OF_FURNITURE || countFields(element) > 0) return false;
+    if (holdsButton(element)) return false;
+    return kind !== "comments" || (this.isBesideChapter(element) && !this.holdsComments(element));
+  }
+
+  /** Whether the id of a part beside it is its heading, too, and no hint. */
+  private isBesideChapter(element: PageElement): boolean {
+    const siblings = element.parent?.children ?? [];
+    return siblings.slice(0, MOST_CHAPTERS).some((other) => {
+      if (!(other instanceof PageElement) || other.name !== element.name || other.attribs.id === undefined)
+        return false;
+      const heading = other.headings === 0 ? null : firstHeading(other);
+      if (heading === null || this.reader.hint(other).kind !== "none") return false;
+      return saysWord(collapsedText(heading), other.attribs.id);
+    });
+  }
+
+  /** Whether each of several has a name or a time of its own. */
+  private holdsComments(element: PageElement): boolean {
+    return element.children.some(
+      (child) =>
+        child instanceof PageElement &&
+        (child.name === "time" || this.reader.hint(child).kind === "comments" || this.holdsComments(child)),
+    );
+  }
+
+  /**
+   * Finds the words that the boxes of a page builder bear, whatever they hold: one of them holds the headline. A menu
+   * of dishes has no links.
+   */
+  private refuteBoxes(body: PageElement, headline: PageElement | null): void {
+    for (let node: unknown = headline; node instanceof PageElement && node !== body; node = node.parent) {
+      const { kind, word } = this.reader.hint(node);
+      if (kind === "boilerplate" && isAmbiguous(word)) this.refuted.add(word);
+    }
+    const visit = (element: PageElement): void => {
+      for (const child of element.children) {
+        if (!(child instanceof PageElement) || child.dropped || child.textLength < TEXT_OF_DISHES) continue;
+        const isMenu = this.reader.hint(child).word === "menu" && child.linkLength === 0 && !holdsButton(child);
+        if (isMenu) this.holdsDishes = true;
+        else visit(child);
+      }
+    };
+    visit(body);
+  }
+
   /** Finds the words that most of the page's prose stands behind. */
   private refuteWords(body: PageElement): void {
     const { total } = this;
@@ -133,7 +200,11 @@ export class PageHints {
           teasers += child.prose;
           continue;
         }
-        const counts = kind !== "none" && child.prose < total * REFUTES.comments && (sure || isSupported(child));
+        const counts =
+          kind !== "none" &&
+          child.prose < total * REFUTES.comments &&
+          (sure || isSupported(child)) &&
+          !this.isChapter(child, kind);
         if (counts) {
           if (!inHinted) hinted += child.prose;
           // Of nested elements the inner ones count again: an upper bound is enough.
@@ -153,6 +224,30 @@ export class PageHints {
     }
   }
 }
+
+/** The heading that an element begins with. */
+function firstHeading(element: PageElement): PageElement | null {
+  const first = element.children.find((child) => !isText(child) || child.data.trim() !== "");
+  if (!(first instanceof PageElement)) return null;
+  if (headingLevel(first.name) > 0) return first;
+  return first.name === "div" || first.name === "header" ? firstHeading(first) : null;
+}
+
+/** Whether a heading says the word that an id is, alone or before others. */
+function saysWord(heading: string, id: string): boolean {
+  const said =
+    heading
+      .toLowerCase()
+      .match(/[\p{L}\p{N}]+/gu)
+      ?.join("-") ?? "";
+  const word = id.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "-");
+  return said === word || said.startsWith(`${word}-`) || said.endsWith(`-${word}`);
+}
+
+const leadsTo = (element: PageElement, href: string): boolean =>
+  element.children.some(
+    (child) => child instanceof PageElement && (child.attribs.href === href || leadsTo(child, href)),
+  );
 
 /** Linked headings with a few words each: a list of other articles, or one of them. */
 export function isTeaser(element: PageElement): boolean {

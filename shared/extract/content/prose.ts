@@ -85,6 +85,7 @@ export function measure(element: PageElement, notes: Notes = { headings: [], hid
     element.textLength += child.textLength;
     element.punctuation += child.punctuation;
     element.linkLength += links;
+    element.addressLength += isLink && isAddress(child) ? child.textLength : child.addressLength;
     element.headings += child.headings;
     element.linkedHeadings += child.name === "a" && leadsToPage(child) ? child.headings : child.linkedHeadings;
     if (child.isBlock) {
@@ -126,6 +127,12 @@ function leads({ name, attribs }: PageElement): boolean {
   if (name !== "a") return false;
   return attribs.href !== undefined || (attribs.name === undefined && attribs.id === undefined);
 }
+
+/** A longer text calls to write. */
+const LONGEST_ADDRESS = 60;
+
+const isAddress = ({ attribs: { href }, textLength }: PageElement): boolean =>
+  href !== undefined && textLength <= LONGEST_ADDRESS && PERSONAL.test(href);
 
 const PERSONAL = /^\s*(?:mailto|tel):/i;
 

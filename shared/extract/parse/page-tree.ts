@@ -10,6 +10,8 @@ export class PageElement extends Element {
   textLength = 0;
   /** Of these, the characters inside links. */
   linkLength = 0;
+  /** Of these, the characters of addresses to write to or to call: facts as much as links. */
+  addressLength = 0;
   /** Commas and sentence ends below, in any script: prose has them, menus do not. */
   punctuation = 0;
   /** Characters below that read like sentences and stand outside links. */

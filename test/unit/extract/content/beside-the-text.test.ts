@@ -54,6 +54,35 @@ describe("leads", () => {
   });
 });
 
+describe("short sentences", () => {
+  it("are kept between the headline and a longer one, wherever that stands", () => {
+    const head = "<h1>Festival</h1><p>All is new.</p><h2>Gates</h2><p>There are two.</p>";
+    const found = text(`<article>${head}<div>${TEXT[0]}</div>${TEXT.slice(1).join("")}</article>`);
+    expect(found).toContain("Festival\n\nAll is new.\n\nGates\n\nThere are two.\n\nThe festival");
+  });
+
+  it("are no byline", () => {
+    const head = "<h1>Festival</h1><p>By Ada Strand</p><p>5 May 2024, 10:30</p>";
+    const found = text(`<article>${head}<div>${TEXT[0]}</div>${TEXT.slice(1).join("")}</article>`);
+    expect(found).toContain("Festival\n\nThe festival");
+  });
+});
+
+describe("an address below a text", () => {
+  const below = (last: string): string =>
+    text(`<main><article><h1>Festival</h1>${TEXT.slice(0, 3).join("")}</article>${last}</main>`);
+
+  it("is kept with its heading, links to write and to call included", () => {
+    const contact = `<div class="box"><h2>Contact</h2><p>Harbour office<br>West pier 3<br><a href="tel:01">01234 567</a></p><p><a href="mailto:a@b.example">a@b.example</a></p></div>`;
+    expect(below(contact)).toMatch(/Contact\s+Harbour office\nWest pier 3\n01234 567\s+a@b\.example$/);
+  });
+
+  it("is no call to write", () => {
+    const call = `<div><p>Tell us more at <a href="mailto:a@b.example">a@b.example</a>.</p></div>`;
+    expect(below(call)).not.toContain("Tell us");
+  });
+});
+
 describe("what leads away from a text", () => {
   const amid = (inserted: string): string =>
     text(`<article>${TEXT[0]}${TEXT[1]}${inserted}${TEXT[2]}${TEXT[3]}</article>`);

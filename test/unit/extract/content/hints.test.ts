@@ -118,3 +118,83 @@ describe("names that links, place or plain words bear out are believed", () => {
     expect(found).not.toContain("owners of");
   });
 });
+
+describe("an id that is a hint", () => {
+  const IDS = ["cookies", "comments", "sidebar", "footer", "related", "newsletter", "share", "popup", "ads"];
+  const heading = (id: string): string => (id[0] ?? "").toUpperCase() + id.slice(1);
+  const chapter = (id: string, link = ""): string =>
+    `<section id="${id}"><h2>${heading(id)}${link}</h2><p>Each of the ${id} has a name, and a place to be in.</p></section>`;
+  const LONG = `<section id="sessions"><h2>Sessions</h2>${TOPICS.map((topic) => `<p>${prose(topic)}</p>`).join("")}</section>`;
+
+  it.each([
+    ["of documentation", (id: string) => `<section id="use"><h1>Use</h1>${chapter(id)}${LONG}</section>`],
+    [
+      "of documentation, whose headings link to themselves",
+      (id: string) => `<div class="body">${chapter(id, `<a class="headerlink" href="#${id}">¶</a>`)}${LONG}</div>`,
+    ],
+    [
+      "of a box",
+      (id: string) => `<main>${chapter(id).replaceAll("section", "div")}${LONG.replaceAll("section", "div")}</main>`,
+    ],
+  ])("only says what its heading says: %s", (_, body) => {
+    for (const id of IDS) expect(text(body(id))).toContain(`${heading(id)}\n\nEach of the ${id} has a name`);
+  });
+
+  it.each([
+    ["comments", `<p>I was there, and the coffee was cold, as every year.</p>`],
+    ["comments", `<div class="comment"><p>I was there, and the coffee was cold, as every year.</p></div>`],
+    [
+      "related",
+      `<p>More on this coffee.</p><ul><li><a href="/a">The mill of the town</a></li><li><a href="/b">The bridge</a></li></ul>`,
+    ],
+    ["newsletter", `<p>Our coffee by mail, every week.</p><form><input type=email><button>Go</button></form>`],
+    ["cookies", `<p>There is no coffee without cookies, you see.</p><button>Fine</button>`],
+  ])("names furniture where it holds it: %s", (id, inner) => {
+    const part = `<section id="${id}"><h2>${heading(id)}</h2>${inner}</section>`;
+    expect(text(`<main><article><h1>Moorings</h1>${LONG}</article>${part}</main>`)).not.toContain("coffee");
+  });
+});
+
+describe("boxes of page builders", () => {
+  const widget = (kind: string, inner: string): string =>
+    `<div class="elementor-widget elementor-widget-${kind}"><div class="elementor-widget-container">${inner}</div></div>`;
+  const list = (...points: string[]): string =>
+    `<ul class="elementor-icon-list-items">${points.map((point) => `<li class="elementor-icon-list-item">${point}</li>`).join("")}</ul>`;
+
+  it("hold facts in a few words", () => {
+    const hours = `${widget("heading", "<h2>Opening hours</h2>")}${widget("icon-list", list("Mon to Fri 9–17", "Sat 10–14"))}`;
+    const address = list(
+      `<a href="tel:+491">01234 567</a>`,
+      `<a href="mailto:a@b.example">a@b.example</a>`,
+      "West pier 3",
+    );
+    const contact = `${widget("heading", "<h2>Contact</h2>")}${widget("icon-list", address)}`;
+    const lead = widget("text-editor", "<p>Coffee and cake by the sea, in the old boat house, since 1998.</p>");
+    const sections = [`${widget("heading", "<h1>Café</h1>")}${lead}`, hours, contact];
+    const found = text(
+      `${NAVIGATION}<div>${sections.map((section) => `<section>${section}</section>`).join("")}</div>`,
+    );
+    expect(found).toBe(
+      "Café\n\nCoffee and cake by the sea, in the old boat house, since 1998.\n\nOpening hours\n\nMon to Fri 9–17\nSat 10–14\n\nContact\n\n01234 567\na@b.example\nWest pier 3",
+    );
+  });
+
+  it("may be a menu of dishes, which no navigation is", () => {
+    const dish = (name: string, price: string): string =>
+      `<div class="menu-item"><div class="menu-item-title">${name}</div><span class="menu-item-price">${price}</span></div>`;
+    const menu = `<div class="menu"><div class="menu-section-title">Starters</div><div class="menu-items">${dish("Fish soup with bread", "$9")}${dish("Crab salad", "$12")}</div></div>`;
+    const found = text(
+      `${NAVIGATION}<article><h1>Menu</h1><p>Fresh from the boats, every day, as long as there is any.</p>${menu}</article>`,
+    );
+    expect(found).toMatch(/boats[\s\S]*Starters\s+Fish soup with bread\s+\$9\s+Crab salad\s+\$12/);
+    expect(found).not.toContain("Map");
+  });
+
+  it("are furniture in the sidebar of a page whose headline stands elsewhere", () => {
+    const found = text(
+      `<div><div><h1>Moorings</h1>${TOPICS.map((topic) => `<p>${prose(topic)}</p>`).join("")}
+       <div class="widget"><h3>Weather</h3><p><a href="/w">More rain at noon</a></p></div></div></div>`,
+    );
+    expect(found).not.toContain("More");
+  });
+});
