@@ -125,7 +125,10 @@ async function serve(
     response.setHeader("allow", route.allow.join(", "));
     return refuse(response, requestId, 405, "METHOD_NOT_ALLOWED", `This path takes ${route.allow.join(" and ")} only`);
   }
-  const sink = streamTo(response);
+  const sink = streamTo(response, (error) => {
+    options.onFault(error);
+    refuse(response, requestId, 502, "BAD_GATEWAY", "The function gave an invalid header");
+  });
   const length = lengthOf(request);
   if (length > SMALL_BODY_BYTES && length <= MAX_PAYLOAD_BYTES && !hasKey(request)) {
     readOn(request);
@@ -223,15 +226,24 @@ const BODY_MS = 60_000;
 const KEY_REQUIRED = "A valid API key is required: send it as `Authorization: Bearer KEY` or `X-API-Key: KEY`";
 const TOO_LARGE = "The request is larger than 6 MB: send less at once";
 
-/** Where a function's stream goes. */
-export function streamTo(response: ServerResponse): StreamSink {
+/**
+ * Where a function's stream goes.
+ * @param onInvalid is given why its head is none of HTTP: the stream is passed over then, and this answers
+ */
+export function streamTo(response: ServerResponse, onInvalid: (error: unknown) => void): StreamSink {
   const gone = new AbortController();
   response.once("close", () => gone.abort());
   return {
     closed: gone.signal,
     head({ statusCode, headers, cookies }) {
       if (response.headersSent || gone.signal.aborted) return;
-      response.writeHead(statusCode, { ...headers, ...(cookies.length > 0 ? { "set-cookie": cookies } : {}) });
+      try {
+        response.writeHead(statusCode, { ...headers, ...(cookies.length > 0 ? { "set-cookie": cookies } : {}) });
+      } catch (error) {
+        gone.abort();
+        for (const name of response.getHeaderNames()) response.removeHeader(name);
+        return onInvalid(error);
+      }
       response.flushHeaders();
     },
     async write(bytes) {

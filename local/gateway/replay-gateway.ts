@@ -36,7 +36,10 @@ export async function startReplayGateway(options: ReplayGatewayOptions): Promise
     if (!options.isOpen()) return refuse(response, 503, "Starting or stopping: try again");
     // nothing that is sent along has a meaning
     request.resume();
-    const sink = streamTo(response);
+    const sink = streamTo(response, (error) => {
+      options.onFault(error);
+      refuse(response, 502, "Replay failed: see the log");
+    });
     options.invoke(functionUrlEvent(request, target.replace(TOKEN, ""), token), sink).then(
       () => void response.end(),
       (error: unknown) => {

@@ -7,6 +7,7 @@ import { PermanentError } from "../platform/errors.ts";
 import { arcLine } from "./arc-head.ts";
 import type { WarcCoding, WarcPlace, WarcPointer } from "./capture.ts";
 import { withoutChunks } from "./chunked.ts";
+import { fieldsOf, headEnd, headLines, holdsHttp, warcFields } from "./message-head.ts";
 
 export interface WarcRecordContents {
   /** As written, names in lower case. */
@@ -133,9 +134,9 @@ function recordLength(start: Buffer): number | undefined {
   const arc = arcLine(start);
   if (arc !== undefined) return arc.length + Number(arc.fields.get("content-length"));
   const [head, rest] = splitHead(start);
-  if (head.length === start.length) return undefined;
-  const length = /^content-length:\s*(\d+)\s*$/im.exec(head.toString("latin1"))?.[1];
-  return start.length - rest.length + Number(length ?? 0);
+  if (rest.length === 0 && headEnd(start, MAX_HEAD) === undefined) return undefined;
+  const length = Number(warcFields(headLines(head.toString("utf8"))).get("content-length"));
+  return start.length - rest.length + (Number.isSafeInteger(length) ? length : 0);
 }
 
 /** Below this, a stream costs several times the work itself. */
@@ -178,7 +179,7 @@ export function parseWarcRecord(record: Buffer, where: string, cut = false): War
   }
   const block = rest.subarray(0, blockLength);
   const isCut = block.length < blockLength || warcHeaders.has("warc-truncated");
-  if (!warcHeaders.get("content-type")?.startsWith("application/http")) {
+  if (!holdsHttp(warcHeaders, block)) {
     return { warcHeaders, startLine: "", httpHeaders: [], body: block, cut: isCut };
   }
   const message = parseHttpMessage(block);
@@ -189,9 +190,9 @@ function recordHead(record: Buffer, where: string): { warcHeaders: Map<string, s
   const arc = arcLine(record);
   if (arc !== undefined) return { warcHeaders: arc.fields, rest: record.subarray(arc.length) };
   const [head, rest] = splitHead(record);
-  const [version, ...lines] = head.toString("utf8").split(LINE_END);
+  const [version, ...lines] = headLines(head.toString("utf8"));
   if (!version?.startsWith("WARC/")) throw invalid(where, undefined, "it does not start with WARC/");
-  return { warcHeaders: new Map(headerPairs(lines).map(([name, value]) => [name.toLowerCase(), value])), rest };
+  return { warcHeaders: warcFields(lines), rest };
 }
 
 /** The HTTP message that a block holds, without chunked framing: other archivers keep it. */
@@ -199,29 +200,19 @@ export function parseHttpMessage(
   block: Buffer,
 ): Pick<WarcRecordContents, "startLine" | "httpHeaders" | "body"> & { cut: boolean } {
   const [head, body] = splitHead(block);
-  const [startLine = "", ...lines] = head.toString("latin1").split(LINE_END);
-  const httpHeaders = headerPairs(lines);
+  const [startLine = "", ...lines] = headLines(head.toString("latin1"));
+  const httpHeaders = fieldsOf(lines);
   const isChunked = httpHeaders.some(([name, value]) => /^transfer-encoding$/i.test(name) && /chunked/i.test(value));
   return { startLine, httpHeaders, ...(isChunked ? withoutChunks(body) : { body, cut: false }) };
 }
 
-const LINE_END = /\r*\n/;
-
+/** Bytes: no server sends a longer one. */
 const MAX_HEAD = 1024 * 1024;
 
-/** Lines end in CRLF; some archivers write LF alone, or too many CR. */
 function splitHead(bytes: Buffer): [Buffer, Buffer] {
-  const crlf = bytes.indexOf("\r\n\r\n");
-  const end = /\r*\n\r*\n/.exec(bytes.toString("latin1", 0, crlf < 0 ? MAX_HEAD : crlf + 4));
-  if (end === null) return [bytes, bytes.subarray(bytes.length)];
-  return [bytes.subarray(0, end.index), bytes.subarray(end.index + end[0].length)];
-}
-
-function headerPairs(lines: readonly string[]): [string, string][] {
-  return lines.flatMap((line) => {
-    const colon = line.indexOf(":");
-    return colon < 1 ? [] : [[line.slice(0, colon), line.slice(colon + 1).trim()] satisfies [string, string]];
-  });
+  const found = headEnd(bytes, MAX_HEAD);
+  if (found === undefined) return [bytes.subarray(0, MAX_HEAD), bytes.subarray(bytes.length)];
+  return [bytes.subarray(0, found.end), bytes.subarray(found.next)];
 }
 
 function invalid(where: string, offset: number | undefined, why: string, cause?: unknown): PermanentError {

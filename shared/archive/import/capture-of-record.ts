@@ -7,6 +7,7 @@ import { type HttpResponse, headerValue } from "../../crawl/http/exchange.ts";
 import { parseMediaType } from "../../crawl/http/media-type.ts";
 import { readPageContent } from "../../crawl/http/read-page.ts";
 import { normalizeUrl, urlHash } from "../../crawl/urls/normalize-url.ts";
+import { daysOf } from "../../platform/calendar.ts";
 import type { WarcRecord } from "../warc-file/read-warc-file.ts";
 import type { RecordHead } from "../warc-file/record-head.ts";
 import { hashOf, isStated } from "./stated-digest.ts";
@@ -179,19 +180,25 @@ function usableUrl(given: string): string | Objection {
   return url.href;
 }
 
+/** Of the web. */
+const FIRST_YEAR = 1990;
+
 /** Clocks of archivers may be wrong, but not by more than this. */
 function dateOf(given: string | undefined, now: number): string | Objection {
   const text = /^\d{4}(-\d\d(-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?Z)?)?)?$/.exec(given ?? "")?.[0];
   const ms = Date.parse((text ?? "").replace(/(\.\d{3})\d+/, "$1"));
+  const [year = 0, month = 1, day = 1] = (text ?? "").slice(0, 10).split("-").map(Number);
   const refused = (why: string): Objection => ({ code: "DATE_INVALID", message: `its date ${why}` });
   if (Number.isNaN(ms)) return refused("is none of ISO 8601 in UTC");
+  if (year < FIRST_YEAR) return refused("lies before the web");
+  if (day > daysOf(year, month)) return refused("is of a day that its month has not");
   if (ms > now + DAY_MS) return refused("lies in the future");
   return new Date(ms).toISOString();
 }
 
 function statusOf(startLine: string): number | undefined {
   const status = /^HTTP\/\d(?:\.\d)?[ \t]+(\d{3})(?![0-9])/i.exec(startLine)?.[1];
-  return status === undefined ? undefined : Number(status);
+  return status === undefined || Number(status) < 100 ? undefined : Number(status);
 }
 
 function resourceMessage({ head, block }: WarcRecord): ReturnType<typeof parseHttpMessage> {

@@ -15,6 +15,8 @@ export async function settleImport(tx: Transaction, job: JobRow, log: Logger): P
  * digest. Those of other imports that waited for an original of this one are resolved as well.
  */
 async function resolveRevisits(tx: Transaction, jobId: string): Promise<void> {
+  // none that Postgres would refuse holds up whatever is imported later
+  const date = tx`case when d.refers_to->>'date' ~ '^(199|[2-9])\\d' then (d.refers_to->>'date')::timestamptz end`;
   await tx`
     update captures r set revisit_of = o.id from captures o
     where r.job_id = ${jobId} and r.refers_to is not null and r.revisit_of is null
@@ -25,12 +27,15 @@ async function resolveRevisits(tx: Transaction, jobId: string): Promise<void> {
       select o.id from captures o
       where o.url_hash = decode(d.refers_to->>'urlHash', 'hex') and o.refers_to is null and o.revisit_of is null
         and o.reused_from is null and o.warc_key is not null and o.status_code between 200 and 299
-        and (o.warc_record_id = d.refers_to->>'recordId' or o.fetched_at = (d.refers_to->>'date')::timestamptz
+        and (o.warc_record_id = d.refers_to->>'recordId' or o.fetched_at = ${date}
           or d.stated_digest in (o.stated_digest, o.payload_digest))
       order by o.warc_record_id = d.refers_to->>'recordId' desc nulls last,
-        o.fetched_at = (d.refers_to->>'date')::timestamptz desc nulls last, abs(extract(epoch from o.fetched_at - d.fetched_at))
+        o.fetched_at = ${date} desc nulls last,
+        abs(extract(epoch from o.fetched_at - d.fetched_at))
       limit 1) found
-    where r.id = d.id and d.refers_to is not null and d.revisit_of is null`;
+    where r.id = d.id and d.refers_to is not null and d.revisit_of is null
+      and (d.job_id = ${jobId} or exists (
+        select from captures n where n.job_id = ${jobId} and n.url_hash = decode(d.refers_to->>'urlHash', 'hex')))`;
   await tx`
     update captures r set revisit_of = found.id
     from (

@@ -72,7 +72,7 @@ async function payloadOf(record: WarcRecordContents, charset: string | null): Pr
   // a resource record holds the file itself, and says its type where an answer would
   const contentType = isHttp ? headerValue(httpHeaders, "content-type") : record.warcHeaders.get("content-type");
   return {
-    status: isHttp ? Number(/^\S+\s+(\d{3})/.exec(record.startLine)?.[1] ?? 200) : 200,
+    status: isHttp ? answerable(Number(/^\S+\s+(\d{3})/.exec(record.startLine)?.[1] ?? 200)) : 200,
     headers: isHttp || contentType === undefined ? httpHeaders : [["Content-Type", contentType]],
     body: decoded.bytes,
     cut: record.cut || decoded.truncated,
@@ -80,6 +80,9 @@ async function payloadOf(record: WarcRecordContents, charset: string | null): Pr
     charset,
   };
 }
+
+/** Whoever gets a status that is no final one takes it for one of 5xx (RFC 9110, section 15). */
+const answerable = (status: number): number => (status >= 200 && status <= 599 ? status : 502);
 
 /**
  * The Content-Type of an answer with the body: that of the server, with the charset as captured, which names what the
@@ -90,8 +93,14 @@ export function contentTypeOf({
   mimeType,
   charset,
 }: Pick<Payload, "headers" | "mimeType" | "charset">): string {
-  const sent = headerValue(headers, "content-type");
-  // no browser knows it: as with any type, it goes by the bytes then
-  if (charset === null || charset.startsWith("UTF-32")) return sent ?? "application/octet-stream";
-  return `${mimeType ?? "text/html"}; charset=${charset.toLowerCase()}`;
+  // no browser knows UTF-32: as with any type, it goes by the bytes then
+  if (charset !== null && !charset.startsWith("UTF-32")) {
+    return `${mimeType ?? "text/html"}; charset=${charset.toLowerCase()}`;
+  }
+  // what else a server wrote there may be nothing that HTTP can carry
+  const sent = parseMediaType(headerValue(headers, "content-type"));
+  const label = TOKEN.test(sent.charset ?? "") ? `; charset=${sent.charset}` : "";
+  return sent.essence === null ? "application/octet-stream" : `${sent.essence}${label}`;
 }
+
+const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,60}$/;

@@ -288,10 +288,22 @@ describe("revisits", () => {
   });
 });
 
+it("a revisit with a date that no database takes holds up no import, that of others neither", async () => {
+  const url = "http://example.org/odd-date";
+  const fields = { "WARC-Refers-To-Target-URI": url, "WARC-Refers-To-Date": "0000-01-01T00:00:00Z" };
+  const odd = await imported(record(http("", ""), { type: "revisit", url, fields }));
+  expect(odd.view).toMatchObject({ status: "completed", captures: 1, danglingRevisits: 1 });
+  // as it was stored before such dates were refused
+  await sql`update captures set refers_to = jsonb_set(refers_to, '{date}', '"0000-01-01T00:00:00.000Z"')`;
+  const { view } = await imported(record(http(page("another")), { url }));
+  expect(view).toMatchObject({ status: "completed", captures: 1 });
+});
+
 describe("what a file says of itself", () => {
+  type Options = Parameters<typeof record>[1] & { block?: Buffer };
   const good = record(http(page("good")), { url: "http://example.org/good" });
 
-  it.each([
+  it.each<[string, Options, string]>([
     ["a URL with a password", { url: "http://user:secret@example.org/" }, "URL_UNUSABLE"],
     ["a URL of another scheme", { url: "file:///etc/passwd" }, "URL_UNUSABLE"],
     ["a URL with control characters", { url: "http://example.org/\u0001x" }, "URL_UNUSABLE"],
@@ -299,9 +311,14 @@ describe("what a file says of itself", () => {
     ["a URL of 10,000 characters", { url: `http://example.org/${"x".repeat(10_000)}` }, "URL_UNUSABLE"],
     ["no date", { date: "yesterday" }, "DATE_INVALID"],
     ["a date that is none", { date: "2026-13-45T00:00:00Z" }, "DATE_INVALID"],
+    ["a date of the year 0", { date: "0000-01-01T00:00:00Z" }, "DATE_INVALID"],
+    ["a date before the web", { date: "1989-12-31T23:59:59Z" }, "DATE_INVALID"],
+    ["a day that its month has not", { date: "2024-02-30T00:00:00Z" }, "DATE_INVALID"],
+    ["a status below those of HTTP", { block: http("x", "", "000 X") }, "HTTP_INVALID"],
     ["a date in the future", { date: "2999-01-01T00:00:00Z" }, "DATE_INVALID"],
   ])("with %s, a record is left out with a complaint, and the others are indexed", async (_, options, code) => {
-    const { jobId, complaints, id } = await imported(Buffer.concat([record(http(page("bad")), options), good]));
+    const bad = record(options.block ?? http(page("bad")), options);
+    const { jobId, complaints, id } = await imported(Buffer.concat([bad, good]));
     expect((await captures(jobId)).map(({ title }) => title)).toEqual(["good"]);
     expect(complaints).toEqual([{ code, offset: 0 }]);
     expect(JSON.stringify(await readComplaints(sql, id, 1))).not.toContain("secret");

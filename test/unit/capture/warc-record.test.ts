@@ -2,8 +2,9 @@ import { gunzipSync } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { WARCParser } from "warcio";
+import { headLength, parseHead } from "../../../shared/archive/warc-file/record-head.ts";
 import { labelledDigest } from "../../../shared/capture/digest.ts";
-import { parseWarcRecord } from "../../../shared/capture/warc-reader.ts";
+import { parseHttpMessage, parseWarcRecord } from "../../../shared/capture/warc-reader.ts";
 import { newRecordId, requestRecord, responseRecord, revisitRecord } from "../../../shared/capture/warc-record.ts";
 import { createWarcSegment, warcSegmentKey } from "../../../shared/capture/warc-segment.ts";
 
@@ -141,6 +142,44 @@ describe("a revisit record", () => {
       expect(record?.header("WARC-Payload-Digest")).toBe("sha256:abc");
       expect(record?.body).toHaveLength(0);
     }
+  });
+});
+
+describe("a head", () => {
+  it("of runs of CR is read in the time of its length", () => {
+    const long = "\r".repeat(100_000);
+    const before = process.cpuUsage();
+    const block = `HTTP/1.1 200 OK\r\nX: ${long}x\r\nA: b${long}\n${long}\nbody`;
+    const message = parseHttpMessage(Buffer.from(block));
+    expect([message.httpHeaders.at(-1), message.body.toString()]).toEqual([["A", "b"], "body"]);
+    const text = `WARC/1.1\r\nX: ${long}x\r\nContent-Length: 2${long}\n\nhi`;
+    expect(parseWarcRecord(Buffer.from(text), "file").body.toString()).toBe("hi");
+    expect(parseHead(Buffer.from(text))).toMatchObject({ blockLength: 2 });
+    expect(process.cpuUsage(before).user / 1000).toBeLessThan(1_000);
+  });
+
+  it.each(["\n\n", "\r\n\r\n", "\r\r\n\r\r\n", "\r\n\n", "\n\r\n"])("ends at %j", (end) => {
+    const { httpHeaders, body } = parseHttpMessage(Buffer.from(`HTTP/1.1 200 OK\nA: b${end}body\r\n\r\nmore`));
+    expect([httpHeaders, body.toString()]).toEqual([[["A", "b"]], "body\r\n\r\nmore"]);
+  });
+
+  it.each([
+    ["a blank before a colon", "Content-Length : 2\r\nContent-Type: application/http\r\n"],
+    ["a field twice", "Content-Length: 2\r\nContent-Length: 7\r\nContent-Type: text/plain\r\n"],
+    ["a folded field", "Content-Length:\r\n 2\r\nContent-Type: text/plain\r\n"],
+  ])("with %s is read back as it is indexed", (_, fields) => {
+    const text = Buffer.from(`WARC/1.0\r\nWARC-Type: response\r\n${fields}\r\nhi\r\n\r\n`);
+    const { warcHeaders } = parseWarcRecord(text, "file");
+    expect(parseHead(text.subarray(0, headLength(text)))).toMatchObject({ blockLength: 2, fields: warcHeaders });
+    expect(warcHeaders.get("content-length")).toBe("2");
+  });
+
+  it.each(["Application/HTTP; msgtype=response", undefined])("tells of HTTP, too, where its type is %s", (type) => {
+    const block = "HTTP/1.1 200 OK\r\nA: b\r\n\r\nbody";
+    const fields = `WARC-Type: response\r\n${type === undefined ? "" : `Content-Type: ${type}\r\n`}`;
+    const text = `WARC/1.0\r\n${fields}Content-Length: ${block.length}\r\n\r\n${block}`;
+    const { httpHeaders, body } = parseWarcRecord(Buffer.from(text), "file");
+    expect([httpHeaders, body.toString()]).toEqual([[["A", "b"]], "body"]);
   });
 });
 

@@ -8,6 +8,13 @@ let setup: ArchiveSetup;
 let server: ReplayServer;
 const HTML = "Content-Type: text/html\r\n";
 const site = "http://site.test";
+/** Content-Types as servers send them, and what is given instead. */
+const ODD_TYPES = {
+  control: ["text/html; x=\x01", "text/html"],
+  image: ["image/png\x01", "application/octet-stream"],
+  charset: ['text/plain; charset="utf-8"; x=y', "text/plain; charset=utf-8"],
+  broken: ["text/plain; charset=\xff\x02", "text/plain"],
+} as const;
 
 beforeAll(async () => {
   setup = await archiveSetup();
@@ -42,6 +49,17 @@ beforeAll(async () => {
       ),
     ),
     at("/movie", "2026-01-01T00:00:00Z", http("0123456789", "Content-Type: video/mp4\r\n")),
+    ...Object.entries(ODD_TYPES).map(([path, [type]]) =>
+      at(`/odd/${path}`, "2026-01-01T00:00:00Z", http("odd", `Content-Type: ${type}\r\n`, "404 Not Found")),
+    ),
+    at("/status/999", "2026-01-01T00:00:00Z", http("<p>denied", HTML, "999 Request denied")),
+    at("/status/150", "2026-01-01T00:00:00Z", http("<p>what", HTML, "150 What")),
+    record("bytes", {
+      type: "resource",
+      url: `${site}/named`,
+      date: "2026-01-01T00:00:00Z",
+      contentType: 'image/png; name="фото.png"',
+    }),
     at("/cut", "2026-01-01T00:00:00Z", http("cut", HTML)),
     record(http("<p>secure", HTML), { url: "https://secure.test/", date: "2026-01-01T00:00:00Z" }),
     record(http("", HTML), {
@@ -165,6 +183,22 @@ describe("what a server answered", () => {
     expect((await get(`/2026/${site}/page.xhtml`)).headers.get("content-type")).toBe(
       "application/xhtml+xml; charset=utf-8",
     );
+  });
+
+  it.each(Object.entries(ODD_TYPES))("has a Content-Type that HTTP can carry: %s", async (path, [, given]) => {
+    const { status, headers, text } = await get(`/2026id_/${site}/odd/${path}`);
+    expect([status, headers.get("content-type"), text]).toEqual([404, given, "odd"]);
+    expect((await get(`/2026im_/${site}/odd/${path}`)).status).toBe(404);
+  });
+
+  it("as a file of its own has a type without what HTTP cannot carry", async () => {
+    const { status, headers, text } = await get(`/2026im_/${site}/named`);
+    expect([status, headers.get("content-type"), text]).toEqual([200, "image/png", "bytes"]);
+  });
+
+  it("with a status that no client knows is a fault of the server's", async () => {
+    expect((await get(`/2026mp_/${site}/status/999`)).status).toBe(502);
+    expect((await get(`/2026mp_/${site}/status/150`)).status).toBe(502);
   });
 
   it("comes in ranges, and beyond its end not at all", async () => {

@@ -296,6 +296,15 @@ test("a stream that fails half-way is cut, so that nobody takes it for whole", a
   await expect(response.arrayBuffer()).rejects.toThrow();
 });
 
+test.each(["type=text/html%3B%01", "type=%D1%84", "status=0", "status=99", "status=1000"])(
+  "a stream whose head is none of HTTP is answered 502, and the runtime goes on: %s",
+  async (query) => {
+    const { runtime } = await testRuntime(["streamer"]);
+    expect(await codeOf(await fetch(`${runtime.url}/stream?chunks=50&${query}`))).toEqual([502, "BAD_GATEWAY"]);
+    expect((await fetch(`${runtime.url}/stream?chunks=1`)).status).toBe(206);
+  },
+);
+
 test("it listens on loopback only", async () => {
   const { runtime } = await testRuntime(["echo"]);
   const ports = [runtime.addresses.api, runtime.addresses.sqs, runtime.addresses.dynamodb, runtime.addresses.scheduler];
