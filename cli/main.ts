@@ -14,6 +14,7 @@ import { type ScrapeOptions, scrape } from "./commands/scrape.ts";
 import { SEARCH_MODES, type SearchOptions, search } from "./commands/search.ts";
 import { listWarcs, runOnWarcs } from "./commands/warcs.ts";
 import { type ConnectionFlags, findConnection } from "./connection.ts";
+import { addEditionCommands } from "./edition-commands.ts";
 import { CliError, EXIT } from "./exit.ts";
 import { addSearchOptions } from "./search-fields.ts";
 import { createTerminal } from "./terminal.ts";
@@ -167,8 +168,9 @@ program
   .command("import")
   .description("bring a WARC or WACZ file into the archive, and wait until it is indexed (needs an admin key)")
   .argument("<file>", "whose name ends in .warc, .warc.gz, .warc.zst, .arc, .arc.gz or .wacz")
+  .option("--source <code>", "source that its captures belong to")
   .addOption(json())
-  .action((file: string, options: { json?: true }, command: Command) =>
+  .action((file: string, options: { json?: true; source?: string }, command: Command) =>
     withApi(command, (api) => importWarc(api, terminal, file, options)),
   );
 
@@ -225,6 +227,8 @@ program
   .action(({ dryRun = false, ...options }: { dryRun?: boolean; json?: true }, command: Command) =>
     withApi(command, (api) => runOnWarcs(api, terminal, { kind: "clean", dryRun }, options)),
   );
+
+addEditionCommands(program, { withApi, terminal, json, repeated, count });
 
 const jobs = program.command("jobs").description("list jobs, or see to one of them");
 jobs

@@ -32,10 +32,10 @@ export async function importWarc(
   api: ApiClient,
   terminal: Terminal,
   file: string,
-  { json }: { json?: true },
+  { json, source }: { json?: true; source?: string },
 ): Promise<number> {
   const { bytes, sha256 } = await describe(file);
-  const upload = await api<Upload>("POST", "/api/admin/warcs", { filename: basename(file), bytes, sha256 });
+  const upload = await api<Upload>("POST", "/api/admin/warcs", { filename: basename(file), bytes, sha256, source });
   await send(file, upload);
   const done = await ended(api, upload.id);
   if (json) terminal.line(JSON.stringify(done, null, 2));

@@ -1,5 +1,6 @@
 /** The routes by which WARC files of others come into the archive, and those of all of its files. */
 import { z } from "zod";
+import { readSource } from "../../shared/archive/editions/sources.ts";
 import {
   announceImport,
   beginImport,
@@ -53,6 +54,7 @@ const create = defineRoute(
   },
   async ({ body, caller, log }, dependencies: ArchiveApi) => {
     const { sql, uploads, queues, links } = dependencies;
+    if (body.source !== undefined) await readSource(sql, body.source);
     if ("filename" in body) {
       const { id, key } = await announceImport(sql, { ...body, apiKeyId: caller.keyId });
       const { url, headers, expiresAt } = await links.uploadTo(key, body.sha256);
@@ -64,7 +66,11 @@ const create = defineRoute(
     if (object === undefined) {
       throw new ApiError(404, `There is no object ${body.key} in the bucket`, { code: "NOT_FOUND" });
     }
-    const { id, begun } = await beginImport(dependencies, { key: body.key, ...object }, caller.keyId);
+    const { id, begun } = await beginImport(
+      dependencies,
+      { key: body.key, ...object },
+      { apiKeyId: caller.keyId, source: body.source },
+    );
     if (!begun) {
       await sendImport(queues, id).catch((error: unknown) => {
         log.warn("an import's message could not be sent: the sweep sends it", { error, import_id: id });

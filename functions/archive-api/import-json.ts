@@ -1,5 +1,6 @@
 /** WARC imports as the API takes and shows them. */
 import { z } from "zod";
+import { sourceCodeSchema } from "../../shared/archive/editions/source.ts";
 import type { ImportComplaint, ImportView } from "../../shared/archive/import/imports.ts";
 import { INCOMING_PREFIX } from "../../shared/archive/import/task.ts";
 
@@ -12,9 +13,12 @@ const keySchema = z
   .refine((key) => Buffer.byteLength(key) <= 1024, "is over the 1024 bytes that a key may have")
   .regex(new RegExp(`^${INCOMING_PREFIX}.+`), `must be the key of an object below ${INCOMING_PREFIX}`);
 
+/** Code of the source that its captures belong to. */
+const source = sourceCodeSchema.optional();
+
 /** An object of the bucket, or a file that is going to be uploaded. */
 export const newImportSchema = z.union([
-  z.strictObject({ key: keySchema }),
+  z.strictObject({ key: keySchema, source }),
   z.strictObject({
     filename: z
       .string()
@@ -25,6 +29,7 @@ export const newImportSchema = z.union([
       ),
     bytes: z.int().positive().max(LARGEST_UPLOAD, "is over 5 GiB: put it into the bucket in parts, and name its key"),
     sha256: z.string().regex(/^[0-9a-f]{64}$/, "must be 64 hexadecimal digits in lower case"),
+    source,
   }),
 ]);
 

@@ -32,7 +32,8 @@ export async function registerFiles(
   const name = wanted ?? jobName(source.nameTemplate, now);
   checkName(name);
   const imports: { id: string; begun: boolean }[] = [];
-  for (const object of objects) imports.push(await beginImport(dependencies, object, apiKeyId));
+  for (const object of objects)
+    imports.push(await beginImport(dependencies, object, { apiKeyId, source: source.code }));
   await flags.markActive();
   const id = await inTransaction(sql, async (tx) => {
     const planned = {

@@ -59,43 +59,49 @@ export interface Announcement {
   /** Hex. */
   sha256: string;
   apiKeyId: string | null;
+  /** Code of the source that its captures belong to. */
+  source?: string | undefined;
 }
 
 /** @returns the import, and the key that the file is to be uploaded to */
 export async function announceImport(
   sql: Sql,
-  { filename, bytes, sha256, apiKeyId }: Announcement,
+  { filename, bytes, sha256, apiKeyId, source }: Announcement,
 ): Promise<{ id: string; key: string }> {
   const id = uuidv7();
   // a key of its own: what captures point to is never written over
   const key = `${INCOMING_PREFIX}${id}/${filename}`;
   await sql`
-    insert into warc_imports (id, object_key, bytes, sha256, status, api_key_id)
-    values (${id}, ${key}, ${bytes}, ${sha256}, 'announced', ${apiKeyId})`;
+    insert into warc_imports (id, object_key, bytes, sha256, status, api_key_id, source_code)
+    values (${id}, ${key}, ${bytes}, ${sha256}, 'announced', ${apiKeyId}, ${source ?? null})`;
   return { id, key };
 }
 
 /**
  * Makes the import of an object, with its job, or finds the one that is there: the same object twice is one import.
+ * @param by who asks for it, and the code of the source that its captures belong to
  * @returns its id; `begun` where there is nothing left to start
  */
 export async function beginImport(
   { sql, flags }: Omit<ImportsDependencies, "queues">,
   object: UploadedObject,
-  apiKeyId: string | null = null,
+  { apiKeyId = null, source }: { apiKeyId?: string | null; source?: string | undefined } = {},
 ): Promise<{ id: string; begun: boolean }> {
   // before the commit: a job that the sweep does not know of could hang
   await flags.markActive();
   return await inTransaction(sql, async (tx) => {
     await tx`select pg_advisory_xact_lock(hashtextextended(${object.key}, 0))`;
-    const known = await tx<{ id: string; etag: string | null; status: ImportStatus; bytes: number | null }[]>`
-      select id, etag, status, bytes from warc_imports where object_key = ${object.key} order by created_at`;
+    const known = await tx<
+      { id: string; etag: string | null; status: ImportStatus; bytes: number | null; source: string | null }[]
+    >`
+      select id, etag, status, bytes, source_code as source from warc_imports where object_key = ${object.key} order by created_at`;
     const same = known.find(({ etag }) => etag === object.etag);
     if (same !== undefined) return { id: same.id, begun: same.status === "completed" || same.status === "failed" };
     const announced = known.find(({ status }) => status === "announced");
     const id = announced?.id ?? uuidv7();
     const error = refusal(object, announced?.bytes ?? null, known.length > 0 && announced === undefined);
-    const jobId = error === null ? await insertImportJob(tx, object.key, apiKeyId) : null;
+    const jobId =
+      error === null ? await insertImportJob(tx, object.key, apiKeyId, announced?.source ?? source ?? null) : null;
     await tx`
       insert into warc_imports (id, job_id, object_key, etag, bytes, status, error, api_key_id, completed_at)
       values (${id}, ${jobId}, ${object.key}, ${object.etag}, ${object.bytes}, ${error === null ? "pending" : "failed"},
@@ -118,7 +124,12 @@ function refusal({ bytes }: UploadedObject, announced: number | null, replaces: 
 }
 
 /** The file itself counts as one open URL until it is read to its end, so that its job ends no sooner. */
-async function insertImportJob(tx: Transaction, key: string, apiKeyId: string | null): Promise<string> {
+async function insertImportJob(
+  tx: Transaction,
+  key: string,
+  apiKeyId: string | null,
+  source: string | null,
+): Promise<string> {
   const jobId = uuidv7();
   const settings = jobSettingsSchema.parse({
     seeds: [key],
@@ -130,8 +141,9 @@ async function insertImportJob(tx: Transaction, key: string, apiKeyId: string | 
     tags: [],
   });
   await tx`
-    insert into jobs (id, kind, priority, api_key_id, generation_id, settings, discovered, open_urls)
-    values (${jobId}, 'import', 'low', ${apiKeyId}, ${uuidv7()}, ${JSON.stringify(settings)}::text::jsonb, 1, 1)`;
+    insert into jobs (id, kind, priority, api_key_id, generation_id, settings, discovered, open_urls, source_code, hidden)
+    values (${jobId}, 'import', 'low', ${apiKeyId}, ${uuidv7()}, ${JSON.stringify(settings)}::text::jsonb, 1, 1, ${source},
+      exists (select from sources where code = ${source} and reserved))`;
   return jobId;
 }
 

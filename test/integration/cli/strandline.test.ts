@@ -419,3 +419,45 @@ it.each([
 ])("ends with 2 for wrong usage: %s", async (_, args) => {
   expect(await run(args)).toMatchObject({ code: 2, out: "" });
 });
+
+it("sees to sources and archive jobs from the first to the last", async () => {
+  const file = join(folder, "sources.yaml");
+  writeFileSync(
+    file,
+    "sources:\n  - code: clinic\n    name: The clinic\n    nameTemplate: clinic-{date:%Y}\n    seeds: [https://example.org/]\n",
+  );
+  expect(await run(["seed-sources"])).toMatchObject({ code: 0, out: "created: hc, phac, test\n" });
+  expect((await run(["seed-sources", "--file", file])).out).toBe("created: clinic\n");
+  const plan = [
+    "--source",
+    "clinic",
+    "--option",
+    "initial_workers=2",
+    "--arg=--depth=1",
+    "--seed",
+    "https://example.net/",
+  ];
+  expect(JSON.parse((await run(["validate-config", ...plan])).out).config).toMatchObject({
+    seeds: ["https://example.org/", "https://example.net/"],
+    tool_options: { initial_workers: 2 },
+  });
+  const created = await run(["create-job", ...plan]);
+  const id = /Job (\d+) clinic-\d{4} is queued/.exec(created.out)?.[1] ?? "";
+  expect((await run(["list-jobs", "--source", "clinic"])).out).toContain(`${id}  queued`);
+  expect((await run(["show-job", "--id", id])).out).toContain("archive-jobs/clinic/");
+  expect(await run(["retry-job", "--id", id])).toMatchObject({ code: 1, err: expect.stringContaining("JOB_STATE") });
+  await setup.database.sql`update archive_jobs set status = 'failed' where id = ${id}`;
+  expect((await run(["retry-job", "--id", id])).out).toContain("retryable");
+  expect(await run(["cleanup-job", "--id", id, "--dry-run"])).toMatchObject({ code: 1 });
+  await setup.database.sql`update archive_jobs set status = 'index_failed' where id = ${id}`;
+  expect((await run(["cleanup-job", "--id", id, "--dry-run"])).out).toBe("There is nothing to clean up\n");
+  expect((await run(["index-job", "--id", id])).out).toContain("indexing");
+  expect((await run(["storage-report"])).out).toContain("clinic: 1 jobs, 0 WARC files, 0 bytes");
+  expect((await run(["compute-changes", "--source", "clinic"])).out).toBe("0 pages are compared again\n");
+  expect((await run(["compute-changes"])).out).toBe("All pages are compared again\n");
+  const lost = await run(["register", "--source", "clinic", "--key", "incoming/none.warc.gz"]);
+  expect(lost).toMatchObject({ code: 1, err: expect.stringContaining("incoming/none.warc.gz") });
+  const bad = await run(["create-job", "--source", "clinic", "--arg=--output=/tmp"]);
+  expect(bad).toMatchObject({ code: 2, err: expect.stringContaining("--output") });
+  expect(await run(["create-job"])).toMatchObject({ code: 2 });
+}, 240_000);

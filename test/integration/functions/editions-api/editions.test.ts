@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { PutObjectCommand } from "@aws-sdk/client-s3";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Api } from "../../../../functions/adapters/api/api.ts";
 import type { StreamApi } from "../../../../functions/adapters/api/stream-api.ts";
 import { createApiKey } from "../../../../shared/access/api-keys.ts";
 import { computeChanges } from "../../../../shared/archive/changes/compute-changes.ts";
@@ -295,6 +296,17 @@ it("adopts WARC files that lie in the bucket, those that were imported before to
   const again = await ask("/api/admin/jobs/register", { source: "old", keys: keys.slice(1) });
   expect(again).toMatchObject({ status: 409, body: { code: "ALREADY_REGISTERED" } });
   expect((await ask("/api/admin/jobs?source=old")).body.total).toBe(1);
+});
+
+it("gives what is imported to the source that is named", async () => {
+  const { api } = (await import("../../../../functions/archive-api/handler.ts")) as { api: Api };
+  await ask("/api/admin/sources", { sources: [source("given")] });
+  const key3 = await upload(record(http(page("Given")), { url: "http://given.test/" }), "given.warc");
+  const post = (json: unknown) => callApi(api, { path: "/api/admin/warcs", key, json });
+  expect(await post({ key: key3, source: "nobody" })).toMatchObject({ status: 404 });
+  expect(await post({ key: key3, source: "given" })).toMatchObject({ status: 202 });
+  await work();
+  expect(await read("archive-search", "/api/search?source=given")).toMatchObject({ total: 1 });
 });
 
 describe("what is refused", () => {
