@@ -63,6 +63,8 @@ export interface ArchiveResults {
 }
 
 const LONGEST_MS = 15_000;
+/** Hits that are ranked by all of their text: whatever is worse by title, beginning and URL stays behind them. */
+const MOST_READ = 2_000;
 /** Hits whose links count: whatever is worse by its text stays behind them. */
 const MOST_RANKED = 500;
 
@@ -88,7 +90,12 @@ interface Matching {
   where: Condition;
   /** What texts are ranked by, in the syntax of `tsquery`; null: nothing. */
   rankedBy: string | null;
+  /** Whether the index of words finds all of it. */
+  isByWords?: boolean;
 }
+
+/** By weights D to A: text, URL, beginning, title; more for what stands close together, less for long texts. */
+const WEIGHTS = "{0.1, 0.3, 0.5, 1}";
 
 async function searchWithin(tx: Transaction, search: ArchiveSearch): Promise<ArchiveResults> {
   const query = parseArchiveQuery(search.query);
@@ -129,18 +136,25 @@ async function* textReadings(tx: Transaction, { words, phrases }: TextQuery): As
   const analysers = await archiveAnalysers(tx);
   const read = await readParts(tx, [...words, ...phrases], analysers);
   const strict = allOf(read);
-  if (strict !== null) yield { mode: "all_terms", where: tx`s.fts @@ ${strict}::tsquery`, rankedBy: strict };
+  if (strict !== null) yield byWords(tx, "all_terms", strict);
   const corrected = await correctedParts(tx, words, analysers);
   const near = corrected === null ? null : allOf([...corrected, ...read.slice(words.length)]);
-  if (near !== null && near !== strict) yield { mode: "fuzzy", where: tx`s.fts @@ ${near}::tsquery`, rankedBy: near };
+  if (near !== null && near !== strict) yield byWords(tx, "fuzzy", near);
   const lexemes = [...new Set(read.flatMap((part) => part.lexemes))];
   const any = lexemes.length === 0 ? null : anyOf(lexemes);
-  if (any !== null && any !== strict) yield { mode: "any_term", where: tx`s.fts @@ ${any}::tsquery`, rankedBy: any };
+  if (any !== null && any !== strict) yield byWords(tx, "any_term", any);
   // of signs, of stop words alone, or of a part of a word
   yield { mode: "any_term", where: holdsText(tx, [...words, ...phrases].join(" ")), rankedBy: any };
   const either = (corrected ?? []).flatMap(({ query }) => query ?? []).join(" | ");
-  if (either !== "") yield { mode: "fuzzy", where: tx`s.fts @@ ${either}::tsquery`, rankedBy: either };
+  if (either !== "") yield byWords(tx, "fuzzy", either);
 }
+
+const byWords = (tx: Transaction, mode: SearchMode, query: string): Matching => ({
+  mode,
+  where: tx`s.fts @@ ${query}::tsquery`,
+  rankedBy: query,
+  isByWords: true,
+});
 
 /** @returns each word, or what it may stand for; null where there is nothing to correct */
 async function correctedParts(
@@ -221,11 +235,21 @@ function termCondition(tx: Transaction, { field, text }: Term, query: string | n
 
 async function list(tx: Transaction, search: ArchiveSearch, matching: Matching): Promise<ArchiveResults> {
   const { view, sort, limit, offset, ranking } = search;
+  const { rankedBy } = matching;
+  // the planner takes `@@` for cheap, though it fetches a vector for each row that no index has found
+  const scans = matching.isByWords ? "off" : "on";
+  await tx`select set_config('enable_seqscan', ${scans}, true)`;
   const byRelevance = sort === "relevance" && matching.mode !== "browse";
-  const order = tx`quality, ${byRelevance ? tx`place is null, score desc,` : tx``} captured_at desc, id desc`;
+  const order = tx`quality, ${byRelevance ? tx`place is null, is_read desc, score desc,` : tx``} captured_at desc, id desc`;
+  const textOf = (fts: Condition): Condition =>
+    rankedBy === null ? tx`0::float8` : tx`ts_rank_cd(${WEIGHTS}, ${fts}, ${rankedBy}::tsquery, 1)::float8`;
+  const headOf =
+    rankedBy === null || !byRelevance
+      ? tx`0::float8`
+      : tx`ts_rank(${WEIGHTS}, s.head, ${rankedBy}::tsquery, 1)::float8`;
   const rows = await tx<(Omit<Found, "id"> & { count: number; id: number | null })[]>`
     with matched as (
-      select s.capture_id as id, s.page_hash, s.captured_at, ${quality(tx)} as quality, ${rankText(tx, matching)} as rank_text,
+      select s.capture_id as id, s.page_hash, s.captured_at, ${quality(tx)} as quality, ${headOf} as rank_head,
         ${titleBoost(tx, search.query)} as title_boost,
         case when s.is_archived then -0.3 else 0 end::float8 as archived_penalty,
         case when s.has_query then -0.1 else 0 end::float8 as query_penalty,
@@ -235,34 +259,39 @@ async function list(tx: Transaction, search: ArchiveSearch, matching: Matching):
       where ${matching.where} and ${admitted(tx, search)}),
     listed as materialized (
       select ${view === "pages" ? tx`distinct on (page_hash)` : tx``} *,
-        rank_text + title_boost + archived_penalty + query_penalty + tracking_penalty + depth_penalty as own
+        title_boost + archived_penalty + query_penalty + tracking_penalty + depth_penalty as besides
       from matched ${view === "pages" ? tx`order by page_hash, quality, captured_at desc, id desc` : tx``}),
+    nearest as materialized (
+      select id as read_id from listed order by quality, rank_head + besides desc, captured_at desc, id desc
+      limit ${byRelevance ? MOST_READ : 0}),
+    read as materialized (
+      select read_id, ${textOf(tx`r.fts`)} as rank_text from nearest join snapshot_index r on r.capture_id = read_id),
+    rated as (
+      select listed.*, read_id is not null as is_read, coalesce(rank_text, rank_head) as rank_text,
+        coalesce(rank_text, rank_head) + besides as own
+      from listed left join read on read_id = id),
     best as (
-      select id as best_id, row_number() over (order by quality, own desc, captured_at desc, id desc) as place from listed
-      order by place limit ${byRelevance ? MOST_RANKED : 0}),
+      select id as best_id, row_number() over (order by quality, is_read desc, own desc, captured_at desc, id desc) as place
+      from rated order by place limit ${byRelevance ? MOST_RANKED : 0}),
     ranked as (
-      select listed.*, best.place, coalesce(links.inlinks, 0) as inlinks, coalesce(links.boost, 0) as authority_boost,
+      select rated.*, best.place, coalesce(links.inlinks, 0) as inlinks, coalesce(links.boost, 0) as authority_boost,
         own + coalesce(links.boost, 0) as score
-      from listed left join best on best_id = id left join lateral (
+      from rated left join best on best_id = id left join lateral (
         select count(*) as inlinks, case when ${ranking === "v2"} then least(0.35, 0.05 * ln(1 + count(*))) else 0 end::float8 as boost
-        from page_links where to_hash = listed.page_hash having best.place is not null) links on true),
+        from page_links where to_hash = rated.page_hash having best.place is not null) links on true),
     page as (
       select *, row_number() over (order by ${order}) as at from ranked order by ${order} limit ${limit} offset ${offset})
     select (select count(*) from listed) as count, page.id, ${belongings(tx)}, c.final_url as url, i.title, i.snippet,
       i.language, i.captured_at as "capturedAt", i.status, inlinks,
       ${view === "pages" ? tx`(select count(*) from snapshot_index o where o.page_hash = i.page_hash)` : tx`null::bigint`} as "pageSnapshots",
-      rank_text as "rankText", title_boost as "titleBoost", archived_penalty as "archivedPenalty", query_penalty as "queryPenalty",
-      tracking_penalty as "trackingPenalty", depth_penalty as "depthPenalty", authority_boost as "authorityBoost"
+      ${byRelevance ? tx`rank_text` : textOf(tx`i.fts`)} as "rankText", title_boost as "titleBoost", archived_penalty as "archivedPenalty",
+      query_penalty as "queryPenalty", tracking_penalty as "trackingPenalty", depth_penalty as "depthPenalty",
+      authority_boost as "authorityBoost"
     from (select) always left join page on true left join snapshot_index i on i.capture_id = page.id
       left join captures c on c.id = page.id left join jobs j on j.id = c.job_id
     order by page.at`;
   const results = rows.flatMap(({ count: _, id, ...found }) => (id === null ? [] : [{ id, ...found }]));
   return { mode: matching.mode, total: rows[0]?.count ?? 0, results };
-}
-
-function rankText(tx: Transaction, { rankedBy }: Matching): Condition {
-  if (rankedBy === null) return tx`0::float8`;
-  return tx`ts_rank_cd('{0.1, 0.3, 0.5, 1}', s.fts, ${rankedBy}::tsquery, 1)::float8`;
 }
 
 /** For a title that holds the query as it stands. */

@@ -7,6 +7,8 @@ import {
   type Expression,
   parseArchiveQuery,
 } from "../../../shared/archive/search/query-language.ts";
+import { type ArchiveSearch, searchArchive } from "../../../shared/archive/search/search-archive.ts";
+import { connectDatabase, type Sql } from "../../../shared/platform/database/database.ts";
 import { callApi } from "../../services/api.ts";
 import { type ArchiveSetup, archiveSetup } from "./archive-setup.ts";
 import { http, record } from "./warc-records.ts";
@@ -502,5 +504,91 @@ describe("the index", () => {
     expect((await search({ q: "quagga" })).total).toBe(1);
     await setup.sql`delete from captures where final_url = ${url}`;
     expect((await search({ q: "quagga" })).total).toBe(0);
+  });
+});
+
+describe("of thousands", () => {
+  const MANY = 5_000;
+  let sql: Sql;
+
+  beforeAll(async () => {
+    // one connection, whose statistics are there when it says so
+    sql = connectDatabase({ url: setup.databaseUrl, poolSize: 1 });
+    const [like] = await sql<{ id: number }[]>`select capture_id as id from snapshot_index limit 1`;
+    await sql`set session_replication_role = replica`;
+    await sql`
+      insert into snapshot_index (capture_id, page_hash, host, captured_at, status, title, snippet, language, title_key, snippet_key,
+        url_key, fts, same_answer, depth, has_query, has_tracking, is_archived)
+      select 1000000 + n, n, 'many.test', captured_at - n * interval '1 minute', 200, 'Crowd ' || n, 'Beginning ' || n, 'en',
+        'crowd ' || n, 'beginning ' || n, 'http://many.test/' || n,
+        setweight(to_tsvector('simple', case when n % 1000 = 7 then 'multitude' else 'crowd' end), 'A') || words,
+        decode(md5(n::text), 'hex'), 1, false, false, false
+      from snapshot_index, generate_series(1, ${MANY}) n,
+        (select setweight(to_tsvector('simple', string_agg('w' || i, ' ') || ' multitude'), 'D') as words from generate_series(1, 600) i)
+      where capture_id = ${like?.id ?? 0}`;
+    await sql`analyze snapshot_index`;
+  });
+  afterAll(async () => {
+    await sql`delete from snapshot_index where capture_id > 1000000`;
+    await sql.end();
+  });
+
+  const find = (query: string, more: Partial<ArchiveSearch> = {}) =>
+    searchArchive(sql, {
+      query,
+      sort: "relevance",
+      view: "snapshots",
+      includeNon2xx: false,
+      includeDuplicates: false,
+      limit: 20,
+      offset: 0,
+      ranking: "v2",
+      ...more,
+    });
+  /** Blocks of vectors that lie outside their rows, and uses of an index, since the table was made. */
+  const counts = async (index = "") => {
+    await sql`select pg_stat_force_next_flush()`;
+    await sql`select pg_stat_clear_snapshot()`;
+    const [row] = await sql<{ blocks: number; uses: number }[]>`
+      select (toast_blks_read + toast_blks_hit)::int as blocks,
+        coalesce((select idx_scan from pg_stat_user_indexes where indexrelname = ${index})::int, 0) as uses
+      from pg_statio_user_tables where relname = 'snapshot_index'`;
+    return row as { blocks: number; uses: number };
+  };
+  const blocksOf = async (work: () => Promise<unknown>): Promise<number> => {
+    const { blocks } = await counts();
+    await work();
+    return (await counts()).blocks - blocks;
+  };
+
+  it("the best are ranked by their texts, and all are counted and listed once", async () => {
+    const all = await blocksOf(() => sql`select sum(length(fts)) from snapshot_index`);
+    const ranked = await blocksOf(async () => {
+      const { total, results } = await find("multitude");
+      expect(total).toBe(MANY);
+      expect(results.slice(0, 5).map(({ id }) => id % 1000)).toEqual([7, 7, 7, 7, 7]);
+    });
+    expect(ranked).toBeGreaterThan(0);
+    expect(ranked).toBeLessThan(all / 2);
+    const pages = await Promise.all(
+      [0, 1000, 1990, 4000, 4990].map((offset) => find("multitude", { offset, limit: 100 })),
+    );
+    const ids = pages.flatMap(({ results }) => results.map(({ id }) => id));
+    expect([ids.length, new Set(ids).size]).toEqual([410, 410]);
+    expect((await find("multitude", { offset: MANY })).results).toEqual([]);
+  });
+
+  it("none but those of one page of results are read where the newest come first", async () => {
+    const all = await blocksOf(() => sql`select sum(length(fts)) from snapshot_index`);
+    const read = await blocksOf(async () => expect((await find("multitude", { sort: "newest" })).total).toBe(MANY));
+    expect(read).toBeLessThan(all / 20);
+  });
+
+  it.each(["title", "snippet", "url"])("%s: is found by an index", async (field) => {
+    const index = `snapshot_index_${field}_key`;
+    const before = await counts(index);
+    const { total } = await find(`${field}:4321`);
+    expect(total).toBe(1);
+    expect((await counts(index)).uses).toBeGreaterThan(before.uses);
   });
 });
