@@ -2,13 +2,13 @@
 import { type Analyser, analyserOf } from "../../knowledge/analysis/analysers.ts";
 import { normalizeText } from "../../knowledge/analysis/folding.ts";
 import { lexemesOf } from "../../knowledge/analysis/lexemes.ts";
-import { isSingleUnit, type Token, tokensOf } from "../../knowledge/analysis/tokens.ts";
+import { isSingleUnit, stopLexeme, type Token, tokensOf } from "../../knowledge/analysis/tokens.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 
 export interface ReadPart {
   /** In the syntax of `tsquery`; null: nothing of it is indexed. */
   query: string | null;
-  /** Whether some language has it for a stop word: texts in it do not bear it. */
+  /** Whether some language has it, a single word, for a stop word. */
   isStopWord: boolean;
   /** Each by itself. */
   lexemes: string[];
@@ -33,11 +33,13 @@ export async function readParts(
   const lexemes = await lexemesOf(sql, readings);
   let next = 0;
   return tokens.map((byAnalyser) => {
-    const read = byAnalyser.map((some) => some.map(({ place }) => ({ place, lexemes: lexemes[next++] ?? [] })));
+    const read = byAnalyser.map((some) =>
+      some.map((token) => ({ ...token, lexemes: lexemes[next++] ?? [], stop: stopLexeme(token) })),
+    );
     const queries = new Set(read.map(sequence).filter((query) => query !== ""));
     return {
       query: queries.size === 0 ? null : `(${[...queries].join(" | ")})`,
-      isStopWord: read.some((some) => some.every((each) => each.lexemes.length === 0)),
+      isStopWord: read.some((some) => placesOf(some) <= 1 && some.every((each) => each.lexemes.length === 0)),
       lexemes: [...new Set(read.flat().flatMap((each) => each.lexemes))],
     };
   });
@@ -52,13 +54,26 @@ function queryTokens(part: string, locale: string | undefined): Token[] {
   });
 }
 
-/** What stands in one place is one word, in any of its readings. */
-function sequence(tokens: readonly { place: number; lexemes: readonly string[] }[]): string {
-  const places = Map.groupBy(tokens, ({ place }) => place);
+interface ReadToken {
+  place: number;
+  lexemes: readonly string[];
+  /** What it is indexed as where it is a stop word. */
+  stop: string;
+}
+
+const placesOf = (tokens: readonly ReadToken[]): number => new Set(tokens.map(({ place }) => place)).size;
+
+/**
+ * What stands in one place is one word, in any of its readings. Stop words are asked for between others, and not by
+ * themselves.
+ */
+function sequence(tokens: readonly ReadToken[]): string {
+  const places = [...Map.groupBy(tokens, ({ place }) => place)].sort(([a], [b]) => a - b);
   let query = "";
   let last = 0;
-  for (const [place, readings] of [...places].sort(([a], [b]) => a - b)) {
-    const lexemes = [...new Set(readings.flatMap((each) => each.lexemes))];
+  for (const [place, readings] of places) {
+    const stops = places.length > 1 ? readings.filter(({ lexemes }) => lexemes.length === 0) : [];
+    const lexemes = [...new Set([...readings.flatMap((each) => each.lexemes), ...stops.map(({ stop }) => stop)])];
     if (lexemes.length === 0) continue;
     query = query === "" ? anyOf(lexemes) : `${query} <${place - last}> ${anyOf(lexemes)}`;
     last = place;

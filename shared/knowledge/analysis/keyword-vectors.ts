@@ -12,10 +12,15 @@ export function keywordText(title: string | null, sectionHeader: string | null, 
 
 /**
  * @param texts as they are stored: without NUL and lone surrogates
+ * @param withStops whether stop words are in it, each as its `stopLexeme`
  * @returns for each text a tsvector in PostgreSQL's syntax
  */
-export async function keywordVectors(sql: Queryable, texts: readonly TextToAnalyse[]): Promise<string[]> {
-  return (await wordsOf(sql, texts)).map(vectorOf);
+export async function keywordVectors(
+  sql: Queryable,
+  texts: readonly TextToAnalyse[],
+  withStops = false,
+): Promise<string[]> {
+  return (await wordsOf(sql, texts)).map((sequence) => vectorOf(sequence, withStops));
 }
 
 /** Where the lexemes of one text stand: lists, each entry with the entry behind it. Used again for each text. */
@@ -26,7 +31,7 @@ let bytes = Buffer.allocUnsafe(64 * 1_024);
 let mark = 0;
 
 /** Bytes, since a text has hundreds of lexemes: strings put together bit by bit cost more than all else here. */
-function vectorOf(sequence: readonly Word[]): string {
+function vectorOf(sequence: readonly Word[], withStops: boolean): string {
   const found: Lexeme[] = [];
   let entries = 0;
   let room = 0;
@@ -48,9 +53,10 @@ function vectorOf(sequence: readonly Word[]): string {
     lexeme.last = entries++;
   };
   let position = 1;
-  for (const { first, firstPlace, others, places } of sequence) {
+  for (const { first, firstPlace, others, stops, places } of sequence) {
     if (first !== null) add(first, position + firstPlace);
     if (others !== null) for (const { lexeme, place } of others) add(lexeme, position + place);
+    if (withStops && stops !== null) for (const { lexeme, place } of stops) add(lexeme, position + place);
     position += places;
   }
   room += entries * MOST_DIGITS;

@@ -80,6 +80,9 @@ export function isSingleUnit(text: string): boolean {
   return SINGLE_UNIT.test(text);
 }
 
+/** What stands for a stop word: none of any other word, since in another language the same letters may be one. */
+export const stopLexeme = ({ text }: Pick<Token, "text">): string => `=${fold(text)}`;
+
 function addSegments(found: Tokens, run: string): void {
   for (const { segment, isWordLike } of segmentsOf(run)) if (isWordLike) add(found, segment, found.places++, false);
 }

@@ -6,7 +6,7 @@ import type { Queryable } from "../../platform/database/database.ts";
 import { type Analyser, analyserOf } from "./analysers.ts";
 import { normalizeText } from "./folding.ts";
 import { lexemesOf, type Reading } from "./lexemes.ts";
-import { tokensOf } from "./tokens.ts";
+import { stopLexeme, tokensOf } from "./tokens.ts";
 
 /** What stands between two separators: its lexemes, each with its place among those that the word takes. */
 export interface Word {
@@ -16,6 +16,8 @@ export interface Word {
   firstPlace: number;
   /** Words with parts or accents have more than one. */
   others: readonly { lexeme: Lexeme; place: number }[] | null;
+  /** What stands for its stop words where phrases are to be found whole. */
+  stops: readonly { lexeme: Lexeme; place: number }[] | null;
   /** Stop words take one, too. */
   places: number;
 }
@@ -87,7 +89,7 @@ function splitWords(text: string, known: ReadonlyMap<string, Word>, unknown: Map
       const part = text.slice(start, at);
       let word = known.get(part) ?? unknown.get(part);
       if (word === undefined) {
-        word = { first: null, firstPlace: 0, others: null, places: 0 };
+        word = { first: null, firstPlace: 0, others: null, stops: null, places: 0 };
         unknown.set(part, word);
       }
       sequence.push(word);
@@ -131,6 +133,8 @@ async function analyse(sql: Queryable, unknown: ReadonlyMap<Analyser, ReadonlyMa
   if (kept + added > MOST_WORDS) forget();
   for (const [at, texts] of found.entries()) {
     const { word, place } = places[at] as (typeof places)[number];
+    const { token } = readings[at] as Reading;
+    if (texts.length === 0) word.stops = [...(word.stops ?? []), { lexeme: lexemeOf(stopLexeme(token)), place }];
     for (const text of texts) {
       const lexeme = lexemeOf(text);
       if (word.first === null) {
