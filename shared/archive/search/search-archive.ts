@@ -90,8 +90,6 @@ interface Matching {
   where: Condition;
   /** What texts are ranked by, in the syntax of `tsquery`; null: nothing. */
   rankedBy: string | null;
-  /** Whether the index of words finds all of it. */
-  isByWords?: boolean;
 }
 
 /** By weights D to A: text, URL, beginning, title; more for what stands close together, less for long texts. */
@@ -153,7 +151,6 @@ const byWords = (tx: Transaction, mode: SearchMode, query: string): Matching => 
   mode,
   where: tx`s.fts @@ ${query}::tsquery`,
   rankedBy: query,
-  isByWords: true,
 });
 
 /** @returns each word, or what it may stand for; null where there is nothing to correct */
@@ -230,14 +227,18 @@ function termCondition(tx: Transaction, { field, text }: Term, query: string | n
   if (field === "snippet") return tx`s.snippet_key like ${pattern}`;
   if (field === "url") return tx`s.url_key like ${pattern}`;
   const held = holdsText(tx, text);
-  return query === null ? held : tx`(s.fts @@ ${query}::tsquery or ${held})`;
+  if (query === null) return held;
+  // by themselves, so that an index finds them within NOT and OR, too
+  return tx`s.capture_id in (
+    select s.capture_id from snapshot_index s where s.fts @@ ${query}::tsquery
+    union all select s.capture_id from snapshot_index s where ${held})`;
 }
 
 async function list(tx: Transaction, search: ArchiveSearch, matching: Matching): Promise<ArchiveResults> {
   const { view, sort, limit, offset, ranking } = search;
   const { rankedBy } = matching;
   // the planner takes `@@` for cheap, though it fetches a vector for each row that no index has found
-  const scans = matching.isByWords ? "off" : "on";
+  const scans = matching.mode === "browse" ? "on" : "off";
   await tx`select set_config('enable_seqscan', ${scans}, true)`;
   const byRelevance = sort === "relevance" && matching.mode !== "browse";
   const order = tx`quality, ${byRelevance ? tx`place is null, is_read desc, score desc,` : tx``} captured_at desc, id desc`;
