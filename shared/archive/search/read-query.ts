@@ -72,8 +72,9 @@ function sequence(tokens: readonly ReadToken[]): string {
   let query = "";
   let last = 0;
   for (const [place, readings] of places) {
-    const stops = places.length > 1 ? readings.filter(({ lexemes }) => lexemes.length === 0) : [];
-    const lexemes = [...new Set([...readings.flatMap((each) => each.lexemes), ...stops.map(({ stop }) => stop)])];
+    // a stop word, too, may be written without its accents
+    const stops = places.length > 1 ? readings.map(({ stop }) => stop) : [];
+    const lexemes = [...new Set([...readings.flatMap((each) => each.lexemes), ...stops])];
     if (lexemes.length === 0) continue;
     query = query === "" ? anyOf(lexemes) : `${query} <${place - last}> ${anyOf(lexemes)}`;
     last = place;
