@@ -226,6 +226,15 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
     "shared/crawl/politeness",
     "shared/crawl/jobs",
   ],
+  // an upload is a job as a crawl is
+  "shared/library": [
+    ...OUTSIDE,
+    "shared/extract",
+    "shared/knowledge",
+    "shared/crawl/urls",
+    "shared/crawl/settings",
+    "shared/crawl/jobs",
+  ],
   // looks after all of them
   "shared/crawl/recovery": [
     ...OUTSIDE,

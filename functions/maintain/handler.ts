@@ -13,6 +13,7 @@ import { createJobFlags } from "../../shared/crawl/tasks/job-flags.ts";
 import {
   ageEmbeddingCache,
   analyseOutdatedChunks,
+  endDeletedDocuments,
   removeUnseenDocuments,
 } from "../../shared/knowledge/documents/maintenance.ts";
 import { embedderDescriptor } from "../../shared/knowledge/embedders/registry.ts";
@@ -22,6 +23,7 @@ import { refreshIfStale } from "../../shared/knowledge/search/corpus-statistics.
 import { forgetSearchChanges, noteSearchChange } from "../../shared/knowledge/search/search-version.ts";
 import { createVectorStore } from "../../shared/knowledge/vector-stores/registry.ts";
 import type { VectorStore } from "../../shared/knowledge/vector-stores/vector-store.ts";
+import { RESTORABLE_DAYS } from "../../shared/library/restorable.ts";
 import { dynamoClient } from "../../shared/platform/aws/clients.ts";
 import { createStateTable } from "../../shared/platform/aws/state-table.ts";
 import { loadConfig } from "../../shared/platform/config.ts";
@@ -59,6 +61,7 @@ const COMPARISON_KEY = "vectors#compared";
 type Step = (dependencies: Dependencies, hasTime: () => boolean) => Promise<number>;
 
 const STEPS: Readonly<Record<string, Step>> = {
+  ended_documents: ({ sql }) => endDeletedDocuments(sql, RESTORABLE_DAYS),
   async removed_documents({ sql, vectors }, hasTime) {
     const opened = await vectors?.();
     return await removeUnseenDocuments(sql, opened ?? null, hasTime);

@@ -1,4 +1,5 @@
 /** From chunks to answers: vectors and search. */
+import { EMBED_QUEUES } from "./queues.ts";
 import type { FunctionSpec } from "./spec.ts";
 
 export const KNOWLEDGE: readonly FunctionSpec[] = [
@@ -31,5 +32,42 @@ export const KNOWLEDGE: readonly FunctionSpec[] = [
     ],
     grants: { stateTable: true, database: true, vectors: true, embedder: true, reranker: true, bucket: "cache" },
     localContainers: 2,
+  },
+  {
+    name: "documents-api",
+    about: "Lists, takes, deletes, restores and tags documents, and keeps collections",
+    timeoutS: 29,
+    memoryMb: 1024,
+    network: "private",
+    maxConcurrency: 10,
+    routes: [
+      { method: "GET", path: "/api/v1/documents" },
+      { method: "POST", path: "/api/v1/documents" },
+      { method: "POST", path: "/api/v1/documents/batch" },
+      { method: "POST", path: "/api/v1/documents/delete" },
+      { method: "POST", path: "/api/v1/documents/tags" },
+      { method: "GET", path: "/api/v1/documents/{document_id}" },
+      { method: "DELETE", path: "/api/v1/documents/{document_id}" },
+      { method: "DELETE", path: "/api/v1/documents/{document_id}/permanently" },
+      { method: "POST", path: "/api/v1/documents/{document_id}/restore" },
+      { method: "POST", path: "/api/v1/documents/{document_id}/reindex" },
+      { method: "GET", path: "/api/v1/documents/{document_id}/chunks" },
+      { method: "GET", path: "/api/v1/documents/{document_id}/sections" },
+      { method: "GET", path: "/api/v1/documents/{document_id}/sections/{position}" },
+      { method: "POST", path: "/api/v1/documents/{document_id}/tags" },
+      { method: "DELETE", path: "/api/v1/documents/{document_id}/tags/{tag_id}" },
+      { method: "GET", path: "/api/v1/collections" },
+      { method: "POST", path: "/api/v1/collections" },
+      { method: "GET", path: "/api/v1/collections/{collection_id}" },
+      { method: "PUT", path: "/api/v1/collections/{collection_id}" },
+      { method: "DELETE", path: "/api/v1/collections/{collection_id}" },
+      { method: "POST", path: "/api/v1/collections/{collection_id}/documents" },
+      { method: "POST", path: "/api/v1/collections/{collection_id}/documents/remove" },
+      { method: "GET", path: "/api/v1/tags" },
+      { method: "POST", path: "/api/v1/tags" },
+      { method: "DELETE", path: "/api/v1/tags/{tag_id}" },
+    ],
+    grants: { send: EMBED_QUEUES, stateTable: true, database: true, vectors: true },
+    localContainers: 1,
   },
 ];

@@ -74,6 +74,6 @@ async function readStoredConfig(sql: Queryable, id: string): Promise<Partial<Cra
 export async function requireCollection(sql: Queryable, id: string): Promise<void> {
   const [row] = await sql`select 1 from collections where id = ${id}`;
   if (row !== undefined) return;
-  const message = `There is no collection ${id} (collection_id): no route creates any yet, so leave it out`;
+  const message = `There is no collection ${id} (collection_id): create it with POST /api/v1/collections`;
   throw new ApiError(404, message, { code: "NOT_FOUND" });
 }

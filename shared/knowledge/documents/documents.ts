@@ -13,7 +13,8 @@ import { ANALYSIS, keywordText, keywordVectors } from "../analysis/keyword-vecto
 export interface NewDocument {
   row: {
     id: string;
-    capture_id: number;
+    /** null: nothing was captured. */
+    capture_id: number | null;
     /** Normalised final URL, and its SHA-256 in hex: the key within the generation. */
     url: string;
     hash: string;
@@ -78,8 +79,8 @@ export function chunkLimits(sizes: ChunkSizes, maxTokens: number | null) {
 }
 
 export interface PageSource {
-  capture: Capture & { extraction: Extraction };
-  captureId: number;
+  capture: Pick<Capture, "fetchedAt"> & { extraction: Extraction };
+  captureId: number | null;
   url: string;
   urlHash: string;
   parentUrl: string | null;
@@ -166,6 +167,8 @@ export interface IndexTarget {
   tags: readonly string[];
   /** False where there is no embedder. */
   wantsVectors: boolean;
+  /** Left out: "crawl". */
+  source?: "crawl" | "upload";
 }
 
 export interface IndexedPages {
@@ -189,9 +192,9 @@ export async function insertDocuments(
   );
   const inserted = await tx<{ id: string }[]>`
     insert into documents (id, generation_id, job_id, collection_id, capture_id, url, url_hash, domain, parent_url, title,
-      content, markdown, content_hash, sections, language, metadata, links, crawled_at)
+      content, markdown, content_hash, sections, language, metadata, links, crawled_at, source)
     select id, ${target.generationId}, ${target.jobId}, ${target.collectionId}, capture_id, url, decode(hash, 'hex'), domain,
-      parent_url, title, content, markdown, decode(content_hash, 'hex'), sections, language, metadata, links, crawled_at
+      parent_url, title, content, markdown, decode(content_hash, 'hex'), sections, language, metadata, links, crawled_at, ${target.source ?? "crawl"}
     from json_to_recordset(${rowsOf(sorted.map((each) => each.row))}::text::json) as r (id uuid, capture_id bigint, url text,
       hash text, domain text, parent_url text, title text, content text, markdown text, content_hash text, sections jsonb,
       language text, metadata jsonb, links text[], crawled_at timestamptz)

@@ -24,7 +24,7 @@ export interface Activation {
  * Replaced are, within the collection: the documents of the same URLs; of a site job, all crawled documents of its
  * hosts; of a job of given pages, also the documents of URLs that were crawled and yielded none this time (they
  * redirect now, or ask not to be indexed), and of those that are gone (404, 410). A URL that merely failed keeps the
- * document it had.
+ * document it had. Of a URL that somebody removed nothing is shown.
  */
 export async function activateGeneration(tx: Transaction, activation: Activation): Promise<void> {
   const { jobId, generationId, collectionId, wholeHosts, onlyNewer } = activation;
@@ -32,7 +32,7 @@ export async function activateGeneration(tx: Transaction, activation: Activation
   if (wholeHosts.length > 0) {
     await tx`
       update documents set generation_active = false, updated_at = now()
-      where generation_active and domain = any(${wholeHosts as string[]}::text[]) and source = 'crawl' and generation_id <> ${generationId}
+      where generation_active and deleted_at is null and domain = any(${wholeHosts as string[]}::text[]) and source = 'crawl' and generation_id <> ${generationId}
         and collection_id is not distinct from ${collectionId}`;
   }
   // the expression is the one of the index documents_active_url
@@ -45,6 +45,10 @@ export async function activateGeneration(tx: Transaction, activation: Activation
         and a.url_hash = d.url_hash and a.crawled_at > d.crawled_at
         and coalesce(a.collection_id, '00000000-0000-0000-0000-000000000000') = ${collection}`;
   }
+  // what was deleted stays so
+  await tx`
+    update documents d set generation_id = ${uuidv7()} from removed_urls r
+    where d.generation_id = ${generationId} and r.url_hash = d.url_hash and r.collection_id = ${collection}`;
   await tx`
     update documents set generation_active = false, updated_at = now()
     where generation_active and deleted_at is null and generation_id <> ${generationId}

@@ -41,6 +41,18 @@ export async function removeUnseenDocuments(
   return removed;
 }
 
+/**
+ * Removes deleted documents whose time to be restored is over.
+ * @param days for which they can be restored
+ * @returns how many documents go: with the generations that were replaced
+ */
+export async function endDeletedDocuments(sql: Sql, days: number): Promise<number> {
+  const { count } = await sql`
+    update documents set generation_active = false, updated_at = now()
+    where deleted_at < now() - ${days} * interval '1 day' and generation_active`;
+  return count;
+}
+
 /** @returns how many embeddings went */
 export async function ageEmbeddingCache(sql: Sql, ttlS: number, hasTime: () => boolean): Promise<number> {
   let removed = 0;

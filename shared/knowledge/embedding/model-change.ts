@@ -48,7 +48,7 @@ async function visibleChunks(sql: Sql, model: string, limit: number): Promise<st
     select e.chunk_id as id
     from embeddings e join chunks c on c.id = e.chunk_id join documents d on d.id = c.document_id
       join jobs j on j.id = d.job_id
-    where e.state = 'done' and e.model <> ${model} and d.generation_active and j.status = 'completed'
+    where e.state = 'done' and e.model <> ${model} and d.generation_active and d.deleted_at is null and j.status = 'completed'
     limit ${limit}`;
   return rows.map(({ id }) => id);
 }

@@ -49,7 +49,8 @@ export async function compareStore(
 async function withoutRows(sql: Sql, ids: readonly string[]): Promise<string[]> {
   if (ids.length === 0) return [];
   const rows = await sql<{ id: string }[]>`
-    select p.id from unnest(${ids as string[]}::uuid[]) p (id) where not exists (select from chunks c where c.id = p.id)`;
+    select p.id from unnest(${ids as string[]}::uuid[]) p (id) where not exists (
+      select from chunks c join documents d on d.id = c.document_id where c.id = p.id and d.deleted_at is null)`;
   return rows.map(({ id }) => id);
 }
 
@@ -69,7 +70,7 @@ async function askForLost(
       from embeddings e join chunks c on c.id = e.chunk_id join documents d on d.id = c.document_id
         join jobs j on j.id = d.job_id
       where e.chunk_id > ${from ?? "00000000-0000-0000-0000-000000000000"} and e.chunk_id <= ${until} and e.state = 'done'
-        and e.model = ${model} and d.generation_active and j.status = 'completed'
+        and e.model = ${model} and d.generation_active and d.deleted_at is null and j.status = 'completed'
         and e.chunk_id <> all(${held as string[]}::uuid[])
       order by e.chunk_id limit ${BATCH}`;
     if (rows.length === 0) break;

@@ -63,7 +63,9 @@ function taggedAs(tx: Transaction, { ids, names, match }: AskedTags) {
 
 /** What a vector store knows of the filter; of few documents their ids, so that none of their chunks is cut off. */
 export async function vectorFilter(tx: Transaction, filter: SearchFilter): Promise<VectorFilter> {
-  const { collectionIds, domains, ...unknown } = filter;
+  // a point keeps the collection that it was stored with until it is stored anew
+  const { domains, ...unknown } = filter;
+  const { collectionIds } = filter;
   const known = { ...(collectionIds && { collectionIds }), ...(domains && { domains }) };
   if (!isFiltered(unknown)) return known;
   const rows = await tx<{ id: string }[]>`

@@ -1,0 +1,366 @@
+/** The routes that list, show, upload, delete, restore, tag and reindex documents; those of collections and tags. */
+import { z } from "zod";
+import {
+  deleteDocuments,
+  reindexDocuments,
+  restoreDocument,
+  tagDocuments,
+} from "../../shared/library/change-documents.ts";
+import { sectionMarkdown, sectionNodes, subtree } from "../../shared/library/sections.ts";
+import {
+  countDocuments,
+  listChunks,
+  listDocuments,
+  missingDocument,
+  readDocument,
+} from "../../shared/library/stored-documents.ts";
+import { type Upload, uploadDocuments } from "../../shared/library/upload-documents.ts";
+import { createApi } from "../adapters/api/api.ts";
+import { cursorPage, cursorParameter } from "../adapters/api/cursor.ts";
+import { defineRoute } from "../adapters/api/route.ts";
+import { collectionRoutes } from "./collections.ts";
+import { type DocumentsApi, documentsApi } from "./dependencies.ts";
+import {
+  batchJson,
+  batchSchema,
+  changedSchema,
+  chunkJson,
+  chunkSchema,
+  documentIds,
+  documentJson,
+  documentSchema,
+  flag,
+  listedJson,
+  listedSchema,
+  pageOf,
+  SHOWN_CHUNKS,
+  tagName,
+  type UploadBody,
+  uploadedSchema,
+  uploadSchema,
+} from "./documents-json.ts";
+
+const params = z.strictObject({ document_id: z.uuid() });
+const instant = z.iso.datetime({ offset: true });
+
+const filters = {
+  collection_id: z.uuid().optional(),
+  /** Names or ids, parted by commas: documents that have them all. */
+  tags: z
+    .string()
+    .min(1)
+    .max(2_000)
+    .transform((text) =>
+      text
+        .split(",")
+        .map((tag) => tag.trim().toLowerCase())
+        .filter((tag) => tag !== ""),
+    )
+    .optional(),
+  domain: z.string().min(1).max(255).optional(),
+  source: z.enum(["crawl", "upload", "api"]).optional(),
+  language: z.string().min(2).max(3).optional(),
+  url: z.string().min(1).max(8_000).optional(),
+  url_prefix: z.string().min(1).max(8_000).optional(),
+  job_id: z.uuid().optional(),
+  date_from: instant.optional(),
+  date_to: instant.optional(),
+  /** Those that were deleted and can be restored, instead of the others. */
+  deleted: flag,
+};
+
+const list = defineRoute(
+  {
+    method: "GET",
+    path: "/api/v1/documents",
+    scope: "read",
+    summary: "The documents that can be found, newest first; or those that were deleted",
+    query: z.strictObject({
+      ...filters,
+      limit: z.coerce.number().int().min(1).max(200).default(50),
+      cursor: cursorParameter(z.uuid()),
+      /** Whether all that match are counted. */
+      count: flag,
+    }),
+    response: pageOf(listedSchema).extend({ total: z.int().nullable() }),
+  },
+  async ({ query: { limit, cursor, count, ...filter } }, { sql }: DocumentsApi) => {
+    const found = await listDocuments(sql, filter, { limit: limit + 1, after: cursor });
+    const total = count ? await countDocuments(sql, filter) : null;
+    return { ...cursorPage(found.map(listedJson), limit, ({ id }) => id), total };
+  },
+);
+
+const show = defineRoute(
+  {
+    method: "GET",
+    path: "/api/v1/documents/{document_id}",
+    scope: "read",
+    summary: "A document with its text and its first chunks",
+    params,
+    response: documentSchema,
+  },
+  async ({ params: { document_id } }, { sql }: DocumentsApi) => {
+    const document = await readDocument(sql, document_id);
+    return documentJson(document, await listChunks(sql, document_id, { limit: SHOWN_CHUNKS, after: -1 }));
+  },
+);
+
+const chunks = defineRoute(
+  {
+    method: "GET",
+    path: "/api/v1/documents/{document_id}/chunks",
+    scope: "read",
+    summary: "The chunks of a document in the order of its text",
+    params,
+    query: z.strictObject({
+      limit: z.coerce.number().int().min(1).max(200).default(50),
+      cursor: cursorParameter(z.string().regex(/^\d{1,9}$/)),
+    }),
+    response: pageOf(chunkSchema),
+  },
+  async ({ params: { document_id }, query: { limit, cursor } }, { sql }: DocumentsApi) => {
+    await readDocument(sql, document_id);
+    const found = await listChunks(sql, document_id, {
+      limit: limit + 1,
+      after: cursor === undefined ? -1 : Number(cursor),
+    });
+    return cursorPage(found.map(chunkJson), limit, ({ chunk_index }) => String(chunk_index));
+  },
+);
+
+const sectionSchema = z.object({
+  position: z.int(),
+  /** Position of the one that it stands in; null at the top. */
+  parent: z.int().nullable(),
+  heading: z.string().nullable(),
+  /** 0 for what stands before the first heading. */
+  level: z.int(),
+  start_char: z.int(),
+  end_char: z.int(),
+  children: z.int(),
+});
+
+const sections = defineRoute(
+  {
+    method: "GET",
+    path: "/api/v1/documents/{document_id}/sections",
+    scope: "read",
+    summary: "The sections of a document: a tree in the order of the text, parents before their children",
+    params,
+    response: z.object({ document_id: z.uuid(), url: z.string(), sections: z.array(sectionSchema) }),
+  },
+  async ({ params: { document_id } }, { sql }: DocumentsApi) => {
+    const document = await readDocument(sql, document_id);
+    return { document_id, url: document.url, sections: sectionNodes(document.sections) };
+  },
+);
+
+const section = defineRoute(
+  {
+    method: "GET",
+    path: "/api/v1/documents/{document_id}/sections/{position}",
+    scope: "read",
+    summary: "A section with all that stands below it, as Markdown",
+    params: z.strictObject({ document_id: z.uuid(), position: z.coerce.number().int().min(0).max(1_000_000) }),
+    response: z.object({
+      document_id: z.uuid(),
+      url: z.string(),
+      position: z.int(),
+      /** Of the last section below it. */
+      last_position: z.int(),
+      heading: z.string().nullable(),
+      markdown: z.string(),
+    }),
+  },
+  async ({ params: { document_id, position } }, { sql }: DocumentsApi) => {
+    const document = await readDocument(sql, document_id);
+    const [, last_position] = subtree(document.sections, position);
+    const heading = document.sections[position]?.heading ?? null;
+    return {
+      document_id,
+      url: document.url,
+      position,
+      last_position,
+      heading,
+      markdown: sectionMarkdown(document, position),
+    };
+  },
+);
+
+const upload = defineRoute(
+  {
+    method: "POST",
+    path: "/api/v1/documents",
+    scope: "write",
+    summary: "Store a document of one's own: Markdown, HTML or plain text",
+    body: uploadSchema,
+    status: 201,
+    response: uploadedSchema,
+  },
+  async ({ body, caller }, api: DocumentsApi) => {
+    const [outcome] = await uploadDocuments(api, [uploadOf(body)], caller.keyId, api.maxTokens);
+    if (outcome === undefined) throw new Error("An upload has no outcome");
+    if ("error" in outcome) throw outcome.error;
+    return outcome;
+  },
+);
+
+const uploadBatch = defineRoute(
+  {
+    method: "POST",
+    path: "/api/v1/documents/batch",
+    scope: "write",
+    summary: "Store up to 50 documents; one that fails leaves the others alone",
+    body: z.strictObject({ documents: z.array(uploadSchema).min(1).max(50) }),
+    response: batchSchema,
+  },
+  async ({ body: { documents }, caller }, api: DocumentsApi) =>
+    batchJson(await uploadDocuments(api, documents.map(uploadOf), caller.keyId, api.maxTokens)),
+);
+
+function uploadOf({ content_type, collection_id, ...body }: UploadBody): Upload {
+  return { ...body, contentType: content_type, collectionId: collection_id ?? null };
+}
+
+const remove = defineRoute(
+  {
+    method: "DELETE",
+    path: "/api/v1/documents/{document_id}",
+    scope: "write",
+    summary:
+      "Delete a document: no search finds it once the answer comes, and no crawl brings it back; 30 days it can be restored",
+    params,
+    status: 204,
+    response: z.null(),
+  },
+  async ({ params: { document_id } }, api: DocumentsApi) => {
+    const { changed } = await deleteDocuments(api, [document_id]);
+    if (changed.length === 0) throw missingDocument(document_id);
+    return null;
+  },
+);
+
+const erase = defineRoute(
+  {
+    method: "DELETE",
+    path: "/api/v1/documents/{document_id}/permanently",
+    scope: "admin",
+    summary: "Delete a document for good, deleted before or not",
+    params,
+    status: 204,
+    response: z.null(),
+  },
+  async ({ params: { document_id } }, api: DocumentsApi) => {
+    // maintenance removes the rows
+    await api.flags.markActive();
+    const { changed } = await deleteDocuments(api, [document_id], true);
+    if (changed.length === 0) throw missingDocument(document_id);
+    return null;
+  },
+);
+
+const bulkDelete = defineRoute(
+  {
+    method: "POST",
+    path: "/api/v1/documents/delete",
+    scope: "write",
+    summary: "Delete up to 1,000 documents",
+    body: z.strictObject({ document_ids: documentIds }),
+    response: changedSchema,
+  },
+  async ({ body: { document_ids } }, api: DocumentsApi) => await deleteDocuments(api, document_ids),
+);
+
+const restore = defineRoute(
+  {
+    method: "POST",
+    path: "/api/v1/documents/{document_id}/restore",
+    scope: "write",
+    summary: "Show a deleted document again; crawls may replace it again",
+    params,
+    response: listedSchema,
+  },
+  async ({ params: { document_id } }, api: DocumentsApi) => {
+    await restoreDocument(api, document_id);
+    return listedJson(await readDocument(api.sql, document_id));
+  },
+);
+
+const reindex = defineRoute(
+  {
+    method: "POST",
+    path: "/api/v1/documents/{document_id}/reindex",
+    scope: "write",
+    summary: "Make the vectors of a document anew, by the model that is configured",
+    params,
+    status: 202,
+    response: changedSchema,
+  },
+  async ({ params: { document_id } }, api: DocumentsApi) => {
+    const changed = await reindexDocuments(api, [document_id]);
+    if (changed.changed.length === 0) throw missingDocument(document_id);
+    return changed;
+  },
+);
+
+const tag = defineRoute(
+  {
+    method: "POST",
+    path: "/api/v1/documents/{document_id}/tags",
+    scope: "write",
+    summary: "Add tags to a document, by name; those that are missing are made",
+    params,
+    body: z.strictObject({ tags: z.array(tagName).min(1).max(50) }),
+    response: listedSchema,
+  },
+  async ({ params: { document_id }, body: { tags } }, api: DocumentsApi) => {
+    const { changed } = await tagDocuments(api, [document_id], { add: tags });
+    if (changed.length === 0) throw missingDocument(document_id);
+    return listedJson(await readDocument(api.sql, document_id));
+  },
+);
+
+const untag = defineRoute(
+  {
+    method: "DELETE",
+    path: "/api/v1/documents/{document_id}/tags/{tag_id}",
+    scope: "write",
+    summary: "Take a tag from a document",
+    params: z.strictObject({ document_id: z.uuid(), tag_id: z.uuid() }),
+    status: 204,
+    response: z.null(),
+  },
+  async ({ params: { document_id, tag_id } }, api: DocumentsApi) => {
+    const { changed } = await tagDocuments(api, [document_id], { remove: [tag_id] });
+    if (changed.length === 0) throw missingDocument(document_id);
+    return null;
+  },
+);
+
+const bulkTags = defineRoute(
+  {
+    method: "POST",
+    path: "/api/v1/documents/tags",
+    scope: "write",
+    summary: "Add tags to up to 1,000 documents, and take others from them",
+    body: z.strictObject({
+      document_ids: documentIds,
+      add: z.array(tagName).max(50).default([]),
+      remove: z.array(tagName).max(50).default([]),
+    }),
+    response: changedSchema,
+  },
+  async ({ body: { document_ids, add, remove } }, api: DocumentsApi) =>
+    await tagDocuments(api, document_ids, { add, remove }),
+);
+
+export const api = createApi(
+  "documents-api",
+  [
+    ...[list, show, chunks, sections, section, upload, uploadBatch, remove, erase, bulkDelete, restore, reindex],
+    ...[tag, untag, bulkTags, ...collectionRoutes],
+  ],
+  documentsApi,
+);
+export const handler = api.handler;

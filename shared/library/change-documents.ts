@@ -1,0 +1,228 @@
+/**
+ * Deletes, restores, moves and tags documents. What was changed holds for every search when this resolves: rows decide
+ * what is visible, and a vector that carries an old collection or tag is made anew.
+ */
+import { sendEmbedTasks } from "../knowledge/embedding/embed-task.ts";
+import { askAgain } from "../knowledge/embedding/model-change.ts";
+import type { VectorStore } from "../knowledge/vector-stores/vector-store.ts";
+import type { QueueSender } from "../platform/aws/queues.ts";
+import { inTransaction, isUniqueViolation, type Sql, type Transaction } from "../platform/database/database.ts";
+import { ApiError } from "../platform/errors.ts";
+import type { Logger } from "../platform/observability/log.ts";
+import { lockDocuments, missingDocument } from "./stored-documents.ts";
+import { ensureTags } from "./tags.ts";
+
+export interface LibraryDependencies {
+  sql: Sql;
+  queues: QueueSender;
+  log: Logger;
+  flags: { markActive(): Promise<void> };
+  /** Resolves to null where embeddings are switched off. */
+  vectors(): Promise<Pick<VectorStore, "deleteDocuments"> | null>;
+}
+
+/** What became of each document of a request. */
+export interface Changed {
+  changed: string[];
+  failed: { document_id: string; code: "NOT_FOUND" | "CONFLICT"; error: string }[];
+}
+
+const NO_COLLECTION = "00000000-0000-0000-0000-000000000000";
+
+/**
+ * Hides documents, removes their vectors, and has no crawl bring their URLs back.
+ * @param forGood whether they cannot be restored
+ */
+export async function deleteDocuments(
+  { sql, vectors, log }: Pick<LibraryDependencies, "sql" | "vectors" | "log">,
+  ids: readonly string[],
+  forGood = false,
+): Promise<Changed> {
+  const found = await inTransaction(sql, async (tx) => {
+    const documents = await lockDocuments(tx, ids);
+    const there = documents.filter(({ deleted_at }) => forGood || deleted_at === null).map(({ id }) => id);
+    if (there.length === 0) return [];
+    await tx`
+      insert into removed_urls (url_hash, collection_id)
+      select distinct url_hash, coalesce(collection_id, ${NO_COLLECTION}) from documents where id = any(${there}::uuid[])
+      order by 1, 2 on conflict do nothing`;
+    if (forGood) {
+      await tx`
+        update documents set generation_active = false, updated_at = now() where id = any(${there}::uuid[])`;
+    } else {
+      await tx`
+        update documents set deleted_at = now(), updated_at = now() where id = any(${there}::uuid[])`;
+    }
+    return there;
+  });
+  try {
+    if (found.length > 0) await (await vectors())?.deleteDocuments(found);
+  } catch (error) {
+    // no search shows what has no visible row; maintenance removes what is left
+    log.warn("the vectors of deleted documents stay until maintenance", { error, documents: found.length });
+  }
+  return outcome(ids, found);
+}
+
+/**
+ * Shows deleted documents again; their vectors follow.
+ * @throws ApiError 404 NOT_FOUND, 409 CONFLICT where another document of the URL has taken its place
+ */
+export async function restoreDocument(dependencies: LibraryDependencies, id: string): Promise<void> {
+  const { sql } = dependencies;
+  await dependencies.flags.markActive();
+  const again = await inTransaction(sql, async (tx) => {
+    const [document] = await lockDocuments(tx, [id]);
+    if (document === undefined) throw missingDocument(id);
+    if (document.deleted_at === null) return [];
+    await unlessTaken(tx`update documents set deleted_at = null, updated_at = now() where id = ${id}`, document.url);
+    await tx`
+      delete from removed_urls r using documents d
+      where d.id = ${id} and r.url_hash = d.url_hash and r.collection_id = coalesce(d.collection_id, ${NO_COLLECTION})`;
+    return await reembed(tx, [id]);
+  });
+  await send(dependencies, again);
+}
+
+async function unlessTaken(update: Promise<unknown>, url: string): Promise<void> {
+  try {
+    await update;
+  } catch (cause) {
+    if (!isUniqueViolation(cause)) throw cause;
+    throw new ApiError(409, `Another document of ${url} has taken its place: delete that one first`, {
+      code: "CONFLICT",
+      cause,
+    });
+  }
+}
+
+/**
+ * Moves documents into a collection, or out of all; one whose URL is there already stays where it is.
+ * @param collectionId null: out of all
+ * @param from only those that are in this collection
+ */
+export async function moveDocuments(
+  dependencies: LibraryDependencies,
+  ids: readonly string[],
+  collectionId: string | null,
+  from?: string,
+): Promise<Changed> {
+  const { sql } = dependencies;
+  await dependencies.flags.markActive();
+  const { found, moved, again } = await inTransaction(sql, async (tx) => {
+    if (collectionId !== null) {
+      // it is not deleted meanwhile
+      const [collection] = await tx`select from collections where id = ${collectionId} for key share`;
+      if (collection === undefined) {
+        throw new ApiError(404, `There is no collection ${collectionId}`, { code: "NOT_FOUND" });
+      }
+    }
+    const locked = await lockDocuments(tx, ids);
+    const there = locked
+      .filter((each) => each.deleted_at === null && (from === undefined || each.collection_id === from))
+      .map(({ id }) => id);
+    const rows = await tx<{ id: string }[]>`
+      update documents d set collection_id = ${collectionId}, updated_at = now()
+      where id in (
+          select distinct on (url_hash) id from documents where id = any(${there}::uuid[]) order by url_hash, id desc)
+        and d.collection_id is distinct from ${collectionId}::uuid and not exists (
+          select from documents_active o where o.id <> d.id and o.url_hash = d.url_hash
+            and o.collection_id is not distinct from ${collectionId}::uuid)
+      returning id`;
+    const changed = rows.map(({ id }) => id);
+    const same = locked.filter((each) => there.includes(each.id) && each.collection_id === collectionId);
+    return {
+      found: there,
+      moved: [...changed, ...same.map(({ id }) => id)],
+      again: await reembed(tx, changed),
+    };
+  });
+  await send(dependencies, again);
+  const stayed = new Set(found.filter((id) => !moved.includes(id)));
+  const { changed, failed } = outcome(ids, moved);
+  return {
+    changed,
+    failed: failed.map((each) =>
+      stayed.has(each.document_id)
+        ? { ...each, code: "CONFLICT", error: "Another document of its URL is there already" }
+        : each,
+    ),
+  };
+}
+
+/** @param add names in lower case; their rows are made where they are missing */
+export async function tagDocuments(
+  dependencies: LibraryDependencies,
+  ids: readonly string[],
+  { add = [], remove = [] }: { add?: readonly string[]; remove?: readonly string[] },
+): Promise<Changed> {
+  await dependencies.flags.markActive();
+  const { found, again } = await inTransaction(dependencies.sql, async (tx) => {
+    await ensureTags(tx, add);
+    const there = (await lockDocuments(tx, ids)).filter((each) => each.deleted_at === null).map(({ id }) => id);
+    const added = await tx<{ id: string }[]>`
+      insert into document_tags (document_id, tag_id)
+      select d.id, t.id from unnest(${there}::uuid[]) d (id) cross join tags t where t.name = any(${add as string[]}::text[])
+      order by 1, 2 on conflict do nothing returning document_id as id`;
+    const removed = await tx<{ id: string }[]>`
+      delete from document_tags dt using tags t
+      where t.id = dt.tag_id and dt.document_id = any(${there}::uuid[])
+        and (t.name = any(${remove as string[]}::text[]) or t.id::text = any(${remove as string[]}::text[]))
+      returning dt.document_id as id`;
+    const changed = [...new Set([...added, ...removed].map(({ id }) => id))];
+    return { found: there, again: await reembed(tx, changed) };
+  });
+  await send(dependencies, again);
+  return outcome(ids, found);
+}
+
+/** Makes the vectors of documents anew, by the model that is configured. */
+export async function reindexDocuments(dependencies: LibraryDependencies, ids: readonly string[]): Promise<Changed> {
+  await dependencies.flags.markActive();
+  const { found, again } = await inTransaction(dependencies.sql, async (tx) => {
+    const there = (await lockDocuments(tx, ids)).filter((each) => each.deleted_at === null).map(({ id }) => id);
+    return { found: there, again: await reembed(tx, there) };
+  });
+  await send(dependencies, again);
+  return outcome(ids, found);
+}
+
+interface Waiting {
+  jobId: string;
+  chunkIds: string[];
+}
+
+/** Has the chunks of documents wait for a vector; what no job counts is left alone. */
+async function reembed(tx: Transaction, documentIds: readonly string[]): Promise<Waiting[]> {
+  if (documentIds.length === 0) return [];
+  const rows = await tx<{ jobId: string; chunkId: string }[]>`
+    select d.job_id as "jobId", c.id as "chunkId" from documents d join chunks c on c.document_id = d.id
+      join embeddings e on e.chunk_id = c.id
+    where d.id = any(${documentIds as string[]}::uuid[]) and d.job_id is not null and e.state = 'done' order by c.id`;
+  await askAgain(
+    tx,
+    rows.map(({ chunkId }) => chunkId),
+  );
+  const byJob = Map.groupBy(rows, ({ jobId }) => jobId);
+  return [...byJob].map(([jobId, chunks]) => ({ jobId, chunkIds: chunks.map(({ chunkId }) => chunkId) }));
+}
+
+async function send(dependencies: Pick<LibraryDependencies, "queues" | "log">, waiting: Waiting[]): Promise<void> {
+  for (const { jobId, chunkIds } of waiting) {
+    await sendEmbedTasks(dependencies, { jobId, priority: "high" }, chunkIds);
+  }
+}
+
+function outcome(ids: readonly string[], changed: readonly string[]): Changed {
+  const done = new Set(changed);
+  return {
+    changed: [...done],
+    failed: [...new Set(ids)]
+      .filter((id) => !done.has(id))
+      .map((document_id) => ({
+        document_id,
+        code: "NOT_FOUND",
+        error: "There is no such document: it may have been deleted, or replaced by a newer one of its URL",
+      })),
+  };
+}

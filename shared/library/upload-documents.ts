@@ -1,0 +1,295 @@
+/**
+ * Uploads go the way of a page: the same extraction, chunks and tables. All of one request are a job, whose generation
+ * is visible at once; the vectors follow.
+ */
+import type { JobRow } from "../crawl/jobs/lifecycle.ts";
+import { addCounts, lockJob, settleJob } from "../crawl/jobs/lifecycle.ts";
+import { type CrawlConfig, crawlConfigSchema } from "../crawl/settings/crawl-config.ts";
+import { jobSettingsSchema } from "../crawl/settings/job-settings.ts";
+import { normalizeUrl, urlHash } from "../crawl/urls/normalize-url.ts";
+import { ANYWHERE } from "../crawl/urls/scope.ts";
+import type { Extraction } from "../extract/extraction.ts";
+import { chunkLimits, documentOf, insertDocuments, type NewDocument } from "../knowledge/documents/documents.ts";
+import { whyNotIndexed } from "../knowledge/documents/not-indexed.ts";
+import { sendEmbedTasks } from "../knowledge/embedding/embed-task.ts";
+import { inTransaction, type Transaction } from "../platform/database/database.ts";
+import { ApiError } from "../platform/errors.ts";
+import { sha256, uuidv7 } from "../platform/ids.ts";
+import type { LibraryDependencies } from "./change-documents.ts";
+import { readUpload, type UploadedText } from "./read-upload.ts";
+import { ensureTags } from "./tags.ts";
+
+export interface Upload extends UploadedText {
+  /** Absolute; left out: one that the content makes, so that the same content is one document. */
+  url?: string | undefined;
+  collectionId: string | null;
+  /** Lower case. */
+  tags: readonly string[];
+  /** Beside what the content itself says. */
+  metadata: Record<string, unknown>;
+  /** ISO 639-1 codes; other languages are refused unless `language` names them. */
+  languages: readonly string[];
+}
+
+export interface Uploaded {
+  document_id: string;
+  url: string;
+  title: string | null;
+  language: string;
+  chunks: number;
+  /** `unchanged`: the document that is there says the same; `updated`: it was replaced. */
+  outcome: "created" | "updated" | "unchanged";
+  /** Of the upload; null where nothing changed. */
+  job_id: string | null;
+}
+
+export type UploadOutcome = Uploaded | { error: ApiError };
+
+interface Prepared {
+  upload: Upload;
+  document: NewDocument;
+}
+
+/**
+ * Stores documents; one that cannot be read or stored fails alone.
+ * @param maxTokens what the embedder reads; null where there is none
+ * @returns what became of each, in their order
+ */
+export async function uploadDocuments(
+  dependencies: Pick<LibraryDependencies, "sql" | "queues" | "log" | "flags">,
+  uploads: readonly Upload[],
+  apiKeyId: string | null,
+  maxTokens: number | null,
+): Promise<UploadOutcome[]> {
+  const config = crawlConfigSchema.parse({});
+  const outcomes: UploadOutcome[] = [];
+  const prepared = uploads.map((upload, at) => {
+    try {
+      return prepare(upload, config, maxTokens);
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      outcomes[at] = { error };
+      return undefined;
+    }
+  });
+  // of several of one URL in a request the last one stays
+  const groups = Map.groupBy(
+    prepared.flatMap((each, at) => (each === undefined ? [] : [{ ...each, at }])),
+    ({ upload }) => upload.collectionId,
+  );
+  await dependencies.flags.markActive();
+  for (const [collectionId, group] of groups) {
+    const stored = await storeGroup(dependencies, collectionId, group, { apiKeyId, config, maxTokens }).catch(
+      (error: unknown) => {
+        if (error instanceof ApiError) return group.map(() => ({ error }));
+        throw error;
+      },
+    );
+    for (const [nth, { at }] of group.entries()) outcomes[at] = stored[nth] as UploadOutcome;
+  }
+  return outcomes;
+}
+
+function prepare(upload: Upload, config: CrawlConfig, maxTokens: number | null): Prepared {
+  const url = addressOf(upload);
+  const extraction = readUpload(upload, url);
+  if (upload.language === undefined && whyNotIndexed(extraction, upload.languages) === "language") {
+    const { language } = extraction;
+    throw new ApiError(
+      422,
+      `The content is in the language "${language}", and only ${upload.languages.join(", ")} is wanted: ` +
+        'name it in "languages", or as the document\'s "language"',
+      { code: "LANGUAGE_NOT_WANTED", details: { language } },
+    );
+  }
+  return { upload, document: describe(upload, url, extraction, config, maxTokens) };
+}
+
+function addressOf({ url, content, filename }: Upload): string {
+  if (url === undefined) {
+    const hash = sha256(content).toString("hex").slice(0, 32);
+    return filename === undefined ? `upload://${hash}/` : `upload://${hash}/${encodeURIComponent(filename)}`;
+  }
+  const parsed = URL.parse(url);
+  if (parsed === null || parsed.username !== "" || parsed.password !== "") {
+    throw new ApiError(400, "url: not an absolute URL without credentials", { code: "URL_INVALID" });
+  }
+  return /^https?:$/.test(parsed.protocol) ? normalizeUrl(url) : parsed.href;
+}
+
+function describe(
+  { metadata }: Upload,
+  url: string,
+  extraction: Extraction,
+  config: CrawlConfig,
+  maxTokens: number | null,
+): NewDocument {
+  const page = {
+    capture: { extraction, fetchedAt: new Date().toISOString() },
+    captureId: null,
+    url,
+    urlHash: urlHash(url),
+    parentUrl: null,
+  };
+  const document = documentOf(page, chunkLimits(config, maxTokens));
+  return { ...document, row: { ...document.row, metadata: { ...document.row.metadata, ...metadata } } };
+}
+
+interface Settings {
+  apiKeyId: string | null;
+  config: CrawlConfig;
+  maxTokens: number | null;
+}
+
+async function storeGroup(
+  dependencies: Pick<LibraryDependencies, "sql" | "queues" | "log">,
+  collectionId: string | null,
+  group: readonly Prepared[],
+  settings: Settings,
+): Promise<UploadOutcome[]> {
+  const { sql, log } = dependencies;
+  const jobId = uuidv7();
+  const { outcomes, chunkIds } = await inTransaction(sql, async (tx) => {
+    const known = await knownDocuments(tx, collectionId, group);
+    await ensureTags(
+      tx,
+      group.flatMap(({ upload }) => upload.tags),
+    );
+    const outcomes = group.map(({ upload, document }) =>
+      outcomeOf(jobId, upload, document, known.get(document.row.hash)),
+    );
+    const last = new Map(group.map(({ document }, at) => [document.row.hash, at]));
+    const fresh = group.filter(
+      ({ document }, at) => last.get(document.row.hash) === at && outcomes[at]?.outcome !== "unchanged",
+    );
+    for (const [at, { document }] of group.entries()) {
+      const stays = last.get(document.row.hash) ?? at;
+      if (stays !== at) outcomes[at] = outcomes[stays] as Uploaded;
+    }
+    await tagThem(tx, group, outcomes, "unchanged");
+    if (fresh.length === 0) return { outcomes, chunkIds: [] };
+    const job = await insertUploadJob(tx, jobId, collectionId, fresh, settings);
+    const target = {
+      jobId,
+      generationId: job.generationId,
+      collectionId,
+      tags: [],
+      wantsVectors: settings.maxTokens !== null,
+      source: "upload" as const,
+    };
+    const { documents, chunkIds } = await insertDocuments(
+      tx,
+      target,
+      fresh.map(({ document }) => document),
+    );
+    await tagThem(tx, group, outcomes, "created", "updated");
+    await tx`
+      delete from removed_urls r using documents d
+      where d.generation_id = ${job.generationId} and r.url_hash = d.url_hash
+        and r.collection_id = coalesce(d.collection_id, '00000000-0000-0000-0000-000000000000')`;
+    const unembedded = settings.maxTokens === null ? 0 : chunkIds.length;
+    await addCounts(tx, job, {
+      discovered: documents,
+      crawled: documents,
+      documents,
+      chunks: chunkIds.length,
+      unembedded,
+    });
+    // visible for keywords at once
+    if ((await settleJob(tx, jobId, log)) === "embedding") await settleJob(tx, jobId, log, { withoutVectors: true });
+    return { outcomes, chunkIds };
+  });
+  if (chunkIds.length > 0 && settings.maxTokens !== null) {
+    await sendEmbedTasks(dependencies, { jobId, priority: "high" }, chunkIds);
+  }
+  return outcomes;
+}
+
+interface Known {
+  id: string;
+  hash: string;
+  contentHash: string;
+  title: string | null;
+  metadata: Record<string, unknown>;
+}
+
+async function knownDocuments(
+  tx: Transaction,
+  collectionId: string | null,
+  group: readonly Prepared[],
+): Promise<ReadonlyMap<string, Known>> {
+  if (collectionId !== null) {
+    // it is not deleted meanwhile
+    const [found] = await tx`select from collections where id = ${collectionId} for key share`;
+    if (found === undefined) {
+      throw new ApiError(404, `There is no collection ${collectionId} (collection_id)`, { code: "NOT_FOUND" });
+    }
+  }
+  const rows = await tx<Known[]>`
+    select id, encode(url_hash, 'hex') as hash, encode(content_hash, 'hex') as "contentHash", title, metadata
+    from documents_active
+    where url_hash in (select decode(h, 'hex') from unnest(${group.map(({ document }) => document.row.hash)}::text[]) h)
+      and collection_id is not distinct from ${collectionId}::uuid`;
+  return new Map(rows.map((row) => [row.hash, row]));
+}
+
+function outcomeOf(jobId: string, upload: Upload, { row, chunks }: NewDocument, known: Known | undefined): Uploaded {
+  const same =
+    known !== undefined &&
+    known.contentHash === row.content_hash &&
+    known.title === row.title &&
+    Object.entries(upload.metadata).every(
+      ([name, value]) => JSON.stringify(known.metadata[name]) === JSON.stringify(value),
+    );
+  return {
+    document_id: same ? known.id : row.id,
+    url: row.url,
+    title: row.title,
+    language: row.language,
+    chunks: chunks.length,
+    outcome: same ? "unchanged" : known === undefined ? "created" : "updated",
+    job_id: same ? null : jobId,
+  };
+}
+
+async function tagThem(
+  tx: Transaction,
+  group: readonly Prepared[],
+  outcomes: readonly Uploaded[],
+  ...of: Uploaded["outcome"][]
+): Promise<void> {
+  const rows = group.flatMap(({ upload }, at) => {
+    const { outcome, document_id } = outcomes[at] as Uploaded;
+    return of.includes(outcome) ? upload.tags.map((tag) => ({ document_id, tag })) : [];
+  });
+  if (rows.length === 0) return;
+  await tx`
+    insert into document_tags (document_id, tag_id)
+    select distinct r.document_id, t.id
+    from unnest(${rows.map(({ document_id }) => document_id)}::uuid[], ${rows.map(({ tag }) => tag)}::text[]) r (document_id, tag)
+      join tags t on t.name = r.tag
+    order by 1, 2 on conflict do nothing`;
+}
+
+async function insertUploadJob(
+  tx: Transaction,
+  jobId: string,
+  collectionId: string | null,
+  fresh: readonly Prepared[],
+  { apiKeyId, config }: Settings,
+): Promise<JobRow> {
+  const settings = jobSettingsSchema.parse({
+    seeds: fresh.map(({ document }) => document.row.url),
+    scope: ANYWHERE,
+    max_depth: 0,
+    max_pages: fresh.length,
+    replaces: "pages",
+    config,
+    tags: [],
+  });
+  await tx`
+    insert into jobs (id, kind, priority, api_key_id, collection_id, generation_id, settings)
+    values (${jobId}, 'import', 'high', ${apiKeyId}, ${collectionId}, ${uuidv7()},
+      ${JSON.stringify(settings)}::text::jsonb)`;
+  return (await lockJob(tx, jobId)) as JobRow;
+}

@@ -1,0 +1,365 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { api } from "../../../../functions/documents-api/handler.ts";
+import { api as searchApi } from "../../../../functions/search-api/handler.ts";
+import { settleJob } from "../../../../shared/crawl/jobs/lifecycle.ts";
+import { activateGeneration } from "../../../../shared/knowledge/documents/generations.ts";
+import { endDeletedDocuments, removeUnseenDocuments } from "../../../../shared/knowledge/documents/maintenance.ts";
+import { embedTaskSchema } from "../../../../shared/knowledge/embedding/embed-task.ts";
+import { embedChunks } from "../../../../shared/knowledge/embedding/embed-worker.ts";
+import { openVectorSide } from "../../../../shared/knowledge/search/vector-side.ts";
+import { loadConfig } from "../../../../shared/platform/config.ts";
+import { uuidv7 } from "../../../../shared/platform/ids.ts";
+import { createLogger } from "../../../../shared/platform/observability/log.ts";
+import { callApi } from "../../../services/api.ts";
+import { type ApiSetup, setUpApi } from "../api-setup.ts";
+
+let setup: ApiSetup;
+let directory: string;
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), "strandline-documents-"));
+  const VECTORS__SQLITE_PATH = join(directory, "vectors.sqlite");
+  setup = await setUpApi({ VECTORS__SQLITE_PATH, EMBEDDER__PROVIDER: "static" });
+});
+afterAll(async () => {
+  await setup.close();
+  await rm(directory, { recursive: true, force: true });
+});
+
+const call = (method: string, path: string, json?: unknown, key = setup.keys.write) =>
+  callApi(api, { method, path: `/api/v1${path}`, key, ...(json === undefined ? {} : { json }) });
+const upload = async (content: string, more: object = {}) =>
+  (await call("POST", "/documents", { content, ...more })).body as { document_id: string; job_id: string; url: string };
+const collection = async (name: string): Promise<string> => (await call("POST", "/collections", { name })).body.id;
+
+/** Does what the messages that were sent ask for. */
+async function embed(): Promise<number> {
+  const config = loadConfig();
+  const vectorSide = await openVectorSide(config)();
+  const log = createLogger({}, "error", () => {});
+  let chunks = 0;
+  for (const message of await setup.aws.receive("embed-high", 0)) {
+    const task = embedTaskSchema.parse(message);
+    await embedChunks({ sql: setup.database.sql, vectorSide, settleJob, log }, task);
+    chunks += task.chunkIds.length;
+  }
+  await vectorSide?.vectors.close();
+  return chunks;
+}
+
+async function found(mode: "vector" | "keyword", query: string, more: object = {}): Promise<string[]> {
+  const { body } = await callApi(searchApi, {
+    path: `/api/v1/search/${mode}`,
+    json: { query, ...more },
+    key: setup.keys.read,
+  });
+  return body.results.map((each: { document_id: string }) => each.document_id);
+}
+
+const text = (word: string) => `The ${word} stands by the harbour, and everybody who lives there knows it well.`;
+
+describe("uploads", () => {
+  it("are found by their words at once, and by meaning once they are embedded", async () => {
+    const { document_id, job_id } = await upload(`# Harbour\n\n${text("zanzibar")}`, { title: "On harbours" });
+    expect(await found("keyword", "zanzibar")).toEqual([document_id]);
+    expect(await embed()).toBeGreaterThan(0);
+    expect(await found("vector", "zanzibar harbour")).toContain(document_id);
+    const { body } = await call("GET", `/documents/${document_id}`);
+    expect(body).toMatchObject({
+      title: "On harbours",
+      source: "upload",
+      language: "en",
+      job_id,
+      capture_id: null,
+      chunk_count: 1,
+      is_cut: false,
+      chunks: [{ chunk_index: 0, section_header: "Harbour" }],
+    });
+    expect(body.markdown).toContain("# Harbour");
+  });
+
+  it("are one document where they say the same, and a new version where they do not", async () => {
+    const first = await call("POST", "/documents", { content: text("mombasa") });
+    expect(first).toMatchObject({ status: 201, body: { outcome: "created" } });
+    const again = await call("POST", "/documents", { content: text("mombasa") });
+    expect(again.body).toMatchObject({ outcome: "unchanged", document_id: first.body.document_id, job_id: null });
+    const { url } = first.body;
+    const changed = await call("POST", "/documents", { url, content: text("lamu"), metadata: { author: "A" } });
+    expect(changed.body).toMatchObject({ outcome: "updated", url });
+    expect(changed.body.document_id).not.toBe(first.body.document_id);
+    expect(await found("keyword", "mombasa")).toEqual([]);
+    expect(await found("keyword", "lamu")).toEqual([changed.body.document_id]);
+    const { body } = await call("GET", `/documents?url=${encodeURIComponent(url)}&count=true`);
+    expect(body).toMatchObject({ total: 1, items: [{ metadata: { author: "A" } }] });
+  });
+
+  it("of which one is broken fail alone, each with its reason", async () => {
+    const documents = [
+      { content: text("kilwa"), tags: ["Coast", "coast"] },
+      { content: "%PDF-1.7 …" },
+      { content: "<script>1</script>", content_type: "text/html" },
+      { content: "The word", content_type: "image/png" },
+      { content: "Der Leuchtturm steht am Hafen, und alle, die dort leben, kennen ihn seit vielen Jahren sehr gut." },
+      { content: text("pemba"), collection_id: uuidv7() },
+      { content: text("tanga"), url: "no url" },
+      { content: text("dar"), url: "https://user:secret@a.example/" },
+      { content: text("kilwa") },
+    ];
+    const { status, body } = await call("POST", "/documents/batch", { documents });
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ stored: 2, failed: 7 });
+    expect(body.items.map((each: { code?: string; outcome: string }) => each.code ?? each.outcome)).toEqual([
+      "created",
+      "UNSUPPORTED_TYPE",
+      "NO_TEXT",
+      "UNSUPPORTED_TYPE",
+      "LANGUAGE_NOT_WANTED",
+      "NOT_FOUND",
+      "URL_INVALID",
+      "URL_INVALID",
+      "created",
+    ]);
+    expect(body.items[8].document_id).toBe(body.items[0].document_id);
+    const { body: shown } = await call("GET", `/documents/${body.items[0].document_id}`);
+    expect(shown.tags.map(({ name }: { name: string }) => name)).toEqual(["coast"]);
+    const german = await call("POST", "/documents", { ...documents[4], languages: ["de"] });
+    expect(german).toMatchObject({ status: 201, body: { language: "de" } });
+  });
+});
+
+describe("a document that is deleted", () => {
+  it("is found by nobody, stays away from crawls, and comes back when it is restored", async () => {
+    const url = "https://site.example/gone";
+    const { document_id } = await upload(text("quelimane"), { url });
+    await embed();
+    expect(await call("DELETE", `/documents/${document_id}`)).toMatchObject({ status: 204 });
+    expect(await found("keyword", "quelimane")).toEqual([]);
+    expect(await found("vector", "quelimane harbour")).not.toContain(document_id);
+    expect(await call("DELETE", `/documents/${document_id}`)).toMatchObject({
+      status: 404,
+      body: { code: "NOT_FOUND" },
+    });
+    const { body } = await call("GET", "/documents?deleted=true");
+    expect(body.items).toMatchObject([{ id: document_id, deleted_at: expect.any(String) }]);
+
+    const { sql } = setup.database;
+    const [job] = await sql<{ id: string; generation: string }[]>`
+      select id, generation_id as generation from jobs order by id desc limit 1`;
+    const generationId = uuidv7();
+    await sql`
+      insert into documents (id, generation_id, url, url_hash, domain, content, markdown, content_hash, language, crawled_at)
+      select gen_random_uuid(), ${generationId}, url, url_hash, domain, 'crawled quelimane', '', content_hash, 'en', now()
+      from documents where id = ${document_id}`;
+    const target = { jobId: job?.id ?? "", generationId, collectionId: null, onlyNewer: false };
+    await sql.begin((tx) => activateGeneration(tx, { ...target, wholeHosts: ["site.example"] }));
+    expect((await call("GET", `/documents?url=${encodeURIComponent(url)}`)).body.items).toEqual([]);
+
+    expect(await call("POST", `/documents/${document_id}/restore`)).toMatchObject({
+      status: 200,
+      body: { deleted_at: null },
+    });
+    expect(await found("keyword", "quelimane")).toEqual([document_id]);
+    await embed();
+    expect(await found("vector", "quelimane harbour")).toContain(document_id);
+  });
+
+  it("cannot be restored where another has taken its place; an upload takes it", async () => {
+    const url = "https://site.example/taken";
+    const first = await upload(text("inhambane"), { url });
+    await call("DELETE", `/documents/${first.document_id}`);
+    const second = await upload(text("beira"), { url });
+    expect(await found("keyword", "beira")).toEqual([second.document_id]);
+    expect(await call("POST", `/documents/${first.document_id}/restore`)).toMatchObject({
+      status: 409,
+      body: { code: "CONFLICT", error: expect.stringContaining(url) },
+    });
+  });
+
+  it("goes for good after its time, or at once for admins, and its URL stays away", async () => {
+    const { sql } = setup.database;
+    const [late, erased] = [await upload(text("sofala")), await upload(text("angoche"))];
+    await call("DELETE", `/documents/${late.document_id}`);
+    expect(await endDeletedDocuments(sql, 30)).toBe(0);
+    await sql`update documents set deleted_at = now() - interval '31 days' where id = ${late.document_id}`;
+    expect(await endDeletedDocuments(sql, 30)).toBe(1);
+    expect(await call("DELETE", `/documents/${erased.document_id}/permanently`)).toMatchObject({ status: 403 });
+    expect(
+      await call("DELETE", `/documents/${erased.document_id}/permanently`, undefined, setup.keys.admin),
+    ).toMatchObject({
+      status: 204,
+    });
+    expect(await found("keyword", "angoche")).toEqual([]);
+    await removeUnseenDocuments(sql, null, () => true);
+    const rows = await sql`select from documents where id in (${late.document_id}, ${erased.document_id})`;
+    expect(rows.length).toBe(0);
+    const [kept] = await sql<{ urls: number }[]>`
+      select count(*)::int as urls from removed_urls
+      where url_hash in (sha256(convert_to(${late.url}, 'UTF8')), sha256(convert_to(${erased.url}, 'UTF8')))`;
+    expect(kept?.urls).toBe(2);
+  });
+});
+
+describe("collections and tags", () => {
+  it("filter both sides of a search exactly, at once after a move", async () => {
+    const [here, there] = [await collection("here"), await collection("there")];
+    const { document_id } = await upload(text("malindi"), { collection_id: here });
+    await embed();
+    const both = async (query: string, ids: string[]) => [
+      await found("keyword", query, { collection_ids: ids }),
+      await found("vector", query, { collection_ids: ids }),
+    ];
+    expect(await both("malindi harbour", [here])).toEqual([[document_id], [document_id]]);
+    const move = await call("POST", `/collections/${there}/documents`, { document_ids: [document_id, uuidv7()] });
+    expect(move.body).toMatchObject({ changed: [document_id], failed: [{ code: "NOT_FOUND" }] });
+    expect(await both("malindi harbour", [here])).toEqual([[], []]);
+    expect(await both("malindi harbour", [there])).toEqual([[document_id], [document_id]]);
+    // the vector itself says so once it is stored anew
+    expect(await embed()).toBe(1);
+    expect((await call("GET", `/collections/${there}`)).body.documents).toBe(1);
+    expect((await call("GET", `/documents?collection_id=${there}`)).body.items).toMatchObject([{ id: document_id }]);
+  });
+
+  it("do not take two documents of one URL", async () => {
+    const url = "https://site.example/twice";
+    const target = await collection("target");
+    const inside = await upload(text("watamu"), { url, collection_id: target });
+    const outside = await upload(text("kilifi"), { url });
+    const move = await call("POST", `/collections/${target}/documents`, {
+      document_ids: [outside.document_id, inside.document_id],
+    });
+    expect(move.body).toEqual({
+      changed: [inside.document_id],
+      failed: [{ document_id: outside.document_id, code: "CONFLICT", error: expect.any(String) }],
+    });
+  });
+
+  it("are deleted when empty, or with their documents", async () => {
+    const id = await collection("short-lived");
+    const { document_id } = await upload(text("mtwara"), { collection_id: id });
+    expect(await call("DELETE", `/collections/${id}`)).toMatchObject({
+      status: 409,
+      body: { code: "COLLECTION_NOT_EMPTY", details: { documents: 1 } },
+    });
+    expect(await call("DELETE", `/collections/${id}?delete_documents=true`)).toMatchObject({ status: 204 });
+    expect(await found("keyword", "mtwara")).toEqual([]);
+    expect(await call("GET", `/documents/${document_id}`)).toMatchObject({ status: 404 });
+    expect(await call("GET", `/collections/${id}`)).toMatchObject({ status: 404, body: { code: "NOT_FOUND" } });
+  });
+
+  it("have names of their own, and are listed in pages", async () => {
+    await collection("named");
+    expect(await call("POST", "/collections", { name: "named" })).toMatchObject({
+      status: 409,
+      body: { code: "CONFLICT" },
+    });
+    const names: string[] = [];
+    for (let cursor: string | null = ""; cursor !== null; ) {
+      const more: string = cursor === "" ? "" : `&cursor=${cursor}`;
+      const { body } = await call("GET", `/collections?limit=2${more}`);
+      names.push(...body.items.map(({ name }: { name: string }) => name));
+      cursor = body.next_cursor;
+    }
+    expect(names).toEqual(["named", "target", "there", "here"]);
+  });
+
+  it("tags are added and taken, and found by at once", async () => {
+    const { document_id } = await upload(text("lindi"));
+    await embed();
+    const { body } = await call("POST", `/documents/${document_id}/tags`, { tags: [" Sea ", "sea", "port"] });
+    expect(body.tags.map(({ name }: { name: string }) => name)).toEqual(["port", "sea"]);
+    const by = (tags: string[]) =>
+      Promise.all([found("keyword", "lindi", { tags }), found("vector", "lindi", { tags })]);
+    expect(await by(["sea"])).toEqual([[document_id], [document_id]]);
+    const sea = body.tags.find(({ name }: { name: string }) => name === "sea");
+    expect(await call("DELETE", `/documents/${document_id}/tags/${sea.id}`)).toMatchObject({ status: 204 });
+    expect(await by(["sea"])).toEqual([[], []]);
+    expect((await call("GET", "/documents?tags=port")).body.items).toMatchObject([{ id: document_id }]);
+    const { body: bulk } = await call("POST", "/documents/tags", {
+      document_ids: [document_id],
+      add: ["x"],
+      remove: ["port"],
+    });
+    expect(bulk).toEqual({ changed: [document_id], failed: [] });
+    const { body: tags } = await call("GET", "/tags");
+    expect(tags.items.map(({ name, documents }: { name: string; documents: number }) => [name, documents])).toEqual(
+      expect.arrayContaining([
+        ["sea", 0],
+        ["port", 0],
+        ["x", 1],
+      ]),
+    );
+    expect(await call("DELETE", `/tags/${sea.id}`)).toMatchObject({ status: 204 });
+    expect(await call("DELETE", `/tags/${sea.id}`)).toMatchObject({ status: 404 });
+    expect(await call("POST", "/tags", { name: "Sea" })).toMatchObject({ status: 201, body: { name: "sea" } });
+  });
+});
+
+describe("chunks and sections", () => {
+  const BOOK = [
+    ...["Before all.", "# One", "Of one.", "## One a", "```sh", "# no heading", "```", "## One b", text("b")],
+    ...["# Two", "Of two."],
+  ].join("\n\n");
+
+  it("are a tree, and a section is Markdown with all below it", async () => {
+    const { document_id } = await upload(BOOK, { language: "en" });
+    const { body } = await call("GET", `/documents/${document_id}/sections`);
+    expect(
+      body.sections.map(({ heading, parent, children }: { heading: string; parent: number; children: number }) => [
+        heading,
+        parent,
+        children,
+      ]),
+    ).toEqual([
+      [null, null, 0],
+      ["One", null, 2],
+      ["One a", 1, 0],
+      ["One b", 1, 0],
+      ["Two", null, 0],
+    ]);
+    const section = async (at: number) => (await call("GET", `/documents/${document_id}/sections/${at}`)).body;
+    const one = await section(1);
+    expect(one).toMatchObject({ heading: "One", last_position: 3 });
+    expect(one.markdown).toMatch(/^# One\n/);
+    expect(one.markdown).toContain("# no heading");
+    expect(one.markdown).toContain("## One b");
+    expect(one.markdown).not.toContain("Two");
+    expect((await section(0)).markdown).toBe("Before all.");
+    expect((await section(4)).markdown).toBe("# Two\n\nOf two.");
+    expect(await call("GET", `/documents/${document_id}/sections/5`)).toMatchObject({ status: 404 });
+  });
+
+  it("are listed in pages, and embedded anew when that is asked for", async () => {
+    await embed();
+    const { document_id } = await upload(
+      Array.from({ length: 400 }, (_, at) => `## Part ${at}\n\n${text(`w${at}`)}`).join("\n\n"),
+    );
+    const all: number[] = [];
+    for (let cursor: string | null = ""; cursor !== null; ) {
+      const more: string = cursor === "" ? "" : `&cursor=${cursor}`;
+      const { body } = await call("GET", `/documents/${document_id}/chunks?limit=7${more}`);
+      all.push(...body.items.map(({ chunk_index }: { chunk_index: number }) => chunk_index));
+      cursor = body.next_cursor;
+    }
+    expect(all).toEqual(all.map((_, at) => at));
+    expect(all.length).toBeGreaterThan(14);
+    expect(await embed()).toBe(all.length);
+    expect(await call("POST", `/documents/${document_id}/reindex`)).toMatchObject({ status: 202 });
+    expect(await embed()).toBe(all.length);
+    const { body } = await call("GET", `/documents/${document_id}/chunks?limit=1`);
+    expect(body.items[0].embedding_model).toEqual(expect.any(String));
+  });
+});
+
+it("writes nothing for who may only read, and nothing is found under ids that are none", async () => {
+  const { read } = setup.keys;
+  expect(await call("POST", "/documents", { content: text("x") }, read)).toMatchObject({ status: 403 });
+  expect(await call("POST", "/collections", { name: "x" }, read)).toMatchObject({ status: 403 });
+  expect(await call("GET", `/documents/${uuidv7()}`, undefined, read)).toMatchObject({ status: 404 });
+  expect(await call("GET", "/documents/x", undefined, read)).toMatchObject({ status: 404 });
+  expect(await call("GET", "/documents?cursor=x", undefined, read)).toMatchObject({ status: 400 });
+  expect(await call("POST", `/collections/${uuidv7()}/documents`, { document_ids: [uuidv7()] })).toMatchObject({
+    status: 404,
+  });
+});
