@@ -61,6 +61,7 @@ const READ = ["/api/v1/search", "/api/v1/search/vector", "/api/v1/search/keyword
 /** Who holds these may spend others' work, or see their secrets. */
 const ADMIN = [
   /^[A-Z]+ \/api\/v1\/api-keys/,
+  /\/permanently$/,
   /^[A-Z]+ \/api\/admin\//,
   /^DELETE \/api\/v1\/cache\//,
   /^(POST|PUT|DELETE) \/api\/v1\/proxies/,
