@@ -15,7 +15,7 @@ import type { Construct } from "constructs";
 import { acknowledge } from "../acknowledge.ts";
 import { queuesByName } from "../constructs/queue-pair.ts";
 import { StrandlineFunction, type Surroundings } from "../constructs/strandline-function.ts";
-import { gatewayResource } from "../topology/spec.ts";
+import { gatewayMethods } from "../topology/spec.ts";
 import { TOPOLOGY } from "../topology.ts";
 
 export interface ApiStackProps extends StackProps {
@@ -145,8 +145,8 @@ export class ApiStack extends Stack {
       });
     const buffered = integration(false);
     const streamed = integration(true);
-    for (const { method, path, streaming } of spec.routes ?? []) {
-      this.api.root.resourceForPath(gatewayResource(path)).addMethod(method, streaming ? streamed : buffered);
+    for (const { method, resource, streaming } of gatewayMethods(spec)) {
+      this.api.root.resourceForPath(resource).addMethod(method, streaming ? streamed : buffered);
     }
   }
 }

@@ -67,6 +67,7 @@ export const KNOWLEDGE: readonly FunctionSpec[] = [
       { method: "POST", path: "/api/v1/tags" },
       { method: "DELETE", path: "/api/v1/tags/{tag_id}" },
     ],
+    below: ["/api/v1/documents", "/api/v1/collections", "/api/v1/tags"],
     grants: { send: EMBED_QUEUES, stateTable: true, database: true, vectors: true },
     localContainers: 1,
   },

@@ -28,6 +28,8 @@ export interface FunctionSpec {
   /** `internet`: outside the VPC, no database. `private`: inside the VPC, reaches the database but no web site. */
   network: "internet" | "private";
   routes?: readonly Route[];
+  /** Paths of which all that lies below is its own: API Gateway has one resource for that, of which a stack takes few. */
+  below?: readonly string[];
   queues?: readonly QueueTrigger[];
   schedules?: readonly { name: string; everyMinutes: number }[];
   /** Serves the WebSocket API. */
@@ -90,11 +92,24 @@ export interface Topology {
 }
 
 /**
- * The API Gateway resource that takes a path. A resource may hold no `+`, so the root's greedy one takes such a path,
- * and with it whatever has no resource of its own: its function answers 404 to that.
+ * The API Gateway resource that takes a path of a function. A resource may hold no `+`, so the root's greedy one takes
+ * such a path, and with it whatever has no resource of its own: its function answers 404 to that, as one does to what
+ * is no route below its paths.
  */
-export function gatewayResource(path: string): string {
+export function gatewayResource(path: string, { below = [] }: Pick<FunctionSpec, "below"> = {}): string {
+  const base = below.find((each) => path.startsWith(`${each}/`));
+  if (base !== undefined) return `${base}/{proxy+}`;
   return path.replace(/\+\}$/, "}").includes("+") ? "/{proxy+}" : path;
+}
+
+/** What API Gateway has for the routes of a function: each method of a resource once. */
+export function gatewayMethods(spec: FunctionSpec): { method: HttpMethod; resource: string; streaming: boolean }[] {
+  const methods = (spec.routes ?? []).map(({ method, path, streaming = false }) => ({
+    method,
+    resource: gatewayResource(path, spec),
+    streaming,
+  }));
+  return [...new Map(methods.map((each) => [`${each.method} ${each.resource}`, each])).values()];
 }
 
 /** SQS visibility timeout in seconds: at least six times the timeout of the slowest consumer, as AWS advises. */

@@ -43,7 +43,7 @@ export function compileRoutes(topology: Topology): (method: string, path: string
     const same = matching.filter((route) => route.resource === best.resource);
     const found = same.find((route) => route.method === method);
     if (found === undefined) return { allow: same.map((route) => route.method) };
-    const resource = gatewayResource(found.resource);
+    const resource = gatewayResource(found.resource, found.spec);
     // what API Gateway's own resource for such paths makes of them
     const segments = resource === found.resource ? found.segments : resource.split("/").slice(1);
     return { spec: found.spec, resource, pathParameters: parametersOf(segments, parts) };

@@ -13,7 +13,7 @@ import {
   databaseConnections,
   deadLetterQueue,
   type FunctionSpec,
-  gatewayResource,
+  gatewayMethods,
 } from "../../infra/topology/spec.ts";
 import { TOPOLOGY } from "../../infra/topology.ts";
 import { loadConfig } from "../../shared/platform/config.ts";
@@ -372,10 +372,21 @@ describe("the API", () => {
       const { ResponseTransferMode } = Integration as { ResponseTransferMode?: string };
       return `${HttpMethod} ${pathOf(ResourceId)}${ResponseTransferMode === "STREAM" ? " streaming" : ""}`;
     });
-    const declared = TOPOLOGY.functions.flatMap(({ routes = [] }) =>
-      routes.map(({ method, path, streaming }) => `${method} ${gatewayResource(path)}${streaming ? " streaming" : ""}`),
+    const declared = TOPOLOGY.functions.flatMap((spec) =>
+      gatewayMethods(spec).map(
+        ({ method, resource, streaming }) => `${method} ${resource}${streaming ? " streaming" : ""}`,
+      ),
     );
     expect(actual.toSorted()).toEqual(declared.toSorted());
+  });
+
+  test("gives no path to a function that has all below it, and no streamed answer to such a path", () => {
+    for (const { name, below = [], routes = [] } of TOPOLOGY.functions) {
+      const inside = (path: string) => below.some((base) => path.startsWith(`${base}/`));
+      expect(routes.filter(({ path, streaming }) => streaming && inside(path))).toEqual([]);
+      const others = TOPOLOGY.functions.filter((other) => other.name !== name);
+      expect(others.flatMap((other) => other.routes ?? []).filter(({ path }) => inside(path))).toEqual([]);
+    }
   });
 
   test("lets a streamed answer take as long as its function may", () => {
