@@ -228,8 +228,7 @@ const remove = defineRoute(
     method: "DELETE",
     path: "/api/v1/documents/{document_id}",
     scope: "write",
-    summary:
-      "Delete a document: no search finds it once the answer comes, and no crawl brings it back; 30 days it can be restored",
+    summary: "Delete a document: nothing finds it, and no crawl brings it back; it can be restored for 30 days",
     params,
     status: 204,
     response: z.null(),

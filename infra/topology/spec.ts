@@ -28,7 +28,7 @@ export interface FunctionSpec {
   /** `internet`: outside the VPC, no database. `private`: inside the VPC, reaches the database but no web site. */
   network: "internet" | "private";
   routes?: readonly Route[];
-  /** Paths of which all that lies below is its own: API Gateway has one resource for that, of which a stack takes few. */
+  /** Paths below which everything is its own: one resource of API Gateway, of which a stack takes few. */
   below?: readonly string[];
   queues?: readonly QueueTrigger[];
   schedules?: readonly { name: string; everyMinutes: number }[];
