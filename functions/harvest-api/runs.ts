@@ -6,6 +6,7 @@ import { recordFailure, recordRun } from "../../shared/harvest/telemetry.ts";
 import { ApiError } from "../../shared/platform/errors.ts";
 import { cursorPage, cursorParameter } from "../adapters/api/cursor.ts";
 import { defineRoute } from "../adapters/api/route.ts";
+import { isInCalendar, OUT_OF_CALENDAR } from "../adapters/api/times.ts";
 import type { HarvestApi } from "./dependencies.ts";
 
 /** Longest question, in characters. */
@@ -136,17 +137,13 @@ export async function requireRun(
 }
 
 const DAY_MS = 24 * 3600 * 1000;
-const EARLIEST = Date.parse("0001-01-01T00:00:00.000Z");
-const LATEST = Date.parse("9999-12-31T23:59:59.999Z");
 
 /** @param ofDay ms that are added to a day's beginning */
 const moment = (ofDay: number) => {
   const time = z.iso.datetime({ offset: true }).transform((text) => new Date(text));
   const day = z.iso.date().transform((text) => new Date(Date.parse(text) + ofDay));
   const error = "neither a day (2026-01-31) nor a time with its zone (2026-01-31T12:00:00Z; in a URL + is written %2B)";
-  return z
-    .union([time, day], { error })
-    .refine((date) => date.getTime() >= EARLIEST && date.getTime() <= LATEST, "before the year 1 or after 9999");
+  return z.union([time, day], { error }).refine((date) => isInCalendar(date.getTime()), OUT_OF_CALENDAR);
 };
 
 export const listSearchRuns = defineRoute(

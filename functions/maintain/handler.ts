@@ -81,13 +81,14 @@ const STEPS: Readonly<Record<string, Step>> = {
     if (analysed > 0) await noteSearchChange(sql);
     return analysed;
   },
-  dropped_models: ({ sql, config, descriptor }) =>
-    dropLeavingModels(sql, async (model) => {
-      if (descriptor === null) return;
+  async dropped_models({ sql, config, descriptor }) {
+    if (descriptor === null) return 0;
+    return await dropLeavingModels(sql, descriptor, async (model) => {
       const left = await createVectorStore(config, { ...descriptor, ...model });
       await left.drop();
       await left.close();
-    }),
+    });
+  },
   async compared_vectors(all, hasTime) {
     const opened = await all.vectors?.();
     return opened === undefined ? 0 : await compare(all, opened, hasTime);

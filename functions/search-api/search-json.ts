@@ -1,4 +1,5 @@
 /** Searches as the API takes and shows them. */
+import { domainToASCII } from "node:url";
 import { z } from "zod";
 import { MAX_URL_LENGTH } from "../../shared/access/url-inspection.ts";
 import type { Fusion } from "../../shared/knowledge/embedders/embedder.ts";
@@ -9,9 +10,12 @@ import type { DescribedDuplicate, SearchResult } from "../../shared/knowledge/se
 import type { SearchFilter } from "../../shared/knowledge/search/search-filter.ts";
 import type { SearchRequest } from "../../shared/knowledge/search/search-request.ts";
 import { ApiError } from "../../shared/platform/errors.ts";
+import { isInCalendar, OUT_OF_CALENDAR } from "../adapters/api/times.ts";
 
 /** Longer ones are never given. */
 const MAX_CURSOR_LENGTH = 200_000;
+
+const time = z.iso.datetime({ offset: true }).refine(isInCalendar, OUT_OF_CALENDAR);
 
 const fieldsSchema = z.strictObject({
   query: z
@@ -19,7 +23,7 @@ const fieldsSchema = z.strictObject({
     .max(MAX_QUERY_LENGTH)
     .refine((text) => text.trim() !== "", "must hold more than white space"),
   collection_ids: z.array(z.uuid()).min(1).max(100).nullish(),
-  domains: z.array(z.string().trim().toLowerCase().min(1).max(253)).min(1).max(100).nullish(),
+  domains: z.array(z.string().trim().toLowerCase().min(1).max(253).overwrite(asciiHost)).min(1).max(100).nullish(),
   min_score: z.number().min(-1).default(0),
   limit: z.int().min(1).max(100).default(10),
   languages: z
@@ -37,12 +41,13 @@ const fieldsSchema = z.strictObject({
     .array(z.enum(["crawl", "upload", "api"]))
     .min(1)
     .nullish(),
-  date_from: z.iso.datetime({ offset: true }).nullish(),
-  date_to: z.iso.datetime({ offset: true }).nullish(),
+  date_from: time.nullish(),
+  date_to: time.nullish(),
   url_prefix: z
     .string()
     .max(MAX_URL_LENGTH)
     .regex(/^[Hh][Tt][Tt][Pp][Ss]?:\/\/./, "must begin with http:// or https://")
+    .overwrite(normalPrefix)
     .nullish(),
   fusion: z.enum(["linear", "rrf"]).nullish(),
   rrf_k: z.int().min(1).max(10_000).nullish(),
@@ -60,6 +65,19 @@ const fieldsSchema = z.strictObject({
   cursor: z.string().max(MAX_CURSOR_LENGTH).nullish(),
 });
 type SearchBody = z.output<typeof fieldsSchema>;
+
+/** As the pages' own URLs have it; what is none stays as it is, and matches nothing. */
+function asciiHost(host: string): string {
+  return domainToASCII(host) || host;
+}
+
+/** Scheme and host as the pages' own URLs have them, and the path where the host is whole. */
+function normalPrefix(prefix: string): string {
+  const [, origin = "", rest = ""] = /^([^/]*\/\/[^/?#]*)(.*)$/s.exec(prefix) ?? [];
+  if (!URL.canParse(origin)) return prefix;
+  const { protocol, host, href } = new URL(rest === "" ? origin : prefix);
+  return rest === "" ? `${protocol}//${host}` : href;
+}
 
 const FUSION_FIELDS = ["fusion", "rrf_k", "vector_weight", "keyword_weight"] as const;
 

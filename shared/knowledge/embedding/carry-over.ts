@@ -90,9 +90,9 @@ async function copyChunks(tx: Transaction, documents: readonly Renamed[]): Promi
   const renamed = chunks.map(({ old }) => ({ old, id: uuidv7() }));
   await tx`
     insert into chunks (id, document_id, section, chunk_index, content, content_hash, start_char, end_char, token_count,
-      section_header, content_type, fts)
+      section_header, content_type, fts, analysis)
     select r.id, d.id, c.section, c.chunk_index, c.content, c.content_hash, c.start_char, c.end_char, c.token_count,
-      c.section_header, c.content_type, c.fts
+      c.section_header, c.content_type, c.fts, c.analysis
     from json_to_recordset(${rowsOf(renamed)}::text::json) as r (id uuid, old uuid)
     join chunks c on c.id = r.old
     join json_to_recordset(${rowsOf(documents)}::text::json) as d (id uuid, old uuid) on d.old = c.document_id`;

@@ -93,14 +93,18 @@ async function serveIfWhole(sql: Sql, before: EmbeddingModel, configured: Embedd
 const LEAVING_GRACE = "2 minutes";
 
 /**
- * Removes the vectors of models that answer no more.
+ * Removes the vectors of models that answer no more; not those of the configured one, which are made anew.
  * @param drop removes all vectors of a model
  * @returns how many models went
  */
-export async function dropLeavingModels(sql: Sql, drop: (model: EmbeddingModel) => Promise<void>): Promise<number> {
+export async function dropLeavingModels(
+  sql: Sql,
+  configured: EmbeddingModel,
+  drop: (model: EmbeddingModel) => Promise<void>,
+): Promise<number> {
   const leaving = await sql<EmbeddingModel[]>`
     select model, dimension from embedding_models
-    where state = 'leaving' and changed_at < now() - ${LEAVING_GRACE}::interval`;
+    where state = 'leaving' and model <> ${configured.model} and changed_at < now() - ${LEAVING_GRACE}::interval`;
   for (const model of leaving) {
     await drop(model);
     await sql`delete from embedding_models where model = ${model.model} and state = 'leaving'`;

@@ -5,6 +5,7 @@
  * One byte of version, eight of a checksum, twelve that name the search, then JSON of what all pages have in common
  * with its length before it, then the hits: as a rule 35 or 45 bytes each.
  */
+import { z } from "zod";
 import { ApiError } from "../../platform/errors.ts";
 import { sha256 } from "../../platform/ids.ts";
 import type { Fusion } from "../embedders/embedder.ts";
@@ -25,6 +26,18 @@ export interface RestOfRanking extends PageHeader {
   /** Best first; never empty. */
   hits: ListedHit[];
 }
+
+const headerSchema = z.object({
+  total: z.object({ count: z.number(), exact: z.boolean() }),
+  missing: z.array(z.object({ side: z.enum(["vector", "keyword", "reranker"]), code: z.string() })),
+  fusion: z
+    .object({
+      method: z.enum(["linear", "rrf"]),
+      weights: z.object({ vector: z.number(), keyword: z.number() }),
+      rankConstant: z.number().exactOptional(),
+    })
+    .nullable(),
+});
 
 const VERSION = 1;
 const CHECKSUM = { at: 1, length: 8 };
@@ -63,22 +76,33 @@ export function decodeRest(request: SearchRequest, cursor: string): RestOfRankin
     bytes.toString("base64url") === cursor &&
     bytes.readUInt8(0) === VERSION &&
     checksumOf(bytes).equals(part(bytes, CHECKSUM));
-  if (!whole) throw fault("CURSOR_INVALID", "The cursor is none that a search gave, or was altered");
+  if (!whole) throw invalid();
   if (!nameOf(request).equals(part(bytes, SEARCH))) {
     const message =
       "The cursor belongs to another search: send the query, the filters and the ranking that it came from";
     throw fault("CURSOR_OF_ANOTHER_SEARCH", message);
   }
-  const reader = new Reader(bytes, BODY_AT);
-  const header = JSON.parse(reader.text(reader.short())) as PageHeader;
+  try {
+    return readBody(new Reader(bytes, BODY_AT));
+  } catch (cause) {
+    throw invalid(cause);
+  }
+}
+
+/** @throws whatever reading beyond the end, or no JSON, throws */
+function readBody(reader: Reader): RestOfRanking {
+  const header = headerSchema.parse(JSON.parse(reader.text(reader.short())));
   const hits: ListedHit[] = [];
   while (!reader.ended) hits.push(readHit(reader));
   return { ...header, hits };
 }
 
-function fault(code: string, message: string): ApiError {
+const invalid = (cause?: unknown): ApiError =>
+  fault("CURSOR_INVALID", "The cursor is none that a search gave, or was altered", cause);
+
+function fault(code: string, message: string, cause?: unknown): ApiError {
   return new ApiError(400, `${message}. Or leave cursor out, for the first page`, {
-    code,
+    ...{ code, cause },
     details: { field: "cursor" },
   });
 }

@@ -3,7 +3,7 @@ import type { Transaction } from "../../platform/database/database.ts";
 import { type Analyser, analyserOf } from "../analysis/analysers.ts";
 import { exactWords } from "../analysis/exact-words.ts";
 import { normalizeText } from "../analysis/folding.ts";
-import { lexemesOf } from "../analysis/lexemes.ts";
+import { lexemesOf, type Reading } from "../analysis/lexemes.ts";
 import { isSingleUnit, type Token, tokensOf } from "../analysis/tokens.ts";
 import type { ParsedQuery } from "./query-syntax.ts";
 
@@ -32,9 +32,18 @@ export interface ExactParts {
 /** In a corpus of many languages some stop word of one of them stands in every query; two in a row tell. */
 const TELLING_STOP_WORDS = 2;
 
+/** Of each part of a query, and of all that is asked for; a pasted page has more, and finds what its beginning does. */
+const MOST_TOKENS = 512;
+
+/** A token of a part, whatever small letters a language has for its capitals. */
+interface QueryToken extends Token {
+  /** In the small letters that most languages have. */
+  word: string;
+}
+
 /** A token, and its lexemes in one language; none: a stop word. */
-interface ReadToken extends Token {
-  lexemes: string[];
+interface ReadToken extends QueryToken {
+  lexemes: readonly string[];
 }
 
 export async function readQuery(
@@ -46,7 +55,7 @@ export async function readQuery(
   const analysers = [...new Map(languages.map(analyserOf).map((each) => [each.name, each])).values()];
   const asked = [...words, ...phrases];
   const parts = [...asked, ...phrases, ...excluded];
-  const readings = await readParts(tx, parts, analysers);
+  const readings = await readParts(tx, parts, asked.length, analysers);
   const old = outdated ? await readAsBefore(tx, parts) : parts.map(() => []);
   const at = { phrases: asked.length, excluded: asked.length + phrases.length };
   const required = phrases.map((phrase, index) => requirement(phrase, readings[at.phrases + index] ?? []));
@@ -73,26 +82,64 @@ export async function readQuery(
   };
 }
 
-/** @returns for each part, for each analyser, its tokens */
+/**
+ * Reads each token once in each language, however often it stands.
+ * @param asked so many of the parts, the first ones, share `MOST_TOKENS`
+ * @returns for each part, for each analyser, its tokens
+ */
 async function readParts(
   tx: Transaction,
   parts: readonly string[],
+  asked: number,
   analysers: readonly Analyser[],
 ): Promise<ReadToken[][][]> {
-  const tokens = parts.map((part) => analysers.map(({ locale }) => queryTokens(part, locale)));
-  const readings = tokens.flatMap((byAnalyser) =>
-    byAnalyser.flatMap((some, index) => some.map((token) => ({ token, analyser: analysers[index] as Analyser }))),
+  const locales = [...new Set(analysers.map(({ locale }) => locale))];
+  let left = MOST_TOKENS;
+  const tokens = parts.map((part, at) => {
+    const byLocale = tokensByLocale(part, locales, at < asked ? left : MOST_TOKENS);
+    if (at < asked) left -= Math.max(0, ...[...byLocale.values()].map(({ length }) => length));
+    return byLocale;
+  });
+  const readings = new Map<string, Reading>();
+  const keyOf = ({ text, stemmed }: Token, { name }: Analyser): string => `${name} ${stemmed} ${text}`;
+  for (const analyser of analysers) {
+    for (const byLocale of tokens) {
+      for (const token of byLocale.get(analyser.locale) ?? [])
+        readings.set(keyOf(token, analyser), { token, analyser });
+    }
+  }
+  const lexemes = await lexemesOf(tx, [...readings.values()]);
+  const known = new Map([...readings.keys()].map((key, at) => [key, lexemes[at] ?? []]));
+  return tokens.map((byLocale) =>
+    analysers.map((analyser) =>
+      (byLocale.get(analyser.locale) ?? []).map((token) => ({
+        ...token,
+        lexemes: known.get(keyOf(token, analyser)) ?? [],
+      })),
+    ),
   );
-  const lexemes = await lexemesOf(tx, readings);
-  let next = 0;
-  return tokens.map((byAnalyser) =>
-    byAnalyser.map((some) => some.map((token) => ({ ...token, lexemes: lexemes[next++] ?? [] }))),
+}
+
+/** The first `most` tokens, in the small letters of each language. */
+function tokensByLocale(
+  part: string,
+  locales: readonly (string | undefined)[],
+  most: number,
+): Map<string | undefined, QueryToken[]> {
+  const text = normalizeText(part);
+  const plain = most > 0 ? tokensOf(text).tokens : [];
+  return new Map(
+    locales.map((locale) => {
+      const own = locale === undefined || most <= 0 ? plain : tokensOf(text, locale).tokens;
+      // capitals divide a word alike in all languages
+      const tokens = own.map((token, at) => ({ ...token, word: plain[at]?.text ?? token.text }));
+      return [locale, queryTokens(tokens).slice(0, most)];
+    }),
   );
 }
 
 /** The last character of a run is part of a pair; alone it would ask for all words that begin with it. */
-function queryTokens(part: string, locale: string | undefined): Token[] {
-  const { tokens } = tokensOf(normalizeText(part), locale);
+function queryTokens(tokens: readonly QueryToken[]): QueryToken[] {
   return tokens.filter(({ text }, index) => {
     const before = tokens[index - 1]?.text ?? "";
     return !(isSingleUnit(text) && before.length > text.length && before.endsWith(text));
@@ -106,12 +153,12 @@ function askedWords(readings: readonly ReadToken[][][], old: readonly string[][]
     const times = new Map<string, number>();
     byAnalyser.forEach((tokens) => {
       const here = new Map<string, number>();
-      for (const { text, lexemes } of tokens) {
-        if (lexemes.length === 0 || stop.has(text)) continue;
-        here.set(text, (here.get(text) ?? 0) + 1);
-        const word = byText.get(text) ?? { lexemes: new Set(), times: 0 };
-        byText.set(text, word);
-        for (const lexeme of lexemes) word.lexemes.add(lexeme);
+      for (const { word, lexemes } of tokens) {
+        if (lexemes.length === 0 || stop.has(word)) continue;
+        here.set(word, (here.get(word) ?? 0) + 1);
+        const held = byText.get(word) ?? { lexemes: new Set(), times: 0 };
+        byText.set(word, held);
+        for (const lexeme of lexemes) held.lexemes.add(lexeme);
       }
       for (const [key, count] of here) times.set(key, Math.max(times.get(key) ?? 0, count));
     });
@@ -141,7 +188,7 @@ function languageOfStopWords(readings: readonly ReadToken[][][]): ReadonlySet<st
   const analysers = readings[0]?.length ?? 0;
   const byAnalyser = Array.from({ length: analysers }, (_, index) => {
     const tokens = readings.flatMap((analysed) => analysed[index] ?? []);
-    return new Set(tokens.filter(({ lexemes }) => lexemes.length === 0).map(({ text }) => text));
+    return new Set(tokens.filter(({ lexemes }) => lexemes.length === 0).map(({ word }) => word));
   });
   const [most = new Set<string>(), second = new Set<string>()] = byAnalyser.toSorted((a, b) => b.size - a.size);
   return most.size >= TELLING_STOP_WORDS && most.size > second.size ? most : new Set();

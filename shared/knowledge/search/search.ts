@@ -72,7 +72,7 @@ export async function answerSearch(dependencies: SearchDependencies, request: Se
   if ("value" in opened && opened.value === null && mode === "vector") throw embedderNotConfigured();
   // nothing asked for: only punctuation, or only what must not stand
   if (query.text === "") return nothing(request);
-  const found = await dependencies.sql.begin("isolation level repeatable read read only", async (tx) => {
+  const reading = dependencies.sql.begin("isolation level repeatable read read only", async (tx) => {
     const snapshot = await openSnapshot(dependencies.sql, tx, waitMs);
     const { promise: keywordsAsked, resolve: afterAsking } = Promise.withResolvers<void>();
     const narrowed = await outcomeOf("keyword", mode === "keyword" ? noFilter : vectorFilter(tx, filter));
@@ -106,7 +106,8 @@ export async function answerSearch(dependencies: SearchDependencies, request: Se
     });
     const keywords = "value" in words ? words.value.keywords : null;
     const header = { missing, total, fusion: mode === "hybrid" && keywords !== null ? wanted : null };
-    const counted = { ranked, kept, total, keywords: mode === "vector" ? null : keywords };
+    const cut = mode === "hybrid" && "value" in vector && !vector.value.whole;
+    const counted = { ranked, kept, total, cut, keywords: mode === "vector" ? null : keywords };
     const facets = request.facets === undefined ? null : await facetsOf(tx, request.facets, counted, filter);
     const listed = request.collapse ? await collapseNearDuplicates(tx, kept) : kept;
     const shown = Math.max(limit, request.rerankTopN ?? 0);
@@ -115,6 +116,9 @@ export async function answerSearch(dependencies: SearchDependencies, request: Se
     const queryRemembered = "value" in vector && vector.value.remembered;
     return { header, facets, results, rest: listed.slice(shown), version: snapshot.version, queryRemembered };
   });
+  const outcome = await outcomeOf("keyword", reading);
+  if ("missing" in outcome) throw searchError(outcome.missing);
+  const found = outcome.value;
   return found === null ? nothing(request) : await firstPage(dependencies, request, query.text, found);
 }
 
@@ -151,6 +155,8 @@ interface CountedRanking {
   ranked: readonly FusedHit[];
   kept: readonly FusedHit[];
   total: Total;
+  /** Whether one of two sides has more than it gave. */
+  cut: boolean;
   /** null where words have no part in the search. */
   keywords: KeywordQuery | null;
 }
@@ -159,13 +165,14 @@ interface CountedRanking {
 async function facetsOf(
   tx: Transaction,
   asked: readonly Facet[],
-  { ranked, kept, total, keywords }: CountedRanking,
+  { ranked, kept, total, cut, keywords }: CountedRanking,
   filter: SearchFilter,
 ): Promise<Facets> {
   const whole = total.exact && total.count === kept.length;
   const byRanking = whole || kept.length < ranked.length || keywords === null || isExact(keywords);
   const chunkIds = kept.map(({ chunkId }) => chunkId);
-  return await countFacets(tx, asked, { chunkIds, whole, query: byRanking ? null : keywords, filter });
+  const counted = await countFacets(tx, asked, { chunkIds, whole, query: byRanking ? null : keywords, filter });
+  return { ...counted, exact: counted.exact && !cut };
 }
 
 function nothing({ facets }: SearchRequest): SearchAnswer {

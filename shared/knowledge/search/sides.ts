@@ -77,16 +77,19 @@ const FAILED = { vector: "VECTOR_SIDE_FAILED", keyword: "KEYWORD_SIDE_FAILED", r
 const isCancelled = (error: unknown): boolean =>
   error instanceof Error && "code" in error && error.code === "57014"; /* query_canceled */
 
+/** By then nobody rests any more: see `REST_MS`. */
+const RETRY_SOON = { "retry-after": String(REST_MS / 1000) };
+
 /** What a caller can do where no side is left to answer. */
 export function searchError({ side, code, reason, cause }: MissingSide): unknown {
   if (cause instanceof ApiError) return cause;
   if (isCancelled(cause)) {
     const message = "The search took too long: ask for rarer words or a shorter phrase";
-    return new ApiError(503, message, { code, cause });
+    return new ApiError(503, message, { code, cause, headers: RETRY_SOON });
   }
   if (side === "keyword") return cause;
   const message = `Vector search is not available now, since ${reason}: try again later, or use /api/v1/search/keyword`;
-  return new ApiError(503, message, { code, cause });
+  return new ApiError(503, message, { code, cause, headers: RETRY_SOON });
 }
 
 /** What the vector side of one search may wait for other servers, all its requests together. */

@@ -406,6 +406,8 @@ describe("what is listed", () => {
       "sort=best",
       "view=all",
       "from=2026-02-30",
+      "from=0000-01-01",
+      "to=0000-12-31",
       "includeNon2xx=maybe",
       "unknown=1",
     ];

@@ -130,6 +130,10 @@ describe("the search API", () => {
     ["date_to", "2026-05-01T12:00:00Z", "2026-05-01T11:59:59Z"],
     ["url_prefix", "https://site.example/", "https://site.example/b"],
     ["url_prefix", "https://site.example/a", "https://site_example/"],
+    ["url_prefix", "HTTPS://Site.Example:443/a", "HTTPS://Site.Example/b"],
+    ["url_prefix", "http" + "s://SITE.exam", "https://site.example?a"],
+    ["domains", ["ｓｉｔｅ．Example"], ["müller.example"]],
+    ["date_to", "9999-12-31T23:59:59-00:00", "0001-01-01T00:00:00Z"],
   ])("filters by %s on both sides", async (field, matching, other) => {
     for (const path of paths) {
       const urls = async (value: unknown) => {
@@ -224,6 +228,9 @@ describe("the search API", () => {
   test.each([
     ["dates reversed", { date_from: "2026-05-02T00:00:00Z", date_to: "2026-05-01T00:00:00Z" }, "date_from"],
     ["a date without its zone", { date_from: "2026-05-02T00:00:00" }, "date_from"],
+    ["the year 0", { date_from: "0000-01-01T00:00:00Z" }, "date_from"],
+    ["the year before 1 by UTC", { date_from: "0001-01-01T00:00:00+10:00" }, "date_from"],
+    ["the year after 9999 by UTC", { date_to: "9999-12-31T23:59:59-23:59" }, "date_to"],
     ["a language that is none", { languages: ["english"] }, "languages"],
     ["an unknown source", { source_types: ["ftp"] }, "source_types"],
     ["a prefix that is no URL", { url_prefix: "site.example" }, "url_prefix"],
@@ -345,6 +352,7 @@ describe("the search API", () => {
     ["4,000 marks on one letter", `e${"\u0301".repeat(3_999)}`],
     ["4,000 characters without a space", "水".repeat(4_000)],
     ["a word of 4,000 letters", "w".repeat(4_000)],
+    ["4,000 ligatures, each of four words, in quotes", `"${"\ufdfa".repeat(3_998)}"`],
     ["a URL", "https://user:pw@site.example:8080/a/b?c=d&e=f#g"],
     ["right to left", "\u202eكتاب\u202c \u200f"],
     ["control characters", "cof\u0001fee \u0007 \u007f"],

@@ -30,8 +30,8 @@ beforeEach(async () => {
   await sql`update documents set crawled_at = '2026-05-01T00:00:00Z' where domain = 'b.example'`;
 });
 
-async function ask(request: Partial<SearchRequest>) {
-  const side = { embedder: constantEmbedder, vectors: listedVectors(() => ids.slice(-2)) };
+async function ask(request: Partial<SearchRequest>, byMeaning: readonly string[] = ids.slice(-2)) {
+  const side = { embedder: constantEmbedder, vectors: listedVectors(() => byMeaning) };
   const asked: SearchRequest = { query: "tide", mode: "keyword", limit: 1, facets: [...FACETS], ...request };
   return await answerSearch({ sql, vectorSide: async () => side }, asked);
 }
@@ -105,7 +105,7 @@ describe("facets", () => {
       domain: `d${at % 3}.example`,
       chunks: [at % 2 === 0 ? "tide" : "tide and flood"],
     }));
-    await addPages(sql, pages);
+    const more = await addPages(sql, pages);
     await refreshCorpusStatistics(sql);
     const counts = { "a.example": 3, "b.example": 1, "d0.example": 300, "d1.example": 300, "d2.example": 300 };
     for (const query of ["tide", "tide flood", "tide flood kraken"]) expect(await domainsOf({ query })).toEqual(counts);
@@ -115,6 +115,9 @@ describe("facets", () => {
       const filtered = await ask({ filter: { domains: [domain] } });
       expect([filtered.facets?.counted, filtered.total.count]).toEqual([counts[domain], counts[domain]]);
     }
+    // meaning has more to give than was asked of it
+    const cut = await ask({ mode: "hybrid" }, more);
+    expect([cut.facets?.exact, cut.total.exact]).toEqual([false, false]);
     const vector = await ask({ mode: "vector" });
     expect(vector.facets).toMatchObject({ counted: 2, exact: true });
   });

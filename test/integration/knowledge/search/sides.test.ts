@@ -41,6 +41,25 @@ function ask(side: { embedder?: Partial<Embedder>; vectors?: object }, request: 
   return () => answerSearch(dependencies, { query: "ebb", mode: "hybrid", limit: 10, ...request });
 }
 
+async function whileLocked(table: string, work: () => Promise<void>): Promise<void> {
+  const other = connectDatabase({ url: database.url, poolSize: 1 });
+  const release = Promise.withResolvers<void>();
+  const locked = Promise.withResolvers<void>();
+  const holding = other.begin(async (tx) => {
+    await tx`lock table ${tx(table)} in access exclusive mode`;
+    locked.resolve();
+    await release.promise;
+  });
+  try {
+    await locked.promise;
+    await work();
+  } finally {
+    release.resolve();
+    await holding;
+    await other.end();
+  }
+}
+
 async function embedded(model: string): Promise<void> {
   await sql`insert into embeddings (chunk_id, state, model) select id, 'done', ${model} from chunks`;
 }
@@ -107,16 +126,7 @@ describe("a search with one side", () => {
   });
 
   test("answers by meaning where the index takes too long", async () => {
-    const other = connectDatabase({ url: database.url, poolSize: 1 });
-    const release = Promise.withResolvers<void>();
-    const locked = Promise.withResolvers<void>();
-    const holding = other.begin(async (tx) => {
-      await tx`lock table lexeme_statistics in access exclusive mode`;
-      locked.resolve();
-      await release.promise;
-    });
-    try {
-      await locked.promise;
+    await whileLocked("lexeme_statistics", async () => {
       const { results, missing } = await ask({})();
       expect(results.map(({ chunkId, source }) => [chunkId, source])).toEqual([
         [ids[1], "vector"],
@@ -126,13 +136,18 @@ describe("a search with one side", () => {
       // what must stand in each result is not known to stand in these
       await expect(ask({}, { query: '"pool at"' })()).rejects.toMatchObject({ status: 503, code: "SEARCH_TIMEOUT" });
       const neither = ask({ embedder: { embedQuery: failing(DOWN) } });
-      await expect(neither()).rejects.toMatchObject({ status: 503, code: "SEARCH_TIMEOUT" });
-    } finally {
-      release.resolve();
-      await holding;
-      await other.end();
-    }
+      const headers = { "retry-after": "5" };
+      await expect(neither()).rejects.toMatchObject({ status: 503, code: "SEARCH_TIMEOUT", headers });
+    });
     expect((await ask({})()).missing).toEqual([]);
+  });
+
+  test("is an error that says so where what follows the ranking takes too long", async () => {
+    const counting = ask({}, { facets: ["tag"] });
+    await whileLocked("tags", async () => {
+      await expect(counting()).rejects.toMatchObject({ status: 503, code: "SEARCH_TIMEOUT" });
+    });
+    expect((await counting()).facets?.counted).toBe(3);
   });
 
   test("is an error for who wants both", async () => {

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { decodeRest, encodeRest, type RestOfRanking } from "../../../../shared/knowledge/search/cursor.ts";
 import type { SearchRequest } from "../../../../shared/knowledge/search/search-request.ts";
+import { sha256 } from "../../../../shared/platform/ids.ts";
 
 const REQUEST: SearchRequest = { query: "tide", mode: "hybrid", limit: 10 };
 const score = fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => (Object.is(value, -0) ? 0 : value));
@@ -52,6 +53,23 @@ describe("the cursor of a search", () => {
 
   test.each(["", "abc", "NDI5NDk2", "\0", "x".repeat(5_000), "AQ".repeat(60)])("none is %j", (text) => {
     expect(() => decodeRest(REQUEST, text)).toThrow(expect.objectContaining({ code: "CURSOR_INVALID" }));
+  });
+
+  test("is refused where what it holds is none, though its checksum is right", () => {
+    const bytes = Buffer.from(encodeRest(REQUEST, fc.sample(rest, 1)[0] as RestOfRanking), "base64url");
+    const forged = (...body: (string | number)[]) => {
+      const json = body.map((part) => (typeof part === "string" ? Buffer.from(part) : Buffer.alloc(part, 255)));
+      const length = Buffer.alloc(2);
+      length.writeUInt16LE(json[0]?.length ?? 0);
+      const whole = Buffer.concat([bytes.subarray(0, 21), length, ...json]);
+      sha256(whole.subarray(9)).copy(whole, 1, 0, 8);
+      return whole.toString("base64url");
+    };
+    const header = '{"total":{"count":1,"exact":true},"missing":[],"fusion":null}';
+    expect(decodeRest(REQUEST, forged(header)).hits).toEqual([]);
+    for (const text of [forged("{"), forged("[]"), forged("{}"), forged(header, 30), forged('{"missing":7}')]) {
+      expect(() => decodeRest(REQUEST, text)).toThrow(expect.objectContaining({ code: "CURSOR_INVALID" }));
+    }
   });
 
   const [ranking] = fc.sample(rest, 1) as [RestOfRanking];

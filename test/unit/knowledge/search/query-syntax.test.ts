@@ -15,9 +15,34 @@ describe("a query", () => {
       { words: ["unclosed"], phrases: ["blue whale"], excluded: [], text: "unclosed blue whale" },
     ],
     ["-only -this", { words: [], phrases: [], excluded: ["only", "this"], text: "" }],
+    [
+      "git commit --amend",
+      { words: ["git", "commit", "--amend"], phrases: [], excluded: [], text: "git commit --amend" },
+    ],
+    ["ls -- -5 --x -.z", { words: ["ls", "--x", "-.z"], phrases: [], excluded: ["5"], text: "ls --x -.z" }],
+    ["-apples\n-pears", { words: ["-apples", "-pears"], phrases: [], excluded: [], text: "-apples -pears" }],
+    ["Buy:\n  -figs -dates", { words: ["Buy:", "-figs"], phrases: [], excluded: ["dates"], text: "Buy: -figs" }],
+    ["“blue whale” song", { words: ["song"], phrases: ["blue whale"], excluded: [], text: "blue whale song" }],
+    ["Lied „Der Wal“", { words: ["Lied"], phrases: ["Der Wal"], excluded: [], text: "Lied Der Wal" }],
+    ["« la mer » -»das Meer«", { words: [], phrases: ["la mer"], excluded: ["das Meer"], text: "la mer" }],
+    ["whale -“harpoon gun”", { words: ["whale"], phrases: [], excluded: ["harpoon gun"], text: "whale" }],
     ['?! "" -- "…"', { words: [], phrases: [], excluded: [], text: "" }],
   ])("%s", (query, parsed) => {
     expect(parseQuery(query)).toEqual(parsed);
+  });
+
+  test("of more than twenty words quotes nothing, so that a pasted paragraph finds what is like it", () => {
+    const words = Array.from({ length: 20 }, (_, at) => `word${at}`);
+    expect(parseQuery(`${words.join(" ")} "blue whale"`)).toMatchObject({ words, phrases: ["blue whale"] });
+    const pasted = parseQuery(`He “sang” to the "blue whale" -harpoon ${words.join(" ")}`);
+    expect(pasted).toMatchObject({ phrases: [], excluded: ["harpoon"] });
+    expect(pasted.words).toEqual(["He", "sang", "to", "the", "blue whale", ...words]);
+    expect(parseQuery(`「鲸」 “蓝鲸” ${"我们在海上看见了一头鲸，".repeat(5)}`).phrases).toEqual([]);
+  });
+
+  test("that is one long quotation asks for all of it", () => {
+    const quotation = Array.from({ length: 40 }, (_, at) => `word${at}`).join(" ");
+    expect(parseQuery(`"${quotation}"`)).toMatchObject({ words: [], phrases: [quotation] });
   });
 
   test("of any text gives parts that PostgreSQL can hold", () => {
