@@ -60,7 +60,9 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
     "shared/crawl/tasks",
     "shared/crawl/jobs",
   ],
-  "shared/archive/snapshots": PLATFORM,
+  // what readers are not shown: whoever reads for them asks
+  "shared/archive/exclusions": [...PLATFORM, "shared/crawl/urls"],
+  "shared/archive/snapshots": [...PLATFORM, "shared/archive/exclusions"],
   "shared/archive/files": [
     ...OUTSIDE,
     "shared/archive/import",
@@ -72,6 +74,7 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
   "shared/archive/replay": [
     ...OUTSIDE,
     "shared/archive/cdx",
+    "shared/archive/exclusions",
     "shared/archive/snapshots",
     "shared/capture",
     "shared/crawl/urls",
@@ -80,6 +83,7 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
   ],
   "shared/archive/changes": [
     ...OUTSIDE,
+    "shared/archive/exclusions",
     "shared/archive/replay",
     "shared/archive/snapshots",
     "shared/capture",
@@ -90,6 +94,7 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
   // a job of its own crawler, or of files of others
   "shared/archive/editions": [
     ...OUTSIDE,
+    "shared/archive/exclusions",
     "shared/archive/import",
     "shared/archive/snapshots",
     "shared/crawl/urls",
@@ -102,6 +107,7 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
   "shared/archive/search": [
     ...OUTSIDE,
     "shared/archive/changes",
+    "shared/archive/exclusions",
     "shared/archive/replay",
     "shared/archive/snapshots",
     "shared/extract",
@@ -110,13 +116,14 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
   "shared/archive/wacz": [
     ...OUTSIDE,
     "shared/archive/cdx",
+    "shared/archive/exclusions",
     "shared/archive/wacz-file",
     "shared/archive/warc-file",
     "shared/capture",
     "shared/crawl/tasks",
     "shared/crawl/urls",
   ],
-  "shared/archive/cdx": [...OUTSIDE, "shared/archive/snapshots", "shared/crawl/urls"],
+  "shared/archive/cdx": [...OUTSIDE, "shared/archive/exclusions", "shared/archive/snapshots", "shared/crawl/urls"],
   // the browser: it knows pages, not jobs
   "shared/render": OUTSIDE,
   "shared/harvest": [...OUTSIDE, "shared/crawl/http", "shared/crawl/urls"],

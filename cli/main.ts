@@ -5,6 +5,7 @@ import { Command, InvalidArgumentError, Option } from "commander";
 import { type ApiClient, ApiFailure, createApiClient } from "./api-client.ts";
 import { type CrawlOptions, crawl } from "./commands/crawl.ts";
 import { type DiscoverOptions, discover } from "./commands/discover.ts";
+import { addExclusion, listExclusions, type NewExclusionOptions, revokeExclusion } from "./commands/exclusions.ts";
 import { type ExportOptions, exportWacz } from "./commands/export.ts";
 import { importWarc } from "./commands/import.ts";
 import { cancelJob, listJobs, type ResultsOptions, retryJob, showJob, showResults } from "./commands/jobs.ts";
@@ -274,6 +275,36 @@ jobs
   .addOption(json())
   .action((jobId: string, options: { json?: true }, command: Command) =>
     withApi(command, (api) => cancelJob(api, terminal, jobId, options)),
+  );
+
+const exclusions = program
+  .command("exclusions")
+  .description("withhold captures from the archive's readers (needs an admin key)");
+exclusions
+  .command("add")
+  .description("withhold captures of a URL, of all below it (https://example.org/a/*) or of a domain (*.example.org)")
+  .argument("<url>", "* is the whole archive")
+  .addOption(new Option("--match-type <type>", "in place of *").choices(["exact", "prefix", "host", "domain"]))
+  .option("--embargo-days <n>", "only captures that are younger", count)
+  .option("--reason <text>", "shown to operators alone")
+  .addOption(json())
+  .action((url: string, options: NewExclusionOptions, command: Command) =>
+    withApi(command, (api) => addExclusion(api, terminal, url, options)),
+  );
+exclusions
+  .command("list", { isDefault: true })
+  .description("what is withheld, newest first (also without the word list)")
+  .addOption(json())
+  .action((options: { json?: true }, command: Command) =>
+    withApi(command, (api) => listExclusions(api, terminal, options)),
+  );
+exclusions
+  .command("revoke")
+  .description("show again what an exclusion withheld")
+  .argument("<exclusion-id>")
+  .addOption(json())
+  .action((id: string, options: { json?: true }, command: Command) =>
+    withApi(command, (api) => revokeExclusion(api, terminal, id, options)),
   );
 
 const keys = program.command("keys").description("manage API keys (needs an admin key)");

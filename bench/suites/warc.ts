@@ -1,6 +1,7 @@
 /**
  * Indexing a WARC file: how fast, against `gunzip` of the same file, and whether memory stays flat from 10 MB to 1 GB.
- * Each reading runs in a process of its own; the two are run in turn, and the middle of their ratios counts.
+ * Each reading runs in a process of its own; the two are run in turn, and the middle of their ratios counts. Then files
+ * of both sizes are imported from end to end, captures, texts and keywords included, and priced.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -11,6 +12,7 @@ import { labelledDigest } from "../../shared/capture/digest.ts";
 import { newRecordId, requestRecord, responseRecord } from "../../shared/capture/warc-record.ts";
 import { readJsonLine, startNode } from "../../test/services/processes.ts";
 import type { Benchmark } from "../bench.ts";
+import { withImporter, writeSite } from "../warc/import-file.ts";
 
 const MB = 1024 * 1024;
 const WORKER = join(import.meta.dirname, "../warc/index-worker.ts");
@@ -28,16 +30,37 @@ export const run: Benchmark = async ({ scale }) => {
       pairs.push({ seconds: (await index(medium)).seconds, gunzip: await gunzipSeconds(medium) });
     }
     const { size } = await stat(medium);
-    return {
+    const reading = {
       mb_per_second: size / MB / middle(pairs.map(({ seconds }) => seconds)),
       share_of_gunzip: middle(pairs.map(({ seconds, gunzip }) => gunzip / seconds)),
       rss_mb_10mb: (await index(small)).rssMb,
       rss_mb_1gb: (await index(large)).rssMb,
     };
+    return { ...reading, ...(await endToEnd(small, large, scale)) };
   } finally {
     await Promise.all([small, medium, large].map((file) => rm(file, { force: true })));
   }
 };
+
+/** The files are written anew, as sites are: a page in four records. */
+async function endToEnd(small: string, large: string, scale: number): Promise<Record<string, number>> {
+  await writeSite(small, 10 * MB);
+  const records = await writeSite(large, 1000 * MB * scale);
+  const gb = (await stat(large)).size / 1e9;
+  return await withImporter(async (importFile) => {
+    const few = await importFile(small);
+    const all = await importFile(large);
+    return {
+      import_mb_per_second: (1000 * gb) / all.seconds,
+      import_records_per_second: records / all.seconds,
+      import_slices: all.slices,
+      import_rss_mb_10mb: few.peakMb,
+      import_rss_mb_1gb: all.peakMb,
+      usd_per_gb: all.usd / gb,
+      usd_per_million_records: (1_000_000 * all.usd) / records,
+    };
+  });
+}
 
 const PAGES = join(import.meta.dirname, "../../test/fixtures/field");
 

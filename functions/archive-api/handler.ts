@@ -14,6 +14,7 @@ import { createApi } from "../adapters/api/api.ts";
 import { cursorPage, cursorParameter } from "../adapters/api/cursor.ts";
 import { defineRoute } from "../adapters/api/route.ts";
 import { type ArchiveApi, archiveApi } from "./dependencies.ts";
+import { exclusionRoutes } from "./exclusions.ts";
 import {
   importJson,
   importSchema,
@@ -102,5 +103,5 @@ async function existing({ sql }: ArchiveApi, id: string) {
   return found;
 }
 
-export const api = createApi("archive-api", [list, create, show, ...warcFileRoutes], archiveApi);
+export const api = createApi("archive-api", [list, create, show, ...warcFileRoutes, ...exclusionRoutes], archiveApi);
 export const handler = api.handler;

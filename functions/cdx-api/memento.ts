@@ -13,6 +13,7 @@ import { ApiError } from "../../shared/platform/errors.ts";
 import { ApiResponse } from "../adapters/api/route.ts";
 import { defineStreamRoute, StreamedResponse, type StreamRequest } from "../adapters/api/stream-route.ts";
 import { baseOf } from "../adapters/archive/base-address.ts";
+import { requireShownUrl } from "../adapters/archive/withheld.ts";
 import { type CdxApi, cdxApi } from "./dependencies.ts";
 import { REST, targetsOf } from "./rest-of-path.ts";
 import { requireWholeIndex } from "./whole-index.ts";
@@ -35,6 +36,7 @@ async function requested({ sql }: CdxApi, { event }: Requested, prefix: string):
   }
   for (const url of urls) {
     const found = await findMementos(sql, url);
+    await requireShownUrl(sql, url, found !== undefined);
     if (found !== undefined) return found;
   }
   throw new ApiError(404, `There is no capture of ${asked}`, { code: "NOT_FOUND", headers: VARY });

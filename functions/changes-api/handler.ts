@@ -10,6 +10,7 @@ import { createStreamApi } from "../adapters/api/stream-api.ts";
 import { defineStreamRoute, StreamedResponse } from "../adapters/api/stream-route.ts";
 import { baseOf } from "../adapters/archive/base-address.ts";
 import { publicReading, READING_HEADERS, UNCHANGED } from "../adapters/archive/public-reading.ts";
+import { requireShown } from "../adapters/archive/withheld.ts";
 import { changeJson, changeSchema, comparedJson, comparedSchema } from "./change-json.ts";
 import { type ChangesApi, changesApi } from "./dependencies.ts";
 import { rssFeed } from "./rss.ts";
@@ -98,8 +99,10 @@ const compare = defineRoute(
     if (toSnapshot === undefined) {
       throw new ApiError(404, `There is no snapshot ${toSnapshotId}`, { code: "NOT_FOUND" });
     }
+    await requireShown(sql, [toSnapshotId]);
     const event = await readChange(sql, toSnapshotId, fromSnapshotId);
     if (event === undefined) throw notCompared(toSnapshotId, fromSnapshotId);
+    if (event.fromId !== null) await requireShown(sql, [event.fromId]);
     const fromSnapshot = event.fromId === null ? undefined : await readSnapshot(sql, event.fromId);
     const { diff, isCut } = event;
     return {

@@ -18,6 +18,7 @@ import { ApiResponse, defineRoute, headOf } from "../adapters/api/route.ts";
 import { createStreamApi } from "../adapters/api/stream-api.ts";
 import { defineStreamRoute, StreamedResponse } from "../adapters/api/stream-route.ts";
 import { cacheFor, holdsTag, publicReading, READING_HEADERS, UNCHANGED } from "../adapters/archive/public-reading.ts";
+import { requireShown, requireShownUrl } from "../adapters/archive/withheld.ts";
 import { type SnapshotsApi, snapshotsApi } from "./dependencies.ts";
 import { browseUrl, snapshotJson, snapshotSchema, timelineJson, timelineSchema } from "./snapshot-json.ts";
 
@@ -201,6 +202,7 @@ const resolve = defineRoute(
   async ({ query: { url, timestamp, jobId } }, { sql, config }: SnapshotsApi) => {
     const at = timeOf(timestamp ?? "") ?? new Date();
     const [found] = await nearestCaptures(sql, url, at, { jobId });
+    await requireShownUrl(sql, url, found !== undefined);
     return {
       found: found !== undefined,
       snapshotId: found?.id ?? null,
@@ -293,6 +295,7 @@ const notFound = (id: number): ApiError => new ApiError(404, `There is no snapsh
 async function existing({ sql }: SnapshotsApi, id: number): Promise<Snapshot & { snippet: string | null }> {
   const found = await readSnapshot(sql, id);
   if (found === undefined) throw notFound(id);
+  await requireShown(sql, [id]);
   return found;
 }
 

@@ -3,6 +3,7 @@
  * time: no transaction stays open while whoever asked reads.
  */
 import type { Sql } from "../../platform/database/database.ts";
+import { isShown } from "../exclusions/is-shown.ts";
 import { isPublic } from "../snapshots/snapshots.ts";
 import type { IndexedCapture } from "./cdx-line.ts";
 import type { KeyRange, TimeRange } from "./cdx-query.ts";
@@ -104,7 +105,7 @@ async function readPage(
       o.warc_key as "originalKey", o.warc_offset as "originalOffset", o.warc_length as "originalLength",
       o.mime_type as "originalType"
     from captures c left join captures o on o.id = c.revisit_of
-    where c.url_key >= ${range.from} and c.url_key < ${range.to} and c.warc_key is not null and c.reused_from is null
+    where c.url_key >= ${range.from} and c.url_key < ${range.to} and c.warc_key is not null and c.reused_from is null and ${isShown(sql)}
       ${times.from === null ? sql`` : sql`and c.fetched_at >= ${times.from}`}
       ${times.to === null ? sql`` : sql`and c.fetched_at <= ${times.to}`}
       ${jobId === undefined ? sql`and ${isPublic(sql)}` : sql`and c.job_id = ${jobId}`}

@@ -2,6 +2,7 @@
 import { normalizeUrl, urlHash } from "../../crawl/urls/normalize-url.ts";
 import { urlKey } from "../../crawl/urls/surt.ts";
 import type { Queryable } from "../../platform/database/database.ts";
+import { isShown } from "../exclusions/is-shown.ts";
 import { isPublic } from "../snapshots/snapshots.ts";
 
 export interface Memento {
@@ -29,13 +30,13 @@ export async function findMementos(sql: Queryable, url: string): Promise<Memento
   parsed.hash = "";
   const original = parsed.href;
   const same = ["http:", "https:"].map((scheme) => original.replace(/^https?:/, scheme));
-  const ofKey: ReturnType<Queryable> = sql`url_key = ${urlKey(original)} and warc_key is not null and reused_from is null
-    and ${isPublic(sql)}`;
+  const isRead = sql`warc_key is not null and reused_from is null and ${isPublic(sql)} and ${isShown(sql)}`;
+  const ofKey: ReturnType<Queryable> = sql`url_key = ${urlKey(original)} and ${isRead}`;
   const hash = Buffer.from(urlHash(normalizeUrl(original)), "hex");
   const wheres: ReturnType<Queryable>[] = [
     sql`${ofKey} and final_url = any(${same})`,
     ofKey,
-    sql`url_hash = ${hash} and warc_key is not null and reused_from is null and ${isPublic(sql)}`,
+    sql`url_hash = ${hash} and ${isRead}`,
   ];
   for (const where of wheres) {
     const [found] = await sql`select from captures c where ${where} limit 1`;

@@ -1,5 +1,6 @@
 /** Changes of pages as readers ask for them. */
 import type { Queryable } from "../../platform/database/database.ts";
+import { areShown } from "../exclusions/is-shown.ts";
 import { isSourceCode, jobsOf, type ListPart } from "../snapshots/snapshots.ts";
 import type { ChangeKind } from "./compare-captures.ts";
 import type { Hunk } from "./compare-lines.ts";
@@ -79,7 +80,8 @@ export async function listChanges(
 }
 
 const where = (sql: Queryable, { source, jobId, latest, includeUnchanged, from, before }: ChangeFilter) => sql`
-  ${source === undefined ? sql`true` : isOfSource(sql, source)}
+  ${areShown(sql, sql`e.from_capture_id, e.to_capture_id`)}
+  and ${source === undefined ? sql`true` : isOfSource(sql, source)}
   and ${jobId === undefined ? sql`true` : sql`e.to_job_id in ${jobsOf(sql, jobId)}`}
   and ${includeUnchanged ? sql`true` : sql`e.kind <> 'unchanged'`}
   and ${from === undefined ? sql`true` : sql`e.to_at >= ${from}`}

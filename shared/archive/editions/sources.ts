@@ -2,6 +2,7 @@
 import type { UrlInspector } from "../../access/url-inspection.ts";
 import { inTransaction, type Queryable, type Sql } from "../../platform/database/database.ts";
 import { ApiError } from "../../platform/errors.ts";
+import { isShown } from "../exclusions/is-shown.ts";
 import { isSnapshot } from "../snapshots/snapshots.ts";
 import { buildJobConfig, checkedSeed } from "./job-config.ts";
 import { RESERVED_SOURCE, type SourceDefinition, type SourceLanguage } from "./source.ts";
@@ -109,7 +110,7 @@ export async function sourceStatistics(sql: Queryable): Promise<SourceStatistics
     from captures c join jobs j on j.id = c.job_id`;
   const registered = await sql<SourceStatistics[]>`
     with counted as (
-      ${counts(sql`j.source_code`)} where ${isSnapshot(sql)} and j.source_code is not null group by j.source_code)
+      ${counts(sql`j.source_code`)} where ${isSnapshot(sql)} and ${isShown(sql)} and j.source_code is not null group by j.source_code)
     select s.code, s.name, s.base_url as "baseUrl", s.description, s.entry_pages as "entryPages", counted.snapshots,
       counted.pages, "firstAt", "lastAt", "latestId"
     from counted join sources s using (code) where not s.reserved order by s.name, s.code`;
@@ -117,7 +118,7 @@ export async function sourceStatistics(sql: Queryable): Promise<SourceStatistics
     select code, code as name, null as "baseUrl", null as description, '{}'::jsonb as "entryPages", snapshots, pages,
       "firstAt", "lastAt", "latestId"
     from (${counts(sql`split_part(split_part(c.final_url, '/', 3), '@', -1)`)}
-      where ${isSnapshot(sql)} and j.source_code is null group by 1) counted
+      where ${isSnapshot(sql)} and ${isShown(sql)} and j.source_code is null group by 1) counted
     order by snapshots desc, code limit ${MOST_HOSTS}`;
   return [...registered, ...hosts];
 }
@@ -136,7 +137,7 @@ export async function listEditions(sql: Queryable, code: string): Promise<Editio
     select a.id as "jobId", a.name as "jobName", count(*) as snapshots, min(c.fetched_at) as "firstAt",
       max(c.fetched_at) as "lastAt"
     from archive_jobs a join jobs j on j.archive_job_id = a.id join captures c on c.job_id = j.id
-    where a.source_code = ${code} and ${isSnapshot(sql)}
+    where a.source_code = ${code} and ${isSnapshot(sql)} and ${isShown(sql)}
     group by a.id order by a.id desc`;
 }
 
@@ -150,7 +151,7 @@ export async function readEntry(
     where hashtextextended(page_of(c.final_url), 0) = hashtextextended(page_of(${url}::text), 0)
       and page_of(c.final_url) = page_of(${url}::text) and j.source_code = ${code}
       and ${jobId === undefined ? sql`true` : sql`j.archive_job_id = ${jobId}`}
-      and ${isSnapshot(sql)} and c.status_code between 200 and 299
+      and ${isSnapshot(sql)} and ${isShown(sql)} and c.status_code between 200 and 299
     order by c.fetched_at desc, c.id desc limit 1`;
   return found;
 }

@@ -1,7 +1,11 @@
 /** Finds the capture of a URL that is nearest in time. */
 import { normalizeUrl, urlHash } from "../../crawl/urls/normalize-url.ts";
 import type { Queryable } from "../../platform/database/database.ts";
+import { isShown } from "../exclusions/is-shown.ts";
 import { isPublic } from "../snapshots/snapshots.ts";
+
+/** Whether the capture `c` is one that anybody may replay. */
+const isRead = (sql: Queryable) => sql`c.warc_key is not null and ${isPublic(sql)} and ${isShown(sql)}`;
 
 /**
  * Those of the URLs of which the archive holds an answer, at whatever time.
@@ -13,9 +17,8 @@ export async function archivedAmong(sql: Queryable, urls: readonly string[]): Pr
   const rows = await sql<{ hash: string }[]>`
     select encode(hash, 'hex') as hash
     from (select decode(h, 'hex') as hash from unnest(${[...byHash.keys()]}::text[]) h) wanted
-    where exists (select from captures c where c.url_hash = hash and c.warc_key is not null and ${isPublic(sql)})
-      or exists (select from captures c where c.final_url_hash = hash and c.final_url_hash <> c.url_hash
-        and c.warc_key is not null and ${isPublic(sql)})`;
+    where exists (select from captures c where c.url_hash = hash and ${isRead(sql)})
+      or exists (select from captures c where c.final_url_hash = hash and c.final_url_hash <> c.url_hash and ${isRead(sql)})`;
   return new Set(rows.flatMap(({ hash }) => byHash.get(hash) ?? []));
 }
 
@@ -47,7 +50,7 @@ export async function nearestCaptures(
           select id from jobs where number::text = ${jobId} or id::text = ${jobId} or archive_job_id::text = ${jobId})`;
   const side = (column: string, later: boolean) => sql`
     (select c.id, c.final_url, c.final_url_hash, c.fetched_at, c.mime_type from captures c
-    where ${sql(column)} = ${hash} and c.warc_key is not null and ${isPublic(sql)} and ${ofJob}
+    where ${sql(column)} = ${hash} and ${isRead(sql)} and ${ofJob}
       and ${column === "c.url_hash" ? sql`true` : sql`c.final_url_hash <> c.url_hash`}
       and ${later ? sql`c.fetched_at >= ${at}` : sql`c.fetched_at < ${at}`}
     order by c.fetched_at ${later ? sql`asc` : sql`desc`} limit ${limit})`;

@@ -1,4 +1,5 @@
 /** What answers of replay have in common: their policy, and the pages of replay's own. */
+import type { Withheld } from "../exclusions/is-shown.ts";
 import { type ReplayContext, replayPath } from "./rewrite/replay-url.ts";
 import { rewriteRefresh } from "./rewrite/rewrite-html.ts";
 import { timestampOf } from "./timestamp.ts";
@@ -114,6 +115,16 @@ iframe{border:0;flex:1;width:100%}</style></head><body>${body}</body></html>
 export function missingPage(origin: string, url: string | undefined, why: string): ReplayAnswer {
   const what = url === undefined ? "" : `<p><code>${escaped(url.slice(0, 2_000))}</code></p>`;
   return ownPage(origin, 404, "Not archived", `<main><h1>Not archived</h1>${what}<p>${escaped(why)}.</p></main>`);
+}
+
+/** As archives of the field answer: 451 for ever, 403 for the time being. */
+export function withheldPage(origin: string, url: string, withheld: Withheld): ReplayAnswer {
+  const what = `<p><code>${escaped(url.slice(0, 2_000))}</code></p>`;
+  const [status, title, why] =
+    withheld === "excluded"
+      ? ([451, "Excluded", "Who runs this archive has excluded this URL from its readers."] as const)
+      : ([403, "Not shown yet", "Captures of this URL are shown here as they grow older."] as const);
+  return ownPage(origin, status, title, `<main><h1>${title}</h1>${what}<p>${why}</p></main>`);
 }
 
 /** The page of ours around an archived one: it lets its frame go nowhere but to replay. */

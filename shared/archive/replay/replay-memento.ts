@@ -4,6 +4,7 @@
  */
 import { jsonTimeMap, linkTimeMap, type MementoAddresses, mementoLinks, parseDatetime } from "../cdx/memento-links.ts";
 import { aroundMemento, findMementos, listMementos, type Memento, nearestMemento } from "../cdx/mementos.ts";
+import { withheldUrl } from "../exclusions/is-shown.ts";
 import type { Archive } from "./payload.ts";
 import type { ReplayAnswer, ReplayRequest } from "./replay-answers.ts";
 import { replayPath } from "./rewrite/replay-url.ts";
@@ -43,7 +44,11 @@ export async function timeMap({ sql }: Archive, { origin, path }: ReplayRequest)
     headers: { ...common, "content-type": "text/plain; charset=utf-8" },
     body: `${body}\n`,
   });
+  const withheld = await withheldUrl(sql, url.href);
+  if (withheld === "excluded") return refused(451, "This URL is excluded from the archive's readers");
   const set = await findMementos(sql, url.href);
+  if (set === undefined && withheld !== undefined)
+    return refused(403, "Captures of this URL are shown as they grow older");
   if (set === undefined) return refused(404, "No capture of this URL is in the archive");
   const { first, last } = await nearestMemento(sql, set, null);
   const isLink = format?.toLowerCase() === "link";

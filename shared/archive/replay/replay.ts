@@ -9,6 +9,7 @@ import { isMissingFromArchive } from "../../crawl/results/archived-content.ts";
 import { normalizeUrl } from "../../crawl/urls/normalize-url.ts";
 import { sha256 } from "../../platform/ids.ts";
 import type { Memento } from "../cdx/mementos.ts";
+import { withheldUrl } from "../exclusions/is-shown.ts";
 import { byteRange } from "./byte-range.ts";
 import { archivedAmong, type NearestCapture, nearestCaptures } from "./nearest.ts";
 import { PAGE_SCRIPT } from "./page-script.ts";
@@ -19,6 +20,7 @@ import {
   originalHeaders,
   type ReplayAnswer,
   type ReplayRequest,
+  withheldPage,
   wrapperPage,
 } from "./replay-answers.ts";
 import { linksAround, timeMap, wantedTime } from "./replay-memento.ts";
@@ -110,6 +112,8 @@ async function answerWith(archive: Archive, request: ReplayRequest, target: Repl
   const wanted = target.timestamp === undefined ? wantedTime(request) : undefined;
   if (wanted === null) return badDatetime(request.origin, url);
   const at = timeOf(target.timestamp ?? "") ?? wanted ?? new Date();
+  const withheld = await withheldUrl(archive.sql, url);
+  if (withheld === "excluded") return withheldPage(request.origin, url, withheld);
   const found = await nearestCaptures(archive.sql, url, at, { limit: MOST_TRIED });
   let why = "No capture of this URL is in the archive";
   for (const capture of found) {
@@ -147,6 +151,7 @@ async function answerWith(archive: Archive, request: ReplayRequest, target: Repl
     if (payload.status === 304) continue;
     return await content(archive, request, target, capture, payload);
   }
+  if (found.length === 0 && withheld !== undefined) return withheldPage(request.origin, url, withheld);
   const other = found.length === 0 ? await otherScheme(archive, target, at) : undefined;
   return other ?? missingPage(request.origin, url, why);
 }

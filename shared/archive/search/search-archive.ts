@@ -7,6 +7,7 @@ import {
   type Transaction,
 } from "../../platform/database/database.ts";
 import { ApiError } from "../../platform/errors.ts";
+import { areShown } from "../exclusions/is-shown.ts";
 import { belongings, isSourceCode } from "../snapshots/snapshots.ts";
 import { foldedText, holding } from "./folded-text.ts";
 import { type ArchiveQuery, type Expression, parseArchiveQuery, type TextQuery } from "./query-language.ts";
@@ -313,7 +314,8 @@ const quality = (tx: Transaction): Condition => tx`
 
 function admitted(tx: Transaction, search: ArchiveSearch): Condition {
   const { source, from, before, includeNon2xx, includeDuplicates } = search;
-  return tx`${source === undefined ? tx`true` : ofSource(tx, source)}
+  return tx`${areShown(tx, tx`s.capture_id`)}
+    and ${source === undefined ? tx`true` : ofSource(tx, source)}
     and ${from === undefined ? tx`true` : tx`s.captured_at >= ${from}`}
     and ${before === undefined ? tx`true` : tx`s.captured_at < ${before}`}
     and ${includeNon2xx ? tx`true` : tx`s.status between 200 and 299`}

@@ -3,6 +3,7 @@
  * and path; captures that only used an earlier answer again are not counted a second time.
  */
 import type { Queryable } from "../../platform/database/database.ts";
+import { isShown } from "../exclusions/is-shown.ts";
 
 export interface Snapshot {
   id: number;
@@ -57,6 +58,7 @@ const columns = (sql: Queryable) => sql`
   c.id, ${belongings(sql)}, c.final_url as url, page_of(c.final_url) as page, c.fetched_at as "capturedAt", c.status_code as status,
   c.mime_type as "mimeType", left(c.title, 1000) as title, c.language`;
 
+/** Whether readers may see it is another question: see `exclusions`. */
 export async function readSnapshot(
   sql: Queryable,
   id: number,
@@ -75,7 +77,7 @@ const SNIPPET_CHARACTERS = 280;
 export async function readTimeline(sql: Queryable, page: string, limit: number): Promise<Snapshot[]> {
   const newest = await sql<Snapshot[]>`
     select ${columns(sql)} from captures c join jobs j on j.id = c.job_id
-    where ${isOfPage(sql, page)} and ${isSnapshot(sql)}
+    where ${isOfPage(sql, page)} and ${isSnapshot(sql)} and ${isShown(sql)}
     order by c.fetched_at desc, c.id desc limit ${limit}`;
   return newest.reverse();
 }
@@ -100,7 +102,7 @@ export async function listSnapshots(
 ): Promise<Snapshot[]> {
   return await sql<Snapshot[]>`
     select ${columns(sql)} from captures c join jobs j on j.id = c.job_id
-    where c.id > ${after} and ${isSnapshot(sql)}
+    where c.id > ${after} and ${isSnapshot(sql)} and ${isShown(sql)}
       and ${source === undefined ? sql`true` : isOfSource(sql, source)}
       and ${from === undefined ? sql`true` : sql`c.fetched_at >= ${from}`}
       and ${before === undefined ? sql`true` : sql`c.fetched_at < ${before}`}
@@ -116,7 +118,7 @@ export async function readLatest(
   const [found] = await sql<Pick<Snapshot, "id" | "capturedAt" | "mimeType">[]>`
     select c.id, c.fetched_at as "capturedAt", c.mime_type as "mimeType" from captures c
     where ${isOfPage(sql, page)} and c.warc_key is not null and c.reused_from is null and ${isPublic(sql)}
-      and ${onlyHtml ? isOfHtml(sql) : sql`true`}
+      and ${isShown(sql)} and ${onlyHtml ? isOfHtml(sql) : sql`true`}
     order by c.status_code between 200 and 299 desc, c.fetched_at desc, c.id desc limit 1`;
   return found;
 }

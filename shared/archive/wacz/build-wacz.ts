@@ -5,6 +5,7 @@ import type { Uploads } from "../../platform/aws/uploads.ts";
 import type { Sql } from "../../platform/database/database.ts";
 import { PermanentError } from "../../platform/errors.ts";
 import { fillUrlKeys } from "../cdx/url-keys.ts";
+import { readWithheld } from "../exclusions/exclusions.ts";
 import { copyRanges, planRecords, type SourceFile } from "./copy-records.ts";
 import { type PageCount, type PagesOf, pageLines } from "./pages.ts";
 import { type Selection, selectedRecords } from "./selection.ts";
@@ -54,11 +55,12 @@ export async function buildWacz(
   const lines: string[] = [];
   const names = new Set<string>();
   const { files, pagesOf } = of.selection ? await ofSelection(sources, of.selection) : await ofJob(sources, of.jobId);
+  const isWithheld = await readWithheld(sources.sql);
   for (const { source, open } of files) {
     proceed();
     const file = await open();
     const name = nameIn(names, source);
-    const plan = await planRecords(sources.uploads, file, name);
+    const plan = await planRecords(sources.uploads, file, name, isWithheld);
     if (plan.lines.length === 0) continue;
     for (const line of plan.lines) lines.push(line);
     if (lines.length > MOST_RECORDS) {

@@ -4,6 +4,7 @@ import { surtOf } from "../../crawl/urls/surt.ts";
 import type { Uploads } from "../../platform/aws/uploads.ts";
 import { PermanentError } from "../../platform/errors.ts";
 import { timestampOf } from "../cdx/cdx-line.ts";
+import type { IsWithheld } from "../exclusions/exclusions.ts";
 import { isZip, readWaczPackage } from "../wacz-file/read-package.ts";
 import { bytesAt, dataOffset, type RangeReader } from "../wacz-file/zip-directory.ts";
 import { ByteWindow } from "../warc-file/byte-window.ts";
@@ -45,18 +46,20 @@ const LEFT_OUT = new Set(["request"]);
 /**
  * Reads a file through, and says which of its records are copied.
  * @param name of the file in the export, as its index has it
+ * @param isWithheld of records that readers of the archive are not shown: they are left out
  * @throws PermanentError where its records cannot be copied as they are
  */
 export async function planRecords(
   uploads: Pick<Uploads, "stream">,
   file: SourceFile,
   name: string,
+  isWithheld: IsWithheld,
 ): Promise<RecordPlan> {
   const plan: RecordPlan = { ranges: [], bytes: 0, lines: [] };
   for await (const event of recordsOf(uploads, file)) {
     const { offset, length, coding, inner } = event.place;
     const type = typeOf(event.head.fields);
-    if (LEFT_OUT.has(type)) continue;
+    if (LEFT_OUT.has(type) || isWithheldRecord(event.head, isWithheld)) continue;
     if (file.wanted !== null && type !== "warcinfo" && !file.wanted.has(offset)) continue;
     if (event.head.version === "arc") {
       const message = `${file.key} is an ARC file: WACZ files take the records of WARC files alone`;
@@ -75,6 +78,13 @@ export async function planRecords(
   }
   return plan;
 }
+
+function isWithheldRecord({ fields }: RecordHead, isWithheld: IsWithheld): boolean {
+  const url = uriOf(fields);
+  return url !== "" && isWithheld(url, new Date(fields.get("warc-date") ?? ""));
+}
+
+const uriOf = (fields: RecordHead["fields"]): string => (fields.get("warc-target-uri") ?? "").replace(/^<(.*)>$/, "$1");
 
 /** The records of a WARC file, or of those that lie in a WACZ file as they are, with their places in the object. */
 async function* recordsOf(
@@ -155,7 +165,7 @@ interface NewPlace extends Range {
 }
 
 function indexLine({ head: { fields }, block }: WarcRecord, type: string, place: NewPlace): string | undefined {
-  const url = (fields.get("warc-target-uri") ?? "").replace(/^<(.*)>$/, "$1");
+  const url = uriOf(fields);
   const date = new Date(fields.get("warc-date") ?? "");
   if (!/^https?:/i.test(url) || Number.isNaN(date.getTime())) return undefined;
   const isHttp = /^application\/http\b/i.test(fields.get("content-type") ?? "");

@@ -1,9 +1,11 @@
 /** The list of an export's pages, with their text. */
+
 import type { Capture } from "../../capture/capture.ts";
 import { readCaptureBatch } from "../../capture/capture-batch.ts";
 import type { ObjectStore } from "../../platform/aws/objects.ts";
 import type { Sql } from "../../platform/database/database.ts";
 import { PermanentError, RetryableError } from "../../platform/errors.ts";
+import { isShown } from "../exclusions/is-shown.ts";
 
 const AT_ONCE = 200;
 const HEAD = { format: "json-pages-1.0", id: "pages", title: "All Pages", hasText: true };
@@ -39,8 +41,8 @@ export async function* pageLines(
     const some = of.ids?.slice(begun, begun + AT_ONCE);
     const rows = await sql<PageRow[]>`
       select id, final_url as url, fetched_at as time, title, depth, batch_key as "batchKey", batch_index as "batchIndex"
-      from captures
-      where ${some ? sql`id = any(${some}::bigint[])` : sql`job_id = ${of.jobId ?? null} and id > ${after}`} and warc_key is not null and error_code is null
+      from captures c
+      where ${isShown(sql)} and ${some ? sql`id = any(${some}::bigint[])` : sql`job_id = ${of.jobId ?? null} and id > ${after}`} and warc_key is not null and error_code is null
         and status_code between 200 and 299 and mime_type in ('text/html', 'application/xhtml+xml')
       order by id limit ${AT_ONCE}`;
     for (const row of rows) {
