@@ -3,21 +3,28 @@ import { isText } from "domhandler";
 import { collapsedText, headingLevel } from "../parse/element-kinds.ts";
 import { PageElement } from "../parse/page-tree.ts";
 import { isLinked, isSubstance } from "./lines.ts";
+import type { PageHints } from "./page-hints.ts";
 
 /** Characters up to which a line with many digits is a date. */
 const LONGEST_DATE = 150;
 
-/** Drops bylines, dates and buttons: the short lines before the first and after the last paragraph. Headings stay. */
+/**
+ * Drops bylines, dates and buttons: the short lines before the first and after the last paragraph. Headings stay.
+ * @param hints of the page: the last lines may be a post of a forum
+ */
 export function trimEdges(
   lines: readonly PageElement[],
   roots: readonly PageElement[],
   headline: PageElement | null,
+  hints: PageHints,
 ): void {
   const kept = lines.filter(({ dropped }) => !dropped);
   const first = kept.findIndex((line) => isSubstance(line) && !isDate(line));
   if (first === -1) return;
   const last = kept.findLastIndex(isSubstance);
-  const end = lastOfText(kept, last);
+  const end = hints.isForum
+    ? kept.findLastIndex((line) => isSubstance(line) || hints.isOfPost(line))
+    : lastOfText(kept, last);
   kept.forEach((line, index) => {
     if (index >= first && index <= end) return;
     // What stands among the paragraphs themselves is a short paragraph.

@@ -55,12 +55,14 @@ const AUTHOR_PAGE = /\/(?:authors?|autor(?:en|es|i)?|auteurs?)\//i;
 /**
  * @param top measured
  * @param headline what it stands in is no furniture
+ * @param isForum where answers are the content
  */
 export function findFurniture(
   top: PageElement,
   page: Page,
   hints: HintReader,
   headline: PageElement | null,
+  isForum: boolean,
 ): Set<PageElement> {
   const furniture = new Set<PageElement>();
   const around = new Set<PageElement>(["main", "article"].includes(top.name) ? [top] : []);
@@ -69,7 +71,7 @@ export function findFurniture(
   for (const field of page.fields.slice(0, MOST_LOOKED_AT)) addBoxOfFields(field, { top, around, hints }, furniture);
   for (const box of authorBoxes(page, top, around)) furniture.add(box);
   for (const box of offers(page, top, around)) furniture.add(box);
-  for (const area of page.areas.slice(0, MOST_LOOKED_AT)) addComments(area, top, around, furniture);
+  if (!isForum) for (const area of page.areas.slice(0, MOST_LOOKED_AT)) addComments(area, top, around, furniture);
   return furniture;
 }
 

@@ -76,11 +76,12 @@ export function acquitHeadline(headline: PageElement): void {
 export function withHeadline(
   roots: PageElement[],
   headline: PageElement | null,
-  { h1 }: Page,
+  page: Page,
   hints: PageHints,
   facts: Set<PageElement>,
 ): PageElement[] {
   const [root] = roots;
+  const { h1 } = page;
   if (root === undefined) return roots;
   const isShown = h1 !== null && isHeaded(root, h1);
   const head = isShown ? h1 : (headline ?? h1);
@@ -98,8 +99,26 @@ export function withHeadline(
   }
   const before = roots.filter((candidate) => !facts.has(candidate));
   if (headed !== null) return [headed, ...lead, ...before];
-  return isShown || beside.length > 0 ? [head, ...lead, ...before] : [...lead, ...before];
+  return isShown || beside.length > 0 || (headline !== null && !isReport(page, between))
+    ? [head, ...lead, ...before]
+    : [...lead, ...before];
 }
+
+/** Whether the page is a report of its day, whose headline is its title: it says that it is, or when it was made. */
+const isReport = ({ times, metas, marked, jsonLd }: Page, between: readonly PageElement[]): boolean =>
+  times.length > 0 ||
+  marked.length > 0 ||
+  metas.some(({ attribs }) => ARTICLE.test(`${attribs.property ?? attribs.name} ${attribs.content}`)) ||
+  jsonLd.some((script) => script.length <= MAX_SCRIPT && /"(?:\w*Article|\w*Posting)"/.test(script)) ||
+  between.some(holdsDate);
+
+const holdsDate = (element: PageElement): boolean =>
+  element.textLength > 0 &&
+  ((element.isLeaf && isDate(element)) ||
+    element.children.some((child) => child instanceof PageElement && !child.dropped && holdsDate(child)));
+
+const ARTICLE = /^(?:og:type article\b|article:|(?:news_)?(?:pub)?date\b)/i;
+const MAX_SCRIPT = 262_144;
 
 function isBelow(element: PageElement, around: PageElement | null): boolean {
   return around !== null && (element === around || ancestors(element).has(around));

@@ -20,7 +20,7 @@ import { holdsFact } from "./facts.ts";
 import { acquitHeadline, findHeadline, withHeadline } from "./headline.ts";
 import { showHiddenText } from "./hidden-text.ts";
 import { HintReader } from "./hints.ts";
-import { linesOf } from "./lines.ts";
+import { linesOf, linkDensity } from "./lines.ts";
 import { PageHints } from "./page-hints.ts";
 import { selectEnough } from "./page-level.ts";
 import { isInvisible, measure, type Notes } from "./prose.ts";
@@ -41,6 +41,8 @@ const MUCH_PROSE = 1000;
 /** Characters outside links, and their share of the page's, from which a part may be the main one. */
 const ENOUGH_TEXT = 40;
 const SHARE_OF_TEXT = 0.2;
+/** Share of links from which a part of a thread leads to others. */
+const LINKS_OF_ANSWER = 0.5;
 /** Prose up to which a text is short. */
 const SHORT_PROSE = 400;
 
@@ -81,7 +83,7 @@ function select(top: PageElement, page: Page, headline: PageElement | null, hint
     dropRepeats(roots);
     const lines = linesOf(roots.filter((root) => !facts.has(root)));
     dropSeeAlso(lines, page);
-    trimEdges(lines, roots, headline);
+    trimEdges(lines, roots, headline, hints);
   }
   return roots;
 }
@@ -189,6 +191,7 @@ function lowest(top: PageElement, hints: PageHints): PageElement[] {
         !child.dropped &&
         (isSiblingContent(child) ||
           isOfKind(child, kinds) ||
+          (hints.isForum && side === after && isOfThread(child, hints)) ||
           (isShortSection(child) &&
             (side === after || isAlike(child, dominant) || (before.length > 0 && holdsFact(child, hints)))))
       )
@@ -232,6 +235,13 @@ function isSiblingContent(element: PageElement): boolean {
 function isOfKind(element: PageElement, kinds: ReadonlySet<string | null>): boolean {
   return element.weight >= 80 && element.linkedHeadings === 0 && kinds.has(kindOf(element) ?? "");
 }
+
+/** Answers beside the first post of a thread. */
+const isOfThread = (element: PageElement, hints: PageHints): boolean =>
+  (element.prose > 0 || hints.isOfPost(element)) &&
+  linkDensity(element) < LINKS_OF_ANSWER &&
+  element.linkedHeadings === 0 &&
+  !hints.applies(element);
 
 const kindOf = (node: ChildNode): string | null =>
   node instanceof PageElement && !node.dropped && node.attribs.class !== undefined

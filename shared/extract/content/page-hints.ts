@@ -2,8 +2,10 @@
 import { isText } from "domhandler";
 import { collapsedText, headingLevel } from "../parse/element-kinds.ts";
 import { type Page, PageElement } from "../parse/page-tree.ts";
+import { isForum } from "./forum.ts";
 import { findFurniture, holdsButton } from "./furniture.ts";
 import { type Hint, type HintReader, isAmbiguous } from "./hints.ts";
+import { isLinked } from "./lines.ts";
 
 /** A hint is wrong about an element that holds this share of the page's prose. */
 const REFUTES = { unsure: 0.4, sure: 0.6, comments: 0.85 };
@@ -36,6 +38,8 @@ const SHARE_OF_FACTS = 0.5;
 /** Text that a form has for each of its fields at most. */
 const TEXT_OF_FIELD = 400;
 const MOST_CHAPTERS = 100;
+/** Elements around a line of a post. */
+const MOST_LEVELS = 8;
 /** Text without links from which a menu is one of dishes. */
 const TEXT_OF_DISHES = 25;
 /** Share of links from which a part under a heading leads away. */
@@ -54,6 +58,8 @@ export class PageHints {
   disbelief = DISBELIEF.none;
   /** Whether comments are among the names that are not believed. */
   disbelievesComments = false;
+  /** Whether every post of the page is its content. */
+  readonly isForum: boolean;
   private readonly reader: HintReader;
   private readonly refuted = new Set<string>();
   /** Whether a menu of the page is one of dishes. */
@@ -74,7 +80,9 @@ export class PageHints {
     this.reader = reader;
     this.total = body.prose;
     this.plain = body.textLength - body.linkLength;
-    this.furniture = findFurniture(body, page, reader, headline);
+    this.isForum = isForum(page, headline);
+    if (this.isForum) this.refuted.add("comment");
+    this.furniture = findFurniture(body, page, reader, headline, this.isForum);
     for (let node = headline?.parent; node instanceof PageElement; node = node.parent) {
       if (node.prose >= HEADED_PROSE) this.headed.add(node);
     }
@@ -106,6 +114,16 @@ export class PageHints {
     if (element.prose < total * REFUTES[kind === "comments" ? kind : sure ? "sure" : "unsure"]) return true;
     if (name !== "footer" && word !== "footer") return false;
     return total - element.prose >= BESIDE_FOOTER || this.isBesideFacts(element);
+  }
+
+  /** Whether it is a post of a thread, or stands in one, and is no link. */
+  isOfPost(element: PageElement): boolean {
+    if (isLinked(element)) return false;
+    let node: unknown = element;
+    for (let levels = 0; levels < MOST_LEVELS && node instanceof PageElement; levels++, node = node.parent) {
+      if (this.reader.hint(node).kind === "comments" || node.attribs.itemprop === "comment") return true;
+    }
+    return false;
   }
 
   /** Whether text stands beside it that may be all that the page has to say. */

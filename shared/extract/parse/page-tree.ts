@@ -61,6 +61,8 @@ export interface Page {
   /** Fields for a text. */
   areas: PageElement[];
   jsonLd: string[];
+  /** Types of schema.org that elements are of. */
+  types: string[];
   title: string | null;
   h1: PageElement | null;
 }
@@ -84,6 +86,7 @@ export function emptyPage(root: Document): Page {
     fields: [],
     areas: [],
     jsonLd: [],
+    types: [],
     title: null,
     h1: null,
   };
@@ -95,6 +98,7 @@ export function noteElement(page: Page, element: PageElement): void {
   // the whole page names no author
   if (isMark(attribs) && name !== "body" && name !== "html") page.marked.push(element);
   if (isGutter(attribs)) page.gutters.push(element);
+  if (attribs.itemtype !== undefined) page.types.push(attribs.itemtype);
   switch (name) {
     case "sup":
     case "sub":

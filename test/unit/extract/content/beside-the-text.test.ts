@@ -54,6 +54,31 @@ describe("leads", () => {
   });
 });
 
+describe("a headline in a box of its own", () => {
+  const TITLE = "Boats to let by the hour | Harbour";
+  const page = (head: string, between = ""): string =>
+    text(
+      `<div class="wrap"><div class="top"><div class="box"><div class="inner">${head}</div></div>${between}</div>
+       <div class="row"><div class="col"><div class="text">${TEXT.join("")}</div></div></div></div>`,
+      TITLE,
+    );
+
+  it.each(["h1", "h2"])("is kept where the page is no report: %s", (name) => {
+    expect(page(`<${name}>Boats to let by the hour</${name}>`)).toMatch(/^Boats to let by the hour\n\nThe festival/);
+  });
+
+  it("is a title where the page is a report, with a date", () => {
+    const head = "<h1>Boats to let by the hour</h1>";
+    expect(page(head, `<div><div>October 12, 2017</div></div>`)).toMatch(/^The festival/);
+    expect(page(head, `<time>yesterday</time>`)).toMatch(/^The festival/);
+    expect(page(`<meta property="og:type" content="article">${head}`)).toMatch(/^The festival/);
+  });
+
+  it("is not the name of the site", () => {
+    expect(page("<h1>Harbour of the town</h1>")).toMatch(/^The festival/);
+  });
+});
+
 describe("short sentences", () => {
   it("are kept between the headline and a longer one, wherever that stands", () => {
     const head = "<h1>Festival</h1><p>All is new.</p><h2>Gates</h2><p>There are two.</p>";

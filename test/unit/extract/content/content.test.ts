@@ -204,6 +204,64 @@ describe("main content", () => {
     for (const n of [1, 2, 3, 4, 5]) expect(text).toContain(`This is answer ${n}`);
   });
 
+  describe("answers that are named comments", () => {
+    const answers = [
+      "Try to clean the valve first, it often helps.",
+      "It was the belt, which costs little.",
+      "Thanks, it runs",
+    ];
+    const first = ["festival", "market", "museum", "park"].map(paragraph).join("");
+    const comments = (name = "comment"): string =>
+      answers.map((answer) => `<div class="post ${name}"><b>Ada</b><time>5 May</time><p>${answer}</p></div>`).join("");
+    const form = "<form><textarea></textarea><button>Send</button></form>";
+
+    it.each([
+      [
+        "named so around its headline",
+        `<div class="forum"><h1>Engine</h1><div class="post">${first}</div><div class="replies">${comments()}</div>${form}</div>`,
+      ],
+      [
+        "named so as a whole",
+        `<body class="single-topic"><div><h1>Engine</h1><div class="post">${first}</div>${comments()}</div>`,
+      ],
+      [
+        "of that type",
+        `<h1>Engine</h1><div itemscope itemtype="https://schema.org/DiscussionForumPosting"><div class="post">${first}</div>${comments()}</div>`,
+      ],
+      [
+        "that its data call a question",
+        `<script type="application/ld+json">{"@type":"QAPage"}</script><div><h1>Engine</h1><div class="post">${first}</div><div id="comments">${comments()}</div></div>`,
+      ],
+      [
+        "that a forum's software made",
+        `<meta name="generator" content="Discourse 3.1"><div><h1>Engine</h1><div class="post">${first}</div><div>${comments("reply comment")}</div></div>`,
+      ],
+    ])("are content of a thread %s", (_, html) => {
+      const { text } = extract(`${FURNITURE}${html}`);
+      expect(text).toContain("The park was opened");
+      for (const answer of answers) expect(text).toContain(answer);
+    });
+
+    it.each([
+      [
+        "an article",
+        `<article><h1>Engine</h1>${first}</article><div id="comments" class="comments">${comments()}${form}</div>`,
+      ],
+      [
+        "an article on a forum",
+        `<div class="roman-forum-history"><h1>The forum</h1>${first}</div><div id="comments">${comments()}${form}</div>`,
+      ],
+      [
+        "an article with threaded comments",
+        `<article><h1>Engine</h1>${first}</article><ol class="comment-list">${comments("comment thread-even depth-1")}</ol>`,
+      ],
+    ])("are none of %s", (_, html) => {
+      const { text } = extract(`${FURNITURE}<div>${html}</div>`);
+      expect(text).toContain("The park was opened");
+      for (const answer of answers) expect(text).not.toContain(answer);
+    });
+  });
+
   it("leaves out what is hidden, and scripts, styles and forms", () => {
     const { text } =
       extract(`<main><p>Seen.</p><p hidden>h1</p><p style="display: none">h2</p><p aria-hidden="true">h3</p>
