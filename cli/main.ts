@@ -15,6 +15,7 @@ import { type ScrapeOptions, scrape } from "./commands/scrape.ts";
 import { SEARCH_MODES, type SearchOptions, search } from "./commands/search.ts";
 import { listWarcs, runOnWarcs } from "./commands/warcs.ts";
 import { type ConnectionFlags, findConnection } from "./connection.ts";
+import { addDocumentCommands } from "./document-commands.ts";
 import { addEditionCommands } from "./edition-commands.ts";
 import { CliError, EXIT } from "./exit.ts";
 import { addSearchOptions } from "./search-fields.ts";
@@ -229,6 +230,7 @@ program
     withApi(command, (api) => runOnWarcs(api, terminal, { kind: "clean", dryRun }, options)),
   );
 
+addDocumentCommands(program, { withApi, terminal, json, limit, repeated });
 addEditionCommands(program, { withApi, terminal, json, repeated, count });
 
 const jobs = program.command("jobs").description("list jobs, or see to one of them");

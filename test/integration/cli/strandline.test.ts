@@ -461,3 +461,24 @@ it("sees to sources and archive jobs from the first to the last", async () => {
   expect(bad).toMatchObject({ code: 2, err: expect.stringContaining("--output") });
   expect(await run(["create-job"])).toMatchObject({ code: 2 });
 }, 240_000);
+
+it("uploads files, lists and shows what came of them, deletes and restores", async () => {
+  const notes = join(folder, "notes.md");
+  writeFileSync(notes, "# Notes on tides\n\nThe tide comes in twice a day, and everybody on the coast knows when.");
+  writeFileSync(join(folder, "picture.png"), Buffer.from([0x89, 0x50, 0xff, 0xfe]));
+  writeFileSync(join(folder, "empty.txt"), " ");
+  const refused = await run(["upload", notes, join(folder, "picture.png")]);
+  expect(refused).toMatchObject({ code: 2, err: expect.stringContaining("picture.png is no text in UTF-8") });
+  const uploaded = await run(["upload", notes, join(folder, "empty.txt"), "--collection", "tides", "--tag", "Sea"]);
+  expect(uploaded).toMatchObject({ code: 1, out: expect.stringContaining("NO_TEXT") });
+  const id = /^([0-9a-f-]{36}) {2}created {2}\S*notes\.md$/m.exec(uploaded.out.replaceAll(folder, ""))?.[1] ?? "";
+  const listed = await run(["documents", "--tag", "sea"]);
+  expect(listed.out).toContain(`${id}  en  Notes on tides`);
+  expect((await run(["documents", "show", id])).out).toContain("# Notes on tides");
+  expect(await run(["documents", "delete", id])).toMatchObject({ code: 0, out: expect.stringContaining("30 days") });
+  expect((await run(["documents", "--deleted", "--json"])).out).toContain(id);
+  expect(await run(["documents", "delete", id])).toMatchObject({ code: 1, err: expect.stringContaining("NOT_FOUND") });
+  expect(await run(["documents", "restore", id])).toMatchObject({ code: 0 });
+  const again = await run(["upload", notes, "--collection", "tides", "--json"]);
+  expect(JSON.parse(again.out)).toMatchObject({ items: [{ outcome: "unchanged", document_id: id }] });
+});
