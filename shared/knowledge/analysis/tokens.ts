@@ -27,9 +27,13 @@ export interface Tokens {
 const LONGEST_WORD = 255;
 const LONGEST_WHOLE = 64;
 
+const JOINED_PART = String.raw`(?:(?:_+|[\-.\u2010\u2011])${SPACED}+|(?<=\p{Nd})[,:'\u2019](?=\p{Nd})${SPACED}+)`;
+/** Words that marks join, for a regular expression with the flag `v`. */
+export const JOINED_WORDS = `${SPACED}+${JOINED_PART}+`;
+
 const RUN = new RegExp(
   String.raw`(?<paired>${PAIRED_UNIT}+)|(?<thai>[${THAI}][${THAI}\p{M}]*)|(?<emoji>${EMOJI})|` +
-    String.raw`(?<word>${SPACED}+(?:(?:_+|[\-.\u2010\u2011])${SPACED}+|(?<=\p{Nd})[,:'\u2019](?=\p{Nd})${SPACED}+)*` +
+    `(?<word>${SPACED}+${JOINED_PART}*` +
     String.raw`(?:(?<=\p{L})(?:\+\+|#(?!${SPACED})))?)`,
   "gv",
 );

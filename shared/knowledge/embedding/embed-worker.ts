@@ -88,10 +88,12 @@ export async function embedChunks(dependencies: EmbedDependencies, { jobId, chun
   const { model, cached: caches } = embedder.descriptor;
   // before they are stored: a store that is down must not have them made again
   if (caches) await storeInCache(sql, model, outcomes);
-  const refused = points.length === 0 ? null : await storePoints(vectors, points);
+  const refused = await storePoints(vectors, points);
   if (refused !== null) {
-    faulty.push(...points.splice(0).map(({ chunkId }) => chunkId));
-    log.warn("the vector store refuses vectors", { job_id: jobId, error: refused });
+    const unstored = new Set(refused.points);
+    points.splice(0, points.length, ...points.filter((point) => !unstored.has(point)));
+    faulty.push(...refused.points.map(({ chunkId }) => chunkId));
+    log.warn("the vector store refuses vectors", { job_id: jobId, chunks: unstored.size, error: refused.error });
   }
   if (caches) {
     const hits = [...outcomes.values()].filter((outcome) => "cached" in outcome && outcome.cached).length;
@@ -106,15 +108,38 @@ export async function embedChunks(dependencies: EmbedDependencies, { jobId, chun
   }
 }
 
-/** @returns why the store can never take them, or null where it has them */
-async function storePoints(vectors: VectorStore, points: readonly VectorPoint[]): Promise<PermanentError | null> {
-  try {
-    await vectors.upsert(points);
-    return null;
-  } catch (error) {
-    if (error instanceof PermanentError) return error;
-    throw error;
+/** Refusals after which the rest of a task is taken to be refused, too: one point of a thousand costs ten. */
+const MOST_REFUSALS = 40;
+
+interface Refused {
+  points: VectorPoint[];
+  error: PermanentError;
+}
+
+/**
+ * Stores all that the store takes: what it refuses is halved until the points are found that it can never take.
+ * @returns these and why, or null where it has them all
+ */
+async function storePoints(vectors: VectorStore, points: readonly VectorPoint[]): Promise<Refused | null> {
+  const refused: VectorPoint[] = [];
+  let error: PermanentError | null = null;
+  let refusals = 0;
+  const waiting: (readonly VectorPoint[])[] = [points];
+  for (let some = waiting.pop(); some !== undefined; some = waiting.pop()) {
+    if (some.length === 0) continue;
+    try {
+      await vectors.upsert(some);
+    } catch (cause) {
+      if (!(cause instanceof PermanentError)) throw cause;
+      error = cause;
+      refusals += 1;
+      const half = Math.ceil(some.length / 2);
+      if (some.length === 1) refused.push(...some);
+      else if (refusals >= MOST_REFUSALS) refused.push(...some, ...waiting.splice(0).flat());
+      else waiting.push(some.slice(half), some.slice(0, half));
+    }
   }
+  return error === null ? null : { points: refused, error };
 }
 
 /** Pages whose language nobody knows may be in one that the model does know. */

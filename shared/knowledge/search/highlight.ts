@@ -3,7 +3,7 @@ import type { Queryable } from "../../platform/database/database.ts";
 import { exactWords } from "../analysis/exact-words.ts";
 import { fold, normalizeText } from "../analysis/folding.ts";
 import { EMOJI, PAIRED_UNIT, SPACED, THAI } from "../analysis/scripts.ts";
-import { isSingleUnit, segmentsOf } from "../analysis/tokens.ts";
+import { isSingleUnit, JOINED_WORDS, segmentsOf } from "../analysis/tokens.ts";
 import { type TextToAnalyse, wordsOf } from "../analysis/words.ts";
 
 /** `[start, end)` in UTF-16 code units of the text. */
@@ -25,6 +25,7 @@ const PIECE = new RegExp(
     String.raw`(?<word>(?:${SPACED}|[\u00ad\u200c\u200d])+(?:\+\+|#)?|${EMOJI})`,
   "gv",
 );
+const JOINED = new RegExp(JOINED_WORDS, "gv");
 const UNIT = new RegExp(PAIRED_UNIT, "yv");
 
 interface Piece {
@@ -48,7 +49,10 @@ export async function highlight(
 ): Promise<Highlight[][]> {
   if (lexemes.size + phrases.length === 0) return texts.map(() => []);
   const pieces = texts.map(({ text }) => piecesOf(text));
-  const matching = await matchingWords(sql, texts, pieces, lexemes);
+  const joined = texts.map(({ text }) =>
+    [...text.matchAll(JOINED)].map(({ 0: word, index }) => ({ word, start: index })),
+  );
+  const matching = await matchingWords(sql, texts, pieces, joined, lexemes);
   // the pairs that begin with a single character match it
   const beginnings = new Set([...lexemes].filter(isSingleUnit));
   return pieces.map((found, of) => {
@@ -68,8 +72,24 @@ export async function highlight(
       if (last !== undefined && last[1] > start) last[1] = Math.max(last[1], until);
       else highlights.push([start, until]);
     }
-    return highlights;
+    return withJoined(
+      highlights,
+      (joined[of] ?? []).filter(({ word }) => words?.has(word)),
+    );
   });
+}
+
+interface JoinedWord {
+  word: string;
+  start: number;
+}
+
+/** What is found by no part of it is found as a whole. */
+function withJoined(highlights: Highlight[], joined: readonly JoinedWord[]): Highlight[] {
+  const whole = joined
+    .map(({ word, start }): Highlight => [start, start + word.length])
+    .filter(([start, end]) => !highlights.some(([from, until]) => from < end && until > start));
+  return whole.length === 0 ? highlights : [...highlights, ...whole].sort(([a], [b]) => a - b);
 }
 
 /** The places of words that stand in a row as in a phrase; of scripts with spaces. */
@@ -92,6 +112,7 @@ async function matchingWords(
   sql: Queryable,
   texts: readonly TextToAnalyse[],
   pieces: readonly Piece[][],
+  joined: readonly JoinedWord[][],
   lexemes: ReadonlySet<string>,
 ): Promise<Map<string, Set<string>>> {
   const byLanguage = new Map<string, Set<string>>();
@@ -100,6 +121,7 @@ async function matchingWords(
     const words = byLanguage.get(language) ?? new Set();
     byLanguage.set(language, words);
     for (const { piece, whole } of found) if (!whole) words.add(piece);
+    for (const { word } of joined[of] ?? []) words.add(word);
   });
   const asked = [...byLanguage].flatMap(([language, words]) => [...words].map((text) => ({ text, language })));
   const analysed = await wordsOf(sql, asked);

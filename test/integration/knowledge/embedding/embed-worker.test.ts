@@ -229,6 +229,23 @@ describe("embedding a task's chunks", () => {
     expect(await jobState(sql, jobId)).toMatchObject({ status: "completed", states: ["failed", "failed"] });
   });
 
+  test("one vector that the store can never take keeps no other from it", async () => {
+    const { sql, vectors, dependencies } = await setup();
+    const contents = Array.from({ length: 9 }, (_, at) => `text ${at}`);
+    const { jobId, chunkIds } = await startJob(sql, contents);
+    const { upsert } = vectors;
+    const [bad] = chunkIds.slice(5);
+    vi.spyOn(vectors, "upsert").mockImplementation(async (points) => {
+      if (points.some(({ chunkId }) => chunkId === bad))
+        throw new PermanentError("no", { code: "VECTOR_STORE_REFUSED" });
+      await upsert.call(vectors, points);
+    });
+    await expect(embedChunks(dependencies, { jobId, chunkIds })).rejects.toBeInstanceOf(RetryableError);
+    const state = await jobState(sql, jobId);
+    expect(state?.states.toSorted()).toEqual([...Array.from({ length: 8 }, () => "done"), "pending"]);
+    expect((await vectors.scan(null, 20)).ids.toSorted()).toEqual(chunkIds.filter((id) => id !== bad).toSorted());
+  });
+
   test("vectors follow a job that has completed before them, and not one that was replaced", async () => {
     const { sql, vectors, dependencies } = await setup();
     for (const active of [true, false]) {

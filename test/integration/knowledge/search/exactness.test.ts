@@ -98,6 +98,18 @@ describe("exactly these are found", () => {
     expect((await found(query)).toSorted()).toEqual(names.toSorted());
   });
 
+  test.each([
+    ["Poseidon1234", ["Poseidon-1234"]],
+    ["nodejs", ["Node.js"]],
+    ["maxpages limit", ["max_pages", "limit"]],
+    ["1234567", ["1,234,567"]],
+    ["example.org", ["example", "org", "example"]],
+  ])("of what %s finds as a whole, all is highlighted", async (query, marked) => {
+    const asked = { query, mode: "keyword", limit: 1 } as const;
+    const [result] = await search({ sql: database.sql, vectorSide: async () => null }, asked);
+    expect(result?.highlights.map(([start, end]) => result.content.slice(start, end))).toEqual(marked);
+  });
+
   test.each<[query: string, first: Name]>([
     ["Poseidon-1234", "poseidon"],
     ["max_pages", "pages"],
