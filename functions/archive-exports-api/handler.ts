@@ -15,13 +15,13 @@ import type { Sql } from "../../shared/platform/database/database.ts";
 import { defineRoute, headOf } from "../adapters/api/route.ts";
 import { createStreamApi } from "../adapters/api/stream-api.ts";
 import { defineStreamRoute, StreamedResponse } from "../adapters/api/stream-route.ts";
+import { dayParameter, daySpan } from "../adapters/api/times.ts";
 import { baseOf } from "../adapters/archive/base-address.ts";
 import { publicReading, READING_HEADERS, UNCHANGED } from "../adapters/archive/public-reading.ts";
 import { type ArchiveExportsApi, archiveExportsApi } from "./dependencies.ts";
 
 const open = (): boolean => archiveExportsApi().config.archivePublic;
 
-const DAY_MS = 86_400_000;
 const DEFAULT_LIMIT = 1_000;
 const MAX_LIMIT = 10_000;
 const FORMATS = ["jsonl", "ndjson", "csv"] as const;
@@ -68,8 +68,8 @@ const query = z.strictObject({
     .optional(),
   afterId: z.coerce.number().int().min(0).max(Number.MAX_SAFE_INTEGER).default(0),
   limit: z.coerce.number().int().min(1).max(MAX_LIMIT).default(DEFAULT_LIMIT),
-  from: z.iso.date().optional(),
-  to: z.iso.date().optional(),
+  from: dayParameter.optional(),
+  to: dayParameter.optional(),
 });
 
 interface List {
@@ -102,9 +102,7 @@ const exported = ({ name, about, columns, rows }: List) =>
         after,
         limit,
         source,
-        from: from === undefined ? undefined : new Date(from),
-        // the day belongs to it
-        before: to === undefined ? undefined : new Date(Date.parse(to) + DAY_MS),
+        ...daySpan(from, to),
       };
       const found = rows(sql, part, baseOf(event));
       const lines = format === "csv" ? csvLines(columns, found) : jsonLines(found);

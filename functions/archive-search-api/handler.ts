@@ -9,20 +9,17 @@ import {
 } from "../../shared/archive/search/search-archive.ts";
 import { defineRoute, headOf } from "../adapters/api/route.ts";
 import { createStreamApi } from "../adapters/api/stream-api.ts";
-import { isInCalendar, LATEST_MS, OUT_OF_CALENDAR } from "../adapters/api/times.ts";
+import { dayParameter, daySpan } from "../adapters/api/times.ts";
 import { publicReading, READING_HEADERS, UNCHANGED } from "../adapters/archive/public-reading.ts";
 import { type ArchiveSearchApi, archiveSearchApi } from "./dependencies.ts";
 
 const open = (): boolean => archiveSearchApi().config.archivePublic;
 
-const DAY_MS = 86_400_000;
 const LAST_PAGE = 1_000_000_000;
 const LONGEST_QUERY = 256;
 
 /** `true` and the like, as query strings have it. */
 const flag = z.enum(["true", "false", "1", "0"]).transform((text) => text === "true" || text === "1");
-
-const day = z.iso.date().refine(isInCalendar, OUT_OF_CALENDAR);
 
 const query = z.strictObject({
   q: z.string().max(LONGEST_QUERY).optional(),
@@ -36,8 +33,8 @@ const query = z.strictObject({
   view: z.enum(["snapshots", "pages"]).default("snapshots"),
   includeNon2xx: flag.default(false),
   includeDuplicates: flag.default(false),
-  from: day.optional(),
-  to: day.optional(),
+  from: dayParameter.optional(),
+  to: dayParameter.optional(),
   page: z.coerce.number().int().min(1).max(LAST_PAGE).default(1),
   pageSize: z.coerce.number().int().min(1).max(100).default(20),
   ranking: z.enum(["v1", "v2"]).default("v2"),
@@ -70,9 +67,7 @@ async function run(
     ...rest,
     query: q,
     sort: sort ?? (q.trim() === "" ? "newest" : "relevance"),
-    from: from === undefined ? undefined : new Date(from),
-    // the day belongs to it
-    before: to === undefined ? undefined : new Date(Math.min(Date.parse(to) + DAY_MS, LATEST_MS)),
+    ...daySpan(from, to),
     limit: pageSize,
     offset: (page - 1) * pageSize,
   };

@@ -12,6 +12,7 @@ import {
 import { parseFilter } from "../../shared/archive/cdx/filters.ts";
 import type { CdxQuery } from "../../shared/archive/cdx/select-captures.ts";
 import { patternFaults } from "../../shared/crawl/urls/patterns.ts";
+import { isInCalendar } from "../../shared/platform/calendar.ts";
 import { cursorParameter } from "../adapters/api/cursor.ts";
 
 /** Of a list that is kept until its end is known. */
@@ -57,7 +58,7 @@ const flag = z
   .default("false")
   .transform((text) => text === "true" || text === "1");
 
-const resumeSchema = z.tuple([z.string(), z.int(), z.int(), z.array(z.string())]);
+const resumeSchema = z.tuple([z.string(), z.int().refine(isInCalendar), z.int(), z.array(z.string())]);
 const resumeText = z.string().refine((text) => resumePosition(text) !== undefined);
 
 function resumePosition(text: string): CdxQuery["after"] {

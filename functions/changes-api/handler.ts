@@ -8,6 +8,7 @@ import { ApiError } from "../../shared/platform/errors.ts";
 import { defineRoute, headOf } from "../adapters/api/route.ts";
 import { createStreamApi } from "../adapters/api/stream-api.ts";
 import { defineStreamRoute, StreamedResponse } from "../adapters/api/stream-route.ts";
+import { dayParameter, daySpan } from "../adapters/api/times.ts";
 import { baseOf } from "../adapters/archive/base-address.ts";
 import { publicReading, READING_HEADERS, UNCHANGED } from "../adapters/archive/public-reading.ts";
 import { requireShown } from "../adapters/archive/withheld.ts";
@@ -17,7 +18,6 @@ import { rssFeed } from "./rss.ts";
 
 const open = (): boolean => changesApi().config.archivePublic;
 
-const DAY_MS = 86_400_000;
 const LAST_PAGE = 1_000_000_000;
 
 /** `true` and the like, as query strings have it. */
@@ -43,8 +43,8 @@ const list = defineRoute(
       jobId: id.optional(),
       latest: flag.optional(),
       includeUnchanged: flag.default(false),
-      from: z.iso.date().optional(),
-      to: z.iso.date().optional(),
+      from: dayParameter.optional(),
+      to: dayParameter.optional(),
       page: z.coerce.number().int().min(1).max(LAST_PAGE).default(1),
       pageSize: z.coerce.number().int().min(1).max(100).default(20),
     }),
@@ -61,9 +61,7 @@ const list = defineRoute(
     const filter = {
       ...query,
       latest: latest ?? isUnbound,
-      from: from === undefined ? undefined : new Date(from),
-      // the day belongs to it
-      before: to === undefined ? undefined : new Date(Date.parse(to) + DAY_MS),
+      ...daySpan(from, to),
     };
     const { total, events } = await listChanges(sql, filter, { limit: pageSize, offset: (page - 1) * pageSize });
     return { enabled: true, total, page, pageSize, results: events.map(changeJson) };

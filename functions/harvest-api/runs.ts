@@ -3,10 +3,11 @@ import { z } from "zod";
 import { finalQueries, type HarvestOutcome, harvest } from "../../shared/harvest/run.ts";
 import { listRuns, type ProcessedUrl, readProcessed, readRun, type StoredRun } from "../../shared/harvest/store.ts";
 import { recordFailure, recordRun } from "../../shared/harvest/telemetry.ts";
+import { isInCalendar } from "../../shared/platform/calendar.ts";
 import { ApiError } from "../../shared/platform/errors.ts";
 import { cursorPage, cursorParameter } from "../adapters/api/cursor.ts";
 import { defineRoute } from "../adapters/api/route.ts";
-import { isInCalendar, OUT_OF_CALENDAR } from "../adapters/api/times.ts";
+import { OUT_OF_CALENDAR } from "../adapters/api/times.ts";
 import type { HarvestApi } from "./dependencies.ts";
 
 /** Longest question, in characters. */

@@ -6,6 +6,7 @@ import { createApi } from "../adapters/api/api.ts";
 import { type ApiContainer, createApiContainer } from "../adapters/api/container.ts";
 import { cursorPage, cursorParameter } from "../adapters/api/cursor.ts";
 import { defineRoute } from "../adapters/api/route.ts";
+import { momentParameter } from "../adapters/api/times.ts";
 import { apiKeyJson, apiKeySchema } from "./key-json.ts";
 
 const newKeySchema = z.strictObject({
@@ -16,8 +17,7 @@ const newKeySchema = z.strictObject({
     .transform((scopes) => [...new Set(scopes)])
     .default(["read"]),
   rate_limit_rpm: z.int().min(1).max(1_000_000).optional(),
-  expires_at: z.iso
-    .datetime({ offset: true })
+  expires_at: momentParameter
     .transform((text) => new Date(text))
     .refine((expiry) => expiry.getTime() > Date.now(), "is in the past")
     .nullable()

@@ -10,12 +10,10 @@ import type { DescribedDuplicate, SearchResult } from "../../shared/knowledge/se
 import type { SearchFilter } from "../../shared/knowledge/search/search-filter.ts";
 import type { SearchRequest } from "../../shared/knowledge/search/search-request.ts";
 import { ApiError } from "../../shared/platform/errors.ts";
-import { isInCalendar, OUT_OF_CALENDAR } from "../adapters/api/times.ts";
+import { momentParameter } from "../adapters/api/times.ts";
 
 /** Longer ones are never given. */
 const MAX_CURSOR_LENGTH = 200_000;
-
-const time = z.iso.datetime({ offset: true }).refine(isInCalendar, OUT_OF_CALENDAR);
 
 const fieldsSchema = z.strictObject({
   query: z
@@ -41,8 +39,8 @@ const fieldsSchema = z.strictObject({
     .array(z.enum(["crawl", "upload", "api"]))
     .min(1)
     .nullish(),
-  date_from: time.nullish(),
-  date_to: time.nullish(),
+  date_from: momentParameter.nullish(),
+  date_to: momentParameter.nullish(),
   url_prefix: z
     .string()
     .max(MAX_URL_LENGTH)

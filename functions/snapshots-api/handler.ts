@@ -11,6 +11,7 @@ import {
   readSnapshot,
   readTimeline,
   type Snapshot,
+  snapshotOf,
 } from "../../shared/archive/snapshots/snapshots.ts";
 import { isMissingFromArchive } from "../../shared/crawl/results/archived-content.ts";
 import { ApiError, PermanentError } from "../../shared/platform/errors.ts";
@@ -205,7 +206,7 @@ const resolve = defineRoute(
     await requireShownUrl(sql, url, found !== undefined);
     return {
       found: found !== undefined,
-      snapshotId: found?.id ?? null,
+      snapshotId: (found && (await snapshotOf(sql, found.id))) ?? null,
       captureTimestamp: found?.capturedAt.toISOString() ?? null,
       resolvedUrl: found?.finalUrl ?? null,
       browseUrl: found === undefined ? null : browseUrl(config.archiveReplayUrl, found.finalUrl, found.capturedAt),

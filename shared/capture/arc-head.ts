@@ -13,16 +13,35 @@ export interface ArcLine {
 
 /** Of a line: URLs of some kilobytes are the longest that servers take. */
 export const LONGEST_LINE = 64 * 1024;
-/** URL, address, date, and what follows: both versions end with the length of the block. */
-const LINE =
-  /^([a-z][a-z0-9+.-]*:[^\n]*?) ([\d.]{7,15}|[\da-f:.]*:[\da-f:.]*|-) (\d{4,20}) (?:([^\n]*) )?([^\s]+)\r?$/i;
+const URL_START = /^[a-z][a-z0-9+.-]*:/i;
+const IPV4 = /^(?:[\d.]{7,15}|-)$/;
+const IPV6 = /^[\da-f:.]{1,45}$/i;
+const DATE = /^\d{4,20}$/;
+
+/** URL, address, date, and what follows: both versions end with the length of the block. URLs may hold blanks. */
+function wordsOf(line: string) {
+  if (!URL_START.test(line)) return undefined;
+  const words = (line.endsWith("\r") ? line.slice(0, -1) : line).split(" ");
+  const last = words.length - 1;
+  const at = words.findIndex(
+    (word, index) => index > 0 && index + 1 < last && isAddress(word) && DATE.test(words[index + 1] ?? ""),
+  );
+  const [address = "", date = ""] = words.slice(at);
+  const blockLength = words[last] ?? "";
+  if (at < 0 || !/^\S+$/.test(blockLength)) return undefined;
+  const type = at + 2 < last ? (words[at + 2] ?? "") : "";
+  return { url: words.slice(0, at).join(" "), address, date, type, blockLength };
+}
+
+const isAddress = (word: string): boolean => IPV4.test(word) || (word.includes(":") && IPV6.test(word));
 
 /** @returns the line that the bytes begin with; undefined where that is none of ARC, or is not all there */
 export function arcLine(bytes: Buffer): ArcLine | undefined {
   const end = bytes.subarray(0, LONGEST_LINE).indexOf("\n");
   const line = end < 0 ? "" : bytes.toString("latin1", 0, end);
-  const [, url = "", address = "", date = "", type = "", blockLength = ""] = LINE.exec(line) ?? [];
-  if (url === "") return undefined;
+  const words = wordsOf(line);
+  if (words === undefined) return undefined;
+  const { url, address, date, type, blockLength } = words;
   const isHttp = /^https?:/i.test(url);
   return {
     length: end + 1,
@@ -34,7 +53,7 @@ export function arcLine(bytes: Buffer): ArcLine | undefined {
       ["warc-date", isoDate(date)],
       // ARC has no ids: the same record has the same one wherever it is read
       ["warc-record-id", `<arc:${createHash("sha256").update(line.trimEnd()).digest("hex")}>`],
-      ["content-type", isHttp ? "application/http; msgtype=response" : (type.split(" ")[0] ?? "")],
+      ["content-type", isHttp ? "application/http; msgtype=response" : type],
       ["content-length", blockLength],
     ]),
   };

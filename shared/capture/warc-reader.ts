@@ -199,11 +199,19 @@ function recordHead(record: Buffer, where: string): { warcHeaders: Map<string, s
 export function parseHttpMessage(
   block: Buffer,
 ): Pick<WarcRecordContents, "startLine" | "httpHeaders" | "body"> & { cut: boolean } {
-  const [head, body] = splitHead(block);
+  const { startLine, httpHeaders, isChunked, rest } = parseHttpHead(block);
+  return { startLine, httpHeaders, ...(isChunked ? withoutChunks(rest) : { body: rest, cut: false }) };
+}
+
+/** @returns `rest`: the body, chunked framing kept */
+export function parseHttpHead(
+  block: Buffer,
+): Pick<WarcRecordContents, "startLine" | "httpHeaders"> & { isChunked: boolean; rest: Buffer } {
+  const [head, rest] = splitHead(block);
   const [startLine = "", ...lines] = headLines(head.toString("latin1"));
   const httpHeaders = fieldsOf(lines);
   const isChunked = httpHeaders.some(([name, value]) => /^transfer-encoding$/i.test(name) && /chunked/i.test(value));
-  return { startLine, httpHeaders, ...(isChunked ? withoutChunks(body) : { body, cut: false }) };
+  return { startLine, httpHeaders, isChunked, rest };
 }
 
 /** Bytes: no server sends a longer one. */

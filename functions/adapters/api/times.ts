@@ -1,11 +1,20 @@
-/** Times that requests may name: PostgreSQL has no year 0, and ISO 8601 writes one of five digits otherwise. In ms. */
-export const EARLIEST_MS = Date.parse("0001-01-01T00:00:00.000Z");
-export const LATEST_MS = Date.parse("9999-12-31T23:59:59.999Z");
-
-/** @param time in ms, or ISO 8601 with its zone: what counts is the year of UTC */
-export function isInCalendar(time: number | string): boolean {
-  const ms = typeof time === "number" ? time : Date.parse(time);
-  return ms >= EARLIEST_MS && ms <= LATEST_MS;
-}
+/** Days and moments that requests name: those that the database has. */
+import { z } from "zod";
+import { endOfDay, isInCalendar } from "../../../shared/platform/calendar.ts";
 
 export const OUT_OF_CALENDAR = "is before the year 1 or after 9999, by UTC";
+
+/** What is no time at all is refused as such. */
+const isStorable = (text: string): boolean => Number.isNaN(Date.parse(text)) || isInCalendar(text);
+
+/** `2026-01-02`. */
+export const dayParameter = z.iso.date().refine(isStorable, OUT_OF_CALENDAR);
+
+/** `2026-01-02T03:04:05Z`, or with an offset. */
+export const momentParameter = z.iso.datetime({ offset: true }).refine(isStorable, OUT_OF_CALENDAR);
+
+/** The time from the beginning of one day to the end of another. */
+export const daySpan = (from: string | undefined, to: string | undefined) => ({
+  from: from === undefined ? undefined : new Date(from),
+  before: to === undefined ? undefined : endOfDay(to),
+});

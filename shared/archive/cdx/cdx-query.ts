@@ -1,5 +1,6 @@
 /** What a CDX query asks for: which keys, which time, and what of it. */
 import { surtOf, urlKey } from "../../crawl/urls/surt.ts";
+import { daysOf } from "../../platform/calendar.ts";
 import { type CdxField, fieldOf } from "./cdx-line.ts";
 
 export const MATCH_TYPES = ["exact", "prefix", "host", "domain"] as const;
@@ -69,10 +70,11 @@ export function parseTimestamp(digits: string, which: "first" | "last"): Date | 
   const filler = which === "first" ? "00000101000000" : "99991231235959";
   const parts = /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)$/.exec(digits + filler.slice(digits.length));
   if (parts === null) return undefined;
-  const [year = 0, month = 1, day = 1, hours = 0, minutes = 0, seconds = 0] = parts.slice(1).map(Number);
-  if (month < 1 || month > 12 || day < 1 || hours > 23 || minutes > 59 || seconds > 59) return undefined;
-  const lastDay = new Date(Date.UTC(2000, month, 0)).setUTCFullYear(year, month, 0);
-  const last = new Date(lastDay).getUTCDate();
+  const [of = 0, month = 1, day = 1, hours = 0, minutes = 0, seconds = 0] = parts.slice(1).map(Number);
+  // there is no year 0, but there are years that begin so
+  const year = digits.length < 4 ? Math.max(of, 1) : of;
+  if (year < 1 || month < 1 || month > 12 || day < 1 || hours > 23 || minutes > 59 || seconds > 59) return undefined;
+  const last = daysOf(year, month);
   if (day > last && (digits.length > 6 || which === "first")) return undefined;
   const ms = which === "first" ? 0 : 999;
   const date = new Date(0);

@@ -2,6 +2,7 @@
  * Lists the captures of the archive in the order of their keys, or of their distance from a time, a page of rows at a
  * time: no transaction stays open while whoever asked reads.
  */
+import { EARLIEST_MS } from "../../platform/calendar.ts";
 import type { Sql } from "../../platform/database/database.ts";
 import { isShown } from "../exclusions/is-shown.ts";
 import { isPublic } from "../snapshots/snapshots.ts";
@@ -59,7 +60,8 @@ export async function* listClosest(
   closest: Date,
 ): AsyncGenerator<IndexedCapture> {
   const { times } = listing;
-  const until = times.to !== null && times.to < closest ? times.to : new Date(closest.getTime() - 1);
+  const until =
+    times.to !== null && times.to < closest ? times.to : new Date(Math.max(closest.getTime() - 1, EARLIEST_MS));
   const since = times.from !== null && times.from > closest ? times.from : closest;
   const before = listCaptures(sql, { ...listing, times: { from: times.from, to: until }, reverse: true });
   const behind = listCaptures(sql, { ...listing, times: { from: since, to: times.to }, reverse: false });

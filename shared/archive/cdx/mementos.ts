@@ -88,7 +88,7 @@ async function beside(
   where: ReturnType<Queryable>,
   { time }: Memento,
 ): Promise<Pick<Neighbours, "previous" | "next">> {
-  const second = new Date(Math.floor(time.getTime() / 1000) * 1000);
+  const second = new Date(secondOf(time) * 1000);
   const after = new Date(second.getTime() + 1000);
   const [previous, next] = await Promise.all([
     one(sql, sql`${where} and fetched_at < ${second}`, "desc"),
@@ -103,8 +103,13 @@ async function nearest(sql: Queryable, where: ReturnType<Queryable>, at: Date, l
     one(sql, sql`${where} and fetched_at > ${at}`, "asc"),
   ]);
   if (before === undefined || behind === undefined) return before ?? behind ?? last;
-  return at.getTime() - before.time.getTime() <= behind.time.getTime() - at.getTime() ? before : behind;
+  return Math.abs(secondOf(at) - secondOf(before.time)) <= Math.abs(secondOf(behind.time) - secondOf(at))
+    ? before
+    : behind;
 }
+
+/** A memento is named by it. */
+const secondOf = (time: Date): number => Math.floor(time.getTime() / 1000);
 
 const PAGE = 1_000;
 
@@ -123,7 +128,7 @@ export async function* listMementos(
       select id, final_url as url, fetched_at as time from captures c where ${where} ${beyond} order by fetched_at, id limit ${PAGE}`;
     for (const memento of rows) {
       after = memento;
-      const its = Math.floor(memento.time.getTime() / 1000);
+      const its = secondOf(memento.time);
       if (its !== second) yield memento;
       second = its;
     }

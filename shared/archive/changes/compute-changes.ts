@@ -30,10 +30,14 @@ const AT_ONCE = 20;
 const BACKFILL_CAPTURES = 5_000;
 /** Events that are written at once: their texts are not computed again. */
 const WRITTEN_AT_ONCE = 20;
+/** Comparisons of a page that fail before it is put off. */
+const MOST_FAULTS = 3;
 /** Seconds after which a page whose worker was lost is taken again, doubled at each try. */
 const LEASE_S = 360;
-/** Times that a page is begun before what is left of it counts as impossible to compare. */
+/** Times that a page is begun before each comparison that fails counts as impossible, and is written at once. */
 const MOST_ATTEMPTS = 6;
+/** Times, of those that follow, that a function may end within a comparison without a word. */
+const MOST_ENDS = 3;
 
 /** @param hasTime asked before each page and each comparison */
 export async function computeChanges(dependencies: ChangesDependencies, hasTime: () => boolean): Promise<Computed> {
@@ -106,8 +110,9 @@ async function computeOf(
 ): Promise<void> {
   const { sql, log } = dependencies;
   try {
-    const { changes, isDone } = await comparePage(dependencies, due, hasTime);
+    const { changes, isDone, failed } = await comparePage(dependencies, due, hasTime);
     computed.changes += changes;
+    if (failed !== undefined) throw failed.error;
     if (!isDone) return await putBack(sql, due);
     await sql`delete from changes_due where id = any(${due.ids})`;
     computed.pages++;
@@ -129,13 +134,15 @@ interface KnownChange {
 
 async function comparePage(
   { sql, objects, log }: ChangesDependencies,
-  { page, attempts }: DuePage,
+  { page, ids, attempts }: DuePage,
   hasTime: () => boolean,
-): Promise<{ changes: number; isDone: boolean }> {
+): Promise<{ changes: number; isDone: boolean; failed?: { error: unknown } | undefined }> {
   const { links, known } = await readPage(sql, page);
   const missing = links.filter((link) => !known.some((each) => isOf(each, link)));
   const gone = known.filter(({ id }) => !links.some((link) => link.id === id)).map(({ id }) => id);
+  const compared = async ({ from, to }: Link): Promise<Change> => await compareCaptures({ sql, objects }, from, to);
   let changes = 0;
+  let faults = 0;
   let found: { link: Link; change: Change }[] = [];
   const write = async (): Promise<boolean> => {
     const isWritten = await writeChanges(sql, page, links, { found, gone });
@@ -143,22 +150,34 @@ async function comparePage(
     found = [];
     return isWritten;
   };
-  for (const link of missing) {
+  const isLast = attempts > MOST_ATTEMPTS;
+  let failed: { error: unknown } | undefined;
+  for (const [index, link] of missing.entries()) {
     if (!hasTime()) {
       await write();
-      return { changes, isDone: false };
+      return { changes, isDone: false, failed };
     }
-    const change =
-      attempts > MOST_ATTEMPTS
-        ? faultChange(`It could not be compared, though it was tried ${MOST_ATTEMPTS} times`)
-        : await compareCaptures({ sql, objects }, link.from, link.to);
-    if (attempts > MOST_ATTEMPTS) log.warn("captures could not be compared", { capture_id: link.to.id });
-    found.push({ link, change });
-    if (found.length === WRITTEN_AT_ONCE && !(await write())) return { changes, isDone: false };
+    // those before it are written: it is this one at which functions have ended
+    const isEnd = index === 0 && attempts > MOST_ATTEMPTS + MOST_ENDS;
+    const change = isEnd ? IMPOSSIBLE : await compared(link).catch((error: unknown) => ({ error }));
+    if ("error" in change && !isLast) {
+      // the others do not wait for it, but a bucket that does not answer is asked no more
+      failed ??= change;
+      if (++faults === MOST_FAULTS) break;
+      continue;
+    }
+    const error = "error" in change ? change.error : undefined;
+    if (isEnd || "error" in change) log.warn("captures could not be compared", { capture_id: link.to.id, error });
+    found.push({ link, change: "error" in change ? IMPOSSIBLE : change });
+    if (found.length < (isLast ? 1 : WRITTEN_AT_ONCE)) continue;
+    if (!(await write())) return { changes, isDone: false, failed };
+    if (isLast) await sql`update changes_due set attempts = ${MOST_ATTEMPTS + 1} where id = any(${ids})`;
   }
   const isDone = await write();
-  return { changes, isDone };
+  return { changes, isDone, failed };
 }
+
+const IMPOSSIBLE = faultChange(`It could not be compared, though it was tried ${MOST_ATTEMPTS} times`);
 
 const isOf = (known: KnownChange, { id, from, to }: Link): boolean =>
   known.id === id && known.from === (from?.id ?? null) && known.to === to.id && known.version === CHANGES_VERSION;

@@ -81,7 +81,7 @@ function between(from: readonly string[], to: readonly string[], stretch: Stretc
   while (a < endA && b < endB && from[a] === to[b]) steps.push({ from: a++, to: b++ });
   const tail: Step[] = [];
   while (endA > a && endB > b && from[endA - 1] === to[endB - 1]) tail.push({ from: --endA, to: --endB });
-  steps.push(...(myers(from, to, { a, b, endA, endB }) ?? replaced({ a, b, endA, endB })));
+  for (const step of myers(from, to, { a, b, endA, endB }) ?? replaced({ a, b, endA, endB })) steps.push(step);
   while (tail.length > 0) steps.push(tail.pop() as Step);
 }
 

@@ -27,7 +27,7 @@ export function pageLines({ text, sections }: Pick<PageText, "text" | "sections"
     const lines = linesOf(text.slice(start, end), name);
     const top = name === "" ? found.find((each) => each.heading === "") : undefined;
     if (top === undefined) found.push({ heading: name, lines });
-    else top.lines.push(...lines);
+    else for (const line of lines) top.lines.push(line);
   }
   return { lines: found.flatMap(({ lines }) => lines), sections: found };
 }

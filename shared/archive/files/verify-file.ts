@@ -133,7 +133,7 @@ class Verification {
     this.#end = offset + length;
     this.#records += 1;
     if (!digests) return;
-    for (const { code, message } of digestObjections(record, this.#long?.digests().block)) {
+    for (const { code, message } of digestObjections(record, this.#long?.digests())) {
       this.#add({ code, message, offset });
     }
   }

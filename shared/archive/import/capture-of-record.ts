@@ -1,10 +1,12 @@
 /** Makes captures of the records of a WARC file that others wrote. */
 import type { Hash } from "node:crypto";
 import type { Capture } from "../../capture/capture.ts";
+import { ChunkedBody } from "../../capture/chunked.ts";
 import { labelledDigest } from "../../capture/digest.ts";
-import { parseHttpMessage } from "../../capture/warc-reader.ts";
+import { holdsHttp } from "../../capture/message-head.ts";
+import { parseHttpHead, parseHttpMessage } from "../../capture/warc-reader.ts";
 import { type HttpResponse, headerValue } from "../../crawl/http/exchange.ts";
-import { parseMediaType } from "../../crawl/http/media-type.ts";
+import { parseMediaType, textKindOf } from "../../crawl/http/media-type.ts";
 import { readPageContent } from "../../crawl/http/read-page.ts";
 import { normalizeUrl, urlHash } from "../../crawl/urls/normalize-url.ts";
 import { daysOf } from "../../platform/calendar.ts";
@@ -18,6 +20,7 @@ export type RecordFault =
   | "DATE_INVALID"
   | "HTTP_INVALID"
   | "DIGEST_MISMATCH"
+  | "BODY_CUT"
   | "METHOD_NOT_GET"
   | "TEXT_LEFT_OUT";
 
@@ -48,24 +51,71 @@ export function keptBytes(head: RecordHead): number {
   return typeOf(head) === "request" ? 1024 : 0;
 }
 
+/** What the bytes of a long block come to. */
+interface LongDigests {
+  /** Of the payload, as captures have it. */
+  payload: string;
+  payloadBytes: number;
+  /** In the algorithms that the record states, where it does. */
+  block: Buffer | undefined;
+  /** Likewise, of the payload, and of it with its chunked framing. */
+  stated: Buffer[];
+  /** The chunked framing ends before its end. */
+  cut: boolean;
+}
+
 /** Follows the bytes of a block that is longer than what is kept. */
 export class LongBlock {
+  readonly #fields: RecordHead["fields"];
   readonly #payload = hashOf("sha256:") as Hash;
   readonly #block: Hash | undefined;
+  readonly #stated: Hash | undefined;
+  readonly #framed: Hash | undefined;
+  #chunked: ChunkedBody | undefined;
+  #payloadBytes = 0;
   #begun = false;
+  #digests: LongDigests | undefined;
 
-  constructor(head: RecordHead) {
-    this.#block = hashOf(head.fields.get("warc-block-digest"));
+  constructor({ fields }: RecordHead) {
+    this.#fields = fields;
+    this.#block = hashOf(fields.get("warc-block-digest"));
+    this.#stated = hashOf(fields.get("warc-payload-digest"));
+    this.#framed = hashOf(fields.get("warc-payload-digest"));
   }
 
+  /** @param bytes the first time with all of an HTTP head */
   add(bytes: Buffer): void {
     this.#block?.update(bytes);
-    this.#payload.update(this.#begun ? bytes : parseHttpMessage(bytes).body);
+    let payload = bytes;
+    if (!this.#begun && holdsHttp(this.#fields, bytes)) {
+      const { isChunked, rest } = parseHttpHead(bytes);
+      if (isChunked) this.#chunked = new ChunkedBody();
+      payload = rest;
+    }
     this.#begun = true;
+    this.#framed?.update(payload);
+    for (const part of this.#chunked?.add(payload) ?? [payload]) this.#take(part);
   }
 
-  digests(): { payload: string; block: Buffer | undefined } {
-    return { payload: `sha256:${this.#payload.digest("hex")}`, block: this.#block?.digest() };
+  #take(part: Buffer): void {
+    this.#payload.update(part);
+    this.#stated?.update(part);
+    this.#payloadBytes += part.length;
+  }
+
+  /** Once all of it has come. */
+  digests(): LongDigests {
+    if (this.#digests !== undefined) return this.#digests;
+    const { rest, cut } = this.#chunked?.end() ?? { rest: Buffer.alloc(0), cut: false };
+    this.#take(rest);
+    this.#digests = {
+      payload: `sha256:${this.#payload.digest("hex")}`,
+      payloadBytes: this.#payloadBytes,
+      block: this.#block?.digest(),
+      stated: [this.#stated, this.#framed].flatMap((hash) => hash?.digest() ?? []),
+      cut,
+    };
+    return this.#digests;
   }
 }
 
@@ -87,10 +137,14 @@ export async function captureOf(record: WarcRecord, options: CaptureOptions): Pr
   const { fields } = head;
   const type = typeOf(head);
   if (!CAPTURED_TYPES.has(type)) return NOTHING;
-  const isHttp = /^application\/http\b/i.test(fields.get("content-type") ?? "");
+  const isHttp = holdsHttp(fields, block);
   const given = (fields.get("warc-target-uri") ?? "").replace(/^<(.*)>$/, "$1");
   // dns answers, and what archivers keep of themselves
-  if (!isHttp && (type === "response" || !/^https?:/i.test(given)) && type !== "revisit") return NOTHING;
+  if (!isHttp && !/^https?:/i.test(given) && type !== "revisit") return NOTHING;
+  if (!isHttp && type === "response") {
+    const message = "it is no HTTP answer, neither by its Content-Type nor by its first bytes";
+    return { capture: null, objections: [{ code: "HTTP_INVALID", message }] };
+  }
   const url = usableUrl(given);
   if (typeof url === "object") return { capture: null, objections: [url] };
   const date = dateOf(fields.get("warc-date"), options.now);
@@ -101,9 +155,17 @@ export async function captureOf(record: WarcRecord, options: CaptureOptions): Pr
     const start = JSON.stringify(message.startLine.slice(0, 80));
     return { capture: null, objections: [{ code: "HTTP_INVALID", message: `it is no HTTP answer: ${start}` }] };
   }
-  const digests = options.long?.digests();
-  const objections = digestObjections(record, digests?.block, message.body);
-  const truncated = fields.has("warc-truncated") || message.cut;
+  const long = options.long?.digests();
+  const objections = digestObjections(record, long, message.body);
+  const isCut = long?.cut ?? message.cut;
+  if (isCut && !fields.has("warc-truncated")) {
+    objections.push({
+      code: "BODY_CUT",
+      message: "its chunked body ends before its end: it is kept as far as it goes",
+    });
+  }
+  const truncated = fields.has("warc-truncated") || isCut;
+  const { essence: mimeType } = parseMediaType(headerValue(message.httpHeaders, "content-type"));
   const capture: Capture = {
     url,
     urlHash: urlHash(normalizeUrl(url)),
@@ -112,12 +174,12 @@ export async function captureOf(record: WarcRecord, options: CaptureOptions): Pr
     depth: 0,
     status,
     headers: message.httpHeaders.map(([name, value]) => [name.toLowerCase(), value]),
-    mimeType: parseMediaType(headerValue(message.httpHeaders, "content-type")).essence,
+    mimeType,
     charset: null,
     fetchedAt: date,
     fetchTimeMs: 0,
-    payloadBytes: message.body.length + head.blockLength - block.length,
-    payloadDigest: digests?.payload ?? labelledDigest(message.body),
+    payloadBytes: long?.payloadBytes ?? message.body.length,
+    payloadDigest: long?.payload ?? labelledDigest(message.body),
     truncated,
     notModified: false,
     revisitOf: null,
@@ -136,7 +198,13 @@ export async function captureOf(record: WarcRecord, options: CaptureOptions): Pr
   if (status >= 400) {
     capture.error = { code: `HTTP_${status}`, message: `The server answered ${status}`, retryable: false };
   }
-  if (status < 200 || status > 299 || options.long !== undefined) return { capture, objections };
+  if (status < 200 || status > 299) return { capture, objections };
+  if (long !== undefined) {
+    // films and archives have none in any case
+    if (textKindOf(mimeType, message.body).kind === undefined) return { capture, objections };
+    const reason = `it is longer than the ${KEPT_BYTES} bytes of which text is made: it is kept without its text`;
+    return { capture, objections: [...objections, { code: "TEXT_LEFT_OUT", message: reason }] };
+  }
   if (!options.withText) {
     const reason = "indexing stopped at this record again and again: it is kept without its text";
     return { capture, objections: [...objections, { code: "TEXT_LEFT_OUT", message: reason }] };
@@ -144,16 +212,16 @@ export async function captureOf(record: WarcRecord, options: CaptureOptions): Pr
   const { startLine, httpHeaders, body } = message;
   const cut = truncated ? ("length" as const) : null;
   const response: HttpResponse = { status, startLine, headers: httpHeaders, body, truncated: cut };
-  const {
-    mimeType,
-    charset,
-    extraction,
-    error,
-    truncated: textCut,
-  } = await readPageContent(response, url, MAX_TEXT_BYTES);
-  const isFault = error !== null && !["UNSUPPORTED_TYPE", "EMPTY_BODY"].includes(error.code);
-  const content = { mimeType, charset, extraction, error: isFault ? error : null, truncated: truncated || textCut };
-  return { capture: { ...capture, ...content }, objections };
+  const content = await readPageContent(response, url, MAX_TEXT_BYTES);
+  const isFault = content.error !== null && !["UNSUPPORTED_TYPE", "EMPTY_BODY"].includes(content.error.code);
+  const read = {
+    mimeType: content.mimeType,
+    charset: content.charset,
+    extraction: content.extraction,
+    error: isFault ? content.error : null,
+    truncated: truncated || content.truncated,
+  };
+  return { capture: { ...capture, ...read }, objections };
 }
 
 const NOTHING: RecordCapture = { capture: null, objections: [] };
@@ -235,24 +303,25 @@ function stated(fields: RecordHead["fields"]): Pick<Capture, "statedDigest"> {
 
 /**
  * What a record says of its digests that is not so.
- * @param block digest of a block that was not kept whole
+ * @param long of a block that was not kept whole
  * @param payload of the record, where it has been parsed
  */
 export function digestObjections(
   { head, block: kept }: WarcRecord,
-  block: Buffer | undefined,
+  long: LongDigests | undefined,
   payload: Buffer = payloadOf(head, kept),
 ): Objection[] {
   const whole = kept.length === head.blockLength;
   const wrong: string[] = [];
   const statedBlock = head.fields.get("warc-block-digest");
-  const ofBlock = block ?? (whole ? hashOf(statedBlock)?.update(kept).digest() : undefined);
+  const ofBlock = long?.block ?? (whole ? hashOf(statedBlock)?.update(kept).digest() : undefined);
   if (statedBlock !== undefined && ofBlock !== undefined && !isStated(ofBlock, statedBlock)) wrong.push("block");
   const statedPayload = head.fields.get("warc-payload-digest");
-  if (statedPayload !== undefined && whole && typeOf(head) !== "revisit") {
+  if (statedPayload !== undefined && (whole || long !== undefined) && typeOf(head) !== "revisit") {
     // some archivers take it over the body with its chunked framing
-    const framed = kept.subarray(kept.indexOf("\r\n\r\n") + 4);
-    const digests = [payload, framed].flatMap((bytes) => hashOf(statedPayload)?.update(bytes).digest() ?? []);
+    const framed = holdsHttp(head.fields, kept) ? [parseHttpHead(kept).rest] : [];
+    const digests =
+      long?.stated ?? [payload, ...framed].flatMap((bytes) => hashOf(statedPayload)?.update(bytes).digest() ?? []);
     if (digests.length > 0 && !digests.some((digest) => isStated(digest, statedPayload))) wrong.push("payload");
   }
   if (wrong.length === 0) return [];
@@ -260,4 +329,4 @@ export function digestObjections(
 }
 
 const payloadOf = ({ fields }: RecordHead, block: Buffer): Buffer =>
-  /^application\/http\b/i.test(fields.get("content-type") ?? "") ? parseHttpMessage(block).body : block;
+  holdsHttp(fields, block) ? parseHttpMessage(block).body : block;

@@ -26,9 +26,9 @@ async function resolveRevisits(tx: Transaction, jobId: string): Promise<void> {
     from captures d cross join lateral (
       select o.id from captures o
       where o.url_hash = decode(d.refers_to->>'urlHash', 'hex') and o.refers_to is null and o.revisit_of is null
-        and o.reused_from is null and o.warc_key is not null and o.status_code between 200 and 299
+        and o.reused_from is null and o.warc_key is not null
         and (o.warc_record_id = d.refers_to->>'recordId' or o.fetched_at = ${date}
-          or d.stated_digest in (o.stated_digest, o.payload_digest))
+          or (d.stated_digest in (o.stated_digest, o.payload_digest) and o.status_code between 200 and 299))
       order by o.warc_record_id = d.refers_to->>'recordId' desc nulls last,
         o.fetched_at = ${date} desc nulls last,
         abs(extract(epoch from o.fetched_at - d.fetched_at))

@@ -19,7 +19,10 @@ export function hashOf(stated: string | undefined): Hash | undefined {
 /** Whether a digest is the one that is stated, in hex or base 32. */
 export function isStated(digest: Buffer, stated: string): boolean {
   const value = stated.slice(stated.indexOf(":") + 1).trim();
-  return value.toLowerCase() === digest.toString("hex") || value.toUpperCase().replace(/=+$/, "") === base32(digest);
+  return (
+    value.toLowerCase() === digest.toString("hex") ||
+    /^([A-Z2-7]+)=*$/i.exec(value)?.[1]?.toUpperCase() === base32(digest)
+  );
 }
 
 /** RFC 4648 section 6, without padding. */

@@ -34,7 +34,7 @@ export interface NearestCapture {
 
 /**
  * @param jobId number of the job whose captures count; those of all where left out
- * @returns the nearest first; of equally near ones the newer
+ * @returns the nearest first, by seconds, by which they are named; of equally near ones the newer
  */
 export async function nearestCaptures(
   sql: Queryable,
@@ -59,5 +59,5 @@ export async function nearestCaptures(
       final_url_hash = ${hash} as direct
     from (${side("c.url_hash", true)} union all ${side("c.url_hash", false)}
       union all ${side("c.final_url_hash", true)} union all ${side("c.final_url_hash", false)}) found
-    order by abs(extract(epoch from fetched_at - ${at})), fetched_at desc, id desc limit ${limit}`;
+    order by abs(extract(epoch from date_trunc('second', fetched_at) - ${at})), fetched_at desc, id desc limit ${limit}`;
 }

@@ -22,11 +22,12 @@ export interface ReplayAnswer {
 /**
  * Archived content is of no origin, so that it reaches no storage and no other page; and it asks nobody but replay,
  * whatever the rewriting missed.
+ * @param runs whether its scripts do: what has a window to itself could leave for the live web by them, or by a refresh
  */
-const policyOf = (origin: string): string => {
+const policyOf = (origin: string, runs: boolean): string => {
   const own = `'self' ${origin}`;
   return [
-    "sandbox allow-scripts allow-forms allow-modals allow-pointer-lock allow-orientation-lock",
+    `sandbox ${runs ? "allow-scripts " : ""}allow-forms allow-modals allow-pointer-lock allow-orientation-lock`,
     `default-src ${own} data: blob: 'unsafe-inline' 'unsafe-eval'`,
     `connect-src ${own} data: blob:`,
     `frame-src ${own} data: blob:`,
@@ -52,9 +53,14 @@ const COMMON = {
     "browsing-topics=()",
 };
 
-export const contentHeaders = (origin: string, capturedAt: Date, link: string): Record<string, string> => ({
+export const contentHeaders = (
+  origin: string,
+  capturedAt: Date,
+  link: string,
+  runs: boolean,
+): Record<string, string> => ({
   ...COMMON,
-  "content-security-policy": policyOf(origin),
+  "content-security-policy": policyOf(origin, runs),
   "memento-datetime": capturedAt.toUTCString(),
   link,
 });

@@ -27,6 +27,19 @@ export async function linksAround({ sql }: Archive, origin: string, url: string,
   return around === undefined ? `<${url}>; rel="original"` : mementoLinks(addressesAt(origin), url, around);
 }
 
+/** The memento to which a TimeGate leads, and its `Link` header; undefined where the index knows none. */
+export async function timeGate(
+  { sql }: Archive,
+  origin: string,
+  url: string,
+  at: Date | null,
+): Promise<{ memento: Memento; link: string } | undefined> {
+  const set = await findMementos(sql, url);
+  if (set === undefined) return undefined;
+  const around = await nearestMemento(sql, set, at);
+  return { memento: around.memento, link: mementoLinks(addressesAt(origin), url, around) };
+}
+
 /** The time that a client asks a TimeGate for; null where it is none of RFC 1123. */
 export function wantedTime({ header }: Pick<ReplayRequest, "header">): Date | undefined | null {
   const asked = header("accept-datetime");

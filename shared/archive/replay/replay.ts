@@ -23,7 +23,7 @@ import {
   withheldPage,
   wrapperPage,
 } from "./replay-answers.ts";
-import { linksAround, timeMap, wantedTime } from "./replay-memento.ts";
+import { linksAround, timeGate, timeMap, wantedTime } from "./replay-memento.ts";
 import {
   archivedReference,
   type Modifier,
@@ -114,27 +114,29 @@ async function answerWith(archive: Archive, request: ReplayRequest, target: Repl
   const at = timeOf(target.timestamp ?? "") ?? wanted ?? new Date();
   const withheld = await withheldUrl(archive.sql, url);
   if (withheld === "excluded") return withheldPage(request.origin, url, withheld);
+  if (target.timestamp === undefined) {
+    const gate = await timeGate(archive, request.origin, url, wanted ?? null);
+    if (gate !== undefined) {
+      const found = redirect(302, replayPath(timestampOf(gate.memento.time), modifier, gate.memento.url));
+      return { ...found, headers: { ...found.headers, link: gate.link } };
+    }
+  }
   const found = await nearestCaptures(archive.sql, url, at, { limit: MOST_TRIED });
   let why = "No capture of this URL is in the archive";
   for (const capture of found) {
     const timestamp = timestampOf(capture.capturedAt);
     if (!capture.direct) return redirect(302, replayPath(timestamp, modifier, capture.finalUrl));
-    if (target.timestamp === undefined) {
-      const link = await linksAround(archive, request.origin, url, mementoOf(capture));
-      const found = redirect(302, replayPath(timestamp, modifier, url));
-      return { ...found, headers: { ...found.headers, link } };
-    }
+    if (target.timestamp === undefined) return redirect(302, replayPath(timestamp, modifier, url));
     const payload = await readPayload(archive, capture.id).catch((error: unknown) => {
       if (!isMissingFromArchive(error)) throw error;
       why = `The archive does not hold what the server sent: ${error.message}`;
       return undefined;
     });
-    if (payload === undefined) continue;
-    const location =
-      payload.status >= 300 && payload.status < 400 ? headerValue(payload.headers, "location") : undefined;
+    // what it was compared with, somebody else had
+    if (payload === undefined || payload.status === 304) continue;
+    const location = locationOf(payload);
     if (location !== undefined) {
-      const next = URL.parse(location, url);
-      if (next !== null && keyOf(next.href) === keyOf(url)) {
+      if (leadsTo(location, url, url)) {
         why = "All that was captured of this URL is that it redirects to itself";
         continue;
       }
@@ -148,12 +150,19 @@ async function answerWith(archive: Archive, request: ReplayRequest, target: Repl
         };
       }
     }
-    if (payload.status === 304) continue;
     return await content(archive, request, target, capture, payload);
   }
   if (found.length === 0 && withheld !== undefined) return withheldPage(request.origin, url, withheld);
   const other = found.length === 0 ? await otherScheme(archive, target, at) : undefined;
   return other ?? missingPage(request.origin, url, why);
+}
+
+const locationOf = ({ status, headers }: Payload): string | undefined =>
+  status >= 300 && status < 400 ? headerValue(headers, "location") : undefined;
+
+function leadsTo(location: string, base: string, url: string): boolean {
+  const next = URL.parse(location, base);
+  return next !== null && keyOf(next.href) === keyOf(url);
 }
 
 const mementoOf = ({ id, finalUrl, capturedAt }: NearestCapture): Memento => ({ id, url: finalUrl, time: capturedAt });
@@ -165,15 +174,23 @@ const badDatetime = (origin: string, url: string): ReplayAnswer => ({
 
 const keyOf = (url: string): string => normalizeUrl(url);
 
-/** A page that is archived under the other one of http and https. */
+/** A page that is archived under the other one of http and https; where that only led here, there is none. */
 async function otherScheme(
   archive: Archive,
   { url, modifier }: ReplayTarget,
   at: Date,
 ): Promise<ReplayAnswer | undefined> {
   const other = url.startsWith("https:") ? url.replace("https:", "http:") : url.replace("http:", "https:");
-  const [capture] = await nearestCaptures(archive.sql, other, at);
-  return capture && redirect(302, replayPath(timestampOf(capture.capturedAt), modifier, capture.finalUrl));
+  for (const capture of await nearestCaptures(archive.sql, other, at, { limit: MOST_TRIED })) {
+    const payload = await readPayload(archive, capture.id).catch((error: unknown) => {
+      if (!isMissingFromArchive(error)) throw error;
+      return undefined;
+    });
+    const location = payload && locationOf(payload);
+    if (location !== undefined && leadsTo(location, capture.finalUrl, url)) continue;
+    return redirect(302, replayPath(timestampOf(capture.capturedAt), modifier, capture.finalUrl));
+  }
+  return undefined;
 }
 
 async function content(
@@ -188,27 +205,34 @@ async function content(
   const { modifier, url } = target;
   const context = { timestamp: target.timestamp ?? timestamp, url };
   const kind = kindOf(payload, modifier, header("sec-fetch-dest"));
-  if (kind === "html" && needsWrapper(request, modifier))
-    return wrapperPage(origin, context, capture.capturedAt, payload.status);
+  if (DOCUMENTS.has(kind) && needsWrapper(request, modifier))
+    return wrapperPage(origin, context, capture.capturedAt, wholeStatus(payload));
   const link = await linksAround(archive, origin, url, mementoOf(capture));
   const headers = {
     ...originalHeaders(payload.headers, (reference) => archivedReference(context, reference, "mp_")),
-    ...contentHeaders(origin, capture.capturedAt, link),
+    ...contentHeaders(origin, capture.capturedAt, link, header("sec-fetch-dest") !== "document"),
     "cache-control": `public, max-age=${target.timestamp === timestamp ? FRESH_S * 12 : FRESH_S}`,
     ...(payload.cut ? { "x-archive-truncated": "true" } : {}),
   };
   if (modifier !== "id_") {
     const rewritten = await rewrite(archive, request, context, kind, payload);
     if (rewritten !== undefined) {
-      return { status: payload.status, headers: { ...headers, "content-type": rewritten.type }, body: rewritten.text };
+      return {
+        status: wholeStatus(payload),
+        headers: { ...headers, "content-type": rewritten.type },
+        body: rewritten.text,
+      };
     }
   }
   return asSent(request, payload, { ...headers, "content-type": typeOf(payload, kind) });
 }
 
 /** Byte for byte, or a range of it. */
-function asSent({ header }: ReplayRequest, payload: Payload, headers: Record<string, string>): ReplayAnswer {
-  const { body, status } = payload;
+function asSent({ header }: ReplayRequest, payload: Payload, given: Record<string, string>): ReplayAnswer {
+  const { body } = payload;
+  const part = payload.status === 206 ? partOf(payload) : undefined;
+  const status = part === undefined ? wholeStatus(payload) : payload.status;
+  const headers = { ...given, ...(part === undefined ? {} : { "content-range": part }) };
   const range = status === 200 ? byteRange(header("range"), body.length) : undefined;
   if (range === "beyond") {
     return { status: 416, headers: { ...headers, "content-range": `bytes */${body.length}` }, body: "" };
@@ -223,7 +247,22 @@ function asSent({ header }: ReplayRequest, payload: Payload, headers: Record<str
   };
 }
 
+/** Of an answer that has all there is. */
+const wholeStatus = ({ status }: Payload): number => (status === 206 ? 200 : status);
+
+/** Where the body of a 206 lies in what the server had; undefined where it is all of it, or nobody knows. */
+function partOf({ headers, body }: Payload): string | undefined {
+  const [, first = "", last = "", total = ""] =
+    /^\s*bytes\s+(\d{1,15})-(\d{1,15})\/(\d{1,15}|\*)\s*$/i.exec(headerValue(headers, "content-range") ?? "") ?? [];
+  const length = Number(last) + 1 - Number(first);
+  if (total === "" || length !== body.length || length === Number(total)) return undefined;
+  return `bytes ${first}-${last}/${total}`;
+}
+
 type Kind = "html" | "xhtml" | "xml" | "css" | "script" | "other";
+
+/** What a browser shows as a document, in which scripts run. */
+const DOCUMENTS: ReadonlySet<Kind> = new Set(["html", "xhtml", "xml"]);
 
 const SCRIPT_TYPE = /^(text|application)\/(x-)?(java|ecma)script$/;
 /** What a browser runs as no script, whatever asks for it. */
@@ -239,7 +278,7 @@ function kindOf({ mimeType, body, status }: Payload, modifier: Modifier, destina
   if (mimeType === "application/xhtml+xml") return "xhtml";
   if (mimeType === "text/css") return "css";
   if (SCRIPT_TYPE.test(mimeType)) return "script";
-  return /^(image\/svg\+xml|(text|application)\/(xml|xsl|xslt\+xml))$/.test(mimeType) ? "xml" : "other";
+  return /[/+]xml$|\/xsl$/.test(mimeType) ? "xml" : "other";
 }
 
 const TYPES: Partial<Record<Kind, string>> = { html: "text/html", css: "text/css", script: "text/javascript" };

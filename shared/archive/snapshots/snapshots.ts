@@ -58,14 +58,24 @@ const columns = (sql: Queryable) => sql`
   c.id, ${belongings(sql)}, c.final_url as url, page_of(c.final_url) as page, c.fetched_at as "capturedAt", c.status_code as status,
   c.mime_type as "mimeType", left(c.title, 1000) as title, c.language`;
 
+/** The snapshot that a capture is, or whose answer it used again; undefined where that is none. */
+export async function snapshotOf(sql: Queryable, captureId: number): Promise<number | undefined> {
+  const [found] = await sql<{ id: number }[]>`
+    select c.id from captures c join captures asked on c.id = coalesce(asked.reused_from, asked.id)
+    where asked.id = ${captureId} and ${isSnapshot(sql)} and ${isShown(sql)}`;
+  return found?.id;
+}
+
 /** Whether readers may see it is another question: see `exclusions`. */
 export async function readSnapshot(
   sql: Queryable,
   id: number,
 ): Promise<(Snapshot & { snippet: string | null }) | undefined> {
   const [found] = await sql<(Snapshot & { snippet: string | null })[]>`
-    select ${columns(sql)}, (select left(d.content, ${SNIPPET_CHARACTERS}) from documents d
-      where d.generation_id = j.generation_id and d.url_hash = c.final_url_hash and d.capture_id = c.id) as snippet
+    select ${columns(sql)}, coalesce(
+      (select left(d.content, ${SNIPPET_CHARACTERS}) from documents d
+        where d.generation_id = j.generation_id and d.url_hash = c.final_url_hash and d.capture_id = c.id),
+      (select left(i.snippet, ${SNIPPET_CHARACTERS}) from snapshot_index i where i.capture_id = c.id)) as snippet
     from captures c join jobs j on j.id = c.job_id
     where c.id = ${id} and ${isSnapshot(sql)}`;
   return found;
@@ -109,7 +119,10 @@ export async function listSnapshots(
     order by c.id limit ${limit}`;
 }
 
-/** @param onlyHtml whether captures of other types, at the same page, do not count */
+/**
+ * The newest good one.
+ * @param onlyHtml whether captures of other types, at the same page, do not count
+ */
 export async function readLatest(
   sql: Queryable,
   page: string,
@@ -118,8 +131,8 @@ export async function readLatest(
   const [found] = await sql<Pick<Snapshot, "id" | "capturedAt" | "mimeType">[]>`
     select c.id, c.fetched_at as "capturedAt", c.mime_type as "mimeType" from captures c
     where ${isOfPage(sql, page)} and c.warc_key is not null and c.reused_from is null and ${isPublic(sql)}
-      and ${isShown(sql)} and ${onlyHtml ? isOfHtml(sql) : sql`true`}
-    order by c.status_code between 200 and 299 desc, c.fetched_at desc, c.id desc limit 1`;
+      and ${isShown(sql)} and c.status_code between 200 and 299 and ${onlyHtml ? isOfHtml(sql) : sql`true`}
+    order by c.fetched_at desc, c.id desc limit 1`;
   return found;
 }
 

@@ -1,4 +1,5 @@
 /** Copies the records of a WARC object that an export is to hold, byte for byte, and indexes them on the way. */
+import { holdsHttp } from "../../capture/message-head.ts";
 import { parseHttpMessage } from "../../capture/warc-reader.ts";
 import { surtOf } from "../../crawl/urls/surt.ts";
 import type { Uploads } from "../../platform/aws/uploads.ts";
@@ -168,8 +169,7 @@ function indexLine({ head: { fields }, block }: WarcRecord, type: string, place:
   const url = uriOf(fields);
   const date = new Date(fields.get("warc-date") ?? "");
   if (!/^https?:/i.test(url) || Number.isNaN(date.getTime())) return undefined;
-  const isHttp = /^application\/http\b/i.test(fields.get("content-type") ?? "");
-  const http = isHttp ? parseHttpMessage(block) : undefined;
+  const http = holdsHttp(fields, block) ? parseHttpMessage(block) : undefined;
   const contentType = http?.httpHeaders.find(([name]) => name.toLowerCase() === "content-type")?.[1];
   const media = (http === undefined ? fields.get("content-type") : contentType)?.split(";")[0]?.trim();
   const rest = {

@@ -69,7 +69,7 @@ export async function readResponseRecord(
   for (let revisits = 0; pointer; revisits++) {
     const record: WarcRecordContents =
       maxBytes === undefined ? await readWarcRecord(objects, pointer) : await readWarcStart(objects, pointer, maxBytes);
-    if (record.warcHeaders.get("warc-type") !== "revisit") return record;
+    if (record.warcHeaders.get("warc-type")?.toLowerCase() !== "revisit") return record;
     const original = /^<urn:uuid:([0-9a-f-]{36})>$/i.exec(record.warcHeaders.get("warc-refers-to") ?? "")?.[1];
     const url = record.warcHeaders.get("warc-refers-to-target-uri") ?? "";
     const among = URL.canParse(url) ? [...hashes, urlHash(normalizeUrl(url))] : hashes;

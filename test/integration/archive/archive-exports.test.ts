@@ -108,6 +108,7 @@ describe("exports of the archive", () => {
       }
       expect(found).toEqual(all);
       expect(await rowsOf(`/api/exports/${list}?source=Other.Test`)).toHaveLength(1);
+      expect(await rowsOf(`/api/exports/${list}?from=0001-01-01&to=9999-12-31`)).toEqual(all);
       expect(await rowsOf(`/api/exports/${list}?from=2026-01-02&to=2026-01-03`)).toHaveLength(2);
     }
   });
@@ -153,6 +154,8 @@ describe("exports of the archive", () => {
       "afterId=-1",
       "afterId=1e99",
       "from=yesterday",
+      "from=0000-01-01",
+      "to=0000-01-01",
       "compressed=no",
     ]) {
       const { status, body } = await callApi(api, { path: `/api/exports/snapshots?${bad}` });

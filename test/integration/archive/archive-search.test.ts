@@ -418,6 +418,11 @@ describe("what is listed", () => {
     expect((await callApi(api, { path: "/api/admin/search-debug?q=salt" })).status).toBe(401);
   });
 
+  it("is of all days from the first to the last of the calendar", async () => {
+    const { total } = await search({});
+    expect(await search({ from: "0001-01-01", to: "9999-12-31" })).toMatchObject({ total });
+  });
+
   it("is read whatever is asked", async () => {
     for (const q of [
       "(".repeat(256),

@@ -376,6 +376,7 @@ describe("the list of changes", () => {
     expect(await list(`jobId=${newer}`)).toEqual([`updated ${OTHER}`]);
     expect(await list("from=2026-03-05&to=2026-03-05")).toEqual([`updated ${OTHER}`]);
     expect(await list("from=2026-03-02&to=2026-03-04")).toEqual([]);
+    expect(await list("source=other.test&from=0001-01-01&to=9999-12-31")).toHaveLength(3);
     expect(await list("source=nowhere.test")).toEqual([]);
     expect(await list("jobId=999999")).toEqual([]);
   });
@@ -392,7 +393,15 @@ describe("the list of changes", () => {
     expect([body.total, body.page, body.pageSize, body.results.length]).toEqual([3, 2, 2, 1]);
     const past = await get("/api/changes?source=other.test&page=1000000&pageSize=100");
     expect([past.status, past.body.total, past.body.results]).toEqual([200, 3, []]);
-    for (const bad of ["page=0", "pageSize=101", "page=x", "from=2026-13-01", "jobId=0", "includeUnchanged=maybe"]) {
+    for (const bad of [
+      "page=0",
+      "pageSize=101",
+      "page=x",
+      "from=2026-13-01",
+      "to=0000-01-01",
+      "jobId=0",
+      "includeUnchanged=maybe",
+    ]) {
       expect([bad, (await get(`/api/changes?${bad}`)).status]).toEqual([bad, 400]);
     }
     expect((await get("/api/changes?source=%00")).status).toBe(400);
@@ -442,12 +451,50 @@ describe("what cannot be compared", () => {
     const failed = await computeChanges({ ...setup.dependencies, objects }, () => true);
     expect(failed).toMatchObject({ pages: 0, failed: 1 });
     await setup.sql`update changes_due set not_before = now()`;
-    expect(await compute()).toMatchObject({ pages: 1, failed: 0, changes: 2 });
+    expect([failed.changes, await compute()]).toEqual([1, { pages: 1, failed: 0, changes: 1 }]);
+  });
+
+  it("holds up no other comparison of its page, and becomes an error alone", async () => {
+    const url = "http://stuck.test/";
+    for (const day of [1, 2, 3, 4]) {
+      const block = http(`<h1>Stuck</h1><p>Day ${day}, and nothing but that.</p>`, HTML);
+      await setup.importRecords([record(block, { url, date: `2026-04-0${day}T00:00:00Z` })]);
+    }
+    await setup.sql`delete from documents where url = ${url}`;
+    const [first] = await setup.sql<{ key: string }[]>`
+      select warc_key as key from captures where final_url = ${url} order by fetched_at limit 1`;
+    const { get: read } = setup.dependencies.objects;
+    const objects = {
+      get: (key: string, range: { offset: number; length: number }) =>
+        key === first?.key ? Promise.reject(new Error("the bucket is away")) : read(key, range),
+    };
+    const stuck = () => computeChanges({ ...setup.dependencies, objects }, () => true);
+    const kinds = async () => {
+      const { body } = await get("/api/changes?source=stuck.test");
+      return body.results.map((event: Event) => event.changeType);
+    };
+    expect(await stuck()).toMatchObject({ pages: 0, failed: 1, changes: 3 });
+    expect(await kinds()).toEqual(["updated", "updated", "new_page"]);
+    await setup.sql`update changes_due set not_before = now(), attempts = 6`;
+    expect(await stuck()).toMatchObject({ pages: 1, failed: 0, changes: 1 });
+    expect(await kinds()).toEqual(["updated", "updated", "error", "new_page"]);
+  });
+
+  it("is the one at which functions end again and again, and the others are compared", async () => {
+    const url = "http://ends.test/";
+    for (const day of [1, 2, 3]) {
+      const block = http(`<h1>Ends</h1><p>Day ${day}, and nothing but that.</p>`, HTML);
+      await setup.importRecords([record(block, { url, date: `2026-04-0${day}T00:00:00Z` })]);
+    }
+    await setup.sql`update changes_due set attempts = 9`;
+    expect(await compute()).toMatchObject({ pages: 1, failed: 0, changes: 3 });
+    const { body } = await get("/api/changes?source=ends.test");
+    expect(body.results.map((event: Event) => event.changeType)).toEqual(["updated", "updated", "error"]);
   });
 
   it("goes on where it was stopped, and says of the archive what it said of stored texts", async () => {
     const events = () => setup.sql`
-      select id, kind, summary, diff from page_changes where page not like 'http://lost.test/%' order by id`;
+      select id, kind, summary, diff from page_changes where page !~ '^http://(lost|stuck|ends).test/' order by id`;
     const before = await events();
     await setup.sql`delete from documents`;
     await compareAllAgain(setup.sql);
@@ -463,7 +510,7 @@ describe("what cannot be compared", () => {
     }
     const [{ count = 0 } = {}] = await setup.sql<{ count: number }[]>`select count(*) as count from page_changes`;
     expect(steps).toBe(count);
-    expect(count).toBe(37);
+    expect(count).toBe(44);
     expect(await events()).toEqual(before);
   });
 });

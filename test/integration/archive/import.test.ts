@@ -278,6 +278,15 @@ describe("revisits", () => {
     }
   });
 
+  it.each([
+    ["the id of its record", { "WARC-Refers-To": "<urn:test:moved>" }],
+    ["URL and date", { "WARC-Refers-To-Target-URI": url, "WARC-Refers-To-Date": "2026-01-01T00:00:00Z" }],
+  ])("of what was no page are resolved by %s, in another file", async (_, fields) => {
+    const options = { url, id: "urn:test:moved", date: "2026-01-01T00:00:00Z" };
+    await imported(record(http("", "Location: /x\r\n", "301 Moved"), options));
+    expect((await imported(revisit(fields))).view).toMatchObject({ danglingRevisits: 0 });
+  });
+
   it("without an original are kept and counted, until one comes", async () => {
     const dangling = await imported(
       revisit({ "WARC-Refers-To-Target-URI": url, "WARC-Refers-To-Date": "2026-01-01T00:00:00Z" }),
@@ -314,6 +323,8 @@ describe("what a file says of itself", () => {
     ["a date of the year 0", { date: "0000-01-01T00:00:00Z" }, "DATE_INVALID"],
     ["a date before the web", { date: "1989-12-31T23:59:59Z" }, "DATE_INVALID"],
     ["a day that its month has not", { date: "2024-02-30T00:00:00Z" }, "DATE_INVALID"],
+    ["no type, and no HTTP in it", { block: Buffer.from("page"), fields: { "Content-Type": "" } }, "HTTP_INVALID"],
+    ["a type of another kind", { block: Buffer.from("page"), contentType: "text/html" }, "HTTP_INVALID"],
     ["a status below those of HTTP", { block: http("x", "", "000 X") }, "HTTP_INVALID"],
     ["a date in the future", { date: "2999-01-01T00:00:00Z" }, "DATE_INVALID"],
   ])("with %s, a record is left out with a complaint, and the others are indexed", async (_, options, code) => {
@@ -322,6 +333,52 @@ describe("what a file says of itself", () => {
     expect((await captures(jobId)).map(({ title }) => title)).toEqual(["good"]);
     expect(complaints).toEqual([{ code, offset: 0 }]);
     expect(JSON.stringify(await readComplaints(sql, id, 1))).not.toContain("secret");
+  });
+
+  it.each(["Application/HTTP; msgtype=response", "text/html", ""])("an HTTP answer of type %j is one", async (type) => {
+    const { jobId, complaints } = await imported(record(http(page("typed")), { contentType: type }));
+    const [row] = await captures(jobId);
+    expect([row?.title, complaints]).toEqual(["typed", []]);
+    const payload = await readPayload(dependencies, row?.id as number);
+    expect(payload?.body.toString()).toBe(page("typed"));
+  });
+
+  it("a chunked body that ends early is told, and indexed as far as it goes", async () => {
+    const chunked = (body: string, end: string) =>
+      http(`${body.length.toString(16)}\r\n${body}${end}`, "Content-Type: text/html\r\nTransfer-Encoding: chunked\r\n");
+    const file = [record(chunked(page("cut"), "\r\nff\r\nx")), record(chunked(page("whole"), "\r\n0\r\n\r\n"))];
+    const { complaints, jobId } = await imported(Buffer.concat(file));
+    expect((await captures(jobId)).map(({ title }) => title)).toEqual(["cut", "whole"]);
+    expect(complaints).toEqual([{ code: "BODY_CUT", offset: 0 }]);
+  });
+
+  it("of a page of more than 10 MB digests are checked, chunked or not, and that it has no text is told", async () => {
+    const body = page("long").repeat(110_000);
+    const size = (text: string) => text.length.toString(16);
+    const halves = [body.slice(0, 4_000_000), body.slice(4_000_000)];
+    const framed = `${halves.map((half) => `${size(half)}\r\n${half}\r\n`).join("")}0\r\n\r\n`;
+    const sha1 = (bytes: string) => `sha1:${createHash("sha1").update(bytes).digest("hex")}`;
+    const headers = "Content-Type: text/html\r\n";
+    const stating = (block: Buffer, digest: string, url: string) =>
+      record(block, { url, fields: { "WARC-Payload-Digest": digest } });
+    const chunked = http(framed, `${headers}Transfer-Encoding: chunked\r\n`);
+    const file = [
+      stating(http(body, headers), sha1(body), "http://example.org/1"),
+      stating(chunked, sha1(body), "http://example.org/2"),
+      stating(chunked, sha1(framed), "http://example.org/3"),
+      stating(chunked, sha1("other"), "http://example.org/4"),
+    ];
+    const { complaints, jobId, view } = await imported(gzipSync(Buffer.concat(file), { level: 1 }));
+    expect(complaints.map(({ code }) => code).sort()).toEqual([
+      "DIGEST_MISMATCH",
+      "MEMBER_SHARED",
+      ...Array(4).fill("TEXT_LEFT_OUT"),
+    ]);
+    const rows = await sql`
+      select distinct payload_digest as digest, payload_bytes as bytes, truncated from captures where job_id = ${jobId}`;
+    const digest = `sha256:${createHash("sha256").update(body).digest("hex")}`;
+    expect(rows).toEqual([{ digest, bytes: body.length, truncated: false }]);
+    expect(view).toMatchObject({ captures: 4 });
   });
 
   it("a digest that does not match is told, and the record is indexed", async () => {

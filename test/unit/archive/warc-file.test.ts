@@ -2,6 +2,7 @@ import { constants, gzipSync, zstdCompressSync } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { readWarcFile, type WarcReading } from "../../../shared/archive/warc-file/read-warc-file.ts";
+import { arcLine } from "../../../shared/capture/arc-head.ts";
 
 const head = (type: string, length: number | string, extra = ""): string =>
   `WARC/1.1\r\nWARC-Type: ${type}\r\nWARC-Target-URI: http://example.org/${extra}\r\n` +
@@ -397,6 +398,26 @@ describe("an ARC file", () => {
   it("has URLs longer than any piece that is read at once", async () => {
     const url = `http://a.example/${"u".repeat(9_000)}`;
     expect((await urlsOf(Buffer.concat([begin(), arc(url, answer("0"))]))).urls).toEqual(["filedesc://a.arc", url]);
+  });
+
+  it.each([
+    ["colons", `http://a.example/ ${":".repeat(60_000)}x 2014 text/html 1 `],
+    ["addresses and dates", `http://a.example/${" 1.1.1.1 2014".repeat(4_500)}  `],
+    ["blanks", `http://a.example/${" ".repeat(60_000)}`],
+  ])("is told from lines of %s in the time of their length", (_, line) => {
+    const before = process.cpuUsage();
+    expect(arcLine(Buffer.from(`${line}\n`))).toBeUndefined();
+    expect(process.cpuUsage(before).user / 1000).toBeLessThan(1_000);
+  });
+
+  it("may have blanks in its URLs, an IPv6 address, and CR", () => {
+    const line = "http://a.example/a b 1.1.1.1 x 2001:db8::1 20140216050221 text/html 12\r\n";
+    const found = arcLine(Buffer.from(line))?.fields;
+    expect([found?.get("warc-target-uri"), found?.get("warc-ip-address"), found?.get("content-length")]).toEqual([
+      "http://a.example/a b 1.1.1.1 x",
+      "2001:db8::1",
+      "12",
+    ]);
   });
 
   it("is not looked for in a WARC file", async () => {

@@ -13,7 +13,9 @@ export function rewriteSrcset(srcset: string, rewrite: (reference: string) => st
     const start = at;
     skip(/\S/);
     const written = srcset.slice(start, at);
-    const url = written.replace(/,+$/, "");
+    let end = written.length;
+    while (written[end - 1] === ",") end -= 1;
+    const url = written.slice(0, end);
     let descriptors = "";
     if (url === written) {
       const from = at;

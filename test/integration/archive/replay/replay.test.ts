@@ -8,6 +8,7 @@ let setup: ArchiveSetup;
 let server: ReplayServer;
 const HTML = "Content-Type: text/html\r\n";
 const site = "http://site.test";
+const PART = (range: string) => `Content-Type: video/mp4\r\nContent-Range: bytes ${range}\r\n`;
 /** Content-Types as servers send them, and what is given instead. */
 const ODD_TYPES = {
   control: ["text/html; x=\x01", "text/html"],
@@ -60,6 +61,15 @@ beforeAll(async () => {
       date: "2026-01-01T00:00:00Z",
       contentType: 'image/png; name="фото.png"',
     }),
+    at("/feed", "2026-01-01T00:00:00Z", http('<feed href="/x"/>', "Content-Type: application/atom+xml\r\n")),
+    at("/part", "2026-01-01T00:00:00Z", http("345", PART("3-5/10"), "206 Partial Content")),
+    at("/whole", "2026-01-01T00:00:00Z", http("0123456789", PART("0-9/10"), "206 Partial Content")),
+    at("/unknown", "2026-01-01T00:00:00Z", http("345", PART("3-9/10"), "206 Partial Content")),
+    at("/same", "2026-01-01T00:00:00Z", http("", "Location: /new\r\n", "304 Not Modified")),
+    at("/second", "2026-01-01T09:59:59.950Z", http("before", HTML)),
+    at("/second", "2026-01-01T10:00:00.900Z", http("within", HTML)),
+    record(http("", "Location: https://loop.test/\r\n", "301 Moved Permanently"), { url: "http://loop.test/" }),
+    record(http("", "Location: http://pool.test/\r\n", "301 Moved Permanently"), { url: "https://pool.test/" }),
     at("/cut", "2026-01-01T00:00:00Z", http("cut", HTML)),
     record(http("<p>secure", HTML), { url: "https://secure.test/", date: "2026-01-01T00:00:00Z" }),
     record(http("", HTML), {
@@ -97,6 +107,19 @@ describe("a time and a URL", () => {
       `<${last}>; rel="next last memento"; datetime="Sun, 01 Mar 2026 00:00:00 GMT"`,
     ]);
     expect((await get(`/20260228/${site}/`)).text).toContain("newer");
+  });
+
+  it("of a second are answered with the capture of that second", async () => {
+    expect((await get(`/20260101100000mp_/${site}/second`)).text).toContain("within");
+    expect((await get(`/20260101095959mp_/${site}/second`)).text).toContain("before");
+    const gate = await get(`/${site}/second`, { "accept-datetime": "Thu, 01 Jan 2026 10:00:00 GMT" });
+    expect(gate.headers.get("location")).toBe(`/20260101100000/${site}/second`);
+  });
+
+  it("without a time lead to what their list has, in another spelling, too", async () => {
+    expect((await get(`/timemap/link/${site}/OLD`)).status).toBe(200);
+    const gate = await get(`/${site}/OLD`);
+    expect([gate.status, gate.headers.get("location")]).toEqual([302, `/20260101000000/${site}/old`]);
   });
 
   it("without a time lead to the newest, and of the other scheme to what there is", async () => {
@@ -137,6 +160,8 @@ describe("a time and a URL", () => {
       "/",
       "/x",
       "/2026/file:///etc/passwd",
+      `/0000/${site}/`,
+      `/20260230/${site}/`,
       `/2026/${site}/"><script>alert(1)</script>`,
     ]) {
       const { status, text, headers } = await get(path);
@@ -201,6 +226,27 @@ describe("what a server answered", () => {
     expect((await get(`/2026mp_/${site}/status/150`)).status).toBe(502);
   });
 
+  it("that was a part of its body is that part, and one that was all of it the whole", async () => {
+    const part = await get(`/2026im_/${site}/part`);
+    expect([part.status, part.text, part.headers.get("content-range")]).toEqual([206, "345", "bytes 3-5/10"]);
+    const whole = await get(`/2026im_/${site}/whole`);
+    expect([whole.status, whole.text, whole.headers.get("content-range")]).toEqual([200, "0123456789", null]);
+    const ranged = await get(`/2026im_/${site}/whole`, { range: "bytes=2-3" });
+    expect([ranged.status, ranged.text, ranged.headers.get("content-range")]).toEqual([206, "23", "bytes 2-3/10"]);
+    expect((await get(`/2026im_/${site}/unknown`)).status).toBe(200);
+  });
+
+  it("to somebody who had the page already is no answer", async () => {
+    expect((await get(`/2026mp_/${site}/same`)).status).toBe(404);
+  });
+
+  it("leads nowhere where it only led from one scheme to the other", async () => {
+    for (const path of ["/2026/https://loop.test/", "/2026/http://pool.test/"]) {
+      expect([path, (await get(path)).status]).toEqual([path, 404]);
+    }
+    expect((await get("/2026/http://loop.test/")).headers.get("location")).toBe("/20260102030405/https://loop.test/");
+  });
+
   it("comes in ranges, and beyond its end not at all", async () => {
     const part = await get(`/2026im_/${site}/movie`, { range: "bytes=2-4" });
     expect([part.status, part.text, part.headers.get("content-range")]).toEqual([206, "234", "bytes 2-4/10"]);
@@ -223,6 +269,21 @@ describe("who asks", () => {
     expect([window.status, window.text]).toEqual([410, expect.stringContaining(`src="/2026mp_/${site}/gone"`)]);
     expect(window.headers.get("content-security-policy")).toMatch(/^default-src 'none'; frame-src 'self'/);
     expect((await get(`/2026mp_/${site}/gone`, { "sec-fetch-dest": "iframe" })).text).toContain("gone");
+  });
+
+  it("from a window is given such a page around whatever runs scripts, and what else it is runs none", async () => {
+    const window = { "sec-fetch-dest": "document" };
+    for (const path of ["/page.xhtml", "/feed"]) {
+      const { text } = await get(`/2026/${site}${path}`, window);
+      expect(text).toContain(`src="/2026mp_/${site}${path}"`);
+    }
+    expect((await get(`/2026mp_/${site}/feed`)).text).toContain(`href="/2026im_/${site}/x"`);
+    const policyOf = async (path: string, headers = {}) =>
+      (await get(path, headers)).headers.get("content-security-policy") ?? "";
+    for (const path of [`/2026id_/${site}/`, `/2026id_/${site}/page.xhtml`, `/2026/${site}/movie`]) {
+      expect(await policyOf(path, window)).toMatch(/^sandbox (?!.*allow-scripts)/);
+      expect(await policyOf(path, { "sec-fetch-dest": "iframe" })).toMatch(/^sandbox allow-scripts/);
+    }
   });
 
   it("is a replayed page, or no page at all", async () => {

@@ -130,6 +130,21 @@ describe("GET /api/cdx", () => {
     expect(originals(collapses)).toEqual([0, 1].map((index) => SITE[index]?.url));
   });
 
+  it("takes the first and the last time that digits can name", async () => {
+    await stored(SITE.slice(0, 2));
+    for (const times of [
+      { from: "0" },
+      { from: "0001", to: "9999" },
+      { to: "9" },
+      { from: "000", to: "99991231235959" },
+    ]) {
+      expect(await lines({ url: "example.org", ...times } as Record<string, string>)).toHaveLength(2);
+    }
+    expect(await lines({ url: "example.org", to: "0" })).toEqual([]);
+    expect(await lines({ url: "example.org", closest: "0" })).toHaveLength(2);
+    expect(await lines({ url: "example.org", closest: "9999" })).toHaveLength(2);
+  });
+
   it("sorts by distance from a time", async () => {
     await stored(["2020", "2022", "2024", "2026"].map((year) => at("https://example.org/", `${year}-01-01T00:00:00Z`)));
     const closest = async (parameters: object) =>
@@ -208,6 +223,10 @@ describe("GET /api/cdx", () => {
     [{ url: "example.org", collapse: "timestamp:x" }, "number of characters"],
     [{ url: "example.org", from: "20241301" }, "is no time"],
     [{ url: "example.org", to: "soon" }, "is no time"],
+    [{ url: "example.org", from: "0000" }, "is no time"],
+    [{ url: "example.org", closest: "00000101000000" }, "is no time"],
+    [{ url: "example.org", closest: "20240230" }, "is no time"],
+    [{ url: "example.org", resumeKey: "WyJhIiw5MDA3MTk5MjU0NzQwOTkxLDEsW11d" }, "not a cursor"],
     [{ url: "example.org", matchType: "range" }, "matchType"],
     [{ url: "example.org", sort: "closest" }, "closest"],
     [{ url: "example.org/*", closest: "2024" }, "one URL only"],

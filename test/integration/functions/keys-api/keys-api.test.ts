@@ -63,6 +63,7 @@ it("a key stops working when it expires", async () => {
 
 it.each([
   ["an expiry in the past", { expires_at: "2020-01-01T00:00:00Z" }, "expires_at"],
+  ["an expiry beyond the calendar", { expires_at: "9999-12-31T23:59:59-02:00" }, "expires_at"],
   ["an expiry that is no time", { expires_at: "tomorrow" }, "expires_at"],
   ["an unknown scope", { scopes: ["read", "root"] }, "scopes[1]"],
   ["no scope at all", { scopes: [] }, "scopes"],

@@ -1,6 +1,7 @@
 import { brotliCompressSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { StreamApi } from "../../../../functions/adapters/api/stream-api.ts";
+import { indexSnapshots } from "../../../../shared/archive/search/index-snapshots.ts";
 import { callApi, callStreamApi } from "../../../services/api.ts";
 import { encodeAs } from "../../../sites/legacy-encoding.ts";
 import { type ArchiveSetup, archiveSetup } from "../../archive/archive-setup.ts";
@@ -81,6 +82,13 @@ describe("a snapshot", () => {
     });
   });
 
+  it("has a snippet, too, where a newer one of its page is the document", async () => {
+    await indexSnapshots(setup.dependencies, () => true);
+    const { body } = await get(`/api/snapshots/${await setup.captureOf("http://example.org/page")}/timeline`);
+    const first = await get(`/api/snapshot/${body.snapshots[0].snapshotId}`);
+    expect([first.body.title, first.body.snippet]).toEqual(["first", expect.stringContaining("seen from the sea")]);
+  });
+
   it("is told once: who has it already gets 304, and who asks for the head gets no body", async () => {
     const path = `/api/snapshot/${await setup.captureOf("http://example.org/page?from=mail")}`;
     const { headers } = await get(path);
@@ -130,6 +138,13 @@ describe("a snapshot", () => {
       mimeType: "text/html",
     });
     expect((await get(`/api/snapshots/${id}/latest?requireHtml=false`)).body).toEqual(body);
+  });
+
+  it("knows no latest good one where there is none", async () => {
+    const url = "http://bad.example/";
+    await setup.importRecords([record(http("gone", HTML, "404 Not Found"), { url })]);
+    const { body } = await get(`/api/snapshots/${await setup.captureOf(url)}/latest`);
+    expect(body).toEqual({ found: false, snapshotId: null, captureTimestamp: null, mimeType: null });
   });
 });
 
@@ -251,6 +266,23 @@ describe("a time and a URL", () => {
     });
   });
 
+  it("are told with an id only where that is one of a snapshot", async () => {
+    const data = await resolve({ url: "http://example.org/data" });
+    expect(data).toMatchObject({ found: true, snapshotId: null, mimeType: "application/json" });
+    expect(data.browseUrl).toContain("http://example.org/data");
+    const page = "http://reused.example/";
+    await setup.importRecords([record(http("<title>x</title>"), { url: page })]);
+    const id = await setup.captureOf(page);
+    const copied = `url, url_hash, final_url, final_url_hash, depth, status_code, headers, mime_type, fetch_time_ms, payload_bytes,
+      payload_digest, truncated, not_modified, batch_key, warc_key, warc_offset, warc_length, warc_record_id, job_id`;
+    await setup.sql`
+      insert into captures (${setup.sql.unsafe(copied)}, batch_index, reused_from, fetched_at)
+      select ${setup.sql.unsafe(copied)}, 1000, id, fetched_at + interval '1 day' from captures where id = ${id}`;
+    const found = await resolve({ url: page, timestamp: "2030" });
+    expect([found.snapshotId, found.captureTimestamp]).toEqual([id, "2026-01-03T03:04:05.000Z"]);
+    expect((await get(`/api/snapshot/${found.snapshotId}`)).status).toBe(200);
+  });
+
   it("may name nothing, or be wrong", async () => {
     const nothing = { found: false, snapshotId: null, captureTimestamp: null, resolvedUrl: null, browseUrl: null };
     expect(await resolve({ url: "http://example.org/never" })).toEqual({ ...nothing, mimeType: null });
@@ -258,6 +290,8 @@ describe("a time and a URL", () => {
     for (const wrong of [
       { url: "file:///etc/passwd" },
       { url, timestamp: "20261345" },
+      { url, timestamp: "0000" },
+      { url, timestamp: "20260230" },
       { url, jobId: "x" },
       { ur: url },
     ]) {

@@ -39,6 +39,17 @@ describe("the steps from one list of lines to another", () => {
   });
 });
 
+it("takes pages of any number of lines", () => {
+  const many = Array.from({ length: 150_000 }, (_, index) => `line ${index}`);
+  expect(diffLines(["other"], many)).toHaveLength(150_001);
+  const text = `first\n${many.join("\n")}`;
+  const sections = [
+    { heading: null, level: 0, start: 0, end: 5 },
+    { heading: "Title", level: 1, start: 6, end: text.length },
+  ];
+  expect(pageLines({ text, sections }).lines).toHaveLength(150_001);
+});
+
 describe("lines of a page", () => {
   it.each([
     ["white space", "One  two\u00a0three", "One two three"],
