@@ -107,7 +107,12 @@ async function importFile(instance: Instance, file: string): Promise<ImportFigur
   const sent = await fetch(uploadUrl, { method: "PUT", headers, body: await openAsBlob(file) });
   if (!sent.ok) throw new Error(`the upload ended with ${sent.status}: ${await sent.text()}`);
   for (;;) {
-    const found = await instance.call<Import>("GET", `/api/admin/warcs/${id}`);
+    const found = await instance.call<Import>("GET", `/api/admin/warcs/${id}`).catch((error: { status?: number }) => {
+      // of a machine that is busy
+      if (error.status !== 504) throw error;
+      return undefined;
+    });
+    if (found === undefined) continue;
     if (found.status === "completed" || found.status === "failed") {
       if (found.status === "failed" || found.complaintCount > 0) throw new Error(JSON.stringify(found));
       const seconds = (performance.now() - started) / 1000;

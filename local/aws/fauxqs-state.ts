@@ -1,6 +1,16 @@
 /** The state of `fauxqs` on disk, such that a `kill -9` at any moment loses nothing and leaves nothing half-written. */
 import { createHash, randomUUID } from "node:crypto";
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { FileS3Persistence, PatchedMessages } from "./fauxqs-patch.ts";
 
@@ -23,6 +33,7 @@ export class DurableMessages extends PatchedMessages {
 export class DurableObjects extends FileS3Persistence {
   readonly #buckets: string;
   readonly #partial: string;
+  #isRanged = false;
 
   constructor(directory: string) {
     super(directory);
@@ -42,7 +53,21 @@ export class DurableObjects extends FileS3Persistence {
   }
 
   override readBody(bucket: string, key: string): Buffer {
-    return readFileSync(this.#files(bucket, key).data);
+    const { data } = this.#files(bucket, key);
+    return this.#isRanged ? bodyInParts(data) : readFileSync(data);
+  }
+
+  /**
+   * fauxqs would read an object whole for each range of it, a large WARC file for each of its records.
+   * @param answer to a request for a range, which fauxqs gives before it returns
+   */
+  answerRange(answer: () => void): void {
+    this.#isRanged = true;
+    try {
+      answer();
+    } finally {
+      this.#isRanged = false;
+    }
   }
 
   override deleteObject(bucket: string, key: string): void {
@@ -67,6 +92,26 @@ export class DurableObjects extends FileS3Persistence {
     const data = objectFile(dirname(this.#buckets), bucket, key);
     return { data, meta: data.replace(/data$/, "meta.json") };
   }
+}
+
+/** A body of which fauxqs asks no more than its length and one part. */
+function bodyInParts(file: string): Buffer {
+  const part = (start: number, behind: number): Buffer => {
+    const bytes = Buffer.alloc(behind - start);
+    const opened = openSync(file, "r");
+    try {
+      for (let at = 0, read = 1; at < bytes.length && read > 0; at += read) {
+        read = readSync(opened, bytes, at, bytes.length - at, start + at);
+      }
+      return bytes;
+    } finally {
+      closeSync(opened);
+    }
+  };
+  return Object.defineProperties(Buffer.alloc(0), {
+    length: { value: statSync(file).size },
+    subarray: { value: part },
+  });
 }
 
 /**

@@ -36,6 +36,11 @@ export function createFauxqs(directory: string | undefined, region: string): Fau
   const stores = { sqsStore: queues, snsStore: topics, s3Store: buckets };
   const app = buildApp({ logger: false, defaultRegion: region, stores });
   takeObjectsUpTo(LARGEST_OBJECT_BYTES, app);
+  // the last hook: the handler runs before `done` returns
+  app.addHook("preHandler", (request, _reply, done) => {
+    if (persistence === undefined || request.method !== "GET" || request.headers.range === undefined) done();
+    else persistence.objects.answerRange(done);
+  });
   return {
     app,
     queues,
@@ -50,7 +55,7 @@ export function createFauxqs(directory: string | undefined, region: string): Fau
   };
 }
 
-function attachPersistence(directory: string, queues: SqsStore, buckets: S3Store, topics: SnsStore): { close(): void } {
+function attachPersistence(directory: string, queues: SqsStore, buckets: S3Store, topics: SnsStore) {
   const messages = new DurableMessages(join(directory, "queues"));
   const objects = new DurableObjects(join(directory, "objects"));
   // loaded before they are attached: loading must not write
@@ -61,6 +66,7 @@ function attachPersistence(directory: string, queues: SqsStore, buckets: S3Store
   for (const queue of queues.allQueues()) queue.persistence = messages;
   buckets.persistence = objects;
   return {
+    objects,
     close() {
       messages.close();
       objects.close();

@@ -1,5 +1,5 @@
 /** The patch fits one version of fauxqs, and each of its parts is still needed there. */
-import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
+import { mkdtemp, readFile, rm, stat, truncate } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as fauxqs from "fauxqs";
@@ -13,7 +13,7 @@ import {
   SnsStore,
   SqsStore,
 } from "../../../../local/aws/fauxqs-patch.ts";
-import { DurableObjects } from "../../../../local/aws/fauxqs-state.ts";
+import { DurableObjects, objectFile } from "../../../../local/aws/fauxqs-state.ts";
 
 const REPOSITORY = join(import.meta.dirname, "../../../..");
 
@@ -90,4 +90,28 @@ test("objects above 11 MiB are refused by the package, and taken here", async ()
     );
     await app.close();
   }
+});
+
+test("a range of an object is read where it lies, however large the object is", async () => {
+  const { app, stop } = createFauxqs(directory, "us-east-1");
+  await app.inject({ method: "PUT", url: "/bucket" });
+  const headers = { "content-type": "application/octet-stream" };
+  await app.inject({ method: "PUT", url: "/bucket/large", headers, payload: Buffer.from("0123456789") });
+  // more than can be read at once
+  await truncate(objectFile(join(directory, "objects"), "bucket", "large"), 5 * 1024 ** 3);
+  const read = async (range: string) => {
+    const answer = await app.inject({ method: "GET", url: "/bucket/large", headers: { range } });
+    return [answer.statusCode, answer.headers["content-range"], answer.headers["content-length"], answer.body];
+  };
+  expect(await read("bytes=3-5")).toEqual([206, "bytes 3-5/5368709120", "3", "345"]);
+  expect(await read("bytes=5368709116-")).toEqual([206, "bytes 5368709116-5368709119/5368709120", "4", "\0\0\0\0"]);
+  expect((await read("bytes=5368709120-"))[0]).toBe(416);
+  const small = { method: "PUT", url: "/bucket/small", headers, payload: Buffer.from("abc") } as const;
+  await app.inject(small);
+  const both = await Promise.all([
+    app.inject({ method: "GET", url: "/bucket/small", headers: { range: "bytes=1-1" } }),
+    app.inject({ method: "GET", url: "/bucket/small" }),
+  ]);
+  expect(both.map(({ body }) => body)).toEqual(["b", "abc"]);
+  await stop();
 });
