@@ -30,13 +30,31 @@ export function trimEdges(
     // What stands among the paragraphs themselves is a short paragraph.
     const isAfterText = index > first && isSubstance(kept[index - 1] as PageElement);
     const isByline = isDate(line) && (index < first || isAfterText);
-    if (line.parent === kept[index < first ? first : last]?.parent && !isByline) return;
+    if (line.parent === kept[index < first ? first : last]?.parent && !isByline && !isCredit(line)) return;
     if (line === headline || roots.includes(line)) return;
     if (index < first && !isLinked(line) && (headingLevel(line.name) > 0 || isSubtitle(line))) return;
     if (index < first && isSentence(line) && isBelowHeading(kept, index)) return;
     line.dropped = true;
   });
 }
+
+/** What a last line of a text names first: whose text or picture it is, in many languages. */
+const CREDIT = new RegExp(
+  `^\\W*(?:${[
+    "sources?|quellen?|fuentes?|fontes?|fonti|bron(?:nen)?|kilder?|källor?|lähde|kaynak|źródło|zdroj|forrás|sursa|izvor",
+    "photos?|fotos?|foto(?:grafie|graf)?|picture|images?|bild(?:er|quelle)?|crédits?|credits?|kép|kuva|via",
+    "источники?|джерел[оа]|извор|фото|иллюстрация|πηγή|φωτο(?:γραφία)?|المصدر|مصدر|الصورة|منبع|מקור|צילום",
+    "出典|出處|出处|来源|來源|资料来源|图片来源|写真|図|출처|사진|स्रोत|ที่มา|nguồn",
+  ].join("|")})\\s*[:：]`,
+  "iu",
+);
+const LONGEST_CREDIT = 80;
+
+/** Names behind a label, and no sentence. */
+const isCredit = (line: PageElement): boolean =>
+  line.textLength <= LONGEST_CREDIT &&
+  CREDIT.test(collapsedText(line)) &&
+  !/[.!?。！？]\s+\S/.test(collapsedText(line));
 
 /** Short sections and sentences may follow the last paragraph: opening hours, or a last word. */
 function lastOfText(lines: readonly PageElement[], last: number): number {

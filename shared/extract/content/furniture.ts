@@ -47,9 +47,9 @@ const COOKIE = new RegExp(
   ].join("|"),
   "iu",
 );
-/** Where one subscribes, signs in or gives, as addresses say it in several languages. */
+/** Where one subscribes, signs in, gives or installs an app, as addresses say it in several languages. */
 const OFFER =
-  /[/.](?:subscri(?:be|ption|ptions)|abos?|abonn\w*|suscri\w*|log-?in|sign-?in|sign-?up|donate|donations?|spenden?|donaciones|paywall)(?:[/?#.]|$)/i;
+  /[/.](?:subscri(?:be|ption|ptions)|abos?|abonn\w*|suscri\w*|log-?in|sign-?in|sign-?up|donate|donations?|spenden?|donaciones|paywall)(?:[/?#.]|$)|^https?:\/\/(?:(?:apps|itunes)\.apple\.com|play\.google\.com\/store|appgallery\.huawei\.com)\//i;
 const AUTHOR_PAGE = /\/(?:authors?|autor(?:en|es|i)?|auteurs?)\//i;
 
 /**
@@ -172,7 +172,7 @@ function authorBoxes({ anchors }: Page, top: PageElement, around: ReadonlySet<Pa
   return [...boxes].filter((box) => proseBefore(box, top) >= BEFORE_AUTHOR);
 }
 
-/** Some sentences and a line that leads to where one subscribes, signs in or gives, below a text. */
+/** Some sentences and a line that leads to where one subscribes, signs in, gives or installs, below a text. */
 function offers({ anchors }: Page, top: PageElement, around: ReadonlySet<PageElement>): PageElement[] {
   const boxes = new Set<PageElement>();
   const links = anchors.filter(({ attribs }) => OFFER.test(attribs.href ?? ""));
@@ -192,11 +192,12 @@ function offers({ anchors }: Page, top: PageElement, around: ReadonlySet<PageEle
   return [...boxes].filter((box) => proseBefore(box, top) >= BEFORE_OFFER);
 }
 
-/** Whether no text stands beside a link, only blocks do. */
+/** Whether no text stands beside a link, only blocks and other links do. */
 function standsAlone({ prev, next }: PageElement): boolean {
   const [before, behind] = [prev, next].map((side, at) => {
     let node = side;
-    while (node !== null && isText(node) && node.data.trim() === "") node = at === 0 ? node.prev : node.next;
+    while (node !== null && (isText(node) ? node.data.trim() === "" : node instanceof PageElement && node.name === "a"))
+      node = at === 0 ? node.prev : node.next;
     return node;
   });
   return [before, behind].every((node) => node == null || (node instanceof PageElement && node.isBlock));

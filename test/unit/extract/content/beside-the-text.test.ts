@@ -54,6 +54,33 @@ describe("leads", () => {
   });
 });
 
+describe("a last line that says whose a text or a picture is", () => {
+  const last = (line: string): string =>
+    text(`<article><h1>Festival</h1>${TEXT.slice(0, 3).join("")}<p>${line}</p></article>`);
+  it.each([
+    "Quelle: ntv.de, ada/dpa",
+    "<em>Fuente: Agencia EFE</em>",
+    "Foto: Ada Strand / Reuters",
+    "Фото: РИА Новости",
+    "来源：新华社",
+    "Source: AFP",
+    "<strong>Kaynak:</strong> AA",
+  ])("goes: %s", (line) => expect(last(line)).toMatch(/the organisers said\.$/));
+
+  it.each([
+    "Info: www.harbour.example",
+    "Tickets: 030 1234",
+    "Eintritt: 5 Euro",
+    "Ort: Rathaus",
+    "Sources of joy: all",
+  ])("stays where it is a fact: %s", (line) => expect(last(line)).toContain(line));
+
+  it("stays amid the text", () => {
+    const found = text(`<article>${TEXT[0]}<p>Source: AFP</p>${TEXT[1]}</article>`);
+    expect(found).toContain("Source: AFP");
+  });
+});
+
 describe("a headline in a box of its own", () => {
   const TITLE = "Boats to let by the hour | Harbour";
   const page = (head: string, between = ""): string =>

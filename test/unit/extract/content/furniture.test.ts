@@ -112,6 +112,24 @@ describe("an offer below a text", () => {
   });
 });
 
+describe("a call to install an app", () => {
+  const stores = `<a href="https://apps.apple.com/app/id1">App Store</a> <a href="https://play.google.com/store/apps/details?id=x">Google Play</a>`;
+  const textOf = (inner: string): string => extract(`<article>${H1}${TEXT.join("")}${inner}</article>`);
+
+  it.each([
+    ["with both stores in a row", `<div><p>Read all of it faster, get the app for your phone.</p>${stores}</div>`],
+    [
+      "with a line of its own",
+      `<div><p>Lies alles schneller, hol dir die App für dein Handy.</p><p>${stores}</p></div>`,
+    ],
+  ])("goes, in any language: %s", (_, box) => expect(textOf(box)).toMatch(/works again since Tuesday\.$/));
+
+  it("is no sentence on an app", () => {
+    const sentence = `<p>The app of the festival, which ${stores} have had since May, shows the way, and costs nothing.</p>`;
+    expect(textOf(sentence)).toContain("shows the way");
+  });
+});
+
 describe("comments without telling names", () => {
   const comment = (name: string): string =>
     `<div class="x"><b>${name}</b> <time>12:04</time><p>I was there on Tuesday, and the bread was great, thank you ${name}.</p><button>↩</button></div>`;
