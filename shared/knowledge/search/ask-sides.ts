@@ -29,6 +29,9 @@ const EXACT_DEPTH = 400;
 export interface AskedSearch {
   query: ParsedQuery;
   mode: SearchRequest["mode"];
+  /** Of the page that is asked for. */
+  limit: number;
+  /** Hits of each side. */
   depth: number;
   filter: SearchFilter;
   /** The same for the vector store. */
@@ -56,13 +59,15 @@ export interface FoundByMeaning {
 
 export async function askKeywords(
   tx: Transaction,
-  { query, mode, depth, filter, snapshot, afterAsking }: AskedSearch,
+  { query, mode, limit, depth, filter, vectorFilter, snapshot, afterAsking }: AskedSearch,
 ): Promise<FoundByWords> {
   try {
     const keywords = await analyseQuery(tx, query, snapshot);
     if (mode === "vector") return { keywords, hits: [], total: { count: 0, exact: true } };
-    const most = isExact(keywords) ? EXACT_DEPTH : depth;
-    const asked = searchKeywords(tx, keywords, most, filter);
+    const exactly = isExact(keywords);
+    const most = exactly ? EXACT_DEPTH : depth;
+    const bounds = { limit: most, enough: exactly ? most : limit };
+    const asked = searchKeywords(tx, keywords, bounds, filter, vectorFilter.documentIds);
     // the driver writes to its socket when the event loop comes round
     setImmediate(() => setImmediate(afterAsking));
     const ranked = await asked;

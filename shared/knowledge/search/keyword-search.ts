@@ -8,7 +8,7 @@ import type { Marks } from "./highlight.ts";
 import { countChunks, knowCorpus } from "./known-corpus.ts";
 import { type AskedWord, type ExactParts, lexemeQuery, readQuery } from "./query-reading.ts";
 import type { ParsedQuery } from "./query-syntax.ts";
-import { MOST_CANDIDATES, type RecallQuery, recallQueries, type Term } from "./recall.ts";
+import { type RecallQuery, type RecallStep, recallSteps, type Term } from "./recall.ts";
 import { filterDocuments, isFiltered, type SearchFilter } from "./search-filter.ts";
 import type { Snapshot } from "./search-version.ts";
 
@@ -29,7 +29,7 @@ export interface KeywordQuery {
 /** A pasted paragraph has some 60 that count. Each costs 2 µs a candidate. */
 const MOST_TERMS = 48;
 /** A phrase that no index knows is looked for in the texts; this many are enough. */
-export const MOST_SCANNED = 200;
+const MOST_SCANNED = 200;
 /** The standard values (Robertson, Zaragoza 2009). */
 const K1 = 1.2;
 const B = 0.75;
@@ -74,25 +74,116 @@ export interface KeywordHits {
   hits: SideHit[];
   /** That were looked at. */
   candidates: number;
+  /** Whether these are all that match. */
+  whole: boolean;
   /** Whether these are all visible. */
   visible: boolean;
 }
 
-/** The best `limit` visible chunks by BM25. */
+/** So many rows are tested in one step for what the index does not know, and in steps behind the first one: 0.2 s. */
+const MOST_TESTED = 20_000;
+/** Up to so many documents are read one after the other, where words find too many chunks or too few. */
+const FEW_DOCUMENTS = 500;
+/** In all, words find so many chunks that those of few documents are read sooner. */
+const MANY_CHUNKS = 5_000;
+
+/**
+ * The best `limit` visible chunks by BM25.
+ * @param enough so many hits, of `limit`, are no reason to look at what holds less
+ * @param documentIds those that the filter lets through, where they are known
+ */
 export async function searchKeywords(
   tx: Transaction,
   query: KeywordQuery,
-  limit: number,
+  { limit, enough }: { limit: number; enough: number },
   filter: SearchFilter = {},
+  documentIds?: readonly string[],
 ): Promise<KeywordHits> {
+  const filtered = isFiltered(filter);
+  const steps = stepsOf(query, filtered);
+  const [first] = steps;
+  if (first === undefined) return { hits: [], candidates: 0, whole: true, visible: true };
+  const expected = first.queries.reduce((sum, each) => sum + each.expected, 0);
+  let few: readonly string[] | null | undefined;
+  if (filtered && expected > MANY_CHUNKS) {
+    few = await fewDocuments(tx, filter, documentIds);
+    if (few !== null) return await searchDocuments(tx, query, limit, filter, few);
+  }
+  const found: KeywordHits = { hits: [], candidates: 0, whole: false, visible: true };
+  for (const step of steps) {
+    if (step !== first && filtered && few === undefined) {
+      few = await fewDocuments(tx, filter, documentIds);
+      if (few !== null) return await searchDocuments(tx, query, limit, filter, few);
+    }
+    const next = await rankStep(tx, query, step, limit, filter, step !== first);
+    found.hits = [...found.hits, ...next.hits].sort(byScore).slice(0, limit);
+    found.candidates += next.candidates;
+    found.visible &&= next.visible;
+    found.whole = next.whole;
+    if (found.hits.length >= enough) break;
+  }
+  return found;
+}
+
+const byScore = (a: SideHit, b: SideHit): number => b.score - a.score || (a.chunkId < b.chunkId ? -1 : 1);
+
+function stepsOf({ terms, condition, patterns, corpus }: KeywordQuery, filtered: boolean): RecallStep[] {
+  const steps = recallSteps(terms, corpus, condition, patterns.length > 0 || filtered);
+  if (steps.length > 0 || patterns.length === 0) return steps;
+  // a phrase that no index knows is looked for in the texts
+  return [{ queries: [{ query: condition, limit: MOST_SCANNED, scanned: false, expected: 0 }], last: true }];
+}
+
+/** The documents that the filter lets through; null: they are not few, or no index tells. */
+async function fewDocuments(
+  tx: Transaction,
+  filter: SearchFilter,
+  known: readonly string[] | undefined,
+): Promise<readonly string[] | null> {
+  if (known !== undefined) return known.length <= FEW_DOCUMENTS ? known : null;
+  if (filter.domains === undefined && filter.tags?.match !== "any") return null;
+  const rows = await tx<{ id: string }[]>`
+    select id from documents_active d where true ${filterDocuments(tx, filter)} limit ${FEW_DOCUMENTS + 1}`;
+  return rows.length <= FEW_DOCUMENTS ? rows.map(({ id }) => id) : null;
+}
+
+/** Ranks all chunks of these documents that match. */
+async function searchDocuments(
+  tx: Transaction,
+  query: KeywordQuery,
+  limit: number,
+  filter: SearchFilter,
+  documentIds: readonly string[],
+): Promise<KeywordHits> {
+  const any = query.terms.map((term) => term.query).join(" | ");
+  const parts = [any, query.condition ?? ""].filter((part) => part !== "").map((part) => `(${part})`);
+  const all: RecallQuery = { query: parts.join(" & "), limit: MOST_TESTED, scanned: true, expected: 0 };
+  const ranked = await rankCandidates(tx, query, [all], limit, { filter, documentIds });
+  const candidates = ranked[0]?.candidates ?? 0;
+  return { hits: ranked, candidates, whole: candidates < MOST_TESTED, visible: true };
+}
+
+/** @param bounded whether rows that the filter leaves out count against what is tested */
+async function rankStep(
+  tx: Transaction,
+  query: KeywordQuery,
+  { queries, last }: RecallStep,
+  limit: number,
+  filter: SearchFilter,
+  bounded: boolean,
+): Promise<KeywordHits> {
+  const most = Math.min(...queries.map((each) => each.limit));
   // as a rule few are hidden, and it is enough to look at the best
   if (!isFiltered(filter)) {
-    const ranked = await rankCandidates(tx, query, limit, null);
-    const candidates = ranked[0]?.candidates ?? MOST_CANDIDATES;
-    if (ranked.length === limit || candidates < MOST_CANDIDATES) return { hits: ranked, candidates, visible: false };
+    const hits = await rankCandidates(tx, query, queries, limit, { filter: null });
+    const candidates = hits[0]?.candidates ?? most;
+    if (hits.length === limit || candidates < most) {
+      return { hits, candidates, whole: last && candidates < most, visible: false };
+    }
   }
-  const ranked = await rankCandidates(tx, query, limit, filter);
-  return { hits: ranked, candidates: ranked[0]?.candidates ?? 0, visible: true };
+  const hits = await rankCandidates(tx, query, queries, limit, { filter, bounded });
+  const candidates = hits[0]?.candidates ?? 0;
+  return { hits, candidates, whole: last && !bounded && candidates < most, visible: true };
 }
 
 /** A hit, and how many were ranked with it. */
@@ -100,12 +191,20 @@ interface RankedHit extends SideHit {
   candidates: number;
 }
 
-/** @param filter null: hidden chunks are left out after ranking, so that they take the place of others */
+interface Candidates {
+  /** null: hidden chunks are left out after ranking, so that they take the place of others. */
+  filter: SearchFilter | null;
+  /** Of which chunks are read one after the other. */
+  documentIds?: readonly string[];
+  bounded?: boolean;
+}
+
 async function rankCandidates(
   tx: Transaction,
-  { terms, condition, patterns, corpus, averageTokens }: KeywordQuery,
+  { terms, patterns, averageTokens }: KeywordQuery,
+  queries: readonly RecallQuery[],
   limit: number,
-  filter: SearchFilter | null,
+  { filter, documentIds, bounded = false }: Candidates,
 ): Promise<RankedHit[]> {
   const visible = (document: string, asked: SearchFilter) => tx`
     cross join lateral (
@@ -115,19 +214,18 @@ async function rankCandidates(
     const frequencies = lexemes.map((lexeme) => tx`, term_frequency(c.fts, ${lexemeQuery(lexeme)}::tsquery)`);
     return tx`+ ${weight * (K1 + 1)}::float8 * (1 - saturation / (greatest(0::float8 ${frequencies}) + saturation))`;
   });
-  const candidates = ({ query, limit: most, scanned }: RecallQuery) => tx`
+  const within = documentIds === undefined ? tx`` : tx`c.document_id = any(${[...documentIds]}::uuid[]) and`;
+  const chunks = ({ query, scanned }: RecallQuery) =>
+    bounded ? tx`(select * from chunks c where ${matching(tx, query, scanned)} limit ${MOST_TESTED}) c` : tx`chunks c`;
+  const candidates = (each: RecallQuery) => tx`
     union all (
       select c.id, c.document_id, 0::float8 ${scores.length === 0 ? tx`` : scores} as score
-      from chunks c
+      from ${chunks(each)}
       cross join lateral (
         select ${K1}::float8 * (${1 - B}::float8 + ${B / averageTokens}::float8 * c.token_count) as saturation) length
       ${filter === null ? tx`` : visible("c.document_id", filter)}
-      where ${matching(tx, query, scanned)} ${matchingPatterns(tx, patterns)}
-      ${scanned ? tx`order by c.id desc` : tx``} limit ${most})`;
-  const selective = patterns.length > 0 || (filter !== null && isFiltered(filter));
-  const queries = recallQueries(terms, corpus, condition, selective);
-  if (queries.length === 0 && patterns.length > 0) queries.push(phraseOfStopWords(condition));
-  if (queries.length === 0) return [];
+      where ${within} ${bounded ? tx`true` : matching(tx, each.query, each.scanned)} ${matchingPatterns(tx, patterns)}
+      ${each.scanned && documentIds === undefined ? tx`order by c.id desc` : tx``} limit ${each.limit})`;
   return await tx<RankedHit[]>`
     select ranked.id as "chunkId", score, candidates::int
     from (
@@ -139,11 +237,6 @@ async function rankCandidates(
       order by score desc, id
     ) ranked ${filter === null ? visible("ranked.document_id", {}) : tx``}
     order by score desc, ranked.id limit ${limit}`;
-}
-
-/** Looks for a phrase that no index knows in the texts. */
-function phraseOfStopWords(condition: string | null): RecallQuery {
-  return { query: condition, limit: MOST_SCANNED, scanned: false };
 }
 
 /** Of a chunk named `c`. The function is the operator, but no index is looked at for it. */

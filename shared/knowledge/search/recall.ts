@@ -2,7 +2,8 @@
  * Which chunks are ranked. Ranking all that hold any word of a query would take as long as the words are common; so
  * those are looked at that can score most, by the sum of what the words that they hold are worth, as MaxScore and WAND
  * have it (Turtle, Flood 1995; Broder et al. 2003). PostgreSQL's index evaluates "at least so much" as one boolean
- * query, and skips along the postings of common words.
+ * query, and skips along the postings of common words. Where that finds too few, less is enough, step by step, down
+ * to any of the words.
  */
 
 export interface Term {
@@ -22,42 +23,55 @@ export interface RecallQuery {
   limit: number;
   /** Whether so many chunks match that reading them one after the other finds enough sooner than the index does. */
   scanned: boolean;
+  /** So many chunks match it, were words independent of each other. */
+  expected: number;
 }
 
 /** Terms that decide; the others only rank. The boolean query grows with their combinations. */
 const DECIDING_TERMS = 8;
 /** A query finds no more than so many chunks, in the order of their places. */
-export const MOST_CANDIDATES = 600;
+const MOST_CANDIDATES = 600;
 /**
- * About so many chunks the first query finds, and both together, were words independent of each other; they are not, so
- * that more are. What would find more than `most` is asked for where `least` are not reached without it.
+ * About so many chunks the queries of a step find, with those before them, were words independent of each other. They
+ * are not, and filters and conditions leave some out: where too few are found, the next step is asked. What would find
+ * more than `most` is asked for where `least` are not reached without it.
  */
-const LEVELS = [
-  { least: 60, most: 60 },
-  { least: 200, most: 500 },
+const STEPS = [
+  [
+    { least: 60, most: 60 },
+    { least: 200, most: 500 },
+  ],
+  [{ least: 2_000, most: 5_000 }],
+  [{ least: 20_000, most: 50_000 }],
 ];
 /** In microseconds, measured: to find a chunk in the index, and to read and test one. */
 const POSTING_COST = 0.4;
 const READING_COST = 10;
+
+/** Queries that are asked together. */
+export interface RecallStep {
+  queries: RecallQuery[];
+  /** Whether nothing that holds any of the terms is left for another step. */
+  last: boolean;
+}
 
 /**
  * @param terms the most valuable first
  * @param corpus chunks
  * @param condition what every candidate must match
  * @param filtered whether chunks are left out by something else
+ * @returns the first step, and those to ask where the ones before find too few
  */
-export function recallQueries(
+export function recallSteps(
   terms: readonly Term[],
   corpus: number,
   condition: string | null,
   filtered: boolean,
-): RecallQuery[] {
+): RecallStep[] {
   const deciding = terms.slice(0, DECIDING_TERMS);
-  const queries: RecallQuery[] = [];
+  const steps: RecallStep[] = [];
   let before: string | null = null;
-  for (const { threshold, expected } of levelsFor(deciding, corpus)) {
-    const query = atLeast(deciding, threshold);
-    if (query === null || query === "" || query === before) continue;
+  const add = (queries: RecallQuery[], query: string, expected: number): void => {
     const parts = [
       `(${query})`,
       ...(before === null ? [] : [`!(${before})`]),
@@ -65,21 +79,40 @@ export function recallQueries(
     ];
     const scanCost = (MOST_CANDIDATES * READING_COST * corpus) / expected;
     const scanned = condition === null && !filtered && scanCost < expected * POSTING_COST;
-    queries.push({ query: parts.join(" & "), limit: MOST_CANDIDATES, scanned });
+    queries.push({ query: parts.join(" & "), limit: MOST_CANDIDATES, scanned, expected });
     before = query;
+  };
+  const levels = levelsFor(deciding, corpus, STEPS.flat());
+  for (const { length } of STEPS) {
+    const queries: RecallQuery[] = [];
+    for (const { threshold, expected } of levels.splice(0, length)) {
+      const query = atLeast(deciding, threshold);
+      if (query !== null && query !== "" && query !== before) add(queries, query, expected);
+    }
+    if (queries.length > 0) steps.push({ queries, last: false });
   }
-  return queries;
-}
-
-/** Whether the queries find every chunk that holds any of the terms, as far as their limits reach. */
-export function recallsAll(terms: readonly Term[], corpus: number): boolean {
-  if (terms.length > DECIDING_TERMS) return false;
-  const { threshold } = levelsFor(terms, corpus).at(-1) ?? { threshold: 0 };
-  return terms.every(({ weight }) => weight >= threshold - 1e-9);
+  const any = terms.map(({ query }) => query).join(" | ");
+  if (any !== "" && any !== before) {
+    const queries: RecallQuery[] = [];
+    add(
+      queries,
+      any,
+      Math.min(
+        corpus,
+        terms.reduce((sum, { chunks }) => sum + chunks, 0),
+      ),
+    );
+    steps.push({ queries, last: false });
+  }
+  return steps.map((step, at) => ({ ...step, last: at === steps.length - 1 }));
 }
 
 /** The least sums of weights to look at, highest first, and how many chunks reach each, about. */
-function levelsFor(terms: readonly Term[], corpus: number): { threshold: number; expected: number }[] {
+function levelsFor(
+  terms: readonly Term[],
+  corpus: number,
+  levels: readonly { least: number; most: number }[],
+): { threshold: number; expected: number }[] {
   let sums = [{ sum: 0, share: 1 }];
   for (const { weight, chunks } of terms) {
     const share = Math.min(1, chunks / corpus);
@@ -91,7 +124,7 @@ function levelsFor(terms: readonly Term[], corpus: number): { threshold: number;
   sums.sort((a, b) => b.sum - a.sum);
   let found = 0;
   let at = 0;
-  return LEVELS.map(({ least, most }) => {
+  return levels.map(({ least, most }) => {
     const before = found;
     for (; at < sums.length - 1; at++) {
       const next = corpus * (sums[at]?.share ?? 0);

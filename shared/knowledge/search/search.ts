@@ -79,7 +79,7 @@ export async function answerSearch(dependencies: SearchDependencies, request: Se
     if ("missing" in narrowed) throw searchError(narrowed.missing);
     if (narrowed.value.documentIds?.length === 0) return null;
     const asked: AskedSearch = {
-      ...{ query, mode, depth: Math.max(LEAST_DEPTH, 2 * limit), filter, vectorFilter: narrowed.value },
+      ...{ query, mode, limit, depth: Math.max(LEAST_DEPTH, 2 * limit), filter, vectorFilter: narrowed.value },
       ...{ snapshot, patience, keywordsAsked, afterAsking },
     };
     const keyword = outcomeOf(

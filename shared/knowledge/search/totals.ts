@@ -1,6 +1,5 @@
 /** How many passages a search would find, without counting them: what ranking them has shown, and statistics. */
-import { type KeywordHits, type KeywordQuery, MOST_SCANNED } from "./keyword-search.ts";
-import { MOST_CANDIDATES, recallsAll } from "./recall.ts";
+import type { KeywordHits, KeywordQuery } from "./keyword-search.ts";
 
 export interface Total {
   count: number;
@@ -25,10 +24,9 @@ export interface KeywordRanking {
  */
 export function keywordTotal({ query, ranked, limit, found, filtered }: KeywordRanking): Total {
   const { terms, corpus, patterns, condition } = query;
-  const { hits, candidates, visible } = ranked;
+  const { hits, candidates, whole, visible } = ranked;
   const more = hits.length === limit;
-  const most = patterns.length === 0 ? MOST_CANDIDATES : MOST_SCANNED;
-  if (candidates < most && recallsAll(terms, corpus)) {
+  if (whole) {
     if (!more) return { count: found, exact: true };
     const counted = found === hits.length ? candidates : found;
     return { count: counted, exact: visible && found === hits.length };

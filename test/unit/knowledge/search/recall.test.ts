@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { atLeast, recallQueries, type Term } from "../../../../shared/knowledge/search/recall.ts";
+import { atLeast, recallSteps, type Term } from "../../../../shared/knowledge/search/recall.ts";
 import { BinaryIndex, binaryCode } from "../../../../shared/knowledge/vector-stores/binary-codes.ts";
 import { ByteVectors } from "../../../../shared/knowledge/vector-stores/byte-vectors.ts";
 
@@ -12,16 +12,22 @@ const term = (lexeme: string, chunks: number, weight: number): Term => ({
 });
 
 describe("which chunks keyword search looks at", () => {
+  const first = (terms: Term[], condition: string | null = null, filtered = false) =>
+    recallSteps(terms, 100_000, condition, filtered)[0]?.queries ?? [];
+
   test("all that hold any of its words, where these are rare", () => {
     const terms = [term("krill", 3, 9), term("whale", 40, 7)];
-    expect(recallQueries(terms, 100_000, null, false)).toEqual([
-      { query: "('krill' | 'whale')", limit: 600, scanned: false },
+    expect(recallSteps(terms, 100_000, null, false)).toEqual([
+      {
+        queries: [{ query: "('krill' | 'whale')", limit: 600, scanned: false, expected: expect.closeTo(43, 0) }],
+        last: true,
+      },
     ]);
   });
 
   test("first those that hold the most valuable words together", () => {
     const terms = [term("krill", 4_000, 3), term("whale", 10_000, 2.3), term("water", 60_000, 0.5)];
-    expect(recallQueries(terms, 100_000, null, false)).toEqual([
+    expect(first(terms)).toMatchObject([
       { query: "('krill' & ('whale' & ('water')))", limit: 600, scanned: false },
       { query: "('krill' & ('whale')) & !('krill' & ('whale' & ('water')))", limit: 600, scanned: false },
     ]);
@@ -29,26 +35,41 @@ describe("which chunks keyword search looks at", () => {
 
   test("all that hold the one rare word, and none of the many that hold the others", () => {
     const terms = [term("krill", 465, 5.4), term("whale", 31_000, 1.2), term("water", 93_000, 0.1)];
-    expect(recallQueries(terms, 100_000, null, false).map(({ query }) => query)).toEqual([
+    expect(first(terms).map(({ query }) => query)).toEqual([
       "('krill' & ('whale' & ('water')))",
       "('krill') & !('krill' & ('whale' & ('water')))",
     ]);
   });
 
+  test("then, where these are too few, those that hold less, down to any of the words, each once", () => {
+    const terms = [term("car", 5_000, 3), term("automobile", 5_000, 3)];
+    const steps = recallSteps(terms, 100_000, "!('gun')", false);
+    expect(steps.map(({ queries, last }) => [queries.map(({ query }) => query), last])).toEqual([
+      [["('car' & ('automobile')) & !('gun')"], false],
+      [["('car' | 'automobile') & !('car' & ('automobile')) & !('gun')"], true],
+    ]);
+  });
+
+  test("in the end those that hold none of the words that decide", () => {
+    const terms = Array.from({ length: 10 }, (_, at) => term(`w${at}`, 1_000 * (at + 1), 5 - at / 4));
+    const last = recallSteps(terms, 100_000, null, false).at(-1);
+    expect(last).toMatchObject({
+      last: true,
+      queries: [{ query: expect.stringMatching(/^\('w0' \| .* \| 'w9'\) & !/) }],
+    });
+  });
+
   test("some of the many that hold a common word, read one after the other unless something else may hide them", () => {
     const terms = [term("water", 60_000, 0.5)];
     const scanned = (condition: string | null, filtered: boolean) =>
-      recallQueries(terms, 100_000, condition, filtered).map((query) => query.scanned);
-    expect(scanned(null, false)).toEqual([true]);
-    expect(scanned("!('gun')", false)).toEqual([false]);
-    expect(scanned(null, true)).toEqual([false]);
+      first(terms, condition, filtered).map((query) => [query.scanned, query.limit]);
+    expect(scanned(null, false)).toEqual([[true, 600]]);
+    expect(scanned("!('gun')", false)).toEqual([[false, 600]]);
+    expect(scanned(null, true)).toEqual([[false, 600]]);
   });
 
   test("a condition binds every part", () => {
-    const terms = [term("krill", 3, 9)];
-    expect(recallQueries(terms, 100_000, "!('gun')", false)).toEqual([
-      { query: "('krill') & !('gun')", limit: 600, scanned: false },
-    ]);
+    expect(first([term("krill", 3, 9)], "!('gun')")).toMatchObject([{ query: "('krill') & !('gun')" }]);
   });
 
   test("a threshold lets through exactly what holds so much", () => {
