@@ -6,6 +6,7 @@ import { TOPOLOGY } from "../../../../infra/topology.ts";
 import { type HttpGateway, startHttpGateway } from "../../../../local/gateway/http-gateway.ts";
 import { chromiumBinary } from "../../../../shared/render/chromium/binary.ts";
 import { type ArchiveSetup, archiveSetup } from "../archive-setup.ts";
+import { http, record } from "../warc-records.ts";
 import { KINDS, nastySite, SITE, TIMESTAMP, urlOfKind } from "./nasty-site.ts";
 import { type ReplayServer, startReplayServer } from "./replay-server.ts";
 
@@ -138,3 +139,37 @@ it("gives an archived script no origin: it reads neither the API nor anything th
   expect(answer.headers.get("access-control-allow-origin")).toBeNull();
   expect(await page.cookies(server.url)).toEqual([]);
 }, 60_000);
+
+it("keeps a window where it is, whatever is opened in it", async () => {
+  const leave = "location = 'http://outside.test/left'";
+  const [xhtml, svg] = ["http://www.w3.org/1999/xhtml", "http://www.w3.org/2000/svg"];
+  const refresh = (to: string) => `<meta http-equiv="refresh" content="1; url=${to}"><h1>waits</h1>`;
+  const at = (path: string, type: string, body: string) =>
+    record(http(body, `Content-Type: ${type}\r\n`), { url: `${SITE}/leaves/${path}`, date: "2026-01-01T00:00:00Z" });
+  await setup.importRecords([
+    at("xhtml", "application/xhtml+xml", `<html xmlns="${xhtml}"><body><script>${leave}</script></body></html>`),
+    at("svg", "image/svg+xml", `<svg xmlns="${svg}"><script>${leave}</script></svg>`),
+    at("atom", "application/atom+xml", `<feed><script xmlns="${xhtml}">${leave}</script></feed>`),
+    at("html", "text/html", `<script>${leave}</script>`),
+    at("refresh", "text/html", refresh("http://outside.test/refreshed")),
+    at("control", "text/html", refresh(`${SITE}/leaves/arrived`)),
+    at("arrived", "text/html", "<h1>arrived</h1>"),
+  ]);
+  for (const path of ["xhtml", "svg"]) {
+    await page.goto(`${server.url}/${TIMESTAMP}/${SITE}/leaves/${path}`, { waitUntil: "domcontentloaded" });
+    await vi.waitFor(async () => expect((await archived()).url()).toMatch(/^(chrome-error|about):/), {
+      timeout: 20_000,
+    });
+  }
+  for (const path of ["xhtml", "svg", "atom", "html", "refresh"]) {
+    const window = await browser.newPage();
+    const url = `${server.url}/${TIMESTAMP}id_/${SITE}/leaves/${path}`;
+    await window.goto(url, { waitUntil: "load" }).catch(() => undefined);
+    // what is begun later, and waits as long, has arrived
+    await page.goto(`${server.url}/${TIMESTAMP}/${SITE}/leaves/control`, { waitUntil: "domcontentloaded" });
+    await vi.waitFor(async () => expect((await archived()).url()).toContain("leaves/arrived"), { timeout: 20_000 });
+    expect([path, window.url()]).toEqual([path, url]);
+    await window.close();
+  }
+  expect(trapped).toEqual([]);
+}, 120_000);
