@@ -7,7 +7,7 @@ import { dependencies } from "./dependencies.ts";
 
 export const handler = createQueueHandler(dependencies, {
   schema: embedTaskSchema,
-  handle: async (task, { log }, { sql, vectorSide }) => {
-    await embedChunks({ sql, vectorSide: await vectorSide(), settleJob, log }, task);
+  handle: async (task, { log, receiveCount }, { sql, vectorSide }) => {
+    await embedChunks({ sql, vectorSide: await vectorSide(), settleJob, log }, task, receiveCount);
   },
 });

@@ -18,6 +18,7 @@ import { insertCaptures } from "./insert-captures.ts";
 import { MAX_ATTEMPTS, outcomeOf } from "./outcomes.ts";
 import {
   bounded,
+  cameTooOften,
   FAIR_STATEMENT_MS,
   type IngestDelivery,
   type Ingesting,
@@ -25,6 +26,7 @@ import {
   statementClock,
   tookTooLong,
   UNLIMITED,
+  WHOLE_DELIVERIES,
   withoutText,
 } from "./page-faults.ts";
 
@@ -39,6 +41,9 @@ export async function ingestImported(
   const placed = (await readCaptureBatch(dependencies.objects, batchKey))
     .map((capture, index): PlacedCapture => ({ capture: bounded(capture), index }))
     .slice(first, last);
+  if (placed.length > 1 && delivery.receiveCount > WHOLE_DELIVERIES) {
+    return await splitBatch(dependencies, message, [first, first + placed.length], cameTooOften(delivery));
+  }
   const clock = statementClock(delivery);
   const take = (pages: readonly PlacedCapture[], by: Ingesting["clock"]): Promise<Ingested> =>
     inTransaction(dependencies.sql, async (tx) => {

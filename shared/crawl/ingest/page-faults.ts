@@ -20,6 +20,11 @@ const RESERVE_MS = 15_000;
 const LEAST_STATEMENT_MS = 5000;
 export const FAIR_STATEMENT_MS = 30_000;
 
+/** A batch that comes more often is halved: whoever had it before may have been killed by it, and could not say so. */
+export const WHOLE_DELIVERIES = 2;
+export const cameTooOften = ({ receiveCount }: IngestDelivery): Error =>
+  new Error(`It was delivered ${receiveCount} times`);
+
 /** Batches of a version before may hold more than is kept of a page. */
 export const bounded = (capture: Capture): Capture =>
   capture.extraction === null ? capture : { ...capture, extraction: boundExtraction(capture.extraction) };

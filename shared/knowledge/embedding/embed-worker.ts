@@ -54,15 +54,49 @@ interface PendingChunk {
 /** A vector, or null where the model knows nothing of the text, or why there is none, by content hash. */
 type Outcomes = Map<string, { vector: Float32Array; cached: boolean } | { vector: null } | { fault: string }>;
 
-/** @throws RetryableError where embedder or store are down, or a chunk has attempts left */
-export async function embedChunks(dependencies: EmbedDependencies, { jobId, chunkIds }: EmbedTask): Promise<void> {
+/** Whoever had a task before may have been killed by one of its chunks, and could not say so. */
+const WHOLE_DELIVERIES = 2;
+
+/**
+ * A task that keeps coming is worked off in pieces, which are halved with each delivery: what is done is done, and in
+ * the end a chunk that kills its worker stands alone. Their order is another each time, so that none always comes after it.
+ *
+ * @param receiveCount 1 for the first delivery
+ * @throws RetryableError where embedder or store are down, or a chunk has attempts left
+ */
+export async function embedChunks(
+  dependencies: EmbedDependencies,
+  { jobId, chunkIds }: EmbedTask,
+  receiveCount = 1,
+): Promise<void> {
+  const halvings = Math.max(0, receiveCount - WHOLE_DELIVERIES);
+  const order = halvings === 0 ? chunkIds : shuffled(chunkIds);
+  const size = Math.max(1, Math.ceil(order.length / 2 ** halvings));
+  let left = 0;
+  for (let at = 0; at < order.length; at += size) {
+    left += await embedPiece(dependencies, jobId, order.slice(at, at + size));
+  }
+  if (left > 0) {
+    throw new RetryableError(`${left} chunks got no usable vector and are tried again`, { code: "EMBEDDING_INVALID" });
+  }
+}
+
+const shuffled = (ids: readonly string[]): string[] =>
+  ids
+    .map((id) => ({ id, at: Math.random() }))
+    .sort((a, b) => a.at - b.at)
+    .map(({ id }) => id);
+
+/** @returns how many chunks got no usable vector, and have attempts left */
+async function embedPiece(dependencies: EmbedDependencies, jobId: string, chunkIds: string[]): Promise<number> {
   const { sql, vectorSide, log } = dependencies;
   const started = performance.now();
   const chunks = await readPendingChunks(sql, jobId, chunkIds);
-  if (chunks.length === 0) return;
+  if (chunks.length === 0) return 0;
   if (vectorSide === null) {
     await finishChunks(dependencies, jobId, { none: chunks.map(({ chunkId }) => chunkId) });
-    return recordEmbedded(log, jobId, { released: chunks.length }, started);
+    recordEmbedded(log, jobId, { released: chunks.length }, started);
+    return 0;
   }
   const { embedder, vectors } = vectorSide;
   const known = chunks.filter(({ language }) => isKnown(embedder.descriptor, language));
@@ -103,9 +137,7 @@ export async function embedChunks(dependencies: EmbedDependencies, { jobId, chun
   const left = await finishChunks(dependencies, jobId, { none, done, faulty, model });
   const embedded = Math.max(0, points.length - cached);
   recordEmbedded(log, jobId, { embedded, cached, released: none.length, refused: faulty.length }, started);
-  if (left > 0) {
-    throw new RetryableError(`${left} chunks got no usable vector and are tried again`, { code: "EMBEDDING_INVALID" });
-  }
+  return left;
 }
 
 /** Refusals after which the rest of a task is taken to be refused, too: one point of a thousand costs ten. */

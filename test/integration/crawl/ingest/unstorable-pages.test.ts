@@ -127,6 +127,25 @@ test("a page that takes longer than a function may holds up no other page of its
   });
 });
 
+test("a batch that kept coming is halved before it kills its worker once more, and ends as it would have", async () => {
+  const setup = await crawlSetup();
+  const urls = [1, 2, 3, 4, 5].map((at) => `http://a.example/${at}`);
+  const job = await createJob(setup.dependencies, newJob(urls));
+  const [task] = (await setup.tasks()) as [FetchTask];
+  const message = await setup.capture(task, site);
+  // what killed the function left no word
+  await ingestBatch(setup.dependencies, message, { receiveCount: 3, remainingMs: () => 60_000 });
+  const halves = (await setup.aws.receive("captures")).map((each) => capturesMessageSchema.parse(each));
+  expect(halves.map(({ range }) => range)).toEqual([
+    [0, 3],
+    [3, 5],
+  ]);
+  for (const half of halves) await ingestBatch(setup.dependencies, half);
+  // delivered late once more, it changes nothing
+  await ingestBatch(setup.dependencies, message);
+  expect(await readJob(setup.sql, job.job_id)).toMatchObject({ status: "completed", counts: { documents: 5 } });
+});
+
 test("what a page says about itself is kept in part where it is megabytes, and so are its chunks", async () => {
   const setup = await crawlSetup();
   const job = await createJob(setup.dependencies, newJob(["http://a.example/"]));

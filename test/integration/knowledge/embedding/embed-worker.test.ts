@@ -185,6 +185,28 @@ describe("embedding a task's chunks", () => {
     expect(await sql`select from embedding_cache`).toHaveLength(0);
   });
 
+  test("texts that kill whoever embeds them hold up no others of their task", async () => {
+    const { sql, embedder, dependencies } = await setup();
+    const texts = Array.from({ length: 40 }, (_, at) => (at % 19 === 3 ? `killer ${at}` : `text ${at}`));
+    const { jobId, chunkIds } = await startJob(sql, texts);
+    const { embedDocuments } = embedder;
+    vi.spyOn(embedder, "embedDocuments").mockImplementation(async (batch) => {
+      if (batch.some((text) => text.startsWith("killer"))) throw new Error("killed");
+      return await embedDocuments(batch);
+    });
+    const waiting = async () => (await jobState(sql, jobId))?.unembedded ?? 0;
+    for (let receiveCount = 1; receiveCount <= 2; receiveCount += 1) {
+      await expect(embedChunks(dependencies, { jobId, chunkIds }, receiveCount)).rejects.toThrow("killed");
+      expect(await waiting()).toBe(40);
+    }
+    for (let receiveCount = 3; (await waiting()) > 2; receiveCount += 1) {
+      expect(receiveCount).toBeLessThan(100);
+      await expect(embedChunks(dependencies, { jobId, chunkIds }, receiveCount)).rejects.toThrow("killed");
+    }
+    const { states } = (await jobState(sql, jobId)) ?? { states: [] };
+    expect(texts.filter((_, at) => states[at] !== "done")).toEqual(["killer 3", "killer 22"]);
+  });
+
   test("an embedder that is down leaves everything as it was", async () => {
     const { sql, embedder, dependencies } = await setup();
     const { jobId, chunkIds } = await startJob(sql, ["abc"]);
