@@ -161,7 +161,7 @@ program
   .option("--query <words>", "the most relevant first, others left out")
   .option("--pattern <pattern>", "only URLs that match (RE2)")
   .option("--max-urls <n>", "at most this many", count)
-  .option("--json", "a line of JSON for each, with all that is known of it")
+  .option("--json", "the API's answers, a line each, instead of their URLs")
   .action((site: string, options: DiscoverOptions, command: Command) =>
     withApi(command, (api) => discover(api, terminal, createTerminal(process.stderr, process.env), site, options)),
   );
@@ -194,7 +194,7 @@ program
   .command("warcs")
   .description("list the WARC files of the archive: SHA-256, key, size, captures (needs an admin key)")
   .option("--unused", "those at which no capture points")
-  .addOption(json())
+  .option("--json", "the API's answers, a line each, instead of their files")
   .action((options: { unused?: true; json?: true }, command: Command) =>
     withApi(command, (api) => listWarcs(api, terminal, options)),
   );

@@ -24,7 +24,7 @@ const URLS_PER_CALL = 1_000;
 
 /**
  * @param beside where it is said that nothing was found, so that the output holds URLs alone
- * @returns the exit code; with `json` each line is the URL with all that is known of it
+ * @returns the exit code; with `json` each line is one of the API's answers
  */
 export async function discover(
   api: ApiClient,
@@ -38,12 +38,22 @@ export async function discover(
   const { job_id } = await api<{ job_id: string }>("POST", "/api/v1/discover", wanted);
   const path = `/api/v1/discover/${job_id}?limit=${URLS_PER_CALL}`;
   let answer = await lastOf(watchJob(() => api<Discovery>("GET", path), hasEnded));
+  if (json) return await showAnswers(api, terminal, path, answer);
   if (answer.status === "failed") throw new CliError(answer.error ?? "The discovery failed", EXIT.failed);
   if (answer.results.items.length === 0) explainNothing(beside, answer, options);
   for (;;) {
     const { items, next_cursor } = answer.results;
-    for (const item of items) terminal.line(json ? JSON.stringify(item) : harmless(item.url));
+    for (const item of items) terminal.line(harmless(item.url));
     if (next_cursor === null) return EXIT.done;
+    answer = await api<Discovery>("GET", `${path}&cursor=${encodeURIComponent(next_cursor)}`);
+  }
+}
+
+async function showAnswers(api: ApiClient, terminal: Terminal, path: string, first: Discovery): Promise<number> {
+  for (let answer = first; ; ) {
+    terminal.line(JSON.stringify(answer));
+    const { next_cursor } = answer.results;
+    if (next_cursor === null) return answer.status === "failed" ? EXIT.failed : EXIT.done;
     answer = await api<Discovery>("GET", `${path}&cursor=${encodeURIComponent(next_cursor)}`);
   }
 }

@@ -29,7 +29,10 @@ interface Run {
 const POLL_MS = 1000;
 const AT_ONCE = 1000;
 
-/** The manifest: a line for each file, as `sha256sum` writes it, with its size and its captures. */
+/**
+ * The manifest: a line for each file, as `sha256sum` writes it, with its size and its captures; with `json` a line for
+ * each of the API's answers.
+ */
 export async function listWarcs(
   api: ApiClient,
   terminal: Terminal,
@@ -39,7 +42,8 @@ export async function listWarcs(
     const query = new URLSearchParams({ limit: String(AT_ONCE), ...(unused && { unused: "true" }) });
     if (cursor !== "") query.set("cursor", cursor);
     const page: Files = await api<Files>("GET", `/api/admin/warc-files?${query}`);
-    for (const file of page.items) terminal.line(json ? JSON.stringify(file) : lineOf(file));
+    if (json) terminal.line(JSON.stringify(page));
+    else for (const file of page.items) terminal.line(lineOf(file));
     cursor = page.next_cursor;
   }
   return EXIT.done;

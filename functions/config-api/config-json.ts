@@ -6,6 +6,7 @@ import {
   crawlConfigOverrides,
   crawlConfigOverridesSchema,
 } from "../../shared/crawl/administration/effective-config.ts";
+import { viewportOf } from "../../shared/crawl/settings/browser-settings.ts";
 import {
   type CrawlConfig,
   crawlConfigSchema,
@@ -76,6 +77,7 @@ export function configJson(
     ...UNSET,
     rate_limit_rps: defaultRps,
     page_timeout_ms: DEFAULT_PAGE_TIMEOUT_MS,
+    viewport: viewportOf(settings),
     ...(hides ? withoutSecrets(settings) : settings),
     created_at: created_at.toISOString(),
     updated_at: updated_at.toISOString(),

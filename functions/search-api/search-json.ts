@@ -15,13 +15,22 @@ import { momentParameter } from "../adapters/api/times.ts";
 /** Longer ones are never given. */
 const MAX_CURSOR_LENGTH = 200_000;
 
+const domain = z
+  .string()
+  .trim()
+  .toLowerCase()
+  .min(1)
+  .max(253)
+  .refine((name) => !name.includes("*"), "must name one host: there are no wildcards")
+  .overwrite(asciiHost);
+
 const fieldsSchema = z.strictObject({
   query: z
     .string()
     .max(MAX_QUERY_LENGTH)
     .refine((text) => text.trim() !== "", "must hold more than white space"),
   collection_ids: z.array(z.uuid()).min(1).max(100).nullish(),
-  domains: z.array(z.string().trim().toLowerCase().min(1).max(253).overwrite(asciiHost)).min(1).max(100).nullish(),
+  domains: z.array(domain).min(1).max(100).nullish(),
   min_score: z.number().min(-1).default(0),
   limit: z.int().min(1).max(100).default(10),
   languages: z

@@ -41,13 +41,14 @@ export const actionsSchema = z
   );
 export type PageActions = z.output<typeof actionsSchema>;
 
-/** The browser's window; a phone's has a touch screen, and pages lay themselves out for it. */
-export function windowOf({
-  viewport,
-  mobile,
-}: {
+interface WindowSettings {
   viewport?: { width: number; height: number } | undefined;
   mobile: boolean;
-}) {
-  return { ...(viewport ?? (mobile ? PHONE : DESKTOP)), mobile };
 }
+
+/** What is effective where none is set, too. */
+export const viewportOf = ({ viewport, mobile }: WindowSettings): { width: number; height: number } =>
+  viewport ?? (mobile ? PHONE : DESKTOP);
+
+/** The browser's window; a phone's has a touch screen, and pages lay themselves out for it. */
+export const windowOf = (settings: WindowSettings) => ({ ...viewportOf(settings), mobile: settings.mobile });

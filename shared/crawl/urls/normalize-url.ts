@@ -43,8 +43,19 @@ export function keyRules({
   if (session_ids === "strip" && ignore_parameters.length === 0) return DEFAULT_RULES;
   return {
     stripSessions: session_ids === "strip",
-    ignored: new Set(ignore_parameters.map((name) => name.toLowerCase())),
+    ignored: new Set(ignore_parameters.map(parameterKey)),
   };
+}
+
+/** A parameter's name in any of its spellings: case, and what of it is percent-encoded, make no difference. */
+function parameterKey(name: string): string {
+  if (!/[%+]|[^\0-\x7f]/.test(name)) return name.toLowerCase();
+  try {
+    return decodeURIComponent(name.replaceAll("+", " ")).toLowerCase();
+  } catch {
+    // bytes of another charset than UTF-8
+    return name.toLowerCase();
+  }
 }
 
 /**
@@ -81,7 +92,7 @@ function tellsPages(pair: string, { stripSessions, ignored }: KeyRules): boolean
   const equals = pair.indexOf("=");
   const name = equals === -1 ? pair : pair.slice(0, equals);
   if (TRACKING_PARAMETERS.test(name)) return false;
-  if (ignored.size > 0 && ignored.has(name.toLowerCase())) return false;
+  if (ignored.size > 0 && ignored.has(parameterKey(name))) return false;
   if (!stripSessions) return true;
   if (SESSION_PARAMETERS.test(name)) return false;
   return !(LIKELY_SESSION_PARAMETERS.test(name) && SESSION_VALUE.test(pair.slice(equals + 1)));

@@ -284,7 +284,7 @@ it("lists what a discovery found, one URL a line", async () => {
 
 it("says that a discovery found nothing, and why, beside its output", async () => {
   const running = run(["discover", "empty.example", "--query", "tides"]);
-  const jobs = () => setup.database.sql`select 1 from discovery_jobs where domain like '%empty.example'`;
+  const jobs = () => setup.database.sql`select id from discovery_jobs where domain like '%empty.example'`;
   await expect.poll(jobs, { timeout: 20_000 }).toHaveLength(1);
   const notes = [{ source: "https://empty.example/", code: "NO_SITEMAP", message: "It has none", count: null }];
   await setup.database.sql`
@@ -295,6 +295,16 @@ it("says that a discovery found nothing, and why, beside its output", async () =
   expect(err).toContain("No URL was found");
   expect(err).toContain("NO_SITEMAP  https://empty.example/: It has none");
   expect(err).toContain("--query");
+
+  const [job] = await jobs();
+  const asJson = run(["discover", "empty.example", "--json"]);
+  await expect.poll(jobs, { timeout: 20_000 }).toHaveLength(2);
+  await setup.database.sql`
+    update discovery_jobs set status = 'failed', completed_at = now(), error = 'No list'
+    where domain like '%empty.example' and id <> ${job?.["id"]}`;
+  const answered = await asJson;
+  expect(answered.code).toBe(1);
+  expect(JSON.parse(answered.out)).toMatchObject({ status: "failed", error: "No list", results: { items: [] } });
 
   const blocked = await run(["discover", "10.0.0.1:3000"]);
   expect(blocked).toMatchObject({ code: 1, err: expect.stringContaining("ACCESS__ALLOW_HOSTS=10.0.0.1:3000") });

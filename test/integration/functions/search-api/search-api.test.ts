@@ -113,6 +113,10 @@ describe("the search API", () => {
 
   test("filters by domain, collection and score", async () => {
     expect((await post({ query: "coffee", domains: ["SITE.example"] })).body.results).toHaveLength(2);
+    for (const domains of [["*"], ["*.example"]]) {
+      const refused = await post({ query: "coffee", domains });
+      expect([refused.status, refused.body.error.message]).toEqual([400, expect.stringContaining("no wildcards")]);
+    }
     expect((await post({ query: "coffee", domains: ["other.example"] })).body.results).toEqual([]);
     expect((await post({ query: "coffee", collection_ids: [chunkIds[0]] })).body.results).toEqual([]);
     expect((await post({ query: "coffee", min_score: 0.9 })).body.results).toMatchObject([

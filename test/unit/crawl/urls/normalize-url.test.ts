@@ -38,6 +38,10 @@ describe("a session id is no part of the key", () => {
 
 test("parameters that the config ignores are no part of the key, in any case of letters", () => {
   const rules = keyRules(crawlConfigSchema.parse({ ignore_parameters: ["Sort", "view"] }));
+  const encoded = keyRules(crawlConfigSchema.parse({ ignore_parameters: ["Größe", "a b", "filter[x]", "%E9"] }));
+  const query =
+    "gr%C3%B6%c3%9fe=1&GR%C3%96%C3%9FE=1&a+b=1&a%20b=2&filter%5Bx%5D=1&filter[x]=1&%e9=1&größe=1&keep=%C3%B6";
+  expect(normalizeUrl(`https://a.example/?${query}`, encoded)).toBe("https://a.example/?keep=%C3%B6");
   expect(normalizeUrl("http://a.example/a?sort=up&VIEW=list&q=1&sorted=2", rules)).toBe(
     "http://a.example/a?q=1&sorted=2",
   );
