@@ -302,6 +302,17 @@ async function fromCache(until: AbortSignal): Promise<void> {
   }
 }
 
+/** The value once for each text in it, which has `odd` behind it then. */
+function* withOdd(value: unknown, odd: string): Generator<unknown> {
+  if (typeof value === "string") yield value + odd;
+  if (typeof value !== "object" || value === null) return;
+  for (const [name, each] of Object.entries(value)) {
+    for (const other of withOdd(each, odd)) {
+      yield Array.isArray(value) ? value.with(Number(name), other) : { ...value, [name]: other };
+    }
+  }
+}
+
 interface Described {
   requestBody: { content: { "application/json": { schema: { properties: Record<string, unknown> } } } };
   parameters?: { name: string; in: string }[];
@@ -350,5 +361,20 @@ describe.each(Object.entries(DOORS))("%s", (_name, door) => {
     const [job] = await setup.sql`select settings->'config' as config from jobs order by id desc limit 1`;
     expect(job?.["config"]).toMatchObject(config);
     expect(await observe(door, { ...least, config: { proxy_id: uuidv7() } })).toMatchObject({ status: 404 });
+  });
+
+  it.each(["\u{1F30A}", "\ud800", "\uffff"])("takes %j in any of its texts, or refuses it", async (odd) => {
+    const least = door.waits ? { ...door.least, timeout_seconds: 0.01 } : door.least;
+    const fields = { ...door.fields, ...("config" in door.fields && { config: given(CONFIG) }) };
+    for (const [field, { value, beside }] of Object.entries(fields)) {
+      for (const other of withOdd(value, odd)) {
+        const json = { ...least, ...beside, [field]: other };
+        const path = `${door.at ?? door.path}?${new URLSearchParams(door.leastQuery)}`;
+        const { status, body } = await callApi(door.api, { path, json, key: setup.key });
+        // whoever waits for pages that nobody fetches waits in vain
+        const late = door.waits && status === 504;
+        expect(late || status < 500, JSON.stringify([json, status, body])).toBe(true);
+      }
+    }
   });
 });
