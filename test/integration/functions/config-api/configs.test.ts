@@ -35,7 +35,10 @@ it("stores settings under a name, and shows the defaults of what they leave open
   const { body: open } = await create({ name: "open" });
   expect(open).toMatchObject({ rate_limit_rps: 1, page_timeout_ms: 30_000, wait_for: null, proxy_id: null });
   expect(open.viewport).toEqual({ width: 1280, height: 800 });
-  expect((await create({ name: "phone", mobile: true, render: "auto" })).body.viewport).toEqual({ width: 390, height: 844 });
+  expect((await create({ name: "phone", mobile: true, render: "auto" })).body.viewport).toEqual({
+    width: 390,
+    height: 844,
+  });
   const [row] = await setup.database.sql`select settings from crawl_configs where id = ${created.body.id}`;
   expect(row?.["settings"]).toEqual({ rate_limit_rps: 0.5, headers: { "x-a": "b" } });
 });
