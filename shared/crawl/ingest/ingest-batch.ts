@@ -3,7 +3,8 @@
  * more were ingested before, so that a message may arrive any number of times, at once too.
  *
  * A batch that takes longer than a function may is halved, and so are its halves, until the page that takes so long
- * stands alone: it is stored without its text, and holds up no other. One that kills the function is found in the same way.
+ * stands alone: it is stored without its text, and holds up no other. One that kills the function is found in the same
+ * way.
  */
 import { type CapturesMessage, readCaptureBatch } from "../../capture/capture-batch.ts";
 import { inTransaction, isOutOfTime, type Transaction } from "../../platform/database/database.ts";

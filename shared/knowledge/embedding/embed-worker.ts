@@ -59,7 +59,8 @@ const WHOLE_DELIVERIES = 2;
 
 /**
  * A task that keeps coming is worked off in pieces, which are halved with each delivery: what is done is done, and in
- * the end a chunk that kills its worker stands alone. Their order is another each time, so that none always comes after it.
+ * the end a chunk that kills its worker stands alone. Their order is another each time, so that none always comes after
+ * it.
  *
  * @param receiveCount 1 for the first delivery
  * @throws RetryableError where embedder or store are down, or a chunk has attempts left
