@@ -90,6 +90,7 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
     "shared/extract",
     "shared/crawl/http",
     "shared/crawl/results",
+    "shared/crawl/tasks",
   ],
   // a job of its own crawler, or of files of others
   "shared/archive/editions": [

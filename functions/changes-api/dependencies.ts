@@ -1,7 +1,27 @@
 /** What the changes API needs, built once per container. */
+import { createLiveSlots, type LiveSlots } from "../../shared/archive/changes/live-slots.ts";
+import { s3Client, sqsClient } from "../../shared/platform/aws/clients.ts";
+import { createObjectStore, type ObjectStore } from "../../shared/platform/aws/objects.ts";
+import { createQueueSender } from "../../shared/platform/aws/queues.ts";
+import { createRemoteCaller, type RemoteCaller } from "../../shared/platform/aws/remote-call.ts";
+import { systemClock } from "../../shared/platform/clock.ts";
 import { once } from "../../shared/platform/once.ts";
 import { type ApiContainer, createApiContainer } from "../adapters/api/container.ts";
 
-export type ChangesApi = ApiContainer;
+export interface ChangesApi extends ApiContainer {
+  objects: ObjectStore;
+  remote: RemoteCaller;
+  slots: LiveSlots;
+}
 
-export const changesApi = once((): ChangesApi => createApiContainer("changes-api"));
+export const changesApi = once((): ChangesApi => {
+  const container = createApiContainer("changes-api");
+  const { config, dynamo } = container;
+  const queues = createQueueSender(sqsClient(), config.queueUrlPrefix);
+  return {
+    ...container,
+    objects: createObjectStore(s3Client(), config.bucket),
+    remote: createRemoteCaller({ queues, dynamo, clock: systemClock }, config.stateTable),
+    slots: createLiveSlots(dynamo, config.stateTable),
+  };
+});

@@ -1,11 +1,14 @@
 /** The routes that tell what changed between captures of pages. */
 import { z } from "zod";
 import { listChanges, readChange } from "../../shared/archive/changes/change-events.ts";
+import { compareAny } from "../../shared/archive/changes/compare-any.ts";
 import { CHANGES_VERSION } from "../../shared/archive/changes/compare-lines.ts";
+import { compareLive } from "../../shared/archive/changes/compare-live.ts";
 import { DIFF_LAYOUTS, diffHtml } from "../../shared/archive/changes/diff-html.ts";
 import { readSnapshot } from "../../shared/archive/snapshots/snapshots.ts";
+import { LIVE_TEXTS } from "../../shared/crawl/tasks/live-page.ts";
 import { ApiError } from "../../shared/platform/errors.ts";
-import { defineRoute, headOf } from "../adapters/api/route.ts";
+import { ApiResponse, defineRoute, headOf } from "../adapters/api/route.ts";
 import { createStreamApi } from "../adapters/api/stream-api.ts";
 import { defineStreamRoute, StreamedResponse } from "../adapters/api/stream-route.ts";
 import { dayParameter, daySpan } from "../adapters/api/times.ts";
@@ -75,7 +78,8 @@ const compare = defineRoute(
     scope: "read",
     open,
     otherwise: UNCHANGED,
-    summary: "What one capture brought, with the difference as HTML",
+    summary:
+      "What one capture brought, or what it has that any earlier one of its page had not, with the difference as HTML",
     query: z.strictObject({
       toSnapshotId: id,
       fromSnapshotId: id.optional(),
@@ -92,16 +96,19 @@ const compare = defineRoute(
       normalizationVersion: z.string().nullable(),
     }),
   },
-  async ({ query: { toSnapshotId, fromSnapshotId, layout } }, { sql }: ChangesApi) => {
+  async ({ query: { toSnapshotId, fromSnapshotId, layout } }, api: ChangesApi) => {
+    const { sql } = api;
     const toSnapshot = await readSnapshot(sql, toSnapshotId);
     if (toSnapshot === undefined) {
       throw new ApiError(404, `There is no snapshot ${toSnapshotId}`, { code: "NOT_FOUND" });
     }
     await requireShown(sql, [toSnapshotId]);
-    const event = await readChange(sql, toSnapshotId, fromSnapshotId);
+    const known = await readChange(sql, toSnapshotId, fromSnapshotId);
+    const earlier = known === undefined ? fromSnapshotId : known.fromId;
+    const fromSnapshot = earlier == null ? undefined : await readSnapshot(sql, earlier);
+    if (fromSnapshot !== undefined) await requireShown(sql, [fromSnapshot.id]);
+    const event = known ?? (fromSnapshot && (await compareAny(api, fromSnapshot, toSnapshot)));
     if (event === undefined) throw notCompared(toSnapshotId, fromSnapshotId);
-    if (event.fromId !== null) await requireShown(sql, [event.fromId]);
-    const fromSnapshot = event.fromId === null ? undefined : await readSnapshot(sql, event.fromId);
     const { diff, isCut } = event;
     return {
       event: changeJson(event),
@@ -120,7 +127,7 @@ function notCompared(toId: number, fromId: number | undefined): ApiError {
   const message =
     fromId === undefined
       ? `The snapshot ${toId} has not been compared with an earlier one yet: try again in a minute`
-      : `The snapshots ${fromId} and ${toId} do not follow each other: leave fromSnapshotId out`;
+      : `The snapshot ${fromId} is no earlier page of what the snapshot ${toId} is of: leave fromSnapshotId out`;
   return new ApiError(404, message, { code: "NOT_COMPARED" });
 }
 
@@ -149,13 +156,99 @@ const rss = defineStreamRoute(
   },
 );
 
+/** For the live page: the rest of the function's time is for the comparison and the answer. */
+const LIVE_MS = 20_000;
+
+const compareWithLive = defineStreamRoute(
+  {
+    method: "GET",
+    path: "/api/snapshots/{id}/compare-live",
+    scope: "read",
+    open,
+    summary: "A snapshot compared with its page as it is now; at most four at once",
+    params: z.strictObject({ id }),
+    query: z.strictObject({
+      /** The main content, or all that the page shows. */
+      mode: z.enum(LIVE_TEXTS).default("main"),
+      layout: z.enum(DIFF_LAYOUTS).default("unified"),
+    }),
+    response: z.object({
+      snapshot: comparedSchema,
+      live: z.object({
+        requestedUrl: z.string(),
+        finalUrl: z.string(),
+        statusCode: z.int(),
+        contentType: z.string().nullable(),
+        fetchedAt: z.iso.datetime(),
+        title: z.string().nullable(),
+        truncated: z.boolean(),
+      }),
+      mode: z.enum(LIVE_TEXTS),
+      changeType: z.enum(["updated", "unchanged"]),
+      summary: z.string(),
+      highNoise: z.boolean(),
+      addedSections: z.int(),
+      removedSections: z.int(),
+      changedSections: z.int(),
+      addedLines: z.int(),
+      removedLines: z.int(),
+      changeRatio: z.number(),
+      diffFormat: z.string(),
+      diffHtml: z.string(),
+      diffTruncated: z.boolean(),
+    }),
+  },
+  async ({ params: { id }, query: { mode, layout }, signal }, api: ChangesApi) => {
+    const snapshot = await readSnapshot(api.sql, id);
+    if (snapshot === undefined) throw new ApiError(404, `There is no snapshot ${id}`, { code: "NOT_FOUND" });
+    await requireShown(api.sql, [id]);
+    const { live, kind, summary, highNoise, difference } = await compareLive(api, snapshot, {
+      text: mode,
+      withinMs: LIVE_MS,
+      gone: signal,
+    });
+    const { hunks, isCut, ...counts } = difference;
+    const { addedSections, removedSections, changedSections, addedLines, removedLines, changeRatio } = counts;
+    return new ApiResponse(
+      200,
+      {
+        snapshot: comparedJson(snapshot),
+        live: {
+          requestedUrl: snapshot.url,
+          finalUrl: live.finalUrl,
+          statusCode: live.status,
+          contentType: live.mimeType,
+          fetchedAt: live.fetchedAt,
+          title: live.title,
+          truncated: live.cut,
+        },
+        mode,
+        changeType: kind,
+        summary,
+        highNoise,
+        addedSections,
+        removedSections,
+        changedSections,
+        addedLines,
+        removedLines,
+        changeRatio,
+        diffFormat: "html",
+        diffHtml: diffHtml(hunks, layout),
+        diffTruncated: isCut,
+      },
+      { "cache-control": "no-store" },
+    );
+  },
+);
+
 async function* onePiece(text: string): AsyncGenerator<string> {
   yield text;
 }
 
 const routes = [list, compare, rss];
 
-export const api = createStreamApi("changes-api", [...routes, ...routes.map(headOf)], changesApi, {
+// a HEAD would ask the site as well
+export const api = createStreamApi("changes-api", [...routes, ...routes.map(headOf), compareWithLive], changesApi, {
   around: publicReading(() => changesApi().config),
   headers: READING_HEADERS,
 });

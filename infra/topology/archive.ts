@@ -19,6 +19,8 @@ const changeRoutes = ["/api/changes", "/api/changes/compare", "/api/changes/rss"
   (["GET", "HEAD"] as const).map((method): Route => ({ method, path, streaming: true })),
 );
 
+const liveRoute: Route = { method: "GET", path: "/api/snapshots/{id}/compare-live", streaming: true };
+
 const exportRoutes = ["/api/exports", "/api/exports/snapshots", "/api/exports/changes"].flatMap((path) =>
   (["GET", "HEAD"] as const).map((method): Route => ({ method, path, streaming: true })),
 );
@@ -114,8 +116,19 @@ export const ARCHIVE: readonly FunctionSpec[] = [
     memoryMb: 512,
     network: "private",
     maxConcurrency: 10,
-    routes: changeRoutes,
-    grants: { stateTable: true, database: true },
+    routes: [...changeRoutes, liveRoute],
+    grants: { send: ["live-pages"], bucket: "read", stateTable: true, database: true },
+    localContainers: 1,
+    localEventsPerContainer: 4,
+  },
+  {
+    name: "live-page",
+    about: "Looks at pages as they are now, to compare them with their captures",
+    timeoutS: 30,
+    memoryMb: 512,
+    network: "internet",
+    queues: [{ queue: "live-pages", batchSize: 1, maxConcurrency: 4 }],
+    grants: { stateTable: true },
     localContainers: 1,
     localEventsPerContainer: 4,
   },

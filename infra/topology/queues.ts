@@ -24,6 +24,7 @@ export const QUEUES = [
   { name: "exports", maxReceiveCount: MAX_RECEIVES },
   { name: "warc-runs", maxReceiveCount: MAX_RECEIVES },
   { name: "proxy-test", maxReceiveCount: 3 },
+  { name: "live-pages", maxReceiveCount: 2 },
   {
     name: "imports",
     maxReceiveCount: MAX_RECEIVES,

@@ -263,6 +263,14 @@ const DONE_ONCE: Record<QueueName, () => Promise<void>> = {
     const answer = await harvest.call("POST", "/api/v1/proxies/test", body);
     expect(answer).toMatchObject({ status: 200, body: { success: true, results: [{ success: true, status: 200 }] } });
   },
+  async "live-pages"() {
+    const [capture] = await harvest.sql<{ id: number }[]>`
+      select id from captures
+      where final_url like ${`${site.origin}/%`} and status_code = 200 and mime_type like '%html%'
+        and warc_key is not null and reused_from is null order by id limit 1`;
+    const answer = await harvest.call("GET", `/api/snapshots/${capture?.id}/compare-live`);
+    expect(answer).toMatchObject({ status: 200, body: { snapshot: { snapshotId: capture?.id } } });
+  },
 };
 
 describe("delivered twice, done once", () => {

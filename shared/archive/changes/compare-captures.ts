@@ -42,7 +42,7 @@ function isSameAnswer(from: PageCapture, to: PageCapture): boolean {
 }
 
 /** @param incomplete whether one of the captures is: what it lacks was not removed */
-function changeOf(difference: Difference, incomplete: boolean): Change {
+export function changeOf(difference: Difference, incomplete: boolean): Change {
   const isChanged = difference.addedLines + difference.removedLines > 0;
   return {
     kind: isChanged ? "updated" : "unchanged",

@@ -6,6 +6,7 @@ import { decodeKnown } from "../../capture/charset.ts";
 import { type RecordPointer, readWarcRecord } from "../../capture/warc-reader.ts";
 import { type PageContent, readPageContent } from "../../crawl/http/read-page.ts";
 import { isMissingFromArchive } from "../../crawl/results/archived-content.ts";
+import { type ContentSelection, MAIN_CONTENT } from "../../extract/content/selection.ts";
 import { extractPage } from "../../extract/extract-page.ts";
 import type { Extraction } from "../../extract/extraction.ts";
 import { type Archive, contentTypeOf, readPayload } from "../replay/payload.ts";
@@ -26,22 +27,29 @@ export async function readPageLines(
 /**
  * Reads it from the archive.
  * @param rendered whether the document that a browser made of it is wanted
+ * @param selection what of the page is its text
  * @returns what is wrong with it where it cannot be read, now or ever
  */
 export async function readPageText(
   archive: Archive,
   { id, url }: { id: number; url: string },
   rendered: boolean,
+  selection = MAIN_CONTENT,
 ): Promise<PageText | { problem: string }> {
   try {
-    return rendered ? await renderedText(archive, id, url) : await sentText(archive, id, url);
+    return rendered ? await renderedText(archive, id, url) : await sentText(archive, id, url, selection);
   } catch (error) {
     if (!isMissingFromArchive(error)) throw error;
     return { problem: error.message };
   }
 }
 
-async function sentText(archive: Archive, id: number, url: string): Promise<PageText | { problem: string }> {
+async function sentText(
+  archive: Archive,
+  id: number,
+  url: string,
+  selection: ContentSelection,
+): Promise<PageText | { problem: string }> {
   const payload = await readPayload(archive, id);
   if (payload === undefined) return { problem: "The archive holds no answer of the page" };
   // of an answer whose coding is undone
@@ -53,7 +61,7 @@ async function sentText(archive: Archive, id: number, url: string): Promise<Page
     body: payload.body,
     truncated: payload.cut ? ("length" as const) : null,
   };
-  return textOf(await readPageContent(response, url, MAX_PAGE_BYTES));
+  return textOf(await readPageContent(response, url, MAX_PAGE_BYTES, { selection }));
 }
 
 /** An empty page says nothing, which is no fault. */

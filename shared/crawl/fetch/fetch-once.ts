@@ -19,6 +19,8 @@ export type OnePageDependencies = Pick<
 export interface OnePage extends Pick<CrawlConfig, "headers" | "cookies"> {
   url: string;
   respectRobotsTxt: boolean;
+  /** Whether the main content is wanted alone, as it is where this is left out. */
+  mainOnly?: boolean;
 }
 
 /** For the answer of the site. */
@@ -31,14 +33,20 @@ const LONGEST_FETCH_MS = 15_000;
  */
 export async function fetchOnePage(
   dependencies: OnePageDependencies,
-  { url, respectRobotsTxt, headers, cookies }: OnePage,
+  { url, respectRobotsTxt, headers, cookies, mainOnly = true }: OnePage,
   deadline: number,
   stop?: AbortSignal,
 ): Promise<FetchedPage> {
   const { guard, clock, settings, robots: cache } = dependencies;
   const { host } = guard.inspect(url);
   const timeoutMs = Math.min(LONGEST_FETCH_MS, Math.max(100, deadline - clock.now()));
-  const config = crawlConfigSchema.parse({ render: "always", page_timeout_ms: timeoutMs, headers, cookies });
+  const config = crawlConfigSchema.parse({
+    render: "always",
+    page_timeout_ms: timeoutMs,
+    headers,
+    cookies,
+    only_main_content: mainOnly,
+  });
   const timeUp = AbortSignal.timeout(timeoutMs);
   const signal = stop === undefined ? timeUp : AbortSignal.any([timeUp, stop]);
   const hosts = createTaskHosts({
