@@ -1,4 +1,5 @@
 /** What the changes API needs, built once per container. */
+import { createUrlInspector, type UrlInspector } from "../../shared/access/url-inspection.ts";
 import { createLiveSlots, type LiveSlots } from "../../shared/archive/changes/live-slots.ts";
 import { s3Client, sqsClient } from "../../shared/platform/aws/clients.ts";
 import { createObjectStore, type ObjectStore } from "../../shared/platform/aws/objects.ts";
@@ -12,6 +13,7 @@ export interface ChangesApi extends ApiContainer {
   objects: ObjectStore;
   remote: RemoteCaller;
   slots: LiveSlots;
+  inspector: UrlInspector;
 }
 
 export const changesApi = once((): ChangesApi => {
@@ -23,5 +25,6 @@ export const changesApi = once((): ChangesApi => {
     objects: createObjectStore(s3Client(), config.bucket),
     remote: createRemoteCaller({ queues, dynamo, clock: systemClock }, config.stateTable),
     slots: createLiveSlots(dynamo, config.stateTable),
+    inspector: createUrlInspector(config.allowHosts),
   };
 });

@@ -43,6 +43,8 @@ export const handler = createQueueHandler(dependencies, {
   schema: remoteCallSchema,
   handle: async (call, _delivery, { config, ...tools }) => {
     const request = livePageRequestSchema.parse(call.request);
-    await answerRemoteCall(tools, config.stateTable, call, (_, remainingMs) => lookAtPage(tools, request, remainingMs));
+    const work = (_request: unknown, remainingMs: number) => lookAtPage(tools, request, remainingMs);
+    // a site is asked once, however often the message comes
+    await answerRemoteCall(tools, config.stateTable, call, work, { once: true });
   },
 });

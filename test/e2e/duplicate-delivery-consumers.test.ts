@@ -46,6 +46,7 @@ beforeAll(async () => {
     "/scripted": html(`<title>Scripted</title><div id="root"></div>
       <script>document.querySelector("#root").innerHTML = "${TEXT}"</script>`),
     "/media": html("<p>Media</p>"),
+    "/live": html(`<title>Live</title><h1>Live</h1>${TEXT}`),
     "/exported": html(`<title>Exported</title>${TEXT}`),
     "/sitemap.xml": () => ({ headers: { "content-type": "application/xml" }, body: sitemap(pages) }),
     "/said": { body: "heard" },
@@ -264,12 +265,12 @@ const DONE_ONCE: Record<QueueName, () => Promise<void>> = {
     expect(answer).toMatchObject({ status: 200, body: { success: true, results: [{ success: true, status: 200 }] } });
   },
   async "live-pages"() {
-    const [capture] = await harvest.sql<{ id: number }[]>`
-      select id from captures
-      where final_url like ${`${site.origin}/%`} and status_code = 200 and mime_type like '%html%'
-        and warc_key is not null and reused_from is null order by id limit 1`;
+    const { id } = await crawl("/live");
+    const [capture] = await harvest.sql<{ id: number }[]>`select id from captures where job_id = ${id as string}`;
     const answer = await harvest.call("GET", `/api/snapshots/${capture?.id}/compare-live`);
-    expect(answer).toMatchObject({ status: 200, body: { snapshot: { snapshotId: capture?.id } } });
+    expect(answer).toMatchObject({ status: 200, body: { changeType: "unchanged" } });
+    // the crawl, and the comparison
+    expect(asked("/live")).toBe(2);
   },
 };
 

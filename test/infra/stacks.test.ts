@@ -41,8 +41,8 @@ function functionOf(spec: FunctionSpec): Resource {
 function statementsOf(spec: FunctionSpec): { Action: string[]; Resource: string[] }[] {
   const role = JSON.stringify(functionOf(spec).Properties["Role"]);
   const [, roleId] = /"([^"]*Role[^"]*)"/.exec(role) ?? [];
-  return synthesis
-    .resources("AWS::IAM::Policy")
+  // what is too long for the role's own policy stands in others
+  return [...synthesis.resources("AWS::IAM::Policy"), ...synthesis.resources("AWS::IAM::ManagedPolicy")]
     .filter(({ Properties }) => JSON.stringify(Properties["Roles"]).includes(`"${roleId}"`))
     .flatMap(
       ({ Properties }) =>

@@ -15,6 +15,7 @@ import { readPageText } from "./page-text.ts";
 interface LiveDependencies extends Archive {
   remote: RemoteCaller;
   slots: LiveSlots;
+  inspector: UrlInspector;
 }
 
 export interface LiveComparison {
@@ -33,10 +34,14 @@ const RETRY_AFTER_S = 5;
  * not be fetched; 502 where the page does not answer as a page
  */
 export async function compareLive(
-  { remote, slots, ...archive }: LiveDependencies,
+  { remote, slots, inspector, ...archive }: LiveDependencies,
   capture: { id: number; url: string },
   { text, withinMs, gone }: { text: LivePageRequest["text"]; withinMs: number; gone: AbortSignal },
 ): Promise<LiveComparison> {
+  const checked = inspectUrl(inspector, capture.url);
+  if (!(checked instanceof URL)) {
+    throw new ApiError(400, `The live page: ${checked.message}`, { code: checked.code, cause: checked });
+  }
   const release = await slots.take();
   if (release === undefined) {
     throw new ApiError(429, "Others are comparing with live pages: try again in a few seconds", {

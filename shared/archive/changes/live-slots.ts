@@ -23,13 +23,13 @@ export function createLiveSlots(
         const pk = `live-slot#${place}`;
         const token = uuidv7();
         const change = {
-          set: { until: now() + LONGEST_MS, expires_at: expiresAt(now() + LONGEST_MS, 60) },
-          when: "attribute_not_exists(until) OR until < :now",
+          set: { taken_until: now() + LONGEST_MS, expires_at: expiresAt(now() + LONGEST_MS, 60) },
+          when: "attribute_not_exists(taken_until) OR taken_until < :now",
           values: { now: now() },
         };
-        if (!(await table.takeOnce(pk, "holder", change, token)).taken) continue;
+        if (!(await table.takeOnce(pk, "taken_by", change, token)).taken) continue;
         return async () => {
-          await table.remove(pk, { when: "holder = :token", values: { token } });
+          await table.remove(pk, { when: "taken_by = :token", values: { token } });
         };
       }
       return undefined;

@@ -330,12 +330,14 @@ describe("a difference", () => {
     }
   });
 
-  it("is of captures that follow each other", async () => {
+  it("is of captures that follow each other, or of any two of which the first is the earlier one", async () => {
     const found = await events();
     const [first, second, ninth] = [1, 8, 9].map((number) => found[number - 1]?.event["toSnapshotId"]);
     expect((await compare(9, `&fromSnapshotId=${second}`)).status).toBe(200);
     const other = await compare(9, `&fromSnapshotId=${first}`);
-    expect([other.status, other.body.code]).toEqual([404, "NOT_COMPARED"]);
+    expect(other).toMatchObject({ status: 200, body: { event: { changeType: "updated", fromSnapshotId: first } } });
+    const turned = await get(`/api/changes/compare?toSnapshotId=${first}&fromSnapshotId=${ninth}`);
+    expect([turned.status, turned.body.code]).toEqual([404, "NOT_COMPARED"]);
     const unknown = await get("/api/changes/compare?toSnapshotId=999999");
     expect([unknown.status, unknown.body.code]).toEqual([404, "NOT_FOUND"]);
     expect(ninth).toEqual(expect.any(Number));
