@@ -1,4 +1,6 @@
 /** What the editions API needs, built once per container. */
+
+import { createRateLimiter, type RateLimiter } from "../../shared/access/rate-limit.ts";
 import { s3Client } from "../../shared/platform/aws/clients.ts";
 import { createListedObjects, type ListedObjects } from "../../shared/platform/aws/listed-objects.ts";
 import { createUploads, type Uploads } from "../../shared/platform/aws/uploads.ts";
@@ -8,11 +10,17 @@ import { createJobContainer, type JobContainer } from "../adapters/api/container
 export interface EditionsApi extends JobContainer {
   objects: ListedObjects;
   uploads: Uploads;
+  limiter: RateLimiter;
 }
 
 export const editionsApi = once((): EditionsApi => {
   const container = createJobContainer("editions-api");
   const s3 = s3Client();
-  const { bucket } = container.config;
-  return { ...container, objects: createListedObjects(s3, bucket), uploads: createUploads(s3, bucket) };
+  const { bucket, stateTable } = container.config;
+  return {
+    ...container,
+    objects: createListedObjects(s3, bucket),
+    uploads: createUploads(s3, bucket),
+    limiter: createRateLimiter(container.dynamo, stateTable),
+  };
 });

@@ -1,10 +1,11 @@
-/** Serves what tells of sources and their editions, and what makes them: archive jobs. */
+/** Serves what tells of sources and their editions, what makes them, and what visitors tell of them. */
 import type { MiddlewareHandler } from "hono";
 import { headOf } from "../adapters/api/route.ts";
 import { createStreamApi } from "../adapters/api/stream-api.ts";
 import { publicReading, READING_HEADERS } from "../adapters/archive/public-reading.ts";
 import { editionsApi } from "./dependencies.ts";
 import { jobRoutes } from "./jobs.ts";
+import { reportRoutes } from "./reports.ts";
 import { editions, list, registered, seed, show } from "./sources.ts";
 
 const publicRoutes = [list, show, editions];
@@ -20,7 +21,7 @@ const around: MiddlewareHandler = async (c, next) => {
 
 export const api = createStreamApi(
   "editions-api",
-  [...publicRoutes, ...publicRoutes.map(headOf), registered, seed, ...jobRoutes],
+  [...publicRoutes, ...publicRoutes.map(headOf), registered, seed, ...jobRoutes, ...reportRoutes],
   editionsApi,
   { around, headers: READING_HEADERS },
 );

@@ -44,6 +44,9 @@ const ARCHIVE_JOB_ROUTES: [Route["method"], string][] = [
   ["POST", "/api/admin/jobs/{id}/cleanup"],
   ["GET", "/api/admin/storage"],
   ["POST", "/api/admin/changes/compute"],
+  ["POST", "/api/reports"],
+  ["GET", "/api/admin/reports"],
+  ["GET", "/api/admin/reports/{id}"],
 ];
 const archiveJobRoutes = ARCHIVE_JOB_ROUTES.map(([method, path]): Route => ({ method, path, streaming: true }));
 

@@ -12,6 +12,8 @@ export interface TestRequest {
   path: string;
   headers?: Record<string, string>;
   key?: string;
+  /** Address of the client. */
+  sourceIp?: string;
   /** Sent as JSON. */
   json?: unknown;
   /** Sent as it stands, without a content type. */
@@ -99,7 +101,15 @@ const HttpResponseStream = {
 };
 Object.assign(globalThis, { awslambda: { HttpResponseStream, streamifyResponse: <T>(handler: T) => handler } });
 
-export function proxyEvent({ method, path, headers = {}, key, json, body }: TestRequest): APIGatewayProxyEvent {
+export function proxyEvent({
+  method,
+  path,
+  headers = {},
+  key,
+  json,
+  body,
+  sourceIp = "127.0.0.1",
+}: TestRequest): APIGatewayProxyEvent {
   const url = new URL(path, "https://api.test");
   const text = json === undefined ? (body ?? null) : JSON.stringify(json);
   const single = {
@@ -120,7 +130,7 @@ export function proxyEvent({ method, path, headers = {}, key, json, body }: Test
       query.length === 0 ? null : Object.fromEntries(query.map((name) => [name, url.searchParams.getAll(name)])),
     pathParameters: null,
     stageVariables: null,
-    requestContext: { requestId: "test-request" } as APIGatewayProxyEvent["requestContext"],
+    requestContext: { requestId: "test-request", identity: { sourceIp } } as APIGatewayProxyEvent["requestContext"],
     body: text,
     isBase64Encoded: false,
   };

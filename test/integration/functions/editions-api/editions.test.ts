@@ -349,3 +349,45 @@ describe("what is refused", () => {
     }
   });
 });
+
+describe("a report", () => {
+  const report = {
+    category: "takedown",
+    description: "Please take this page away, it shows my address.",
+    snapshotId: 7,
+  };
+  const send = (json: unknown, sourceIp = "192.0.2.1") =>
+    callApi(apis["editions"] as StreamApi, { path: "/api/reports", json, sourceIp });
+
+  it("is kept for administrators; one of no person is dropped, and answered alike", async () => {
+    const first = await send({ ...report, reporterEmail: "me@example.org", website: "" });
+    expect(first).toMatchObject({ status: 201, body: { status: "new" } });
+    const trap = await send({ ...report, website: "https://spam.example/" });
+    const second = await send(report);
+    expect([trap.status, Object.keys(trap.body), trap.body.status]).toEqual([201, Object.keys(first.body), "new"]);
+    expect([first, trap, second].map(({ body }) => body.reportId - first.body.reportId)).toEqual([0, 1, 2]);
+    const { items, total } = (await ask("/api/admin/reports?category=takedown&status=new")).body;
+    expect({ total, ids: items.map((each: { id: number }) => each.id) }).toEqual({
+      total: 2,
+      ids: [second.body.reportId, first.body.reportId],
+    });
+    expect((await ask(`/api/admin/reports/${first.body.reportId}`)).body).toMatchObject({
+      ...report,
+      reporterEmail: "me@example.org",
+      internalNotes: null,
+    });
+    expect((await ask(`/api/admin/reports/${trap.body.reportId}`)).status).toBe(404);
+  });
+
+  it("is refused where it says nothing, and after five a minute of one address", async () => {
+    expect((await send({ ...report, description: "Too short" }, "192.0.2.2")).status).toBe(400);
+    expect((await send({ ...report, category: "spam" }, "192.0.2.2")).status).toBe(400);
+    expect((await send({ ...report, originalUrl: "javascript:alert(1)" }, "192.0.2.2")).status).toBe(400);
+    const statuses = [];
+    // a minute may end within
+    for (let n = 0; n < 11; n++) statuses.push((await send(report, "192.0.2.3")).status);
+    expect(statuses.slice(0, 5)).toEqual([201, 201, 201, 201, 201]);
+    expect(statuses).toContain(429);
+    expect((await send(report, "192.0.2.4")).status).toBe(201);
+  });
+});
