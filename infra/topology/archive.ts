@@ -96,6 +96,7 @@ export const ARCHIVE: readonly FunctionSpec[] = [
     network: "private",
     maxConcurrency: 4,
     routes: [...sourceRoutes, ...archiveJobRoutes],
+    below: ["/api/admin/jobs", "/api/sources"],
     grants: { send: ["imports"], bucket: "clear", stateTable: true, database: true },
     localContainers: 1,
     localEventsPerContainer: 4,

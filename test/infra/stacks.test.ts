@@ -380,12 +380,17 @@ describe("the API", () => {
     expect(actual.toSorted()).toEqual(declared.toSorted());
   });
 
-  test("gives no path to a function that has all below it, and no streamed answer to such a path", () => {
-    for (const { name, below = [], routes = [] } of TOPOLOGY.functions) {
+  test("has all below a function's own paths go to it, streamed or not whatever it is", () => {
+    for (const spec of TOPOLOGY.functions) {
+      const { name, below = [], routes = [] } = spec;
       const inside = (path: string) => below.some((base) => path.startsWith(`${base}/`));
-      expect(routes.filter(({ path, streaming }) => streaming && inside(path))).toEqual([]);
       const others = TOPOLOGY.functions.filter((other) => other.name !== name);
       expect(others.flatMap((other) => other.routes ?? []).filter(({ path }) => inside(path))).toEqual([]);
+      const methods = gatewayMethods(spec).map(({ method, resource, streaming }) => ({ method, resource, streaming }));
+      for (const { method, path, streaming = false } of routes.filter((route) => inside(route.path))) {
+        const base = below.find((each) => path.startsWith(`${each}/`));
+        expect(methods).toContainEqual({ method, resource: `${base}/{proxy+}`, streaming });
+      }
     }
   });
 
@@ -393,8 +398,10 @@ describe("the API", () => {
     const streamed = properties("AWS::ApiGateway::Method")
       .map(({ Integration }) => Integration as { ResponseTransferMode?: string; TimeoutInMillis?: number })
       .filter(({ ResponseTransferMode }) => ResponseTransferMode === "STREAM");
-    const declared = TOPOLOGY.functions.flatMap(({ timeoutS, routes = [] }) =>
-      routes.filter(({ streaming }) => streaming).map(() => timeoutS * 1000),
+    const declared = TOPOLOGY.functions.flatMap((spec) =>
+      gatewayMethods(spec)
+        .filter(({ streaming }) => streaming)
+        .map(() => spec.timeoutS * 1000),
     );
     expect(streamed.map(({ TimeoutInMillis }) => TimeoutInMillis).toSorted()).toEqual(declared.toSorted());
   });
