@@ -95,8 +95,11 @@ export function createRobotsCache(
       const at = now();
       const { taken } = await table.takeOnce(keyOf(origin), "claimed_by", {
         set: { claimed_until: at + CLAIM_MS, expires_at: expiresAt(at, ROBOTS_TTL_MS / 1000) },
-        when: "attribute_not_exists(claimed_until) or claimed_until < :at",
-        values: { at },
+        // others may have put rules since the caller looked
+        when:
+          "(attribute_not_exists(claimed_until) or claimed_until < :at) " +
+          "and (attribute_not_exists(fetched_at) or fetched_at <= :stale)",
+        values: { at, stale: at - ROBOTS_TTL_MS },
       });
       return taken;
     },

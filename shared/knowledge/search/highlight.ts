@@ -1,6 +1,6 @@
 /** Where a query's words stand in a text, their other forms included. */
 import type { Queryable } from "../../platform/database/database.ts";
-import { exactWords } from "../analysis/exact-words.ts";
+import { exactWords, isJoiningMark } from "../analysis/exact-words.ts";
 import { fold, normalizeText } from "../analysis/folding.ts";
 import { EMOJI, PAIRED_UNIT, SPACED, THAI } from "../analysis/scripts.ts";
 import { isSingleUnit, JOINED_WORDS, segmentsOf } from "../analysis/tokens.ts";
@@ -98,7 +98,10 @@ function piecesOfPhrases(pieces: readonly Piece[], phrases: readonly string[]): 
   if (phrases.length === 0) return places;
   const words = pieces.map(({ piece, whole }) => (whole ? null : exactWords(piece).trim()));
   for (const phrase of phrases) {
-    const wanted = phrase.trim().split(" ");
+    const wanted = phrase
+      .trim()
+      .split(" ")
+      .filter((word) => !isJoiningMark(word));
     for (let start = words.indexOf(wanted[0] ?? ""); start !== -1; start = words.indexOf(wanted[0] ?? "", start + 1)) {
       if (!wanted.every((word, index) => words[start + index] === word)) continue;
       for (const index of wanted.keys()) places.add(start + index);

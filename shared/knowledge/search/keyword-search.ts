@@ -9,6 +9,7 @@ import { countChunks, knowCorpus } from "./known-corpus.ts";
 import { type AskedWord, type ExactParts, lexemeQuery, readQuery } from "./query-reading.ts";
 import type { ParsedQuery } from "./query-syntax.ts";
 import { type RecallQuery, type RecallStep, recallSteps, type Term } from "./recall.ts";
+import { LONGEST_TITLE } from "./results.ts";
 import { filterDocuments, isFiltered, type SearchFilter } from "./search-filter.ts";
 import type { Snapshot } from "./search-version.ts";
 
@@ -20,8 +21,10 @@ export interface KeywordQuery {
   condition: string | null;
   /** What is compared word by word, where the index does not tell. */
   exactly: ExactParts;
-  /** Regular expressions that every result matches: phrases of stop words. */
+  /** Regular expressions that every result matches: phrases with stop words. */
   patterns: string[];
+  /** Whether the index tells nothing of what must stand, so that the texts are read. */
+  unindexed: boolean;
   corpus: number;
   averageTokens: number;
 }
@@ -38,14 +41,14 @@ const B = 0.75;
 export async function analyseQuery(tx: Transaction, query: ParsedQuery, snapshot: Snapshot): Promise<KeywordQuery> {
   const known = await knowCorpus(tx, snapshot);
   const { languages, outdated, statistics } = known;
-  const { words, condition, exactly, unindexed } = await readQuery(tx, query, languages, outdated);
+  const { words, condition, exactly, patterns, unindexed } = await readQuery(tx, query, languages, outdated);
   const counts = await countChunks(tx, known, [...new Set(words.flatMap((word) => word.lexemes))]);
   const terms = words
     .flatMap((word) => termOf(word, counts, statistics.chunks))
     .sort((a, b) => b.weight - a.weight || (a.query < b.query ? -1 : 1))
     .slice(0, MOST_TERMS);
   const { chunks: corpus, averageTokens } = statistics;
-  return { terms, condition, exactly, patterns: unindexed, corpus, averageTokens };
+  return { terms, condition, exactly, patterns, unindexed, corpus, averageTokens };
 }
 
 /** What a text is marked by. */
@@ -127,10 +130,12 @@ export async function searchKeywords(
 
 const byScore = (a: SideHit, b: SideHit): number => b.score - a.score || (a.chunkId < b.chunkId ? -1 : 1);
 
-function stepsOf({ terms, condition, patterns, corpus }: KeywordQuery, filtered: boolean): RecallStep[] {
-  const steps = recallSteps(terms, corpus, condition, patterns.length > 0 || filtered);
-  if (steps.length > 0 || patterns.length === 0) return steps;
-  // a phrase that no index knows is looked for in the texts
+function stepsOf({ terms, condition, patterns, unindexed, corpus }: KeywordQuery, filtered: boolean): RecallStep[] {
+  const inTexts = patterns.length > 0;
+  if (!(inTexts && unindexed)) {
+    const steps = recallSteps(terms, corpus, condition, inTexts || filtered);
+    if (steps.length > 0 || !inTexts) return steps;
+  }
   return [{ queries: [{ query: condition, limit: MOST_SCANNED, scanned: false, expected: 0 }], last: true }];
 }
 
@@ -155,9 +160,9 @@ async function searchDocuments(
   filter: SearchFilter,
   documentIds: readonly string[],
 ): Promise<KeywordHits> {
-  const any = query.terms.map((term) => term.query).join(" | ");
+  const any = query.unindexed ? "" : query.terms.map((term) => term.query).join(" | ");
   const parts = [any, query.condition ?? ""].filter((part) => part !== "").map((part) => `(${part})`);
-  const all: RecallQuery = { query: parts.join(" & "), limit: MOST_TESTED, scanned: true, expected: 0 };
+  const all: RecallQuery = { query: parts.join(" & ") || null, limit: MOST_TESTED, scanned: true, expected: 0 };
   const ranked = await rankCandidates(tx, query, [all], limit, { filter, documentIds });
   const candidates = ranked[0]?.candidates ?? 0;
   return { hits: ranked, candidates, whole: candidates < MOST_TESTED, visible: true };
@@ -249,5 +254,6 @@ export function matching(tx: Transaction, query: string | null, scanned: boolean
 export function matchingPatterns(tx: Transaction, patterns: readonly string[]) {
   return patterns.length === 0
     ? tx``
-    : tx`and concat_ws(' ', c.section_header, c.content) ~ all(${[...patterns]}::text[])`;
+    : tx`and concat_ws(' ', (select left(title, ${LONGEST_TITLE}) from documents where id = c.document_id),
+        left(c.section_header, ${LONGEST_TITLE}), c.content) ~ all(${[...patterns]}::text[])`;
 }

@@ -1,7 +1,7 @@
 /** Reads a query in each language that the documents have. */
 import type { Transaction } from "../../platform/database/database.ts";
 import { type Analyser, analyserOf } from "../analysis/analysers.ts";
-import { exactWords } from "../analysis/exact-words.ts";
+import { exactWords, phrasePattern } from "../analysis/exact-words.ts";
 import { normalizeText } from "../analysis/folding.ts";
 import { lexemesOf, type Reading } from "../analysis/lexemes.ts";
 import { isSingleUnit, type Token, tokensOf } from "../analysis/tokens.ts";
@@ -20,8 +20,10 @@ export interface QueryReading {
   condition: string | null;
   /** What every result must hold word by word, and what none may. */
   exactly: ExactParts;
-  /** Phrases of which no lexeme is indexed, as regular expressions. */
-  unindexed: string[];
+  /** Phrases with words that are not indexed in some language, as regular expressions. */
+  patterns: string[];
+  /** Whether all that is asked for is phrases, of each of which some language indexes nothing. */
+  unindexed: boolean;
 }
 
 export interface ExactParts {
@@ -78,7 +80,8 @@ export async function readQuery(
       required: required.map(({ exactly }) => exactly),
       refused: refused.flatMap(({ exactly }) => (exactly === null ? [] : [exactly])),
     },
-    unindexed: required.flatMap(({ exactly, query }) => (query === null ? [wordPattern(exactly)] : [])),
+    patterns: required.flatMap(({ exactly, indexed }) => (indexed === "whole" ? [] : [phrasePattern(exactly)])),
+    unindexed: words.length === 0 && required.every(({ query }) => query === null),
   };
 }
 
@@ -194,43 +197,60 @@ function languageOfStopWords(readings: readonly ReadToken[][][]): ReadonlySet<st
   return most.size >= TELLING_STOP_WORDS && most.size > second.size ? most : new Set();
 }
 
+interface Requirement {
+  query: string | null;
+  exactly: string;
+  /** How much of it is indexed in each language. */
+  indexed: "whole" | "partly";
+}
+
 /**
- * A phrase as its lexemes stand, in any of the languages; null: it has none. The words themselves are compared later.
+ * A phrase as its lexemes stand, in any of the languages; null: in one of them it has none, so that any row may hold
+ * it. The words themselves are compared later.
  */
-function requirement(phrase: string, byAnalyser: readonly ReadToken[][]): { query: string | null; exactly: string } {
+function requirement(phrase: string, byAnalyser: readonly ReadToken[][]): Requirement {
   const queries = new Set<string>();
+  let indexed: Requirement["indexed"] = "whole";
   for (const tokens of byAnalyser) {
     let query = "";
     let last = 0;
     for (const { place, lexemes } of firstOfPlaces(tokens)) {
-      if (lexemes.length === 0) continue;
+      if (lexemes.length === 0) {
+        indexed = "partly";
+        continue;
+      }
       const either = anyLexeme(lexemes);
       query = query === "" ? either : `${query} <${place - last}> ${either}`;
       last = place;
     }
-    if (query !== "") queries.add(query);
+    queries.add(query);
   }
   return {
-    query: queries.size === 0 ? null : [...queries].map((each) => `(${each})`).join(" | "),
+    query: queries.has("") ? null : [...queries].map((each) => `(${each})`).join(" | "),
     exactly: exactWords(phrase),
+    indexed,
   };
 }
 
-/** One word refuses its forms, too; more than one are refused as they stand. */
+/** One word refuses its forms, too, and itself where a language does not index it; more than one as they stand. */
 function refusal(
   part: string,
   byAnalyser: readonly ReadToken[][],
   old: readonly string[],
 ): { query: string | null; exactly: string | null } {
   const lexemes = new Set(old);
+  let indexed = true;
   for (const tokens of byAnalyser) {
     const words = firstOfPlaces(tokens);
     if (words.length > 1) return { query: null, exactly: exactWords(part) };
-    for (const lexeme of words[0]?.lexemes ?? []) lexemes.add(lexeme);
+    const found = words[0]?.lexemes ?? [];
+    indexed &&= found.length > 0;
+    for (const lexeme of found) lexemes.add(lexeme);
   }
-  return lexemes.size === 0
-    ? { query: null, exactly: exactWords(part) }
-    : { query: anyLexeme([...lexemes]), exactly: null };
+  return {
+    query: lexemes.size === 0 ? null : anyLexeme([...lexemes]),
+    exactly: indexed ? null : exactWords(part),
+  };
 }
 
 /** The first token of a place is the word as it stands. */
@@ -250,19 +270,6 @@ async function readAsBefore(tx: Transaction, parts: readonly string[]): Promise<
     select array(select lexeme from unnest(to_tsvector('pg_catalog.english', search_text(part)))) as lexemes
     from unnest(${[...parts]}::text[]) with ordinality as asked (part, place) order by place`;
   return rows.map(({ lexemes }) => lexemes);
-}
-
-/** For PostgreSQL whatever its locale: capitals by hand, between words a few characters that are no ASCII letters. */
-function wordPattern(words: string): string {
-  const either = (character: string): string => {
-    const forms = [...new Set([character, character.toUpperCase()].filter((form) => [...form].length === 1))];
-    return forms.length === 1 ? character.replaceAll(/[\\^$.*+?()[\]{}|#]/g, "\\$&") : `[${forms.join("")}]`;
-  };
-  const patterns = words
-    .trim()
-    .split(" ")
-    .map((word) => [...word].map(either).join(""));
-  return patterns.join("[^a-zA-Z0-9]{1,6}");
 }
 
 /** A lexeme in the syntax of `tsquery`; a single character asks for all pairs that begin with it. */

@@ -144,6 +144,7 @@ export function allOfTheSiteIsCrawled(
       // the page that is refused goes first, so that there is much left to be asked for
       const config = { rate_limit_rps: 4 };
       const first = await engine.store({ seed_urls: [site.main.origin + path, ...around(0)], max_depth: 0, config });
+      await expect.poll(() => site.main.requests.some((request) => request.path === path)).toBe(true);
       const jobs = [
         first,
         ...(await Promise.all([1, 2].map((job) => engine.store({ seed_urls: around(job), max_depth: 0, config })))),

@@ -2,7 +2,7 @@ import { gzipSync } from "node:zlib";
 import { expect, it } from "vitest";
 import { createUrlGuard } from "../../../../shared/access/url-guard.ts";
 import { directEgress } from "../../../../shared/crawl/proxies/egress.ts";
-import { createRobotsCache } from "../../../../shared/crawl/robots/cache.ts";
+import { createRobotsCache, type RobotsCache } from "../../../../shared/crawl/robots/cache.ts";
 import { startSite } from "../../../sites/site.ts";
 import { type FetchHarness, fetchHarness, fetchTask } from "./harness.ts";
 
@@ -38,6 +38,17 @@ it("is fetched once, however many tasks of a host begin together", async () => {
   const harness = await fetchHarness();
   expect(await tasksAtOnce(harness, site.origin, 6)).toEqual(expected(6, null));
   expect(site.requests.filter(({ path }) => path === "/robots.txt")).toHaveLength(1);
+});
+
+it("is not fetched by who looked before others put it, and claims it afterwards", async () => {
+  const { aws } = await fetchHarness();
+  const [one, other] = [0, 1].map(() => createRobotsCache(aws.dynamo, aws.stateTable)) as [RobotsCache, RobotsCache];
+  const rules = { rules: [], crawlDelayMs: null, sitemaps: [] };
+  expect(await other.get("https://a.example")).toBeUndefined();
+  expect(await one.claim("https://a.example")).toBe(true);
+  await one.put("https://a.example", rules);
+  expect(await other.claim("https://a.example")).toBe(false);
+  expect(await other.awaited("https://a.example", Date.now())).toEqual(rules);
 });
 
 it("is asked for once where it cannot be had, and by the next task again", async () => {

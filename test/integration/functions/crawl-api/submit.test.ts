@@ -184,7 +184,7 @@ it.each(["config_id", "collection_id"])("names an unknown %s", async (field) => 
   expect(answer).toMatchObject({ status: 404, body: { code: "NOT_FOUND" } });
   expect(answer.body.error).toContain(id);
   expect(answer.body.error).toContain(field);
-  if (field === "collection_id") expect(answer.body.error).toContain("leave it out");
+  if (field === "collection_id") expect(answer.body.error).toContain("POST /api/v1/collections");
 });
 
 it("lets the settings of a request win over those of a stored config, and defaults over nothing", async () => {

@@ -48,6 +48,22 @@ export async function addPages(
   return ids;
 }
 
+/** Thousands of chunks of one page in English, as `addPages` adds a few. */
+export async function addChunks(sql: Sql, url: string, contents: readonly string[]): Promise<void> {
+  await addPages(sql, [{ url, chunks: [] }]);
+  const vectors = await keywordVectors(
+    sql,
+    contents.map((content) => ({ text: keywordText(null, null, content), language: "en" })),
+  );
+  await sql`
+    insert into chunks (id, document_id, chunk_index, content, content_hash, start_char, end_char, token_count,
+      content_type, fts, analysis)
+    select id, (select id from documents where url = ${url}), at - 1, content, sha256(content::bytea), 0, length(content),
+      array_length(string_to_array(content, ' '), 1), 'prose', vector::tsvector, ${ANALYSIS}
+    from unnest(${contents.map(() => uuidv7())}::uuid[], ${[...contents]}::text[], ${vectors}::text[])
+      with ordinality as chunk (id, content, vector, at)`;
+}
+
 /** @returns the id of the tag */
 export async function tag(sql: Sql, name: string, ...urls: string[]): Promise<string> {
   await sql`insert into tags (id, name) values (${uuidv7()}, ${name}) on conflict do nothing`;

@@ -49,6 +49,51 @@ const found = async (query: string): Promise<string[]> => {
   return results.map(({ url }) => url.slice("https://site.example/".length));
 };
 
+describe("phrases of words that some language does not index", () => {
+  const PHRASES = {
+    hamlet: "To be, or not to be, that is the question",
+    band: "We heard The Who play",
+    department: "The IT budget is small",
+    budget: "A budget for its cars",
+    without: "Film critics like films",
+    film: "The film was long",
+    menu: "Poulet A\u0300 la crème",
+    above: "Gedichte für, über und gegen alles",
+    german: "Die Tür ist offen",
+  };
+  const languages: Record<string, string> = { menu: "fr", above: "de", german: "de" };
+  let mixed: TestDatabase;
+  beforeAll(async () => {
+    mixed = await testDatabase();
+    await addPages(
+      mixed.sql,
+      Object.entries(PHRASES).map(([name, text]) => ({
+        ...{ url: `https://site.example/${name}`, chunks: [text], language: languages[name] ?? "en" },
+        ...(name === "band" ? { title: "Out of it" } : {}),
+      })),
+    );
+  });
+  afterAll(() => mixed.drop());
+
+  test.each<[query: string, names: (keyof typeof PHRASES)[]]>([
+    ['"to be or not to be"', ["hamlet"]],
+    ['"not be"', []],
+    ['"The Who"', ["band"]],
+    ['"out of it"', ["band"]],
+    ['"IT" budget', ["department"]],
+    ['"for its" cars', ["budget"]],
+    ["film -the", ["without"]],
+    ['"à la"', ["menu"]],
+    ['"À LA CREME"', ["menu"]],
+    ['"für über"', ["above"]],
+    ['"die tur"', ["german"]],
+  ])("%s", async (query, names) => {
+    const asked = { query, mode: "keyword", limit: 20 } as const;
+    const results = await search({ sql: mixed.sql, vectorSide: async () => null }, asked);
+    expect(results.map(({ url }) => url.slice("https://site.example/".length)).toSorted()).toEqual(names.toSorted());
+  });
+});
+
 describe("exactly these are found", () => {
   test.each<[query: string, names: Name[]]>([
     ['"red and green"', ["redAnd"]],
@@ -83,6 +128,14 @@ describe("exactly these are found", () => {
     ["C", ["c", "vitaminC"]],
     ['"C++"', ["cpp"]],
     ['"3.12.1"', ["version"]],
+    ['"3-12.1"', []],
+    ['"2.10"', ["oldVersion"]],
+    ['"2-10"', []],
+    ['"2024-01"', ["numbers"]],
+    ['"2024–01–15"', ["numbers"]],
+    ['"2024.01.15"', []],
+    ['"12:45"', ["address"]],
+    ['"C++ by"', ["cpp"]],
     ["1234567", ["numbers"]],
     ["7654321", ["german"]],
     ["install", ["host"]],

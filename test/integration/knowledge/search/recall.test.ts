@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { answerSearch } from "../../../../shared/knowledge/search/search.ts";
 import type { SearchRequest } from "../../../../shared/knowledge/search/search-request.ts";
 import { type TestDatabase, testDatabase } from "../../../services/index.ts";
-import { addPages } from "./corpus.ts";
+import { addChunks, addPages } from "./corpus.ts";
 
 let database: TestDatabase;
 beforeEach(async () => {
@@ -73,5 +73,12 @@ describe("a search of a large corpus finds", () => {
     await pretend({ water: 60_000 });
     const { found, total } = await find("water", { filter: { domains: ["small.example"] }, limit: 100 });
     expect([new Set(found), total]).toEqual([new Set(chunks), { count: 30, exact: true }]);
+  });
+
+  test("a phrase with a stop word behind hundreds that hold its other words", async () => {
+    const texts = Array.from({ length: 1_000 }, (_, at) => `vitamin C, vitamin D, vitamin E and vitamin ${at}`);
+    await addChunks(database.sql, "https://list.example/", [...texts, "a list of what holds vitamin A in the kitchen"]);
+    await pretend({ vitamin: 1_001 });
+    expect((await find('"vitamin A"')).found).toEqual(["a list of what holds vitamin A in the kitchen"]);
   });
 });
