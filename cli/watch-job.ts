@@ -8,7 +8,9 @@ const POLL_MS = 500;
 /** For so long the API may say that it cannot answer at the moment: a database is restarted, and its job goes on. */
 const PATIENCE_MS = 60_000;
 
-const isBusy = (error: unknown): boolean => error instanceof Error && "status" in error && error.status === 503;
+/** 504: whoever was to answer was cut off from the database in the middle of it. */
+const isBusy = (error: unknown): boolean =>
+  error instanceof Error && "status" in error && (error.status === 503 || error.status === 504);
 
 /**
  * Yields what `read` gives, again and again, and last the one that has ended.
@@ -17,7 +19,7 @@ const isBusy = (error: unknown): boolean => error instanceof Error && "status" i
  * for await (const job of watchJob(() => readJob(api, jobId), hasEnded)) show(job.counts);
  *
  * @param pollMs between one read and the next
- * @param patienceMs how long an error with the `status` 503 may come again and again
+ * @param patienceMs how long an error with the `status` 503 or 504 may come again and again
  * @throws what `read` throws
  */
 export async function* watchJob<Job>(

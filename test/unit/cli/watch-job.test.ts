@@ -15,9 +15,11 @@ function reading(...answers: (string | Error)[]) {
 
 const busy = new ApiFailure(503, { error: "A service behind this one does not answer", code: "SERVICE_UNAVAILABLE" });
 
+const late = new ApiFailure(504, { error: "The function took too long", code: "GATEWAY_TIMEOUT" });
+
 test("a job is followed through answers that it cannot be read at the moment", async () => {
   const seen: string[] = [];
-  const read = reading("running", busy, busy, "running", busy, "completed");
+  const read = reading("running", busy, busy, "running", late, "completed");
   expect(await lastOf(watchJob(read, hasEnded, 1), (job) => seen.push(job))).toBe("completed");
   expect(seen).toEqual(["running", "running", "completed"]);
 });
