@@ -13,6 +13,7 @@ import {
   listDocuments,
   missingDocument,
   readDocument,
+  requireDocument,
 } from "../../shared/library/stored-documents.ts";
 import { type Upload, uploadDocuments } from "../../shared/library/upload-documents.ts";
 import { createApi } from "../adapters/api/api.ts";
@@ -120,7 +121,7 @@ const chunks = defineRoute(
     response: pageOf(chunkSchema),
   },
   async ({ params: { document_id }, query: { limit, cursor } }, { sql }: DocumentsApi) => {
-    await readDocument(sql, document_id);
+    await requireDocument(sql, document_id);
     const found = await listChunks(sql, document_id, {
       limit: limit + 1,
       after: cursor === undefined ? -1 : Number(cursor),

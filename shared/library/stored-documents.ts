@@ -127,6 +127,12 @@ export async function readDocument(sql: Sql, id: string): Promise<StoredDocument
   return row;
 }
 
+/** @throws as `readDocument` */
+export async function requireDocument(sql: Sql, id: string): Promise<void> {
+  const [row] = await sql`select from documents where id = ${id} and generation_active`;
+  if (row === undefined) throw missingDocument(id);
+}
+
 /**
  * In the order of the text.
  * @param after place of the last chunk seen; -1: none

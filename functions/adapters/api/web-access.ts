@@ -1,7 +1,13 @@
 /** What every function that asks web sites does alike: how long it waits for them, and which hosts it leaves alone. */
 import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
+import { createUrlGuard } from "../../../shared/access/url-guard.ts";
+import { createBodyBudget } from "../../../shared/crawl/http/exchange.ts";
 import { createHostStates, type HostStates } from "../../../shared/crawl/politeness/host-state.ts";
 import { CIRCUIT } from "../../../shared/crawl/politeness/metrics.ts";
+import { createEgress } from "../../../shared/crawl/proxies/egress.ts";
+import { createProxyStates } from "../../../shared/crawl/proxies/store.ts";
+import { createRobotsCache } from "../../../shared/crawl/robots/cache.ts";
+import { systemClock } from "../../../shared/platform/clock.ts";
 import type { Config } from "../../../shared/platform/config.ts";
 import type { Logger } from "../../../shared/platform/observability/log.ts";
 
@@ -27,4 +33,25 @@ export function configuredHostStates(config: Config, dynamo: DynamoDBDocumentCli
       ...CIRCUIT.fields({}, { openings: 1 }, Date.now()),
     }),
   );
+}
+
+/** For a function that asks for one page at a time, by the rules that crawls keep. */
+export function singlePageTools(config: Config, dynamo: DynamoDBDocumentClient, log: Logger) {
+  const { userAgent, defaultRps, robotsUnreachable } = config;
+  const guard = createUrlGuard({ allowHosts: config.allowHosts });
+  const limits = connectionLimits(config);
+  return {
+    guard,
+    egress: createEgress({
+      direct: guard.dispatcher(limits),
+      through: (server) => guard.proxyDispatcher(server, limits),
+      proxies: createProxyStates(dynamo, config.stateTable),
+      clock: systemClock,
+    }),
+    budget: createBodyBudget(1),
+    hosts: configuredHostStates(config, dynamo, log),
+    robots: createRobotsCache(dynamo, config.stateTable),
+    clock: systemClock,
+    settings: { userAgent, defaultRps, robotsUnreachable, concurrency: 1 },
+  };
 }
