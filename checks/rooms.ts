@@ -239,6 +239,7 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
     ...OUTSIDE,
     "shared/extract",
     "shared/knowledge",
+    "shared/render",
     "shared/crawl/urls",
     "shared/crawl/settings",
     "shared/crawl/jobs",

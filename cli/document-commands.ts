@@ -23,7 +23,7 @@ interface Around {
 export function addDocumentCommands(program: Command, { withApi, terminal, json, limit, repeated }: Around): void {
   program
     .command("upload <file...>")
-    .description("store Markdown, HTML or plain text of one's own, so that searches find it")
+    .description("store Markdown, HTML, plain text, PDF or DOCX of one's own, so that searches find it")
     .option("--collection <id or name>", "where it goes; a name that is missing is made")
     .option("--tag <name>", "may be repeated", repeated)
     .option("--language <code>", "ISO 639-1, in place of what the text seems to be in")

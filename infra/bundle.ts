@@ -16,7 +16,10 @@ const MIGRATIONS = join("shared", "platform", "database", "migrations");
 const EXTERNAL = ["sqlite-vec"];
 
 /** Files that a function runs in threads of their own: each stands beside its code, bundled by itself. */
-const WORKERS: Readonly<Record<string, readonly string[]>> = { render: ["shared/render/pdf/pdf-worker.ts"] };
+const WORKERS: Readonly<Record<string, readonly string[]>> = {
+  render: ["shared/render/pdf/pdf-worker.ts"],
+  "documents-api": ["shared/render/pdf/pdf-worker.ts", "shared/library/files/docx-worker.ts"],
+};
 
 export interface Bundle {
   name: string;

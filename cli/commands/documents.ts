@@ -44,9 +44,10 @@ export async function upload(
 ): Promise<number> {
   const collection_id = collection === undefined ? undefined : await collectionId(api, collection);
   let failed = 0;
-  for (const part of parts(await Promise.all(files.map(readText)))) {
-    const documents = part.map(({ file, content }) => ({
-      ...{ content, filename: basename(file), collection_id, tags, language },
+  for (const part of parts(await Promise.all(files.map(readUploaded)))) {
+    const documents = part.map(({ file, ...content }) => ({
+      ...content,
+      ...{ filename: basename(file), collection_id, tags, language },
     }));
     const answer = await api<Batch>("POST", "/api/v1/documents/batch", { documents });
     failed += answer.failed;
@@ -64,27 +65,33 @@ export async function upload(
   return failed === 0 ? EXIT.done : EXIT.failed;
 }
 
-interface TextFile {
-  file: string;
-  content: string;
-}
+type Uploaded = { file: string } & ({ content: string } | { content_base64: string });
 
-async function readText(file: string): Promise<TextFile> {
+/** What a text may not begin with: the server tells what else a file is. */
+const FILE_STARTS = ["%PDF-", "PK\u0003\u0004"];
+
+async function readUploaded(file: string): Promise<Uploaded> {
   const bytes = await readFile(file).catch((cause: NodeJS.ErrnoException) => {
     throw new CliError(`${file} cannot be read (${cause.code ?? "unknown"})`, EXIT.usage);
   });
+  const content = textOf(bytes);
+  return content === null ? { file, content_base64: bytes.toString("base64") } : { file, content };
+}
+
+function textOf(bytes: Buffer): string | null {
   try {
-    return { file, content: new TextDecoder("utf-8", { fatal: true }).decode(bytes) };
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return FILE_STARTS.some((start) => text.startsWith(start)) || text.includes("\0") ? null : text;
   } catch {
-    throw new CliError(`${file} is no text in UTF-8`, EXIT.usage, "Upload Markdown, HTML or plain text");
+    return null;
   }
 }
 
-function parts(files: readonly TextFile[]): TextFile[][] {
-  const made: TextFile[][] = [];
+function parts(files: readonly Uploaded[]): Uploaded[][] {
+  const made: Uploaded[][] = [];
   let bytes = Number.POSITIVE_INFINITY;
   for (const each of files) {
-    const size = Buffer.byteLength(JSON.stringify(each.content));
+    const size = Buffer.byteLength(JSON.stringify(each));
     if (bytes + size > MOST_BYTES || made.at(-1)?.length === MOST_AT_ONCE) {
       made.push([]);
       bytes = 0;

@@ -105,11 +105,19 @@ export function documentJson(document: StoredDocument, chunks: StoredChunk[]): z
 
 const METADATA_BYTES = 20_000;
 
-export const uploadSchema = z.strictObject({
+const uploadFields = z.strictObject({
   /** Absolute; left out: one that the content makes, so that the same content is one document. */
   url: orNull(z.string().min(1).max(8_000)),
   title: orNull(z.string().trim().min(1).max(1_000)),
-  content: z.string().min(1),
+  /** A text; or else `content_base64`. */
+  content: orNull(z.string().min(1)),
+  /** A file: PDF, DOCX, or a text in UTF-8. */
+  content_base64: orNull(
+    z
+      .string()
+      .min(1)
+      .regex(/^[A-Za-z0-9+/]+={0,2}$/, "no base64 of RFC 4648, section 4"),
+  ),
   /** Left out: told by the content. */
   content_type: orNull(z.string().max(200)).describe(`One of ${UPLOAD_TYPES.join(", ")}; parameters are ignored`),
   filename: orNull(z.string().min(1).max(255)),
@@ -135,6 +143,10 @@ export const uploadSchema = z.strictObject({
     {},
   ),
 });
+export const uploadSchema = uploadFields.refine(
+  ({ content, content_base64 }) => (content === undefined) !== (content_base64 === undefined),
+  "one of content and content_base64 is needed, and not both",
+);
 export type UploadBody = z.output<typeof uploadSchema>;
 
 export const uploadedSchema = z.object({

@@ -194,7 +194,7 @@ const upload = defineRoute(
     method: "POST",
     path: "/api/v1/documents",
     scope: "write",
-    summary: "Store a document of one's own: Markdown, HTML or plain text",
+    summary: "Store a document of one's own: Markdown, HTML, plain text, PDF or DOCX",
     body: uploadSchema,
     status: 201,
     response: uploadedSchema,
@@ -220,8 +220,13 @@ const uploadBatch = defineRoute(
     batchJson(await uploadDocuments(api, documents.map(uploadOf), caller.keyId, api.maxTokens)),
 );
 
-function uploadOf({ content_type, collection_id, ...body }: UploadBody): Upload {
-  return { ...body, contentType: content_type, collectionId: collection_id ?? null };
+function uploadOf({ content = "", content_base64, content_type, collection_id, ...body }: UploadBody): Upload {
+  return {
+    ...body,
+    content: content_base64 === undefined ? content : Buffer.from(content_base64, "base64"),
+    contentType: content_type,
+    collectionId: collection_id ?? null,
+  };
 }
 
 const remove = defineRoute(

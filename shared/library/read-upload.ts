@@ -1,12 +1,14 @@
-/** Reads what somebody uploaded: Markdown, HTML or plain text, told by what it is where nobody says so. */
+/** Reads what somebody uploaded: Markdown, HTML, plain text, PDF or DOCX, told by what it is. */
 import { marked } from "marked";
 import { z } from "zod";
 import { extractPage, extractPlainText } from "../extract/extract-page.ts";
 import type { Extraction } from "../extract/extraction.ts";
-import { ApiError } from "../platform/errors.ts";
+import { type FileBounds, readFile } from "./files/read-file.ts";
+import { noText, unsupported } from "./files/unread.ts";
 
 export interface UploadedText {
-  content: string;
+  /** Bytes: of a file. */
+  content: string | Uint8Array;
   /** As it was declared: a media type. */
   contentType?: string | undefined;
   filename?: string | undefined;
@@ -15,7 +17,7 @@ export interface UploadedText {
   language?: string | undefined;
 }
 
-type Kind = "html" | "markdown" | "plain";
+type Kind = "html" | "markdown" | "plain" | "file";
 
 const KINDS: Readonly<Record<string, Kind>> = {
   "text/html": "html",
@@ -23,6 +25,9 @@ const KINDS: Readonly<Record<string, Kind>> = {
   "text/markdown": "markdown",
   "text/x-markdown": "markdown",
   "text/plain": "plain",
+  "application/pdf": "file",
+  "application/vnd.openxmlformats-officedocument.wordprocessingml.document": "file",
+  "application/octet-stream": "file",
 };
 export const UPLOAD_TYPES = Object.keys(KINDS);
 
@@ -31,22 +36,15 @@ const HTML_START = /^\s*(?:<!doctype\s+html|<html[\s>]|<head[\s>]|<body[\s>]|<!-
 const HTML_TAGS = /<[a-z][^<>]*>/i;
 const MARKDOWN_LINES =
   /^(?: {0,3}#{1,6} \S| {0,3}(?:`{3}|~{3})|[-*+] \S|\d+[.)] \S|> \S|\|.*\|)|\[[^\]\n]+\]\([^)\n]+\)/m;
-const BINARY_STARTS: readonly (readonly [string, string])[] = [
-  ["%PDF-", "a PDF"],
-  ["PK\u0003\u0004", "a ZIP archive, such as DOCX"],
-];
+/** Of a file that was put into a text. */
+const FILE_STARTS = ["%PDF-", "PK\u0003\u0004"];
 const FRONT_MATTER = /^---\r?\n([\s\S]{0,20000}?)\r?\n(?:---|\.\.\.)\r?\n/;
 
-/** @throws ApiError 415 UNSUPPORTED_TYPE, 422 NO_TEXT */
-export function readUpload({ content, contentType, filename, title, language }: UploadedText, url: string): Extraction {
-  const binary = BINARY_STARTS.find(([start]) => content.startsWith(start))?.[1];
-  if (binary !== undefined || content.includes("\0")) {
-    const what = binary ?? "binary";
-    throw new ApiError(415, `The content is ${what}: send Markdown, HTML or plain text`, { code: "UNSUPPORTED_TYPE" });
-  }
-  const kind = kindOf(content, contentType, filename);
-  const found = extractionOf(content.replace(/^\uFEFF/, ""), kind, url);
-  if (found.text.trim() === "") throw new ApiError(422, "The content holds no text", { code: "NO_TEXT" });
+/** @throws ApiError 413 FILE_TOO_LARGE, 415 UNSUPPORTED_TYPE, 422 ENCRYPTED, NO_TEXT, UNREADABLE */
+export async function readUpload(upload: UploadedText, url: string, bounds: FileBounds): Promise<Extraction> {
+  const { title, language } = upload;
+  const found = await extractionOf(upload, url, bounds);
+  if (found.text.trim() === "") throw noText("The content holds no text");
   return {
     ...found,
     title: title ?? found.title,
@@ -56,36 +54,52 @@ export function readUpload({ content, contentType, filename, title, language }: 
   };
 }
 
-function kindOf(content: string, contentType: string | undefined, filename = ""): Kind {
+async function extractionOf(upload: UploadedText, url: string, bounds: FileBounds): Promise<Extraction> {
+  const { content, contentType, filename } = upload;
+  const declared = declaredType(contentType);
+  if (typeof content === "string") return textExtraction(content, kindOf(content, declared, filename), url);
+  const file = await readFile(content, bounds);
+  if (file.kind === "text") return textExtraction(file.text, kindOf(file.text, declared, filename), url);
+  const found = wholePage(file.html, url);
+  const title = file.kind === "docx" ? firstHeading(found) : found.title;
+  return { ...found, title: title ?? filename ?? null };
+}
+
+/** @throws ApiError 415 UNSUPPORTED_TYPE */
+function declaredType(contentType: string | undefined): string | undefined {
   const declared = contentType?.split(";", 1)[0]?.trim().toLowerCase();
-  if (declared !== undefined && declared !== "" && KINDS[declared] === undefined) {
-    const known = UPLOAD_TYPES.join(", ");
-    throw new ApiError(415, `content_type: ${declared} is none that can be read: ${known}`, {
-      code: "UNSUPPORTED_TYPE",
-    });
-  }
+  if (declared === undefined || declared === "" || KINDS[declared] !== undefined) return declared;
+  throw unsupported(`content_type: ${declared} is none that can be read: ${UPLOAD_TYPES.join(", ")}`);
+}
+
+function kindOf(content: string, declared: string | undefined, filename = ""): Kind {
   if (HTML_START.test(content)) return "html";
   const named = declared === undefined ? undefined : KINDS[declared];
   if (named === "html") return HTML_TAGS.test(content) ? "html" : "plain";
-  if (named !== undefined) return named;
+  if (named !== undefined && named !== "file") return named;
   if (/\.(md|markdown|mdx)$/i.test(filename)) return "markdown";
   if (/\.(html?|xhtml)$/i.test(filename) && HTML_TAGS.test(content)) return "html";
   if (/\.txt$/i.test(filename)) return "plain";
   return MARKDOWN_LINES.test(content) ? "markdown" : "plain";
 }
 
-function extractionOf(content: string, kind: Kind, url: string): Extraction {
-  if (kind === "plain") return extractPlainText(content);
-  if (kind === "html") return extractPage(content, { url });
-  const matter = FRONT_MATTER.exec(content);
-  const html = marked.parse(content.slice(matter?.[0].length ?? 0), { async: false, gfm: true });
-  const found = extractPage(`<!doctype html><html><body>${html}</body></html>`, {
-    url,
-    selection: { include: [], exclude: [], mainOnly: false },
-  });
+function textExtraction(content: string, kind: Kind, url: string): Extraction {
+  if (content.includes("\0") || FILE_STARTS.some((start) => content.startsWith(start))) {
+    throw unsupported("The content is a file, and no text: send it whole as content_base64");
+  }
+  const text = content.replace(/^\uFEFF/, "");
+  if (kind === "plain") return extractPlainText(text);
+  if (kind === "html") return extractPage(text, { url });
+  const matter = FRONT_MATTER.exec(text);
+  const html = marked.parse(text.slice(matter?.[0].length ?? 0), { async: false, gfm: true });
+  const found = wholePage(`<!doctype html><html><body>${html}</body></html>`, url);
   const title = matter?.[1] === undefined ? null : frontTitle(matter[1]);
   return { ...found, title: title ?? found.title ?? firstHeading(found) };
 }
+
+/** All of it is content: there is nothing around. */
+const wholePage = (html: string, url: string): Extraction =>
+  extractPage(html, { url, selection: { include: [], exclude: [], mainOnly: false } });
 
 const frontTitle = (matter: string): string | null => {
   const raw = /^title:[ \t]*(.+?)[ \t]*$/m.exec(matter)?.[1] ?? "";

@@ -45,6 +45,11 @@ export interface Uploaded {
 
 export type UploadOutcome = Uploaded | { error: ApiError };
 
+/** For all files of a request: the API answers within 29 s. */
+const READING_MS = 18_000;
+/** Half of what the function has. */
+const FILE_MEMORY_MB = 384;
+
 interface Prepared {
   upload: Upload;
   document: NewDocument;
@@ -63,15 +68,16 @@ export async function uploadDocuments(
 ): Promise<UploadOutcome[]> {
   const config = crawlConfigSchema.parse({});
   const outcomes: UploadOutcome[] = [];
-  const prepared = uploads.map((upload, at) => {
-    try {
-      return prepare(upload, config, maxTokens);
-    } catch (error) {
+  const readBy = performance.now() + READING_MS;
+  const prepared: (Prepared | undefined)[] = [];
+  for (const [at, upload] of uploads.entries()) {
+    // one after the other: each file may take all the memory that there is for files
+    prepared[at] = await prepare(upload, { config, maxTokens, readBy }).catch((error: unknown) => {
       if (!(error instanceof ApiError)) throw error;
       outcomes[at] = { error };
       return undefined;
-    }
-  });
+    });
+  }
   // of several of one URL in a request the last one stays
   const groups = Map.groupBy(
     prepared.flatMap((each, at) => (each === undefined ? [] : [{ ...each, at }])),
@@ -90,9 +96,17 @@ export async function uploadDocuments(
   return outcomes;
 }
 
-function prepare(upload: Upload, config: CrawlConfig, maxTokens: number | null): Prepared {
+interface Reading {
+  config: CrawlConfig;
+  maxTokens: number | null;
+  /** By the clock of `performance`. */
+  readBy: number;
+}
+
+async function prepare(upload: Upload, { config, maxTokens, readBy }: Reading): Promise<Prepared> {
   const url = addressOf(upload);
-  const extraction = readUpload(upload, url);
+  const timeoutMs = Math.max(1, Math.floor(readBy - performance.now()));
+  const extraction = await readUpload(upload, url, { timeoutMs, memoryMb: FILE_MEMORY_MB });
   if (upload.language === undefined && whyNotIndexed(extraction, upload.languages) === "language") {
     const { language } = extraction;
     throw new ApiError(

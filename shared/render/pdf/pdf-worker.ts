@@ -8,7 +8,11 @@ const post = (part: PdfPart): void => parentPort?.postMessage(part);
 
 // no function is made of what a file holds, no font is looked for, and nothing is asked for
 const options = { isEvalSupported: false, useSystemFonts: false, disableFontFace: true, stopAtErrors: false };
-const pdf = await getDocumentProxy(bytes, options);
+const pdf = await getDocumentProxy(bytes, options).catch((error: unknown) => {
+  if (!(error instanceof Error && error.name === "PasswordException")) throw error;
+  post({ encrypted: true });
+  process.exit();
+});
 const { info } = await getMeta(pdf).catch(() => ({ info: {} as Record<string, unknown> }));
 const title = info["Title"];
 post({ title: typeof title === "string" && title.trim() !== "" ? title.trim() : null, pages: pdf.numPages });

@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { pdfFile } from "../../services/pdf-file.ts";
 import { type ApiSetup, setUpApi } from "../functions/api-setup.ts";
 import { addPages, tag } from "../knowledge/search/corpus.ts";
 import { type ApiServer, startApiServer } from "./api-server.ts";
@@ -478,7 +479,12 @@ it("uploads files, lists and shows what came of them, deletes and restores", asy
   writeFileSync(join(folder, "picture.png"), Buffer.from([0x89, 0x50, 0xff, 0xfe]));
   writeFileSync(join(folder, "empty.txt"), " ");
   const refused = await run(["upload", notes, join(folder, "picture.png")]);
-  expect(refused).toMatchObject({ code: 2, err: expect.stringContaining("picture.png is no text in UTF-8") });
+  expect(refused).toMatchObject({ code: 1, out: expect.stringMatching(/picture\.png: .*\(UNSUPPORTED_TYPE\)/) });
+  writeFileSync(join(folder, "table.pdf"), pdfFile([["The moon", "moves the tide."]]));
+  expect(await run(["upload", join(folder, "table.pdf")])).toMatchObject({
+    code: 0,
+    out: expect.stringMatching(/created {2}\S*table\.pdf/),
+  });
   const uploaded = await run(["upload", notes, join(folder, "empty.txt"), "--collection", "tides", "--tag", "Sea"]);
   expect(uploaded).toMatchObject({ code: 1, out: expect.stringContaining("NO_TEXT") });
   const id = /^([0-9a-f-]{36}) {2}created {2}\S*notes\.md$/m.exec(uploaded.out.replaceAll(folder, ""))?.[1] ?? "";

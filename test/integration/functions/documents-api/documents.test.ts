@@ -14,6 +14,7 @@ import { loadConfig } from "../../../../shared/platform/config.ts";
 import { uuidv7 } from "../../../../shared/platform/ids.ts";
 import { createLogger } from "../../../../shared/platform/observability/log.ts";
 import { callApi } from "../../../services/api.ts";
+import { pdfFile } from "../../../services/pdf-file.ts";
 import { type ApiSetup, setUpApi } from "../api-setup.ts";
 
 let setup: ApiSetup;
@@ -126,6 +127,27 @@ describe("uploads", () => {
     expect(shown.tags.map(({ name }: { name: string }) => name)).toEqual(["coast"]);
     const german = await call("POST", "/documents", { ...documents[4], languages: ["de"] });
     expect(german).toMatchObject({ status: 201, body: { language: "de" } });
+  });
+});
+
+describe("files", () => {
+  it("are read by what they are, and their chunks name the pages", async () => {
+    const page = (word: string) => Array.from({ length: 40 }, (_, line) => `${line}: ${text(word)}`);
+    const content_base64 = pdfFile([page("chinde"), page("ibo")], { title: "Ports" }).toString("base64");
+    const stored = await call("POST", "/documents", { content_base64, filename: "ports.txt" });
+    expect(stored).toMatchObject({ status: 201, body: { title: "Ports" } });
+    expect(new Set(await found("keyword", "ibo"))).toEqual(new Set([stored.body.document_id]));
+    const { body } = await call("GET", `/documents/${stored.body.document_id}/chunks`);
+    const headers = new Set(body.items.map((each: { section_header: string }) => each.section_header));
+    expect([...headers]).toEqual(["Page 1", "Page 2"]);
+    const again = await call("POST", "/documents", { content_base64, filename: "ports.txt" });
+    expect(again.body).toMatchObject({ outcome: "unchanged" });
+  });
+
+  it("need one content, in base64", async () => {
+    for (const body of [{}, { content: "a", content_base64: "YQ==" }, { content_base64: "a b" }]) {
+      expect(await call("POST", "/documents", body)).toMatchObject({ status: 400, body: { code: "VALIDATION_ERROR" } });
+    }
   });
 });
 
