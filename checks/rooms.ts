@@ -270,6 +270,8 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
   "infra/variables.ts": ["shared/platform/config.ts"],
   "infra/topology.ts": ["infra/topology"],
   "infra/topology": [],
+  // drives what was deployed; deploys nothing by itself
+  "infra/rehearsal": ["demo"],
 
   "local/ports.ts": [],
   "local/lines.ts": [],
