@@ -3,6 +3,7 @@
  * it.
  */
 import { Parser } from "htmlparser2";
+import { isShadowRoot } from "../../extract/parse/html-rules.ts";
 
 export interface RenderSignals {
   /** There is something that could change the page. */
@@ -55,6 +56,7 @@ interface OpenElement {
   name: string;
   id: string | undefined;
   empty: boolean;
+  isUnseen: boolean;
   /** Index at which it begins. */
   at: number;
 }
@@ -86,8 +88,9 @@ export function renderSignals(html: string): RenderSignals {
       if (above !== undefined && name !== "script") above.empty = false;
       if (name === "meta") noteRefresh(signals, attributes, unseen.includes("noscript"));
       if (VOID.test(name)) return;
-      open.push({ name, id: attributes["id"], empty: true, at: parser.startIndex });
-      if (UNSEEN.has(name)) unseen.push(name);
+      const isUnseen = UNSEEN.has(name) && !isShadowRoot(name, attributes);
+      open.push({ name, id: attributes["id"], empty: true, isUnseen, at: parser.startIndex });
+      if (isUnseen) unseen.push(name);
       if (name === "script") {
         isScript = !DATA.test((attributes["type"] ?? "").trim());
         signals.scripts ||= isScript;
@@ -118,8 +121,8 @@ export function renderSignals(html: string): RenderSignals {
     onclosetag(name) {
       const closed = VOID.test(name) ? undefined : open.pop();
       if (closed === undefined) return;
-      const { id, empty, at } = closed;
-      if (UNSEEN.has(name)) unseen.pop();
+      const { id, empty, isUnseen, at } = closed;
+      if (isUnseen) unseen.pop();
       if (inRoot > 0) inRoot -= 1;
       if ((name === "style" || name === "svg") && !unseen.includes("svg")) signals.length -= parser.endIndex + 1 - at;
       if (!empty || unseen.length > 0) return;

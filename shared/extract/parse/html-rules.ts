@@ -22,6 +22,10 @@ export const OPAQUE = new Set(
 /** Of these, the ones whose content is text for tokenizers: no tag but their own ends them. */
 export const RAW_TEXT = new Set("script style template iframe noframes noembed".split(" "));
 
+/** Whether a `<template>` is a shadow root, which browsers show (HTML 13.2.6.4.4, "declarative shadow root"). */
+export const isShadowRoot = (name: string, attributes: Readonly<Record<string, string>>): boolean =>
+  name === "template" && /^(?:open|closed)$/i.test(attributes.shadowrootmode ?? "");
+
 /** Start tags of HTML that end an `<svg>` around them (HTML 13.2.6.5). */
 export const BREAKS_OUT_OF_SVG = new Set(
   (

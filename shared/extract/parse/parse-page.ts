@@ -17,6 +17,7 @@ import {
   type CloseRule,
   HEAD_ELEMENTS,
   IN_TABLE_FRAME,
+  isShadowRoot,
   OPAQUE,
   P_RULE,
   RAW_TEXT,
@@ -184,7 +185,7 @@ class Builder implements TokenizerCallbacks {
       }
       this.endOpaque();
     }
-    if (OPAQUE.has(name)) {
+    if (OPAQUE.has(name) && !isShadowRoot(name, this.attributes)) {
       if (name === "iframe") noteElement(this.page, new PageElement(name, this.attributes));
       if (selfClosed) return;
       const isData = name === "script" && /ld\+json/i.test(this.attributes.type ?? "");

@@ -49,6 +49,9 @@ const HAVE_THEIR_TEXT: Record<string, string> = {
   "Angular Universal with a short page beside its outlet": page(
     `<app-root ng-version="17"><router-outlet></router-outlet><app-about><h1>About</h1><p>${SENTENCE}</p></app-about></app-root>${bundle}`,
   ),
+  "a component with its text in a shadow root": page(
+    `<my-app><template shadowrootmode="open"><style>p{}</style>${article(6)}</template></my-app>${bundle}`,
+  ),
   "a short page that works best with scripts": page(
     `<noscript>This site works best with JavaScript enabled.</noscript><h1>Imprint</h1><p>${SENTENCE.repeat(2)}</p>`,
     bundle,

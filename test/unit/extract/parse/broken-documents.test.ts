@@ -25,6 +25,15 @@ test.each([
     "an unclosed <svg> in a closed box",
     `<body><div><svg><g><path d="M0"></div><section>${FIRST}</section><p>${SECOND}`,
   ],
+  [
+    "a shadow root",
+    `<body><p>${FIRST}</p><x-y><template shadowrootmode="OPEN"><style>p{}</style><p>${SECOND}</p></template></x-y>`,
+  ],
+  [
+    "shadow roots within each other",
+    `<body><x-y><template shadowrootmode=open><div><p>${FIRST}</p><x-z><template shadowrootmode="closed">
+      <p>${SECOND}</p><template><p>Not shown</p></template></template></x-z></div></template></x-y>`,
+  ],
   ["an unclosed <video> in a closed box", `<body><div><video src=v><p>No video</div><p>${FIRST}</p><p>${SECOND}</p>`],
 ])("all text is read of a page with %s", (_, html) => {
   expect(extract(html).text).toBe(BOTH);
