@@ -4,7 +4,7 @@ import { boundExtraction } from "./bounds.ts";
 import { anchorTexts } from "./content/anchors.ts";
 import { plainTextParts, renderText } from "./content/content-text.ts";
 import { renderHtml } from "./content/main-html.ts";
-import { type ContentSelection, MAIN_CONTENT, selectContent } from "./content/selection.ts";
+import { type ContentSelection, hasSelectors, MAIN_CONTENT, selectContent } from "./content/selection.ts";
 import type { Extraction } from "./extraction.ts";
 import { detectLanguage } from "./language/language.ts";
 import { renderMarkdown } from "./markdown/markdown.ts";
@@ -39,7 +39,7 @@ export interface PageContext {
  * [page.title, page.text, page.links] // => ["A", "B\n\nSee c.", ["https://example.org/c"]]
  */
 export function extractPage(html: string, context: PageContext): Extraction {
-  const page = parsePage(storable(html));
+  const page = parsePage(storable(html), { withUnshown: hasSelectors(context.selection) });
   encodeQueries(page, context.charset ?? "UTF-8");
   const base = baseUrl(page, context.url);
   const facts = pageFacts(page, base, context);
@@ -70,7 +70,7 @@ export function extractPage(html: string, context: PageContext): Extraction {
  * extractMainHtml("<nav>…</nav><main><p onclick=x>Text", "https://example.org/") // => "<p>Text</p>"
  */
 export function extractMainHtml(html: string, url: string, selection: ContentSelection = MAIN_CONTENT): string {
-  const page = parsePage(storable(html));
+  const page = parsePage(storable(html), { withUnshown: hasSelectors(selection) });
   writeListings(page);
   keepFormulas(page);
   return renderHtml(selectContent(page, selection).roots, baseUrl(page, url));

@@ -21,19 +21,22 @@ export interface ContentSelection {
 
 export const MAIN_CONTENT: ContentSelection = { include: [], exclude: [], mainOnly: true };
 
+export const hasSelectors = ({ include, exclude } = MAIN_CONTENT): boolean => include.length + exclude.length > 0;
+
 /** Shown, though never part of a main content. */
 const FURNITURE = new Set(["nav", "button"]);
 
 /**
- * Finds what is selected, and marks as dropped what is not shown of it. All selectors see the page as it was; an
+ * Finds what is selected, and marks as dropped what is not shown of it. All selectors see the page as browsers do; an
  * element within another that is kept is there once.
  * @throws SelectorLimitError where the page makes the selectors take too long
  */
-export function selectContent(page: Page, { include, exclude, mainOnly }: ContentSelection): MainContent {
-  if (include.length + exclude.length > 0) {
+export function selectContent(page: Page, selection: ContentSelection): MainContent {
+  const { include, exclude, mainOnly } = selection;
+  if (hasSelectors(selection)) {
     completeTree(page);
     const kept = matching(page, include);
-    remove(page, matching(page, exclude));
+    remove(page, new Set([...matching(page, exclude), ...unshown(page)]));
     if (include.length > 0) return { roots: outermost(page.root, kept).map(asRoot) };
     // what holds the content itself was dropped
     if (page.html?.parent == null || page.body?.parent == null) return { roots: [] };
@@ -45,6 +48,20 @@ function matching(page: Page, selectors: readonly string[]): Set<PageElement> {
   if (selectors.length === 0) return new Set();
   const compiled = selectors.map(selectorsOfPage());
   return new Set(findAll(page.root, (element) => compiled.some((matches) => matches(element))));
+}
+
+/** What stands in the tree for selectors alone. */
+function unshown({ root }: Page): PageElement[] {
+  const found: PageElement[] = [];
+  const visit = (children: readonly ChildNode[]): void => {
+    for (const child of children) {
+      if (!(child instanceof PageElement)) continue;
+      if (child.dropped || child.name === "title") found.push(child);
+      else visit(child.children);
+    }
+  };
+  visit(root.children);
+  return found;
 }
 
 /** Takes elements out of the tree, each parent in one pass. */

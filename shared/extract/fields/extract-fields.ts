@@ -17,7 +17,7 @@ export class TooMuchError extends Error {
   override name = "TooMuchError";
 }
 
-const ADDRESSES = new Set(["href", "src", "action", "cite", "poster", "formaction", "data-src"]);
+const ADDRESSES = new Set(["href", "src", "action", "cite", "poster", "formaction", "data", "data-src"]);
 
 /**
  * @param url of the page: addresses become absolute
@@ -29,7 +29,7 @@ const ADDRESSES = new Set(["href", "src", "action", "cite", "poster", "formactio
  * extractFields("<h1>A <b>chair</b>", "https://example.org/", schema, 1_000) // => { title: "A chair" }
  */
 export function extractFields(html: string, url: string, { fields }: ExtractionSchema, maxChars: number): Value {
-  const page = parsePage(storable(html));
+  const page = parsePage(storable(html), { withUnshown: true });
   completeTree(page);
   return new FieldReader(baseUrl(page, url), maxChars).object(page.root, fields);
 }

@@ -1,5 +1,6 @@
 /** Says what the names of HTML elements mean for rendering. */
 import { type ChildNode, isText } from "domhandler";
+import { HOLDS_FALLBACK } from "./html-rules.ts";
 import { PageElement } from "./page-tree.ts";
 
 export const BLOCK_ELEMENTS = new Set(
@@ -116,12 +117,12 @@ export function collapseSpace(text: string): string {
   return seen.replace(/\s+/g, " ");
 }
 
-/** All text below a node, white space collapsed. */
+/** All text below a node, white space collapsed; without what stands in its place where it cannot be shown. */
 export function collapsedText(node: PageElement): string {
   const parts: string[] = [];
   const visit = (child: ChildNode): void => {
     if (isText(child)) parts.push(child.data);
-    else if (child instanceof PageElement) {
+    else if (child instanceof PageElement && !HOLDS_FALLBACK.has(child.name)) {
       if (child.name === "br" || BLOCK_ELEMENTS.has(child.name)) parts.push(" ");
       for (const inner of child.children) visit(inner);
     }

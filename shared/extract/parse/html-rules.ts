@@ -19,6 +19,9 @@ export const OPAQUE = new Set(
   "script style svg template iframe object canvas noframes noembed applet audio video".split(" "),
 );
 
+/** Of these, the ones that hold elements: what browsers without them would show. */
+export const HOLDS_FALLBACK = new Set("object canvas applet audio video".split(" "));
+
 /** Of these, the ones whose content is text for tokenizers: no tag but their own ends them. */
 export const RAW_TEXT = new Set("script style template iframe noframes noembed".split(" "));
 

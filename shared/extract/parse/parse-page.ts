@@ -16,6 +16,7 @@ import {
   CLOSES_P,
   type CloseRule,
   HEAD_ELEMENTS,
+  HOLDS_FALLBACK,
   IN_TABLE_FRAME,
   isShadowRoot,
   OPAQUE,
@@ -38,9 +39,13 @@ const MAX_ATTRIBUTE = 65_536;
 /** How far up a start tag looks for what it closes; keeps the whole build linear. */
 const SEARCH_LIMIT = 32;
 
-/** Parses any string; never throws on bad markup. Time is linear in `html.length`. */
-export function parsePage(html: string): Page {
-  const builder = new Builder(html);
+/**
+ * Parses any string; never throws on bad markup. Time is linear in `html.length`.
+ * @param withUnshown for selectors, which count what is not shown: elements of `OPAQUE` stand in the tree, dropped, and
+ *   `<title>` holds its text
+ */
+export function parsePage(html: string, { withUnshown = false } = {}): Page {
+  const builder = new Builder(html, withUnshown);
   // without entities to look for, the tokenizer jumps to the end of a text or a value: half of all time
   const tokenizer = hasten(new Tokenizer({ decodeEntities: false }, builder));
   tokenizer.write(html);
@@ -57,6 +62,7 @@ const LITERAL = new Set(["xmp", "plaintext"]);
 class Builder implements TokenizerCallbacks {
   readonly page: Page;
   private readonly html: string;
+  private readonly withUnshown: boolean;
   private readonly open: (Document | PageElement)[];
   /** Open elements by name, so that an end tag without a start tag costs nothing. */
   private readonly openCount = new Map<string, number>();
@@ -72,8 +78,9 @@ class Builder implements TokenizerCallbacks {
   /** Names as they are written, each in lower case once: a page repeats a few of them thousands of times. */
   private readonly names = new Map<string, string>();
 
-  constructor(html: string) {
+  constructor(html: string, withUnshown: boolean) {
     this.html = html;
+    this.withUnshown = withUnshown;
     const root = new Document([]);
     this.open = [root];
     this.page = emptyPage(root);
@@ -185,8 +192,14 @@ class Builder implements TokenizerCallbacks {
       }
       this.endOpaque();
     }
-    if (OPAQUE.has(name) && !isShadowRoot(name, this.attributes)) {
-      if (name === "iframe") noteElement(this.page, new PageElement(name, this.attributes));
+    const isUnshown = OPAQUE.has(name) && !isShadowRoot(name, this.attributes);
+    if (isUnshown && !(this.withUnshown && HOLDS_FALLBACK.has(name))) {
+      const element = new PageElement(name, this.attributes);
+      if (name === "iframe") noteElement(this.page, element);
+      if (this.withUnshown) {
+        element.dropped = true;
+        this.append(element);
+      }
       if (selfClosed) return;
       const isData = name === "script" && /ld\+json/i.test(this.attributes.type ?? "");
       const tex = name === "script" ? /^\s*math\/tex(.*)/i.exec(this.attributes.type ?? "") : null;
@@ -210,12 +223,19 @@ class Builder implements TokenizerCallbacks {
     const isInFrame = this.isTableFrame(outer);
     if (isInFrame && outer !== "tr" && (name === "td" || name === "th")) this.imply("tr");
     const element = new PageElement(name, this.attributes);
+    element.dropped = isUnshown;
     if (isInFrame && !IN_TABLE_FRAME.has(name)) this.appendBeforeTable(element);
     else this.append(element);
-    noteElement(this.page, element);
+    if (!isUnshown && !this.isInFallback()) noteElement(this.page, element);
     // rows and cells do not stand in a form
     if (VOID.has(name) || selfClosed || (isInFrame && name === "form")) return;
     this.push(element);
+  }
+
+  private isInFallback(): boolean {
+    if (!this.withUnshown) return false;
+    for (const name of HOLDS_FALLBACK) if ((this.openCount.get(name) ?? 0) > 0) return true;
+    return false;
   }
 
   /** A link in a drawing leads somewhere, though nothing else of it is read (SVG 2, section 16.2). */
@@ -326,9 +346,10 @@ class Builder implements TokenizerCallbacks {
   }
 
   private addText(data: string): void {
-    const { name } = this.open[this.open.length - 1] as PageElement;
+    const { name, children } = this.open[this.open.length - 1] as PageElement;
     if (this.page.body === null && name !== "title" && data.trim() !== "") this.beginBody();
     if (name === "title") {
+      if (this.withUnshown) children.push(new Text(data));
       if (this.page.title === null || this.text !== null) this.page.title = (this.page.title ?? "") + data;
       this.text ??= new Text("");
       return;

@@ -20,10 +20,12 @@ const MOST_WORDS_BESIDE_PHRASES = 20;
 
 /** As word processors and other languages have them. */
 const QUOTATION_MARK = /[\u00ab\u00bb\u201c-\u201f\u301d-\u301f\uff02]/g;
+/** With which names begin: `/etc/passwd`, `.env`, `~/.ssh`, `@types/node`, `$HOME`, `_private`. */
+const MARKS = String.raw`[/\\.~@#$%&_(\[{]`;
 // a minus counts only at the start of what it excludes, and not where it begins a line of several, as in a list:
 // "state-of-the-art", "a - b" and "--flag" exclude nothing
 const PART = new RegExp(
-  String.raw`(?<minus>(?<=^|\s)-(?=["\p{L}\p{N}\p{RI}\p{Extended_Pictographic}]))?` +
+  String.raw`(?<minus>(?<=^|\s)-(?=["\p{L}\p{N}\p{RI}\p{Extended_Pictographic}]|${MARKS}+[\p{L}\p{N}]))?` +
     String.raw`(?:"(?<phrase>[^"]*)"?|(?<word>[^\s"]+))`,
   "gu",
 );

@@ -47,6 +47,19 @@ describe("selected content", () => {
     expect(select({ exclude: ["html"] }).text).toBe("");
   });
 
+  it("counts what is not shown, as browsers do, and shows none of it", () => {
+    const html = `<title>T</title><body><script>a()</script><div><p>Menu</p></div><style>b{}</style><div><p>Text</p>
+      <video><a href="/v">No video</a></video><template><p>Later</p></template></div></body>`;
+    const page = select({ include: ["body > div:nth-child(4)"] }, html);
+    expect(page.markdown).toBe("Text");
+    expect(page.links).toEqual(select({}, html).links);
+    expect(select({ include: ["script, style, video, template, title"] }, html).text).toBe("");
+    expect(select({ exclude: ["body > :nth-child(2)"], mainOnly: false }, html).text).toBe("Text");
+    expect(extractMainHtml(html, url, { include: ["body > :nth-child(4)"], exclude: [], mainOnly: true })).toBe(
+      "<p>Text</p>",
+    );
+  });
+
   it("is nothing where nothing matches", () => {
     expect(select({ include: [".none"] })).toMatchObject({ text: "", markdown: "", sections: [], blocks: [] });
   });

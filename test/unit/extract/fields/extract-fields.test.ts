@@ -45,6 +45,43 @@ describe("fields of a page", () => {
     });
   });
 
+  it("come from what a page does not show as text, too: its title, frames, media, scripts", () => {
+    const html = `<html><head><title>Oak &amp; ash</title><script src="/a.js"></script></head><body><div class="top">Watch
+      <iframe src="/film"></iframe><video poster="p.png"><source src="v.mp4"><a href="/fallback">No video</a></video>
+      <svg viewBox="0 0 1 1"><title>Icon</title></svg><object data="o.pdf">No PDF</object></div></body></html>`;
+    const attribute = (selector: string, name: string) => ({ selector, type: "attribute", attribute: name });
+    const fields = {
+      title: { selector: "head > title" },
+      film: attribute("iframe", "src"),
+      video: attribute("video > source", "src"),
+      poster: attribute("video", "poster"),
+      script: attribute("script", "src"),
+      drawing: attribute("svg", "viewbox"),
+      text: { selector: ".top" },
+      html: { selector: ".top", type: "html" },
+    };
+    expect(extract(fields, html)).toEqual({
+      title: "Oak & ash",
+      film: "https://shop.example/film",
+      video: "https://shop.example/chairs/v.mp4",
+      poster: "https://shop.example/chairs/p.png",
+      script: "https://shop.example/a.js",
+      drawing: "0 0 1 1",
+      text: "Watch",
+      html: "<p>Watch</p>",
+    });
+  });
+
+  it("are counted as browsers count, scripts and styles among the children", () => {
+    const html = "<body><div><script>a()</script><p>One<style>p{}</style><p>Two</p></div></body>";
+    expect(
+      extract({ second: { selector: "div > :nth-child(2)" }, last: { selector: "p:nth-child(3)" } }, html),
+    ).toEqual({
+      second: "One",
+      last: "Two",
+    });
+  });
+
   it("are lists, and objects within lists that begin at their own element", () => {
     expect(
       extract({

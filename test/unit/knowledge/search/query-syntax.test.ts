@@ -19,7 +19,17 @@ describe("a query", () => {
       "git commit --amend",
       { words: ["git", "commit", "--amend"], phrases: [], excluded: [], text: "git commit --amend" },
     ],
-    ["ls -- -5 --x -.z", { words: ["ls", "--x", "-.z"], phrases: [], excluded: ["5"], text: "ls --x -.z" }],
+    ["ls -- -5 --x ->z", { words: ["ls", "--x", "->z"], phrases: [], excluded: ["5"], text: "ls --x ->z" }],
+    [
+      "user -/etc/passwd -.env -~/.ssh -@types/node -$HOME -_id -../up",
+      {
+        words: ["user"],
+        phrases: [],
+        excluded: ["/etc/passwd", ".env", "~/.ssh", "@types/node", "$HOME", "_id", "../up"],
+        text: "user",
+      },
+    ],
+    ["a -/ -... -._. b", { words: ["a", "b"], phrases: [], excluded: [], text: "a b" }],
     ["-apples\n-pears", { words: ["-apples", "-pears"], phrases: [], excluded: [], text: "-apples -pears" }],
     ["Buy:\n  -figs -dates", { words: ["Buy:", "-figs"], phrases: [], excluded: ["dates"], text: "Buy: -figs" }],
     ["“blue whale” song", { words: ["song"], phrases: ["blue whale"], excluded: [], text: "blue whale song" }],
