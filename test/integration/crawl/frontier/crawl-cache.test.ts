@@ -71,6 +71,27 @@ test("pages that were captured a moment ago are not fetched: their captures and 
   expect(await setup.sql`select crawled, reused from domain_counts`).toMatchObject([{ crawled: 6, reused: 3 }]);
 });
 
+test("a capture that repeats another one has all that is known of it, in every column that there is", async () => {
+  const setup = await crawled();
+  const own = ["id", "job_id", "url", "depth", "fetch_time_ms", "reused_from"];
+  await setup.sql`
+    update captures set warc_coding = 'none', warc_inner = 3, refers_to = '{"recordId": "urn:x"}', stated_digest = 'sha1:A',
+      text_key = '\\x01', not_indexed = 'noindex', canonical_url = url, etag = '"1"', last_modified = 'then', title = 'Told',
+      charset = 'utf-8', language = 'en', revisit_of = id, disallowed = true, rendered = '{"reason": "always"}',
+      url_key = 'key'`;
+  const { job } = await asked(setup, {});
+  await answerFromCache(setup);
+  const rows = await setup.sql`
+    select to_jsonb(n) - ${own}::text[] as repeated, to_jsonb(o) - ${own}::text[] as original
+    from captures n join captures o on o.id = n.reused_from where n.job_id = ${job.job_id}`;
+  expect(rows).toHaveLength(all.length);
+  for (const { repeated, original } of rows) {
+    expect(repeated).toEqual(original);
+    const unknown = Object.entries(original as object).flatMap(([name, value]) => (value === null ? [name] : []));
+    expect(unknown.toSorted()).toEqual(["error_code", "error_message", "error_retryable"]);
+  }
+});
+
 test("what was used again is as old as it was when it was fetched", async () => {
   const setup = await crawled();
   await asked(setup, {});
