@@ -62,7 +62,9 @@ async function countBodies(tx: Transaction, jobId: string, pages: readonly Keyed
     select d.digest, c.captures from unnest(${[...new Set(digests)]}::text[]) d (digest)
     cross join lateral (
       select count(*)::int as captures from (
-        select from captures where job_id = ${jobId} and payload_digest = d.digest and error_code is null
+        select from captures
+        where page_key(job_id, payload_digest) = page_key(${jobId}, d.digest)
+          and error_code is null and payload_digest is not null
         limit ${SAME_PAGES}) seen) c
     where c.captures > 0`;
   return new Map(rows.map(({ digest, captures }) => [digest, captures]));
@@ -80,7 +82,9 @@ async function countTexts(
     select t.key, c.captures from unnest(${[...new Set(keys)]}::text[]) t (key)
     cross join lateral (
       select count(*)::int as captures from (
-        select from captures where job_id = ${jobId} and text_key = decode(t.key, 'hex') and error_code is null
+        select from captures
+        where page_key(job_id, encode(text_key, 'hex')) = page_key(${jobId}, t.key)
+          and error_code is null and text_key is not null
         limit ${SAME_PAGES}) seen) c
     where c.captures > 0`;
   return new Map(rows.map(({ key, captures }) => [key, captures]));
