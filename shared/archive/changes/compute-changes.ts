@@ -2,7 +2,7 @@
  * Computes what changed between captures of a page, for the pages that are due: in steps that each stand for
  * themselves, so that whoever is stopped goes on where he was.
  */
-import { inTransaction, type Queryable, type Sql } from "../../platform/database/database.ts";
+import { inTransaction, type Queryable, type Sql, type Transaction } from "../../platform/database/database.ts";
 import { rowsOf } from "../../platform/database/rows.ts";
 import type { Logger } from "../../platform/observability/log.ts";
 import type { Archive } from "../replay/payload.ts";
@@ -25,7 +25,7 @@ export interface Computed {
 }
 
 /** Pages that are taken at once. */
-const AT_ONCE = 20;
+const AT_ONCE = 100;
 /** Captures whose pages become due at once. */
 const BACKFILL_CAPTURES = 5_000;
 /** Events that are written at once: their texts are not computed again. */
@@ -45,7 +45,7 @@ export async function computeChanges(dependencies: ChangesDependencies, hasTime:
   while (hasTime()) {
     const due = await takeDuePages(dependencies.sql);
     if (due.length === 0 && !(await fillDuePages(dependencies.sql))) break;
-    for (const each of due) {
+    for (const each of await writeFirstCaptures(dependencies, due, computed)) {
       if (hasTime()) await computeOf(dependencies, each, hasTime, computed);
       else await putBack(dependencies.sql, each);
     }
@@ -102,6 +102,67 @@ const putBack = async (sql: Sql, { ids }: DuePage): Promise<void> => {
   await sql`update changes_due set attempts = attempts - 1, not_before = now() where id = any(${ids})`;
 };
 
+/**
+ * Pages of which there is one capture and no event, as after a first crawl nearly all: nothing is compared, and they are
+ * written together.
+ * @returns the other pages
+ */
+async function writeFirstCaptures(
+  { sql, objects, log }: ChangesDependencies,
+  due: readonly DuePage[],
+  computed: Computed,
+): Promise<readonly DuePage[]> {
+  if (due.length < 2) return due;
+  try {
+    const written = await inTransaction(sql, async (tx) => {
+      const firsts = await lockFirstCaptures(
+        tx,
+        due.map(({ page }) => page),
+      );
+      const found: FoundChange[] = [];
+      for (const { page, link } of firsts) {
+        found.push({ page, link, change: await compareCaptures({ sql, objects }, null, link.to) });
+      }
+      await insertChanges(tx, found);
+      const pages = new Set(found.map(({ page }) => page));
+      const ids = due.filter(({ page }) => pages.has(page)).flatMap((each) => each.ids);
+      await tx`delete from changes_due where id = any(${ids})`;
+      return pages;
+    });
+    computed.changes += written.size;
+    computed.pages += written.size;
+    return due.filter(({ page }) => !written.has(page));
+  } catch (error) {
+    log.warn("new pages could not be written together: each is tried for itself", { error });
+    return due;
+  }
+}
+
+/** Locks the pages, and reads those of which there is one capture, and no event that it could be mistaken for. */
+async function lockFirstCaptures(tx: Transaction, pages: readonly string[]): Promise<{ page: string; link: Link }[]> {
+  await tx`
+    select pg_advisory_xact_lock(key) from (
+      select distinct hashtextextended(page, 0) as key from unnest(${pages as string[]}::text[]) page order by key) keys`;
+  const captures = await tx<(PageCapture & { page: string })[]>`
+    select p.page, one.* from unnest(${pages as string[]}::text[]) p (page)
+    cross join lateral (
+      select few.*, count(*) over () as count from (
+        select ${captureFields(tx)} from captures c
+        where ${isOfPage(tx, tx`p.page`)} and ${isSnapshot(tx)} limit 2) few) one
+    where one.count = 1
+      and not exists (
+        select from page_changes known
+        where hashtextextended(known.page, 0) = hashtextextended(p.page, 0) and known.page = p.page)
+      and not exists (select from page_changes known where known.to_capture_id = one.id)`;
+  const firsts = captures.flatMap(({ page, ...capture }) =>
+    linkCaptures(page, [capture]).map((link) => ({ page, link })),
+  );
+  const ids = firsts.map(({ link }) => link.id);
+  const taken = await tx<{ id: number }[]>`select id from page_changes where id = any(${ids})`;
+  const unfit = new Set([...taken.map(({ id }) => id), ...ids.filter((id, at) => ids.indexOf(id) !== at)]);
+  return firsts.filter(({ link }) => !unfit.has(link.id));
+}
+
 async function computeOf(
   dependencies: ChangesDependencies,
   due: DuePage,
@@ -125,6 +186,12 @@ async function computeOf(
   }
 }
 
+interface FoundChange {
+  page: string;
+  link: Link;
+  change: Change;
+}
+
 interface KnownChange {
   id: number;
   from: number | null;
@@ -143,7 +210,7 @@ async function comparePage(
   const compared = async ({ from, to }: Link): Promise<Change> => await compareCaptures({ sql, objects }, from, to);
   let changes = 0;
   let faults = 0;
-  let found: { link: Link; change: Change }[] = [];
+  let found: FoundChange[] = [];
   const write = async (): Promise<boolean> => {
     const isWritten = await writeChanges(sql, page, links, { found, gone });
     if (isWritten) changes += found.length;
@@ -168,7 +235,7 @@ async function comparePage(
     }
     const error = "error" in change ? change.error : undefined;
     if (isEnd || "error" in change) log.warn("captures could not be compared", { capture_id: link.to.id, error });
-    found.push({ link, change: "error" in change ? IMPOSSIBLE : change });
+    found.push({ page, link, change: "error" in change ? IMPOSSIBLE : change });
     if (found.length < (isLast ? 1 : WRITTEN_AT_ONCE)) continue;
     if (!(await write())) return { changes, isDone: false, failed };
     if (isLast) await sql`update changes_due set attempts = ${MOST_ATTEMPTS + 1} where id = any(${ids})`;
@@ -182,12 +249,15 @@ const IMPOSSIBLE = faultChange(`It could not be compared, though it was tried ${
 const isOf = (known: KnownChange, { id, from, to }: Link): boolean =>
   known.id === id && known.from === (from?.id ?? null) && known.to === to.id && known.version === CHANGES_VERSION;
 
+/** Of the capture `c`. */
+const captureFields = (sql: Queryable) => sql`
+  c.id, c.fetched_at as "capturedAt", c.final_url as url, c.status_code as status, c.warc_record_id as "recordId",
+  c.payload_digest as "payloadDigest", c.charset, c.truncated,
+  coalesce(jsonb_typeof(c.rendered->'warc') = 'object', false) as "isRendered"`;
+
 async function readPage(sql: Queryable, page: string): Promise<{ links: Link[]; known: KnownChange[] }> {
   const captures = await sql<PageCapture[]>`
-    select c.id, c.fetched_at as "capturedAt", c.final_url as url, c.status_code as status,
-      c.warc_record_id as "recordId", c.payload_digest as "payloadDigest", c.charset, c.truncated,
-      coalesce(jsonb_typeof(c.rendered->'warc') = 'object', false) as "isRendered"
-    from captures c where ${isOfPage(sql, page)} and ${isSnapshot(sql)}`;
+    select ${captureFields(sql)} from captures c where ${isOfPage(sql, page)} and ${isSnapshot(sql)}`;
   const known = await sql<KnownChange[]>`
     select id, from_capture_id as "from", to_capture_id as "to", version from page_changes
     where hashtextextended(page, 0) = hashtextextended(${page}::text, 0) and page = ${page}`;
@@ -213,7 +283,7 @@ async function writeChanges(
   sql: Sql,
   page: string,
   links: readonly Link[],
-  { found, gone }: { found: readonly { link: Link; change: Change }[]; gone: readonly number[] },
+  { found, gone }: { found: readonly FoundChange[]; gone: readonly number[] },
 ): Promise<boolean> {
   return await inTransaction(sql, async (tx) => {
     await tx`select pg_advisory_xact_lock(hashtextextended(${page}::text, 0))`;
@@ -226,25 +296,31 @@ async function writeChanges(
     await tx`
       delete from page_changes where id = any(${stale}) and page = ${page}
         or to_capture_id = any(${found.map(({ link }) => link.to.id)})`;
-    await tx`
-      insert into page_changes (id, kind, page, host, from_capture_id, to_capture_id, to_job_id, to_at, summary, high_noise,
-        added_sections, removed_sections, changed_sections, added_lines, removed_lines, change_ratio, diff, diff_truncated, version)
-      select r.id, kind, ${page}::text, split_part(split_part(${page}::text, '/', 3), '@', -1), from_id, to_id, c.job_id, c.fetched_at,
-        summary, high_noise, added_sections, removed_sections, changed_sections, added_lines, removed_lines, change_ratio, diff,
-        diff_truncated, r.version
-      from json_to_recordset(${rowsOf(found.map(rowOf))}::text::json) as r (id bigint, kind text, from_id bigint, to_id bigint,
-        summary text, high_noise boolean, added_sections int, removed_sections int, changed_sections int, added_lines int,
-        removed_lines int, change_ratio float8, diff jsonb, diff_truncated boolean, version smallint)
-      join captures c on c.id = r.to_id`;
+    await insertChanges(tx, found);
     return true;
   });
 }
 
-function rowOf({ link, change }: { link: Link; change: Change }): object {
+async function insertChanges(tx: Transaction, found: readonly FoundChange[]): Promise<void> {
+  if (found.length === 0) return;
+  await tx`
+    insert into page_changes (id, kind, page, host, from_capture_id, to_capture_id, to_job_id, to_at, summary, high_noise,
+      added_sections, removed_sections, changed_sections, added_lines, removed_lines, change_ratio, diff, diff_truncated, version)
+    select r.id, kind, page, split_part(split_part(page, '/', 3), '@', -1), from_id, to_id, c.job_id, c.fetched_at,
+      summary, high_noise, added_sections, removed_sections, changed_sections, added_lines, removed_lines, change_ratio, diff,
+      diff_truncated, r.version
+    from json_to_recordset(${rowsOf(found.map(rowOf))}::text::json) as r (id bigint, kind text, page text, from_id bigint,
+      to_id bigint, summary text, high_noise boolean, added_sections int, removed_sections int, changed_sections int,
+      added_lines int, removed_lines int, change_ratio float8, diff jsonb, diff_truncated boolean, version smallint)
+    join captures c on c.id = r.to_id`;
+}
+
+function rowOf({ page, link, change }: FoundChange): object {
   const { kind, summary, highNoise, difference, version } = change;
   return {
     id: link.id,
     kind,
+    page,
     from_id: link.from?.id ?? null,
     to_id: link.to.id,
     summary,

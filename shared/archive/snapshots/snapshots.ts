@@ -92,7 +92,8 @@ export async function readTimeline(sql: Queryable, page: string, limit: number):
   return newest.reverse();
 }
 
-export const isOfPage = (sql: Queryable, page: string) => sql`
+/** @param page or an expression of it */
+export const isOfPage = (sql: Queryable, page: string | ReturnType<Queryable>) => sql`
   hashtextextended(page_of(c.final_url), 0) = hashtextextended(${page}::text, 0) and page_of(c.final_url) = ${page}`;
 
 /** Rows of a list by rising ids: of a source, and of days. */

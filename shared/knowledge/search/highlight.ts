@@ -2,7 +2,7 @@
 import type { Queryable } from "../../platform/database/database.ts";
 import { exactWords, isJoiningMark } from "../analysis/exact-words.ts";
 import { fold, normalizeText } from "../analysis/folding.ts";
-import { EMOJI, PAIRED_UNIT, SPACED, THAI } from "../analysis/scripts.ts";
+import { EMOJI, isAscii, PAIRED_UNIT, SPACED, THAI } from "../analysis/scripts.ts";
 import { isSingleUnit, JOINED_WORDS, segmentsOf } from "../analysis/tokens.ts";
 import { type TextToAnalyse, wordsOf } from "../analysis/words.ts";
 
@@ -25,7 +25,8 @@ const PIECE = new RegExp(
     String.raw`(?<word>(?:${SPACED}|[\u00ad\u200c\u200d])+(?:\+\+|#)?|${EMOJI})`,
   "gv",
 );
-const JOINED = new RegExp(JOINED_WORDS, "gv");
+/** No word is begun within another one: where it does not match, each of its ends would be tried. */
+const JOINED = new RegExp(`(?<!${SPACED})${JOINED_WORDS}`, "gv");
 const UNIT = new RegExp(PAIRED_UNIT, "yv");
 
 interface Piece {
@@ -139,6 +140,29 @@ async function matchingWords(
 }
 
 function piecesOf(text: string): Piece[] {
+  return isAscii(text) ? asciiPieces(text) : piecesOfScripts(text);
+}
+
+const IS_ALPHANUMERIC = Uint8Array.from({ length: 128 }, (_, code) =>
+  /[A-Za-z0-9]/.test(String.fromCharCode(code)) ? 1 : 0,
+);
+
+/** What `piecesOfScripts` finds, in a tenth of its time. */
+function asciiPieces(text: string): Piece[] {
+  const pieces: Piece[] = [];
+  for (let start = 0; start < text.length; start++) {
+    if (IS_ALPHANUMERIC[text.charCodeAt(start)] !== 1) continue;
+    let end = start + 1;
+    while (end < text.length && IS_ALPHANUMERIC[text.charCodeAt(end)] === 1) end++;
+    if (text.startsWith("++", end)) end += 2;
+    else if (text.charAt(end) === "#") end++;
+    pieces.push({ piece: text.slice(start, end), start, end, whole: false, firstEnd: end });
+    start = end - 1;
+  }
+  return pieces;
+}
+
+function piecesOfScripts(text: string): Piece[] {
   const pieces: Piece[] = [];
   const add = (piece: string, start: number, whole: boolean, firstLength = piece.length): void => {
     pieces.push({ piece, start, end: start + piece.length, whole, firstEnd: start + firstLength });

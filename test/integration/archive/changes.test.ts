@@ -429,6 +429,58 @@ describe("the list of changes", () => {
   });
 });
 
+describe("pages with one capture each", () => {
+  it("become new pages together, and so do those that answered with an error; others are compared one by one", async () => {
+    const url = (at: number) => `http://fresh.test/${at}`;
+    const of = (at: number, date: string, status?: string) =>
+      record(http(`<h1>Fresh</h1><p>Page ${at} of ${date}, and nothing but that.</p>`, HTML, status), {
+        url: url(at),
+        date,
+      });
+    const numbers = Array.from({ length: 30 }, (_, at) => at);
+    await setup.importRecords([
+      ...numbers.map((at) => of(at, "2026-04-01T00:00:00Z", at === 3 ? "404 Not Found" : undefined)),
+      of(7, "2026-04-02T00:00:00Z"),
+    ]);
+    let statements = 0;
+    const sql = new Proxy(setup.sql, {
+      apply: (target, self, args) => {
+        statements++;
+        return Reflect.apply(target, self, args);
+      },
+      get: (target, name) => {
+        if (name === "begin") statements++;
+        return Reflect.get(target, name);
+      },
+    });
+    expect(await computeChanges({ ...setup.dependencies, sql }, () => true)).toEqual({
+      pages: 30,
+      changes: 31,
+      failed: 0,
+    });
+    expect(statements).toBeLessThan(30);
+    const kinds = await setup.sql`
+      select page, array_agg(kind order by to_at) as kinds from page_changes where host = 'fresh.test' group by page`;
+    const known = new Map(kinds.map(({ page, kinds }) => [page, kinds]));
+    expect(numbers.map((at) => known.get(url(at)))).toEqual(
+      numbers.map((at) => (at === 3 ? ["error"] : at === 7 ? ["new_page", "updated"] : ["new_page"])),
+    );
+    expect(await setup.sql`select from changes_due`).toHaveLength(0);
+    // once more, with their events there: nothing is doubled, and they keep their ids
+    const events = () => setup.sql`select id, to_capture_id from page_changes where host = 'fresh.test' order by id`;
+    const before = await events();
+    await compareAllAgain(setup.sql);
+    await compute();
+    expect(await events()).toEqual(before);
+    await setup.sql`delete from page_changes where host = 'fresh.test'`;
+    await compareAllAgain(setup.sql);
+    await compute();
+    expect((await events()).map(({ id }) => id)).toEqual(before.map(({ id }) => id));
+    await setup.sql`delete from jobs where id in (select job_id from captures where final_url like 'http://fresh.test/%')`;
+    await compute();
+  });
+});
+
 describe("what cannot be compared", () => {
   it("is an error that says why, and no event is lost", async () => {
     const url = "http://lost.test/";
