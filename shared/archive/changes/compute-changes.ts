@@ -103,8 +103,8 @@ const putBack = async (sql: Sql, { ids }: DuePage): Promise<void> => {
 };
 
 /**
- * Pages of which there is one capture and no event, as after a first crawl nearly all: nothing is compared, and they are
- * written together.
+ * Writes pages of which there is one capture and no event, together, since nothing is compared: after a first crawl
+ * nearly all are such.
  * @returns the other pages
  */
 async function writeFirstCaptures(

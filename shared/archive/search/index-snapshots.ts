@@ -231,7 +231,7 @@ async function writeLinks(tx: Transaction, rows: readonly IndexRow[]): Promise<v
     select distinct hashtextextended("from", 0) as from_hash, hashtextextended(page_of("to"), 0) as to_hash
     from json_to_recordset(${rowsOf(links)}::text::json) as r ("from" text, "to" text)
     where "from" <> page_of("to")
-    order by 1, 2 on conflict do nothing`;
+    order by 2, 1 on conflict do nothing`;
 }
 
 function snippetOf(text: string): string {

@@ -298,13 +298,12 @@ async function finishChunks(
     const terminal = finished.filter(({ state }) => state !== "pending").length;
     const waiting = finished.length - terminal;
     if (terminal === 0) return { left: waiting, settled: "unchanged" };
-    await tx`
+    const [job] = await tx<{ status: string }[]>`
       update jobs set unembedded_chunks = greatest(0, unembedded_chunks - ${terminal}), updated_at = now(),
         embedding_progress_at = now()
-      where id = ${jobId}`;
+      where id = ${jobId} returning status`;
     // they may be vectors that follow: their chunks can be seen already
-    const [seen] = await tx`select from jobs where id = ${jobId} and status = 'completed'`;
-    if (seen !== undefined) await noteSearchChange(tx);
+    if (job?.status === "completed") await noteSearchChange(tx);
     return { left: waiting, settled: await settleJob(tx, jobId, log) };
   });
   if (settled === "completed") {

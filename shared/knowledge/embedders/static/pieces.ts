@@ -77,20 +77,42 @@ function visitWord(vocabulary: Vocabulary, word: string, take: Take): boolean {
   return row < 0 ? visitPieces(vocabulary, word, take) : take(row);
 }
 
-/** Of a word that is not known as a whole: from its start the longest piece that fits, again and again. */
 function visitPieces(vocabulary: Vocabulary, word: string, take: Take): boolean {
+  for (const row of rowsOfPieces(vocabulary, word)) if (!take(row)) return false;
+  return true;
+}
+
+/** Words whose pieces are kept: texts repeat what the model does not know. Some 2 MB. */
+const MOST_WORDS = 10_000;
+const keptRows = new WeakMap<Vocabulary, Map<string, readonly number[]>>();
+
+function rowsOfPieces(vocabulary: Vocabulary, word: string): readonly number[] {
+  const kept = keptRows.get(vocabulary) ?? new Map<string, readonly number[]>();
+  const known = kept.get(word);
+  if (known !== undefined) return known;
+  const rows = findPieces(vocabulary, word);
+  if (word.length > LONGEST_WORD) return rows;
+  if (kept.size === MOST_WORDS) kept.clear();
+  kept.set(word, rows);
+  keptRows.set(vocabulary, kept);
+  return rows;
+}
+
+/** Of a word that is not known as a whole: from its start the longest piece that fits, again and again. */
+function findPieces(vocabulary: Vocabulary, word: string): number[] {
   const unspaced = NOT_ASCII.test(word) && STARTS_UNSPACED.test(word);
   const bounds = boundsOf(word);
   const count = unspaced ? bounds.length - 1 : Math.min(bounds.length - 1, LONGEST_WORD);
   const reach = unspaced ? LONGEST_UNSPACED_PIECE : LONGEST_PIECE;
+  const rows: number[] = [];
   for (let first = 0; first < count; ) {
     const continued = !unspaced && first > 0;
     const end = Math.min(count, first + reach);
     const [found, next] = longestPiece(vocabulary, word, bounds, first, end, continued);
-    if (found >= 0 && !take(found)) return false;
+    if (found >= 0) rows.push(found);
     first = next;
   }
-  return true;
+  return rows;
 }
 
 /** Hashes of the prefixes of what is looked at. */

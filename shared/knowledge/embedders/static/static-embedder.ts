@@ -53,15 +53,41 @@ export function embedText(model: StaticModel, text: string, limit: number): Floa
   const counts = new Map<number, number>();
   visitRows(model.vocabulary, text, limit, (row) => counts.set(row, (counts.get(row) ?? 0) + 1));
   if (counts.size === 0) return null;
-  const sum = new Float32Array(dimension);
+  const froms: number[] = [];
+  const factors: number[] = [];
   for (const [row, count] of counts) {
-    const factor = (scales[row] as number) * count;
-    const from = row * dimension;
-    for (let at = 0; at < dimension; at++) sum[at] = (sum[at] as number) + factor * (rows[from + at] as number);
+    froms.push(row * dimension);
+    factors.push((scales[row] as number) * count);
   }
+  const sum = sumOfRows(rows, dimension, froms, factors);
   let squares = 0;
-  for (const value of sum) squares += value * value;
+  for (let place = 0; place < dimension; place++) squares += (sum[place] as number) ** 2;
   if (squares === 0) return null;
   const scale = 1 / Math.sqrt(squares);
-  return sum.map((value) => value * scale);
+  const vector = new Float32Array(dimension);
+  for (let place = 0; place < dimension; place++) vector[place] = (sum[place] as number) * scale;
+  return vector;
+}
+
+/** Four rows at once, so that each sum is read and written a fourth as often: here a text spends most of its time. */
+function sumOfRows(rows: Int8Array, dimension: number, froms: number[], factors: number[]): Float64Array {
+  const sum = new Float64Array(dimension);
+  // rows that are added none of fill up the last four
+  while (froms.length % 4 !== 0) {
+    froms.push(0);
+    factors.push(0);
+  }
+  for (let each = 0; each < froms.length; each += 4) {
+    const [a, b, c, d] = froms.slice(each, each + 4) as [number, number, number, number];
+    const [e, f, g, h] = factors.slice(each, each + 4) as [number, number, number, number];
+    for (let at = 0; at < dimension; at++) {
+      sum[at] =
+        (sum[at] as number) +
+        e * (rows[a + at] as number) +
+        f * (rows[b + at] as number) +
+        g * (rows[c + at] as number) +
+        h * (rows[d + at] as number);
+    }
+  }
+  return sum;
 }
