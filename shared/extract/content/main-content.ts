@@ -21,6 +21,7 @@ import { acquitHeadline, findHeadline, withHeadline } from "./headline.ts";
 import { showHiddenText } from "./hidden-text.ts";
 import { HintReader } from "./hints.ts";
 import { linesOf, linkDensity } from "./lines.ts";
+import { dropNotes } from "./notes.ts";
 import { PageHints } from "./page-hints.ts";
 import { selectEnough } from "./page-level.ts";
 import { isInvisible, measure, type Notes } from "./prose.ts";
@@ -83,6 +84,7 @@ function select(top: PageElement, page: Page, headline: PageElement | null, hint
     dropRepeats(roots);
     const lines = linesOf(roots.filter((root) => !facts.has(root)));
     dropSeeAlso(lines, page);
+    dropNotes(lines, page);
     trimEdges(lines, roots, headline, hints);
   }
   return roots;
