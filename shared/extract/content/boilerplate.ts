@@ -2,6 +2,7 @@
 import { collapsedText, headingLevel, isDataTable } from "../parse/element-kinds.ts";
 import { PageElement } from "../parse/page-tree.ts";
 import { isTeaser, type PageHints } from "./page-hints.ts";
+import { isMeasuredList } from "./quantities.ts";
 import { isIntroduced, isIntroducedList, isLinkedSentence, LEADS_AWAY } from "./see-also.ts";
 
 /** Characters from which a block that stands there twice is a repetition. */
@@ -40,7 +41,7 @@ function isBoilerplate(element: PageElement, root: PageElement, hints: PageHints
   if (textLength === 0) return false;
   const density = linkLength / textLength;
   if (density > 0.5 && element.weight < 60) {
-    if ((name === "ul" || name === "ol") && !isIntroduced(element)) return true;
+    if ((name === "ul" || name === "ol") && !isIntroduced(element) && !isMeasuredList(element)) return true;
     if ((name === "div" || name === "section") && !isLinkedSentence(element) && !isIntroducedList(element)) return true;
   }
   if (name === "td" && density > 0.8 && isBesideText(element)) return true;

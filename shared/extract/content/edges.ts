@@ -4,6 +4,7 @@ import { collapsedText, headingLevel } from "../parse/element-kinds.ts";
 import { PageElement } from "../parse/page-tree.ts";
 import { isLinked, isSubstance } from "./lines.ts";
 import type { PageHints } from "./page-hints.ts";
+import { isMeasured } from "./quantities.ts";
 
 /** Characters up to which a line with many digits is a date. */
 const LONGEST_DATE = 150;
@@ -51,10 +52,10 @@ const CREDIT = new RegExp(
 const LONGEST_CREDIT = 80;
 
 /** Names behind a label, and no sentence. */
-const isCredit = (line: PageElement): boolean =>
-  line.textLength <= LONGEST_CREDIT &&
-  CREDIT.test(collapsedText(line)) &&
-  !/[.!?。！？]\s+\S/.test(collapsedText(line));
+export const isCredit = (line: PageElement): boolean =>
+  line.textLength <= LONGEST_CREDIT && saysCredit(collapsedText(line));
+
+export const saysCredit = (text: string): boolean => CREDIT.test(text) && !/[.!?。！？]\s+\S/.test(text);
 
 /** Short sections and sentences may follow the last paragraph: opening hours, or a last word. */
 function lastOfText(lines: readonly PageElement[], last: number): number {
@@ -70,7 +71,7 @@ function lastOfText(lines: readonly PageElement[], last: number): number {
       }
       if (below === undefined || below.linkLength > below.addressLength || headingLevel(below.name) > 0) break;
       index++;
-    } else if (!endsSentence(line)) {
+    } else if (!endsSentence(line) && !isMeasured(line)) {
       // further lines of a short section
       if (end === last || line.parent !== lines[end]?.parent) break;
     }

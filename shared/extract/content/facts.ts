@@ -54,6 +54,15 @@ export function findFacts(
   return { headed, beside };
 }
 
+/** Whether facts stand in it below a heading: of a product, an event, or how to reach somebody. */
+export const isHeadedFacts = (element: PageElement, hints: PageHints): boolean =>
+  element.headings > 0 &&
+  element.linkedHeadings === 0 &&
+  headingLevel(element.name) === 0 &&
+  isCompact(element) &&
+  !hints.applies(element) &&
+  (element.addressLength > 0 || holdsFact(element, hints));
+
 function isBelow(element: PageElement, around: PageElement | null): boolean {
   for (let node: unknown = element; node instanceof PageElement; node = node.parent) if (node === around) return true;
   return false;

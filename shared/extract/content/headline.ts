@@ -4,6 +4,7 @@ import { type Page, PageElement } from "../parse/page-tree.ts";
 import { isDate, isSubtitle } from "./edges.ts";
 import { findFacts } from "./facts.ts";
 import type { PageHints } from "./page-hints.ts";
+import { saysReport } from "./report.ts";
 
 /** Characters of a headline. */
 const SHORTEST = 8;
@@ -104,21 +105,13 @@ export function withHeadline(
     : [...lead, ...before];
 }
 
-/** Whether the page is a report of its day, whose headline is its title: it says that it is, or when it was made. */
-const isReport = ({ times, metas, marked, jsonLd }: Page, between: readonly PageElement[]): boolean =>
-  times.length > 0 ||
-  marked.length > 0 ||
-  metas.some(({ attribs }) => ARTICLE.test(`${attribs.property ?? attribs.name} ${attribs.content}`)) ||
-  jsonLd.some((script) => script.length <= MAX_SCRIPT && /"(?:\w*Article|\w*Posting)"/.test(script)) ||
-  between.some(holdsDate);
+/** Whether the page says that it is a report of its day, or a date stands above its text. */
+const isReport = (page: Page, between: readonly PageElement[]): boolean => saysReport(page) || between.some(holdsDate);
 
 const holdsDate = (element: PageElement): boolean =>
   element.textLength > 0 &&
   ((element.isLeaf && isDate(element)) ||
     element.children.some((child) => child instanceof PageElement && !child.dropped && holdsDate(child)));
-
-const ARTICLE = /^(?:og:type article\b|article:|(?:news_)?(?:pub)?date\b)/i;
-const MAX_SCRIPT = 262_144;
 
 function isBelow(element: PageElement, around: PageElement | null): boolean {
   return around !== null && (element === around || ancestors(element).has(around));

@@ -16,7 +16,7 @@ import { headingLevel } from "../parse/element-kinds.ts";
 import { type Page, PageElement } from "../parse/page-tree.ts";
 import { clean, dropRepeats } from "./boilerplate.ts";
 import { trimEdges } from "./edges.ts";
-import { holdsFact } from "./facts.ts";
+import { holdsFact, isHeadedFacts } from "./facts.ts";
 import { acquitHeadline, findHeadline, withHeadline } from "./headline.ts";
 import { showHiddenText } from "./hidden-text.ts";
 import { HintReader } from "./hints.ts";
@@ -25,6 +25,7 @@ import { dropNotes } from "./notes.ts";
 import { PageHints } from "./page-hints.ts";
 import { selectEnough } from "./page-level.ts";
 import { isInvisible, measure, type Notes } from "./prose.ts";
+import { holdsMeasuredList } from "./quantities.ts";
 import { dropSeeAlso } from "./see-also.ts";
 
 /** Elements that hold text rather than other containers: the descent stops above them. */
@@ -172,7 +173,10 @@ function isWithin(element: PageElement, around: PageElement): boolean {
 
 function lowest(top: PageElement, hints: PageHints): PageElement[] {
   let current = top;
-  let extras: { before: PageElement[]; after: PageElement[] } = { before: [], after: [] };
+  let extras: { before: PageElement[]; after: PageElement[] } = {
+    before: [],
+    after: [],
+  };
   for (;;) {
     const dominant = current.children.find(
       (child): child is PageElement =>
@@ -193,15 +197,19 @@ function lowest(top: PageElement, hints: PageHints): PageElement[] {
         !child.dropped &&
         (isSiblingContent(child) ||
           isOfKind(child, kinds) ||
+          (child.headings > 0 && holdsMeasuredList(child)) ||
           (hints.isForum && side === after && isOfThread(child, hints)) ||
+          (!hints.isReport && side === after && isHeadedFacts(child, hints)) ||
           (isShortSection(child) &&
             (side === after || isAlike(child, dominant) || (before.length > 0 && holdsFact(child, hints)))))
       )
         side.push(child);
     }
-    // What follows the only article of a page is none of it.
-    const outside = isWholeArticle(dominant, current) ? [] : [...after, ...extras.after];
-    extras = { before: [...extras.before, ...before], after: outside };
+    const below = [...after, ...extras.after];
+    // What follows the only article of a page is none of it, but facts may be.
+    const isFactual = (element: PageElement): boolean => !hints.isReport && isHeadedFacts(element, hints);
+    const belonging = isWholeArticle(dominant, current) ? below.filter(isFactual) : below;
+    extras = { before: [...extras.before, ...before], after: belonging };
     current = dominant;
   }
 }

@@ -5,6 +5,7 @@
 import { isText } from "domhandler";
 import { collapsedText, headingLevel } from "../parse/element-kinds.ts";
 import { type Page, PageElement } from "../parse/page-tree.ts";
+import { isCredit, saysCredit } from "./edges.ts";
 
 /** Prose beside which a note is one, and the characters of the longest note. */
 const ENOUGH_PROSE = 250;
@@ -19,6 +20,8 @@ const WORDS_OF_CALL = 80;
 const LINKS_OF_CALL = 2;
 const BEHIND_CALL = 15;
 const LONGEST_ERRATUM = 300;
+const LONGEST_CAPTION = 250;
+const LONGEST_CREDIT = 80;
 
 /** What notes are about, in many languages: rights, liability, advice that is none, gain from links. */
 const TOPIC = new RegExp(
@@ -75,6 +78,9 @@ const PROFILE = new RegExp(
   ].join("|")})/(?!(?:watch|search|hashtag|share|sharer|intent|home)\\b)[^/?#]+/?(?:[?#]|$)`,
   "i",
 );
+/** Names of people and agencies without a sentence. */
+const CREDITED =
+  /^(?:©|ⓒ|\(c\))|^\p{L}[\p{L}\p{M} .'’,-]{1,40}\s?[/|]\s?[\p{L}\p{N}][\p{L}\p{M} .'’/-]{1,40}$|\b(?:Getty Images|Shutterstock|iStock|Reuters|AFP|dpa|EPA)\)?$/iu;
 /** What readers press who found a mistake, whatever the language around it. */
 const ERRATUM = /\bctrl\s*\+\s*enter\b/i;
 /** A name and an address, and nothing else. */
@@ -88,7 +94,7 @@ export function dropNotes(lines: readonly PageElement[], page: Page): void {
   const kept = lines.filter(({ dropped }) => !dropped);
   const prose = kept.reduce((sum, line) => sum + line.prose, 0);
   if (prose < ENOUGH_PROSE) return;
-  for (const line of kept) if (isCall(line)) line.dropped = true;
+  for (const line of kept) if (isCall(line) || isOfPicture(line)) line.dropped = true;
   dropErrata(kept);
   if (TOPIC.test(page.title ?? "")) return;
   dropFrom(kept.toReversed(), true, prose);
@@ -230,6 +236,30 @@ function lettersBehindLinks(element: PageElement, links: string[]): number {
     }
   }
   return letters;
+}
+
+/** Whether a line says whose the picture above it is, alone or, in slanted letters, behind what that shows. */
+function isOfPicture(line: PageElement): boolean {
+  if (line.textLength > LONGEST_CAPTION || LISTS.has(line.name) || headingLevel(line.name) > 0) return false;
+  if (line.holdsImage) return isSetIn(line) && saysCredit(lastSentence(collapsedText(line)));
+  if (line.textLength > LONGEST_CREDIT || !isBelowPicture(line)) return false;
+  return isCredit(line) || CREDITED.test(collapsedText(line));
+}
+
+const lastSentence = (text: string): string => text.split(/[.!?。！？]\s+/).at(-1) ?? "";
+
+function isBelowPicture(line: PageElement): boolean {
+  let node: PageElement = line;
+  for (let level = 0; level < MOST_LEVELS; level++) {
+    for (let before = node.prev; before !== null; before = before.prev) {
+      if (isText(before) ? before.data.trim() !== "" : before instanceof PageElement && before.textLength > 0)
+        return false;
+      if (before instanceof PageElement && (before.name === "img" || before.holdsImage)) return true;
+    }
+    if (!(node.parent instanceof PageElement)) return false;
+    node = node.parent;
+  }
+  return false;
 }
 
 /** Drops from the end what asks for mistakes, with its heading, and written addresses of the site's pages. */

@@ -6,6 +6,8 @@ import { isForum } from "./forum.ts";
 import { findFurniture, holdsButton } from "./furniture.ts";
 import { type Hint, type HintReader, isAmbiguous } from "./hints.ts";
 import { isLinked } from "./lines.ts";
+import { holdsMeasuredList } from "./quantities.ts";
+import { saysReport } from "./report.ts";
 
 /** A hint is wrong about an element that holds this share of the page's prose. */
 const REFUTES = { unsure: 0.4, sure: 0.6, comments: 0.85 };
@@ -60,6 +62,8 @@ export class PageHints {
   disbelievesComments = false;
   /** Whether every post of the page is its content. */
   readonly isForum: boolean;
+  /** Whether the page says that it is a report of its day. */
+  readonly isReport: boolean;
   private readonly reader: HintReader;
   private readonly refuted = new Set<string>();
   /** Whether a menu of the page is one of dishes. */
@@ -81,6 +85,7 @@ export class PageHints {
     this.total = body.prose;
     this.plain = body.textLength - body.linkLength;
     this.isForum = isForum(page, headline);
+    this.isReport = saysReport(page);
     if (this.isForum) this.refuted.add("comment");
     this.furniture = findFurniture(body, page, reader, headline, this.isForum);
     for (let node = headline?.parent; node instanceof PageElement; node = node.parent) {
@@ -95,6 +100,10 @@ export class PageHints {
    * @param total prose of which the element is a part
    */
   applies(element: PageElement, total = this.total): boolean {
+    return this.suggests(element, total) && !holdsMeasuredList(element);
+  }
+
+  private suggests(element: PageElement, total: number): boolean {
     const { name } = element;
     if (name === "body" || name === "html" || name === "main" || this.headed.has(element)) return false;
     if (this.furniture.has(element)) return true;

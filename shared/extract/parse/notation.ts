@@ -15,6 +15,7 @@ export function writeNotation(page: Page): void {
     else if (element.name === "sub") lower(element);
     else if (element.name === "ruby") writeReading(element);
     else if (element.name === "math") writeFormula(element);
+    else showDrawn(element);
   }
 }
 
@@ -115,6 +116,7 @@ function writeFormula(math: PageElement): void {
 /** Keeps of each formula the MathML, or where there is none its TeX between the marks that MathJax and KaTeX read. */
 export function keepFormulas(page: Page): void {
   for (const math of page.notations) {
+    if (math.name === "span") showDrawn(math);
     if (math.name !== "math") continue;
     const { text } = formulaOf(math);
     for (const annotation of [...below(math, "annotation"), ...below(math, "annotation-xml")]) annotation.children = [];
@@ -125,6 +127,17 @@ export function keepFormulas(page: Page): void {
     if (text !== "") showAlone(math, text);
   }
 }
+
+/** Shows what KaTeX has drawn of a formula where nothing else of it is there. */
+function showDrawn(drawn: PageElement): void {
+  const { parent } = drawn;
+  if (!(parent instanceof PageElement) || parent.children.some((child) => child !== drawn && isWritten(child))) return;
+  for (const attribute of hiddenBy(drawn)) delete drawn.attribs[attribute];
+}
+
+/** Whether a formula is there, and not only room for one. */
+const isWritten = (node: ChildNode): boolean =>
+  isText(node) ? node.data.trim() !== "" : node instanceof PageElement && textsOf(node).text !== "";
 
 /** Shows a formula, and drops the other forms of it that stand beside it. */
 function showAlone(math: PageElement, text: string): void {

@@ -98,6 +98,7 @@ export function noteElement(page: Page, element: PageElement): void {
   // the whole page names no author
   if (isMark(attribs) && name !== "body" && name !== "html") page.marked.push(element);
   if (isGutter(attribs)) page.gutters.push(element);
+  if (attribs.class === "katex-html") page.notations.push(element);
   if (attribs.itemtype !== undefined) page.types.push(attribs.itemtype);
   switch (name) {
     case "sup":

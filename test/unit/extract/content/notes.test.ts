@@ -114,3 +114,26 @@ it("what asks readers for mistakes goes, with its question, and so do bare addre
     "<h2>Undo</h2><p>Press Ctrl+Enter to send it.</p><h2>Redo</h2><p>Press it again, as often as it takes.</p>";
   expect(article(`${keys}${TEXT}${TEXT}`)).toContain("Press Ctrl+Enter");
 });
+
+describe("a line that says whose a picture is", () => {
+  const IMG = '<img src="/a.jpg">';
+  const MORE = "<p>The last sentence of the text says that the boats are back, and so on.</p>";
+  it.each([
+    ["names and agencies", `<div><div>${IMG}</div><div>Ada Strand/Getty Images</div></div>`, "Getty"],
+    ["an agency", `<p>${IMG}</p><p>Ada Strand | dpa</p>`, "dpa"],
+    ["a sign", `<div>${IMG}<div>© Ada Strand</div></div>`, "Strand"],
+    ["a label", `<p>${IMG}</p><p>Foto: Ada Strand</p>`, "Strand"],
+    ["in its own paragraph", `<p>${IMG}<br><em>A boat that is nobody's. Image: Ada Strand</em></p>`, "nobody"],
+  ])("goes amid a text: %s", (_, picture, word) => {
+    const found = article(picture + MORE);
+    expect(found).toContain("boats are back");
+    expect(found).not.toContain(word);
+  });
+
+  it.each([
+    ["what a picture shows", `<p>${IMG}<em>A boat that is nobody's, in spring.</em></p>`, "nobody"],
+    ["a sentence below a picture", `<p>${IMG}</p><p>It was either/or, they said. Both were lost.</p>`, "either/or"],
+    ["names that stand below no picture", "<p>Ada Strand / Reuters</p>", "Reuters"],
+    ["a fact", `<p>${IMG}</p><p>Open: 8–12 Uhr</p>`, "8–12"],
+  ])("is not %s", (_, line, word) => expect(article(line + MORE)).toContain(word));
+});

@@ -43,6 +43,16 @@ it.each([
   expect(read(`<p>${html}</p>`)).toMatchObject({ text, markdown: text });
 });
 
+it.each([
+  ["", "E = mc2"],
+  ['<span class="katex-mathml"></span>', "E = mc2"],
+  ['<span class="katex-mathml"><math><mi>E</mi></math></span>', "E"],
+])("a formula that is only drawn stands there once: beside %j", (beside, formula) => {
+  const drawn = '<span class="base"><span class="mord">E</span> = <span class="mord">mc<span>2</span></span></span>';
+  const katex = `<span class="katex">${beside}<span class="katex-html" aria-hidden="true">${drawn}</span></span>`;
+  expect(read(`<p>So ${katex} holds.</p>`).text).toBe(`So ${formula} holds.`);
+});
+
 const mathml = "<mi>v</mi><mo>=</mo><mfrac><mi>d</mi><mi>t</mi></mfrac>";
 const annotated = (tex: string): string =>
   `<math><semantics><mrow>${mathml}</mrow><annotation encoding="application/x-tex">${tex}</annotation></semantics></math>`;
