@@ -25,6 +25,11 @@ const EXHIBITS = new Set(["pre", "code", "table", "blockquote", "math", "ul", "o
 /** Never the content, however much they hold. */
 const NEVER_CONTENT = new Set("role cookie cookies consent gdpr gprd footer sidebar newsletter newsletters".split(" "));
 
+/** Words for what stands below a picture; prose of a story, and the share of it that captions have. */
+const CAPTIONS = new Set(["caption", "captions", "figcaption"]);
+const STORY_PROSE = 400;
+const STORY_IN_CAPTIONS = 0.6;
+
 /** Words for other pages. */
 const OTHER_PAGES = new Set("related relateds recommendation recommendations recirculation yarpp".split(" "));
 
@@ -93,6 +98,7 @@ export class PageHints {
     }
     this.refuteWords(body);
     this.refuteBoxes(body, headline);
+    this.refuteCaptions(headline);
   }
 
   /**
@@ -108,7 +114,7 @@ export class PageHints {
     if (name === "body" || name === "html" || name === "main" || this.headed.has(element)) return false;
     if (this.furniture.has(element)) return true;
     if (isTeaser(element) && element.prose < total * REFUTES.unsure && !this.refuted.has(TEASER)) return true;
-    if (name === "figcaption") return isPictureCaption(element);
+    if (name === "figcaption") return isPictureCaption(element) && !this.refuted.has(name);
     if (name === "form" && element.prose < total * REFUTES.unsure && isFilledIn(element)) return true;
     const isNamed = name === "aside" || name === "footer";
     const hint = this.reader.hint(element);
@@ -209,6 +215,24 @@ export class PageHints {
       }
     };
     visit(body);
+  }
+
+  /** Captions are the text of a story in pictures: the part around the headline has hardly any other prose. */
+  private refuteCaptions(headline: PageElement | null): void {
+    let part: unknown = headline?.parent;
+    while (part instanceof PageElement && !this.headed.has(part)) part = part.parent;
+    if (!(part instanceof PageElement)) return;
+    const words = new Set<string>();
+    const captioned = (element: PageElement): number =>
+      element.children.reduce((sum, child) => {
+        if (!(child instanceof PageElement) || child.dropped || child.prose === 0) return sum;
+        const word = child.name === "figcaption" ? child.name : this.reader.hint(child).word;
+        if (!CAPTIONS.has(word)) return sum + captioned(child);
+        words.add(word);
+        return sum + child.prose;
+      }, 0);
+    if (part.prose >= STORY_PROSE && captioned(part) >= part.prose * STORY_IN_CAPTIONS)
+      for (const word of words) this.refuted.add(word);
   }
 
   /** Finds the words that most of the page's prose stands behind. */

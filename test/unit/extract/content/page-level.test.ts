@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { extractPage } from "../../../../shared/extract/extract-page.ts";
 
@@ -103,4 +104,66 @@ it("a linked heading stays that prose of its own follows", () => {
     `<main><h1>Harbour</h1>${p("lamp")}${p("quay")}<h2><a href="https://other.example/x">External heading</a></h2><p>So it is.</p>${p("pier")}${p("boat")}</main>`,
   );
   expect(found).toContain(`External heading\n\nSo it is.\n\n${prose("pier")}`);
+});
+
+describe("captions", () => {
+  const H1 = "<h1>The harbour in ten pictures</h1>";
+  const LEAD = "<p>Our photographer walked around the harbour, for a day.</p>";
+  const TOPICS = ["pier", "quay", "lamp", "boat", "crane", "museum"];
+  const SIDE = `<div class="side">${["weather", "ferry", "market", "school"].map(p).join("")}</div>`;
+  const IMG = '<img src="/a.jpg">';
+  it.each([
+    [
+      "in tables",
+      (said: string) => `<table class="tplCaption"><tr><td>${IMG}</td></tr><tr><td><p>${said}</p></td></tr></table>`,
+    ],
+    ["in boxes", (said: string) => `<div class="slide">${IMG}<div class="slide-caption"><p>${said}</p></div></div>`],
+    ["in figures", (said: string) => `<figure>${IMG}<figcaption>${said}</figcaption></figure>`],
+  ])("are the text of a story in pictures: %s", (_, picture) => {
+    const pictures = TOPICS.map((topic) => picture(prose(topic))).join("");
+    const story = text(`<div><div>${H1}${LEAD}${pictures}</div>${SIDE}</div>`);
+    for (const topic of TOPICS) expect(story).toContain(prose(topic));
+    const report = text(`<div><div>${H1}${LEAD}${TOPICS.map(p).join("")}${picture(prose("shown"))}</div>${SIDE}</div>`);
+    expect(report).toContain(prose("museum"));
+    expect(report).not.toContain(prose("shown"));
+  });
+});
+
+describe("prose is kept, whatever stands around it", () => {
+  const NAMES = [
+    ..."content post entry widget menu share social promo header caption credit byline tags teaser paywall".split(" "),
+    ..."card text lead block tab-pane disclaimer note legal recommended popular meta toolbar signup related".split(" "),
+  ];
+  const SENTENCES = ["The quay is old, and @ knows its age.", "In winter it froze, and @ crossed it."];
+  const around = (inner: string): fc.Arbitrary<string> =>
+    fc.oneof(
+      fc.constantFrom(...NAMES).map((name) => `<div class="${name}">${inner}</div>`),
+      fc.constantFrom(...NAMES).map((name) => `<section id="${name}">${inner}</section>`),
+      fc
+        .constantFrom("article", "form", "header", "fieldset", "center", "ul")
+        .map((tag) => `<${tag}>${inner}</${tag}>`),
+      fc.constant(`<table><tr><td>${inner}</td></tr></table>`),
+    );
+  const paragraph = fc
+    .tuple(fc.constantFrom("p", "div", "li", "blockquote", "dd", "small"), fc.integer({ min: 1, max: 4 }))
+    .map(([tag, count]) => `<${tag}>${[...SENTENCES, ...SENTENCES].slice(0, count).join(" ")}</${tag}>`);
+  const part = (depth: number): fc.Arbitrary<string> =>
+    fc
+      .array(depth === 0 ? paragraph : fc.oneof(paragraph, part(depth - 1)), { minLength: 2, maxLength: 5 })
+      .chain((parts) => around(parts.join("<h2>A part</h2>")));
+
+  it("three tenths of it at least", () => {
+    fc.assert(
+      fc.property(part(3), (body) => {
+        let count = 0;
+        const numbered = body.replace(/@/g, () => `x${count++}x`);
+        const found = text(
+          `${MENU}<h1>The harbour of the island</h1>${numbered}<footer><a href="/i">Imprint</a></footer>`,
+        );
+        const kept = Array.from({ length: count }, (_, at) => found.includes(`x${at}x`)).filter(Boolean).length;
+        expect(kept).toBeGreaterThanOrEqual(count * 0.3);
+      }),
+      { numRuns: 150, seed: 1 },
+    );
+  });
 });
