@@ -32,7 +32,7 @@ export async function findConnection(
   const namedKey = flags.apiKey ?? env["STRANDLINE_API_KEY"];
   const found = namedUrl && namedKey ? undefined : await findCredentials(env, workingDirectory);
   const url = origin(namedUrl ?? found?.api_url ?? DEFAULT_URL);
-  if (namedKey) return { url, apiKey: namedKey };
+  if (namedKey) return { url, apiKey: checked(namedKey) };
   // a key is for the server that made it: it must not be sent to another one that was named by hand
   const fits = found !== undefined && (namedUrl === undefined || origin(found.api_url ?? DEFAULT_URL) === url);
   if (fits) return { url, apiKey: found.api_key };
@@ -40,6 +40,17 @@ export async function findConnection(
     found ? `The stored API key belongs to ${found.api_url ?? DEFAULT_URL}, not to ${url}` : "No API key was found",
     EXIT.access,
     "Pass --api-key, set STRANDLINE_API_KEY, or run `npm start` once in this folder: it creates a key",
+  );
+}
+
+/** @throws CliError for what no header can hold, such as quotation marks of a word processor, or two lines */
+function checked(key: string): string {
+  const trimmed = key.trim();
+  if (/^[\x21-\x7e]+$/.test(trimmed)) return trimmed;
+  throw new CliError(
+    "The API key holds characters that no key has",
+    EXIT.access,
+    "A key is sl_ and letters, digits, - and _. Look at --api-key, or at STRANDLINE_API_KEY",
   );
 }
 

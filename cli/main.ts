@@ -19,7 +19,7 @@ import { addDocumentCommands } from "./document-commands.ts";
 import { addEditionCommands } from "./edition-commands.ts";
 import { CliError, EXIT } from "./exit.ts";
 import { addSearchOptions } from "./search-fields.ts";
-import { createTerminal } from "./terminal.ts";
+import { createTerminal, steerless } from "./terminal.ts";
 
 const terminal = createTerminal(process.stdout, process.env);
 let exitCode: number = EXIT.done;
@@ -339,7 +339,8 @@ try {
   await program.parseAsync();
 } catch (error) {
   if (!(error instanceof CliError)) throw error;
-  process.stderr.write(`strandline: ${error.message}\n${error.hint ? `  ${error.hint}\n` : ""}`);
+  const said = `strandline: ${error.message}\n${error.hint ? `  ${error.hint}\n` : ""}`;
+  process.stderr.write(process.stderr.isTTY ? steerless(said) : said);
   exitCode = error.exitCode;
 }
 process.exitCode = exitCode;

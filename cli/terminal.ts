@@ -40,14 +40,21 @@ export function createTerminal(output: Output, env: Record<string, string | unde
     dim: style(2, 22),
     highlight: (text) => bold(yellow(text)),
     write: (text) => void output.write(text),
-    line: (text = "") => void output.write(`${text}\n`),
+    line: (text = "") => void output.write(`${output.isTTY === true ? steerless(text) : text}\n`),
   };
 }
 
+const STEERING = String.raw`[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]`;
+const ANY_STEERING = new RegExp(STEERING, "gu");
+/** All but line breaks, tabs and the styles of `createTerminal`. */
+const FOREIGN_STEERING = new RegExp(String.raw`\x1b\[(?:1|2|22|33|39)m|(?![\n\t])${STEERING}`, "gu");
+
 /** Text of a page without control characters, which could steer the terminal; every character keeps its place. */
-export function harmless(text: string): string {
-  return text.replace(/[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, " ");
-}
+export const harmless = (text: string): string => text.replace(ANY_STEERING, " ");
+
+/** Lines of any origin for a terminal that a person looks at, our own styles left. */
+export const steerless = (text: string): string =>
+  text.replace(FOREIGN_STEERING, (found) => (found.length > 1 ? found : " "));
 
 const ZERO_WIDTH = /[\p{Mn}\p{Me}\p{Cf}]/u;
 const DOUBLE_WIDTH =

@@ -56,12 +56,13 @@ export async function fetchOnePage(
     deadline,
     queued: () => 0,
   });
+  const get: typeof hosts.get = (each, sent, limits) => hosts.get(each, sent, { ...limits, stop });
   const robots = createRobotsGate({
     cache,
     guard,
     userAgent: settings.userAgent,
     unreachable: settings.robotsUnreachable,
-    get: hosts.get,
+    get,
     archive: async () => undefined,
     onCrawlDelay: (origin, delayMs) => hosts.slowTo(origin.host, delayMs),
     now: clock.now,
@@ -76,7 +77,7 @@ export async function fetchOnePage(
       userAgent: settings.userAgent,
       anchors: false,
       guard,
-      get: hosts.get,
+      get,
       robotsFault: async (each) => (respectRobotsTxt ? await robots.faultOf(each) : null),
       isDisallowed: async () => false,
       now: clock.now,

@@ -39,6 +39,8 @@ export interface ExchangeLimits {
   whole?: boolean;
   /** Bytes of the body as received; the rest is not read. */
   maxBodyBytes: number;
+  /** Ends it at once, wherever it stands: for who waits for this page alone. */
+  stop?: AbortSignal | undefined;
 }
 
 export interface RequestLimits extends ExchangeLimits {
@@ -77,7 +79,7 @@ const LARGE_BODY_BYTES = 1024 * 1024;
 
 /**
  * @param headers sent in this order after Host and Connection
- * @throws what `departure.begin` throws
+ * @throws what `departure.begin` throws, and the reason of `limits.stop`
  */
 export function exchange(
   client: Agent,
@@ -98,12 +100,18 @@ export function exchange(
     const chunks: Buffer[] = [];
     let received = 0;
 
-    const settle = (error: CaptureError | null, truncated: Truncation | null): void => {
-      if (phase === "done") return;
+    /** @returns whether it had not ended already */
+    const finish = (): boolean => {
+      if (phase === "done") return false;
       if (phase === "connecting") departure.end();
       phase = "done";
       clearTimeout(timer);
+      limits.stop?.removeEventListener("abort", onStop);
       leave?.();
+      return true;
+    };
+    const settle = (error: CaptureError | null, truncated: Truncation | null): void => {
+      if (!finish()) return;
       const durationMs = Date.now() - startedAt;
       const resolved = (failure: CaptureError | null): void =>
         resolve({ url, requestHeaders, startedAt, durationMs, response, fault: failure });
@@ -120,6 +128,12 @@ export function exchange(
         );
     };
     const stop = (): void => controller?.abort(new Error("the exchange is over"));
+    const onStop = (): void => {
+      if (!finish()) return;
+      reject(limits.stop?.reason);
+      stop();
+    };
+    limits.stop?.addEventListener("abort", onStop);
     const timer = setTimeout(() => {
       const code = phase === "connecting" ? "CONNECT_TIMEOUT" : phase === "sent" ? "HEADERS_TIMEOUT" : "BODY_TIMEOUT";
       settle(fault(code, `The page took longer than ${limits.timeoutMs} ms`), "time");
@@ -136,6 +150,7 @@ export function exchange(
         } catch (error) {
           phase = "done";
           clearTimeout(timer);
+          limits.stop?.removeEventListener("abort", onStop);
           reject(error);
           // undici then drops the request, and neither writes it nor closes the connection
           throw error;

@@ -22,6 +22,19 @@ export async function whyNoPage(sql: Queryable, jobId: string): Promise<string> 
     from frontier where job_id = ${jobId} group by 1, 2 order by (state = 'failed') desc, count(*) desc, 1`;
   const [first] = ended;
   if (first === undefined) return "The job has no page";
+  const open = ended.some(({ code }) => code === "CIRCUIT_OPEN") ? await untilClosed(sql, jobId) : "";
+  return `${counted(ended, first)}${open}`;
+}
+
+/** Which host is left alone, and until when; that of one page, where there are several. */
+async function untilClosed(sql: Queryable, jobId: string): Promise<string> {
+  const [page] = await sql<{ message: string | null }[]>`
+    select c.error_message as message from frontier f join captures c on c.id = f.capture_id
+    where f.job_id = ${jobId} and f.error_code = 'CIRCUIT_OPEN' order by c.id desc limit 1`;
+  return page?.message ? `. ${page.message}` : "";
+}
+
+function counted(ended: readonly Ended[], first: Ended): string {
   const total = sum(ended);
   if (total === 1)
     return `The page ${first.state === "failed" ? "failed" : "was skipped"}: ${first.code} (${first.url})`;

@@ -60,3 +60,18 @@ it("names the file whose content is broken", async () => {
 it.each(["localhost:8787", "ftp://a.example", "nonsense"])("refuses the address %s", async (url) => {
   await expect(findConnection({ url, apiKey: "k" }, {}, below())).rejects.toMatchObject({ exitCode: EXIT.usage });
 });
+
+it.each(["“sl_quoted”", "sl_two\nsl_lines", "sl_\u{1f30a}"])(
+  "a key that no header can hold is no key: %j",
+  async (key) => {
+    await expect(findConnection({ apiKey: key }, {}, tmpdir())).rejects.toMatchObject({
+      exitCode: EXIT.access,
+      message: "The API key holds characters that no key has",
+    });
+  },
+);
+
+it("a key is read without the white space around it, as a file has it", async () => {
+  const env = { STRANDLINE_URL: "http://a.example", STRANDLINE_API_KEY: " sl_padded\r\n" };
+  expect(await findConnection({}, env, tmpdir())).toMatchObject({ apiKey: "sl_padded" });
+});

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { columnsOf, shortUrl } from "../../../cli/terminal.ts";
+import { columnsOf, createTerminal, shortUrl } from "../../../cli/terminal.ts";
 
 it.each([
   ["that fits stays whole", "https://a.example/b", 30, "https://a.example/b"],
@@ -9,4 +9,15 @@ it.each([
 ])("a URL %s", (_, url, columns, shown) => {
   expect(shortUrl(url, columns)).toBe(shown);
   expect(columnsOf(shortUrl(url, columns))).toBeLessThanOrEqual(columns);
+});
+
+it("is given no control characters of a page, in no command; a file gets them as they are", () => {
+  const written = (isTTY: boolean): string => {
+    let all = "";
+    const terminal = createTerminal({ isTTY, write: (text) => (all += text) }, {});
+    terminal.line(`${terminal.bold("T")} \x1b]0;title\x07a\tb\nc\x9b2J \x1b[8md\u202ee\r`);
+    return all;
+  };
+  expect(written(true)).toBe("\x1b[1mT\x1b[22m  ]0;title a\tb\nc 2J  [8md e \n");
+  expect(written(false)).toBe("T \x1b]0;title\x07a\tb\nc\x9b2J \x1b[8md\u202ee\r\n");
 });

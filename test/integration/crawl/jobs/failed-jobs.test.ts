@@ -220,7 +220,8 @@ test("what cannot be retried says why", async () => {
 test("a job without a single page failed where something of it failed, and says with which codes", async () => {
   const setup = await failures();
   const denied = failing("ROBOTS_DENIED");
-  const site = siteOf(base, { "/tls": failing("TLS_ERROR"), "/denied": denied, "/ok": page("ok") });
+  const open = { error: { code: "CIRCUIT_OPEN", message: "It is left alone until noon", retryable: false } };
+  const site = siteOf(base, { "/tls": failing("TLS_ERROR"), "/denied": denied, "/ok": page("ok"), "/open": open });
   const endOf = async (paths: readonly string[]) => {
     const { job_id } = await createJob(setup.dependencies, newJob(paths.map((path) => base + path)));
     await setup.crawl(site);
@@ -236,6 +237,14 @@ test("a job without a single page failed where something of it failed, and says 
   expect(await endOf(["/a", "/tls", "/denied"])).toEqual({
     ...failed,
     error: "Of 3 pages, 2 failed: 1 × HTTP_404, 1 × TLS_ERROR; 1 skipped: 1 × ROBOTS_DENIED",
+  });
+  expect(await endOf(["/open"])).toEqual({
+    ...failed,
+    error: `The page failed: CIRCUIT_OPEN (${base}/open). It is left alone until noon`,
+  });
+  expect(await endOf(["/tls", "/open"])).toEqual({
+    ...failed,
+    error: "All 2 pages failed: 1 × CIRCUIT_OPEN, 1 × TLS_ERROR. It is left alone until noon",
   });
   const completed = { status: "completed", stop_reason: "completed", error: null };
   expect(await endOf(["/a", "/ok"])).toEqual(completed);

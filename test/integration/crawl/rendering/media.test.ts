@@ -1,4 +1,7 @@
-import { expect, test } from "vitest";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { expect, onTestFinished, test } from "vitest";
 import { answerMediaRequest } from "../../../../shared/crawl/rendering/media.ts";
 import { mediaRequestSchema } from "../../../../shared/crawl/tasks/media-request.ts";
 import type { Chromium, OpenOptions } from "../../../../shared/render/chromium/browser.ts";
@@ -53,6 +56,30 @@ test.each([
   await outcome;
   expect(performance.now() - blockedAt).toBeLessThan(2_000 * slowness());
   expect(await mayLeave?.(site.host)).toBe(false);
+});
+
+test("a block of the host stops it, though the site has not answered yet", async () => {
+  const asked = Promise.withResolvers<void>();
+  const server = createServer(() => asked.resolve());
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => {
+    server.close().closeAllConnections();
+  });
+  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { dependencies } = await fetchHarness();
+  const { chromium } = endlessBrowser();
+  const request = mediaRequestSchema.parse({ ...page, respectRobotsTxt: false, kind: "pdf", url: `http://${host}/` });
+  const outcome = expect(answerMediaRequest({ ...dependencies, chromium }, request, 60_000)).rejects.toMatchObject({
+    status: 403,
+    code: "DOMAIN_BLOCKED",
+  });
+  await asked.promise;
+  await dependencies.hosts.applySettings(host, { ...NO_LIMITS, blocked: true }, 1);
+  const blockedAt = performance.now();
+  await outcome;
+  // the site has 15 s to answer
+  expect(performance.now() - blockedAt).toBeLessThan(10_000);
 });
 
 test("a block of another host stops what the page loads from there within two seconds, and nothing else", async () => {
