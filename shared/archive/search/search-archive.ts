@@ -285,7 +285,7 @@ async function list(tx: Transaction, search: ArchiveSearch, matching: Matching):
       select *, row_number() over (order by ${order}) as at from ranked order by ${order} limit ${limit} offset ${offset})
     select (select count(*) from listed) as count, page.id, ${belongings(tx)}, c.final_url as url, i.title, i.snippet,
       i.language, i.captured_at as "capturedAt", i.status, inlinks,
-      ${view === "pages" ? tx`(select count(*) from snapshot_index o where o.page_hash = i.page_hash)` : tx`null::bigint`} as "pageSnapshots",
+      ${view === "pages" ? tx`(select count(*) from snapshot_index o where o.page_hash = i.page_hash and ${areShown(tx, tx`o.capture_id`)})` : tx`null::bigint`} as "pageSnapshots",
       ${byRelevance ? tx`rank_text` : textOf(tx`i.fts`)} as "rankText", title_boost as "titleBoost", archived_penalty as "archivedPenalty",
       query_penalty as "queryPenalty", tracking_penalty as "trackingPenalty", depth_penalty as "depthPenalty",
       authority_boost as "authorityBoost"

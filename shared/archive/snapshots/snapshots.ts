@@ -149,7 +149,7 @@ export async function countArchive(sql: Queryable): Promise<ArchiveTotals> {
   const [totals] = await sql<ArchiveTotals[]>`
     select count(*) as snapshots, count(distinct hashtextextended(page_of(c.final_url), 0)) as pages,
       count(distinct coalesce(j.source_code, ${hostOf(sql)})) as sources, max(c.fetched_at) as latest
-    from captures c join jobs j on j.id = c.job_id where ${isSnapshot(sql)}`;
+    from captures c join jobs j on j.id = c.job_id where ${isSnapshot(sql)} and ${isShown(sql)}`;
   return totals as ArchiveTotals;
 }
 

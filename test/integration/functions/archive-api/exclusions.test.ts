@@ -1,5 +1,5 @@
 import { gunzipSync, gzipSync } from "node:zlib";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { createApiKey } from "../../../../shared/access/api-keys.ts";
 import { computeChanges } from "../../../../shared/archive/changes/compute-changes.ts";
 import { indexSnapshots } from "../../../../shared/archive/search/index-snapshots.ts";
@@ -32,6 +32,7 @@ const handlers = async () => ({
   changes: (await import("../../../../functions/changes-api/handler.ts")).api,
   search: (await import("../../../../functions/archive-search-api/handler.ts")).api,
   lists: (await import("../../../../functions/archive-exports-api/handler.ts")).api,
+  editions: (await import("../../../../functions/editions-api/handler.ts")).api,
 });
 
 beforeAll(async () => {
@@ -203,5 +204,84 @@ describe("an embargo", () => {
     expect(await replayed("/2026/https://site.test/SECRET/two?b=1&a=2")).toBe(403);
     expect(await replayed("/2026/https://site.test/nowhere")).toBe(404);
     expect(await replayed("/https://site.test/kept")).toBe(302);
+  });
+});
+
+describe("what is withheld", () => {
+  /** Counts of the whole archive are given again for a minute. */
+  const now = Date.now.bind(Date);
+  const later = (minutes: number) => vi.spyOn(Date, "now").mockImplementation(() => now() + minutes * 61_000);
+  afterEach(() => {
+    vi.restoreAllMocks();
+  });
+
+  /** Of every route that anybody may ask without knowing of a capture that is withheld. */
+  const asked = (kept: number): [keyof Handlers, string][] => [
+    ["snapshots", "/api/health"],
+    ["snapshots", "/api/stats"],
+    ["snapshots", `/api/snapshot/${kept}`],
+    ["snapshots", `/api/snapshots/raw/${kept}`],
+    ["snapshots", `/api/snapshots/${kept}/timeline`],
+    ["snapshots", `/api/snapshots/${kept}/latest`],
+    ["snapshots", "/api/replay/resolve?url=https://site.test/kept"],
+    ["editions", "/api/sources"],
+    ["editions", "/api/sources/site.test"],
+    ["editions", "/api/sources/site.test/editions"],
+    ["changes", "/api/changes?latest=false&includeUnchanged=true"],
+    ["changes", "/api/changes/rss"],
+    ["changes", `/api/changes/compare?toSnapshotId=${kept}`],
+    ["search", "/api/search?q=lighthouse&includeDuplicates=true&includeNon2xx=true"],
+    ["search", "/api/search?q=lighthouse&view=pages"],
+    ["search", "/api/search?q=secrat"],
+    ["lists", "/api/exports"],
+    ["lists", "/api/exports/snapshots?compressed=false"],
+    ["lists", "/api/exports/changes?compressed=false"],
+    ["cdx", "/api/cdx?url=*.site.test&output=json"],
+    ["cdx", "/api/cdx?url=site.test/*&limit=2&showResumeKey=true"],
+    ["cdx", "/timegate/https://site.test/kept"],
+    ["cdx", "/timemap/link/https://site.test/kept"],
+    ["cdx", "/timemap/json/https://site.test/kept"],
+  ];
+  /** Asks the web, of what the captures before it have been asked for. */
+  const ASKS_THE_WEB = "/api/snapshots/{id}/compare-live";
+
+  it("is asked for at every route that readers have", async () => {
+    const paths = asked(1).map(([api, path]) => [api, path.split("?")[0]]);
+    for (const [name, { routes }] of Object.entries(apis)) {
+      for (const { method, path } of routes) {
+        if (method !== "GET" || path.startsWith("/api/admin/") || path === ASKS_THE_WEB) continue;
+        const pattern = new RegExp(`^${path.replace(/\{\w+\+\}/, ".+").replaceAll(/\{\w+\}/g, "[^/]+")}$`);
+        expect([path, paths.some(([api, each]) => api === name && pattern.test(each ?? ""))]).toEqual([path, true]);
+      }
+    }
+    await exclude({ url: "https://site.test/secret/*" });
+    const id = await idOf("/secret/one");
+    expect(await statusOf("changes", ASKS_THE_WEB.replace("{id}", String(id)))).toEqual([451, "EXCLUDED"]);
+  });
+
+  it("leaves no trace: every answer is that of an archive which does not hold it, counts included", async () => {
+    const kept = await idOf("/kept", false);
+    const answers = async () => {
+      const all: Record<string, unknown> = {};
+      for (const [api, path] of asked(kept)) {
+        const { status, headers, body } = await callApi(apis[api], { path, key });
+        all[path] = [status, headers["link"], headers["location"], body];
+      }
+      return all;
+    };
+    const whole = await answers();
+    later(1);
+    await exclude({ url: "https://site.test/secret/*" });
+    await exclude({ url: "https://site.test/kept", embargoDays: 30 });
+    const withheld = await answers();
+    await setup.sql`delete from archive_exclusions`;
+    await setup.sql`
+      delete from captures where final_url ilike '%/secret/%'
+        or final_url like '%/kept' and fetched_at > now() - interval '30 days'`;
+    later(2);
+    expect(withheld).toEqual(await answers());
+    const same = Object.keys(whole).filter((path) => JSON.stringify(whole[path]) === JSON.stringify(withheld[path]));
+    const untold = ["/api/exports", `/api/snapshot/${kept}`, `/api/snapshots/raw/${kept}`];
+    expect(same.toSorted()).toEqual([...untold, `/api/changes/compare?toSnapshotId=${kept}`].toSorted());
   });
 });
