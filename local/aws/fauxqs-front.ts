@@ -2,11 +2,11 @@
  * In front of SQS and S3: what is not signed with the credentials of this start, or is for neither of the two, goes no
  * further.
  */
-import { hash } from "node:crypto";
 import { refusalOf } from "../front/callers.ts";
 import { type ServiceAnswer, signatureAnswer } from "../front/service-front.ts";
 import { type Claim, type SignatureCheck, SignatureError, type SignatureFault } from "../front/signature.ts";
 import type { FauxqsApp } from "./fauxqs-patch.ts";
+import { sha256Of } from "./large-bodies.ts";
 
 /** Pages of fauxqs's own. */
 const OWN_PAGE = /^\/(_fauxqs|health)/;
@@ -56,7 +56,7 @@ export function guardFauxqs(app: FauxqsApp, signatures: SignatureCheck): void {
     }
     // fauxqs keeps the checksum of an upload, and does not compare it
     const stated = request.headers["x-amz-checksum-sha256"];
-    if (stated !== undefined && stated !== hash("sha256", body, "base64")) {
+    if (stated !== undefined && stated !== sha256Of(body)) {
       return send(reply, refuse("s3", 400, "BadDigest", "The SHA-256 of the object is not the one that was stated"));
     }
   });

@@ -1,18 +1,10 @@
 /** The state of `fauxqs` on disk, such that a `kill -9` at any moment loses nothing and leaves nothing half-written. */
+import { AsyncLocalStorage } from "node:async_hooks";
 import { createHash, randomUUID } from "node:crypto";
-import {
-  closeSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  readSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { FileS3Persistence, PatchedMessages } from "./fauxqs-patch.ts";
+import { bodyIn, type Spooled, spool, spooledOf } from "./large-bodies.ts";
 
 type S3Object = Parameters<FileS3Persistence["upsertObject"]>[1];
 
@@ -33,7 +25,7 @@ export class DurableMessages extends PatchedMessages {
 export class DurableObjects extends FileS3Persistence {
   readonly #buckets: string;
   readonly #partial: string;
-  #isRanged = false;
+  readonly #answering = new AsyncLocalStorage<true>();
 
   constructor(directory: string) {
     super(directory);
@@ -44,29 +36,39 @@ export class DurableObjects extends FileS3Persistence {
   }
 
   override upsertObject(bucket: string, object: S3Object): void {
+    const spooled = spooledOf(object.body);
+    // fauxqs has taken it over the body, and keeps what stands here
+    if (spooled !== undefined) object.etag = `"${spooled.md5}"`;
     const { body, ...description } = object;
     const { data, meta } = this.#files(bucket, object.key);
     mkdirSync(dirname(data), { recursive: true });
     // the description last: it is what the next start looks for
-    this.#replace(data, body);
+    if (spooled === undefined) this.#replace(data, body);
+    else renameSync(spooled.file, data);
     this.#replace(meta, JSON.stringify(description));
   }
 
   override readBody(bucket: string, key: string): Buffer {
     const { data } = this.#files(bucket, key);
-    return this.#isRanged ? bodyInParts(data) : readFileSync(data);
+    return this.#answering.getStore() ? bodyIn(data) : readFileSync(data);
   }
 
   /**
    * fauxqs would read an object whole for each range of it, a large WARC file for each of its records.
-   * @param answer to a request for a range, which fauxqs gives before it returns
+   * @param answer to a GET: what it makes of the object, now or later, is sent by `streamOf`
    */
-  answerRange(answer: () => void): void {
-    this.#isRanged = true;
+  answerFromFile(answer: () => void): void {
+    this.#answering.run(true, answer);
+  }
+
+  /** The body of an object that is put afterwards, or whose file is removed. */
+  async spool(body: NodeJS.ReadableStream): Promise<Spooled> {
+    const file = join(this.#partial, randomUUID());
     try {
-      answer();
-    } finally {
-      this.#isRanged = false;
+      return await spool(body, file);
+    } catch (error) {
+      rmSync(file, { force: true });
+      throw error;
     }
   }
 
@@ -92,26 +94,6 @@ export class DurableObjects extends FileS3Persistence {
     const data = objectFile(dirname(this.#buckets), bucket, key);
     return { data, meta: data.replace(/data$/, "meta.json") };
   }
-}
-
-/** A body of which fauxqs asks no more than its length and one part. */
-function bodyInParts(file: string): Buffer {
-  const part = (start: number, behind: number): Buffer => {
-    const bytes = Buffer.alloc(behind - start);
-    const opened = openSync(file, "r");
-    try {
-      for (let at = 0, read = 1; at < bytes.length && read > 0; at += read) {
-        read = readSync(opened, bytes, at, bytes.length - at, start + at);
-      }
-      return bytes;
-    } finally {
-      closeSync(opened);
-    }
-  };
-  return Object.defineProperties(Buffer.alloc(0), {
-    length: { value: statSync(file).size },
-    subarray: { value: part },
-  });
 }
 
 /**
