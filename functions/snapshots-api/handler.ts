@@ -129,14 +129,16 @@ const timeline = defineRoute(
     scope: "read",
     open,
     otherwise: UNCHANGED,
-    summary: `The snapshots of the same page, oldest first: the newest ${MOST_OF_A_TIMELINE} of them`,
+    summary: `The snapshots of the same page, oldest first unless told otherwise: the newest ${MOST_OF_A_TIMELINE} of them`,
     params,
+    query: z.strictObject({ order: z.enum(["oldest", "newest"]).default("oldest") }),
     response: timelineSchema,
   },
-  async ({ params: { id } }, dependencies: SnapshotsApi) => {
+  async ({ params: { id }, query: { order } }, dependencies: SnapshotsApi) => {
     const snapshot = await existing(dependencies, id);
     const all = await readTimeline(dependencies.sql, snapshot.page, MOST_OF_A_TIMELINE);
-    return timelineJson(snapshot, all, dependencies.config.archiveReplayUrl);
+    const timeline = timelineJson(snapshot, all, dependencies.config.archiveReplayUrl);
+    return order === "oldest" ? timeline : { ...timeline, snapshots: timeline.snapshots.toReversed() };
   },
 );
 

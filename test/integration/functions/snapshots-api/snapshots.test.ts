@@ -126,6 +126,9 @@ describe("a snapshot", () => {
         { statusCode: 404, browseUrl: `${REPLAY}/20260401000000/http://example.org/page` },
       ],
     });
+    const { body: newest } = await get(`/api/snapshots/${id}/timeline?order=newest`);
+    expect(newest).toEqual({ ...body, snapshots: body.snapshots.toReversed() });
+    expect((await get(`/api/snapshots/${id}/timeline?order=latest`)).status).toBe(400);
   });
 
   it("knows the latest good one", async () => {
