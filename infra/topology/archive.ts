@@ -220,8 +220,8 @@ export const ARCHIVE: readonly FunctionSpec[] = [
     name: "warc-index",
     about: "Indexes uploaded WARC files, slice by slice: their captures go to ingest as those of a crawl do",
     timeoutS: 300,
-    // a page of 400,000 tags takes most of it, as it does in fetch
-    memoryMb: 1024,
+    // a page of 10 MB and 400,000 tags takes half of it, and the size of the file nothing
+    memoryMb: 512,
     network: "private",
     queues: [{ queue: "imports", batchSize: 1, maxConcurrency: 4 }],
     cycleEnds: "the size of the file: each slice begins where the last one ended",
