@@ -91,6 +91,8 @@ export async function withImporter<T>(
   }
 }
 
+type CallError = Error & { status?: number; cause?: { code?: string } };
+
 async function importFile(instance: Instance, file: string): Promise<ImportFigures> {
   const hash = createHash("sha256");
   for await (const chunk of createReadStream(file)) hash.update(chunk as Buffer);
@@ -107,9 +109,9 @@ async function importFile(instance: Instance, file: string): Promise<ImportFigur
   const sent = await fetch(uploadUrl, { method: "PUT", headers, body: await openAsBlob(file) });
   if (!sent.ok) throw new Error(`the upload ended with ${sent.status}: ${await sent.text()}`);
   for (;;) {
-    const found = await instance.call<Import>("GET", `/api/admin/warcs/${id}`).catch((error: { status?: number }) => {
+    const found = await instance.call<Import>("GET", `/api/admin/warcs/${id}`).catch((error: CallError) => {
       // of a machine that is busy
-      if (error.status !== 504) throw error;
+      if (error.status !== 504 && error.cause?.code !== "ECONNRESET") throw error;
       return undefined;
     });
     if (found === undefined) continue;
