@@ -28,6 +28,7 @@ export interface NearestCapture {
   finalUrl: string;
   capturedAt: Date;
   mimeType: string | null;
+  status: number;
   /** Whether it is the URL that was asked for which answered, and not one that it redirected to. */
   direct: boolean;
 }
@@ -49,14 +50,14 @@ export async function nearestCaptures(
       : sql`c.job_id in (
           select id from jobs where number::text = ${jobId} or id::text = ${jobId} or archive_job_id::text = ${jobId})`;
   const side = (column: string, later: boolean) => sql`
-    (select c.id, c.final_url, c.final_url_hash, c.fetched_at, c.mime_type from captures c
+    (select c.id, c.final_url, c.final_url_hash, c.fetched_at, c.mime_type, c.status_code from captures c
     where ${sql(column)} = ${hash} and ${isRead(sql)} and ${ofJob}
       and ${column === "c.url_hash" ? sql`true` : sql`c.final_url_hash <> c.url_hash`}
       and ${later ? sql`c.fetched_at >= ${at}` : sql`c.fetched_at < ${at}`}
     order by c.fetched_at ${later ? sql`asc` : sql`desc`} limit ${limit})`;
   return await sql<NearestCapture[]>`
     select id, final_url as "finalUrl", fetched_at as "capturedAt", mime_type as "mimeType",
-      final_url_hash = ${hash} as direct
+      status_code as status, final_url_hash = ${hash} as direct
     from (${side("c.url_hash", true)} union all ${side("c.url_hash", false)}
       union all ${side("c.final_url_hash", true)} union all ${side("c.final_url_hash", false)}) found
     order by abs(extract(epoch from date_trunc('second', fetched_at) - ${at})), fetched_at desc, id desc limit ${limit}`;

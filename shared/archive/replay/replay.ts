@@ -140,6 +140,10 @@ async function answerWith(archive: Archive, request: ReplayRequest, target: Repl
         why = "All that was captured of this URL is that it redirects to itself";
         continue;
       }
+      if (await leadsRound(archive, capture, location)) {
+        why = "All that was captured of this URL is that it redirects in a circle";
+        continue;
+      }
       const reference = archivedReference({ timestamp, url }, location, modifier);
       if (reference !== undefined) {
         const found = redirect(payload.status, reference);
@@ -165,6 +169,41 @@ function leadsTo(location: string, base: string, url: string): boolean {
   return next !== null && keyOf(next.href) === keyOf(url);
 }
 
+/** Redirects one after the other, as many as browsers follow. */
+const MOST_REDIRECTS = 20;
+
+/** Whether what the archive has of a redirect's target, of its target and so on leads back, and nowhere else. */
+async function leadsRound(
+  archive: Archive,
+  { finalUrl, capturedAt }: NearestCapture,
+  location: string,
+): Promise<boolean> {
+  const passed = new Set([keyOf(finalUrl)]);
+  let next = URL.parse(location, finalUrl);
+  for (let at = capturedAt; next !== null && passed.size <= MOST_REDIRECTS; ) {
+    if (passed.has(keyOf(next.href))) return true;
+    passed.add(keyOf(next.href));
+    const captures = await nearestCaptures(archive.sql, next.href, at, { limit: MOST_TRIED });
+    const [capture] = captures;
+    if (capture === undefined || captures.some(({ direct, status }) => !direct || status < 300 || status > 399)) {
+      return false;
+    }
+    const further = await redirectOf(archive, capture);
+    next = further === undefined ? null : URL.parse(further, capture.finalUrl);
+    at = capture.capturedAt;
+  }
+  return false;
+}
+
+/** Where a capture leads, as far as the archive holds what was sent. */
+async function redirectOf(archive: Archive, { id }: NearestCapture): Promise<string | undefined> {
+  const payload = await readPayload(archive, id).catch((error: unknown) => {
+    if (!isMissingFromArchive(error)) throw error;
+    return undefined;
+  });
+  return payload && locationOf(payload);
+}
+
 const mementoOf = ({ id, finalUrl, capturedAt }: NearestCapture): Memento => ({ id, url: finalUrl, time: capturedAt });
 
 const badDatetime = (origin: string, url: string): ReplayAnswer => ({
@@ -182,11 +221,7 @@ async function otherScheme(
 ): Promise<ReplayAnswer | undefined> {
   const other = url.startsWith("https:") ? url.replace("https:", "http:") : url.replace("http:", "https:");
   for (const capture of await nearestCaptures(archive.sql, other, at, { limit: MOST_TRIED })) {
-    const payload = await readPayload(archive, capture.id).catch((error: unknown) => {
-      if (!isMissingFromArchive(error)) throw error;
-      return undefined;
-    });
-    const location = payload && locationOf(payload);
+    const location = await redirectOf(archive, capture);
     if (location !== undefined && leadsTo(location, capture.finalUrl, url)) continue;
     return redirect(302, replayPath(timestampOf(capture.capturedAt), modifier, capture.finalUrl));
   }

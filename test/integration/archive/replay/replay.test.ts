@@ -69,6 +69,13 @@ beforeAll(async () => {
     at("/second", "2026-01-01T09:59:59.950Z", http("before", HTML)),
     at("/second", "2026-01-01T10:00:00.900Z", http("within", HTML)),
     record(http("", "Location: https://loop.test/\r\n", "301 Moved Permanently"), { url: "http://loop.test/" }),
+    ...["/round/a", "/round/b", "/round/c", "/round/a"].flatMap((path, index, all) =>
+      index === 3 ? [] : [at(path, "2026-01-02T00:00:00Z", http("", `Location: ${all[index + 1]}\r\n`, "302 Found"))],
+    ),
+    at("/to-round", "2026-01-02T00:00:00Z", http("", "Location: /round/a\r\n", "302 Found")),
+    at("/out/a", "2026-01-02T00:00:00Z", http("", "Location: /out/b\r\n", "302 Found")),
+    at("/out/b", "2026-01-02T00:00:00Z", http("", "Location: /out/a\r\n", "302 Found")),
+    at("/out/b", "2026-01-01T00:00:00Z", http("a way out", HTML)),
     record(http("", "Location: http://pool.test/\r\n", "301 Moved Permanently"), { url: "https://pool.test/" }),
     at("/cut", "2026-01-01T00:00:00Z", http("cut", HTML)),
     record(http("<p>secure", HTML), { url: "https://secure.test/", date: "2026-01-01T00:00:00Z" }),
@@ -245,6 +252,16 @@ describe("what a server answered", () => {
       expect([path, (await get(path)).status]).toEqual([path, 404]);
     }
     expect((await get("/2026/http://loop.test/")).headers.get("location")).toBe("/20260102030405/https://loop.test/");
+  });
+
+  it("leads nowhere where it only leads round, and out where there is a way", async () => {
+    for (const path of ["/round/a", "/round/b", "/round/c", "/to-round"]) {
+      const { status, text } = await get(`/2026/${site}${path}`);
+      expect([path, status, text.includes("in a circle")]).toEqual([path, 404, true]);
+    }
+    const out = await get(`/2026/${site}/out/a`);
+    expect([out.status, out.headers.get("location")]).toEqual([302, `/20260102000000/${site}/out/b`]);
+    expect((await get(`/20260102000000/${site}/out/b`)).text).toContain("a way out");
   });
 
   it("comes in ranges, and beyond its end not at all", async () => {
