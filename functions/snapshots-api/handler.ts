@@ -129,7 +129,7 @@ const timeline = defineRoute(
     scope: "read",
     open,
     otherwise: UNCHANGED,
-    summary: `The snapshots of the same page, oldest first unless told otherwise: the newest ${MOST_OF_A_TIMELINE} of them`,
+    summary: `The newest ${MOST_OF_A_TIMELINE} snapshots of the same page, oldest first unless told otherwise`,
     params,
     query: z.strictObject({ order: z.enum(["oldest", "newest"]).default("oldest") }),
     response: timelineSchema,
