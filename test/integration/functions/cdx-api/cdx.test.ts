@@ -222,6 +222,8 @@ describe("GET /api/cdx", () => {
     [{ url: "example.org", fl: "urlkey,secret" }, 'There is no field "secret"'],
     [{ url: "example.org", collapse: "timestamp:x" }, "number of characters"],
     [{ url: "example.org", from: "20241301" }, "is no time"],
+    [{ url: "example.org", filter: "a".repeat(2001) }, "filter: Too big"],
+    [{ url: "example.org", collapse: "a".repeat(2001) }, "collapse: Too big"],
     [{ url: "example.org", to: "soon" }, "is no time"],
     [{ url: "example.org", from: "0000" }, "is no time"],
     [{ url: "example.org", closest: "00000101000000" }, "is no time"],
