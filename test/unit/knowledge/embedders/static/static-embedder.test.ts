@@ -35,13 +35,27 @@ const rowsOf = (text: string, limit = Number.POSITIVE_INFINITY): number[] => {
   return rows;
 };
 
-test.each(vectors)("$text", ({ text, tokens, norm, first8 }) => {
+/** All numbers of all vectors, in their order, as the reference implementation beside them makes them. */
+const whole = readFileSync(join(ROOT, "test/fixtures/static-embedder/whole-vectors.bin"));
+const AGREEMENT = 1e-6;
+
+test.each(vectors.map((each, at) => ({ ...each, at })))("$text", ({ text, tokens, norm, first8, at }) => {
   expect(rowsOf(text)).toHaveLength(tokens);
   const vector = embedText(model, text, Number.POSITIVE_INFINITY);
   if (norm === 0) return expect(vector).toBeNull();
-  // the expected numbers are rounded to six places
-  for (const [at, number] of first8.entries()) expect(vector?.[at]).toBeCloseTo(number, 5);
-  expect(Math.hypot(...(vector ?? []))).toBeCloseTo(norm, 6);
+  const expected = Array.from({ length: model.dimension }, (_, each) =>
+    whole.readFloatLE((at * model.dimension + each) * Float32Array.BYTES_PER_ELEMENT),
+  );
+  const furthest = (numbers: readonly number[]): number =>
+    Math.max(...numbers.map((number, each) => Math.abs(number - (vector?.[each] ?? Number.NaN))));
+  expect(vector).toHaveLength(expected.length);
+  expect(furthest(expected)).toBeLessThan(AGREEMENT);
+  expect(furthest(first8)).toBeLessThan(AGREEMENT);
+  expect(Math.abs(Math.hypot(...(vector ?? [])) - norm)).toBeLessThan(AGREEMENT);
+});
+
+test("vectors of the reference are there for every text", () => {
+  expect(whole.length).toBe(vectors.length * model.dimension * Float32Array.BYTES_PER_ELEMENT);
 });
 
 test("any text has a vector that may be stored, or none", () => {
