@@ -161,6 +161,7 @@ async function insert(
       const origin = {
         domain: "judged.example",
         source: "crawl" as const,
+        language,
         tags: [],
         crawledAt: new Date().toISOString(),
       };

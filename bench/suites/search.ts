@@ -91,6 +91,7 @@ async function loadVectors(vectors: VectorStore, corpus: ZipfCorpus, random: () 
         url: "",
         title: null,
         source: "crawl" as const,
+        language: "en",
         tags: [],
         crawledAt: "",
       },

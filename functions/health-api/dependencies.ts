@@ -82,7 +82,7 @@ function embeddingChecks(config: Config, sql: Sql, flags: JobFlags): Record<stri
     embedder: async (signal) => (await embedder()).check(signal),
     async vectors(signal) {
       try {
-        await checkVectors(sql, descriptor.model, await vectors(), signal);
+        await checkVectors(sql, descriptor, await vectors(), signal);
       } catch (error) {
         // they who make them sleep where no job is unfinished
         if (error instanceof RetryableError && wantsVectors(error.code)) await flags.markActive();

@@ -128,7 +128,7 @@ async function compare({ sql, state, descriptor, log }: Dependencies, vectors: V
   const compared = await compareStore(
     sql,
     vectors,
-    descriptor.model,
+    descriptor,
     typeof after === "string" ? after : null,
     () => hasTime() && performance.now() < ends,
   );

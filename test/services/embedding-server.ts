@@ -16,7 +16,7 @@ export async function startEmbeddingServer(): Promise<EmbeddingServer> {
     for await (const piece of request) pieces.push(piece as Buffer);
     const vectors =
       request.url === "/embed"
-        ? (JSON.parse(Buffer.concat(pieces).toString()) as { inputs: string[] }).inputs.map(vectorOf)
+        ? vectorsOf(JSON.parse(Buffer.concat(pieces).toString()) as { inputs: string[]; dimensions?: number })
         : {};
     response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(vectors));
   });
@@ -31,13 +31,19 @@ export async function startEmbeddingServer(): Promise<EmbeddingServer> {
   };
 }
 
-/** Of length 1: how often its characters are of each class. */
-function vectorOf(text: string): number[] {
+/** As long as they are asked to be. */
+function vectorsOf({ inputs, dimensions = DIMENSION }: { inputs: string[]; dimensions?: number }): number[][] {
+  return inputs.map((text) => unitVector(countsOf(text).slice(0, dimensions)));
+}
+
+const unitVector = (numbers: readonly number[]): number[] => numbers.map((number) => number / Math.hypot(...numbers));
+
+/** How often its characters are of each class. */
+function countsOf(text: string): number[] {
   const counts = Array.from({ length: DIMENSION }, () => 1);
   for (let at = 0; at < text.length; at += 1) {
     const place = text.charCodeAt(at) % DIMENSION;
     counts[place] = (counts[place] ?? 0) + 1;
   }
-  const length = Math.hypot(...counts);
-  return counts.map((count) => count / length);
+  return counts;
 }

@@ -16,9 +16,24 @@ export interface QdrantServer {
 }
 
 const id = z.uuid();
-const condition = z.strictObject({ key: z.string(), match: z.strictObject({ any: z.array(z.string()) }) });
+const field = z.strictObject({ key: z.string(), match: z.strictObject({ any: z.array(z.string()) }) });
+const condition = z.union([
+  field,
+  z.strictObject({
+    key: z.string(),
+    range: z.strictObject({ gte: z.string().exactOptional(), lte: z.string().exactOptional() }),
+  }),
+  z.strictObject({ is_empty: z.strictObject({ key: z.string() }) }),
+  z.strictObject({
+    get should() {
+      return z.array(condition);
+    },
+  }),
+]);
 const filter = z.strictObject({ must: z.array(condition) }) satisfies z.ZodType<Schemas["Filter"]>;
 type Filter = z.output<typeof filter>;
+type Condition = z.output<typeof condition>;
+type Payload = Record<string, unknown>;
 
 const SCHEMAS = {
   create: z.strictObject({
@@ -34,7 +49,7 @@ const SCHEMAS = {
   }) satisfies z.ZodType<Schemas["CreateCollection"]>,
   index: z.strictObject({
     field_name: z.string(),
-    field_schema: z.enum(["uuid", "keyword"]),
+    field_schema: z.enum(["uuid", "keyword", "datetime"]),
   }) satisfies z.ZodType<Schemas["CreateFieldIndex"]>,
   upsert: z.strictObject({
     points: z.array(z.strictObject({ id, vector: z.array(z.number()), payload: z.record(z.string(), z.unknown()) })),
@@ -158,14 +173,24 @@ function answer(
   return { operation_id: 1, status: "completed" };
 }
 
-function matches(indexes: ReadonlySet<string>, { must }: Filter = { must: [] }, payload: Record<string, unknown>) {
-  return must.every(({ key, match }) => {
-    if (!indexes.has(key)) {
-      throw new Refused(400, `Bad request: Index required but not found for "${key}". Help: Create an index`);
-    }
-    // of a list one value is enough
-    return [payload[key]].flat().some((value) => match.any.includes(String(value)));
-  });
+function matches(indexes: ReadonlySet<string>, { must }: Filter = { must: [] }, payload: Payload): boolean {
+  return must.every((each) => fulfils(indexes, each, payload));
+}
+
+function fulfils(indexes: ReadonlySet<string>, asked: Condition, payload: Payload): boolean {
+  if ("should" in asked) return asked.should.some((each) => fulfils(indexes, each, payload));
+  const key = "key" in asked ? asked.key : asked.is_empty.key;
+  if (!indexes.has(key)) {
+    throw new Refused(400, `Bad request: Index required but not found for "${key}". Help: Create an index`);
+  }
+  const values = [payload[key]].flat().filter((value) => value !== undefined && value !== null);
+  if ("is_empty" in asked) return values.length === 0;
+  // of a list one value is enough
+  if ("match" in asked) return values.some((value) => asked.match.any.includes(String(value)));
+  const { gte = "0000", lte = "9999" } = asked.range;
+  return values.some(
+    (value) => Date.parse(gte) <= Date.parse(String(value)) && Date.parse(String(value)) <= Date.parse(lte),
+  );
 }
 
 function cosine(a: readonly number[], b: readonly number[]): number {

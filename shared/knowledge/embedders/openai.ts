@@ -18,6 +18,8 @@ export interface OpenAiOptions {
   timeoutMs: number;
   /** Texts per request. */
   batchSize: number;
+  /** Whether the server is asked for vectors as long as the descriptor says. */
+  shortened?: boolean;
 }
 
 const SETTINGS = { url: "OPENAI__URL", apiKey: "OPENAI__API_KEY", batchSize: "OPENAI__BATCH_SIZE" };
@@ -28,12 +30,14 @@ const MOST_AT_ONCE = 4;
 /** A person waits for it; whoever embeds chunks waits longer. */
 const QUERY_TIMEOUT_MS = 10_000;
 
-export function createOpenAiEmbedder({ url, apiKey, descriptor, timeoutMs, batchSize }: OpenAiOptions): Embedder {
+export function createOpenAiEmbedder(options: OpenAiOptions): Embedder {
+  const { url, apiKey, descriptor, timeoutMs, batchSize, shortened = false } = options;
   const base = url.replace(/\/+$/, "");
   const headers: Record<string, string> = apiKey === "" ? {} : { authorization: `Bearer ${apiKey}` };
 
   async function embedBatch(input: readonly string[], limitMs: number): Promise<Float32Array[]> {
-    const body = { model: descriptor.model, input, encoding_format: "float" };
+    const shape = shortened ? { dimensions: descriptor.dimension } : {};
+    const body = { model: descriptor.model, input, encoding_format: "float", ...shape };
     const call = { method: "POST", url: new URL(`${base}/embeddings`), headers, body, timeoutMs: limitMs } as const;
     const { data: answer } = answerSchema.safeParse(jsonIfAny(await askServer(call, SETTINGS)));
     const vectors = new Map(answer?.data.map(({ index, embedding }) => [index, embedding]));

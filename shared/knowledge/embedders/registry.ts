@@ -15,7 +15,10 @@ export type EmbedderConfig = Pick<
   | "embedBatchSize"
   | `tei${"Url" | "ApiKey" | "Model" | "Dimension" | "TimeoutS"}`
   | `openAi${"Url" | "ApiKey" | "Model" | "Dimension" | "TimeoutS" | "BatchSize"}`
->;
+> & {
+  /** The server is asked for vectors of its dimension, which is not the one that it is configured for. */
+  shortened?: boolean;
+};
 
 /** What the rest must know of the configured model, without loading it; null where embeddings are switched off. */
 export function embedderDescriptor(config: EmbedderConfig): EmbedderDescriptor | null {
@@ -45,6 +48,7 @@ export async function createEmbedder(config: EmbedderConfig): Promise<Embedder> 
         descriptor: teiDescriptor(config),
         timeoutMs: config.teiTimeoutS * 1000,
         batchSize: config.embedBatchSize,
+        shortened: config.shortened ?? false,
       });
     }
     case "openai": {
@@ -55,6 +59,7 @@ export async function createEmbedder(config: EmbedderConfig): Promise<Embedder> 
         descriptor: openAiDescriptor(config),
         timeoutMs: config.openAiTimeoutS * 1000,
         batchSize: config.openAiBatchSize,
+        shortened: config.shortened ?? false,
       });
     }
     case "static": {
@@ -66,13 +71,23 @@ export async function createEmbedder(config: EmbedderConfig): Promise<Embedder> 
   }
 }
 
-/** The configuration by which this model answers, where its server or its files are configured; else undefined. */
-export function configOfModel<C extends EmbedderConfig>(config: C, model: string): C | undefined {
+/**
+ * The configuration by which this model answers, where its server or its files are configured; else undefined. A server
+ * of the model with another dimension is asked for vectors of this one, which many a model can shorten.
+ */
+export function configOfModel<C extends EmbedderConfig>(
+  config: C,
+  { model, dimension }: Pick<EmbedderDescriptor, "model" | "dimension">,
+): C | undefined {
   const providers = ["static", "tei", "openai"] as const;
-  return providers
+  const others = providers
     .filter((provider) => provider === "static" || urlOf(config, provider) !== "")
     .map((embedder) => ({ ...config, embedder }))
-    .find((other) => embedderDescriptor(other)?.model === model);
+    .filter((other) => embedderDescriptor(other)?.model === model);
+  const same = others.find((other) => embedderDescriptor(other)?.dimension === dimension);
+  if (same !== undefined) return same;
+  const server = others.find(({ embedder }) => embedder !== "static");
+  return server && { ...server, teiDimension: dimension, openAiDimension: dimension, shortened: true };
 }
 
 export function embedderNotConfigured(): ApiError {

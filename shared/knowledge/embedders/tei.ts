@@ -19,6 +19,8 @@ export interface TeiOptions {
   timeoutMs: number;
   /** Texts per request, where the server takes as many. */
   batchSize: number;
+  /** Whether the server is asked for vectors as long as the descriptor says. */
+  shortened?: boolean;
 }
 
 const SETTINGS = { url: "TEI__URL", apiKey: "TEI__API_KEY", batchSize: "TEI__BATCH_SIZE" };
@@ -44,9 +46,11 @@ const QUERY_TIMEOUT_MS = 10_000;
 /** The retrieval instruction of the Qwen3-Embedding model card; documents carry none. */
 const QWEN3_QUERY = "Instruct: Given a web search query, retrieve relevant passages that answer the query\nQuery:";
 
-export function createTeiEmbedder({ url, apiKey, descriptor, timeoutMs, batchSize }: TeiOptions): Embedder {
+export function createTeiEmbedder(options: TeiOptions): Embedder {
+  const { url, apiKey, descriptor, timeoutMs, batchSize, shortened = false } = options;
   const base = url.replace(/\/+$/, "");
   const headers: Record<string, string> = apiKey === "" ? {} : { authorization: `Bearer ${apiKey}` };
+  const shape = shortened ? { dimensions: descriptor.dimension } : {};
   const queryPrefix = /qwen3.*embedding/i.test(descriptor.model) ? QWEN3_QUERY : "";
 
   let limits: Promise<Limits> | undefined;
@@ -75,7 +79,7 @@ export function createTeiEmbedder({ url, apiKey, descriptor, timeoutMs, batchSiz
   }
 
   async function embedBatch(inputs: readonly string[], limitMs: number): Promise<Float32Array[]> {
-    const body = { inputs, truncate: true, normalize: true };
+    const body = { inputs, truncate: true, normalize: true, ...shape };
     const call = { method: "POST", url: new URL(`${base}/embed`), headers, body, timeoutMs: limitMs } as const;
     const reply = await askServer(call, SETTINGS).catch(forgetting);
     const parsed = answerSchema.safeParse(jsonIfAny(reply));

@@ -135,7 +135,7 @@ async function embedPiece(dependencies: EmbedDependencies, jobId: string, chunkI
     await countCacheUse(sql, "embeddings", { hits, misses: outcomes.size - hits });
   }
   const done = points.map(({ chunkId }) => chunkId);
-  const left = await finishChunks(dependencies, jobId, { none, done, faulty, model });
+  const left = await finishChunks(dependencies, jobId, { none, done, faulty, model: embedder.descriptor });
   const embedded = Math.max(0, points.length - cached);
   recordEmbedded(log, jobId, { embedded, cached, released: none.length, refused: faulty.length }, started);
   return left;
@@ -195,7 +195,7 @@ async function readPendingChunks(sql: Sql, jobId: string, chunkIds: string[]): P
 }
 
 function toPoint(chunk: PendingChunk, vector: Float32Array): VectorPoint {
-  const { chunkId, documentId, generationId, collectionId, domain, url, title, source, tags, crawledAt } = chunk;
+  const { chunkId, documentId, generationId, collectionId, domain, url, title, source, language, tags } = chunk;
   return {
     chunkId,
     vector,
@@ -207,8 +207,9 @@ function toPoint(chunk: PendingChunk, vector: Float32Array): VectorPoint {
       url,
       title,
       source,
+      language,
       tags,
-      crawledAt: crawledAt.toISOString(),
+      crawledAt: chunk.crawledAt.toISOString(),
     },
   };
 }
@@ -287,7 +288,8 @@ async function finishChunks(
     const finished = await tx<{ state: string }[]>`
       update embeddings set
         attempts = attempts + (chunk_id = any(${faulty}::uuid[]))::int,
-        model = case when chunk_id = any(${done}::uuid[]) then ${model ?? null} end,
+        model = case when chunk_id = any(${done}::uuid[]) then ${model?.model ?? null} end,
+        dimension = case when chunk_id = any(${done}::uuid[]) then ${model?.dimension ?? null}::int end,
         state = case
           when chunk_id = any(${done}::uuid[]) then 'done'
           when chunk_id = any(${none}::uuid[]) then 'none'
@@ -324,7 +326,7 @@ interface FinishedChunks {
   done?: string[];
   faulty?: string[];
   /** Of those that are done. */
-  model?: string;
+  model?: Pick<EmbedderDescriptor, "model" | "dimension">;
 }
 
 async function storeInCache(tx: Queryable, model: string, outcomes: Outcomes): Promise<void> {

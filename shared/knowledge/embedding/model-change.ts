@@ -3,7 +3,7 @@
  * the new model, and then go. Chunks are embedded anew as those of jobs are: their rows wait, their jobs count them,
  * and the sweep sends them.
  */
-import { inTransaction, type Sql, type Transaction } from "../../platform/database/database.ts";
+import { inTransaction, type Queryable, type Sql, type Transaction } from "../../platform/database/database.ts";
 import type { EmbedderDescriptor } from "../embedders/embedder.ts";
 import { noteSearchChange } from "../search/search-version.ts";
 
@@ -29,7 +29,7 @@ export async function changeModel(sql: Sql, configured: EmbeddingModel, hasTime:
   }
   let asked = 0;
   while (hasTime()) {
-    const ids = await visibleChunks(sql, configured.model, BATCH);
+    const ids = await visibleChunks(sql, configured, BATCH);
     if (ids.length === 0) break;
     asked += await inTransaction(sql, (tx) => askAgain(tx, ids));
   }
@@ -42,13 +42,18 @@ export async function servingModel(sql: Sql): Promise<EmbeddingModel | undefined
   return row;
 }
 
+/** Of a row `e` of embeddings: another model made it, or the same one with vectors of another length. */
+export const madeByAnother = (sql: Queryable, { model, dimension }: EmbeddingModel) =>
+  sql`(e.model <> ${model} or e.dimension is distinct from ${dimension})`;
+
 /** Chunks of completed jobs that are done with, by another model. */
-async function visibleChunks(sql: Sql, model: string, limit: number): Promise<string[]> {
+async function visibleChunks(sql: Sql, configured: EmbeddingModel, limit: number): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
     select e.chunk_id as id
     from embeddings e join chunks c on c.id = e.chunk_id join documents d on d.id = c.document_id
       join jobs j on j.id = d.job_id
-    where e.state = 'done' and e.model <> ${model} and d.generation_active and d.deleted_at is null and j.status = 'completed'
+    where e.state = 'done' and ${madeByAnother(sql, configured)} and d.generation_active and d.deleted_at is null
+      and j.status = 'completed'
     limit ${limit}`;
   return rows.map(({ id }) => id);
 }
@@ -76,15 +81,15 @@ async function serveIfWhole(sql: Sql, before: EmbeddingModel, configured: Embedd
     const [left] = await tx`
       select from jobs j where j.status = 'completed' and j.unembedded_chunks > 0 and exists (
         select from documents d join chunks c on c.document_id = d.id join embeddings e on e.chunk_id = c.id
-        where d.job_id = j.id and d.generation_active and e.state = 'pending' and e.model <> ${configured.model})
+        where d.job_id = j.id and d.generation_active and e.state = 'pending' and ${madeByAnother(tx, configured)})
       limit 1`;
     if (left !== undefined) return;
     await tx`
       update embedding_models set state = 'leaving', changed_at = now()
-      where model = ${before.model} and model <> ${configured.model}`;
+      where model = ${before.model} and dimension = ${before.dimension}`;
     await tx`
       insert into embedding_models (model, dimension, state) values (${configured.model}, ${configured.dimension}, 'serving')
-      on conflict (model) do update set state = 'serving', dimension = excluded.dimension, changed_at = now()`;
+      on conflict (model, dimension) do update set state = 'serving', changed_at = now()`;
     await noteSearchChange(tx);
   });
 }
@@ -104,10 +109,13 @@ export async function dropLeavingModels(
 ): Promise<number> {
   const leaving = await sql<EmbeddingModel[]>`
     select model, dimension from embedding_models
-    where state = 'leaving' and model <> ${configured.model} and changed_at < now() - ${LEAVING_GRACE}::interval`;
+    where state = 'leaving' and (model, dimension) <> (${configured.model}, ${configured.dimension}::int)
+      and changed_at < now() - ${LEAVING_GRACE}::interval`;
   for (const model of leaving) {
     await drop(model);
-    await sql`delete from embedding_models where model = ${model.model} and state = 'leaving'`;
+    await sql`
+      delete from embedding_models
+      where model = ${model.model} and dimension = ${model.dimension} and state = 'leaving'`;
   }
   return leaving.length;
 }

@@ -4,7 +4,7 @@
  */
 import { inTransaction, type Sql } from "../../platform/database/database.ts";
 import type { VectorStore } from "../vector-stores/vector-store.ts";
-import { askAgain } from "./model-change.ts";
+import { askAgain, type EmbeddingModel } from "./model-change.ts";
 
 /** Ids that are compared at once. */
 const PAGE = 1_000;
@@ -27,7 +27,7 @@ export interface Comparison {
 export async function compareStore(
   sql: Sql,
   vectors: Pick<VectorStore, "scan" | "deletePoints">,
-  model: string,
+  model: EmbeddingModel,
   after: string | null,
   hasTime: () => boolean,
 ): Promise<Comparison> {
@@ -57,7 +57,7 @@ async function withoutRows(sql: Sql, ids: readonly string[]): Promise<string[]> 
 /** Of the visible chunks in this stretch that were embedded, those that the store does not have. */
 async function askForLost(
   sql: Sql,
-  model: string,
+  { model, dimension }: EmbeddingModel,
   after: string | null,
   until: string,
   held: readonly string[],
@@ -70,7 +70,7 @@ async function askForLost(
       from embeddings e join chunks c on c.id = e.chunk_id join documents d on d.id = c.document_id
         join jobs j on j.id = d.job_id
       where e.chunk_id > ${from ?? "00000000-0000-0000-0000-000000000000"} and e.chunk_id <= ${until} and e.state = 'done'
-        and e.model = ${model} and d.generation_active and d.deleted_at is null and j.status = 'completed'
+        and e.model = ${model} and e.dimension = ${dimension} and d.generation_active and d.deleted_at is null and j.status = 'completed'
         and e.chunk_id <> all(${held as string[]}::uuid[])
       order by e.chunk_id limit ${BATCH}`;
     if (rows.length === 0) break;

@@ -2,7 +2,7 @@
  * What each side of a search finds: chunks by words, and chunks by meaning as far as searches may see them. The vector
  * side searches while PostgreSQL is at work, and joins its hits with the rows afterwards.
  */
-import type { Transaction } from "../../platform/database/database.ts";
+import { limitStatements, type Transaction } from "../../platform/database/database.ts";
 import { exactWords } from "../analysis/exact-words.ts";
 import type { Embedder, RememberedVector } from "../embedders/embedder.ts";
 import { embedQuery } from "../embedders/validation.ts";
@@ -38,6 +38,8 @@ export interface AskedSearch {
   vectorFilter: VectorFilter;
   snapshot: Snapshot;
   patience: Patience;
+  /** For each statement that a search by vectors alone only wants for its highlights. */
+  marksWaitMs: number;
   /** Resolves once PostgreSQL is at work for the keyword side, or that has come to its end. */
   keywordsAsked: Promise<void>;
   afterAsking(): void;
@@ -59,9 +61,10 @@ export interface FoundByMeaning {
 
 export async function askKeywords(
   tx: Transaction,
-  { query, mode, limit, depth, filter, vectorFilter, snapshot, afterAsking }: AskedSearch,
+  { query, mode, limit, depth, filter, vectorFilter, snapshot, marksWaitMs, afterAsking }: AskedSearch,
 ): Promise<FoundByWords> {
   try {
+    if (mode === "vector" && !isBound(query)) await limitStatements(tx, marksWaitMs);
     const keywords = await analyseQuery(tx, query, snapshot);
     if (mode === "vector") return { keywords, hits: [], total: { count: 0, exact: true } };
     const exactly = isExact(keywords);
@@ -96,12 +99,14 @@ export async function askVectors(
   if ("missing" in first) return first;
   const { value } = first;
   if (side === null || value === null) return { value: { hits: [], whole: true, remembered: false } };
-  const bound = asked.query.phrases.length + asked.query.excluded.length > 0;
-  if ("missing" in words && bound) return { missing: { ...words.missing, side: "vector" } };
+  if ("missing" in words && isBound(asked.query)) return { missing: { ...words.missing, side: "vector" } };
   const keywords = "value" in words ? words.value.keywords : null;
   const joined = tx.savepoint((own) => visibleVectors(own, side, asked, value, keywords));
   return await outcomeOf("vector", joined);
 }
+
+/** Whether only words tell which hits of the vector store are results. */
+const isBound = ({ phrases, excluded }: ParsedQuery): boolean => phrases.length + excluded.length > 0;
 
 async function vectorOfQuery(embedder: Embedder, text: string): Promise<RememberedVector> {
   if (embedder.recallQuery !== undefined) return await embedder.recallQuery(text);
@@ -134,7 +139,7 @@ async function visibleVectors(
   { vector, hits: first, remembered }: NearestHits,
   keywords: KeywordQuery | null,
 ): Promise<FoundByMeaning> {
-  if (first.length === 0) await explainNoHits(tx, embedder.descriptor.model, filter);
+  if (first.length === 0) await explainNoHits(tx, embedder.descriptor, filter);
   let hits = first;
   for (let asked = 2 * depth; ; asked *= 2) {
     const whole = hits.length < asked;

@@ -9,10 +9,7 @@ export interface AskedTags {
   match: "any" | "all";
 }
 
-export interface SearchFilter extends Pick<VectorFilter, "collectionIds" | "domains"> {
-  /** ISO 639-1, or "und". */
-  languages?: string[];
-  sources?: string[];
+export interface SearchFilter extends Pick<VectorFilter, "collectionIds" | "domains" | "languages" | "sources"> {
   /** When the page was crawled, both ends included. ISO 8601. */
   dateFrom?: string;
   dateTo?: string;
@@ -20,10 +17,7 @@ export interface SearchFilter extends Pick<VectorFilter, "collectionIds" | "doma
   tags?: AskedTags;
 }
 
-/**
- * So many documents a vector store is asked for by their ids. More than these are no small part of a collection: among
- * the hits for all of them enough are found.
- */
+/** So many documents a vector store is asked for by their ids; for more than these, by what its points say of them. */
 const MOST_NAMED = 10_000;
 
 export function isFiltered(filter: SearchFilter): boolean {
@@ -63,15 +57,31 @@ function taggedAs(tx: Transaction, { ids, names, match }: AskedTags) {
 
 /** What a vector store knows of the filter; of few documents their ids, so that none of their chunks is cut off. */
 export async function vectorFilter(tx: Transaction, filter: SearchFilter): Promise<VectorFilter> {
-  // a point keeps the collection that it was stored with until it is stored anew
   const { domains, ...unknown } = filter;
-  const { collectionIds } = filter;
-  const known = { ...(collectionIds && { collectionIds }), ...(domains && { domains }) };
-  if (!isFiltered(unknown)) return known;
+  if (!isFiltered(unknown)) return domains === undefined ? {} : { domains };
+  // what a point says of collections, tags and the rest is as old as the point: ids are better
   const rows = await tx<{ id: string }[]>`
     select id from documents_active d where true ${filterDocuments(tx, filter)} limit ${MOST_NAMED + 1}`;
   if (rows.length <= MOST_NAMED) return { documentIds: rows.map(({ id }) => id) };
-  return { ...known, ...(filter.tags && (await knownTags(tx, filter.tags))) };
+  const { collectionIds, languages, sources, dateFrom, dateTo, urlPrefix, tags } = filter;
+  const host = urlPrefix === undefined ? undefined : hostOfPrefix(urlPrefix);
+  return {
+    ...(collectionIds && { collectionIds }),
+    ...(domains ? { domains } : host && { domains: [host] }),
+    ...(languages && { languages }),
+    ...(sources && { sources }),
+    ...(dateFrom && { dateFrom: inMs(dateFrom) }),
+    ...(dateTo && { dateTo: inMs(dateTo) }),
+    ...(tags && (await knownTags(tx, tags))),
+  };
+}
+
+/** Points have their time in whole ms, cut off as this cuts it off. */
+const inMs = (date: string): string => new Date(date).toISOString();
+
+/** Of a prefix that holds all of it, as documents have it. */
+function hostOfPrefix(prefix: string): string | undefined {
+  return /^https?:\/\/[^/]+\//i.test(prefix) ? URL.parse(prefix)?.host : undefined;
 }
 
 /** There are documents that have them, so each that must be there is. */

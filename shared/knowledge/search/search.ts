@@ -21,7 +21,7 @@ import { nextPage } from "./next-page.ts";
 import { parseQuery } from "./query-syntax.ts";
 import { rerankResults } from "./rerank.ts";
 import { describe, type ListedHit, type SearchResult } from "./results.ts";
-import { type SearchFilter, vectorFilter } from "./search-filter.ts";
+import { isFiltered, type SearchFilter, vectorFilter } from "./search-filter.ts";
 import type { SearchAnswer, SearchRequest } from "./search-request.ts";
 import { openSnapshot } from "./search-version.ts";
 import { LONE_WAIT_MS, type MissingSide, outcomeOf, Patience, SHARED_WAIT_MS, searchError } from "./sides.ts";
@@ -65,7 +65,8 @@ export async function answerSearch(dependencies: SearchDependencies, request: Se
   if (request.cursor !== undefined) return await nextPage(dependencies.sql, request, request.cursor);
   const { mode, limit, minScore = 0, filter = {}, expand = false } = request;
   const query = parseQuery(request.query);
-  const waitMs = mode === "hybrid" ? (dependencies.sharedWaitMs ?? SHARED_WAIT_MS) : LONE_WAIT_MS;
+  const marksWaitMs = dependencies.sharedWaitMs ?? SHARED_WAIT_MS;
+  const waitMs = mode === "hybrid" ? marksWaitMs : LONE_WAIT_MS;
   const patience = new Patience(waitMs);
   const opened =
     mode === "keyword" ? { value: null } : await outcomeOf("vector", patience.wait(dependencies.vectorSide()));
@@ -75,23 +76,25 @@ export async function answerSearch(dependencies: SearchDependencies, request: Se
   const reading = dependencies.sql.begin("isolation level repeatable read read only", async (tx) => {
     const snapshot = await openSnapshot(dependencies.sql, tx, waitMs);
     const { promise: keywordsAsked, resolve: afterAsking } = Promise.withResolvers<void>();
-    const narrowed = await outcomeOf("keyword", mode === "keyword" ? noFilter : vectorFilter(tx, filter));
-    if ("missing" in narrowed) throw searchError(narrowed.missing);
-    if (narrowed.value.documentIds?.length === 0) return null;
+    const narrowed = await outcomeOf("vector", mode === "keyword" ? noFilter : narrow(tx, filter));
+    const forVectors = "value" in narrowed ? narrowed.value : {};
+    if (forVectors.documentIds?.length === 0) return null;
     const asked: AskedSearch = {
-      ...{ query, mode, limit, depth: Math.max(LEAST_DEPTH, 2 * limit), filter, vectorFilter: narrowed.value },
-      ...{ snapshot, patience, keywordsAsked, afterAsking },
+      ...{ query, mode, limit, depth: Math.max(LEAST_DEPTH, 2 * limit), filter, vectorFilter: forVectors },
+      ...{ snapshot, patience, marksWaitMs, keywordsAsked, afterAsking },
     };
     const keyword = outcomeOf(
       "keyword",
       tx.savepoint((own) => askKeywords(own, asked)),
     );
+    const ready = "missing" in opened ? opened : "missing" in narrowed ? narrowed : opened;
     const vector =
-      "missing" in opened ? opened : await askVectors(tx, dependencies.vectorSide, opened.value, asked, keyword);
+      "missing" in ready ? ready : await askVectors(tx, dependencies.vectorSide, ready.value, asked, keyword);
     const words = await keyword;
     const missing = [words, vector].flatMap((side) => ("missing" in side ? [side.missing] : []));
-    const [first] = missing;
-    if (first !== undefined && (mode !== "hybrid" || missing.length === 2)) throw searchError(first);
+    const needed = mode === "hybrid" && missing.length < 2 ? [] : missing;
+    const lost = needed.find(({ side }) => mode === "hybrid" || side === mode);
+    if (lost !== undefined) throw searchError(lost);
     const side = "value" in opened && "value" in vector ? opened.value : null;
     const wanted = side === null ? null : (request.fusion ?? side.embedder.descriptor.fusion);
     const fusion = "value" in words ? (wanted ?? KEYWORDS_ALONE) : VECTORS_ALONE;
@@ -120,6 +123,11 @@ export async function answerSearch(dependencies: SearchDependencies, request: Se
   if ("missing" in outcome) throw searchError(outcome.missing);
   const found = outcome.value;
   return found === null ? nothing(request) : await firstPage(dependencies, request, query.text, found);
+}
+
+/** What fails here may not undo the transaction of the other side. */
+async function narrow(tx: Transaction, filter: SearchFilter): Promise<VectorFilter> {
+  return isFiltered(filter) ? await tx.savepoint((own) => vectorFilter(own, filter)) : {};
 }
 
 interface Found {

@@ -1,7 +1,7 @@
 /** The embedder and the store of its vectors, which only make sense together. */
 import type { Sql } from "../../platform/database/database.ts";
 import { onceMade } from "../../platform/once.ts";
-import type { Embedder } from "../embedders/embedder.ts";
+import type { Embedder, EmbedderDescriptor } from "../embedders/embedder.ts";
 import { type QueryVectors, rememberQueries } from "../embedders/query-cache.ts";
 import { configOfModel, createEmbedder, type EmbedderConfig, embedderDescriptor } from "../embedders/registry.ts";
 import { createVectorStore, type VectorStoreConfig } from "../vector-stores/registry.ts";
@@ -16,6 +16,7 @@ export interface OpenVectorSide {
 export type VectorSide = OpenVectorSide | null;
 
 type VectorSideConfig = EmbedderConfig & VectorStoreConfig;
+type StoredModel = Pick<EmbedderDescriptor, "model" | "dimension">;
 
 /** Opens both at the first call and keeps them; a failure is not kept, so the next call tries again. */
 export function openVectorSide(
@@ -51,11 +52,13 @@ export function openServingSide(
   const openConfigured = openVectorSide(config, queries);
   if (configured === null) return openConfigured;
   const others = new Map<string, () => Promise<VectorSide>>();
-  const readServing = async (): Promise<string> => {
-    const [row] = await sql<{ model: string }[]>`select model from embedding_models where state = 'serving'`;
-    return row?.model ?? configured.model;
+  const readServing = async (): Promise<StoredModel> => {
+    const [row] = await sql<StoredModel[]>`select model, dimension from embedding_models where state = 'serving'`;
+    return row ?? configured;
   };
-  let known: { model: Promise<string>; until: number } | undefined;
+  const isConfigured = ({ model, dimension }: StoredModel): boolean =>
+    model === configured.model && dimension === configured.dimension;
+  let known: { model: Promise<StoredModel>; until: number } | undefined;
   return async () => {
     if (known === undefined || performance.now() >= known.until) {
       const model = readServing();
@@ -64,12 +67,13 @@ export function openServingSide(
       model.catch(() => {
         known = undefined;
       });
-      if ((await model) !== configured.model) await onChange();
+      if (!isConfigured(await model)) await onChange();
     }
     const serving = await known.model;
-    if (serving === configured.model) return await openConfigured();
-    const before = others.get(serving) ?? openVectorSide(configOfModel(config, serving) ?? config, queries);
-    others.set(serving, before);
+    if (isConfigured(serving)) return await openConfigured();
+    const name = `${serving.model} ${serving.dimension}`;
+    const before = others.get(name) ?? openVectorSide(configOfModel(config, serving) ?? config, queries);
+    others.set(name, before);
     return await before();
   };
 }

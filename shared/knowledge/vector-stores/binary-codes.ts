@@ -20,8 +20,12 @@ export interface CodeLabels {
   domain: string;
   collection: string | null;
   document: string;
-  /** null: unknown, so that whoever asks for tags gets it too. */
+  /** null, here and below: unknown, so that whoever asks for any gets it too. */
   tags: readonly string[] | null;
+  language: string | null;
+  source: string | null;
+  /** In whole minutes since 1970. */
+  minute: number | null;
 }
 
 /** Those that have one of each. */
@@ -32,10 +36,15 @@ export interface LabelFilter {
   anyTag?: string[] | undefined;
   /** Those that have them all. */
   allTags?: string[] | undefined;
+  languages?: string[] | undefined;
+  sources?: string[] | undefined;
+  fromMinute?: number | undefined;
+  toMinute?: number | undefined;
 }
 
-/** Domain, collection, document, and the set of tags, of which there are few. */
-const LABELS = 4;
+/** Domain, collection, document, the set of tags, of which there are few, language and source; then the minute. */
+const LABELS = 7;
+const MINUTE = LABELS - 1;
 const NOTHING = -1;
 
 /** Codes in memory, numbered from 0 as they were added, each with labels to filter by. */
@@ -53,14 +62,25 @@ export class BinaryIndex {
     this.labels = new Int32Array(FIRST_CAPACITY * LABELS);
   }
 
-  add(code: Uint32Array, { domain, collection, document, tags }: CodeLabels): void {
+  add(code: Uint32Array, labels: CodeLabels): void {
+    const { domain, collection, document, tags, language, source, minute } = labels;
     if (this.size * LABELS === this.labels.length) this.grow();
     this.codes.add(bytesOf(code));
     this.labels[this.size * LABELS] = this.labelNumber(domain);
     this.labels[this.size * LABELS + 1] = collection === null ? NOTHING : this.labelNumber(collection);
     this.labels[this.size * LABELS + 2] = this.labelNumber(document);
     this.labels[this.size * LABELS + 3] = tags === null ? NOTHING : this.tagSetNumber(tags);
+    this.labels[this.size * LABELS + 4] = language === null ? NOTHING : this.labelNumber(language);
+    this.labels[this.size * LABELS + 5] = source === null ? NOTHING : this.labelNumber(source);
+    this.labels[this.size * LABELS + MINUTE] = minute ?? NOTHING;
     this.size++;
+  }
+
+  /** Leaves only these rows, which ascend, and numbers them anew. */
+  keep(rows: readonly number[]): void {
+    for (const [at, row] of rows.entries()) this.labels.copyWithin(at * LABELS, row * LABELS, (row + 1) * LABELS);
+    this.codes.keep(rows);
+    this.size = rows.length;
   }
 
   /** The `count` codes nearest to `code` (more where several are equally far), in the order of their numbers. */
@@ -75,15 +95,27 @@ export class BinaryIndex {
     return found;
   }
 
-  private exclude(distances: Uint32Array, { domains, collections, documents, anyTag, allTags }: LabelFilter): void {
-    const wanted: (Set<number | undefined> | undefined)[] = [domains, collections, documents].map(
-      (names) => names && new Set(names.map((name) => this.labelNumbers.get(name))),
+  private exclude(distances: Uint32Array, filter: LabelFilter): void {
+    const { domains, collections, documents, anyTag, allTags, languages, sources } = filter;
+    const numbersOf = (names: readonly string[] | undefined, ...more: number[]): Set<number | undefined> | undefined =>
+      names && new Set([...names.map((name) => this.labelNumbers.get(name)), ...more]);
+    const wanted: (Set<number | undefined> | undefined)[] = [domains, collections, documents].map((names) =>
+      numbersOf(names),
     );
-    if (anyTag !== undefined || allTags !== undefined) wanted.push(this.wantedTagSets(anyTag, allTags ?? []));
-    if (wanted.every((numbers) => numbers === undefined)) return;
+    wanted.push(
+      anyTag === undefined && allTags === undefined ? undefined : this.wantedTagSets(anyTag, allTags ?? []),
+      numbersOf(languages, NOTHING),
+      numbersOf(sources, NOTHING),
+    );
+    const { fromMinute = Number.NEGATIVE_INFINITY, toMinute = Number.POSITIVE_INFINITY } = filter;
+    const dated = filter.fromMinute !== undefined || filter.toMinute !== undefined;
+    const asked = [...wanted.entries()].flatMap(([at, numbers]) => (numbers === undefined ? [] : [{ at, numbers }]));
+    if (asked.length === 0 && !dated) return;
     for (let row = 0; row < this.size; row++) {
-      const has = wanted.every((numbers, at) => numbers === undefined || numbers.has(this.labels[row * LABELS + at]));
-      if (!has) distances[row] = EXCLUDED;
+      const has = asked.every(({ at, numbers }) => numbers.has(this.labels[row * LABELS + at]));
+      const minute = this.labels[row * LABELS + MINUTE] ?? NOTHING;
+      const inTime = !dated || minute === NOTHING || (minute >= fromMinute && minute <= toMinute);
+      if (!has || !inTime) distances[row] = EXCLUDED;
     }
   }
 

@@ -40,6 +40,12 @@ export class ByteVectors {
     this.scales[row] = squares === 0 ? 0 : 1 / Math.sqrt(squares);
   }
 
+  /** Leaves only these rows, which ascend, and numbers them anew. */
+  keep(rows: readonly number[]): void {
+    for (const [at, row] of rows.entries()) this.scales[at] = this.scales[row] as number;
+    this.numbers.keep(rows);
+  }
+
   /** The `count` of the rows whose vectors point most as the query does, and more where several do as much. */
   best(query: Float32Array, rows: readonly number[], count: number): number[] {
     if (rows.length <= count) return [...rows];

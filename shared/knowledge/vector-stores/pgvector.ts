@@ -15,6 +15,8 @@ export interface PgVectorOptions {
   /** Of the store alone, which ends it: searches ask while they hold another connection. */
   sql: Sql;
   descriptor: Pick<EmbedderDescriptor, "model" | "dimension">;
+  /** Of each call. */
+  timeoutMs?: number;
 }
 
 const OLDEST = [0, 8];
@@ -31,18 +33,37 @@ const MOST_EF_SEARCH = 1_000;
 const MOST_SCANNED = 200_000;
 /** In bytes, of PostgreSQL's identifiers, with the longest ending of an index. */
 const LONGEST_NAME = 63 - "_document".length;
+const UNDEFINED_COLUMN = "42703";
 /** Any number; the same in every container. */
 const CREATION_LOCK = 7_063_211;
 
-export function createPgVectorStore({ sql, descriptor }: PgVectorOptions): VectorStore {
+export function createPgVectorStore({ sql, descriptor, timeoutMs = TIMEOUT_MS }: PgVectorOptions): VectorStore {
   const name = tableName(descriptor);
   const table = sql(name);
   const { dimension } = descriptor;
   let ready: Promise<void> | undefined;
 
+  /** Ends what takes too long at the server, and waits no longer for a server that says nothing. */
+  async function limited<T>(work: (tx: Transaction) => Promise<T>, signal?: AbortSignal): Promise<T> {
+    const end = AbortSignal.any([AbortSignal.timeout(timeoutMs), ...(signal === undefined ? [] : [signal])]);
+    const late = Promise.withResolvers<never>();
+    const stop = () => late.reject(tooLate(end.reason));
+    end.addEventListener("abort", stop, { once: true });
+    if (end.aborted) stop();
+    try {
+      const working = sql.begin(async (tx) => {
+        await limitStatements(tx, timeoutMs);
+        return await work(tx);
+      });
+      return (await Promise.race([working, late.promise])) as T;
+    } finally {
+      end.removeEventListener("abort", stop);
+    }
+  }
+
   async function upsert(points: readonly VectorPoint[]): Promise<void> {
     // a failed creation is tried again by the next write
-    ready ??= createTable(sql, name, dimension).catch((error: unknown) => {
+    ready ??= createTable(sql, name, dimension, timeoutMs).catch((error: unknown) => {
       ready = undefined;
       throw error;
     });
@@ -52,15 +73,21 @@ export function createPgVectorStore({ sql, descriptor }: PgVectorOptions): Vecto
     const sorted = last.sort((a, b) => (a.chunkId < b.chunkId ? -1 : 1));
     const column = <T>(of: (point: VectorPoint) => T): T[] => sorted.map(of);
     try {
-      await sql`
-        insert into ${table} (chunk_id, document_id, domain, collection_id, tags, embedding)
-        select chunk_id, document_id, domain, collection_id, string_to_array(tags, ',')::uuid[], embedding::vector
+      await limited(
+        (tx) => tx`
+        insert into ${table} (chunk_id, document_id, domain, collection_id, tags, language, source, crawled_at, embedding)
+        select chunk_id, document_id, domain, collection_id, string_to_array(tags, ',')::uuid[], language, source,
+          crawled_at, embedding::vector
         from unnest(${column(({ chunkId }) => chunkId)}::uuid[], ${column(({ payload }) => payload.documentId)}::uuid[],
           ${column(({ payload }) => payload.domain)}::text[], ${column(({ payload }) => payload.collectionId)}::uuid[],
-          ${column(({ payload }) => payload.tags.join(","))}::text[], ${column(({ vector }) => textOf(vector))}::text[])
-          as point (chunk_id, document_id, domain, collection_id, tags, embedding)
+          ${column(({ payload }) => payload.tags.join(","))}::text[], ${column(({ payload }) => payload.language)}::text[],
+          ${column(({ payload }) => payload.source)}::text[], ${column(({ payload }) => payload.crawledAt)}::timestamptz[],
+          ${column(({ vector }) => textOf(vector))}::text[])
+          as point (chunk_id, document_id, domain, collection_id, tags, language, source, crawled_at, embedding)
         on conflict (chunk_id) do update set document_id = excluded.document_id, domain = excluded.domain,
-          collection_id = excluded.collection_id, tags = excluded.tags, embedding = excluded.embedding`;
+          collection_id = excluded.collection_id, tags = excluded.tags, language = excluded.language,
+          source = excluded.source, crawled_at = excluded.crawled_at, embedding = excluded.embedding`,
+      );
     } catch (error) {
       if (!isMissingTable(error)) throw error;
       ready = undefined;
@@ -96,39 +123,44 @@ export function createPgVectorStore({ sql, descriptor }: PgVectorOptions): Vecto
       }
     },
     async search(vector, limit, filter = {}) {
+      const find = (asked: VectorFilter) => limited((tx) => nearest(tx, vector, limit, asked));
       return await unlessMissing([], async () => {
-        const rows = await sql.begin("read only", async (tx) => {
-          await limitStatements(tx, TIMEOUT_MS);
-          return await nearest(tx, vector, limit, filter);
+        const rows = await find(filter).catch(async (error: unknown) => {
+          if (databaseErrorCode(error) !== UNDEFINED_COLUMN) throw error;
+          // a table of before, until the next write
+          const { languages, sources, dateFrom, dateTo, ...known } = filter;
+          return await find(known);
         });
         return rows.map(({ chunkId, score }) => ({ chunkId, score: Number(score) }));
       });
     },
     async deleteDocuments(documentIds) {
       const ids = [...documentIds];
-      await unlessMissing(null, () => sql`delete from ${table} where document_id = any(${ids}::uuid[])`);
+      const remove = (tx: Transaction) => tx`delete from ${table} where document_id = any(${ids}::uuid[])`;
+      await unlessMissing(null, () => limited(remove));
     },
     async deletePoints(chunkIds) {
-      await unlessMissing(null, () => sql`delete from ${table} where chunk_id = any(${[...chunkIds]}::uuid[])`);
+      const ids = [...chunkIds];
+      const remove = (tx: Transaction) => tx`delete from ${table} where chunk_id = any(${ids}::uuid[])`;
+      await unlessMissing(null, () => limited(remove));
     },
     async scan(after, limit) {
-      const rows = await unlessMissing<readonly { id: string }[]>(
-        [],
-        () => sql<{ id: string }[]>`
-          select chunk_id as id from ${table} where ${after}::uuid is null or chunk_id > ${after}::uuid
-          order by chunk_id limit ${limit + 1}`,
-      );
+      const read = (tx: Transaction) => tx<{ id: string }[]>`
+        select chunk_id as id from ${table} where ${after}::uuid is null or chunk_id > ${after}::uuid
+        order by chunk_id limit ${limit + 1}`;
+      const rows = await unlessMissing<readonly { id: string }[]>([], () => limited(read));
       return { ids: rows.slice(0, limit).map(({ id }) => id), more: rows.length > limit };
     },
     async drop() {
-      await guarded(() => sql`drop table if exists ${table}`);
+      await guarded(() => limited((tx) => tx`drop table if exists ${table}`));
       ready = undefined;
     },
-    async isEmpty() {
-      return (await unlessMissing([], () => sql`select from ${table} limit 1`)).length === 0;
+    async isEmpty(signal) {
+      const read = (tx: Transaction) => tx`select from ${table} limit 1`;
+      return (await unlessMissing<readonly unknown[]>([], () => limited(read, signal))).length === 0;
     },
-    async check() {
-      await guarded(() => checkExtension(sql));
+    async check(signal) {
+      await guarded(() => limited(checkExtension, signal));
     },
     async close() {
       await sql.end({ timeout: 5 });
@@ -142,7 +174,7 @@ interface Scored {
 }
 
 /** @throws RetryableError where the extension is missing: messages survive until somebody installs it */
-async function checkExtension(sql: Sql | Transaction): Promise<void> {
+async function checkExtension(sql: Transaction): Promise<void> {
   const [found] = await sql<{ version: string }[]>`
     select coalesce(installed_version, default_version) as version from pg_available_extensions where name = 'vector'`;
   if (found === undefined) {
@@ -155,11 +187,16 @@ async function checkExtension(sql: Sql | Transaction): Promise<void> {
   );
 }
 
+const tooLate = (cause: unknown) =>
+  new RetryableError("PostgreSQL did not answer for its vectors in time", { code: "VECTOR_STORE_UNAVAILABLE", cause });
+
 const extensionMissing = (message: string, cause?: unknown) =>
   new RetryableError(message, { code: "VECTOR_STORE_EXTENSION_MISSING", cause });
 
-async function createTable(sql: Sql, name: string, dimension: number): Promise<void> {
+/** @param timeoutMs of each wait for a lock; to build an index over what is there may take longer */
+async function createTable(sql: Sql, name: string, dimension: number, timeoutMs: number): Promise<void> {
   await sql.begin(async (tx) => {
+    await tx`select set_config('lock_timeout', ${String(timeoutMs)}, true)`;
     // two containers at once would both find nothing, and one of them fail
     await tx`select pg_advisory_xact_lock(${CREATION_LOCK})`;
     await checkExtension(tx);
@@ -179,12 +216,24 @@ async function createTable(sql: Sql, name: string, dimension: number): Promise<v
         domain text not null,
         collection_id uuid,
         tags uuid[] not null,
-        embedding vector(${dimension}) not null
+        embedding vector(${dimension}) not null,
+        language text,
+        source text,
+        crawled_at timestamptz
+      )`);
+    const [labelled] = await tx`select from pg_attribute where attrelid = ${name}::regclass and attname = 'language'`;
+    if (labelled === undefined) {
+      await tx.unsafe(
+        `alter table "${name}" add column language text, add column source text, add column crawled_at timestamptz`,
       );
+    }
+    await tx.unsafe(`
       create index if not exists "${name}_document" on "${name}" (document_id);
       create index if not exists "${name}_domain" on "${name}" (domain);
       create index if not exists "${name}_collect" on "${name}" (collection_id);
-      create index if not exists "${name}_tags" on "${name}" using gin (tags)`);
+      create index if not exists "${name}_tags" on "${name}" using gin (tags);
+      create index if not exists "${name}_language" on "${name}" (language);
+      create index if not exists "${name}_crawled" on "${name}" (crawled_at)`);
     if (dimension > MOST_INDEXED_DIMENSIONS) return;
     await tx.unsafe(`create index if not exists "${name}_hnsw" on "${name}" using hnsw (embedding vector_cosine_ops)`);
   });
@@ -198,7 +247,8 @@ function tableName(descriptor: PgVectorOptions["descriptor"]): string {
   return `${name.slice(0, LONGEST_NAME - end.length - 1)}_${end}`;
 }
 
-function conditionsOf(tx: Transaction, { collectionIds, domains, documentIds, anyTag, allTags }: VectorFilter) {
+function conditionsOf(tx: Transaction, filter: VectorFilter) {
+  const { collectionIds, domains, documentIds, anyTag, allTags, languages, sources, dateFrom, dateTo } = filter;
   return [
     tx``,
     ...(collectionIds === undefined ? [] : [tx`and collection_id = any(${collectionIds}::uuid[])`]),
@@ -206,6 +256,11 @@ function conditionsOf(tx: Transaction, { collectionIds, domains, documentIds, an
     ...(documentIds === undefined ? [] : [tx`and document_id = any(${documentIds}::uuid[])`]),
     ...(anyTag === undefined ? [] : [tx`and tags && ${anyTag}::uuid[]`]),
     ...(allTags === undefined ? [] : [tx`and tags @> ${allTags}::uuid[]`]),
+    // rows of before have none of these
+    ...(languages === undefined ? [] : [tx`and (language = any(${languages}::text[]) or language is null)`]),
+    ...(sources === undefined ? [] : [tx`and (source = any(${sources}::text[]) or source is null)`]),
+    ...(dateFrom === undefined ? [] : [tx`and (crawled_at >= ${dateFrom}::timestamptz or crawled_at is null)`]),
+    ...(dateTo === undefined ? [] : [tx`and (crawled_at <= ${dateTo}::timestamptz or crawled_at is null)`]),
   ];
 }
 
@@ -230,11 +285,13 @@ async function unlessMissing<T>(nothing: T, work: () => Promise<T>): Promise<T> 
   }
 }
 
+const OUT_OF_TIME = new Set<string | undefined>(["57014" /* query_canceled */, "55P03" /* lock_not_available */]);
+
 async function guarded<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (cause) {
-    if (!isUnreachable(cause) && databaseErrorCode(cause) !== "57014") throw cause;
+    if (!isUnreachable(cause) && !OUT_OF_TIME.has(databaseErrorCode(cause))) throw cause;
     throw new RetryableError("PostgreSQL did not answer for its vectors", { code: "VECTOR_STORE_UNAVAILABLE", cause });
   }
 }

@@ -26,7 +26,15 @@ const POINTS_PER_CALL = 100;
 /** Least search-time accuracy of the HNSW index. */
 const HNSW_EF = 128;
 /** The fields that searches and deletes filter by, and no other: each index takes memory. */
-const PAYLOAD_INDEXES = { document_id: "uuid", collection_id: "uuid", domain: "keyword", tags: "keyword" } as const;
+const PAYLOAD_INDEXES = {
+  document_id: "uuid",
+  collection_id: "uuid",
+  domain: "keyword",
+  tags: "keyword",
+  language: "keyword",
+  source: "keyword",
+  crawled_at: "datetime",
+} as const;
 
 const idsSchema = z.object({
   result: z.object({ points: z.array(z.object({ id: z.string() })), next_page_offset: z.string().nullish() }),
@@ -246,21 +254,31 @@ function toQdrant({ chunkId, vector, payload }: VectorPoint) {
       url: payload.url,
       title: payload.title,
       source: payload.source,
+      language: payload.language,
       tags: payload.tags,
       crawled_at: payload.crawledAt,
     },
   } satisfies Schemas["PointStruct"];
 }
 
-function toFilter({ collectionIds, domains, documentIds, anyTag, allTags = [] }: VectorFilter = {}) {
+function toFilter(filter: VectorFilter = {}) {
+  const { collectionIds, domains, documentIds, anyTag, allTags = [], languages, sources, dateFrom, dateTo } = filter;
   const anyOf = (key: keyof typeof PAYLOAD_INDEXES, any: readonly string[] | undefined) =>
     any === undefined ? [] : [{ key, match: { any: [...any] } } satisfies Schemas["FieldCondition"]];
+  const range = {
+    ...(dateFrom && { gte: dateFrom }),
+    ...(dateTo && { lte: dateTo }),
+  } satisfies Schemas["DatetimeRange"];
   const must = [
     ...anyOf("collection_id", collectionIds),
     ...anyOf("domain", domains),
     ...anyOf("document_id", documentIds),
     ...anyOf("tags", anyTag),
     ...allTags.flatMap((tag) => anyOf("tags", [tag])),
+    ...anyOf("source", sources),
+    ...((dateFrom ?? dateTo) ? [{ key: "crawled_at", range } satisfies Schemas["FieldCondition"]] : []),
+    // points of before have no language
+    ...anyOf("language", languages).map((known) => ({ should: [known, { is_empty: { key: "language" } }] })),
   ];
   return must.length === 0 ? undefined : ({ must } satisfies Schemas["Filter"]);
 }

@@ -50,8 +50,8 @@ export function createSqliteVectorStore({ path, descriptor, busyTimeoutMs }: Sql
 
   const remove = db.prepare(`delete from "${name}" where chunk_id = ?`);
   const insert = db.prepare(
-    `insert into "${name}" (chunk_id, document_id, domain, collection_id, code, tags)
-     values (?, ?, ?, ?, ?, ?) returning id`,
+    `insert into "${name}" (chunk_id, document_id, domain, collection_id, code, tags, language, source, minute)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?) returning id`,
   );
   const insertVector = db.prepare(`insert into "${name}_vectors" (id, vector) values (?, ?)`);
   const following = db.prepare(`select chunk_id from "${name}" where chunk_id > ? order by chunk_id limit ?`);
@@ -75,16 +75,19 @@ export function createSqliteVectorStore({ path, descriptor, busyTimeoutMs }: Sql
             throw new Error(`A vector of ${vector.length} numbers does not fit a store of ${descriptor.dimension}`);
           }
           remove.run(chunkId);
-          const { documentId, domain, collectionId, tags } = payload;
+          const { documentId, domain, collectionId, tags, language, source, crawledAt } = payload;
           const code = bytes(binaryCode(vector));
-          const row = insert.get(chunkId, documentId, domain, collectionId, code, tags.join(" "));
+          const labels = [documentId, domain, collectionId, code, tags.join(" "), language, source];
+          const row = insert.get(chunkId, ...labels, minuteOf(crawledAt));
           insertVector.run(Number(row?.["id"]), bytes(vector));
         }
       });
     },
     async search(vector, limit, filter: VectorFilter = {}) {
-      const { domains, collectionIds: collections, documentIds: documents, anyTag, allTags } = filter;
-      const wanted = { domains, collections, documents, anyTag, allTags };
+      const { collectionIds: collections, documentIds: documents, dateFrom, dateTo, ...others } = filter;
+      const fromMinute = dateFrom === undefined ? undefined : (minuteOf(dateFrom) ?? undefined);
+      const toMinute = dateTo === undefined ? undefined : (minuteOf(dateTo) ?? undefined);
+      const wanted = { ...others, collections, documents, fromMinute, toMinute };
       const candidates = (await index.current()).nearest(vector, limit, wanted);
       return guarded(() => {
         const rows = score.all(bytes(vector), JSON.stringify(candidates), limit);
@@ -152,7 +155,10 @@ function createTables(db: DatabaseSync, name: string): void {
       domain text not null,
       collection_id text,
       code blob not null,
-      tags text
+      tags text,
+      language text,
+      source text,
+      minute integer
     );
     create index if not exists "${name}_document" on "${name}" (document_id);
     create table if not exists "${name}_vectors" (
@@ -160,15 +166,24 @@ function createTables(db: DatabaseSync, name: string): void {
       vector blob not null
     );
     commit`);
-  addTags(db, name);
+  addLabels(db, name);
 }
 
-/** To a file of before: points without them are found whatever tag is asked for. */
-function addTags(db: DatabaseSync, name: string): void {
+/** To a file of before: points without a label are found whatever is asked of it. */
+function addLabels(db: DatabaseSync, name: string): void {
   inTransaction(db, () => {
     const columns = db.prepare(`select name from pragma_table_info('${name}')`).all();
-    if (!columns.some((column) => column["name"] === "tags")) db.exec(`alter table "${name}" add column tags text`);
+    const known = new Set(columns.map((column) => column["name"]));
+    for (const label of ["tags text", "language text", "source text", "minute integer"]) {
+      if (!known.has(label.split(" ")[0] ?? "")) db.exec(`alter table "${name}" add column ${label}`);
+    }
   });
+}
+
+/** Of a time in ISO 8601; null where it is none. */
+function minuteOf(time: string): number | null {
+  const ms = Date.parse(time);
+  return Number.isNaN(ms) ? null : Math.floor(ms / 60_000);
 }
 
 /** Points in memory, numbered from 0 as they were read. */
@@ -180,22 +195,22 @@ interface LoadedPoints {
 
 /** What the file holds, in memory, kept up with what other connections write. */
 class PointIndex {
-  private readonly dimension: number;
-  private points: LoadedPoints;
+  private readonly points: LoadedPoints;
   private following: Promise<void> | null = null;
   private readonly readNew;
+  private readonly readIds;
   private readonly countAll;
   private readonly readVersion;
   private readonly readChanges;
   private version = "";
 
   constructor(db: DatabaseSync, name: string, dimension: number) {
-    this.dimension = dimension;
-    this.points = this.none();
+    this.points = { codes: new BinaryIndex(dimension), bytes: new ByteVectors(dimension), ids: [] };
     this.readNew = db.prepare(
-      `select p.id, code, domain, collection_id, document_id, tags, vector
+      `select p.id, code, domain, collection_id, document_id, tags, language, source, minute, vector
        from "${name}" p join "${name}_vectors" v on v.id = p.id where p.id > ? order by p.id limit ${POINTS_PER_READ}`,
     );
+    this.readIds = db.prepare(`select id from "${name}" where id > ? order by id limit ${POINTS_PER_READ}`);
     this.countAll = db.prepare(`select count(*) as points from "${name}"`);
     this.readVersion = db.prepare("pragma data_version");
     this.readChanges = db.prepare("select total_changes() as changes");
@@ -222,11 +237,7 @@ class PointIndex {
     const version = this.versionOfFile();
     await this.append(this.points);
     const held = guarded(() => Number(this.countAll.get()?.["points"]));
-    if (this.points.ids.length - held > held * DELETED_SHARE) {
-      const fresh = this.none();
-      await this.append(fresh);
-      this.points = fresh;
-    }
+    if (this.points.ids.length - held > held * DELETED_SHARE) await this.leaveOutDeleted(this.points);
     this.version = version;
   }
 
@@ -243,14 +254,16 @@ class PointIndex {
   private async append({ codes, bytes, ids }: LoadedPoints): Promise<void> {
     for (let read = POINTS_PER_READ; read === POINTS_PER_READ; ) {
       const rows = guarded(() => this.readNew.all(ids.at(-1) ?? 0));
-      for (const { id, code, domain, collection_id, document_id, tags, vector } of rows) {
+      for (const { id, code, domain, collection_id, document_id, tags, language, source, minute, vector } of rows) {
         if (!isBytes(code) || !isBytes(vector)) continue;
-        const collection = collection_id === null ? null : String(collection_id);
         codes.add(new Uint32Array(aligned(code)), {
           domain: String(domain),
-          collection,
+          collection: textOrNull(collection_id),
           document: String(document_id),
-          tags: tags === null ? null : String(tags).split(" ").filter(Boolean),
+          tags: textOrNull(tags)?.split(" ").filter(Boolean) ?? null,
+          language: textOrNull(language),
+          source: textOrNull(source),
+          minute: minute === null ? null : Number(minute),
         });
         bytes.add(new Float32Array(aligned(vector)));
         ids.push(Number(id));
@@ -260,10 +273,29 @@ class PointIndex {
     }
   }
 
-  private none(): LoadedPoints {
-    return { codes: new BinaryIndex(this.dimension), bytes: new ByteVectors(this.dimension), ids: [] };
+  /** Only the ids are read for it. */
+  private async leaveOutDeleted({ codes, bytes, ids }: LoadedPoints): Promise<void> {
+    const rows: number[] = [];
+    let row = 0;
+    for (let last = 0, read = POINTS_PER_READ; read === POINTS_PER_READ; ) {
+      const found = guarded(() => this.readIds.all(last));
+      for (const { id } of found) {
+        last = Number(id);
+        while ((ids[row] ?? last) < last) row++;
+        if (ids[row] === last) rows.push(row);
+      }
+      read = found.length;
+      if (read === POINTS_PER_READ) await setImmediate();
+    }
+    // what was added meanwhile has higher ids, and is appended next time
+    codes.keep(rows);
+    bytes.keep(rows);
+    for (const [at, kept] of rows.entries()) ids[at] = ids[kept] ?? 0;
+    ids.length = rows.length;
   }
 }
+
+const textOrNull = (value: unknown): string | null => (value === null ? null : String(value));
 
 function isBytes(value: unknown): value is Uint8Array<ArrayBuffer> {
   return value instanceof Uint8Array;

@@ -57,6 +57,16 @@ export class ByteRows {
     new Uint8Array(this.memory.buffer, at, row.length).set(new Uint8Array(row.buffer, row.byteOffset, row.length));
   }
 
+  /** Leaves only these rows, which ascend, and numbers them anew. */
+  keep(rows: readonly number[]): void {
+    const { stride } = this;
+    const bytes = new Uint8Array(this.memory.buffer, DATA_AT);
+    for (const [at, row] of rows.entries()) {
+      if (row !== at) bytes.copyWithin(at * stride, row * stride, (row + 1) * stride);
+    }
+    this.size = rows.length;
+  }
+
   /** In how many bits each row differs from `query`. */
   distances(query: Uint8Array): Uint32Array {
     const { size, stride, memory } = this;

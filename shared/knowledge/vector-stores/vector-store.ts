@@ -11,6 +11,8 @@ export interface VectorPoint {
     url: string;
     title: string | null;
     source: "crawl" | "upload" | "api";
+    /** ISO 639-1, or "und". */
+    language: string;
     /** Ids, as they were when the point was stored. */
     tags: string[];
     /** ISO 8601 UTC. */
@@ -26,6 +28,12 @@ export interface VectorFilter {
   anyTag?: string[];
   /** Ids of tags: of points that have them all. */
   allTags?: string[];
+  /** ISO 639-1, or "und". Points that were stored before stores knew it are found by any. */
+  languages?: string[];
+  sources?: string[];
+  /** ISO 8601 UTC, in whole ms, both ends included; a store may be as much as a minute too generous. */
+  dateFrom?: string;
+  dateTo?: string;
 }
 
 export interface VectorHit {

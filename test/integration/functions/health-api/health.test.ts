@@ -108,7 +108,9 @@ it("is not ready while the vector store lacks what was embedded", async () => {
   const { sql } = setup.database;
   const [chunkId = ""] = await addPages(sql, [{ url: "https://site.example/", chunks: ["ebb and flood"] }]);
   await expect.poll(ready).toMatchObject({ status: 200 });
-  await sql`insert into embeddings (chunk_id, state, model) values (${chunkId}, 'done', ${STATIC_DESCRIPTOR.model})`;
+  await sql`
+    insert into embeddings (chunk_id, state, model, dimension)
+    values (${chunkId}, 'done', ${STATIC_DESCRIPTOR.model}, ${STATIC_DESCRIPTOR.dimension})`;
   const lacking = { status: 503, body: { checks: { vectors: "failed: VECTOR_STORE_EMPTY", embedder: "ok" } } };
   await expect.poll(ready).toMatchObject(lacking);
   // it wakes those who make them

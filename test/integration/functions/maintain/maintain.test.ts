@@ -108,7 +108,7 @@ test("the vector store is compared with the rows once an hour, and at once where
       {
         chunkId: id,
         vector: new Float32Array(STATIC_DESCRIPTOR.dimension).fill(1),
-        payload: { ...payload, source: "crawl", tags: [], crawledAt: "" },
+        payload: { ...payload, source: "crawl", language: "en", tags: [], crawledAt: "" },
       },
     ]);
   await put(chunkId);
@@ -129,7 +129,9 @@ test("the vector store is compared with the rows once an hour, and at once where
   await sql`
     insert into jobs (id, kind, status, generation_id, settings) values (${jobId}, 'pages', 'completed', ${generationId}, '{}')`;
   await sql`update documents set job_id = ${jobId}, generation_id = ${generationId}`;
-  await sql`insert into embeddings (chunk_id, state, model) values (${chunkId}, 'done', ${STATIC_DESCRIPTOR.model})`;
+  await sql`
+    insert into embeddings (chunk_id, state, model, dimension)
+    values (${chunkId}, 'done', ${STATIC_DESCRIPTOR.model}, ${STATIC_DESCRIPTOR.dimension})`;
   await handler({}, { getRemainingTimeInMillis: () => 300_000 });
   expect(await sql`select state from embeddings`).toEqual([{ state: "pending" }]);
   expect(await sql`select unembedded_chunks as chunks from jobs`).toEqual([{ chunks: 1 }]);

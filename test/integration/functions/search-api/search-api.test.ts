@@ -48,6 +48,7 @@ beforeAll(async () => {
         url: "",
         title: null,
         source: "crawl" as const,
+        language: "en",
         tags: [],
         crawledAt: "",
       },

@@ -31,7 +31,7 @@ test("containers share answers, and the vectors of queries that a server makes",
   const side = await one.vectorSide();
   const [vector] = (await side?.embedder.embedDocuments(["tide"])) ?? [];
   const payload = { documentId: uuidv7(), generationId: uuidv7(), collectionId: null, domain: "site.example", url: "" };
-  const rest = { title: null, source: "crawl" as const, tags: [], crawledAt: "2026-01-01T00:00:00Z" };
+  const rest = { title: null, source: "crawl" as const, language: "en", tags: [], crawledAt: "2026-01-01T00:00:00Z" };
   await side?.vectors.upsert([{ chunkId, vector: vector ?? new Float32Array(), payload: { ...payload, ...rest } }]);
   const request: SearchRequest = { query: "tide", mode: "hybrid", limit: 5 };
   const first = await one.answers.search(one, request);

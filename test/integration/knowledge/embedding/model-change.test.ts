@@ -53,6 +53,9 @@ const formerConfig = () => loadConfig({ EMBEDDER__PROVIDER: "static", VECTORS__S
 const newConfig = () => loadConfig({ ...server.env, VECTORS__SQLITE_PATH: path });
 const newModel = () => ({ model: newConfig().teiModel, dimension: newConfig().teiDimension });
 
+/** As a server that was begun with vectors of this length. */
+const shortenedServer = (config: Config): Config => Object.assign(config, { shortened: true });
+
 /** Pages that a completed job has embedded. */
 async function embeddedPages(config: Config, texts: string[]): Promise<{ jobId: string; chunkIds: string[] }> {
   const [jobId, generationId] = [uuidv7(), uuidv7()];
@@ -126,9 +129,51 @@ describe("a change of the model", () => {
     expect((await ask()).missing).toEqual([]);
   });
 
+  test("to vectors of another length is one: those of before answer until all are made anew, and then go", async () => {
+    const shortConfig = () => loadConfig({ ...server.env, TEI__EMBEDDING_DIMENSION: "4", VECTORS__SQLITE_PATH: path });
+    const short = { ...newModel(), dimension: 4 };
+    expect(await changeModel(sql, short, ALWAYS)).toBe(0);
+    const texts = ["ebb and flood", "calm weather, as far as one sees"];
+    const { jobId, chunkIds } = await embeddedPages(shortenedServer(shortConfig()), texts);
+    const ask = async () => {
+      const vectorSide = openServingSide(newConfig(), sql, async () => {});
+      const asked = { query: "ebb and flood", mode: "vector", limit: 5 } as const;
+      const { results, missing } = await answerSearch({ sql, vectorSide }, asked);
+      return [results.map(({ chunkId }) => chunkId), missing, (await vectorSide())?.embedder.descriptor.dimension];
+    };
+    expect(await ask()).toEqual([chunkIds, [], 4]);
+    expect(await changeModel(sql, newModel(), ALWAYS)).toBe(2);
+    const [first = "", ...rest] = await outstanding(jobId);
+    await embed(newConfig(), { jobId, chunkIds: [first] });
+    expect(await changeModel(sql, newModel(), ALWAYS)).toBe(0);
+    expect(await ask()).toEqual([chunkIds, [], 4]);
+    await embed(newConfig(), { jobId, chunkIds: rest });
+    expect(await changeModel(sql, newModel(), ALWAYS)).toBe(0);
+    expect(await ask()).toEqual([chunkIds, [], 8]);
+
+    await sql`update embedding_models set changed_at = now() - interval '1 hour'`;
+    const dropped: object[] = [];
+    expect(await dropLeavingModels(sql, newModel(), async (model) => void dropped.push({ ...model }))).toBe(1);
+    expect(dropped).toEqual([short]);
+    expect(await sql`select model, dimension, state from embedding_models`).toEqual([
+      { ...newModel(), state: "serving" },
+    ]);
+  });
+
+  test("to vectors of another length, of a server that has no others, goes by words, and says so", async () => {
+    const before = { ...newModel(), dimension: 16 };
+    expect(await changeModel(sql, before, ALWAYS)).toBe(0);
+    await embeddedPages(newConfig(), ["ebb and flood"]);
+    await sql`update embeddings set dimension = 16`;
+    const vectorSide = openServingSide(newConfig(), sql, async () => {});
+    const { results, missing } = await answerSearch({ sql, vectorSide }, { query: "ebb", mode: "hybrid", limit: 1 });
+    expect(results).toHaveLength(1);
+    expect(missing).toMatchObject([{ side: "vector", code: "EMBEDDING_INVALID" }]);
+  });
+
   test("to one that the configuration knows nothing else of goes by words, and says so", async () => {
     await embeddedPages(formerConfig(), ["ebb and flood"]);
-    await sql`update embeddings set model = 'gone'`;
+    await sql`update embeddings set model = 'gone', dimension = 4`;
     await sql`insert into embedding_models (model, dimension, state) values ('gone', 4, 'serving')`;
     const vectorSide = openServingSide(newConfig(), sql, async () => {});
     const { results, missing } = await answerSearch({ sql, vectorSide }, { query: "ebb", mode: "hybrid", limit: 1 });
@@ -144,7 +189,7 @@ describe("the comparison of store and rows", () => {
     const store = await storeOf(newConfig());
     await store.deletePoints([lost]);
     await sql`delete from documents where id = (select document_id from chunks where id = ${gone})`;
-    const compare = (next: string | null = null) => compareStore(sql, store, newModel().model, next, ALWAYS);
+    const compare = (next: string | null = null) => compareStore(sql, store, newModel(), next, ALWAYS);
     expect(await compare()).toEqual({ removedPoints: 1, lostChunks: 1, next: null });
     expect((await store.scan(null, 10)).ids).toEqual([kept]);
     expect(await compare()).toEqual({ removedPoints: 0, lostChunks: 0, next: null });
@@ -161,7 +206,7 @@ describe("the comparison of store and rows", () => {
     await sql`update jobs set status = 'running' where id = ${running.jobId}`;
     const store = await storeOf(newConfig());
     await store.drop();
-    const compared = await compareStore(sql, store, newModel().model, null, ALWAYS);
+    const compared = await compareStore(sql, store, newModel(), null, ALWAYS);
     expect(compared).toEqual({ removedPoints: 0, lostChunks: 2, next: null });
     expect((await outstanding(jobId)).toSorted()).toEqual(chunkIds.toSorted());
     await store.close();
@@ -170,13 +215,7 @@ describe("the comparison of store and rows", () => {
   test("goes on where its time ended", async () => {
     await embeddedPages(newConfig(), ["ebb", "flood"]);
     const store = await storeOf(newConfig());
-    const stopped = await compareStore(
-      sql,
-      store,
-      newModel().model,
-      "01990000-0000-7000-8000-000000000001",
-      () => false,
-    );
+    const stopped = await compareStore(sql, store, newModel(), "01990000-0000-7000-8000-000000000001", () => false);
     expect(stopped.next).toBe("01990000-0000-7000-8000-000000000001");
     await store.close();
   });

@@ -71,7 +71,13 @@ async function addPage(sql: Sql, store: VectorStore, at: number): Promise<Page> 
     const [row] = await sql<{ id: string }[]>`select document_id as id from chunks where id = ${chunkId}`;
     const angle = (at * VERSIONS.length + index) / 100;
     const payload = { documentId: row?.id ?? "", ...written, collectionId: null, domain: "site.example", url };
-    const rest = { title: version, source: "crawl" as const, tags: [], crawledAt: "2026-01-01T00:00:00Z" };
+    const rest = {
+      title: version,
+      source: "crawl" as const,
+      language: "en",
+      tags: [],
+      crawledAt: "2026-01-01T00:00:00Z",
+    };
     points.push({
       chunkId,
       vector: Float32Array.of(Math.cos(angle), Math.sin(angle)),

@@ -61,7 +61,7 @@ async function whileLocked(table: string, work: () => Promise<void>): Promise<vo
 }
 
 async function embedded(model: string): Promise<void> {
-  await sql`insert into embeddings (chunk_id, state, model) select id, 'done', ${model} from chunks`;
+  await sql`insert into embeddings (chunk_id, state, model, dimension) select id, 'done', ${model}, 2 from chunks`;
 }
 
 describe("a search with one side", () => {
@@ -140,6 +140,45 @@ describe("a search with one side", () => {
       await expect(neither()).rejects.toMatchObject({ status: 503, code: "SEARCH_TIMEOUT", headers });
     });
     expect((await ask({})()).missing).toEqual([]);
+  });
+
+  test("by meaning alone is answered without highlights where the index takes too long", async () => {
+    await whileLocked("lexeme_statistics", async () => {
+      const { results, missing } = await ask({}, { mode: "vector" })();
+      expect(results.map(({ chunkId, highlights }) => [chunkId, highlights])).toEqual([
+        [ids[1], []],
+        [ids[2], []],
+      ]);
+      expect(missing).toMatchObject([{ side: "keyword", code: "SEARCH_TIMEOUT" }]);
+      const bound = ask({}, { query: '"pool at"' });
+      await expect(bound()).rejects.toMatchObject({ status: 503, code: "SEARCH_TIMEOUT" });
+    });
+  });
+
+  test("answers by words where the documents of a filter take too long to find for the vector store", async () => {
+    const others = Array.from({ length: 10 }, (_, at) => ({
+      url: `https://site.example/${at}`,
+      chunks: [`calm ${at}`],
+    }));
+    await addPages(sql, others);
+    // each of them takes 0.3 s to look at
+    const view = (also: string) =>
+      sql.unsafe(`
+        create or replace view documents_active as
+          select * from documents where generation_active and deleted_at is null ${also}`);
+    await view("and (url !~ '/[0-9]$' or pg_sleep(0.3) is not null)");
+    try {
+      const vectorSide = async () => ({ embedder: constantEmbedder, vectors: vectors() });
+      const request: SearchRequest = { query: "ebb", mode: "hybrid", limit: 10, filter: { languages: ["en"] } };
+      const answer = await answerSearch({ sql, vectorSide, sharedWaitMs: 2_000 }, request);
+      expect(answer).toMatchObject({
+        results: [{ chunkId: ids[0], source: "keyword" }],
+        missing: [{ side: "vector", code: "SEARCH_TIMEOUT" }],
+      });
+    } finally {
+      // databases are used again
+      await view("");
+    }
   });
 
   test("is an error that says so where what follows the ranking takes too long", async () => {

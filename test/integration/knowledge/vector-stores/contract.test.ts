@@ -105,6 +105,7 @@ function point(angle: number, payload: Partial<VectorPoint["payload"]> = {}): Ve
       url: "https://site.example/",
       title: null,
       source: "crawl",
+      language: "en",
       tags: [],
       crawledAt: "2026-01-01T00:00:00.000Z",
       ...payload,
@@ -193,6 +194,27 @@ describe.each(KINDS)("%s", (_name, kind) => {
     expect(await found(store, 0, 5, { anyTag: [a], domains: ["far.example"] })).toEqual([]);
   });
 
+  test("filters by language, source and date, before it cuts", async () => {
+    const store = open();
+    const near = Array.from({ length: 150 }, () => point(0));
+    const [french, upload, old] = [
+      point(1, { language: "fr" }),
+      point(1.1, { source: "upload" }),
+      point(1.2, { crawledAt: "2020-05-05T05:05:05.055Z", language: "de" }),
+    ];
+    await store.upsert([...near, french, upload, old]);
+    expect(await found(store, 0, 5, { languages: ["fr"] })).toEqual(ids([french]));
+    expect(await found(store, 0, 5, { languages: ["de", "fr", "xx"] })).toEqual(ids([french, old]));
+    expect(await found(store, 0, 5, { languages: ["xx"] })).toEqual([]);
+    expect(await found(store, 0, 5, { sources: ["upload", "api"] })).toEqual(ids([upload]));
+    expect(await found(store, 0, 5, { sources: ["upload"], languages: ["fr"] })).toEqual([]);
+    expect(await found(store, 0, 5, { dateTo: "2025-12-31T23:00:00.000Z" })).toEqual(ids([old]));
+    const [exactly, later] = ["2020-05-05T05:05:05.055Z", "2020-05-05T05:07:00.000Z"];
+    expect(await found(store, 0, 5, { dateFrom: exactly, dateTo: exactly })).toEqual(ids([old]));
+    expect(await found(store, 0, 5, { dateFrom: later, dateTo: "2025-12-31T00:00:00.000Z" })).toEqual([]);
+    expect(await found(store, 1.2, 1, { dateFrom: later })).toEqual(ids([upload]));
+  });
+
   test("deletes by document and by point, at once, and one that is not there is no fault", async () => {
     const store = open();
     const documentId = uuidv7();
@@ -257,6 +279,42 @@ describe("a database without pgvector", () => {
     await expect(store.check(AbortSignal.timeout(60_000))).rejects.toMatchObject(missing);
     await expect(store.upsert([point(0)])).rejects.toMatchObject(missing);
     expect(await store.search(at(0), 5)).toEqual([]);
+  });
+
+  test("that is slow lets no call wait longer than it may, and is asked again afterwards", async () => {
+    const { url, sql, close } = await pgVectorDatabase();
+    onTestFinished(close);
+    const descriptor = { model: "m", dimension: DIMENSION };
+    const storeOf = (timeoutMs?: number) => {
+      const own = { sql: connectDatabase({ url, poolSize: 1 }), descriptor };
+      const store = createPgVectorStore(timeoutMs === undefined ? own : { ...own, timeoutMs });
+      onTestFinished(() => store.close());
+      return store;
+    };
+    const [store, patient] = [storeOf(200), storeOf()];
+    const [kept] = [point(0)];
+    await patient.upsert([kept]);
+    await store.scan(null, 1);
+    const late = { code: "VECTOR_STORE_UNAVAILABLE" };
+    await sql.begin(async (tx) => {
+      const [table] = await tx<
+        { name: string }[]
+      >`select tablename as name from pg_tables where tablename like 'vectors_%'`;
+      await tx`lock table ${tx(table?.name ?? "")} in access exclusive mode`;
+      for (const call of [
+        () => store.deletePoints([kept.chunkId]),
+        () => store.deleteDocuments([kept.payload.documentId]),
+        () => store.scan(null, 5),
+        () => store.search(at(0), 5),
+        () => store.isEmpty(AbortSignal.timeout(60_000)),
+        () => store.upsert([point(0)]),
+        () => patient.isEmpty(AbortSignal.timeout(200)),
+      ]) {
+        await expect(call()).rejects.toMatchObject(late);
+      }
+    });
+    const both = [(await store.scan(null, 5)).ids, await patient.isEmpty(AbortSignal.timeout(60_000))];
+    expect(both).toEqual([[kept.chunkId], false]);
   });
 
   test("that does not answer is one that is tried again", async () => {

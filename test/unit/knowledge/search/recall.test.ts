@@ -125,7 +125,7 @@ function evaluate(expression: string): boolean {
 }
 
 describe("binary codes", () => {
-  const labels = { domain: "d", collection: null, document: "p", tags: [] };
+  const labels = { domain: "d", collection: null, document: "p", tags: [], language: null, source: null, minute: null };
   const vectors = fc.array(
     fc
       .array(fc.float({ min: -1, max: 1, noNaN: true }), { minLength: 40, maxLength: 40 })
@@ -170,6 +170,9 @@ describe("binary codes", () => {
         collection: id % 2 === 0 ? null : "c",
         document: `p${id % 5}`,
         tags: [],
+        language: `d${id % 2}`,
+        source: null,
+        minute: null,
       });
     }
     expect(index.nearest(code, 10, { domains: ["d1"], collections: ["c"] }).every((id) => id % 6 === 1)).toBe(true);
@@ -178,6 +181,38 @@ describe("binary codes", () => {
     expect(index.nearest(code, 10, { documents: ["p2", "p3", "nowhere"] })).toHaveLength(1200);
     expect(index.nearest(code, 10, { domains: ["nowhere"] })).toEqual([]);
     expect(index.nearest(code, 10, { collections: ["d1"] })).toEqual([]);
+    expect(index.nearest(code, 10, { languages: ["d1"], domains: ["d2"] }).every((id) => id % 6 === 5)).toBe(true);
+    expect(index.nearest(code, 10, { languages: ["d2"] })).toEqual([]);
+  });
+
+  test("filters by language, source and minute, and leaves in those of which nobody knows them", () => {
+    const label = fc.option(fc.constantFrom("a", "b", "c"));
+    const minute = fc.option(fc.integer({ min: 0, max: 9 }));
+    const labelled = fc.record({ language: label, source: label, minute });
+    const bound = fc.option(fc.integer({ min: 0, max: 9 }), { nil: undefined });
+    fc.assert(
+      fc.property(fc.array(labelled, { minLength: 1 }), bound, bound, (all, fromMinute, toMinute) => {
+        const index = new BinaryIndex(2);
+        const code = binaryCode(Float32Array.of(1, 1));
+        for (const each of all) index.add(code, { ...labels, ...each });
+        const rows = (fits: (each: (typeof all)[number]) => boolean) =>
+          all.flatMap((each, at) => (fits(each) ? [at] : []));
+        const found = index.nearest(code, all.length, {
+          languages: ["a", "none"],
+          sources: ["b", "c"],
+          fromMinute,
+          toMinute,
+        });
+        expect(found).toEqual(
+          rows(
+            ({ language, source, minute: at }) =>
+              (language ?? "a") === "a" &&
+              (source ?? "b") !== "a" &&
+              (at === null || (at >= (fromMinute ?? 0) && at <= (toMinute ?? 9))),
+          ),
+        );
+      }),
+    );
   });
 
   test("filters by any and by all of some tags, and leaves in whose tags nobody knows", () => {

@@ -57,6 +57,7 @@ const POINT: VectorPoint = {
     url: "https://site.example/",
     title: "Site",
     source: "crawl",
+    language: "en",
     tags: ["t"],
     crawledAt: "2026-01-01T00:00:00.000Z",
   },
@@ -82,6 +83,9 @@ describe("the Qdrant store", () => {
       { field_name: "collection_id", field_schema: "uuid" },
       { field_name: "domain", field_schema: "keyword" },
       { field_name: "tags", field_schema: "keyword" },
+      { field_name: "language", field_schema: "keyword" },
+      { field_name: "source", field_schema: "keyword" },
+      { field_name: "crawled_at", field_schema: "datetime" },
     ]);
     const [upsert] = requests.filter(({ path }) => path === `/collections/${NAME}/points?wait=true`);
     expect(upsert?.headers["api-key"]).toBe("secret");
@@ -99,6 +103,7 @@ describe("the Qdrant store", () => {
             url: "https://site.example/",
             title: "Site",
             source: "crawl",
+            language: "en",
             tags: ["t"],
             crawled_at: "2026-01-01T00:00:00.000Z",
           },

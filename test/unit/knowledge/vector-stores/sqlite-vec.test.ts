@@ -35,6 +35,7 @@ function point(vector: Float32Array, payload: Partial<VectorPoint["payload"]> = 
       url: "https://site.example/",
       title: null,
       source: "crawl",
+      language: "en",
       tags: [],
       crawledAt: "2026-01-01T00:00:00.000Z",
       ...payload,
@@ -54,6 +55,32 @@ function randomVectors(count: number, seed = 1): Float32Array[] {
 const cosine = (a: Float32Array, b: Float32Array) => a.reduce((sum, value, at) => sum + value * (b[at] ?? 0), 0);
 
 describe("the sqlite-vec store", () => {
+  test("leaves deleted points out of memory without reading the others again", async () => {
+    const path = await vectorFile();
+    const [writer, reader] = [openStore(path), openStore(path)];
+    const vectors = randomVectors(3_000);
+    const points = vectors.map((vector, at) => point(vector, { domain: `d${at % 7}.example` }));
+    await writer.upsert(points);
+    const query = vectors[0] ?? new Float32Array();
+    expect(await reader.search(query, 1)).toMatchObject([{ chunkId: points[0]?.chunkId }]);
+    const file = new DatabaseSync(path);
+    const [table] = file
+      .prepare("select name from sqlite_master where name like 'points%' and name not like '%vectors'")
+      .all();
+    file.exec(`update "${table?.["name"]}" set domain = 'changed behind its back'`);
+    file.close();
+    await writer.deletePoints(points.filter((_, at) => at % 3 === 1).map(({ chunkId }) => chunkId));
+    const added = point(query, { domain: "d1.example" });
+    await writer.upsert([added]);
+    const left = [...points.filter((_, at) => at % 3 !== 1), added];
+    const best = left
+      .filter(({ payload }) => payload.domain === "d1.example")
+      .toSorted((a, b) => cosine(b.vector, query) - cosine(a.vector, query));
+    const found = await reader.search(query, 20, { domains: ["d1.example"] });
+    expect(found.map(({ chunkId }) => chunkId)).toEqual(best.slice(0, 20).map(({ chunkId }) => chunkId));
+    expect(await reader.search(query, 20, { domains: ["changed behind its back"] })).toEqual([]);
+  });
+
   test("opens a file of before, whose points have no tags, and filters by those of new ones", async () => {
     const path = await vectorFile();
     const [vector = new Float32Array()] = randomVectors(1);
@@ -142,7 +169,8 @@ describe("the sqlite-vec store", () => {
       const vector = Float32Array.from({ length: ${descriptor.dimension} }, (_, at) => Math.sin(at + Math.random()));
       for (let round = 0; round < 40; round++) {
         const points = Array.from({ length: 5 }, () => ({ chunkId: crypto.randomUUID(), vector, payload: {
-          documentId: crypto.randomUUID(), domain: "d", collectionId: null, tags: [] } }));
+          documentId: crypto.randomUUID(), domain: "d", collectionId: null, tags: [], language: "en", source: "crawl",
+          crawledAt: "2026-01-01T00:00:00Z" } }));
         await store.upsert(points);
         await store.search(vector, 3);
       }
