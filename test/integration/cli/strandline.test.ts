@@ -483,7 +483,7 @@ it("uploads files, lists and shows what came of them, deletes and restores", asy
   writeFileSync(join(folder, "table.pdf"), pdfFile([["The moon", "moves the tide."]]));
   expect(await run(["upload", join(folder, "table.pdf")])).toMatchObject({
     code: 0,
-    out: expect.stringMatching(/created {2}\S*table\.pdf/),
+    out: expect.stringMatching(/created {2}.*table\.pdf$/m),
   });
   const uploaded = await run(["upload", notes, join(folder, "empty.txt"), "--collection", "tides", "--tag", "Sea"]);
   expect(uploaded).toMatchObject({ code: 1, out: expect.stringContaining("NO_TEXT") });
