@@ -93,20 +93,37 @@ const isOfSource = (sql: Queryable, source: string) =>
     ? sql`(e.host = ${source} or e.to_job_id in (select id from jobs where source_code = ${source}))`
     : sql`e.host = ${source}`;
 
-/** Whether it is of the latest job of its source; what belongs to no source is of that of its host. */
-const isLatest = (sql: Queryable, source: string | undefined) => sql`(
+/**
+ * Whether it is of the latest job that captured something of its host: of the jobs of its source, or of those that
+ * belong to none. A host that the newest edition has missed is shown by the one before.
+ */
+const isLatest = (sql: Queryable, source: string | undefined) => {
+  const code = source !== undefined && isSourceCode(source) ? source : undefined;
+  return sql`(
   ${
-    source !== undefined && isSourceCode(source)
+    code !== undefined
       ? sql`false`
       : sql`(e.host, e.to_job_id) in (${latestEditions(sql, source)})
     and not exists (select from jobs where id = e.to_job_id and source_code is not null)`
   }
-  or e.to_job_id in (
-    select j.id from jobs j where j.archive_job_id in (
-      select max(a.id) from archive_jobs a
-      where ${source === undefined || !isSourceCode(source) ? sql`true` : sql`a.source_code = ${source}`}
-        and exists (select from page_changes p join jobs of on of.id = p.to_job_id where of.archive_job_id = a.id)
-      group by a.source_code)))`;
+  or (e.host, e.to_job_id) in (${latestOfSources(sql, code)}))`;
+};
+
+/** Hosts with the jobs of their latest archive jobs, of each source: by an index that has both. */
+const latestOfSources = (sql: Queryable, code: string | undefined) => sql`
+  select host, job_id from (
+    select hosts.host, j.id as job_id,
+      rank() over (partition by j.source_code, hosts.host order by j.archive_job_id desc) as place
+    from jobs j cross join lateral (
+      with recursive hosts (host) as (
+        select min(host) from page_changes where to_job_id = j.id
+        union all
+        select (select min(host) from page_changes where to_job_id = j.id and host > hosts.host)
+        from hosts where hosts.host is not null)
+      select host from hosts where host is not null) hosts
+    where j.archive_job_id is not null
+      and ${code === undefined ? sql`j.source_code is not null` : sql`j.source_code = ${code}`}) editions
+  where place = 1`;
 
 /** Of each source, the job that captured something of it last. */
 const latestEditions = (sql: Queryable, source: string | undefined) => sql`

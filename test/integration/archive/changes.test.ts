@@ -390,6 +390,36 @@ describe("the list of changes", () => {
     expect(await list("latest=false&from=2026-03-01&to=2026-03-01")).toHaveLength(2);
   });
 
+  it("has of each host of a source the latest edition that has the host", async () => {
+    const page = (host: string, text: string, date: string) =>
+      record(http(`<html><main><p>${text} of ${host}, as the clinic tells it to everybody.</p></main></html>`, HTML), {
+        url: `http://${host}/`,
+        date,
+      });
+    const first = [
+      page("a.wide.test", "Old", "2026-07-01T00:00:00Z"),
+      page("b.wide.test", "Old", "2026-07-01T00:00:00Z"),
+    ];
+    const jobs = [
+      await setup.importRecords(first),
+      await setup.importRecords([page("a.wide.test", "New", "2026-07-02T00:00:00Z")]),
+    ];
+    await setup.sql`
+      insert into sources (code, name, name_template, seeds, engine) values ('wide', 'Wide', 'w', '{http://a.wide.test/}', 'native')`;
+    for (const job of jobs) {
+      await setup.sql`
+        with made as (
+          insert into archive_jobs (source_code, name, output_dir, engine, status, config)
+          values ('wide', 'w', 'w', 'native', 'indexed', '{}') returning id)
+        update jobs set archive_job_id = made.id, source_code = 'wide' from made where number = ${job}`;
+    }
+    await compute();
+    const wide = ["new_page http://b.wide.test/", "updated http://a.wide.test/"];
+    expect((await list("")).filter((each) => each.includes("wide.test"))).toEqual(wide);
+    expect(await list("source=wide&latest=true")).toEqual(wide);
+    expect(await list("source=wide")).toHaveLength(3);
+  });
+
   it("has pages, one past the end included", async () => {
     const { body } = await get("/api/changes?source=other.test&page=2&pageSize=2");
     expect([body.total, body.page, body.pageSize, body.results.length]).toEqual([3, 2, 2, 1]);
@@ -564,7 +594,7 @@ describe("what cannot be compared", () => {
     }
     const [{ count = 0 } = {}] = await setup.sql<{ count: number }[]>`select count(*) as count from page_changes`;
     expect(steps).toBe(count);
-    expect(count).toBe(44);
+    expect(count).toBe(47);
     expect(await events()).toEqual(before);
   });
 });
