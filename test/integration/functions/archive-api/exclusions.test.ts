@@ -1,5 +1,5 @@
 import { gunzipSync, gzipSync } from "node:zlib";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { createApiKey } from "../../../../shared/access/api-keys.ts";
 import { computeChanges } from "../../../../shared/archive/changes/compute-changes.ts";
 import { indexSnapshots } from "../../../../shared/archive/search/index-snapshots.ts";
@@ -208,6 +208,13 @@ describe("an embargo", () => {
 });
 
 describe("what is withheld", () => {
+  /** Counts of the whole archive are given again for a minute. */
+  const now = Date.now.bind(Date);
+  const later = (minutes: number) => vi.spyOn(Date, "now").mockImplementation(() => now() + minutes * 61_000);
+  afterEach(() => {
+    vi.restoreAllMocks();
+  });
+
   /** Of every route that anybody may ask without knowing of a capture that is withheld. */
   const asked = (kept: number): [keyof Handlers, string][] => [
     ["snapshots", "/api/health"],
@@ -250,5 +257,36 @@ describe("what is withheld", () => {
     await exclude({ url: "https://site.test/secret/*" });
     const id = await idOf("/secret/one");
     expect(await statusOf("changes", ASKS_THE_WEB.replace("{id}", String(id)))).toEqual([451, "EXCLUDED"]);
+  });
+
+  it("leaves no trace: every answer is that of an archive which does not hold it, counts included", async () => {
+    const kept = await idOf("/kept", false);
+    const answers = async () => {
+      const all: Record<string, unknown> = {};
+      for (const [api, path] of asked(kept)) {
+        const { status, headers, body } = await callApi(apis[api], { path, key });
+        all[path] = [status, headers["link"], headers["location"], body];
+      }
+      return all;
+    };
+    const whole = await answers();
+    later(1);
+    await exclude({ url: "https://site.test/secret/*" });
+    await exclude({ url: "https://site.test/kept", embargoDays: 30 });
+    const withheld = await answers();
+    await setup.sql`delete from archive_exclusions`;
+    await setup.sql`
+      delete from captures where final_url ilike '%/secret/%'
+        or final_url like '%/kept' and fetched_at > now() - interval '30 days'`;
+    later(2);
+    expect(withheld).toEqual(await answers());
+    const same = Object.keys(whole).filter((path) => JSON.stringify(whole[path]) === JSON.stringify(withheld[path]));
+    const untold = [
+      "/api/exports",
+      "/api/sources/site.test/editions",
+      `/api/snapshot/${kept}`,
+      `/api/snapshots/raw/${kept}`,
+    ];
+    expect(same.toSorted()).toEqual([...untold, `/api/changes/compare?toSnapshotId=${kept}`].toSorted());
   });
 });
