@@ -113,10 +113,10 @@ function isBase64(text: string, { start, end }: Run): boolean {
 }
 
 /**
- * The page's own address in its text is no difference, nor is what passes.
- * @returns a key in hex that pages of one main text share; null where there is none to compare
+ * What a page says, without its own address and without what passes. A short text begins with the title.
+ * @returns null where there is nothing to compare
  */
-export function textKey({
+export function lastingText({
   extraction,
   error,
   finalUrl,
@@ -126,10 +126,11 @@ export function textKey({
   const text = extraction.text.trim();
   if (text === "") return null;
   const lasting = withoutPassing(withoutOwnAddress(text, finalUrl), Date.parse(fetchedAt));
-  return sha256(text.length < LONG_TEXT ? `${extraction.title ?? ""}\n${lasting}` : lasting)
-    .subarray(0, 16)
-    .toString("hex");
+  return text.length < LONG_TEXT ? `${extraction.title ?? ""}\n${lasting}` : lasting;
 }
+
+/** @returns a key in hex that pages of one main text share */
+export const textKey = (lasting: string): string => sha256(lasting).subarray(0, 16).toString("hex");
 
 function withoutOwnAddress(text: string, url: string): string {
   const { href, pathname, search } = new URL(url);
