@@ -1,6 +1,7 @@
 /** The PostgreSQL client. One connection per container by default: a Lambda container serves one event at a time. */
 import postgres from "postgres";
 import type { Config } from "../config.ts";
+import { createConnections } from "./connections.ts";
 import { readPassword } from "./database-secret.ts";
 
 export type Sql = postgres.Sql<Record<string, never>>;
@@ -47,16 +48,15 @@ export const databaseOf = (config: Config): DatabaseOptions => ({
 });
 
 export function connectDatabase({ url, poolSize, connectTimeoutS, secretArn }: DatabaseOptions): Sql {
-  return postgres(url, {
+  return createConnections(url, poolSize, {
     ...(secretArn === undefined ? {} : { password: () => readPassword(secretArn) }),
-    max: poolSize,
     connect_timeout: connectTimeoutS ?? DEFAULT_CONNECT_TIMEOUT_S,
     idle_timeout: 60,
     onnotice: () => {},
     connection: { application_name: "strandline", idle_session_timeout: IDLE_SESSION_MS },
     // bigint identities stay below 2^53; numbers are what JSON answers hold
     types: { bigint: { to: 20, from: [20], parse: Number, serialize: String } },
-  }) as unknown as Sql;
+  });
 }
 
 /** Deadlock, serialisation failure: PostgreSQL undid the transaction, and the same work may be done again. */
