@@ -18,8 +18,14 @@ interface Statement {
   state: unknown;
 }
 
+interface Connection {
+  client: Client;
+  /** Nothing may go out on it any more. */
+  broken: boolean;
+}
+
 interface Slot {
-  client: Client | null;
+  connection: Connection | null;
   /** Statements under way, and transactions. */
   uses: number;
   /** In a transaction, or reserved. */
@@ -33,21 +39,23 @@ const NEVER_SENT = new Set(["CONNECTION_DESTROYED", "CONNECTION_ENDED"]);
 export function createConnections(url: string, size: number, settings: Options): Client {
   // makes statements, and runs none
   const maker = postgres(url, { ...settings, max: 1 }) as unknown as Client;
-  const slots: Slot[] = Array.from({ length: size }, () => ({ client: null, uses: 0, taken: false }));
+  const slots: Slot[] = Array.from({ length: size }, () => ({ connection: null, uses: 0, taken: false }));
   const waiting: { alone: boolean; start: (slot: Slot) => void }[] = [];
   let ended: Promise<unknown> | null = null;
 
-  function clientOf(slot: Slot): Client {
+  function connectionOf(slot: Slot): Connection {
     // the maker refuses all that comes after the end
-    if (slot.client !== null || ended !== null) return slot.client ?? maker;
-    // with what the maker's options share: the types that the first connection asks for
-    const client = postgres({ ...maker.options, max: 1, onclose } as unknown as Options) as unknown as Client;
+    if (ended !== null) return { client: maker, broken: false };
+    if (slot.connection !== null) return slot.connection;
+    const client = postgres(url, { ...settings, max: 1, onclose }) as unknown as Client;
+    const connection: Connection = { client, broken: false };
     function onclose(): void {
-      if (slot.client === client) slot.client = null;
+      connection.broken = true;
+      if (slot.connection === connection) slot.connection = null;
       void client.end({ timeout: 0 });
     }
-    slot.client = client;
-    return client;
+    slot.connection = connection;
+    return connection;
   }
 
   function use(alone: boolean, start: (slot: Slot) => void): void {
@@ -86,12 +94,11 @@ export function createConnections(url: string, size: number, settings: Options):
       else
         use(false, (given) => {
           slot = given;
-          handlerOf(clientOf(given))(statement);
+          handlerOf(connectionOf(given).client)(statement);
         });
     };
     statement.handler = run;
     statement.resolve = (value) => {
-      maker.options.fetch_types = false;
       settled();
       resolve(value);
     };
@@ -104,15 +111,15 @@ export function createConnections(url: string, size: number, settings: Options):
   }
 
   async function begin(...given: unknown[]): Promise<unknown> {
-    const work = given.pop() as (tx: unknown) => unknown;
+    const work = given.pop() as Work;
     for (;;) {
-      if (ended !== null) return await maker.begin(work as never);
       let begun = false;
       const slot = await new Promise<Slot>((start) => use(true, start));
+      const connection = connectionOf(slot);
       try {
-        return await clientOf(slot).begin(...(given as [string]), (tx) => {
+        return await connection.client.begin(...(given as [string]), (tx) => {
           begun = true;
-          return work(tx);
+          return unlessBroken(connection, tx as unknown as Client, work);
         });
       } catch (error) {
         if (begun || ended !== null || !NEVER_SENT.has(codeOf(error))) throw error;
@@ -124,8 +131,8 @@ export function createConnections(url: string, size: number, settings: Options):
 
   async function reserve(): Promise<unknown> {
     const slot = await new Promise<Slot>((start) => use(true, start));
-    const session = await clientOf(slot)
-      .reserve()
+    const session = await connectionOf(slot)
+      .client.reserve()
       .catch((error: unknown) => {
         release(slot, true);
         throw error;
@@ -139,22 +146,66 @@ export function createConnections(url: string, size: number, settings: Options):
   }
 
   function end(how?: { timeout?: number }): Promise<unknown> {
-    ended ??= Promise.all([maker, ...slots.map(({ client }) => client)].map((client) => client?.end(how)));
+    ended ??= Promise.all(
+      [maker, ...slots.map(({ connection }) => connection?.client)].map((client) => client?.end(how)),
+    );
     return ended;
   }
 
-  return new Proxy(maker, {
-    apply: (target, self, given) => dispatched(Reflect.apply(target, self, given)),
-    get(target, name, receiver) {
-      if (name === "begin") return begin;
-      if (name === "reserve") return reserve;
-      if (name === "end") return end;
-      if (name === "unsafe" || name === "file")
-        return (...given: unknown[]) => dispatched(Reflect.apply(Reflect.get(target, name), target, given));
-      return Reflect.get(target, name, receiver);
+  return withStatements(maker, dispatched, { begin, reserve, end });
+}
+
+type Work = (tx: Client) => unknown;
+
+/**
+ * What a transaction does. Where its connection has broken, its statements are refused, and its end is never told to the
+ * client, which would roll back on a connection that is gone; it has refused the transaction already.
+ */
+function unlessBroken(connection: Connection, tx: Client, work: Work): Promise<unknown> {
+  function guarded<Made>(made: Made): Made {
+    if (!(made instanceof Promise)) return made;
+    const statement = made as unknown as Statement;
+    const { handler } = statement;
+    statement.handler = () => {
+      if (connection.broken) statement.reject(connectionClosed());
+      else handler(statement);
+    };
+    return made;
+  }
+  const savepoint = (...given: unknown[]): Promise<unknown> => {
+    const inner = given.pop() as Work;
+    const { savepoint: begin } = tx as unknown as { savepoint(...given: unknown[]): Promise<unknown> };
+    return begin(...given, (own: Client) => unlessBroken(connection, own, inner));
+  };
+  return new Promise((resolve, reject) => {
+    new Promise((done) => {
+      const result = work(withStatements(tx, guarded, { savepoint }));
+      done(Array.isArray(result) ? Promise.all(result) : result);
+    }).then(
+      (value) => {
+        if (!connection.broken) resolve(value);
+      },
+      (error: unknown) => {
+        if (!connection.broken) reject(error);
+      },
+    );
+  });
+}
+
+function withStatements(sql: Client, wrap: <Made>(made: Made) => Made, own: Record<string, unknown>): Client {
+  return new Proxy(sql, {
+    apply: (target, self, given) => wrap(Reflect.apply(target, self, given)),
+    get(target, name) {
+      if (typeof name === "string" && Object.hasOwn(own, name)) return own[name];
+      const value: unknown = Reflect.get(target, name);
+      if (name !== "unsafe" && name !== "file") return value;
+      return (...given: unknown[]) => wrap(Reflect.apply(value as () => unknown, target, given));
     },
   });
 }
+
+const connectionClosed = (): Error =>
+  Object.assign(new Error("The connection to the database has closed"), { code: "CONNECTION_CLOSED" });
 
 /** What a client does with a statement that is to run. */
 const handlerOf = (client: Client): Statement["handler"] => (client`` as unknown as Statement).handler;

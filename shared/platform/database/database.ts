@@ -1,6 +1,7 @@
 /** The PostgreSQL client. One connection per container by default: a Lambda container serves one event at a time. */
 import postgres from "postgres";
 import type { Config } from "../config.ts";
+import { arrayTypes } from "./arrays.ts";
 import { createConnections } from "./connections.ts";
 import { readPassword } from "./database-secret.ts";
 
@@ -55,7 +56,8 @@ export function connectDatabase({ url, poolSize, connectTimeoutS, secretArn }: D
     onnotice: () => {},
     connection: { application_name: "strandline", idle_session_timeout: IDLE_SESSION_MS },
     // bigint identities stay below 2^53; numbers are what JSON answers hold
-    types: { bigint: { to: 20, from: [20], parse: Number, serialize: String } },
+    types: { ...arrayTypes, bigint: { to: 20, from: [20], parse: Number, serialize: String } },
+    fetch_types: false,
   });
 }
 

@@ -78,3 +78,25 @@ test.each([1, 3])(
   },
   120_000,
 );
+
+test("arrays come and go as they are, whatever is in them", async () => {
+  await using database = await testDatabase();
+  const texts = ["", "NULL", 'a "quoted" \\ one', "{,}", "two\nlines", "\u{1F30A}"];
+  const id = "018f6f5e-7b9a-7c2d-8e3f-1a2b3c4d5e6f";
+  const at = new Date("2026-05-01T12:00:00.123Z");
+  const [row] = await database.sql`
+    select ${texts}::text[] as texts, ${[id]}::uuid[] as ids, ${[2 ** 40]}::bigint[] as numbers,
+      array[${at}::timestamptz, null] as times, array['{"a": [1]}'::jsonb] as values, array[true, null, false] as flags,
+      array[1.5::float8] as floats, array[]::text[] as none, array[['a'], ['b']] as nested`;
+  expect(row).toEqual({
+    texts,
+    ids: [id],
+    numbers: [2 ** 40],
+    times: [at, null],
+    values: [{ a: [1] }],
+    flags: [true, null, false],
+    floats: [1.5],
+    none: [],
+    nested: [["a"], ["b"]],
+  });
+});
