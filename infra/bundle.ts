@@ -97,11 +97,11 @@ function packagesIn({ inputs }: Metafile["outputs"][string]): Bundle["packages"]
 /**
  * Leaves out what packages pull in though nobody here uses it: zod names its messages in fifty languages through one
  * object (250 KB; English comes by another way), compiles schemas to code and makes them of JSON Schema (45 KB);
- * css-select has a default adapter beside ours (12 KB); zod-to-openapi writes documents of routes (20 KB), which only
- * `checks/openapi.ts` asks for; and undici's entry holds fetch, WebSocket, mocks and caches
- * beside its dispatchers (400 KB, a third of the time that fetch takes to start). What is missing then stops the build
- * by name, or is undefined. The AWS SDK asks these sources of credentials (130 KB) only after the environment, where
- * Lambda puts them.
+ * css-select has a default adapter beside ours (12 KB); postgres reads replication slots and large objects (5 KB);
+ * zod-to-openapi writes documents of routes (20 KB), which only `checks/openapi.ts` asks for; and undici's entry holds
+ * fetch, WebSocket, mocks and caches beside its dispatchers (400 KB, a third of the time that fetch takes to start).
+ * What is missing then stops the build by name, or is undefined. The AWS SDK asks these sources of credentials (130 KB)
+ * only after the environment, where Lambda puts them.
  */
 const leanPackages: Plugin = {
   name: "lean-packages",
@@ -123,6 +123,7 @@ const leanPackages: Plugin = {
       const contents = `export const ${names.map((name) => `${name} = undefined`).join(", ")};`;
       onLoad({ filter: new RegExp(`[\\\\/]zod[\\\\/]v4[\\\\/]\\w+[\\\\/]${file}\\.js$`) }, () => ({ contents }));
     }
+    onLoad({ filter: /[\\/]postgres[\\/]src[\\/](subscribe|large)\.js$/ }, () => ({ contents: UNUSED_OF_POSTGRES }));
     onLoad({ filter: /.*/, namespace: "empty" }, () => ({ contents: "export {};" }));
     onResolve({ filter: /^undici$/ }, ({ path }) => ({ path, namespace: "undici" }));
     onLoad({ filter: /.*/, namespace: "undici" }, () => ({ contents: UNDICI_DISPATCHERS, resolveDir: REPOSITORY }));
@@ -134,6 +135,9 @@ const UNUSED_OF_ZOD = {
   "from-json-schema": ["fromJSONSchema"],
   compile: ["compile", "compileFn", "withParser", "INVALID", "ZodCompileAsyncError", "ZodCompileUnsupportedError"],
 };
+
+/** Of each client, to be called when it is wanted: a replication slot's changes, large objects. */
+const UNUSED_OF_POSTGRES = `export default () => () => { throw new Error("The bundle of this function has left it out") };`;
 
 /** Notes what is said of schemas and routes, and writes no document. */
 const OPENAPI_NOTES = `
