@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { ENGINES, SOURCE_LANGUAGES } from "../../shared/archive/editions/source.ts";
 import type { Edition, SourceRow, SourceStatistics } from "../../shared/archive/editions/sources.ts";
-import { timestampOf } from "../../shared/archive/replay/timestamp.ts";
+import { browseUrl } from "../adapters/archive/browse-url.ts";
 
 export const sourceSummarySchema = z.object({
   sourceCode: z.string(),
@@ -75,7 +75,7 @@ export function editionJson(
 const dayOf = (at: Date): string => at.toISOString().slice(0, 10);
 
 const browseUrlOf = (entry: Entry | undefined, replayUrl: string): string | null =>
-  entry === undefined || replayUrl === "" ? null : `${replayUrl}/${timestampOf(entry.capturedAt)}/${entry.url}`;
+  entry === undefined ? null : browseUrl(replayUrl, entry.url, entry.capturedAt);
 
 /** A source as administrators see it. */
 export const registeredSourceSchema = z.object({

@@ -1,10 +1,9 @@
-/** The routes that search by words, by meaning, and by both. */
-import { measured } from "../../shared/knowledge/metrics.ts";
-import { wantsVectors } from "../../shared/knowledge/search/expected-vectors.ts";
+/** The routes that search by words, by meaning, and by both, and the one that makes a context of what is found. */
 import type { SearchRequest } from "../../shared/knowledge/search/search-request.ts";
 import { once } from "../../shared/platform/once.ts";
 import { createApi } from "../adapters/api/api.ts";
 import { defineRoute } from "../adapters/api/route.ts";
+import { context } from "./context.ts";
 import type { SearchApi } from "./dependencies.ts";
 import { searchDependencies } from "./dependencies.ts";
 import {
@@ -18,6 +17,7 @@ import {
   searchResponseSchema,
   searchResultJson,
 } from "./search-json.ts";
+import { searched } from "./searched.ts";
 
 function searchRoute(path: `/${string}`, mode: SearchRequest["mode"], summary: string) {
   return defineRoute(
@@ -29,16 +29,8 @@ function searchRoute(path: `/${string}`, mode: SearchRequest["mode"], summary: s
       const filter = searchFilter(body);
       const more = { ...(fusion && { fusion }), ...searchExtras(body) };
       const asked = { query, mode, limit, minScore, filter, expand, ...more };
-      const { answer, latencyMs } = await measured(log, mode, async () => {
-        const { answer: given, cached } = await api.answers.search(api, asked);
-        return { ...given, cached };
-      });
+      const { answer, latencyMs } = await searched(api, log, asked);
       const { results, missing, cached } = answer;
-      for (const { side, code, cause } of missing) {
-        log.warn("a search was answered without one of its sides", { side, code, error: cause });
-      }
-      // they who make them sleep where no job is unfinished
-      if (missing.some(({ code }) => wantsVectors(code))) await api.flags.markActive();
       return {
         results: results.map((result) => searchResultJson(result, body)),
         missing_sides: missing.map(({ side, code, reason }) => ({ side, code, reason })),
@@ -61,6 +53,7 @@ export const api = createApi(
     searchRoute("/api/v1/search", "hybrid", "Search by words and by meaning, fused into one ranking"),
     searchRoute("/api/v1/search/vector", "vector", "Search by meaning"),
     searchRoute("/api/v1/search/keyword", "keyword", "Search by words"),
+    context,
   ],
   once(searchDependencies),
 );

@@ -106,16 +106,50 @@ const NO_FUSION_RULE = {
   allOf: [{ properties: Object.fromEntries(FUSION_FIELDS.map((field) => [field, { type: "null" }])) }],
 };
 
+const FILTER_FIELDS = {
+  query: true,
+  collection_ids: true,
+  domains: true,
+  languages: true,
+  source_types: true,
+  date_from: true,
+  date_to: true,
+  url_prefix: true,
+  tag_ids: true,
+  tags: true,
+  tag_match: true,
+  min_score: true,
+} as const;
+type FilterBody = Pick<SearchBody, keyof typeof FILTER_FIELDS>;
+
+/** Why a filter can match nothing, by its field. */
+function filterFaults(body: FilterBody): [keyof FilterBody, string][] {
+  const { date_from, date_to, tag_match, tag_ids, tags } = body;
+  const faults: [keyof FilterBody, string][] = [];
+  if (date_from && date_to && Date.parse(date_from) > Date.parse(date_to)) {
+    faults.push(["date_from", "is later than date_to, so that no page can match"]);
+  }
+  if (tag_match && !tag_ids && !tags) {
+    faults.push(["tag_match", "means nothing without tag_ids or tags: name some, or leave it out"]);
+  }
+  return faults;
+}
+
+export const contextBodySchema = fieldsSchema
+  .pick({ ...FILTER_FIELDS, use_reranker: true })
+  .extend({ max_tokens: z.int().min(100).max(32_000).default(2_000) })
+  .superRefine((body, { addIssue }) => {
+    for (const [field, message] of filterFaults(body)) addIssue({ code: "custom", path: [field], message });
+  });
+
 /** What each field may be, and what they may be together. */
 export function searchBodySchema(mode: SearchRequest["mode"]) {
   const refined = fieldsSchema.superRefine((body, { addIssue }) => {
     const fault = (field: keyof SearchBody, message: string) => {
       addIssue({ code: "custom", path: [field], message });
     };
-    const { date_from, date_to, fusion, rrf_k, vector_weight, keyword_weight } = body;
-    if (date_from && date_to && Date.parse(date_from) > Date.parse(date_to)) {
-      fault("date_from", "is later than date_to, so that no page can match");
-    }
+    const { fusion, rrf_k, vector_weight, keyword_weight } = body;
+    for (const [field, message] of filterFaults(body)) fault(field, message);
     if (mode !== "hybrid") {
       for (const field of FUSION_FIELDS) {
         if (body[field] != null) fault(field, "means nothing in a search by one side: leave it out");
@@ -125,9 +159,6 @@ export function searchBodySchema(mode: SearchRequest["mode"]) {
     if (body.rerank_top_n != null && !body.use_reranker) {
       fault("rerank_top_n", "means nothing without use_reranker: set that, or leave it out");
     }
-    if (body.tag_match && !body.tag_ids && !body.tags) {
-      fault("tag_match", "means nothing without tag_ids or tags: name some, or leave it out");
-    }
     if (body.facets && body.cursor != null) {
       fault("facets", "come with the first page: leave them out of the next ones");
     }
@@ -136,7 +167,7 @@ export function searchBodySchema(mode: SearchRequest["mode"]) {
   return refined.meta(mode === "hybrid" ? FUSION_RULE : NO_FUSION_RULE);
 }
 
-const RERANK_TOP_N = 20;
+export const RERANK_TOP_N = 20;
 
 /** What is asked for beside the ranking, and with it. */
 export function searchExtras(body: SearchBody): Partial<SearchRequest> {
@@ -159,7 +190,7 @@ export function facetsJson({ counted, exact, values }: Facets): z.input<typeof s
   return { counted, exact, domain, language, collection, month, tag };
 }
 
-export function searchFilter(body: SearchBody): SearchFilter {
+export function searchFilter(body: FilterBody): SearchFilter {
   const { collection_ids, domains, languages, source_types, date_from, date_to, url_prefix } = body;
   const { tag_ids, tags, tag_match } = body;
   return {
@@ -221,6 +252,10 @@ const searchResultSchema = z.object({
     .nullable(),
 });
 
+export const missingSidesSchema = z.array(
+  z.object({ side: z.enum(["vector", "keyword", "reranker"]), code: z.string(), reason: z.string() }),
+);
+
 /** The most frequent values first; null where it was not asked for. */
 const facetSchema = z.array(z.object({ value: z.string().nullable(), count: z.int() })).nullable();
 
@@ -230,9 +265,7 @@ export const searchResponseSchema = z.object({
    * Sides that gave nothing to this answer, and why: the results are those of the other one. Or the reranker: they
    * stand in the order without it.
    */
-  missing_sides: z.array(
-    z.object({ side: z.enum(["vector", "keyword", "reranker"]), code: z.string(), reason: z.string() }),
-  ),
+  missing_sides: missingSidesSchema,
   /** How the sides were fused; null unless asked for, or where one side alone answers. */
   fusion: z
     .object({

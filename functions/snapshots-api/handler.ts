@@ -18,10 +18,11 @@ import { ApiError, PermanentError } from "../../shared/platform/errors.ts";
 import { ApiResponse, defineRoute, headOf } from "../adapters/api/route.ts";
 import { createStreamApi } from "../adapters/api/stream-api.ts";
 import { defineStreamRoute, StreamedResponse } from "../adapters/api/stream-route.ts";
+import { browseUrl } from "../adapters/archive/browse-url.ts";
 import { cacheFor, holdsTag, publicReading, READING_HEADERS, UNCHANGED } from "../adapters/archive/public-reading.ts";
 import { requireShown, requireShownUrl } from "../adapters/archive/withheld.ts";
 import { type SnapshotsApi, snapshotsApi } from "./dependencies.ts";
-import { browseUrl, snapshotJson, snapshotSchema, timelineJson, timelineSchema } from "./snapshot-json.ts";
+import { snapshotJson, snapshotSchema, timelineJson, timelineSchema } from "./snapshot-json.ts";
 
 const open = (): boolean => snapshotsApi().config.archivePublic;
 const HEALTH = "/api/health";

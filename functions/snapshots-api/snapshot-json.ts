@@ -1,8 +1,8 @@
 /** Snapshots as the API shows them. */
 import { z } from "zod";
 import { isGood } from "../../shared/archive/changes/link-captures.ts";
-import { timestampOf } from "../../shared/archive/replay/timestamp.ts";
 import type { Snapshot } from "../../shared/archive/snapshots/snapshots.ts";
+import { browseUrl } from "../adapters/archive/browse-url.ts";
 
 export const snapshotSchema = z.object({
   id: z.int(),
@@ -107,6 +107,3 @@ function timesOf(capturedAt: Date): { captureDate: string; captureTimestamp: str
   const captureTimestamp = capturedAt.toISOString();
   return { captureDate: captureTimestamp.slice(0, 10), captureTimestamp };
 }
-
-export const browseUrl = (replayUrl: string, url: string, capturedAt: Date): string | null =>
-  replayUrl === "" ? null : `${replayUrl}/${timestampOf(capturedAt)}/${url}`;

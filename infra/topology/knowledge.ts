@@ -20,7 +20,7 @@ export const KNOWLEDGE: readonly FunctionSpec[] = [
   },
   {
     name: "search-api",
-    about: "Answers hybrid, vector and keyword queries",
+    about: "Answers hybrid, vector and keyword queries, and makes contexts of them",
     timeoutS: 29,
     memoryMb: 1024,
     network: "private",
@@ -29,6 +29,7 @@ export const KNOWLEDGE: readonly FunctionSpec[] = [
       { method: "POST", path: "/api/v1/search" },
       { method: "POST", path: "/api/v1/search/vector" },
       { method: "POST", path: "/api/v1/search/keyword" },
+      { method: "POST", path: "/api/v1/context" },
     ],
     grants: { stateTable: true, database: true, vectors: true, embedder: true, reranker: true, bucket: "cache" },
     localContainers: 2,

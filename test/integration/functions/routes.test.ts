@@ -57,7 +57,13 @@ it.each(guarded)("$method $path wants a key", async ({ name, method, path }) => 
   expect(answer.headers["www-authenticate"]).toBe("Bearer");
 });
 
-const READ = ["/api/v1/search", "/api/v1/search/vector", "/api/v1/search/keyword", "/api/v1/discover/score"];
+const READ = [
+  "/api/v1/search",
+  "/api/v1/search/vector",
+  "/api/v1/search/keyword",
+  "/api/v1/context",
+  "/api/v1/discover/score",
+];
 /** Who holds these may spend others' work, or see their secrets. */
 const ADMIN = [
   /^[A-Z]+ \/api\/v1\/api-keys/,

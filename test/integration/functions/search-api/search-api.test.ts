@@ -390,3 +390,48 @@ describe("the search API", () => {
     expect((await post({ query })).status).toBe(400);
   });
 });
+
+describe("a context", () => {
+  const ask = (json: unknown) => post(json, "/api/v1/context");
+
+  test("holds what was found within the budget, and says of what and why", async () => {
+    const { status, body } = await ask({ query: "morning coffee at the harbour, and tides", max_tokens: 300 });
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ left_out: 0, missing_sides: [], tokens: expect.any(Number) });
+    expect(body.tokens).toBeLessThanOrEqual(300);
+    // side by side in their document, they are one passage
+    expect(body.citations).toEqual([
+      {
+        number: 1,
+        document_id: expect.any(String),
+        chunk_ids: chunkIds,
+        ...{ url: "https://site.example/a", title: "Town", section_header: "Food" },
+        ...{ captured_at: "2026-05-01T12:00:00.000Z", replay_url: null, start_char: 0, end_char: 62, is_cut: false },
+        text: expect.stringContaining(CONTENTS[0] ?? "-"),
+        reason: {
+          ...{ rank: 1, score: expect.any(Number), source: "fused", vector_rank: 1, keyword_rank: 1 },
+          ...{ matched_words: expect.arrayContaining(["coffee", "harbour"]), joined: 2, duplicates: 0 },
+        },
+      },
+    ]);
+    expect(body.context).toBe(`[1] Town | Food | https://site.example/a | 2026-05-01\n${body.citations[0].text}`);
+  });
+
+  test("is empty where nothing matches", async () => {
+    const { body } = await ask({ query: "coffee", domains: ["nowhere.example"] });
+    expect(body).toMatchObject({ context: "", tokens: 0, citations: [], left_out: 0 });
+  });
+
+  test("says what of a request it does not take", async () => {
+    for (const json of [
+      { query: "a", max_tokens: 99 },
+      { query: "a", limit: 5 },
+      { query: "a", tag_match: "all" },
+      { query: "a", date_from: "2026-02-01T00:00:00Z", date_to: "2026-01-01T00:00:00Z" },
+      { query: " " },
+    ]) {
+      expect(await ask(json)).toMatchObject({ status: 400, body: { code: "VALIDATION_ERROR" } });
+    }
+    expect(await ask({ query: "a", use_reranker: true })).toMatchObject({ body: { code: "RERANKER_NOT_CONFIGURED" } });
+  });
+});
