@@ -5,6 +5,7 @@ import type { ApiClient } from "../api-client.ts";
 import { CliError, EXIT } from "../exit.ts";
 import type { Page } from "../jobs-api.ts";
 import { ellipsize, harmless, type Terminal } from "../terminal.ts";
+import { describe, send } from "./import.ts";
 
 interface Named {
   id: string;
@@ -44,7 +45,7 @@ export async function upload(
 ): Promise<number> {
   const collection_id = collection === undefined ? undefined : await collectionId(api, collection);
   let failed = 0;
-  for (const part of parts(await Promise.all(files.map(readUploaded)))) {
+  for (const part of parts(await Promise.all(files.map((file) => readUploaded(api, file))))) {
     const documents = part.map(({ file, ...content }) => ({
       ...content,
       ...{ filename: basename(file), collection_id, tags, language },
@@ -65,17 +66,34 @@ export async function upload(
   return failed === 0 ? EXIT.done : EXIT.failed;
 }
 
-type Uploaded = { file: string } & ({ content: string } | { content_base64: string });
+type Uploaded = { file: string } & ({ content: string } | { content_base64: string } | { upload_id: string });
 
 /** What a text may not begin with: the server tells what else a file is. */
 const FILE_STARTS = ["%PDF-", "PK\u0003\u0004"];
 
-async function readUploaded(file: string): Promise<Uploaded> {
+async function readUploaded(api: ApiClient, file: string): Promise<Uploaded> {
   const bytes = await readFile(file).catch((cause: NodeJS.ErrnoException) => {
     throw new CliError(`${file} cannot be read (${cause.code ?? "unknown"})`, EXIT.usage);
   });
+  if (bytes.length > MOST_BYTES) return { file, upload_id: await putFile(api, file) };
   const content = textOf(bytes);
   return content === null ? { file, content_base64: bytes.toString("base64") } : { file, content };
+}
+
+interface Announced {
+  upload_id: string;
+  upload_url: string;
+  headers: Record<string, string>;
+}
+
+async function putFile(api: ApiClient, file: string): Promise<string> {
+  const { bytes, sha256 } = await describe(file);
+  const { upload_id, upload_url, headers } = await api<Announced>("POST", "/api/v1/documents/uploads", {
+    bytes,
+    sha256,
+  });
+  await send(file, { uploadUrl: upload_url, headers });
+  return upload_id;
 }
 
 function textOf(bytes: Buffer): string | null {

@@ -43,7 +43,7 @@ export async function importWarc(
   return done.status === "completed" ? EXIT.done : EXIT.failed;
 }
 
-async function describe(file: string): Promise<{ bytes: number; sha256: string }> {
+export async function describe(file: string): Promise<{ bytes: number; sha256: string }> {
   const { bytes, sha256 } = await read(file);
   if (bytes === 0) throw new CliError(`${file} is empty: there is nothing to import`, EXIT.usage);
   return { bytes, sha256 };
@@ -60,7 +60,8 @@ async function read(file: string): Promise<{ bytes: number; sha256: string }> {
   }
 }
 
-async function send(file: string, { uploadUrl, headers }: Upload): Promise<void> {
+/** @throws CliError where the storage does not take it */
+export async function send(file: string, { uploadUrl, headers }: Pick<Upload, "uploadUrl" | "headers">): Promise<void> {
   const answer = await fetch(uploadUrl, { method: "PUT", headers, body: await openAsBlob(file) }).catch(
     (error: unknown) => {
       throw new CliError(`${file} could not be uploaded: ${(error as Error).message}`, EXIT.unreachable);

@@ -109,7 +109,7 @@ const uploadFields = z.strictObject({
   /** Absolute; left out: one that the content makes, so that the same content is one document. */
   url: orNull(z.string().min(1).max(8_000)),
   title: orNull(z.string().trim().min(1).max(1_000)),
-  /** A text; or else `content_base64`. */
+  /** A text; or else `content_base64`, or `upload_id`. */
   content: orNull(z.string().min(1)),
   /** A file: PDF, DOCX, or a text in UTF-8. */
   content_base64: orNull(
@@ -118,6 +118,8 @@ const uploadFields = z.strictObject({
       .min(1)
       .regex(/^[A-Za-z0-9+/]+={0,2}$/, "no base64 of RFC 4648, section 4"),
   ),
+  /** A file that was PUT where POST /api/v1/documents/uploads said. */
+  upload_id: orNull(z.uuid()),
   /** Left out: told by the content. */
   content_type: orNull(z.string().max(200)).describe(`One of ${UPLOAD_TYPES.join(", ")}; parameters are ignored`),
   filename: orNull(z.string().min(1).max(255)),
@@ -144,10 +146,21 @@ const uploadFields = z.strictObject({
   ),
 });
 export const uploadSchema = uploadFields.refine(
-  ({ content, content_base64 }) => (content === undefined) !== (content_base64 === undefined),
-  "one of content and content_base64 is needed, and not both",
+  ({ content, content_base64, upload_id }) =>
+    [content, content_base64, upload_id].filter((each) => each !== undefined).length === 1,
+  "one of content, content_base64 and upload_id is needed, and no more",
 );
 export type UploadBody = z.output<typeof uploadSchema>;
+
+export const announcedSchema = z.object({
+  upload_id: z.uuid(),
+  upload_url: z.string(),
+  method: z.literal("PUT"),
+  /** To be sent with the file. */
+  headers: z.record(z.string(), z.string()),
+  /** Until when the upload may begin. */
+  expires_at: z.iso.datetime(),
+});
 
 export const uploadedSchema = z.object({
   document_id: z.uuid(),

@@ -6,6 +6,7 @@ import {
   restoreDocument,
   tagDocuments,
 } from "../../shared/library/change-documents.ts";
+import { announceUpload, LARGEST_FILE, readUploadedObject } from "../../shared/library/files/uploaded-objects.ts";
 import { sectionMarkdown, sectionNodes, subtree } from "../../shared/library/sections.ts";
 import {
   countDocuments,
@@ -22,6 +23,7 @@ import { defineRoute } from "../adapters/api/route.ts";
 import { collectionRoutes } from "./collections.ts";
 import { type DocumentsApi, documentsApi } from "./dependencies.ts";
 import {
+  announcedSchema,
   batchJson,
   batchSchema,
   changedSchema,
@@ -200,10 +202,32 @@ const upload = defineRoute(
     response: uploadedSchema,
   },
   async ({ body, caller }, api: DocumentsApi) => {
-    const [outcome] = await uploadDocuments(api, [uploadOf(body)], caller.keyId, api.maxTokens);
+    const [outcome] = await uploadDocuments(api, [uploadOf(body, api)], caller.keyId, api.maxTokens);
     if (outcome === undefined) throw new Error("An upload has no outcome");
     if ("error" in outcome) throw outcome.error;
     return outcome;
+  },
+);
+
+const announce = defineRoute(
+  {
+    method: "POST",
+    path: "/api/v1/documents/uploads",
+    scope: "write",
+    summary: "Say where a file is to be PUT that is larger than a request may be: a document is made of its upload_id",
+    body: z.strictObject({
+      bytes: z.int().positive().max(LARGEST_FILE, `is over the ${LARGEST_FILE} bytes that are read: divide the file`),
+      sha256: z.string().regex(/^[0-9a-f]{64}$/, "must be 64 hexadecimal digits in lower case"),
+    }),
+    status: 201,
+    response: announcedSchema,
+  },
+  async ({ body: { sha256 } }, { links }: DocumentsApi) => {
+    const { id, url, headers, expiresAt } = await announceUpload(links, sha256);
+    return {
+      ...{ upload_id: id, upload_url: url, method: "PUT" as const, headers },
+      expires_at: new Date(expiresAt).toISOString(),
+    };
   },
 );
 
@@ -217,16 +241,23 @@ const uploadBatch = defineRoute(
     response: batchSchema,
   },
   async ({ body: { documents }, caller }, api: DocumentsApi) =>
-    batchJson(await uploadDocuments(api, documents.map(uploadOf), caller.keyId, api.maxTokens)),
+    batchJson(
+      await uploadDocuments(
+        api,
+        documents.map((each) => uploadOf(each, api)),
+        caller.keyId,
+        api.maxTokens,
+      ),
+    ),
 );
 
-function uploadOf({ content = "", content_base64, content_type, collection_id, ...body }: UploadBody): Upload {
-  return {
-    ...body,
-    content: content_base64 === undefined ? content : Buffer.from(content_base64, "base64"),
-    contentType: content_type,
-    collectionId: collection_id ?? null,
+function uploadOf(body: UploadBody, { uploads }: DocumentsApi): Upload {
+  const { content, content_base64, upload_id, content_type, collection_id, ...more } = body;
+  const contentOf = (): Upload["content"] => {
+    if (upload_id !== undefined) return () => readUploadedObject(uploads, upload_id);
+    return content ?? Buffer.from(content_base64 ?? "", "base64");
   };
+  return { ...more, content: contentOf(), contentType: content_type, collectionId: collection_id ?? null };
 }
 
 const remove = defineRoute(
@@ -363,7 +394,21 @@ const bulkTags = defineRoute(
 export const api = createApi(
   "documents-api",
   [
-    ...[list, show, chunks, sections, section, upload, uploadBatch, remove, erase, bulkDelete, restore, reindex],
+    ...[
+      list,
+      show,
+      chunks,
+      sections,
+      section,
+      upload,
+      announce,
+      uploadBatch,
+      remove,
+      erase,
+      bulkDelete,
+      restore,
+      reindex,
+    ],
     ...[tag, untag, bulkTags, ...collectionRoutes],
   ],
   documentsApi,

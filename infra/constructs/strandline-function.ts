@@ -53,10 +53,17 @@ const API_CONNECT_TIMEOUT_S = 20;
 const WRITTEN_KEYS = ["captures/*", "warcs/*", "media/*", "discoveries/*", "exports/*"];
 const UPLOADED_KEYS = ["incoming/*"];
 const CACHED_KEYS = ["cache/*"];
+const DOCUMENT_KEYS = ["uploads/*"];
 const KEPT_KEYS = ["warcs/*"];
 const ENGINE_KEYS = ["archive-jobs/*"];
 const OBJECT_KEYS = [...WRITTEN_KEYS, ...UPLOADED_KEYS];
-const PUT_KEYS = { write: WRITTEN_KEYS, upload: UPLOADED_KEYS, cache: CACHED_KEYS, keep: KEPT_KEYS };
+const PUT_KEYS = {
+  write: WRITTEN_KEYS,
+  upload: UPLOADED_KEYS,
+  cache: CACHED_KEYS,
+  documents: DOCUMENT_KEYS,
+  keep: KEPT_KEYS,
+};
 const DELETED_KEYS = { keep: KEPT_KEYS, clear: ENGINE_KEYS };
 
 /** Chromium unpacks to 0.2 GB, and its pages may write as well. */
@@ -161,7 +168,7 @@ export class StrandlineFunction extends Construct {
     const { bucketArn } = bucket;
     const arnsOf = (keys: readonly string[]) => keys.map((each) => `${bucketArn}/${each}`);
     this.allow(bucketArn, "s3:ListBucket");
-    const read = access === "cache" ? CACHED_KEYS : OBJECT_KEYS;
+    const read = access === "cache" || access === "documents" ? PUT_KEYS[access] : OBJECT_KEYS;
     this.allow(arnsOf(read), "s3:GetObject");
     // an upload in parts may be given up
     if (access !== "read" && access !== "clear")

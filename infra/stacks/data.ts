@@ -74,6 +74,8 @@ export class DataStack extends Stack {
         { prefix: "media/", expiration: Duration.days(1) },
         // what is cached is kept for a day at the most
         { prefix: "cache/", expiration: Duration.days(2) },
+        // a document is made of a file within the hour that its link works
+        { prefix: "uploads/", expiration: Duration.days(1) },
         // exports can be asked for anew
         { prefix: "exports/", expiration: Duration.days(30) },
         // what a discovery found can be asked for as long

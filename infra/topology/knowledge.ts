@@ -45,6 +45,7 @@ export const KNOWLEDGE: readonly FunctionSpec[] = [
       { method: "GET", path: "/api/v1/documents" },
       { method: "POST", path: "/api/v1/documents" },
       { method: "POST", path: "/api/v1/documents/batch" },
+      { method: "POST", path: "/api/v1/documents/uploads" },
       { method: "POST", path: "/api/v1/documents/delete" },
       { method: "POST", path: "/api/v1/documents/tags" },
       { method: "GET", path: "/api/v1/documents/{document_id}" },
@@ -69,7 +70,7 @@ export const KNOWLEDGE: readonly FunctionSpec[] = [
       { method: "DELETE", path: "/api/v1/tags/{tag_id}" },
     ],
     below: ["/api/v1/documents", "/api/v1/collections", "/api/v1/tags"],
-    grants: { send: EMBED_QUEUES, stateTable: true, database: true, vectors: true },
+    grants: { send: EMBED_QUEUES, bucket: "documents", stateTable: true, database: true, vectors: true },
     localContainers: 1,
   },
 ];

@@ -52,10 +52,11 @@ export interface FunctionSpec {
      * `write`: wherever functions write, which is not where uploads lie, so that no event of theirs can be their own.
      * `upload`: where uploads lie, and nowhere else. Both read.
      * `cache`: reads and writes what is cached, and nothing else.
+     * `documents`: reads and writes files that documents are to be made of, and nothing else.
      * `clear`: deletes what the engines of archive jobs left, and nothing else, and reads all.
      * `keep`: writes and deletes WARC files that functions wrote, and nothing else, and reads all.
      */
-    bucket?: "read" | "write" | "upload" | "cache" | "clear" | "keep";
+    bucket?: "read" | "write" | "upload" | "cache" | "documents" | "clear" | "keep";
     stateTable?: true;
     database?: true;
     vectors?: true;

@@ -19,7 +19,9 @@ import type { LibraryDependencies } from "./change-documents.ts";
 import { readUpload, type UploadedText } from "./read-upload.ts";
 import { ensureTags } from "./tags.ts";
 
-export interface Upload extends UploadedText {
+export interface Upload extends Omit<UploadedText, "content"> {
+  /** A text, the bytes of a file, or what reads them when their turn comes. */
+  content: UploadedText["content"] | (() => Promise<Uint8Array>);
   /** Absolute; left out: one that the content makes, so that the same content is one document. */
   url?: string | undefined;
   collectionId: string | null;
@@ -104,9 +106,10 @@ interface Reading {
 }
 
 async function prepare(upload: Upload, { config, maxTokens, readBy }: Reading): Promise<Prepared> {
-  const url = addressOf(upload);
+  const content = typeof upload.content === "function" ? await upload.content() : upload.content;
+  const url = addressOf(upload, content);
   const timeoutMs = Math.max(1, Math.floor(readBy - performance.now()));
-  const extraction = await readUpload(upload, url, { timeoutMs, memoryMb: FILE_MEMORY_MB });
+  const extraction = await readUpload({ ...upload, content }, url, { timeoutMs, memoryMb: FILE_MEMORY_MB });
   if (upload.language === undefined && whyNotIndexed(extraction, upload.languages) === "language") {
     const { language } = extraction;
     throw new ApiError(
@@ -119,7 +122,7 @@ async function prepare(upload: Upload, { config, maxTokens, readBy }: Reading): 
   return { upload, document: describe(upload, url, extraction, config, maxTokens) };
 }
 
-function addressOf({ url, content, filename }: Upload): string {
+function addressOf({ url, filename }: Upload, content: UploadedText["content"]): string {
   if (url === undefined) {
     const hash = sha256(content).toString("hex").slice(0, 32);
     return filename === undefined ? `upload://${hash}/` : `upload://${hash}/${encodeURIComponent(filename)}`;

@@ -294,7 +294,9 @@ describe("permissions", () => {
       expect(written.filter(isCached).length).toBe(grants.bucket === "cache" ? 1 : 0);
       // what a bucket's event has woken must not write what such events tell of
       expect(written.filter(isIncoming).length).toBe(grants.bucket === "upload" ? 1 : 0);
-      const others = written.filter((arn) => !isIncoming(arn) && !isCached(arn));
+      const isUploaded = (arn: string) => arn.includes("/uploads/*");
+      expect(written.filter(isUploaded).length).toBe(grants.bucket === "documents" ? 1 : 0);
+      const others = written.filter((arn) => !isIncoming(arn) && !isCached(arn) && !isUploaded(arn));
       expect(others.length > 0).toBe(grants.bucket === "write" || grants.bucket === "keep");
       const ended = statementsOf(spec)
         .filter(({ Action }) => Action.some((action) => action.startsWith("s3:Delete")))
@@ -518,7 +520,14 @@ describe("data", () => {
     );
     const expiring = Rules.filter(({ ExpirationInDays }) => ExpirationInDays !== undefined);
     const days = Object.fromEntries(expiring.map(({ Prefix, ExpirationInDays }) => [Prefix, ExpirationInDays]));
-    expect(days).toEqual({ "cache/": 2, "captures/": 30, "discoveries/": 30, "exports/": 30, "media/": 1 });
+    expect(days).toEqual({
+      "cache/": 2,
+      "captures/": 30,
+      "discoveries/": 30,
+      "exports/": 30,
+      "media/": 1,
+      "uploads/": 1,
+    });
   });
 
   test("WARCs and uploads move to a storage class that answers at once, as the deployment says, or stay", () => {

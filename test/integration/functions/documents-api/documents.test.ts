@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -142,6 +143,28 @@ describe("files", () => {
     expect([...headers]).toEqual(["Page 1", "Page 2"]);
     const again = await call("POST", "/documents", { content_base64, filename: "ports.txt" });
     expect(again.body).toMatchObject({ outcome: "unchanged" });
+  });
+
+  it("that are larger than a request are put where the answer says, and read from there", async () => {
+    const file = pdfFile([[text("zambezi")]], { title: "Rivers" });
+    const sha256 = createHash("sha256").update(file).digest("hex");
+    const { status, body } = await call("POST", "/documents/uploads", { bytes: file.length, sha256 });
+    expect({ status, method: body.method }).toEqual({ status: 201, method: "PUT" });
+    const { upload_id, upload_url, headers } = body;
+    expect(await call("POST", "/documents", { upload_id })).toMatchObject({ status: 404, body: { code: "NOT_FOUND" } });
+    expect((await fetch(upload_url, { method: "PUT", headers, body: file })).ok).toBe(true);
+    const stored = await call("POST", "/documents", { upload_id, filename: "rivers.pdf" });
+    expect(stored).toMatchObject({ status: 201, body: { outcome: "created", title: "Rivers" } });
+    const content_base64 = file.toString("base64");
+    const { body: both } = await call("POST", "/documents/batch", {
+      documents: [{ upload_id: uuidv7() }, { content_base64, filename: "rivers.pdf" }],
+    });
+    expect(both.items).toMatchObject([
+      { code: "NOT_FOUND" },
+      { outcome: "unchanged", document_id: stored.body.document_id },
+    ]);
+    const large = await call("POST", "/documents/uploads", { bytes: 26 * 1024 * 1024, sha256 });
+    expect(large).toMatchObject({ status: 400, body: { code: "VALIDATION_ERROR" } });
   });
 
   it("need one content, in base64", async () => {
