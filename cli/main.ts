@@ -10,6 +10,7 @@ import { type ExportOptions, exportWacz } from "./commands/export.ts";
 import { importWarc } from "./commands/import.ts";
 import { cancelJob, listJobs, type ResultsOptions, retryJob, showJob, showResults } from "./commands/jobs.ts";
 import { createKey, listKeys, type NewKeyOptions, revokeKey } from "./commands/keys.ts";
+import { serveMcp } from "./commands/mcp.ts";
 import { runProgram } from "./commands/run.ts";
 import { type ScrapeOptions, scrape } from "./commands/scrape.ts";
 import { SEARCH_MODES, type SearchOptions, search } from "./commands/search.ts";
@@ -229,6 +230,11 @@ program
   .action(({ dryRun = false, ...options }: { dryRun?: boolean; json?: true }, command: Command) =>
     withApi(command, (api) => runOnWarcs(api, terminal, { kind: "clean", dryRun }, options)),
   );
+
+program
+  .command("mcp")
+  .description("let language models search, read and crawl: the Model Context Protocol on standard input and output")
+  .action((_: object, command: Command) => withApi(command, (api) => serveMcp(api, version)));
 
 addDocumentCommands(program, { withApi, terminal, json, limit, repeated });
 addEditionCommands(program, { withApi, terminal, json, repeated, count });
