@@ -1,6 +1,6 @@
 /** The routes of collections and tags. */
 import { z } from "zod";
-import { moveDocuments } from "../../shared/library/change-documents.ts";
+import { moveDocuments, reindexCollection } from "../../shared/library/change-documents.ts";
 import {
   type Collection,
   createCollection,
@@ -10,7 +10,7 @@ import {
   replaceCollection,
 } from "../../shared/library/collections.ts";
 import { createTag, deleteTag, listTags, type Tag } from "../../shared/library/tags.ts";
-import { cursorPage, cursorParameter } from "../adapters/api/cursor.ts";
+import { cursorPage, cursorParameter, encodeCursor } from "../adapters/api/cursor.ts";
 import { orNull } from "../adapters/api/or-null.ts";
 import { defineRoute } from "../adapters/api/route.ts";
 import type { DocumentsApi } from "./dependencies.ts";
@@ -201,4 +201,22 @@ const removeTag = defineRoute(
   },
 );
 
-export const collectionRoutes = [create, list, show, replace, remove, put, take, addTag, tags, removeTag];
+const reindex = defineRoute(
+  {
+    method: "POST",
+    path: "/api/v1/collections/{collection_id}/reindex",
+    scope: "write",
+    summary: "Make the vectors of a collection anew, 200 documents a request; the old ones answer meanwhile",
+    params,
+    query: z.strictObject({ cursor: cursorParameter(z.uuid()) }),
+    status: 202,
+    response: z.object({ documents: z.int(), next_cursor: z.string().nullable(), has_more: z.boolean() }),
+  },
+  async ({ params: { collection_id }, query: { cursor } }, api: DocumentsApi) => {
+    await readCollection(api.sql, collection_id);
+    const { documents, last } = await reindexCollection(api, collection_id, cursor);
+    return { documents, next_cursor: last === null ? null : encodeCursor(last), has_more: last !== null };
+  },
+);
+
+export const collectionRoutes = [create, list, show, replace, remove, put, take, reindex, addTag, tags, removeTag];

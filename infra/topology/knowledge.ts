@@ -65,6 +65,7 @@ export const KNOWLEDGE: readonly FunctionSpec[] = [
       { method: "DELETE", path: "/api/v1/collections/{collection_id}" },
       { method: "POST", path: "/api/v1/collections/{collection_id}/documents" },
       { method: "POST", path: "/api/v1/collections/{collection_id}/documents/remove" },
+      { method: "POST", path: "/api/v1/collections/{collection_id}/reindex" },
       { method: "GET", path: "/api/v1/tags" },
       { method: "POST", path: "/api/v1/tags" },
       { method: "DELETE", path: "/api/v1/tags/{tag_id}" },

@@ -187,6 +187,29 @@ export async function reindexDocuments(dependencies: LibraryDependencies, ids: r
   return outcome(ids, found);
 }
 
+/** Documents whose vectors one request has made anew. */
+const REINDEXED_AT_ONCE = 200;
+
+/**
+ * Does as `reindexDocuments` for some documents of a collection, in the order of their ids.
+ * @param after id of the last document seen; undefined: from the first on
+ * @returns how many, and the id to go on after; null: that were all
+ */
+export async function reindexCollection(
+  dependencies: LibraryDependencies,
+  collectionId: string,
+  after: string | undefined,
+): Promise<{ documents: number; last: string | null }> {
+  const { sql } = dependencies;
+  const rows = await sql<{ id: string }[]>`
+    select id from documents_active
+    where collection_id = ${collectionId} ${after === undefined ? sql`` : sql`and id > ${after}`}
+    order by id limit ${REINDEXED_AT_ONCE + 1}`;
+  const ids = rows.slice(0, REINDEXED_AT_ONCE).map(({ id }) => id);
+  const { changed } = await reindexDocuments(dependencies, ids);
+  return { documents: changed.length, last: rows.length > REINDEXED_AT_ONCE ? (ids.at(-1) ?? null) : null };
+}
+
 interface Waiting {
   jobId: string;
   chunkIds: string[];

@@ -397,6 +397,31 @@ describe("chunks and sections", () => {
   });
 });
 
+it("makes the vectors of a collection anew, some of its documents at a time", async () => {
+  const { sql } = setup.database;
+  await embed();
+  const collection_id = await collection("reindexed");
+  const mine = await upload(text("pangani"), { collection_id });
+  await upload(text("bagamoyo"));
+  expect(await embed()).toBe(2);
+  // behind it, since ids are in order
+  await sql`
+    insert into documents (id, generation_id, generation_active, url, url_hash, domain, content, markdown, content_hash, language,
+      collection_id, crawled_at)
+    select ('ffffffff-ffff-7fff-bfff-' || lpad(n::text, 12, '0'))::uuid, gen_random_uuid(), true, 'https://many.example/' || n,
+      sha256(n::text::bytea), 'many.example', '', '', sha256(''), 'en', ${collection_id}, now() from generate_series(1, 200) n`;
+  const path = `/collections/${collection_id}/reindex`;
+  const first = await call("POST", path);
+  expect(first).toMatchObject({ status: 202, body: { documents: 200, has_more: true } });
+  const second = await call("POST", `${path}?cursor=${first.body.next_cursor}`);
+  expect(second.body).toEqual({ documents: 1, next_cursor: null, has_more: false });
+  // one chunk, which is that of the first document
+  expect(await embed()).toBe(1);
+  expect(await found("vector", "pangani harbour", { collection_ids: [collection_id] })).toEqual([mine.document_id]);
+  expect(await call("POST", `/collections/${uuidv7()}/reindex`)).toMatchObject({ status: 404 });
+  await sql`delete from documents where domain = 'many.example'`;
+});
+
 it("writes nothing for who may only read, and nothing is found under ids that are none", async () => {
   const { read } = setup.keys;
   expect(await call("POST", "/documents", { content: text("x") }, read)).toMatchObject({ status: 403 });
