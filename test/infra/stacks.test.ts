@@ -513,7 +513,7 @@ describe("data", () => {
     }
   });
 
-  test("capture batches, exports and found URLs end after 30 days, what is cached or made for one reader after one or two, WARCs and uploads never", () => {
+  test("capture batches, exports and found URLs end after 30 days, what is cached or made for one reader after one or two, WARCs never", () => {
     const [Rules = []] = properties("AWS::S3::Bucket").map(
       ({ LifecycleConfiguration }) =>
         (LifecycleConfiguration as { Rules: { Prefix?: string; ExpirationInDays?: number }[] }).Rules,
