@@ -92,9 +92,12 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
     "shared/crawl/results",
     "shared/crawl/tasks",
   ],
-  // a job of its own crawler, or of files of others
+  // what tasks of engines and their jobs know of each other: without a database
+  "shared/archive/engines": PLATFORM,
+  // a job of its own crawler, of an engine, or of files of others
   "shared/archive/editions": [
     ...OUTSIDE,
+    "shared/archive/engines",
     "shared/archive/exclusions",
     "shared/archive/import",
     "shared/archive/snapshots",
@@ -265,6 +268,8 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
 
   // one folder for each Lambda layer
   layers: [],
+  // what runs in containers
+  tasks: ["shared/archive/engines", "shared/platform"],
   infra: ["layers", "infra/variables.ts"],
   // the settings of the code, which a deployment may give
   "infra/variables.ts": ["shared/platform/config.ts"],
@@ -281,6 +286,7 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
   "local/postgres": ["local/ports.ts"],
   "local/usage": [...DECLARATION, "local/aws"],
   "local/scheduler": ["local/aws", "local/front"],
+  "local/tasks": ["local/aws", "local/front"],
   "local/lambda": [
     ...DECLARATION,
     ...PLATFORM,

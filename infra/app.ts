@@ -7,6 +7,7 @@ import { buildLayers, type LayerFolders } from "./layers.ts";
 import { readSettings, type Settings } from "./settings.ts";
 import { ApiStack } from "./stacks/api.ts";
 import { DataStack } from "./stacks/data.ts";
+import { EnginesStack } from "./stacks/engines.ts";
 import { NetworkStack } from "./stacks/network.ts";
 import { ObservabilityStack } from "./stacks/observability.ts";
 import { PipelineStack } from "./stacks/pipeline.ts";
@@ -15,6 +16,7 @@ import { ReplayStack } from "./stacks/replay.ts";
 import { SocketStack } from "./stacks/socket.ts";
 import { databaseConnections } from "./topology/spec.ts";
 import { TOPOLOGY } from "./topology.ts";
+import { buildUploader } from "./uploader.ts";
 
 export interface Stacks {
   network: NetworkStack;
@@ -29,8 +31,14 @@ export interface Stacks {
 /**
  * All stacks in `app`. Account and region come from the environment at deployment, so that a synthesis needs neither.
  * @param layers folders that become layers
+ * @param uploader folder that becomes an image, where zimit is deployed
  */
-export function createStacks(app: App, bundles: ReadonlyMap<string, Bundle>, layers: LayerFolders): Stacks {
+export function createStacks(
+  app: App,
+  bundles: ReadonlyMap<string, Bundle>,
+  layers: LayerFolders,
+  uploader: string,
+): Stacks {
   const settings = readSettings(app);
   refuseFewConnections(settings);
   const { name } = settings;
@@ -46,13 +54,21 @@ export function createStacks(app: App, bundles: ReadonlyMap<string, Bundle>, lay
     description: "Strandline: Crawl4AI, in a network of its own, where the deployment asks for it",
     settings,
   });
-  const surroundings = { settings, bundles, layers, network, data, rendering: rendering.service };
+  const engines = new EnginesStack(app, `${name}-engines`, {
+    description: "Strandline: zimit for archive jobs, as tasks of Fargate, where the deployment asks for it",
+    settings,
+    data,
+    uploader,
+  });
+  const services = { rendering: rendering.service, engines: engines.engines };
+  const surroundings = { settings, bundles, layers, network, data, ...services };
   const pipeline = new PipelineStack(app, `${name}-pipeline`, {
     description: "Strandline: queues, workers and schedules",
     surroundings,
   });
   // whoever asked a service that goes has to let go of it first
   if (rendering.service === undefined) rendering.addStackDependency(pipeline);
+  if (engines.engines === undefined) engines.addStackDependency(pipeline);
   const replay = new ReplayStack(app, `${name}-replay`, {
     description: "Strandline: the origin on which captures are replayed",
     surroundings,
@@ -102,7 +118,8 @@ function refuseFewConnections({ databaseMaxAcu, size }: Settings): void {
 /** @param bundleDirectory where the bundles and the layers are written; emptied first */
 export async function createApp(app: App, bundleDirectory: string): Promise<Stacks> {
   const bundles = await bundleFunctions(bundleDirectory);
-  const stacks = createStacks(app, bundles, await buildLayers(join(bundleDirectory, "layers")));
+  const layers = await buildLayers(join(bundleDirectory, "layers"));
+  const stacks = createStacks(app, bundles, layers, await buildUploader(join(bundleDirectory, "zimit-uploader")));
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app, { verbose: true }));
   return stacks;
 }

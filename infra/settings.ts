@@ -14,6 +14,10 @@ const pinnedImage = z.string().regex(PINNED, {
   message: "must name a version, as unclecode/crawl4ai:0.9.2 or name@sha256:…, and no tag that moves",
 });
 
+const imageByDigest = z.string().regex(/^[^\s@]+@sha256:[0-9a-f]{64}$/, {
+  message: "must name an image by its digest, as ghcr.io/openzim/zimit@sha256:…",
+});
+
 const dimension = z.coerce.number().int().min(1).max(65_536);
 const secretName = z.string().regex(/^[\w/+=.@-]{1,512}$/, "must be the name of a secret in Secrets Manager");
 
@@ -27,6 +31,8 @@ const PARTS = [
   ["openAiDimension", "openAiUrl"],
   ["openAiKeySecret", "openAiUrl"],
   ["rerankKeySecret", "rerankUrl"],
+  ["zimitUploaderBase", "zimitImage"],
+  ["zimitImage", "zimitUploaderBase"],
 ] as const;
 
 const settingsSchema = z
@@ -60,6 +66,12 @@ const settingsSchema = z
     crawl4aiImage: pinnedImage.optional(),
     /** Pages that it is given at once: some four for each of its vCPUs, of which it has two. */
     crawl4aiConcurrency: z.coerce.number().int().min(2).max(1000).default(6),
+    /** Image of zimit by its digest, e.g. `ghcr.io/openzim/zimit@sha256:…`, for archive jobs of that engine. */
+    zimitImage: imageByDigest.optional(),
+    /** Of Node 24, by its digest, in which the uploader beside zimit runs; built when it is deployed. */
+    zimitUploaderBase: imageByDigest.optional(),
+    /** GiB that a crawl may take before it is uploaded. */
+    zimitDiskGib: z.coerce.number().int().min(21).max(200).default(100),
     userAgent: z.string().min(1).optional(),
     /** Whether anybody may read and replay the archive, without a key. */
     publicArchive: z

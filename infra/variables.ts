@@ -38,6 +38,11 @@ const BY_DEPLOYMENT: Readonly<Record<string, string>> = {
   VECTORS__SQLITE_PATH: "not there",
   HARVEST__CONFIG_FILE: "not there",
   HARVEST__SECRET_ARN: "the deployment",
+  ZIMIT__COMMAND: "not there",
+  ZIMIT__TASK_DEFINITION: "`zimitImage`",
+  ZIMIT__CLUSTER: "the deployment",
+  ZIMIT__SUBNETS: "the deployment",
+  ZIMIT__SECURITY_GROUP: "the deployment",
   SCHEDULER__GROUP: "the deployment",
 };
 

@@ -161,6 +161,7 @@ class RunningRuntime implements Runtime {
       meter: this.#meter,
       databaseConnections: replaced.postgres ? undefined : this.#databaseConnections(config.postgresPoolSize),
       onFault: (error) => this.#log.fault(error),
+      onTaskLine: (line) => this.#log.line("zimit", line),
     });
     this.#services = services;
     const found = {

@@ -10,6 +10,7 @@ import { type AsyncEvents, createAsyncEvents } from "./lambda/async-events.ts";
 import { notifyOfObjects } from "./lambda/object-events.ts";
 import { type PostgresServer, startPostgres } from "./postgres/postgres.ts";
 import { startScheduler } from "./scheduler/scheduler-server.ts";
+import { startTaskServer } from "./tasks/task-server.ts";
 import { meterFauxqs, type UsageMeter } from "./usage/usage.ts";
 
 export interface ServicesOptions {
@@ -23,6 +24,8 @@ export interface ServicesOptions {
   /** Connections at once that the embedded Postgres must take; undefined where none is to run. */
   databaseConnections: number | undefined;
   onFault(error: unknown): void;
+  /** What tasks say. */
+  onTaskLine(line: string): void;
 }
 
 export interface Services {
@@ -79,12 +82,24 @@ export async function startServices(options: ServicesOptions): Promise<Services>
         onCall: (operation) => meter.count("scheduler", operation),
       }),
     );
+    const tasks = kept(
+      await startTaskServer({
+        signatures: aws.signatures,
+        directory: join(home.path, "tasks"),
+        command: config.zimitCommand,
+        environment: () => ({ ...aws.env, STORAGE__BUCKET: config.bucket }),
+        tell: (event) => sendTo(aws, "engine-events", event),
+        onLine: options.onTaskLine,
+      }),
+    );
     return {
       aws,
       postgres,
       events,
       env: {
         ...aws.env,
+        AWS_ENDPOINT_URL_ECS: tasks.url,
+        ...(config.zimitCommand === "" ? {} : { ZIMIT__TASK_DEFINITION: "local" }),
         AWS_ENDPOINT_URL_SCHEDULER: scheduler.url,
         ...(postgres ? { DATABASE__POSTGRES_URL: postgres.url } : {}),
       },
@@ -113,17 +128,19 @@ async function startMeteredAws({ topology, home, config, meter, credentials }: S
         topology,
         bucket,
         head: (key) => aws?.fauxqs.buckets.headObject(bucket, key),
-        send: (name, event) => {
-          const queue = aws?.fauxqs.queues.getQueueByName(name);
-          if (queue === undefined)
-            throw new Error(`The bucket cannot tell the queue ${name} of an object: it is not there`);
-          queue.enqueue(SqsStore.createMessage(JSON.stringify(event)));
-        },
+        send: (name, event) => sendTo(aws, name, event),
       });
     },
     onDynamoCall: (operation, bytes) => meter.count("dynamodb", operation, bytes),
   });
   return aws;
+}
+
+/** As a service of AWS that tells a queue of something. */
+function sendTo(aws: LocalAws | undefined, name: string, event: unknown): void {
+  const queue = aws?.fauxqs.queues.getQueueByName(name);
+  if (queue === undefined) throw new Error(`The queue ${name} cannot be told of anything: it is not there`);
+  queue.enqueue(SqsStore.createMessage(JSON.stringify(event)));
 }
 
 /** A schedule's target is a function by its ARN; the stack may have put a prefix before its name. */

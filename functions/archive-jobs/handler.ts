@@ -2,8 +2,10 @@
 import { z } from "zod";
 import { runArchiveJobs } from "../../shared/archive/editions/run-jobs.ts";
 import { createJobFlags } from "../../shared/crawl/tasks/job-flags.ts";
-import { dynamoClient, sqsClient } from "../../shared/platform/aws/clients.ts";
+import { dynamoClient, s3Client, sqsClient } from "../../shared/platform/aws/clients.ts";
+import { createObjectStore } from "../../shared/platform/aws/objects.ts";
 import { createQueueSender } from "../../shared/platform/aws/queues.ts";
+import { createUploads } from "../../shared/platform/aws/uploads.ts";
 import { loadConfig } from "../../shared/platform/config.ts";
 import { configuredDatabase } from "../../shared/platform/database/database.ts";
 import { createLogger } from "../../shared/platform/observability/log.ts";
@@ -12,10 +14,15 @@ import { createInvokedHandler } from "../adapters/invoked/handler.ts";
 
 const dependencies = once(() => {
   const config = loadConfig();
+  const s3 = s3Client();
   return {
     sql: configuredDatabase(config),
     queues: createQueueSender(sqsClient(), config.queueUrlPrefix),
     flags: createJobFlags(dynamoClient(), config.stateTable),
+    engines:
+      config.zimitTask === ""
+        ? undefined
+        : { objects: createObjectStore(s3, config.bucket), uploads: createUploads(s3, config.bucket) },
     log: createLogger({ function: "archive-jobs" }, config.logLevel),
   };
 });

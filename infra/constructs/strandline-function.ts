@@ -21,6 +21,7 @@ import type { Bundle } from "../bundle.ts";
 import type { LayerFolders } from "../layers.ts";
 import { defaultEmbedder, metricsNamespace, type Settings } from "../settings.ts";
 import type { DataStack } from "../stacks/data.ts";
+import type { Engines } from "../stacks/engines.ts";
 import type { NetworkStack } from "../stacks/network.ts";
 import type { RenderingService } from "../stacks/rendering.ts";
 import { concurrencyLimit, deadLetterQueue, type FunctionSpec } from "../topology/spec.ts";
@@ -38,6 +39,8 @@ export interface Surroundings {
   chromium?: LayerVersion;
   /** The Crawl4AI service, where there is one. */
   rendering?: RenderingService | undefined;
+  /** Engines of archive jobs that run as tasks, where there are any. */
+  engines?: Engines | undefined;
   /** Where captures are replayed; absent while that itself is built. */
   replayUrl?: string;
 }
@@ -62,6 +65,7 @@ const PUT_KEYS = {
   upload: UPLOADED_KEYS,
   cache: CACHED_KEYS,
   documents: DOCUMENT_KEYS,
+  engine: ENGINE_KEYS,
   keep: KEPT_KEYS,
 };
 const DELETED_KEYS = { keep: KEPT_KEYS, clear: ENGINE_KEYS };
@@ -151,7 +155,7 @@ export class StrandlineFunction extends Construct {
     return role;
   }
 
-  private grant({ data, queues }: Surroundings): void {
+  private grant({ data, queues, engines }: Surroundings): void {
     const { grants, queues: triggers = [] } = this.spec;
     // a consumer sends what it can never handle to the dead-letter queue itself
     const deadLetters = triggers.map(({ queue }) => deadLetterQueue(queue)).filter((name) => queues.has(name));
@@ -161,6 +165,7 @@ export class StrandlineFunction extends Construct {
     if (grants.stateTable) this.allow(data.stateTable.tableArn, ...STATE_ACTIONS);
     if (grants.database) data.databaseSecret.grantRead(this.lambda);
     if (grants.providerKeys) data.providerKeys.grantRead(this.lambda);
+    if (grants.tasks) engines?.allowTasks(this.lambda);
     if (grants.bucket !== undefined) this.allowObjects(data.bucket, grants.bucket);
   }
 
@@ -168,7 +173,10 @@ export class StrandlineFunction extends Construct {
     const { bucketArn } = bucket;
     const arnsOf = (keys: readonly string[]) => keys.map((each) => `${bucketArn}/${each}`);
     this.allow(bucketArn, "s3:ListBucket");
-    const read = access === "cache" || access === "documents" ? PUT_KEYS[access] : OBJECT_KEYS;
+    const read =
+      access === "cache" || access === "documents"
+        ? PUT_KEYS[access]
+        : [...OBJECT_KEYS, ...(access === "engine" ? ENGINE_KEYS : [])];
     this.allow(arnsOf(read), "s3:GetObject");
     // an upload in parts may be given up
     if (access !== "read" && access !== "clear")
@@ -260,7 +268,7 @@ const textOf = (secret: string): string => SecretValue.secretsManager(secret).un
 
 function environmentOf(
   spec: FunctionSpec,
-  { settings, data, rendering, replayUrl }: Surroundings,
+  { settings, data, rendering, engines, replayUrl }: Surroundings,
 ): Record<string, string> {
   const { region, urlSuffix, account } = Stack.of(data);
   const { qdrantUrl, qdrantKeySecret, userAgent, logLevel, name, publicArchive, archiveCorsOrigins } = settings;
@@ -287,6 +295,7 @@ function environmentOf(
     ...(spec.grants.renderer && rendering
       ? { CRAWL4AI__URL: rendering.url, CRAWL4AI__TOKEN: rendering.token.secretValue.unsafeUnwrap() }
       : {}),
+    ...(spec.grants.tasks || spec.grants.bucket === "engine" ? engines?.environment : {}),
     ...(spec.grants.providerKeys ? { HARVEST__SECRET_ARN: data.providerKeys.secretArn } : {}),
     ...(spec.grants.database
       ? {

@@ -1,11 +1,13 @@
 /** The path of a page: queues, the functions that work on them, the schedules, and the migration at each deployment. */
 import { type CfnElement, type CfnResource, Duration, RemovalPolicy, Stack, type StackProps } from "aws-cdk-lib";
+import { Rule } from "aws-cdk-lib/aws-events";
+import { SqsQueue } from "aws-cdk-lib/aws-events-targets";
 import { Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import { Architecture, Code, LayerVersion, Runtime } from "aws-cdk-lib/aws-lambda";
 import { LogGroup, RetentionDays } from "aws-cdk-lib/aws-logs";
 import { Schedule, ScheduleExpression, ScheduleGroup, TimeWindow } from "aws-cdk-lib/aws-scheduler";
 import { LambdaInvoke } from "aws-cdk-lib/aws-scheduler-targets";
-import type { IQueue } from "aws-cdk-lib/aws-sqs";
+import type { IQueue, Queue } from "aws-cdk-lib/aws-sqs";
 import { Trigger } from "aws-cdk-lib/triggers";
 import type { Construct } from "constructs";
 import { CHROMIUM_LAYER } from "../../layers/chromium/chromium-layer.ts";
@@ -16,6 +18,7 @@ import { StrandlineFunction, type Surroundings } from "../constructs/strandline-
 import { renderedByCrawl4Ai } from "../topology/rendering.ts";
 import { servesSockets } from "../topology/spec.ts";
 import { TOPOLOGY } from "../topology.ts";
+import type { Engines } from "./engines.ts";
 
 export interface PipelineStackProps extends StackProps {
   surroundings: Omit<Surroundings, "queues" | "chromium">;
@@ -52,7 +55,23 @@ export class PipelineStack extends Stack {
       listenToQueues(each, { ...surroundings, queues });
       this.schedule(each, scheduleGroup);
     }
+    if (surroundings.engines) this.tellOfTasks(surroundings.engines, pairs);
     this.migrateFirst();
+  }
+
+  /** ECS tells when a task of an engine begins to run, and when it has stopped. */
+  private tellOfTasks({ clusterArn }: Engines, queues: readonly [string, Queue][]): void {
+    const queue = new Map(queues).get("engine-events");
+    if (queue === undefined) throw new Error("The topology names no queue engine-events");
+    new Rule(this, "EngineTasks", {
+      description: "Strandline: what becomes of the tasks of engines",
+      eventPattern: {
+        source: ["aws.ecs"],
+        detailType: ["ECS Task State Change"],
+        detail: { clusterArn: [clusterArn], lastStatus: ["RUNNING", "STOPPED"] },
+      },
+      targets: [new SqsQueue(queue)],
+    });
   }
 
   private schedule({ spec, lambda }: StrandlineFunction, scheduleGroup: ScheduleGroup): void {

@@ -25,6 +25,9 @@ export const QUEUES = [
   { name: "warc-runs", maxReceiveCount: MAX_RECEIVES },
   { name: "proxy-test", maxReceiveCount: 3 },
   { name: "live-pages", maxReceiveCount: 2 },
+  // an order that could not be followed is given again a minute later
+  { name: "engine-tasks", maxReceiveCount: 3 },
+  { name: "engine-events", maxReceiveCount: MAX_RECEIVES },
   {
     name: "imports",
     maxReceiveCount: MAX_RECEIVES,

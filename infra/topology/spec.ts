@@ -54,9 +54,10 @@ export interface FunctionSpec {
      * `cache`: reads and writes what is cached, and nothing else.
      * `documents`: reads and writes files that documents are to be made of, and nothing else.
      * `clear`: deletes what the engines of archive jobs left, and nothing else, and reads all.
+     * `engine`: reads and writes what the engines of archive jobs are told and report, and reads all.
      * `keep`: writes and deletes WARC files that functions wrote, and nothing else, and reads all.
      */
-    bucket?: "read" | "write" | "upload" | "cache" | "documents" | "clear" | "keep";
+    bucket?: "read" | "write" | "upload" | "cache" | "documents" | "clear" | "engine" | "keep";
     stateTable?: true;
     database?: true;
     vectors?: true;
@@ -67,6 +68,8 @@ export interface FunctionSpec {
     renderer?: true;
     /** The secret with the keys of search and model providers. */
     providerKeys?: true;
+    /** Starts and stops tasks of engines, where the deployment has one. */
+    tasks?: true;
     /** Writes to WebSocket connections, and ends them. */
     connections?: true;
   };

@@ -319,6 +319,23 @@ export const CONFIG_FIELDS = {
     z.string().default(""),
     "Secrets Manager secret with the keys of search and model providers, as one JSON object; set by the deployment",
   ),
+  zimitCommand: field(
+    "ZIMIT__COMMAND",
+    z.string().default(""),
+    "On one machine: the zimit program, which archive jobs of the engine zimit run; empty: there is none",
+  ),
+  zimitTask: field(
+    "ZIMIT__TASK_DEFINITION",
+    z.string().default(""),
+    "Task definition of ECS for the engine zimit; empty: there is none; set by the deployment",
+  ),
+  zimitCluster: field("ZIMIT__CLUSTER", z.string().default(""), "Its cluster; set by the deployment"),
+  zimitSubnets: field("ZIMIT__SUBNETS", list, "Its subnets, separated by commas; set by the deployment"),
+  zimitSecurityGroup: field(
+    "ZIMIT__SECURITY_GROUP",
+    z.string().default(""),
+    "Its security group; set by the deployment",
+  ),
   schedulerGroup: field("SCHEDULER__GROUP", z.string().default("strandline"), "EventBridge Scheduler group"),
 } as const;
 

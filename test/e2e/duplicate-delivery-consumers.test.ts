@@ -152,6 +152,21 @@ async function embedsOnce(priority: string): Promise<void> {
   expect(job).toMatchObject({ ...ONE_PAGE, vectors: chunks, unembedded: 0 });
 }
 
+/** A run whose job has ended, so that nobody else looks at it. */
+async function engineRun(): Promise<number> {
+  const { sql } = harvest;
+  await sql`
+    insert into sources (code, name, name_template, seeds, engine) values ('runs', 'Runs', 'r', '{https://example.org/}', 'zimit')
+    on conflict do nothing`;
+  const [run] = await sql<{ id: number }[]>`
+    with job as (
+      insert into archive_jobs (source_code, name, output_dir, engine, status, config)
+      values ('runs', 'r', 'archive-jobs/runs/r/', 'zimit', 'failed', '{}') returning id)
+    insert into engine_runs (archive_job_id, number, mode, workers, prefix, status)
+    select id, 1, 'fresh', 1, 'archive-jobs/runs/r/tmp/run-1/', 'starting' from job returning id::int`;
+  return run?.id ?? 0;
+}
+
 const DONE_ONCE: Record<QueueName, () => Promise<void>> = {
   "fetch-high": () => fetchesOnce("/high", "high"),
   "fetch-normal": () => fetchesOnce("/normal", "normal"),
@@ -271,6 +286,33 @@ const DONE_ONCE: Record<QueueName, () => Promise<void>> = {
     expect(answer).toMatchObject({ status: 200, body: { changeType: "unchanged" } });
     // the crawl, and the comparison
     expect(asked("/live")).toBe(2);
+  },
+  async "engine-tasks"() {
+    const run = await engineRun();
+    await send(["engine-tasks"], JSON.stringify({ do: "start", runId: run, prefix: "archive-jobs/runs/r/tmp/run-1/" }));
+    const read = () =>
+      harvest.sql`select status, task_id, task_stopped_reason as why from engine_runs where id = ${run}`;
+    await expect.poll(async () => (await read())[0]?.["why"]).toBe("ZIMIT__COMMAND is not set");
+    expect((await read())[0]).toMatchObject({ status: "starting", task_id: null });
+  },
+  async "engine-events"() {
+    const run = await engineRun();
+    const detail = { taskArn: "arn:of:it", startedBy: `run-${run}` };
+    const event = (more: Record<string, unknown>) =>
+      send(
+        ["engine-events"],
+        JSON.stringify({ "detail-type": "ECS Task State Change", detail: { ...detail, ...more } }),
+      );
+    const read = () =>
+      harvest.sql`select status, task_exit_code as code, task_stopped_at as at from engine_runs where id = ${run}`;
+    await event({ lastStatus: "RUNNING" });
+    await expect.poll(async () => (await read())[0]?.["status"]).toBe("running");
+    await event({ lastStatus: "STOPPED", containers: [{ name: "zimit", exitCode: 16 }] });
+    await expect.poll(async () => (await read())[0]?.["code"]).toBe(16);
+    const [stopped] = await read();
+    await event({ lastStatus: "STOPPED", containers: [{ name: "zimit", exitCode: 0 }] });
+    await send(["engine-events"], JSON.stringify({ runId: run, taskId: "late", failure: null }));
+    expect((await read())[0]).toEqual(stopped);
   },
 };
 

@@ -34,7 +34,10 @@ export async function synthesise(context: Record<string, unknown> = {}): Promise
     await mkdir(layer, { recursive: true });
     await writeFile(join(layer, "layer.txt"), `${layer}\n`);
   }
-  createStacks(app, await emptyBundles(join(folder, "bundles")), layers);
+  const uploader = join(folder, "uploader");
+  await mkdir(uploader, { recursive: true });
+  await writeFile(join(uploader, "Dockerfile"), "FROM scratch\n");
+  createStacks(app, await emptyBundles(join(folder, "bundles")), layers, uploader);
   const all = app.synth().stacks.flatMap(({ stackName, template }) =>
     Object.entries<Omit<Resource, "stack" | "logicalId">>(template.Resources).map(([logicalId, resource]) => ({
       stack: stackName,

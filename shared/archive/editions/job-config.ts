@@ -1,8 +1,8 @@
 /** What an archive job is to do, made of its source and of what a request says. */
 import { inspectUrl, type UrlInspector } from "../../access/url-inspection.ts";
 import { ApiError } from "../../platform/errors.ts";
+import { readPassthrough } from "../engines/passthrough.ts";
 import { nativeCrawl } from "./native-crawl.ts";
-import { readPassthrough } from "./passthrough.ts";
 import type { Engine, SourceDefinition } from "./source.ts";
 import { type ToolOptions, toolOptionsSchema } from "./tool-options.ts";
 

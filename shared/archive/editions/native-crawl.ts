@@ -3,7 +3,7 @@ import { crawlConfigSchema } from "../../crawl/settings/crawl-config.ts";
 import type { NewJob } from "../../crawl/submit/create-job.ts";
 import { patternFaults } from "../../crawl/urls/patterns.ts";
 import { type ScopeRequest, scopeOfSeeds } from "../../crawl/urls/scope-of-seeds.ts";
-import { readPassthrough } from "./passthrough.ts";
+import { readPassthrough } from "../engines/passthrough.ts";
 
 /** Those of crawls by the API. */
 const MOST_PAGES = 1_000_000;

@@ -9,6 +9,8 @@ import { inTransaction, type Queryable, type Sql, type Transaction } from "../..
 import { ApiError } from "../../platform/errors.ts";
 import { isOfHtml } from "../snapshots/snapshots.ts";
 import { type ArchiveJob, moveJob, readArchiveJob } from "./archive-jobs.ts";
+import { beginRuns, followRuns } from "./engine-runs.ts";
+import { importWarcs, type WarcsDependencies } from "./import-warcs.ts";
 import { nativeCrawl, nativeSettings } from "./native-crawl.ts";
 
 export interface JobsRun {
@@ -23,15 +25,26 @@ const MOST_JOBS = 200;
 /** Minutes before a failed crawl is made again, doubled at each try. */
 const BACK_OFF_MINUTES = 5;
 
-export async function runArchiveJobs(dependencies: JobDependencies, hasTime: () => boolean): Promise<JobsRun> {
+/** Where engines beside our own crawler are deployed: what their runs need. */
+export type Engines = Pick<WarcsDependencies, "uploads" | "objects">;
+
+export interface ArchiveJobsDependencies extends JobDependencies {
+  engines?: Engines | undefined;
+}
+
+export async function runArchiveJobs(
+  dependencies: ArchiveJobsDependencies,
+  hasTime: () => boolean,
+  now = new Date(),
+): Promise<JobsRun> {
   const run: JobsRun = { begun: 0, moved: 0, failed: 0 };
-  for (const id of await openJobs(dependencies.sql)) {
+  for (const id of await openJobs(dependencies.sql, now)) {
     if (!hasTime()) break;
     try {
       const job = await readArchiveJob(dependencies.sql, id);
       if (job.status === "queued" || job.status === "retryable") {
         if (await beginCrawl(dependencies, job)) run.begun++;
-      } else if (await follow(dependencies, id)) run.moved++;
+      } else if (await follow(dependencies, id, now)) run.moved++;
     } catch (error) {
       run.failed++;
       dependencies.log.error("an archive job could not go on: it is looked at again in a minute", {
@@ -43,20 +56,21 @@ export async function runArchiveJobs(dependencies: JobDependencies, hasTime: () 
   return run;
 }
 
-async function openJobs(sql: Sql): Promise<number[]> {
+async function openJobs(sql: Sql, now: Date): Promise<number[]> {
   const rows = await sql<{ id: number }[]>`
     select id from archive_jobs
-    where status in ('queued', 'running', 'retryable', 'completed', 'indexing') and not_before <= now()
+    where status in ('queued', 'running', 'retryable', 'completed', 'indexing') and not_before <= ${now}
     order by updated_at, id limit ${MOST_JOBS}`;
   return rows.map(({ id }) => id);
 }
 
 /** @returns whether it has begun now, and by this call */
-async function beginCrawl(dependencies: JobDependencies, job: ArchiveJob): Promise<boolean> {
+async function beginCrawl(dependencies: ArchiveJobsDependencies, job: ArchiveJob): Promise<boolean> {
   const { id, config, sourceCode, engine } = job;
+  if (engine === "zimit" && dependencies.engines !== undefined) return await beginEngine(dependencies, job);
   const { crawl, faults } = nativeCrawl(config);
   if (engine !== "native" || crawl === undefined) {
-    const why = crawl === undefined ? faults.join("; ") : `no engine ${engine} is deployed`;
+    const why = engine === "native" ? faults.join("; ") : NO_ENGINE;
     await refuse(dependencies.sql, id, why);
     return false;
   }
@@ -97,6 +111,18 @@ async function beginCrawl(dependencies: JobDependencies, job: ArchiveJob): Promi
   return true;
 }
 
+const NO_ENGINE = "no engine zimit is deployed: set zimitImage for a deployment, or ZIMIT__COMMAND on one machine";
+
+async function beginEngine({ sql, log }: JobDependencies, { id }: ArchiveJob): Promise<boolean> {
+  const mode = await inTransaction(sql, async (tx) => {
+    const started = { started_at: new Date(), finished_at: null, crawler_exit_code: null, error: null };
+    const moved = await moveJob(tx, id, "crawl_started", { ...started, crawler_status: null, crawler_stage: "crawl" });
+    return moved === undefined ? undefined : await beginRuns(tx, await readArchiveJob(tx, id), new Date());
+  });
+  if (mode !== undefined) log.info("an archive job has begun", { archive_job_id: id, mode });
+  return mode !== undefined;
+}
+
 /** Another run of this has begun it in the meantime. */
 class AlreadyBegun extends Error {}
 
@@ -122,19 +148,27 @@ interface Work {
 async function readWork(tx: Queryable, { id, engine }: ArchiveJob): Promise<Work[]> {
   return await tx<Work[]>`
     select status, error, discovered, open_urls as open, crawled, failed, skipped from jobs
-    where archive_job_id = ${id} and kind ${engine === "register" ? tx`= 'import'` : tx`<> 'import'`}
-    order by number desc ${engine === "register" ? tx`` : tx`limit 1`}`;
+    where archive_job_id = ${id} and kind ${engine === "native" ? tx`<> 'import'` : tx`= 'import'`}
+    order by number desc ${engine === "native" ? tx`limit 1` : tx``}`;
 }
 
 /** @returns whether it has moved on */
-async function follow({ sql, log }: JobDependencies, id: number): Promise<boolean> {
+async function follow(dependencies: ArchiveJobsDependencies, id: number, now: Date): Promise<boolean> {
+  const { sql, log } = dependencies;
+  const job = await readArchiveJob(sql, id);
+  if (job.engine === "zimit" && job.status === "running") {
+    if (dependencies.engines === undefined) throw new Error(NO_ENGINE);
+    const engine = { ...dependencies, ...dependencies.engines };
+    if ((await followRuns(engine, job, now)) !== "complete") return false;
+    await importWarcs(engine, job);
+  }
   return await inTransaction(sql, async (tx) => {
     await tx`select from archive_jobs where id = ${id} for update`;
     const job = await readArchiveJob(tx, id);
     const work = await readWork(tx, job);
     const before = job.status;
     if (job.status === "running") await followCrawl(tx, job, work);
-    if ((await readArchiveJob(tx, id)).status === "completed") await beginIndex(tx, id);
+    if ((await readArchiveJob(tx, id)).status === "completed") await beginIndex(tx, await readArchiveJob(tx, id));
     if ((await readArchiveJob(tx, id)).status === "indexing") await followIndex(tx, id, work);
     const after = await readArchiveJob(tx, id);
     await tx`update archive_jobs set updated_at = now() where id = ${id}`;
@@ -147,26 +181,27 @@ async function follow({ sql, log }: JobDependencies, id: number): Promise<boolea
 const isUnderWay = ({ status }: Work): boolean => status === "pending" || status === "running";
 const hasFailed = ({ status }: Work): boolean => status === "failed" || status === "cancelled";
 
-async function followCrawl(tx: Transaction, { id, retryCount }: ArchiveJob, work: readonly Work[]): Promise<void> {
+async function followCrawl(tx: Transaction, job: ArchiveJob, work: readonly Work[]): Promise<void> {
+  const { id, retryCount } = job;
+  // what was crawled, and how it ended, its runs have told
+  const told = job.engine === "zimit";
   const sum = (field: "discovered" | "open" | "crawled" | "failed" | "skipped") =>
     work.reduce((total, each) => total + each[field], 0);
   const [crawled, failed, open] = [sum("crawled"), sum("failed"), sum("open")];
   const counts = { pages_crawled: crawled, pages_failed: failed, pages_total: crawled + failed + open };
   const stats = { crawled, total: counts.pages_total, pending: open, failed, skipped: sum("skipped") };
-  await tx`
+  if (!told)
+    await tx`
     update archive_jobs set ${tx(counts as never)}, last_stats = ${JSON.stringify(stats)}::text::jsonb where id = ${id}`;
   if (work.some(isUnderWay)) return;
   const bad = work.find(hasFailed);
   // what the others have captured counts
   if (work.length > 0 && !work.every(hasFailed)) {
     const error = bad === undefined ? null : (bad.error ?? bad.status);
-    const more = {
-      crawler_exit_code: 0,
-      crawler_status: "success",
-      crawler_stage: null,
-      finished_at: new Date(),
-      error,
-    };
+    const ended = { crawler_stage: null, finished_at: new Date() };
+    const more = told
+      ? { ...ended, ...(error === null ? {} : { error }) }
+      : { ...ended, crawler_exit_code: 0, crawler_status: "success", error };
     await moveJob(tx, id, "crawl_succeeded", more);
     return;
   }
@@ -184,7 +219,7 @@ async function followCrawl(tx: Transaction, { id, retryCount }: ArchiveJob, work
 }
 
 /** The snapshots of a job are indexed by what indexes all of them: this sees to it that they are due. */
-async function beginIndex(tx: Transaction, id: number): Promise<void> {
+async function beginIndex(tx: Transaction, { id, engine, error }: ArchiveJob): Promise<void> {
   const found = await measureStorage(tx, id);
   if (found.warc_file_count === 0) {
     await moveJob(tx, id, "index_failed", { error: "There is no WARC file of this job", indexed_page_count: 0 });
@@ -197,7 +232,8 @@ async function beginIndex(tx: Transaction, id: number): Promise<void> {
       and ${isOfHtml(tx)}
       and not exists (select from snapshot_index s where s.capture_id = c.id)
     on conflict do nothing`;
-  await moveJob(tx, id, "index_started", { indexed_page_count: 0, error: null });
+  // that a limit was met stays to be seen
+  await moveJob(tx, id, "index_started", { indexed_page_count: 0, error: engine === "zimit" ? error : null });
 }
 
 async function followIndex(tx: Transaction, id: number, work: readonly Work[]): Promise<void> {

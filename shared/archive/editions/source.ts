@@ -1,7 +1,7 @@
 /** Sources: whose pages are archived again and again, and how. */
 import { z } from "zod";
+import { readPassthrough } from "../engines/passthrough.ts";
 import { templateFault } from "./job-name.ts";
-import { readPassthrough } from "./passthrough.ts";
 import { toolOptionsSchema, toolOverridesSchema } from "./tool-options.ts";
 
 export const ENGINES = ["native", "zimit"] as const;

@@ -7,8 +7,8 @@ import {
   nextStatus,
 } from "../../../../shared/archive/editions/job-status.ts";
 import { nativeCrawl } from "../../../../shared/archive/editions/native-crawl.ts";
-import { readPassthrough } from "../../../../shared/archive/editions/passthrough.ts";
 import { toolOptionsSchema } from "../../../../shared/archive/editions/tool-options.ts";
+import { readPassthrough } from "../../../../shared/archive/engines/passthrough.ts";
 
 const EVENTS: ArchiveJobEvent[] = [
   "crawl_started",

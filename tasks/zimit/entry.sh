@@ -1,0 +1,28 @@
+#!/bin/bash
+# Runs the engine of a task: what was ordered lies in OUTPUT/.run, and what it says goes there, with its exit code.
+run="$OUTPUT/.run"
+mapfile -d '' -t arguments < "$run/arguments"
+
+if [[ -s "$run/rotate" ]]; then
+  # the last line that it says may name a proxy
+  proxy=$(bash "$run/rotate" 2>>"$run/log" | tail -n 1)
+  if [[ "$proxy" =~ ^(https?|socks5|ssh)://[^[:space:]]+$ ]]; then arguments+=("--proxyServer=$proxy"); fi
+fi
+
+while :; do touch "$run/heartbeat"; sleep "${HEARTBEAT_S:-5}"; done &
+beat=$!
+"${arguments[@]}" > >(tee -a "$run/log") 2>&1 &
+engine=$!
+trap 'touch "$run/interrupted"; kill -TERM "$engine" 2>/dev/null' TERM INT
+while :; do
+  wait "$engine"
+  code=$?
+  # a signal of ours ends the wait, and the engine goes on until it has saved its state
+  if ((code <= 128)) || ! kill -0 "$engine" 2>/dev/null; then break; fi
+done
+wait "$engine" 2>/dev/null
+late=$?
+if ((late != 127)); then code=$late; fi
+kill "$beat" 2>/dev/null
+printf %s "$code" >"$run/exit-code.new" && mv "$run/exit-code.new" "$run/exit-code"
+exit "$code"
