@@ -92,12 +92,14 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
     "shared/crawl/results",
     "shared/crawl/tasks",
   ],
+  "shared/archive/usage": PLATFORM,
   // what tasks of engines and their jobs know of each other: without a database
   "shared/archive/engines": PLATFORM,
   // a job of its own crawler, of an engine, or of files of others
   "shared/archive/editions": [
     ...OUTSIDE,
     "shared/archive/engines",
+    "shared/archive/usage",
     "shared/archive/exclusions",
     "shared/archive/import",
     "shared/archive/snapshots",

@@ -24,7 +24,7 @@ import type { StreamSink } from "./lambda/invocation.ts";
 import { type Poller, startPoller } from "./lambda/queue-poller.ts";
 import { environmentOf, type Trust, trustOf } from "./lambda/trust.ts";
 import { openLogSink } from "./log-sink.ts";
-import type { Family } from "./metrics/exposition.ts";
+import type { Family } from "../shared/platform/observability/exposition.ts";
 import { openRuntimeMetrics, type RuntimeMetrics } from "./metrics/runtime-metrics.ts";
 import { freeInterruptedWork, prepareResources } from "./prepare.ts";
 import { type Services, startServices } from "./services.ts";

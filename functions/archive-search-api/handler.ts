@@ -7,9 +7,12 @@ import {
   type Found,
   searchArchive,
 } from "../../shared/archive/search/search-archive.ts";
+import { searchUses } from "../../shared/archive/usage/usage.ts";
+import { ApiError } from "../../shared/platform/errors.ts";
 import { defineRoute, headOf } from "../adapters/api/route.ts";
 import { createStreamApi } from "../adapters/api/stream-api.ts";
 import { dayParameter, daySpan } from "../adapters/api/times.ts";
+import { noteUse } from "../adapters/archive/noted-use.ts";
 import { publicReading, READING_HEADERS, UNCHANGED } from "../adapters/archive/public-reading.ts";
 import { type ArchiveSearchApi, archiveSearchApi } from "./dependencies.ts";
 
@@ -94,6 +97,25 @@ function resultJson(found: Found, replayUrl: string): z.infer<typeof resultSchem
   };
 }
 
+/** What cannot be read as a query is a search, too, and no fault of ours. */
+async function counted<Outcome extends { found: ArchiveResults }>(
+  api: ArchiveSearchApi,
+  work: () => Promise<Outcome>,
+): Promise<Outcome> {
+  const began = performance.now();
+  let mode: string | undefined;
+  try {
+    const outcome = await work();
+    mode = outcome.found.mode;
+    return outcome;
+  } catch (error) {
+    if (error instanceof ApiError && error.status < 500) mode = "refused";
+    throw error;
+  } finally {
+    await noteUse(api, searchUses(performance.now() - began, mode));
+  }
+}
+
 const search = defineRoute(
   {
     method: "GET",
@@ -106,7 +128,7 @@ const search = defineRoute(
     response: z.object({ results: z.array(resultSchema), ...listed }),
   },
   async ({ query: asked }, api: ArchiveSearchApi) => {
-    const { found } = await run(api, asked);
+    const { found } = await counted(api, () => run(api, asked));
     const { page, pageSize } = asked;
     const results = found.results.map((each) => resultJson(each, api.config.archiveReplayUrl));
     return { results, total: found.total, page, pageSize };

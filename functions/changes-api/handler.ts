@@ -10,7 +10,7 @@ import { LIVE_TEXTS } from "../../shared/crawl/tasks/live-page.ts";
 import { ApiError } from "../../shared/platform/errors.ts";
 import { ApiResponse, defineRoute, headOf } from "../adapters/api/route.ts";
 import { createStreamApi } from "../adapters/api/stream-api.ts";
-import { defineStreamRoute, StreamedResponse } from "../adapters/api/stream-route.ts";
+import { defineStreamRoute, onePiece, StreamedResponse } from "../adapters/api/stream-route.ts";
 import { dayParameter, daySpan } from "../adapters/api/times.ts";
 import { baseOf } from "../adapters/archive/base-address.ts";
 import { publicReading, READING_HEADERS, UNCHANGED } from "../adapters/archive/public-reading.ts";
@@ -240,10 +240,6 @@ const compareWithLive = defineStreamRoute(
     );
   },
 );
-
-async function* onePiece(text: string): AsyncGenerator<string> {
-  yield text;
-}
 
 const routes = [list, compare, rss];
 

@@ -7,21 +7,22 @@ import { editionsApi } from "./dependencies.ts";
 import { jobRoutes } from "./jobs.ts";
 import { reportRoutes } from "./reports.ts";
 import { editions, list, registered, seed, show } from "./sources.ts";
+import { metrics, usage } from "./usage.ts";
 
-const publicRoutes = [list, show, editions];
+const publicRoutes = [list, show, editions, usage];
 
 const reading = publicReading(() => editionsApi().config);
 
 /** What administrators are told is kept by no cache, and read by no page of another origin. */
 const around: MiddlewareHandler = async (c, next) => {
-  if (!c.req.path.startsWith("/api/admin/")) return (await reading(c, next)) as never;
+  if (!c.req.path.startsWith("/api/admin/") && c.req.path !== "/metrics") return (await reading(c, next)) as never;
   await next();
   c.res.headers.set("cache-control", "no-store");
 };
 
 export const api = createStreamApi(
   "editions-api",
-  [...publicRoutes, ...publicRoutes.map(headOf), registered, seed, ...jobRoutes, ...reportRoutes],
+  [...publicRoutes, ...publicRoutes.map(headOf), registered, seed, metrics, ...jobRoutes, ...reportRoutes],
   editionsApi,
   { around, headers: READING_HEADERS },
 );

@@ -13,6 +13,7 @@ import { ApiError } from "../../shared/platform/errors.ts";
 import { sha256 } from "../../shared/platform/ids.ts";
 import { defineRoute } from "../adapters/api/route.ts";
 import { defineStreamRoute } from "../adapters/api/stream-route.ts";
+import { noteUse } from "../adapters/archive/noted-use.ts";
 import { type EditionsApi, editionsApi } from "./dependencies.ts";
 
 /** Of one address, a minute. */
@@ -29,7 +30,8 @@ const create = defineStreamRoute(
     status: 201,
     response: z.object({ reportId: z.int(), status: z.enum(REPORT_STATUSES), receivedAt: z.iso.datetime() }),
   },
-  async ({ body, event, log }, { sql, limiter }: EditionsApi) => {
+  async ({ body, event, log }, api: EditionsApi) => {
+    const { sql, limiter } = api;
     const address = event?.requestContext?.identity?.sourceIp ?? "";
     // no address is kept, not for the minute either
     const rate = await limiter.take(`report#${sha256(address).toString("base64url").slice(0, 22)}`, MOST_REPORTS);
@@ -41,6 +43,7 @@ const create = defineStreamRoute(
       });
     }
     const { id, kept, receivedAt } = await takeReport(sql, body);
+    if (kept) await noteUse(api, { reportSubmissions: 1 });
     log.info(kept ? "a report was taken" : "a report of no person was dropped", { category: body.category });
     return { reportId: id, status: "new" as const, receivedAt: receivedAt.toISOString() };
   },

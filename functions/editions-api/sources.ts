@@ -30,7 +30,7 @@ const STATISTICS_KEPT_MS = 60_000;
 let counted: { at: number; of: EditionsApi["sql"]; statistics: ReturnType<typeof sourceStatistics> } | undefined;
 
 /** Whoever asks while they are counted waits for the same. */
-async function statistics(sql: EditionsApi["sql"]): ReturnType<typeof sourceStatistics> {
+export async function statistics(sql: EditionsApi["sql"]): ReturnType<typeof sourceStatistics> {
   if (counted === undefined || Date.now() - counted.at > STATISTICS_KEPT_MS) {
     counted = { at: Date.now(), of: sql, statistics: sourceStatistics(sql) };
     counted.statistics.catch(() => {

@@ -19,6 +19,7 @@ import { ApiResponse, defineRoute, headOf } from "../adapters/api/route.ts";
 import { createStreamApi } from "../adapters/api/stream-api.ts";
 import { defineStreamRoute, StreamedResponse } from "../adapters/api/stream-route.ts";
 import { browseUrl } from "../adapters/archive/browse-url.ts";
+import { noteUse } from "../adapters/archive/noted-use.ts";
 import { cacheFor, holdsTag, publicReading, READING_HEADERS, UNCHANGED } from "../adapters/archive/public-reading.ts";
 import { requireShown, requireShownUrl } from "../adapters/archive/withheld.ts";
 import { type SnapshotsApi, snapshotsApi } from "./dependencies.ts";
@@ -117,8 +118,11 @@ const detail = defineRoute(
     params,
     response: snapshotSchema,
   },
-  async ({ params: { id } }, dependencies: SnapshotsApi) =>
-    snapshotJson(await existing(dependencies, id), dependencies.config.archiveReplayUrl),
+  async ({ params: { id } }, dependencies: SnapshotsApi) => {
+    const snapshot = await existing(dependencies, id);
+    await noteUse(dependencies, { snapshotDetailViews: 1 });
+    return snapshotJson(snapshot, dependencies.config.archiveReplayUrl);
+  },
 );
 
 const MOST_OF_A_TIMELINE = 1_000;
@@ -262,6 +266,7 @@ const raw = defineStreamRoute(
         headers: { "content-range": `bytes */${body.length}` },
       });
     }
+    await noteUse(dependencies, { rawSnapshotViews: 1 });
     const part = range === undefined ? body : body.subarray(range.first, range.last + 1);
     return new StreamedResponse({
       status: range === undefined ? 200 : 206,

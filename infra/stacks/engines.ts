@@ -20,7 +20,6 @@ import {
   AwsLogDriver,
   Cluster,
   type ContainerDefinition,
-  ContainerDependencyCondition,
   ContainerImage,
   ContainerInsights,
   FargateTaskDefinition,
@@ -127,26 +126,20 @@ export class EnginesStack extends Stack {
       volumes: [{ name: "output" }],
     });
     const logging = this.logDriver();
-    const uploaderImage = ContainerImage.fromAsset(uploader, {
-      buildArgs: { BASE: zimitUploaderBase },
-      platform: Platform.LINUX_AMD64,
-    });
-    const environment = { STORAGE__BUCKET: data.bucket.bucketName, OUTPUT };
-    const beside = (name: string, essential: boolean) =>
-      this.mounted(
-        task.addContainer(name, {
-          image: uploaderImage,
-          command: [name === "prepare" ? "prepare" : "upload"],
-          essential,
-          environment,
-          stopTimeout: STOP_TIMEOUT,
-          logging: logging(name),
-        }),
-      );
-    const prepare = beside("prepare", false);
     // the task ends with it: the engine's end leaves it the time to upload
-    const upload = beside("uploader", true);
-    const zimit = this.mounted(
+    this.mounted(
+      task.addContainer("uploader", {
+        image: ContainerImage.fromAsset(uploader, {
+          buildArgs: { BASE: zimitUploaderBase },
+          platform: Platform.LINUX_AMD64,
+        }),
+        essential: true,
+        environment: { STORAGE__BUCKET: data.bucket.bucketName, OUTPUT },
+        stopTimeout: STOP_TIMEOUT,
+        logging: logging("uploader"),
+      }),
+    );
+    this.mounted(
       task.addContainer("zimit", {
         image: ContainerImage.fromRegistry(zimitImage),
         // behind the image's own entry point
@@ -157,17 +150,13 @@ export class EnginesStack extends Stack {
         logging: logging("zimit"),
       }),
     );
-    const prepared = { container: prepare, condition: ContainerDependencyCondition.SUCCESS };
-    zimit.addContainerDependencies(prepared);
-    upload.addContainerDependencies(prepared);
     acknowledge(task, ["ECS2"], "Names of the bucket and of folders, which are no secrets");
     this.allowObjects(task, data);
     return task;
   }
 
-  private mounted(container: ContainerDefinition): ContainerDefinition {
+  private mounted(container: ContainerDefinition): void {
     container.addMountPoints({ containerPath: OUTPUT, sourceVolume: "output", readOnly: false });
-    return container;
   }
 
   private logDriver(): (name: string) => AwsLogDriver {

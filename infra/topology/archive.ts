@@ -25,7 +25,7 @@ const exportRoutes = ["/api/exports", "/api/exports/snapshots", "/api/exports/ch
   (["GET", "HEAD"] as const).map((method): Route => ({ method, path, streaming: true })),
 );
 
-const SOURCE_PATHS = ["/api/sources", "/api/sources/{code}", "/api/sources/{code}/editions"];
+const SOURCE_PATHS = ["/api/sources", "/api/sources/{code}", "/api/sources/{code}/editions", "/api/usage"];
 const sourceRoutes = SOURCE_PATHS.flatMap((path) =>
   (["GET", "HEAD"] as const).map((method): Route => ({ method, path, streaming: true })),
 );
@@ -42,6 +42,7 @@ const ARCHIVE_JOB_ROUTES: [Route["method"], string][] = [
   ["POST", "/api/admin/jobs/{id}/retry"],
   ["POST", "/api/admin/jobs/{id}/index"],
   ["POST", "/api/admin/jobs/{id}/cleanup"],
+  ["GET", "/metrics"],
   ["GET", "/api/admin/storage"],
   ["POST", "/api/admin/changes/compute"],
   ["POST", "/api/reports"],

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { valueName } from "../../shared/platform/observability/metrics.ts";
 import { DECLARED, type DeclaredSet, prometheusName } from "./declared.ts";
-import type { Labels } from "./exposition.ts";
+import type { Labels } from "../../shared/platform/observability/exposition.ts";
 import type { Registry } from "./registry.ts";
 
 const valueSchema = z.union([z.number().transform((value) => [value]), z.array(z.number())]);

@@ -1,5 +1,5 @@
 /** Counters and histograms that are added to. They start with the process, and never go down. */
-import type { Family, Labels } from "./exposition.ts";
+import type { Family, Labels } from "../../shared/platform/observability/exposition.ts";
 
 export interface Registry {
   /** Declares a counter, and gives each of `known` the value 0: what never happened is told as that. */

@@ -6,7 +6,7 @@ import type { InvocationFault } from "../lambda/invocation.ts";
 import type { Usage } from "../usage/usage.ts";
 import { collectMetrics } from "./collector.ts";
 import { PREFIX } from "./declared.ts";
-import type { Family } from "./exposition.ts";
+import type { Family } from "../../shared/platform/observability/exposition.ts";
 import { createRegistry } from "./registry.ts";
 
 const DURATIONS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60, 300, 900];

@@ -56,7 +56,6 @@ export function runTask({ directory, command, environment, onLine }: TaskOptions
       });
     });
   };
-  const uploader = (what: string) => run(process.execPath, [join(TASKS, "uploader.ts"), what], true);
   const killAll = () => {
     stopped = true;
     for (const { pid } of running) if (pid !== undefined) killGroup(pid);
@@ -65,10 +64,13 @@ export function runTask({ directory, command, environment, onLine }: TaskOptions
     await mkdir(output, { recursive: true });
     await mkdir(join(directory, "bin"), { recursive: true });
     await symlink(command, join(directory, "bin", "zimit"));
-    const prepare = await uploader("prepare");
-    if (prepare !== 0) return { exitCodes: { prepare } };
-    const [zimit, upload] = await Promise.all([run("bash", [join(TASKS, "entry.sh")], false), uploader("upload")]);
-    return { exitCodes: { prepare, zimit, uploader: upload } };
+    // the engine may not outlive who takes what it leaves
+    const uploading = run(process.execPath, [join(TASKS, "uploader.ts")], true).then((code) => {
+      if (code !== 0) killAll();
+      return code;
+    });
+    const [zimit, uploader] = await Promise.all([run("bash", [join(TASKS, "entry.sh")], false), uploading]);
+    return { exitCodes: { zimit, uploader } };
   };
   return {
     ended: work().finally(() => rm(directory, { recursive: true, force: true })),

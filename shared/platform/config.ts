@@ -39,6 +39,14 @@ export const CONFIG_FIELDS = {
     z.string().min(1).default("Strandline"),
     "Namespace of the metrics in CloudWatch; set by the deployment",
   ),
+  metricsAlsoAs: field(
+    "METRICS__ALSO_AS",
+    z
+      .string()
+      .regex(/^([a-z][a-z0-9_]*)?$/, "must be small letters, digits and underscores")
+      .default(""),
+    "Prefix by which `/metrics` names everything a second time, e.g. `healtharchive`; empty: by ours alone",
+  ),
   postgresUrl: field(
     "DATABASE__POSTGRES_URL",
     z.string().default(""),
@@ -181,6 +189,14 @@ export const CONFIG_FIELDS = {
           .filter((item) => item !== ""),
       ),
     "Origins whose pages may read snapshots in a browser, separated by commas; `*`: those of all",
+  ),
+  archiveUsage: field(
+    "ARCHIVE__USAGE",
+    z
+      .enum(["true", "false"])
+      .default("true")
+      .transform((text) => text === "true"),
+    "Whether it is counted how often readers ask for what, by day, without anything of who asks",
   ),
   archiveReplayUrl: field(
     "ARCHIVE__REPLAY_URL",

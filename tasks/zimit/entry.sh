@@ -1,6 +1,8 @@
 #!/bin/bash
-# Runs the engine of a task: what was ordered lies in OUTPUT/.run, and what it says goes there, with its exit code.
+# Runs the engine of a task: what was ordered comes to OUTPUT/.run, and what it says goes there, with its exit code.
 run="$OUTPUT/.run"
+# whoever lays it there ends the task where it cannot
+until [[ -e "$run/arguments" ]]; do sleep 0.2; done
 mapfile -d '' -t arguments < "$run/arguments"
 
 if [[ -s "$run/rotate" ]]; then

@@ -1,5 +1,5 @@
 /** Lays what was ordered where the engine finds it. */
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { orderKey, type RunOrder, runOrderSchema } from "../../shared/archive/engines/run-files.ts";
 import { OUTPUT } from "../../shared/archive/engines/zimit-command.ts";
@@ -35,5 +35,8 @@ export async function prepareRun(
   await writeFile(join(folder, "seeds.txt"), `${order.seeds.join("\n")}\n`);
   await writeFile(join(folder, "rotate"), order.rotate ?? "");
   const command = order.command.map((argument) => argument.replace(OUTPUT, output));
-  await writeFile(join(folder, "arguments"), command.map((argument) => `${argument}\0`).join(""));
+  // the engine begins once it is there
+  const written = join(folder, "arguments.new");
+  await writeFile(written, command.map((argument) => `${argument}\0`).join(""));
+  await rename(written, join(folder, "arguments"));
 }

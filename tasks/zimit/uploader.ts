@@ -1,6 +1,6 @@
 /**
- * Stands beside the engine of a task, on a shared volume: brings it what was ordered, and takes what it leaves to the
- * bucket as it appears. `prepare` ends before the engine begins; `upload` ends once it has gone and all is uploaded.
+ * Stands beside the engine of a task, on a shared volume: brings it what was ordered, for which the engine waits, and
+ * takes what it leaves to the bucket as it appears. Ends once the engine has gone and all is uploaded.
  */
 import { S3Client } from "@aws-sdk/client-s3";
 import { createObjectWriters } from "../../shared/platform/aws/multipart.ts";
@@ -18,16 +18,7 @@ const dependencies = {
 };
 const EVERY_MS = 10_000;
 
-switch (process.argv[2]) {
-  case "prepare":
-    await prepareRun(dependencies, { prefix, output });
-    break;
-  case "upload": {
-    // the engine has two minutes to end as well, and what it leaves by then is taken along
-    for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => undefined);
-    await uploadRun(dependencies, { prefix, output, everyMs: Number(UPLOAD_EVERY_MS ?? EVERY_MS) });
-    break;
-  }
-  default:
-    throw new Error("The uploader is called as `uploader prepare` or `uploader upload`");
-}
+// the engine has two minutes to end as well, and what it leaves by then is taken along
+for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => undefined);
+await prepareRun(dependencies, { prefix, output });
+await uploadRun(dependencies, { prefix, output, everyMs: Number(UPLOAD_EVERY_MS ?? EVERY_MS) });

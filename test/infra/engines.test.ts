@@ -25,7 +25,6 @@ interface Container {
   Image: unknown;
   Command: string[];
   Secrets?: unknown;
-  DependsOn?: { Condition: string; ContainerName: string }[];
   MountPoints: { ContainerPath: string }[];
 }
 const containers = (): Record<string, Container> =>
@@ -36,20 +35,18 @@ const containers = (): Record<string, Container> =>
     ]),
   );
 
-test("a task has zimit by its digest, between what prepares it and what uploads", () => {
-  const { prepare, zimit, uploader } = containers();
+test("a task has zimit by its digest, and beside it what uploads", () => {
+  const { zimit, uploader, ...others } = containers();
+  expect(others).toEqual({});
   expect(zimit?.Image).toBe(IMAGE);
   // the task ends with the uploader, so that it has the time to upload
-  expect([prepare?.Essential, zimit?.Essential, uploader?.Essential]).toEqual([false, false, true]);
-  for (const each of [prepare, zimit, uploader]) {
+  expect([zimit?.Essential, uploader?.Essential]).toEqual([false, true]);
+  for (const each of [zimit, uploader]) {
     expect(each?.StopTimeout).toBe(120);
     expect(each?.MountPoints).toMatchObject([{ ContainerPath: "/output" }]);
     expect(each?.Secrets).toBeUndefined();
   }
-  for (const each of [zimit, uploader])
-    expect(each?.DependsOn).toEqual([{ Condition: "SUCCESS", ContainerName: "prepare" }]);
   expect(zimit?.Command.slice(0, 2)).toEqual(["bash", "-c"]);
-  expect([prepare?.Command, uploader?.Command]).toEqual([["prepare"], ["upload"]]);
   expect(only("AWS::ECS::TaskDefinition").Properties).toMatchObject({ EphemeralStorage: { SizeInGiB: 60 } });
   expect(only("AWS::ECS::ClusterCapacityProviderAssociations").Properties["CapacityProviders"]).toEqual([
     "FARGATE",

@@ -72,3 +72,8 @@ export function defineStreamRoute<
   // the adapter hands over exactly what the schemas of this spec put out
   return { spec, run: run as DefinedRoute<Dependencies>["run"] };
 }
+
+/** A text that is there already, as chunks. */
+export async function* onePiece(text: string): AsyncGenerator<string> {
+  yield text;
+}

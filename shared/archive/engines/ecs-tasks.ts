@@ -9,9 +9,6 @@ export interface TaskPlace {
   securityGroup: string;
 }
 
-/** The container that brings and takes the files. */
-export const UPLOADER_CONTAINERS = ["prepare", "uploader"];
-
 /** ECS takes no longer ones. */
 const LONGEST_REASON = 200;
 
@@ -33,10 +30,7 @@ export function createEcsTasks(ecs: Ecs, { cluster, taskDefinition, subnets, sec
           awsvpcConfiguration: { subnets, securityGroups: [securityGroup], assignPublicIp: "ENABLED" },
         },
         overrides: {
-          containerOverrides: UPLOADER_CONTAINERS.map((name) => ({
-            name,
-            environment: [{ name: "RUN_PREFIX", value: prefix }],
-          })),
+          containerOverrides: [{ name: "uploader", environment: [{ name: "RUN_PREFIX", value: prefix }] }],
         },
       });
       const [task] = (answer["tasks"] ?? []) as { taskArn?: string }[];

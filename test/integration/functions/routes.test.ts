@@ -69,6 +69,7 @@ const ADMIN = [
   /^[A-Z]+ \/api\/v1\/api-keys/,
   /\/permanently$/,
   /^[A-Z]+ \/api\/admin\//,
+  /^GET \/metrics$/,
   /^DELETE \/api\/v1\/cache\//,
   /^(POST|PUT|DELETE) \/api\/v1\/proxies/,
   /^POST \/api\/v1\/execute-js/,

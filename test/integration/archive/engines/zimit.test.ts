@@ -24,7 +24,7 @@ import { createUploads } from "../../../../shared/platform/aws/uploads.ts";
 import { crawlSetup } from "../../crawl/crawl-setup.ts";
 
 const MINUTE = 60_000;
-const PATIENCE = { timeout: 60_000, interval: 200 };
+const PATIENCE = { timeout: 240_000, interval: 200 };
 
 let setup: Awaited<ReturnType<typeof crawlSetup>>;
 let tasks: TaskServer;
@@ -100,10 +100,17 @@ async function step(minutesLater = 0): Promise<void> {
   await indexSnapshots(dependencies, () => true);
 }
 
-async function until(id: number, reached: (seen: Awaited<ReturnType<typeof job>>) => boolean, minutesLater = 0) {
+type Seen = Awaited<ReturnType<typeof job>>;
+
+/** @param minutesLater by how much the schedule's clock is ahead */
+async function until(
+  id: number,
+  reached: (seen: Seen) => boolean,
+  minutesLater: (seen: Seen) => number = () => 0,
+): Promise<Seen> {
   await expect
     .poll(async () => {
-      await step(minutesLater);
+      await step(minutesLater(await job(id)));
       return reached(await job(id));
     }, PATIENCE)
     .toBe(true);
@@ -113,13 +120,30 @@ async function job(id: number) {
   const [one, runs] = await Promise.all([readArchiveJob(setup.sql, id), listRuns(setup.sql, id)]);
   return { ...one, runs };
 }
-const isRunning = ({ runs }: Awaited<ReturnType<typeof job>>) =>
+/** A job that waits for its next try begins it. */
+const afterRetry = ({ status }: Seen) => (status === "retryable" ? 400 : 0);
+const isRunning = ({ runs }: Seen) =>
   runs.at(-1)?.status === "running" && (runs.at(-1)?.report?.log.stats?.crawled ?? 0) > 0;
-const isOver = ({ status }: Awaited<ReturnType<typeof job>>) => ["indexed", "index_failed", "failed"].includes(status);
+const isOver = ({ status }: Seen) => ["indexed", "index_failed", "failed"].includes(status);
+
+/** Those that need no help are begun at once, and go side by side. */
+const SEEDS = {
+  whole: "?pages=4",
+  "a size limit that zimit was told to accept": "?code=14",
+  "a time limit that zimit was told to accept": "?code=15",
+  "a limit of the disk, of a zimit that hands it on": "?code=16&old=1",
+  "a size limit of an earlier zimit": "?code=32&old=1",
+  "a time limit of an earlier zimit": "?code=33&old=1",
+  empty: "?pages=0",
+} as const;
+const ids = {} as Record<keyof typeof SEEDS, number>;
+beforeAll(async () => {
+  for (const [name, seed] of Object.entries(SEEDS)) ids[name as keyof typeof SEEDS] = await made({ seed });
+});
 
 describe("a crawl by zimit", () => {
   it("is captured, imported and indexed, and its ZIM file is kept", async () => {
-    const id = await made({ seed: "?pages=4" });
+    const id = ids.whole;
     const done = await until(id, isOver);
     expect(done).toMatchObject({
       status: "indexed",
@@ -149,13 +173,13 @@ describe("a crawl by zimit", () => {
   });
 
   it.each([
-    ["a size limit that zimit was told to accept", "?code=14", 0],
-    ["a time limit that zimit was told to accept", "?code=15", 0],
-    ["a limit of the disk, of a zimit that hands it on", "?code=16&old=1", 16],
-    ["a size limit of an earlier zimit", "?code=32&old=1", 32],
-    ["a time limit of an earlier zimit", "?code=33&old=1", 33],
-  ])("that met %s counts with what there is", async (_, seed, crawlerExitCode) => {
-    const done = await until(await made({ seed }), isOver);
+    ["a size limit that zimit was told to accept", 0],
+    ["a time limit that zimit was told to accept", 0],
+    ["a limit of the disk, of a zimit that hands it on", 16],
+    ["a size limit of an earlier zimit", 32],
+    ["a time limit of an earlier zimit", 33],
+  ] as const)("that met %s counts with what there is", async (name, crawlerExitCode) => {
+    const done = await until(ids[name], isOver);
     expect(done).toMatchObject({ status: "indexed", crawlerExitCode, crawlerStatus: "success", indexedPageCount: 3 });
     expect(done.error).toMatch(/limit was reached|limit/);
   });
@@ -167,22 +191,13 @@ describe("a crawl by zimit", () => {
   });
 
   it("that says all went well and left no WARC file has failed", async () => {
-    const done = await until(await made({ seed: "?pages=0" }), ({ status }) => status === "retryable");
+    const done = await until(ids.empty, ({ status }) => status === "retryable");
     expect(done).toMatchObject({ crawlerExitCode: 0, error: "exit code 0, and there is no WARC file" });
   });
 
   it("that fails is made again by its job, and then has failed", async () => {
     const id = await made({ seed: "?code=9&old=1" });
-    let later = 0;
-    const done = await until(
-      id,
-      ({ status }) => {
-        later += 120;
-        return status === "failed";
-      },
-      400,
-    );
-    expect(later).toBeGreaterThan(0);
+    const done = await until(id, isOver, afterRetry);
     expect(done).toMatchObject({ crawlerExitCode: 9, retryCount: 2, error: "exit code 9: the crawl failed" });
     expect(done.runs.map(({ mode }) => mode)).toEqual(["fresh", "resume", "resume"]);
   });
@@ -190,12 +205,30 @@ describe("a crawl by zimit", () => {
 
 describe("a run that gets nowhere", () => {
   const monitored = { enable_monitoring: true, stall_timeout_minutes: 2 };
+  const vpn_connect_command = "echo connecting; echo socks5://10.0.0.1:1080";
+  let [stalled, crowded, blocked]: number[] = [];
+
+  beforeAll(async () => {
+    stalled = await made({ seed: "?until=config", options: monitored });
+    crowded = await made({
+      seed: "?until=workers",
+      options: { ...monitored, enable_adaptive_workers: true, initial_workers: 2 },
+    });
+    blocked = await made({
+      seed: "?until=proxy",
+      options: { ...monitored, enable_vpn_rotation: true, vpn_connect_command },
+    });
+    for (const id of [stalled, crowded, blocked]) await until(id, isRunning);
+    for (const id of [stalled, crowded, blocked])
+      await until(
+        id,
+        ({ runs }) => runs[0]?.status === "ended",
+        () => 3,
+      );
+  });
 
   it("goes on from where it stood, with what was captured before", async () => {
-    const id = await made({ seed: "?until=config", options: monitored });
-    await until(id, isRunning);
-    await until(id, ({ runs }) => runs[0]?.status === "ended", 3);
-    const done = await until(id, isOver);
+    const done = await until(stalled ?? 0, isOver);
     expect(done.runs).toMatchObject([
       { mode: "fresh", verdict: "interrupted", stopReason: "no page came for 2 minutes" },
       { mode: "resume", intervention: "resumed", verdict: "succeeded" },
@@ -205,11 +238,7 @@ describe("a run that gets nowhere", () => {
   });
 
   it("has fewer workers first, one at a time", async () => {
-    const options = { ...monitored, enable_adaptive_workers: true, initial_workers: 2 };
-    const id = await made({ seed: "?until=workers", options });
-    await until(id, isRunning);
-    await until(id, ({ runs }) => runs[0]?.status === "ended", 3);
-    const done = await until(id, isOver);
+    const done = await until(crowded ?? 0, isOver);
     expect(done.runs.map(({ workers, intervention }) => [workers, intervention])).toEqual([
       [2, null],
       [1, "fewer_workers"],
@@ -217,15 +246,8 @@ describe("a run that gets nowhere", () => {
   });
 
   it("then goes another way, which a command of the operator names", async () => {
-    const options = {
-      ...monitored,
-      enable_vpn_rotation: true,
-      vpn_connect_command: "echo connecting; echo socks5://10.0.0.1:1080",
-    };
-    const id = await made({ seed: "?until=proxy", options });
-    await until(id, isRunning);
-    await until(id, ({ runs }) => runs[0]?.status === "ended", 3);
-    expect((await until(id, isOver)).runs).toMatchObject([{}, { intervention: "rotated", verdict: "succeeded" }]);
+    const done = await until(blocked ?? 0, isOver);
+    expect(done.runs).toMatchObject([{}, { intervention: "rotated", verdict: "succeeded" }]);
   });
 
   it.each([
@@ -243,7 +265,11 @@ describe("a task", () => {
     const id = await made({ seed: "?until=config" });
     await until(id, ({ runs }) => runs.at(-1)?.report?.state != null);
     tasks.kill(startedBy((await job(id)).runs[0]?.id ?? 0));
-    await until(id, ({ runs }) => runs[0]?.status === "ended", 3);
+    await until(
+      id,
+      ({ runs }) => runs[0]?.status === "ended",
+      () => 3,
+    );
     const done = await until(id, isOver);
     expect(done.runs).toMatchObject([
       { verdict: "interrupted" },
@@ -265,10 +291,9 @@ describe("a task", () => {
   });
 
   it("is thrown away with what it captured where the job overwrites", async () => {
-    const id = await made({ seed: "?code=9&old=1", options: { enable_monitoring: true, overwrite: true } });
-    const failed = await until(id, isOver, 400);
-    expect(failed).toMatchObject({ status: "failed" });
-    await setup.sql`update archive_jobs set status = 'retryable', not_before = now(), config =
+    const id = await made({ seed: "?code=9&old=1", options: { overwrite: true } });
+    await until(id, ({ status }) => status === "retryable");
+    await setup.sql`update archive_jobs set not_before = now(), config =
       jsonb_set(config, '{seeds}', '["https://site.example/?pages=2"]') where id = ${id}`;
     const done = await until(id, isOver);
     expect(done.runs.at(-1)).toMatchObject({ mode: "overwrite", verdict: "succeeded", discarded: false });

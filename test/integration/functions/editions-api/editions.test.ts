@@ -29,7 +29,11 @@ beforeAll(async () => {
   setup = await realCrawl();
   const { aws, databaseUrl, sql } = setup;
   Object.assign(process.env, aws.env, { DATABASE__POSTGRES_URL: databaseUrl, LOG_LEVEL: "error" });
-  Object.assign(process.env, { ARCHIVE__PUBLIC: "true", ACCESS__ALLOW_HOSTS: "127.0.0.1" });
+  Object.assign(process.env, {
+    ARCHIVE__PUBLIC: "true",
+    ACCESS__ALLOW_HOSTS: "127.0.0.1",
+    METRICS__ALSO_AS: "healtharchive",
+  });
   ({ key } = await createApiKey(sql, { name: "t", scopes: ["admin"], rateLimitRpm: 100_000, expiresAt: null }));
   for (const name of ["editions", "snapshots", "archive-search", "changes", "archive-exports"]) {
     apis[name] = ((await import(`../../../../functions/${name}-api/handler.ts`)) as { api: StreamApi }).api;
@@ -389,5 +393,67 @@ describe("a report", () => {
     expect(statuses.slice(0, 5)).toEqual([201, 201, 201, 201, 201]);
     expect(statuses).toContain(429);
     expect((await send(report, "192.0.2.4")).status).toBe(201);
+  });
+});
+
+describe("the use of the archive", () => {
+  const metric = (text: string, name: string) =>
+    Number(
+      text
+        .split("\n")
+        .find((line) => line.startsWith(`${name} `))
+        ?.split(" ")
+        .at(-1) ?? Number.NaN,
+    );
+
+  it("is counted by day, and nothing of who asked", async () => {
+    const before = await read("editions", "/api/usage");
+    const { results } = await read("archive-search", "/api/search?q=Influenza");
+    await read("archive-search", "/api/search?q=Grippe");
+    await read("snapshots", `/api/snapshot/${results[0].id}`);
+    await callApi(apis["snapshots"] as StreamApi, { path: `/api/snapshots/raw/${results[0].id}` });
+    const report = { category: "general_feedback", description: "It is good to have all this in one place." };
+    expect((await callApi(apis["editions"] as StreamApi, { path: "/api/reports", json: report })).status).toBe(201);
+    const after = await read("editions", "/api/usage");
+    expect(after).toMatchObject({ enabled: true, windowDays: 30 });
+    expect(after.daily).toHaveLength(30);
+    const today = after.daily.at(-1);
+    expect(today.date).toBe(new Date().toISOString().slice(0, 10));
+    const { searchRequests, snapshotDetailViews, rawSnapshotViews, reportSubmissions } = before.totals;
+    expect(after.totals).toEqual({
+      searchRequests: searchRequests + 2,
+      snapshotDetailViews: snapshotDetailViews + 1,
+      rawSnapshotViews: rawSnapshotViews + 1,
+      reportSubmissions: reportSubmissions + 1,
+    });
+    const columns = await setup.sql`
+      select column_name as name from information_schema.columns where table_name = 'archive_usage' order by name`;
+    expect(columns.map(({ name }) => name)).toEqual(["count", "day", "what"]);
+  });
+
+  it("is told to Prometheus, by the names of the reference too", async () => {
+    const answer = await ask("/metrics");
+    expect(answer).toMatchObject({
+      status: 200,
+      headers: { "content-type": expect.stringContaining("version=0.0.4") },
+    });
+    const text = answer.body as string;
+    expect(metric(text, 'strandline_jobs_total{status="indexed"}')).toBeGreaterThan(0);
+    const sources = await read("editions", "/api/sources");
+    const clinic = sources.find(({ sourceCode }: { sourceCode: string }) => sourceCode === "clinic");
+    expect(metric(text, 'strandline_snapshots_total{source="clinic"}')).toBe(clinic.recordCount);
+    const total = sources.reduce((sum: number, each: { recordCount: number }) => sum + each.recordCount, 0);
+    expect(metric(text, "strandline_snapshots_total")).toBe(total);
+    expect(text).not.toContain('source="test"');
+    const named = (prefix: string) => text.split("\n").filter((line) => line.startsWith(`${prefix}_`)).length;
+    expect([named("healtharchive") > 20, named("healtharchive")]).toEqual([true, named("strandline")]);
+    expect(metric(text, 'strandline_jobs_cleanup_status_total{cleanup_status="none"}')).toBeGreaterThan(0);
+    for (const name of ["jobs_pages_crawled_total", "jobs_warc_bytes_total", "pages_total", "search_requests_total"])
+      expect([name, metric(text, `strandline_${name}`) > 0]).toEqual([name, true]);
+    const counted = metric(text, "strandline_search_duration_seconds_count");
+    expect(metric(text, 'strandline_search_duration_seconds_bucket{le="+Inf"}')).toBe(counted);
+    expect(metric(text, "strandline_search_errors_total")).toBe(0);
+    expect(text).toMatch(/^strandline_search_mode_total\{mode="\w+"\} \d+$/m);
+    expect(await callApi(apis["editions"] as StreamApi, { path: "/metrics" })).toMatchObject({ status: 401 });
   });
 });
