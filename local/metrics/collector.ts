@@ -1,8 +1,8 @@
 /** Adds up what the log lines of functions say in CloudWatch's embedded metric format. */
 import { z } from "zod";
+import type { Labels } from "../../shared/platform/observability/exposition.ts";
 import { valueName } from "../../shared/platform/observability/metrics.ts";
 import { DECLARED, type DeclaredSet, prometheusName } from "./declared.ts";
-import type { Labels } from "../../shared/platform/observability/exposition.ts";
 import type { Registry } from "./registry.ts";
 
 const valueSchema = z.union([z.number().transform((value) => [value]), z.array(z.number())]);

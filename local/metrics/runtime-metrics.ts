@@ -1,12 +1,12 @@
 /** What the runtime tells of itself: its functions, its queues, and what AWS would bill. */
 import { readdirSync } from "node:fs";
+import type { Family } from "../../shared/platform/observability/exposition.ts";
 import type { SqsStore } from "../aws/fauxqs.ts";
 import type { FunctionPool } from "../lambda/function-pool.ts";
 import type { InvocationFault } from "../lambda/invocation.ts";
 import type { Usage } from "../usage/usage.ts";
 import { collectMetrics } from "./collector.ts";
 import { PREFIX } from "./declared.ts";
-import type { Family } from "../../shared/platform/observability/exposition.ts";
 import { createRegistry } from "./registry.ts";
 
 const DURATIONS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60, 300, 900];

@@ -3,6 +3,8 @@
 run="$OUTPUT/.run"
 # whoever lays it there ends the task where it cannot
 until [[ -e "$run/arguments" ]]; do sleep 0.2; done
+while :; do touch "$run/heartbeat"; sleep "${HEARTBEAT_S:-5}"; done &
+beat=$!
 mapfile -d '' -t arguments < "$run/arguments"
 
 if [[ -s "$run/rotate" ]]; then
@@ -11,11 +13,19 @@ if [[ -s "$run/rotate" ]]; then
   if [[ "$proxy" =~ ^(https?|socks5|ssh)://[^[:space:]]+$ ]]; then arguments+=("--proxyServer=$proxy"); fi
 fi
 
-while :; do touch "$run/heartbeat"; sleep "${HEARTBEAT_S:-5}"; done &
-beat=$!
-"${arguments[@]}" > >(tee -a "$run/log") 2>&1 &
+# no child of the engine, whose children are told to end
+exec 3> >(tee -a "$run/log")
+"${arguments[@]}" >&3 2>&1 3>&- &
 engine=$!
-trap 'touch "$run/interrupted"; kill -TERM "$engine" 2>/dev/null' TERM INT
+exec 3>&-
+interrupt() {
+  touch "$run/interrupted"
+  # zimit kills its crawler at once where it is told itself; the crawler saves its state
+  crawler=$(cat "/proc/$engine/task/$engine/children" 2>/dev/null)
+  # shellcheck disable=SC2086
+  kill -TERM ${crawler:-$engine} 2>/dev/null
+}
+trap interrupt TERM INT
 while :; do
   wait "$engine"
   code=$?

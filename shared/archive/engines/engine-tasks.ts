@@ -33,7 +33,6 @@ const stateChangeSchema = z.object({
       .default([]),
   }),
 });
-export type TaskStateChange = z.output<typeof stateChangeSchema>;
 
 export const taskEventSchema = z.union([outcomeSchema, stateChangeSchema]);
 export type TaskEvent = z.output<typeof taskEventSchema>;

@@ -1,7 +1,7 @@
 /**
  * What becomes of a run: pure decisions, of what it reports and of what was done before. Interventions come in the
- * order of the reference, each as often as it may: fewer workers, another way out, going on where it stood, and at last a
- * pause before the next try.
+ * order of the reference, each as often as it may: fewer workers, another way out, going on where it stood, and at
+ * last a pause before the next try.
  */
 import type { Verdict } from "./exit-codes.ts";
 import type { CrawlStats } from "./run-files.ts";

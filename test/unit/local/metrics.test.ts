@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { collectMetrics } from "../../../local/metrics/collector.ts";
 import { DECLARED, prometheusName } from "../../../local/metrics/declared.ts";
-import { expositionText } from "../../../shared/platform/observability/exposition.ts";
 import { createRegistry } from "../../../local/metrics/registry.ts";
+import { expositionText } from "../../../shared/platform/observability/exposition.ts";
 import { createLogger, type LogFields } from "../../../shared/platform/observability/log.ts";
 import {
   counter,
