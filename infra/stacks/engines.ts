@@ -210,7 +210,8 @@ export class EnginesStack extends Stack {
     ];
     for (const statement of statements) lambda.addToRolePolicy(new PolicyStatement(statement));
     acknowledge(
-      lambda,
+      // with its role
+      lambda.node.scope ?? lambda,
       ["IAM5[Resource::*]", ...[taskDefinition, tasks].map((arn) => `IAM5[Resource::${nagName(this, arn)}]`)],
       "Tasks of one cluster, by revisions and ids that are made at run time",
     );

@@ -297,7 +297,8 @@ describe("permissions", () => {
       const isUploaded = (arn: string) => arn.includes("/uploads/*");
       expect(written.filter(isUploaded).length).toBe(grants.bucket === "documents" ? 1 : 0);
       const others = written.filter((arn) => !isIncoming(arn) && !isCached(arn) && !isUploaded(arn));
-      expect(others.length > 0).toBe(grants.bucket === "write" || grants.bucket === "keep");
+      expect(others.length > 0).toBe(["write", "keep", "engine"].includes(grants.bucket ?? ""));
+      if (grants.bucket === "engine") expect(written.every((arn) => arn.includes("/archive-jobs/*"))).toBe(true);
       const ended = statementsOf(spec)
         .filter(({ Action }) => Action.some((action) => action.startsWith("s3:Delete")))
         .flatMap(({ Resource }) => Resource);
