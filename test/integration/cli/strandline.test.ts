@@ -1,7 +1,9 @@
 import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
+import { PutObjectCommand } from "@aws-sdk/client-s3";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -569,4 +571,88 @@ it("uploads files, lists and shows what came of them, deletes and restores", asy
   expect(await run(["documents", "restore", id])).toMatchObject({ code: 0 });
   const again = await run(["upload", notes, "--collection", "tides", "--json"]);
   expect(JSON.parse(again.out)).toMatchObject({ items: [{ outcome: "unchanged", document_id: id }] });
+});
+
+it("withholds captures from readers, lists what is withheld, and shows it again", async () => {
+  const add = ["exclusions", "add", "https://example.org/private/*", "--reason", "asked by its owner"];
+  const made = await run([...add, "--embargo-days", "90"]);
+  const [id = ""] = made.out.split(" ");
+  const line = `${id}  prefix  https://example.org/private/*  younger than 90 days  (asked by its owner)\n`;
+  expect(made).toMatchObject({ code: 0, out: line });
+  const whole = await run(["exclusions", "add", "example.net", "--match-type", "domain", "--json"]);
+  expect(JSON.parse(whole.out)).toMatchObject({ url: "example.net", matchType: "domain", embargoDays: null });
+  const listed = (await run(["exclusions"])).out.trim().split("\n");
+  expect(listed.map((each) => each.slice(38, 44))).toEqual(["domain", "prefix"]);
+  expect((await run(["exclusions", "revoke", id])).out).toContain(`${id} is revoked`);
+  expect(JSON.parse((await run(["exclusions", "list", "--json"])).out)).toHaveLength(1);
+  expect(await run(["exclusions", "revoke", id])).toMatchObject({ code: 1, err: expect.stringContaining("NOT_FOUND") });
+  const nothing = await run(["exclusions", "add", ""]);
+  expect([nothing.code, nothing.out]).toEqual([2, ""]);
+});
+
+/** Lets what a command waits for end, as its function would. */
+async function settled<T>(ran: Promise<T>, table: "warc_runs" | "exports", end: (id: string) => Promise<unknown>) {
+  const { sql } = setup.database;
+  const find = () => sql<{ id: string }[]>`select id from ${sql(table)} where status = 'pending'`;
+  await expect.poll(async () => (await find()).length, { timeout: 60_000 }).toBe(1);
+  await end((await find())[0]?.id ?? "");
+  return await ran;
+}
+
+it("lists WARC files, and tells what work on them came to", async () => {
+  const { sql } = setup.database;
+  const hash = "a".repeat(64);
+  await sql`
+    insert into warc_files (key, bytes, etag, written_at, sha256, merged_into)
+    values ('warcs/a.warc.gz', 10, 'a', now(), ${hash}, 'warcs/merged/b.warc.gz'), ('warcs/b.warc.gz', 20, 'b', now(), null, null)`;
+  expect((await run(["warcs"])).out.split("\n")).toEqual([
+    `${hash}  warcs/a.warc.gz  10 bytes, 0 captures, copied into warcs/merged/b.warc.gz`,
+    `${"-".repeat(64)}  warcs/b.warc.gz  20 bytes, 0 captures`,
+    "",
+  ]);
+  const [page = ""] = (await run(["warcs", "--json"])).out.split("\n");
+  expect(JSON.parse(page).items).toHaveLength(2);
+  const verified = await settled(run(["verify-warcs", "--key", "warcs/a.warc.gz"]), "warc_runs", async (id) => {
+    await sql`insert into warc_faults values (${id}, 0, 'warcs/a.warc.gz', 'FILE_CUT', 'the file ends within it', 7)`;
+    await sql`update warc_runs set status = 'completed', faults = 1, counts = '{"files": 1}' where id = ${id}`;
+  });
+  const told = "warcs/a.warc.gz at 7: FILE_CUT: the file ends within it\n1 files, 1 faults\n";
+  expect(verified).toMatchObject({ code: 1, out: told });
+  const done = (id: string) =>
+    sql`update warc_runs set status = 'completed', counts = '{"copied": 2}' where id = ${id}`;
+  for (const args of [["consolidate-warcs"], ["clean-warcs", "--dry-run"]]) {
+    expect(await settled(run(args), "warc_runs", done)).toMatchObject({ code: 0, out: "2 copied, 0 faults\n" });
+  }
+  const runs = await sql`select kind, options from warc_runs order by created_at`;
+  expect(runs).toMatchObject([
+    { kind: "verify", options: { level: "digests", key: "warcs/a.warc.gz" } },
+    { kind: "consolidate" },
+    { kind: "clean", options: { dryRun: true } },
+  ]);
+});
+
+it("downloads what the archive has of a URL, and says why it cannot", async () => {
+  const { sql } = setup.database;
+  const of = ["export", "--url", "https://example.org/*", "--from", "2024", "--filter", "=status:200"];
+  const file = join(folder, "site.wacz");
+  const body = Buffer.from("a package");
+  const exported = await settled(run([...of, "--output", file]), "exports", async (id) => {
+    const [row] = await sql<{ key: string; selection: unknown }[]>`
+      select object_key as key, selection from exports where id = ${id}`;
+    expect(row?.selection).toEqual({ url: "https://example.org/*", from: "2024", filter: ["=status:200"] });
+    await setup.aws.s3.send(new PutObjectCommand({ Bucket: setup.aws.bucket, Key: row?.key, Body: body }));
+    await sql`
+      update exports set status = 'completed', bytes = ${body.length}, records = 3, pages = 2, completed_at = now(),
+        sha256 = ${createHash("sha256").update(body).digest("hex")}
+      where id = ${id}`;
+  });
+  expect(exported).toMatchObject({ code: 0, out: `${file}: 3 records, 2 pages, ${body.length} bytes\n` });
+  expect(readFileSync(file).equals(body)).toBe(true);
+  const failed = await settled(run(of), "exports", async (id) => {
+    await sql`update exports set status = 'failed', error = 'EXPORT_EMPTY: nothing was captured' where id = ${id}`;
+  });
+  expect(failed).toMatchObject({ code: 1, out: "EXPORT_EMPTY: nothing was captured\n" });
+  for (const args of [["export"], ["export", "--from", "2024"], ["export", crypto.randomUUID(), "--url", "a.test"]]) {
+    expect(await run(args)).toMatchObject({ code: 2, out: "" });
+  }
 });
