@@ -158,8 +158,8 @@ describe("a crawl by zimit", () => {
       lastStats: { crawled: 4, pending: 0 },
     });
     expect(done.runs).toMatchObject([{ number: 1, mode: "fresh", intervention: null, verdict: "succeeded" }]);
-    expect(done.finalZimPath).toBe(`${done.outputDir}${done.name}_2026-01.zim`);
-    expect(done.combinedLogPath).toBe(`${done.outputDir}tmp/run-1/zimit.log`);
+    expect(done.finalZimPath).toBe(`${done.outputDir}${id}/${done.name}_2026-01.zim`);
+    expect(done.combinedLogPath).toBe(`${done.outputDir}tmp/${id}/run-1/zimit.log`);
     const log = await setup.dependencies.objects.get(done.combinedLogPath ?? "");
     expect(Buffer.from(log ?? []).toString()).toContain('"message":"Crawl statistics"');
     const captures = await setup.sql`
