@@ -137,7 +137,7 @@ const UNUSED_OF_ZOD = {
 };
 
 /** Of each client, to be called when it is wanted: a replication slot's changes, large objects. */
-const UNUSED_OF_POSTGRES = `export default () => () => { throw new Error("The bundle of this function has left it out") };`;
+const UNUSED_OF_POSTGRES = `export default () => () => { throw new Error("This bundle has left it out") };`;
 
 /** Notes what is said of schemas and routes, and writes no document. */
 const OPENAPI_NOTES = `

@@ -19,8 +19,8 @@ export interface CheckedPages {
 
 /**
  * Refuses pages whose redirect led out of the job's scope, as its patterns and the public suffix list have it, and
- * pages that the job has seen under very many URLs: by their body, or by their main text. A page whose text may be another
- * with each answer has an error that asks for it again.
+ * pages that the job has seen under very many URLs: by their body, or by their main text. A page whose text may be
+ * another with each answer has an error that asks for it again.
  * @returns the pages, those refused with their error, in the order given
  */
 export async function checkCapturedPages(

@@ -61,8 +61,8 @@ export interface ReadText {
 /**
  * Takes notice of a page.
  * @param known is changed
- * @returns a key in hex that pages share which say the same but for words that vary; null where the text is not known to
- *   vary; `ask` where the page is to be asked for again
+ * @returns a key in hex that pages share which say the same but for words that vary; null where the text is not known
+ *   to vary; `ask` where the page is to be asked for again
  */
 export function noticeText(known: KnownTexts, { url, urlHash, text, mayAsk }: ReadText): string | null | "ask" {
   answerAsked(known, urlHash, text.words);

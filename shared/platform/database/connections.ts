@@ -158,8 +158,8 @@ export function createConnections(url: string, size: number, settings: Options):
 type Work = (tx: Client) => unknown;
 
 /**
- * What a transaction does. Where its connection has broken, its statements are refused, and its end is never told to the
- * client, which would roll back on a connection that is gone; it has refused the transaction already.
+ * What a transaction does. Where its connection has broken, its statements are refused, and its end is never told to
+ * the client, which would roll back on a connection that is gone; it has refused the transaction already.
  */
 function unlessBroken(connection: Connection, tx: Client, work: Work): Promise<unknown> {
   function guarded<Made>(made: Made): Made {

@@ -1,6 +1,6 @@
 /**
- * Every request with a body that the OpenAPI document describes, the doors of tomorrow included: a field that it does not
- * name is refused, and so is what no field may hold; nothing of it is a fault of ours.
+ * Every request with a body that the OpenAPI document describes, the doors of tomorrow included: a field that it does
+ * not name is refused, and so is what no field may hold; nothing of it is a fault of ours.
  */
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
