@@ -4,7 +4,7 @@
  * them all, so that a synthesis needs no Docker and reads each source once.
  */
 import { existsSync } from "node:fs";
-import { cp, mkdir, readdir, rm } from "node:fs/promises";
+import { cp, mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { basename, join, relative } from "node:path";
 import { build, type Metafile, type Plugin } from "esbuild";
 import { TOPOLOGY } from "./topology.ts";
@@ -96,7 +96,7 @@ function packagesIn({ inputs }: Metafile["outputs"][string]): Bundle["packages"]
 
 /**
  * Leaves out what packages pull in though nobody here uses it: zod names its messages in fifty languages through one
- * object (250 KB; English comes by another way), compiles schemas to code and makes them of JSON Schema (45 KB);
+ * object (250 KB; English comes by another way), compiles schemas to code, makes them of JSON Schema and makes that of them (60 KB);
  * css-select has a default adapter beside ours (12 KB); postgres reads replication slots and large objects (5 KB);
  * zod-to-openapi writes documents of routes (20 KB), which only `checks/openapi.ts` asks for; and undici's entry holds
  * fetch, WebSocket, mocks and caches beside its dispatchers (400 KB, a third of the time that fetch takes to start).
@@ -119,10 +119,10 @@ const leanPackages: Plugin = {
       /[\\/]@hono[\\/]/.test(importer) ? { path, namespace: "openapi" } : undefined,
     );
     onLoad({ filter: /.*/, namespace: "openapi" }, () => ({ contents: OPENAPI_NOTES, resolveDir: REPOSITORY }));
-    for (const [file, names] of Object.entries(UNUSED_OF_ZOD)) {
-      const contents = `export const ${names.map((name) => `${name} = undefined`).join(", ")};`;
-      onLoad({ filter: new RegExp(`[\\\\/]zod[\\\\/]v4[\\\\/]\\w+[\\\\/]${file}\\.js$`) }, () => ({ contents }));
-    }
+    onLoad({ filter: UNUSED_OF_ZOD }, async ({ path }) => {
+      const names = [...(await readFile(path, "utf8")).matchAll(/^export (?:const|function|class) (\w+)/gm)];
+      return { contents: `export const ${names.map(([, name]) => `${name} = undefined`).join(", ")};` };
+    });
     onLoad({ filter: /[\\/]postgres[\\/]src[\\/](subscribe|large)\.js$/ }, () => ({ contents: UNUSED_OF_POSTGRES }));
     onLoad({ filter: /.*/, namespace: "empty" }, () => ({ contents: "export {};" }));
     onResolve({ filter: /^undici$/ }, ({ path }) => ({ path, namespace: "undici" }));
@@ -130,11 +130,8 @@ const leanPackages: Plugin = {
   },
 };
 
-/** What these files export. */
-const UNUSED_OF_ZOD = {
-  "from-json-schema": ["fromJSONSchema"],
-  compile: ["compile", "compileFn", "withParser", "INVALID", "ZodCompileAsyncError", "ZodCompileUnsupportedError"],
-};
+/** Files whose exports are undefined. */
+const UNUSED_OF_ZOD = /[\\/]zod[\\/]v4[\\/]\w+[\\/](from-json-schema|compile|json-schema-processors)\.js$/;
 
 /** Of each client, to be called when it is wanted: a replication slot's changes, large objects. */
 const UNUSED_OF_POSTGRES = `export default () => () => { throw new Error("This bundle has left it out") };`;
