@@ -25,6 +25,7 @@ const SETTLED_MS = 60_000;
 const DEAD_MS = 60_000;
 const PATIENCE_MS = 300_000;
 const READ_BYTES = 1024 * 1024;
+const WARC_FILES = "build/collections/*/archive/*.warc.gz";
 
 interface Found {
   path: string;
@@ -72,7 +73,7 @@ class Upload {
     const exitCode = await this.#exitCode();
     const over = exitCode !== null || (await this.#isDead());
     await this.#readLog();
-    await this.#takeAll("build/collections/*/archive/*.warc.gz", this.#order.warcs, over);
+    await this.#takeAll(WARC_FILES, this.#order.warcs, over);
     await this.#takeNewestState();
     if (over) {
       await this.#takeAll("*.zim", this.#order.zims, true);
@@ -119,8 +120,7 @@ class Upload {
   async #takeFile(path: string, key: string, whole: boolean): Promise<void> {
     const found = await foundAt(path);
     if (found === undefined || found.bytes === 0) return;
-    const taken = this.#taken.get(path);
-    if (taken?.bytes === found.bytes && taken.writtenMs === found.writtenMs) return;
+    if (this.#hasTaken(found)) return;
     if (!whole && Date.now() - found.writtenMs < SETTLED_MS) return;
     const writer = await this.#dependencies.openWriter(key, "application/octet-stream");
     try {
@@ -134,14 +134,31 @@ class Upload {
     this.#dependencies.log("a file was uploaded", { key, bytes: found.bytes });
   }
 
-  /** Each is written anew: a run goes on from the newest. */
+  /**
+   * A run goes on from the newest: what it says was crawled is not crawled again. So the WARC files go first, as far as
+   * they are written, or a machine that goes would take those pages with it.
+   */
   async #takeNewestState(): Promise<void> {
+    const newest = await this.#newestState();
+    if (newest === undefined || this.#hasTaken(newest)) return;
+    await this.#takeAll(WARC_FILES, this.#order.warcs, true);
+    const still = await foundAt(newest.path);
+    // one that was written meanwhile is taken in the next round
+    if (still?.writtenMs === newest.writtenMs) await this.#takeFile(newest.path, stateKey(this.#run.prefix), true);
+  }
+
+  async #newestState(): Promise<Found | undefined> {
     let newest: Found | undefined;
     for await (const name of glob("build/collections/*/crawls/*.yaml", { cwd: this.#run.output })) {
       const found = await foundAt(join(this.#run.output, name));
       if (found !== undefined && found.writtenMs >= (newest?.writtenMs ?? 0)) newest = found;
     }
-    if (newest !== undefined) await this.#takeFile(newest.path, stateKey(this.#run.prefix), true);
+    return newest;
+  }
+
+  #hasTaken({ path, bytes, writtenMs }: Found): boolean {
+    const taken = this.#taken.get(path);
+    return taken?.bytes === bytes && taken.writtenMs === writtenMs;
   }
 
   async #report({ exitCode, done }: Pick<RunReport, "exitCode" | "done">): Promise<void> {

@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { credentialsIn } from "../../../../local/front/credentials.ts";
 import { createSignatureCheck } from "../../../../local/front/signature.ts";
 import { startTaskServer, type TaskServer } from "../../../../local/tasks/task-server.ts";
@@ -81,11 +81,11 @@ async function made({ seed, options = {}, args = [], source = "books" }: Made): 
 }
 
 /** What the schedule and the functions behind the queues do in a minute. */
-async function step(minutesLater = 0): Promise<void> {
+async function step(): Promise<void> {
   const { dependencies, aws, sql } = setup;
   const uploads = createUploads(aws.s3, aws.bucket);
   const engines = { objects: dependencies.objects, uploads };
-  await runArchiveJobs({ ...dependencies, engines }, () => true, new Date(Date.now() + minutesLater * MINUTE));
+  await runArchiveJobs({ ...dependencies, engines }, () => true);
   for (const order of await aws.receive("engine-tasks")) {
     const outcome = await obey(engine, taskOrderSchema.parse(order));
     if (outcome !== undefined) await noteTaskEvent(sql, outcome);
@@ -100,28 +100,37 @@ async function step(minutesLater = 0): Promise<void> {
   await indexSnapshots(dependencies, () => true);
 }
 
+/** What a job waits for, so that its next try or run begins, has come. */
+async function hurry(id: number): Promise<void> {
+  const { sql } = setup;
+  await sql`update archive_jobs set not_before = now() where id = ${id} and status = 'retryable'`;
+  await sql`update engine_runs set not_before = now() where archive_job_id = ${id} and status = 'waiting'`;
+}
+
 type Seen = Awaited<ReturnType<typeof job>>;
 
-/** @param minutesLater by how much the schedule's clock is ahead */
-async function until(
-  id: number,
-  reached: (seen: Seen) => boolean,
-  minutesLater: (seen: Seen) => number = () => 0,
-): Promise<Seen> {
-  await expect
-    .poll(async () => {
-      await step(minutesLater(await job(id)));
-      return reached(await job(id));
-    }, PATIENCE)
-    .toBe(true);
+/** Minutes pass in which the open run of a job has made no progress, and in which nothing was told of its task. */
+async function age(id: number): Promise<void> {
+  const { sql } = setup;
+  await sql`
+    update engine_runs set progress_at = progress_at - interval '3 minutes',
+      task_stopped_at = task_stopped_at - interval '3 minutes'
+    where archive_job_id = ${id} and status in ('running', 'stopping')`;
+}
+
+async function until(id: number, reached: (seen: Seen) => boolean, between = hurry): Promise<Seen> {
+  await vi.waitUntil(async () => {
+    await between(id);
+    await step();
+    return reached(await job(id));
+  }, PATIENCE);
   return await job(id);
 }
+
 async function job(id: number) {
   const [one, runs] = await Promise.all([readArchiveJob(setup.sql, id), listRuns(setup.sql, id)]);
   return { ...one, runs };
 }
-/** A job that waits for its next try begins it. */
-const afterRetry = ({ status }: Seen) => (status === "retryable" ? 400 : 0);
 const isRunning = ({ runs }: Seen) =>
   runs.at(-1)?.status === "running" && (runs.at(-1)?.report?.log.stats?.crawled ?? 0) > 0;
 const isOver = ({ status }: Seen) => ["indexed", "index_failed", "failed"].includes(status);
@@ -197,7 +206,7 @@ describe("a crawl by zimit", () => {
 
   it("that fails is made again by its job, and then has failed", async () => {
     const id = await made({ seed: "?code=9&old=1" });
-    const done = await until(id, isOver, afterRetry);
+    const done = await until(id, isOver);
     expect(done).toMatchObject({ crawlerExitCode: 9, retryCount: 2, error: "exit code 9: the crawl failed" });
     expect(done.runs.map(({ mode }) => mode)).toEqual(["fresh", "resume", "resume"]);
   });
@@ -219,12 +228,7 @@ describe("a run that gets nowhere", () => {
       options: { ...monitored, enable_vpn_rotation: true, vpn_connect_command },
     });
     for (const id of [stalled, crowded, blocked]) await until(id, isRunning);
-    for (const id of [stalled, crowded, blocked])
-      await until(
-        id,
-        ({ runs }) => runs[0]?.status === "ended",
-        () => 3,
-      );
+    for (const id of [stalled, crowded, blocked]) await until(id, ({ runs }) => runs[0]?.status === "ended", age);
   });
 
   it("goes on from where it stood, with what was captured before", async () => {
@@ -265,11 +269,7 @@ describe("a task", () => {
     const id = await made({ seed: "?until=config" });
     await until(id, ({ runs }) => runs.at(-1)?.report?.state != null);
     tasks.kill(startedBy((await job(id)).runs[0]?.id ?? 0));
-    await until(
-      id,
-      ({ runs }) => runs[0]?.status === "ended",
-      () => 3,
-    );
+    await until(id, ({ runs }) => runs[0]?.status === "ended", age);
     const done = await until(id, isOver);
     expect(done.runs).toMatchObject([
       { verdict: "interrupted" },

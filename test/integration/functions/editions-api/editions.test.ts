@@ -427,7 +427,8 @@ describe("the use of the archive", () => {
       reportSubmissions: reportSubmissions + 1,
     });
     const columns = await setup.sql`
-      select column_name as name from information_schema.columns where table_name = 'archive_usage' order by name`;
+      select column_name as name from information_schema.columns
+      where table_name = 'archive_usage' and table_schema = current_schema() order by name`;
     expect(columns.map(({ name }) => name)).toEqual(["count", "day", "what"]);
   });
 
