@@ -171,7 +171,6 @@ export const CAPTURE_ERROR_CODES = {
   TIMEOUT: "skipped",
   BUDGET_EXHAUSTED: "skipped",
   HOST_BUDGET_EXHAUSTED: "skipped",
-  ASKED_AGAIN: "failed",
   DUPLICATE_CONTENT: "skipped",
   TRAP_PATH: "skipped",
   TRAP_QUERY: "skipped",

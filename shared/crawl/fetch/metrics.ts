@@ -46,7 +46,6 @@ const CLASS_OF: Record<CaptureErrorCode, ErrorClass> = {
   UNSUPPORTED_TYPE: "content",
   EMPTY_BODY: "content",
   EXTRACT_FAILED: "content",
-  ASKED_AGAIN: "content",
   DUPLICATE_CONTENT: "content",
   URL_BLOCKED: "out_of_bounds",
   OUT_OF_SCOPE: "out_of_bounds",

@@ -12,7 +12,6 @@ import { type EndedUrl, endClaimed } from "../frontier/frontier.ts";
 import { addCounts, type JobRow, lockJob, markRunning, settleJob } from "../jobs/lifecycle.ts";
 import { type Followed, followLinks, NOTHING_GAINED } from "./follow-links.ts";
 import type { IngestCounts, Ingested } from "./ingested.ts";
-import { type HostTexts, keepTexts } from "./varying-text.ts";
 
 /** A claimed URL with its capture, and what becomes of it. */
 export interface EndedPage extends Followed, Omit<Counted, keyof Followed> {
@@ -26,8 +25,6 @@ export interface Advance {
   /** When the first of the pages was asked for. */
   begunAt: Date;
   pages: readonly EndedPage[];
-  /** Where any were read. */
-  texts?: HostTexts;
   indexed: IndexedPages;
   /** Whether chunks want vectors. */
   embeds: boolean;
@@ -37,14 +34,13 @@ export interface Advance {
 /** Locks the job's row, after whatever the transaction has locked before. */
 export async function advanceJob(
   tx: Transaction,
-  { job: before, taskId, begunAt, pages, texts, indexed, embeds, log }: Advance,
+  { job: before, taskId, begunAt, pages, indexed, embeds, log }: Advance,
 ): Promise<Ingested> {
   const job = (await lockJob(tx, before.id)) as JobRow;
   await markRunning(tx, job, begunAt);
   const gained = job.cancelRequested ? NOTHING_GAINED : await followLinks(tx, job, pages);
   await endClaimed(tx, job, pages.map(endedUrl));
   await prolongLease(tx, job, taskId);
-  if (texts !== undefined) await keepTexts(tx, job.id, texts);
   if (indexed.documents > 0) {
     const { length } = indexed.chunkIds;
     await addCounts(tx, job, { documents: indexed.documents, chunks: length, unembedded: embeds ? length : 0 });

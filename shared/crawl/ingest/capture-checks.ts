@@ -3,31 +3,22 @@ import type { CaptureError } from "../../capture/capture.ts";
 import type { Transaction } from "../../platform/database/database.ts";
 import type { JobRow } from "../jobs/lifecycle.ts";
 import { scopeCheckOf } from "../urls/exact-scope.ts";
-import { hostOf } from "../urls/normalize-url.ts";
 import { type KeyedPage, type LockedPage, withKey } from "./captured-page.ts";
-import { lastingText, textKey } from "./same-text.ts";
-import { type HostTexts, noticeText, readTexts, splitText } from "./varying-text.ts";
+import { textKey } from "./same-text.ts";
 
 /** URLs of a job that may have one and the same body, or main text; seeds do not count. */
 const SAME_PAGES = 50;
 
-export interface CheckedPages {
-  pages: KeyedPage[];
-  /** To be kept with the transaction. */
-  texts: HostTexts;
-}
-
 /**
  * Refuses pages whose redirect led out of the job's scope, as its patterns and the public suffix list have it, and
- * pages that the job has seen under very many URLs: by their body, or by their main text. A page whose text may be
- * another with each answer has an error that asks for it again.
+ * pages that the job has seen under very many URLs: by their body, or by their main text.
  * @returns the pages, those refused with their error, in the order given
  */
 export async function checkCapturedPages(
   tx: Transaction,
   job: JobRow,
   pages: readonly LockedPage[],
-): Promise<CheckedPages> {
+): Promise<KeyedPage[]> {
   const scope = scopeCheckOf(job.id, job.settings.scope);
   const checked = pages.map((locked) => {
     const page = withKey(locked, job);
@@ -36,39 +27,18 @@ export async function checkCapturedPages(
     if (!redirected || scope.admits(new URL(finalUrl), url.depth === 0)) return page;
     return refused(page, fault("OUT_OF_SCOPE", "The redirect leads out of the scope of the job"));
   });
-  if (job.kind !== "site") return { pages: checked, texts: new Map() };
-  const saying = checked.map((page) => ({ page, says: lastingText(page.capture) }));
-  const hosts = saying.flatMap(({ page, says }) => (says === null ? [] : hostOf(page.finalUrl)));
-  const texts = await readTexts(tx, job.id, [...new Set(hosts)]);
-  const keyed = saying.map(({ page, says }) => withTextKey(page, says, texts));
-  const [bodies, same] = await Promise.all([countBodies(tx, job.id, keyed), countTexts(tx, job.id, keyed)]);
-  const kept = keyed.map((page) => {
-    const { capture, url, textKey: text = null } = page;
-    if (capture.error !== null || capture.payloadDigest === null) return { ...page, textKey: null };
+  if (job.kind !== "site") return checked;
+  const keyed = checked.map((page) => ({ page, text: textKey(page.capture) }));
+  const [bodies, texts] = await Promise.all([countBodies(tx, job.id, checked), countTexts(tx, job.id, keyed)]);
+  return keyed.map(({ page, text }) => {
+    const { capture, url } = page;
+    if (capture.error !== null || capture.payloadDigest === null) return page;
     const sameBody = countOne(bodies, capture.payloadDigest);
-    const sameText = text === null ? 0 : countOne(same, text);
-    if (url.depth === 0 || Math.max(sameBody, sameText) < SAME_PAGES) return page;
+    const sameText = text === null ? 0 : countOne(texts, text);
+    if (url.depth === 0 || Math.max(sameBody, sameText) < SAME_PAGES) return { ...page, textKey: text };
     const what = sameBody < SAME_PAGES ? "main text" : "body";
-    const error = fault("DUPLICATE_CONTENT", `More than ${SAME_PAGES} URLs of the job have this very ${what}`);
-    return { ...refused(page, error), textKey: null };
+    return refused(page, fault("DUPLICATE_CONTENT", `More than ${SAME_PAGES} URLs of the job have this very ${what}`));
   });
-  return { pages: kept, texts };
-}
-
-function withTextKey(page: KeyedPage, says: string | null, texts: HostTexts): KeyedPage {
-  const known = texts.get(hostOf(page.finalUrl))?.known;
-  if (says === null || known === undefined) return { ...page, textKey: null };
-  const { capture, url, finalUrl } = page;
-  const key = noticeText(known, {
-    url: finalUrl,
-    urlHash: capture.urlHash,
-    text: splitText(says),
-    mayAsk: url.depth > 0 && url.attempt === 0,
-  });
-  if (key !== "ask") return { ...page, textKey: key ?? textKey(says) };
-  const message =
-    "Very many pages differ from this one in numbers alone: it is asked for again to see whether it does, too";
-  return refused(page, { code: "ASKED_AGAIN", message, retryable: true });
 }
 
 /** @returns how many there were before */
@@ -101,8 +71,12 @@ async function countBodies(tx: Transaction, jobId: string, pages: readonly Keyed
 }
 
 /** As `countBodies`, by main text. */
-async function countTexts(tx: Transaction, jobId: string, pages: readonly KeyedPage[]): Promise<Map<string, number>> {
-  const keys = pages.flatMap(({ textKey }) => textKey ?? []);
+async function countTexts(
+  tx: Transaction,
+  jobId: string,
+  pages: readonly { text: string | null }[],
+): Promise<Map<string, number>> {
+  const keys = pages.flatMap(({ text }) => text ?? []);
   if (keys.length === 0) return new Map();
   const rows = await tx<{ key: string; captures: number }[]>`
     select t.key, c.captures from unnest(${[...new Set(keys)]}::text[]) t (key)

@@ -167,10 +167,10 @@ async function takePages(
 ): Promise<Ingested> {
   const [job, locked] = await Promise.all([peekJob(tx, jobId), lockPages(tx, jobId, taskId, placed)]);
   if (job === undefined || locked.length === 0) return ANSWERED_BEFORE;
-  const { pages: checked, texts } = await checkCapturedPages(tx, job, locked);
+  const checked = await checkCapturedPages(tx, job, locked);
   const stored = await insertCaptures(tx, job, batchKey, checked);
   const pages = await carryUnmodified(tx, job, stored.map(withOutcome));
   const indexed = await indexPages(tx, job, pages, embedding?.maxTokens ?? null, log);
   const begunAt = new Date(Math.min(...locked.map(({ capture }) => Date.parse(capture.fetchedAt))));
-  return await advanceJob(tx, { job, taskId, begunAt, pages, texts, indexed, embeds: embedding !== null, log });
+  return await advanceJob(tx, { job, taskId, begunAt, pages, indexed, embeds: embedding !== null, log });
 }

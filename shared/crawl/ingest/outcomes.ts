@@ -29,9 +29,7 @@ export function outcomeOf({ status, redirects, error }: Observed, attempt: numbe
   if (error === null) return { state: "crawled", errorCode: null, waitMs: 0, givesBudgetBack: false };
   const { code, retryable, retryAfterMs = 0 } = error;
   if (retryable && attempt + 1 < MAX_ATTEMPTS) {
-    // nothing went wrong, and the crawl goes on meanwhile
-    const waitMs =
-      code === "ASKED_AGAIN" ? 0 : Math.max(retryWaitMs(attempt), Math.min(retryAfterMs, MAX_RETRY_AFTER_MS));
+    const waitMs = Math.max(retryWaitMs(attempt), Math.min(retryAfterMs, MAX_RETRY_AFTER_MS));
     return { state: "pending", errorCode: code, waitMs, givesBudgetBack: false };
   }
   const state = Object.hasOwn(CAPTURE_ERROR_CODES, code)

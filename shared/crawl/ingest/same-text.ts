@@ -113,10 +113,10 @@ function isBase64(text: string, { start, end }: Run): boolean {
 }
 
 /**
- * What a page says, without its own address and without what passes. A short text begins with the title.
- * @returns null where there is nothing to compare
+ * The page's own address in its text is no difference, nor is what passes.
+ * @returns a key in hex that pages of one main text share; null where there is none to compare
  */
-export function lastingText({
+export function textKey({
   extraction,
   error,
   finalUrl,
@@ -126,11 +126,10 @@ export function lastingText({
   const text = extraction.text.trim();
   if (text === "") return null;
   const lasting = withoutPassing(withoutOwnAddress(text, finalUrl), Date.parse(fetchedAt));
-  return text.length < LONG_TEXT ? `${extraction.title ?? ""}\n${lasting}` : lasting;
+  return sha256(text.length < LONG_TEXT ? `${extraction.title ?? ""}\n${lasting}` : lasting)
+    .subarray(0, 16)
+    .toString("hex");
 }
-
-/** @returns a key in hex that pages of one main text share */
-export const textKey = (lasting: string): string => sha256(lasting).subarray(0, 16).toString("hex");
 
 function withoutOwnAddress(text: string, url: string): string {
   const { href, pathname, search } = new URL(url);

@@ -241,7 +241,6 @@ async function finish(
     where id = ${job.id} and status in ('pending', 'running', 'embedding')
     returning extract(epoch from completed_at - created_at)::float8 as seconds`;
   await tx`delete from crawl_counts where job_id = ${job.id}`;
-  await tx`delete from crawl_texts where job_id = ${job.id}`;
   if (ended === undefined) return "unchanged";
   afterCommit(tx, () => recordJobEnded(log, job.id, { kind: job.kind, status, stopReason }, ended.seconds));
   return status;

@@ -129,59 +129,6 @@ test("how many pages of a large job are the same is counted without reading its 
   expect(read).toBeLessThan(7 * 20 * 10);
 });
 
-test.each([
-  ["a counter of visitors", (visits: number) => `You are visitor ${visits}.`],
-  [
-    "a counter of five digits with a comma",
-    (visits: number) => `Visitor no. ${(12_345 + visits).toLocaleString("en")}`,
-  ],
-  ["a short token", () => `Your session is ${Math.random().toString(36).slice(2, 7)}0.`],
-  ["a number that is drawn", () => `${Math.floor(Math.random() * 1e6)} people like this, and ${Math.random()} do not.`],
-])("pages without end that differ in %s alone are followed no more after some hundred", async (_, varying) => {
-  let visits = 0;
-  const site: Site = () => {
-    visits += 1;
-    const links = Array.from({ length: 4 }, (_, at) => `/t/${visits.toString(36)}x${at}`);
-    const html = page("Welcome", links, 40);
-    return { html: html.replace(/>\/t\/[^<]*</g, ">next<").replace("</p>", ` ${varying(visits)}</p>`) };
-  };
-  const { codes, setup, job_id } = await crawlTrap("/start", site);
-  expect(codes["crawled"]).toBeGreaterThanOrEqual(100);
-  expect(codes["crawled"]).toBeLessThanOrEqual(400);
-  expect(codes["DUPLICATE_CONTENT"]).toBeGreaterThan(0);
-  const asked = await setup.sql`select url from captures where job_id = ${job_id} and error_code = 'ASKED_AGAIN'`;
-  expect(asked.length).toBeLessThanOrEqual(2);
-  expect(await setup.sql`select from crawl_texts`).toHaveLength(0);
-});
-
-test("pages that differ in numbers alone are pages, whatever else their site counts", async () => {
-  let visits = 0;
-  const site: Site = (url) => {
-    const at = Number(url.split("/").at(-1));
-    visits += 1;
-    const links = [at * 2, at * 2 + 1].filter((each) => each <= 300).map((each) => `/draw/${each}`);
-    const html = page("The draw of the week", links, 40).replace(/>\/draw\/[^<]*</g, ">another<");
-    return { html: html.replace("</p>", ` Drawn: ${(at * 7919) % 10_007}. You are visitor ${visits}.</p>`) };
-  };
-  const { codes, setup, job_id } = await crawlTrap("/draw/1", site);
-  expect(codes).toEqual({ crawled: 300 });
-  const asked = await setup.sql`select url from captures where job_id = ${job_id} and error_code = 'ASKED_AGAIN'`;
-  expect(asked.length).toBeGreaterThanOrEqual(1);
-  expect(asked.length).toBeLessThanOrEqual(2);
-});
-
-test("pages that differ in their own number alone are asked for once", async () => {
-  const site: Site = (url) => {
-    const at = Number(url.split("/").at(-1));
-    const links = [at * 2, at * 2 + 1].filter((each) => each <= 150).map((each) => `/room/${each}`);
-    const html = page("A room", links, 40).replace(/>\/room\/[^<]*</g, ">another<");
-    return { html: html.replace("</p>", ` This is room ${at}.</p>`) };
-  };
-  const { codes, fetched } = await crawlTrap("/room/1", site);
-  expect(codes).toEqual({ crawled: 150 });
-  expect(fetched).toHaveLength(150);
-});
-
 test("pages that say little, each under a title of its own, are pages", async () => {
   const site: Site = (url) => {
     const at = Number(url.split("/").at(-1));

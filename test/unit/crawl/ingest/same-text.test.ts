@@ -1,18 +1,16 @@
 import { expect, test } from "vitest";
 import type { Capture } from "../../../../shared/capture/capture.ts";
-import { lastingText, textKey } from "../../../../shared/crawl/ingest/same-text.ts";
+import { textKey } from "../../../../shared/crawl/ingest/same-text.ts";
 
 const PROSE = "The lighthouse stands on the northern cape, and its lamp is lit at dusk by those who keep the island. ";
 
-function keyOf(text: string, url = "https://example.org/", title = "A page"): string | null {
-  const lasting = lastingText({
+const keyOf = (text: string, url = "https://example.org/", title = "A page"): string | null =>
+  textKey({
     error: null,
     finalUrl: url,
     fetchedAt: "2026-05-01T12:00:00.000Z",
     extraction: { text, title } as Capture["extraction"],
   });
-  return lasting === null ? null : textKey(lasting);
-}
 
 test.each([
   ["how long it took", "Served in 34 ms.", "Served in 1204.5 ms."],
