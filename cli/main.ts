@@ -180,15 +180,14 @@ program
 program
   .command("export")
   .description("download what a job has captured, or what the archive has of a URL, as a WACZ file")
-  .argument("[job-id]")
-  .option("--url <url>", "in place of a job: a URL, https://example.org/* or *.example.org")
+  .argument("<what>", "a job's id; or a URL, https://example.org/* or *.example.org")
   .option("--from <time>", "of a URL: captured then or later, as in 2024 or 20240102")
   .option("--to <time>", "of a URL: captured then or before")
   .option("--filter <filter...>", "of a URL: as in =status:200")
   .option("--output <file>", "where to write it, in place of a file named after it; nothing is written over")
   .addOption(json())
-  .action((jobId: string | undefined, options: ExportOptions, command: Command) =>
-    withApi(command, (api) => exportWacz(api, terminal, jobId, options)),
+  .action((what: string, options: ExportOptions, command: Command) =>
+    withApi(command, (api) => exportWacz(api, terminal, what, options)),
   );
 
 program

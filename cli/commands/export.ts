@@ -22,7 +22,6 @@ interface Export {
 }
 
 export interface ExportOptions {
-  url?: string;
   from?: string;
   to?: string;
   filter?: string[];
@@ -32,19 +31,20 @@ export interface ExportOptions {
 
 const POLL_MS = 1000;
 
+const JOB_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** @param what the id of a job, or a URL pattern */
 export async function exportWacz(
   api: ApiClient,
   terminal: Terminal,
-  jobId: string | undefined,
+  what: string,
   { output, json, ...selection }: ExportOptions,
 ): Promise<number> {
-  if (Object.keys(selection).length > 0 && (jobId !== undefined || selection.url === undefined)) {
-    throw new CliError("An export is of a job, or of a --url with --from, --to and --filter", EXIT.usage);
+  const isJob = JOB_ID.test(what);
+  if (isJob && Object.keys(selection).length > 0) {
+    throw new CliError("--from, --to and --filter are of a URL: a job is exported whole", EXIT.usage);
   }
-  if (jobId === undefined && selection.url === undefined) {
-    throw new CliError("Name a job, or a --url, to be exported", EXIT.usage);
-  }
-  const { id } = await api<Export>("POST", "/api/v1/exports", jobId === undefined ? selection : { job_id: jobId });
+  const { id } = await api<Export>("POST", "/api/v1/exports", isJob ? { job_id: what } : { url: what, ...selection });
   const done = await ended(api, id);
   if (done.download === null) {
     terminal.line(json ? JSON.stringify(done, null, 2) : harmless(done.error ?? "The export failed"));
