@@ -95,13 +95,13 @@ function packagesIn({ inputs }: Metafile["outputs"][string]): Bundle["packages"]
 }
 
 /**
- * Leaves out what packages pull in though nobody here uses it: zod names its messages in fifty languages through one
- * object (250 KB; English comes by another way), compiles schemas to code, and makes JSON Schema of them and them of it
- * (60 KB); css-select has a default adapter beside ours (12 KB); postgres reads replication slots and large objects
- * (5 KB); zod-to-openapi writes documents of routes (20 KB), which only `checks/openapi.ts` asks for; and undici's entry
- * holds fetch, WebSocket, mocks and caches beside its dispatchers (400 KB, a third of the time that fetch takes to
- * start). What is missing then stops the build by name, or is undefined. The AWS SDK asks these sources of credentials
- * (130 KB) only after the environment, where Lambda puts them.
+ * Leaves out what packages pull in though nobody here uses it. zod names its messages in fifty languages through one
+ * object (250 KB; English comes by another way), compiles schemas to code, and makes JSON Schema of them and them of
+ * it (60 KB). css-select has a default adapter beside ours (12 KB). postgres reads replication slots and large objects
+ * (5 KB). zod-to-openapi writes documents of routes (20 KB), which only `checks/openapi.ts` asks for. The entry of
+ * undici holds fetch, WebSocket, mocks and caches beside its dispatchers (400 KB, a third of the time that fetch takes
+ * to start). What is missing then stops the build by name, or is undefined. The AWS SDK asks these sources of
+ * credentials (130 KB) only after the environment, where Lambda puts them.
  */
 const leanPackages: Plugin = {
   name: "lean-packages",
