@@ -6,11 +6,28 @@
 import { existsSync } from "node:fs";
 import { cp, mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { basename, join, relative } from "node:path";
-import { build, type Metafile, type Plugin } from "esbuild";
+import { type BuildOptions, build, type Metafile, type Plugin } from "esbuild";
 import { TOPOLOGY } from "./topology.ts";
 
 const REPOSITORY = join(import.meta.dirname, "..");
 const MIGRATIONS = join("shared", "platform", "database", "migrations");
+
+/** How esbuild makes one module of a program for Node. */
+export const NODE_MODULE = {
+  bundle: true,
+  platform: "node",
+  target: "node24",
+  format: "esm",
+  // packages in CommonJS call require() for Node's own modules
+  banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' },
+  // where a package offers both, its ES modules shake better
+  mainFields: ["module", "main"],
+  minify: true,
+  // errors are told apart by the names of their classes
+  keepNames: true,
+  legalComments: "none",
+  logLevel: "warning",
+} satisfies BuildOptions;
 
 /** Native code of the embedded runtime. On AWS vectors live in Qdrant. */
 const EXTERNAL = ["sqlite-vec"];
@@ -51,22 +68,10 @@ export async function bundleFunctions(
     ),
     outdir: outputDirectory,
     outExtension: { ".js": ".mjs" },
-    bundle: true,
-    platform: "node",
-    target: "node24",
-    format: "esm",
-    // packages in CommonJS call require() for Node's own modules
-    banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' },
-    // where a package offers both, its ES modules shake better
-    mainFields: ["module", "main"],
-    minify: true,
-    // errors are told apart by the names of their classes
-    keepNames: true,
-    legalComments: "none",
+    ...NODE_MODULE,
     external: EXTERNAL,
     plugins: [leanPackages],
     metafile: true,
-    logLevel: "warning",
   });
   const bundles = await Promise.all(names.map((name) => completeBundle(name, join(outputDirectory, name), metafile)));
   return new Map(bundles.map((bundle) => [bundle.name, bundle]));

@@ -2,6 +2,7 @@
 import { cp, mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { build } from "esbuild";
+import { NODE_MODULE } from "./bundle.ts";
 
 const SOURCE = join(import.meta.dirname, "..", "tasks", "zimit");
 
@@ -12,16 +13,7 @@ export async function buildUploader(directory: string): Promise<string> {
   await build({
     entryPoints: [join(SOURCE, "uploader.ts")],
     outfile: join(directory, "uploader.mjs"),
-    bundle: true,
-    platform: "node",
-    target: "node24",
-    format: "esm",
-    banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' },
-    mainFields: ["module", "main"],
-    minify: true,
-    keepNames: true,
-    legalComments: "none",
-    logLevel: "warning",
+    ...NODE_MODULE,
   });
   await cp(join(SOURCE, "Dockerfile"), join(directory, "Dockerfile"));
   return directory;

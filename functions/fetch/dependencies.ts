@@ -2,22 +2,16 @@
 import type { S3Client } from "@aws-sdk/client-s3";
 import type { SQSClient } from "@aws-sdk/client-sqs";
 import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
-import { createUrlGuard } from "../../shared/access/url-guard.ts";
 import type { FetchDependencies } from "../../shared/crawl/fetch/dependencies.ts";
 import { createTaskLeases } from "../../shared/crawl/fetch/task-lease.ts";
-import { createBodyBudget } from "../../shared/crawl/http/exchange.ts";
-import { createEgress } from "../../shared/crawl/proxies/egress.ts";
-import { createProxyStates } from "../../shared/crawl/proxies/store.ts";
-import { createRobotsCache } from "../../shared/crawl/robots/cache.ts";
 import { createJobFlags } from "../../shared/crawl/tasks/job-flags.ts";
 import { dynamoClient, s3Client, sqsClient } from "../../shared/platform/aws/clients.ts";
 import { createObjectStore } from "../../shared/platform/aws/objects.ts";
 import { createQueueSender } from "../../shared/platform/aws/queues.ts";
-import { systemClock } from "../../shared/platform/clock.ts";
 import { type Config, loadConfig } from "../../shared/platform/config.ts";
 import { createLogger, type Logger } from "../../shared/platform/observability/log.ts";
 import { once } from "../../shared/platform/once.ts";
-import { configuredHostStates, connectionLimits } from "../adapters/api/web-access.ts";
+import { webTools } from "../adapters/api/web-access.ts";
 
 /** Bodies above 1 MB that are read at a time: 50 MB each at the most, in a function of 1 GB. */
 const LARGE_BODIES = 2;
@@ -33,27 +27,15 @@ export function fetchDependencies(
   { sqs, s3, dynamo }: AwsClients,
   log: Logger = createLogger({ function: "fetch" }, config.logLevel),
 ) {
-  const guard = createUrlGuard({ allowHosts: config.allowHosts });
-  const limits = connectionLimits(config);
   return {
+    ...webTools(config, dynamo, log, LARGE_BODIES),
     sqs,
     queueUrlPrefix: config.queueUrlPrefix,
     log,
-    guard,
-    egress: createEgress({
-      direct: guard.dispatcher(limits),
-      through: (server) => guard.proxyDispatcher(server, limits),
-      proxies: createProxyStates(dynamo, config.stateTable),
-      clock: systemClock,
-    }),
-    budget: createBodyBudget(LARGE_BODIES),
-    hosts: configuredHostStates(config, dynamo, log),
     leases: createTaskLeases(dynamo, config.stateTable),
-    robots: createRobotsCache(dynamo, config.stateTable),
     flags: createJobFlags(dynamo, config.stateTable),
     objects: createObjectStore(s3, config.bucket),
     queues: createQueueSender(sqs, config.queueUrlPrefix),
-    clock: systemClock,
     settings: {
       userAgent: config.userAgent,
       concurrency: config.fetchConcurrencyPerTask,

@@ -35,9 +35,11 @@ export function configuredHostStates(config: Config, dynamo: DynamoDBDocumentCli
   );
 }
 
-/** For a function that asks for one page at a time, by the rules that crawls keep. */
-export function singlePageTools(config: Config, dynamo: DynamoDBDocumentClient, log: Logger) {
-  const { userAgent, defaultRps, robotsUnreachable } = config;
+/**
+ * What asks for pages, by the rules that crawls keep.
+ * @param largeBodies bodies above 1 MB that are read at a time
+ */
+export function webTools(config: Config, dynamo: DynamoDBDocumentClient, log: Logger, largeBodies: number) {
   const guard = createUrlGuard({ allowHosts: config.allowHosts });
   const limits = connectionLimits(config);
   return {
@@ -48,10 +50,18 @@ export function singlePageTools(config: Config, dynamo: DynamoDBDocumentClient, 
       proxies: createProxyStates(dynamo, config.stateTable),
       clock: systemClock,
     }),
-    budget: createBodyBudget(1),
+    budget: createBodyBudget(largeBodies),
     hosts: configuredHostStates(config, dynamo, log),
     robots: createRobotsCache(dynamo, config.stateTable),
     clock: systemClock,
+  };
+}
+
+/** For a function that asks for one page at a time. */
+export function singlePageTools(config: Config, dynamo: DynamoDBDocumentClient, log: Logger) {
+  const { userAgent, defaultRps, robotsUnreachable } = config;
+  return {
+    ...webTools(config, dynamo, log, 1),
     settings: { userAgent, defaultRps, robotsUnreachable, concurrency: 1 },
   };
 }
