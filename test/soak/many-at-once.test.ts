@@ -50,7 +50,7 @@ it("20 listeners, 8 streams, 30 search runs and 60 bodies without a key stay wit
     }
     return pages;
   });
-  const runs = Array.from({ length: RUNS }, async () => (await harvest.run()).status);
+  const runs = Array.from({ length: RUNS }, async () => await harvest.run());
   const keyless = Array.from({ length: KEYLESS }, async () => {
     const refused = { method: "POST", headers: { "content-type": "application/json" }, body: KEYLESS_BODY };
     // a connection that is closed before all of the body was sent is a refusal too
@@ -58,7 +58,11 @@ it("20 listeners, 8 streams, 30 search runs and 60 bodies without a key stay wit
     return answer?.status ?? 401;
   });
 
-  for (const status of await Promise.all(runs)) expect([200, 201, 202, 429, 503]).toContain(status);
+  for (const { status, body } of await Promise.all(runs)) {
+    // a busy machine may not hear a provider or the model within its time, and says so
+    if (status === 502) expect(body.details).toMatch(/timeout/);
+    else expect([200, 201, 202, 429, 503]).toContain(status);
+  }
   for (const status of await Promise.all(keyless)) expect([401, 413, 429, 503]).toContain(status);
   site.release();
   for (const told of await Promise.all(events)) expect(told.at(-1)?.event).toBe("completed");
