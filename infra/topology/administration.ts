@@ -56,6 +56,7 @@ export const ADMINISTRATION: readonly FunctionSpec[] = [
       { method: "GET", path: "/api/v1/stats" },
       { method: "GET", path: "/api/v1/stats/domains" },
     ],
+    below: ["/api/v1/domains", "/api/v1/cache"],
     grants: { stateTable: true, database: true },
     localContainers: 1,
   },
