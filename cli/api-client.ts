@@ -69,6 +69,7 @@ async function send(url: string, method: string, path: string, apiKey: string, b
       `The API does not answer at ${url} (${reasonOf(error)})`,
       EXIT.unreachable,
       "Start it with `npm start`, or say where it is with --url or STRANDLINE_URL",
+      { cause: error },
     );
   }
 }

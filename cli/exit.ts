@@ -17,8 +17,8 @@ export class CliError extends Error {
   /** What to do about it. */
   readonly hint: string | undefined;
 
-  constructor(message: string, exitCode: number, hint?: string) {
-    super(message);
+  constructor(message: string, exitCode: number, hint?: string, options?: ErrorOptions) {
+    super(message, options);
     this.name = "CliError";
     this.exitCode = exitCode;
     this.hint = hint;

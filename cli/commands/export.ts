@@ -4,10 +4,10 @@ import { createWriteStream } from "node:fs";
 import { Readable, Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { ReadableStream } from "node:stream/web";
-import { setTimeout as delay } from "node:timers/promises";
 import type { ApiClient } from "../api-client.ts";
 import { CliError, EXIT } from "../exit.ts";
 import { harmless, type Terminal } from "../terminal.ts";
+import { settled } from "../watch-job.ts";
 
 interface Export {
   id: string;
@@ -29,8 +29,6 @@ export interface ExportOptions {
   json?: true;
 }
 
-const POLL_MS = 1000;
-
 const JOB_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** @param what the id of a job, or a URL pattern */
@@ -45,7 +43,7 @@ export async function exportWacz(
     throw new CliError("--from, --to and --filter are of a URL: a job is exported whole", EXIT.usage);
   }
   const { id } = await api<Export>("POST", "/api/v1/exports", isJob ? { job_id: what } : { url: what, ...selection });
-  const done = await ended(api, id);
+  const done = await settled(() => api<Export>("GET", `/api/v1/exports/${id}`));
   if (done.download === null) {
     terminal.line(json ? JSON.stringify(done, null, 2) : harmless(done.error ?? "The export failed"));
     return EXIT.failed;
@@ -55,14 +53,6 @@ export async function exportWacz(
   if (json) terminal.line(JSON.stringify(done, null, 2));
   else terminal.line(`${harmless(file)}: ${done.records} records, ${done.pages} pages, ${done.bytes} bytes`);
   return EXIT.done;
-}
-
-async function ended(api: ApiClient, id: string): Promise<Export> {
-  for (;;) {
-    const found = await api<Export>("GET", `/api/v1/exports/${id}`);
-    if (found.status === "completed" || found.status === "failed") return found;
-    await delay(POLL_MS);
-  }
 }
 
 async function download(url: string, file: string, sha256: string | null): Promise<void> {

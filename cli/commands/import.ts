@@ -3,10 +3,10 @@ import { createHash } from "node:crypto";
 import { createReadStream, openAsBlob } from "node:fs";
 import { stat } from "node:fs/promises";
 import { basename } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
 import type { ApiClient } from "../api-client.ts";
 import { CliError, EXIT } from "../exit.ts";
 import { harmless, type Terminal } from "../terminal.ts";
+import { settled } from "../watch-job.ts";
 
 interface Upload {
   id: string;
@@ -25,7 +25,6 @@ interface Import {
   complaints: { code: string; message: string; offset: number; url: string | null }[];
 }
 
-const POLL_MS = 1000;
 const SHOWN_COMPLAINTS = 20;
 
 export async function importWarc(
@@ -37,7 +36,7 @@ export async function importWarc(
   const { bytes, sha256 } = await describe(file);
   const upload = await api<Upload>("POST", "/api/admin/warcs", { filename: basename(file), bytes, sha256, source });
   await send(file, upload);
-  const done = await ended(api, upload.id);
+  const done = await settled(() => api<Import>("GET", `/api/admin/warcs/${upload.id}`));
   if (json) terminal.line(JSON.stringify(done, null, 2));
   else show(terminal, done);
   return done.status === "completed" ? EXIT.done : EXIT.failed;
@@ -70,14 +69,6 @@ export async function send(file: string, { uploadUrl, headers }: Pick<Upload, "u
   if (answer.ok) return;
   const said = (await answer.text()).slice(0, 500);
   throw new CliError(`${file} could not be uploaded: ${answer.status} ${harmless(said)}`, EXIT.failed);
-}
-
-async function ended(api: ApiClient, id: string): Promise<Import> {
-  for (;;) {
-    const found = await api<Import>("GET", `/api/admin/warcs/${id}`);
-    if (found.status === "completed" || found.status === "failed") return found;
-    await delay(POLL_MS);
-  }
 }
 
 function show(terminal: Terminal, done: Import): void {

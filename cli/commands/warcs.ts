@@ -1,8 +1,8 @@
 /** `warcs`: the WARC files of the archive listed, and `verify-warcs`, `consolidate-warcs` and `clean-warcs`. */
-import { setTimeout as delay } from "node:timers/promises";
 import type { ApiClient } from "../api-client.ts";
 import { EXIT } from "../exit.ts";
 import { harmless, type Terminal } from "../terminal.ts";
+import { settled } from "../watch-job.ts";
 
 interface WarcFile {
   key: string;
@@ -26,7 +26,6 @@ interface Run {
   faults: { key: string; code: string; message: string; offset: number | null }[];
 }
 
-const POLL_MS = 1000;
 const AT_ONCE = 1000;
 
 /**
@@ -61,18 +60,10 @@ export async function runOnWarcs(
   { json }: { json?: true },
 ): Promise<number> {
   const { id } = await api<Run>("POST", "/api/admin/warc-runs", request);
-  const done = await ended(api, id);
+  const done = await settled(() => api<Run>("GET", `/api/admin/warc-runs/${id}`));
   if (json) terminal.line(JSON.stringify(done, null, 2));
   else show(terminal, done);
   return done.status === "completed" && done.faultCount === 0 ? EXIT.done : EXIT.failed;
-}
-
-async function ended(api: ApiClient, id: string): Promise<Run> {
-  for (;;) {
-    const found = await api<Run>("GET", `/api/admin/warc-runs/${id}`);
-    if (found.status === "completed" || found.status === "failed") return found;
-    await delay(POLL_MS);
-  }
 }
 
 function show(terminal: Terminal, { counts, faults, faultCount, error }: Run): void {

@@ -8,6 +8,7 @@ import type { AddressInfo } from "node:net";
 import { freePort } from "../ports.ts";
 import { BodyTooLarge, readBody } from "./body.ts";
 import { refusalOf } from "./callers.ts";
+import { KEPT_CONNECTIONS } from "./idle-connections.ts";
 import { type SignatureCheck, SignatureError } from "./signature.ts";
 
 export interface ServiceCall {
@@ -64,7 +65,7 @@ const ERROR_TYPES = {
 
 /** @throws the listen error */
 export async function startServiceFront(options: ServiceFrontOptions): Promise<ServiceFront> {
-  const server = createServer((request, response) => void answerFrom(options, request, response));
+  const server = createServer(KEPT_CONNECTIONS, (request, response) => void answerFrom(options, request, response));
   server.listen(await freePort(options.port), "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;

@@ -19,6 +19,7 @@ import type { Topology } from "../../infra/topology/spec.ts";
 import { ApiError } from "../../shared/platform/errors.ts";
 import { BodyTooLarge, readBody } from "../front/body.ts";
 import { type Refusal, refusalOf } from "../front/callers.ts";
+import { KEPT_CONNECTIONS } from "../front/idle-connections.ts";
 import { InvocationError, type StreamSink } from "../lambda/invocation.ts";
 import { type BodyBudget, createBodyBudget } from "./body-budget.ts";
 import { MAX_PAYLOAD_BYTES, proxyEvent, readProxyAnswer } from "./http-event.ts";
@@ -55,7 +56,7 @@ export async function startHttpGateway(options: HttpGatewayOptions): Promise<Htt
   const match = compileRoutes(options.topology);
   const bodies = createBodyBudget(BODIES_BYTES, BODY_PATIENCE_MS);
   let isOpen = false;
-  const server = createServer((request, response) => {
+  const server = createServer(KEPT_CONNECTIONS, (request, response) => {
     const requestId = randomUUID();
     response.on("error", () => {});
     const fault = refusalOf(request, true) ?? malformation(request);

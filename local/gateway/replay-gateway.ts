@@ -7,6 +7,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { refusalOf } from "../front/callers.ts";
+import { KEPT_CONNECTIONS } from "../front/idle-connections.ts";
 import { InvocationError, type StreamSink } from "../lambda/invocation.ts";
 import { streamTo } from "./http-gateway.ts";
 
@@ -28,7 +29,7 @@ export interface ReplayGateway {
 /** @throws the listen error, e.g. EADDRINUSE */
 export async function startReplayGateway(options: ReplayGatewayOptions): Promise<ReplayGateway> {
   const token = randomBytes(18).toString("base64url");
-  const server = createServer((request, response) => {
+  const server = createServer(KEPT_CONNECTIONS, (request, response) => {
     response.on("error", () => {});
     const target = request.url ?? "/";
     const refusal = refusalOfReplay(request, TOKEN.exec(target)?.[1] === token);

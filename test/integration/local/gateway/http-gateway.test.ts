@@ -310,3 +310,11 @@ test("it listens on loopback only", async () => {
   const ports = [runtime.addresses.api, runtime.addresses.sqs, runtime.addresses.dynamodb, runtime.addresses.scheduler];
   for (const address of ports) expect(new URL(address).hostname).toBe("127.0.0.1");
 });
+
+test("a connection is kept for longer than the process may be held up, as clients are told", async () => {
+  const { runtime } = await testRuntime(["echo"]);
+  const response = await fetch(`${runtime.url}/echo/a`);
+  await response.text();
+  const seconds = Number(/timeout=(\d+)/.exec(response.headers.get("keep-alive") ?? "")?.[1]);
+  expect(seconds).toBeGreaterThanOrEqual(60);
+});
