@@ -5,14 +5,13 @@
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { open, readdir, readFile, rm, stat } from "node:fs/promises";
+import { rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { labelledDigest } from "../../shared/capture/digest.ts";
-import { newRecordId, requestRecord, responseRecord } from "../../shared/capture/warc-record.ts";
 import { readJsonLine, startNode } from "../../test/services/processes.ts";
 import type { Benchmark } from "../bench.ts";
-import { withImporter, writeSite } from "../warc/import-file.ts";
+import { withImporter } from "../warc/import-file.ts";
+import { writeSite } from "../warc/write-site.ts";
 
 const MB = 1024 * 1024;
 const WORKER = join(import.meta.dirname, "../warc/index-worker.ts");
@@ -22,9 +21,9 @@ export const run: Benchmark = async ({ scale }) => {
   const fileOf = (name: string): string => join(tmpdir(), `strandline-bench-${process.pid}-${name}.warc.gz`);
   const [small, medium, large] = [fileOf("small"), fileOf("medium"), fileOf("large")];
   try {
-    await writeWarc(small, 10 * MB);
-    await writeWarc(medium, 100 * MB);
-    await writeWarc(large, 1000 * MB * scale);
+    await writeSite(small, 10 * MB);
+    await writeSite(medium, 100 * MB);
+    const records = await writeSite(large, 1000 * MB * scale);
     const pairs: { seconds: number; gunzip: number }[] = [];
     for (let pair = 0; pair < PAIRS; pair++) {
       pairs.push({ seconds: (await index(medium)).seconds, gunzip: await gunzipSeconds(medium) });
@@ -36,16 +35,13 @@ export const run: Benchmark = async ({ scale }) => {
       rss_mb_10mb: (await index(small)).rssMb,
       rss_mb_1gb: (await index(large)).rssMb,
     };
-    return { ...reading, ...(await endToEnd(small, large, scale)) };
+    return { ...reading, ...(await endToEnd(small, large, records)) };
   } finally {
     await Promise.all([small, medium, large].map((file) => rm(file, { force: true })));
   }
 };
 
-/** The files are written anew, as sites are: a page in four records. */
-async function endToEnd(small: string, large: string, scale: number): Promise<Record<string, number>> {
-  await writeSite(small, 10 * MB);
-  const records = await writeSite(large, 1000 * MB * scale);
+async function endToEnd(small: string, large: string, records: number): Promise<Record<string, number>> {
   const gb = (await stat(large)).size / 1e9;
   return await withImporter(async (importFile) => {
     const few = await importFile(small);
@@ -56,37 +52,11 @@ async function endToEnd(small: string, large: string, scale: number): Promise<Re
       import_slices: all.slices,
       import_rss_mb_10mb: few.peakMb,
       import_rss_mb_1gb: all.peakMb,
+      import_slowest_answer_ms: all.slowestMs,
       usd_per_gb: all.usd / gb,
       usd_per_million_records: (1_000_000 * all.usd) / records,
     };
   });
-}
-
-const PAGES = join(import.meta.dirname, "../../test/fixtures/field");
-
-/** The pages of the field tests, each with its request, over and over. */
-async function writeWarc(file: string, bytes: number): Promise<void> {
-  const names = (await readdir(PAGES, { recursive: true })).filter((name) => name.endsWith(".html"));
-  const members: Buffer[] = [];
-  for (const name of names) members.push(...(await exchangeOf(name, await readFile(join(PAGES, name)))));
-  const pages = Buffer.concat(members);
-  const handle = await open(file, "w");
-  try {
-    for (let written = 0; written < bytes; written += pages.length) await handle.write(pages);
-  } finally {
-    await handle.close();
-  }
-}
-
-async function exchangeOf(name: string, body: Buffer): Promise<Buffer[]> {
-  const [recordId, concurrentTo] = [newRecordId(), newRecordId()];
-  const options = { url: `https://example.org/${name}`, date: Date.UTC(2026, 0, 1) };
-  const request = { startLine: `GET /${name} HTTP/1.1`, headers: [["Host", "example.org"]] as [string, string][] };
-  const response = { startLine: "HTTP/1.1 200 OK", headers: [["Content-Type", "text/html"]] as [string, string][] };
-  return [
-    await requestRecord({ ...request, body: Buffer.alloc(0) }, { ...options, recordId: concurrentTo }),
-    await responseRecord({ ...response, body }, labelledDigest(body), { ...options, recordId, concurrentTo }),
-  ];
 }
 
 async function index(file: string): Promise<{ seconds: number; rssMb: number }> {
