@@ -8,6 +8,7 @@ import { type Hint, type HintReader, isAmbiguous } from "./hints.ts";
 import { isLinked } from "./lines.ts";
 import { holdsMeasuredList } from "./quantities.ts";
 import { saysReport } from "./report.ts";
+import { isOfText } from "./text-flow.ts";
 
 /** A hint is wrong about an element that holds this share of the page's prose. */
 const REFUTES = { unsure: 0.4, sure: 0.6, comments: 0.85 };
@@ -121,10 +122,11 @@ export class PageHints {
     const { kind, sure, word } = hint;
     if (this.disbelieves(element, hint, isNamed)) return false;
     if (!isNamed && kind !== "none" && this.isChapter(element, kind)) return false;
+    if (!isNamed && kind !== "none" && isOfText(element, hint, this.reader, this.total)) return false;
     if (!isNamed) {
       if (kind === "none" || this.refuted.has(word)) return false;
       if (word === "menu" && this.holdsDishes && element.linkLength === 0) return false;
-      if (!sure && (isWithinLine(element) || !isSupported(element))) return false;
+      if (sure ? isWithinSentence(element) : isWithinLine(element) || !isSupported(element)) return false;
     }
     if (element.prose < total * REFUTES[kind === "comments" ? kind : sure ? "sure" : "unsure"]) return true;
     if (name !== "footer" && word !== "footer") return false;
@@ -330,6 +332,12 @@ function isWithinLine({ isBlock, prev, next }: PageElement): boolean {
     !isBlock &&
     ((prev !== null && isText(prev) && /\S/.test(prev.data)) || (next !== null && isText(next) && /\S/.test(next.data)))
   );
+}
+
+/** Words of a sentence: with a hole in it, it would say something else. */
+function isWithinSentence({ isBlock, prev, next }: PageElement): boolean {
+  if (isBlock || prev === null || next === null || !isText(prev) || !isText(next)) return false;
+  return /[\p{L}\p{N},;:]["”»’)]?\s*$/u.test(prev.data) && /^\s*["“«‘(]?[\p{L}\p{N}.,;:!?)…]/u.test(next.data);
 }
 
 /** Whether a form is there to be filled in, and does not only stand around a page. */

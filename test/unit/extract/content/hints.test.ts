@@ -88,6 +88,83 @@ describe("a word in a class or id decides nothing by itself", () => {
   });
 });
 
+describe("prose among the paragraphs of a small page is one of them", () => {
+  const AROUND = ["moorings", "fees", "water"].map((topic) => `<p>${prose(topic)}</p>`);
+  const NAMES = ["promo-text", "footer-note", "newsletter-archive", "ad", "share-story", "about-author", "sidebar"];
+  const at = (part: string, place: number): string =>
+    text(`<h1>Harbour</h1>${AROUND.toSpliced(place, 0, part).join("")}`);
+
+  it.each([...NAMES, "comments", "cookie-jar", "site-nav", "tagcloud", "byline"])(
+    "whatever %j says of it amid them",
+    (names) => {
+      const parts = [
+        `<p class="${names}">${prose("lamps")}</p>`,
+        `<p id="${names}">${prose("lamps")}</p>`,
+        `<blockquote class="${names}">${prose("lamps")}</blockquote><blockquote>${prose("ropes")}</blockquote>`,
+        `<div class="${names}"><p>${prose("lamps")}</p></div>`,
+        `<div class="${names}"><h2>Lamps</h2><p>${prose("lamps")}</p><p>${prose("oil")}</p></div>`,
+        `<ul class="${names}"><li>${prose("lamps")}</li><li>${prose("oil")}</li></ul>`,
+      ];
+      for (const part of parts) for (const place of [1, 2]) expect(at(part, place)).toContain(prose("lamps"));
+    },
+  );
+
+  it.each(NAMES)("as the first and the last paragraph, too: %j", (names) => {
+    for (const place of [0, 3])
+      expect(at(`<p class="${names}">${prose("lamps")}</p>`, place)).toContain(prose("lamps"));
+  });
+
+  it.each(["footer-note", "newsletter-archive", "promo-of-the-month", "related-history"])(
+    "as a box at either end whose name has a topic: %j",
+    (names) => {
+      const box = `<div class="${names}"><p>${prose("lamps")}</p></div>`;
+      for (const place of [0, 3]) expect(at(box, place)).toContain(prose("lamps"));
+    },
+  );
+
+  it("as one of several sections", () => {
+    const section = (names: string, topic: string): string =>
+      `<section class="${names}"><h2>On ${topic}</h2><p>${prose(topic)}</p></section>`;
+    const found = text(`<main><h1>Harbour</h1>${section("a", "fees")}${section("newsletter-archive", "lamps")}</main>`);
+    expect(found).toContain(prose("lamps"));
+  });
+
+  it.each([
+    ["a link", `<p class="promo-text">Read the harbour's coffee book, which is out <a href="/b">in the shop</a>.</p>`],
+    ["a button", `<div class="newsletter-box"><p>${prose("coffee")}</p><button>Go</button></div>`],
+    ["a copyright line", `<p class="copyright">© The coffee harbour, and those who wrote it, all rights reserved.</p>`],
+    [
+      "the caption of a picture",
+      `<img src="/a.png"><p class="caption">The harbour on a morning, with coffee in hand.</p>`,
+    ],
+    [
+      "no sentence",
+      `<p class="byline">By Ada Coffee, Bert Brecht, Charles Darwin and Dora Maar, of the harbour press</p>`,
+    ],
+    ["a notice at an end", `<p class="cookie-text">We use cookies with our coffee, and others do so as well.</p>`],
+    ["comments at an end", `<p class="comments">I was there, and the coffee was cold, as it is every year.</p>`],
+    ["an imprint", `<div class="footer"><p>The coffee harbour is a society of those who like both of them.</p></div>`],
+  ])("but furniture where it is %s", (_, part) => {
+    expect(at(part, 3)).not.toContain("coffee");
+    expect(at(part, 3)).toContain(prose("water"));
+  });
+
+  it("but not a box on a large page", () => {
+    const large = Array.from({ length: 30 }, (_, index) => `<p>${prose(`gate ${index}`)}</p>`).join("");
+    const found = text(`<h1>Harbour</h1>${large}<div class="promo"><p>${prose("coffee")}</p></div>${large}`);
+    expect(found).not.toContain("coffee");
+  });
+});
+
+describe("words of a sentence are part of it", () => {
+  it.each(["share", "caption", "footer-note", "sidebar-link", "ad", "byline-name"])("also those named %j", (names) => {
+    const found = text(
+      `<h1>Fees</h1><p>${prose("fees")}</p><p>He was told <em class="${names}">nothing of it</em>, and <a class="${names}" href="/b">left the house</a> for good.</p>`,
+    );
+    expect(found).toContain("He was told nothing of it, and left the house for good.");
+  });
+});
+
 describe("names that links, place or plain words bear out are believed", () => {
   const article = `<div class="story"><h1>Harbour</h1>${TOPICS.map((topic) => `<p>${prose(topic)}</p>`).join("")}</div>`;
   it.each([
