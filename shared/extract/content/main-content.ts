@@ -14,6 +14,7 @@
 import { type ChildNode, isText } from "domhandler";
 import { headingLevel } from "../parse/element-kinds.ts";
 import { type Page, PageElement } from "../parse/page-tree.ts";
+import { headPanels } from "./accordions.ts";
 import { clean, dropRepeats } from "./boilerplate.ts";
 import { trimEdges } from "./edges.ts";
 import { holdsFact, isHeadedFacts } from "./facts.ts";
@@ -56,6 +57,7 @@ export interface MainContent {
 /** Finds the elements that hold the main content, and marks what is none of it as dropped. */
 export function findMainContent(page: Page): MainContent {
   const top = page.body ?? page.html ?? pseudoBody(page);
+  headPanels(page.unfolding, top);
   const notes: Notes = { headings: [], hidden: [], dropped: [] };
   measure(top, notes);
   const reader = new HintReader();

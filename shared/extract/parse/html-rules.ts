@@ -50,6 +50,11 @@ export const CLOSES_P = new Set(
   ).split(" "),
 );
 
+/** Of these, the blocks that a link goes on around where it stood in the `<p>` that they close. */
+export const LINKED_BLOCKS = new Set(
+  "address article aside blockquote details div figure h1 h2 h3 h4 h5 h6 header hgroup ol p pre section ul".split(" "),
+);
+
 /** What an element of `CLOSES_P` does to an open `<p>`. */
 export const P_RULE: CloseRule = rule("p", "table td th button caption body object");
 const HEADING_RULE = rule("h1 h2 h3 h4 h5 h6", "div section article li td th main body");

@@ -60,6 +60,8 @@ export interface Page {
   fields: PageElement[];
   /** Fields for a text. */
   areas: PageElement[];
+  /** Buttons that say whether what they unfold is shown. */
+  unfolding: PageElement[];
   jsonLd: string[];
   /** Types of schema.org that elements are of. */
   types: string[];
@@ -85,6 +87,7 @@ export function emptyPage(root: Document): Page {
     listings: [],
     fields: [],
     areas: [],
+    unfolding: [],
     jsonLd: [],
     types: [],
     title: null,
@@ -145,6 +148,9 @@ export function noteElement(page: Page, element: PageElement): void {
       break;
     case "textarea":
       page.areas.push(element);
+      break;
+    case "button":
+      if (attribs["aria-expanded"] !== undefined) page.unfolding.push(element);
       break;
     case "input":
       if (attribs.type === "password" || attribs.type === "email") page.fields.push(element);

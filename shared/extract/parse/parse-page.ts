@@ -19,6 +19,7 @@ import {
   HOLDS_FALLBACK,
   IN_TABLE_FRAME,
   isShadowRoot,
+  LINKED_BLOCKS,
   OPAQUE,
   P_RULE,
   RAW_TEXT,
@@ -53,6 +54,9 @@ export function parsePage(html: string, { withUnshown = false } = {}): Page {
   return builder.page;
 }
 
+/** Characters behind a start tag in which the end of an open link is looked for. */
+const LINK_LIMIT = 4096;
+
 /** What follows `</body>` and `</html>` is shown like what precedes them (HTML 13.2.6.4.19). */
 const IGNORED_ENDS = new Set(["body", "html"]);
 
@@ -70,6 +74,8 @@ class Builder implements TokenizerCallbacks {
   private overflow = 0;
   private text: Text | null = null;
   private name = "";
+  /** Behind the name of the last start tag. */
+  private position = 0;
   private attributeName = "";
   private attributeValue = "";
   private attributes: Record<string, string> = {};
@@ -111,6 +117,7 @@ class Builder implements TokenizerCallbacks {
 
   onopentagname(start: number, end: number): void {
     this.name = this.nameAt(start, end);
+    this.position = end;
     this.attributes = {};
   }
 
@@ -270,7 +277,7 @@ class Builder implements TokenizerCallbacks {
   }
 
   private closeImplied(name: string): void {
-    if (CLOSES_P.has(name) && (this.openCount.get("p") ?? 0) > 0) this.closeUpwards(P_RULE);
+    if (CLOSES_P.has(name) && (this.openCount.get("p") ?? 0) > 0) this.closeParagraph(name);
     const implied = CLOSES[name];
     if (implied !== undefined) this.closeUpwards(implied);
     if ((this.openCount.get("table") ?? 0) === 0) return;
@@ -278,6 +285,27 @@ class Builder implements TokenizerCallbacks {
     const back = BACK_TO[name];
     if (back !== undefined)
       this.popTo(this.open.findLastIndex((element) => back.has((element as PageElement).name)) + 1);
+  }
+
+  /** A link that is open in the paragraph goes on around the block (HTML 13.2.4.3, active formatting elements). */
+  private closeParagraph(name: string): void {
+    const link = LINKED_BLOCKS.has(name) ? this.openLink() : null;
+    this.closeUpwards(P_RULE);
+    if (link === null || this.open.includes(link)) return;
+    const copy = new PageElement("a", link.attribs);
+    this.append(copy);
+    if (!this.isInFallback()) noteElement(this.page, copy);
+    this.push(copy);
+  }
+
+  /** The link that is open in the paragraph, if it ends before another one begins: some are never closed. */
+  private openLink(): PageElement | null {
+    if ((this.openCount.get("a") ?? 0) === 0) return null;
+    const inner = this.open.slice(-SEARCH_LIMIT) as PageElement[];
+    const link = inner.findLast(({ name }) => name === "a" || name === "p");
+    if (link?.name !== "a" || link.attribs.href === undefined) return null;
+    const behind = this.html.slice(this.position, this.position + LINK_LIMIT);
+    return /<\/?a[\s>]/i.exec(behind)?.[0][1] === "/" ? link : null;
   }
 
   /** A table stands in a cell or a caption of another one, or ends it. */

@@ -71,3 +71,71 @@ describe("text of buttons", () => {
     expect(found).not.toContain("Copy");
   });
 });
+
+describe("labels of an accordion", () => {
+  const markdown = (body: string): string =>
+    extractPage(`<html lang="en"><head><title>T</title></head><body>${body}</body></html>`, {
+      url: "https://example.org/a",
+    }).markdown;
+  const fold = (label: string, inner: string, attributes = ""): string =>
+    `<button aria-expanded="false"${attributes}>${label}</button>${inner}`;
+  const around = (inner: string): string => `<main><h1>Festival</h1>${p("festival")}${p("market")}${inner}</main>`;
+
+  it.each([
+    ["beside their panels", (label: string, topic: string) => fold(label, `<div>${p(topic)}</div>`)],
+    [
+      "in boxes of their own, with panels that are hidden",
+      (label: string, topic: string) =>
+        `<div class="x"><div>${fold(label, "")}</div><div hidden>${p(topic)}</div></div>`,
+    ],
+    [
+      "that name their panels",
+      (label: string, topic: string) =>
+        `<li>${fold(label, `<section id="p-${topic}">${p(topic)}</section>`, ` aria-controls="p-${topic}"`)}</li>`,
+    ],
+  ])("are headings of one level: %s", (_, item) => {
+    const found = markdown(around(`<h2>Visit</h2><div>${item("Museum", "museum")}${item("The park", "park")}</div>`));
+    expect(found).toMatch(/^## Visit$/m);
+    for (const [label, topic] of [
+      ["Museum", "museum"],
+      ["The park", "park"],
+    ] as const)
+      expect(found).toMatch(new RegExp(`^(?:- )?### ${label}\\n\\n *${prose(topic)}$`, "m"));
+  });
+
+  it("are above the headings in their panels", () => {
+    const items = [
+      fold("Museum", `<div><h4>Hours</h4>${p("museum")}</div>`),
+      fold("Park", `<div><h4>Gates</h4>${p("park")}</div>`),
+    ];
+    const found = markdown(around(items.join("")));
+    expect(found.match(/^#+ .*$/gm)).toEqual(["# Festival", "## Museum", "#### Hours", "## Park", "#### Gates"]);
+  });
+
+  it.each([
+    ["asks", fold("When does it open?", `<div>${p("museum")}</div>`)],
+    ["is named so", `<div class="faq-item">${fold("The museum", `<div>${p("museum")}</div>`)}</div>`],
+  ])("may be one alone, which %s", (_, item) => {
+    expect(markdown(around(item))).toMatch(/^## (?:When does it open\?|The museum)\n\nThe museum was opened/m);
+  });
+
+  it.each([
+    ["shows more of a text", fold("Read more coffee", `<div>${p("museum")}</div>`)],
+    [
+      "shows more of several texts",
+      [1, 2].map(() => `${p("park")}${fold("More coffee", `<div>${p("museum")}</div>`)}`).join(""),
+    ],
+    [
+      "opens a menu",
+      fold("Coffee", "<ul><li><a href='/a'>All of our mills</a></li><li><a href='/b'>Locks</a></li></ul>") +
+        fold("Coffee too", "<ul><li><a href='/c'>All of our ships</a></li></ul>"),
+    ],
+    [
+      "stands in navigation",
+      `<nav>${fold("Coffee?", `<div>${p("museum")}</div>`)}${fold("Tea?", `<div>${p("museum")}</div>`)}</nav>`,
+    ],
+    ["opens a list to choose from", fold("Coffee or tea?", `<div>${p("museum")}</div>`, ' aria-haspopup="listbox"')],
+  ])("are none where a button %s", (_, item) => {
+    expect(markdown(around(item + p("end")))).not.toMatch(/coffee/i);
+  });
+});

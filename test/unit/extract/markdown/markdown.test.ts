@@ -46,6 +46,17 @@ describe("Markdown", () => {
 
   it.each([
     ['<a href="/x"><h3>Setup</h3></a>', "### [Setup](https://example.org/x)"],
+    ['<p><a href="/x"><h3>Setup</h3></a></p>', "### [Setup](https://example.org/x)"],
+    ['<p>See <a href="/x"><div>Setup</div></a> first.</p>', "See\n\n[Setup](https://example.org/x)\n\nfirst."],
+    [
+      '<p><b><a href="/x">The <h4>Setup</h4></a></b></p>',
+      "**[The](https://example.org/x)**\n\n#### [Setup](https://example.org/x)",
+    ],
+    // never closed: what follows is no link
+    [
+      '<p><a href="/x">Old<div>Setup</div><a href="/y">New</a>',
+      "[Old](https://example.org/x)\n\nSetup\n\n[New](https://example.org/y)",
+    ],
     ['<a href="/x"><h3>Setup</h3><p>In three steps.</p></a>', "### [Setup](https://example.org/x)\n\nIn three steps."],
     ['<a href="/x"><div>Tides [1]<br>of the year</div></a>', "[Tides \\[1\\]  \nof the year](https://example.org/x)"],
     [
