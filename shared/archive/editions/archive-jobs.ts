@@ -97,16 +97,17 @@ export function checkName(name: string): void {
 /** @returns its id */
 export async function insertJob(
   tx: Queryable,
-  planned: Omit<PlannedJob, "engine"> & { engine: ArchiveJob["engine"] },
-  { status, apiKeyId }: { status: ArchiveJobStatus; apiKeyId: string | null },
+  planned: Omit<PlannedJob, "engine" | "outputDir"> & { engine: ArchiveJob["engine"] },
+  { status, apiKeyId, now }: { status: ArchiveJobStatus; apiKeyId: string | null; now: Date },
 ): Promise<number> {
   const { sourceCode, engine, name, config } = planned;
-  const [row] = await tx<{ id: number }[]>`
-    insert into archive_jobs (source_code, name, output_dir, engine, status, config, queued_at, api_key_id)
-    values (${sourceCode}, ${name}, ${planned.outputDir}, ${engine}, ${status},
-      ${JSON.stringify(config)}::text::jsonb, now(), ${apiKeyId})
-    returning id`;
-  return row?.id ?? 0;
+  const [row] = await tx<{ id: number }[]>`select nextval(pg_get_serial_sequence('jobs', 'number')) as id`;
+  const id = row?.id ?? 0;
+  await tx`
+    insert into archive_jobs (id, source_code, name, output_dir, engine, status, config, queued_at, api_key_id)
+    values (${id}, ${sourceCode}, ${name}, ${outputDir(sourceCode, name, now, id)}, ${engine}, ${status},
+      ${JSON.stringify(config)}::text::jsonb, now(), ${apiKeyId})`;
+  return id;
 }
 
 export interface JobsDependencies {
@@ -122,7 +123,7 @@ export async function createArchiveJob(
 ): Promise<ArchiveJob> {
   // before the row: a job that nobody looks for could hang
   await flags.markActive();
-  const id = await insertJob(sql, planned, { status: "queued", apiKeyId });
+  const id = await insertJob(sql, planned, { status: "queued", apiKeyId, now: new Date() });
   return await readArchiveJob(sql, id);
 }
 

@@ -15,7 +15,6 @@ import {
   runPrefix,
   runReportSchema,
   warcPrefix,
-  zimPrefix,
 } from "../engines/run-files.ts";
 import {
   type Done,
@@ -126,7 +125,7 @@ async function insertRun(tx: Transaction, job: ArchiveJob, runs: readonly Engine
   await tx`
     insert into engine_runs (archive_job_id, number, mode, intervention, workers, prefix, status, not_before)
     values (${job.id}, ${number}, ${mode}, ${wanted.intervention}, ${wanted.workers},
-      ${runPrefix(temporaryPrefix(job.outputDir), job.id, number)}, 'waiting', ${wanted.notBefore})`;
+      ${runPrefix(temporaryPrefix(job.outputDir), number)}, 'waiting', ${wanted.notBefore})`;
   return mode;
 }
 
@@ -368,7 +367,7 @@ async function putOrder(
       ? (options.vpn_connect_command ?? null)
       : null,
     warcs: warcPrefix(job.id, run.number),
-    zims: zimPrefix(job.outputDir, job.id),
+    zims: job.outputDir,
   };
   await objects.put(orderKey(run.prefix), Buffer.from(JSON.stringify(order)), "application/json");
 }

@@ -44,10 +44,13 @@ export function jobName(template: string, at: Date): string {
 /** Keys below which the engine of a job leaves its files. */
 export const OUTPUT_PREFIX = "archive-jobs/";
 
-/** @returns the prefix of keys, e.g. `archive-jobs/hc/20251209T210911Z__hc-20251209/` */
-export function outputDir(sourceCode: string, name: string, at: Date): string {
+/**
+ * @param id of the job; none of one that is planned: jobs of one name may be made within a second
+ * @returns the prefix of keys, e.g. `archive-jobs/hc/20251209T210911Z__hc-20251209__12/`
+ */
+export function outputDir(sourceCode: string, name: string, at: Date, id?: number): string {
   const stamp = jobName("{date:%Y%m%dT%H%M%SZ}", at);
-  return `${OUTPUT_PREFIX}${sourceCode}/${stamp}__${name}/`;
+  return `${OUTPUT_PREFIX}${sourceCode}/${stamp}__${name}${id === undefined ? "" : `__${id}`}/`;
 }
 
 /** What lies there until the job is cleaned up. */

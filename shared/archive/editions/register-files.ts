@@ -6,7 +6,7 @@ import type { Logger } from "../../platform/observability/log.ts";
 import { beginImport, type ImportsDependencies, sendImport } from "../import/imports.ts";
 import type { UploadedObject } from "../import/task.ts";
 import { type ArchiveJob, checkName, insertJob, readArchiveJob } from "./archive-jobs.ts";
-import { jobName, outputDir } from "./job-name.ts";
+import { jobName } from "./job-name.ts";
 import { readSource } from "./sources.ts";
 import { toolOptionsSchema } from "./tool-options.ts";
 
@@ -40,14 +40,13 @@ export async function registerFiles(
       sourceCode: source.code,
       engine: "register" as const,
       name,
-      outputDir: outputDir(source.code, name, now),
       config: {
         seeds: objects.map(({ key }) => key),
         zimit_passthrough_args: [],
         tool_options: toolOptionsSchema.parse({}),
       },
     };
-    const made = await insertJob(tx, planned, { status: "running", apiKeyId });
+    const made = await insertJob(tx, planned, { status: "running", apiKeyId, now });
     await tx`update archive_jobs set started_at = now() where id = ${made}`;
     const files = await tx<{ key: string; jobId: string | null; error: string | null; owner: number | null }[]>`
       select i.object_key as key, i.job_id as "jobId", i.error, j.archive_job_id as owner

@@ -2,6 +2,7 @@
  * Arguments that go to the crawler as they are. None may say again, or otherwise, what the job says: of an option that
  * comes twice the crawler takes the last one.
  */
+import { exclusiveOptions, zimitOptionFault } from "./zimit-options.ts";
 
 /** What our command line sets, and whatever leads its output elsewhere. */
 const OURS = [
@@ -28,8 +29,8 @@ const OURS = [
   "crawlId",
   "redisStoreUrl",
 ];
-/** Options that may come several times. */
-const REPEATABLE = ["scopeIncludeRx", "scopeExcludeRx", "include", "exclude", "blockRules", "header", "lang"];
+/** Options that may come several times; see `zimitCommand` for patterns. */
+const REPEATABLE = ["scopeIncludeRx", "scopeExcludeRx", "include-domains"];
 const MOST_ARGUMENTS = 200;
 const LONGEST_ARGUMENT = 2_000;
 
@@ -59,10 +60,12 @@ export function readPassthrough(args: readonly string[]): { options: Passthrough
   const options: Passthrough[] = [];
   const faults: ArgumentFault[] = [];
   const seen = new Set<string>();
+  const indexes = new Map<string, number>();
   if (args.length > MOST_ARGUMENTS)
     faults.push({ index: MOST_ARGUMENTS, message: `at most ${MOST_ARGUMENTS} arguments` });
   for (let index = 0; index < args.length; index++) {
     const argument = args[index] ?? "";
+    const at = index;
     const fault = (message: string) => faults.push({ index, message });
     if (argument.length > LONGEST_ARGUMENT) fault(`is longer than ${LONGEST_ARGUMENT} characters`);
     if (CONTROL.test(argument)) fault("holds a control character");
@@ -89,7 +92,13 @@ export function readPassthrough(args: readonly string[]): { options: Passthrough
       if (value.length > LONGEST_ARGUMENT) fault(`its value is longer than ${LONGEST_ARGUMENT} characters`);
       if (CONTROL.test(value)) fault("its value holds a control character");
     }
+    const wrong = ours < 0 ? zimitOptionFault({ name, value }) : undefined;
+    if (wrong !== undefined) faults.push({ index: at, message: wrong });
     options.push({ key, name, value });
+    indexes.set(name, at);
+  }
+  for (const { name, message } of exclusiveOptions(options.map((each) => each.name))) {
+    faults.push({ index: indexes.get(name) ?? 0, message });
   }
   return { options, faults };
 }

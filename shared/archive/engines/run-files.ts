@@ -6,14 +6,8 @@ export const ENGINE_WARCS_PREFIX = "warcs/engines/";
 
 export const warcPrefix = (archiveJobId: number, run: number): string =>
   `${ENGINE_WARCS_PREFIX}${archiveJobId}/run-${run}/`;
-/**
- * With the job's id: jobs of one source that are made within a second have their folder in common.
- * @param temporary of the job; see `temporaryPrefix`
- */
-export const runPrefix = (temporary: string, archiveJobId: number, run: number): string =>
-  `${temporary}${archiveJobId}/run-${run}/`;
-/** @param dir of the job; see `outputDir` */
-export const zimPrefix = (dir: string, archiveJobId: number): string => `${dir}${archiveJobId}/`;
+/** @param temporary of the job; see `temporaryPrefix` */
+export const runPrefix = (temporary: string, run: number): string => `${temporary}run-${run}/`;
 
 export const orderKey = (prefix: string): string => `${prefix}order.json`;
 export const reportKey = (prefix: string): string => `${prefix}report.json`;

@@ -3,6 +3,7 @@
  * the last one, and `--seeds` it splits at commas, which URLs may hold; so seeds go in a file.
  */
 import type { Passthrough } from "./passthrough.ts";
+import { graphemes, LONGEST_TITLE } from "./zimit-options.ts";
 
 /** The shared volume, as the containers of a task see it. */
 export const OUTPUT = "{output}";
@@ -11,8 +12,6 @@ export const STATE_FILE = `${OUTPUT}/.run/state.yaml`;
 export const PROGRESS_FILE = `${OUTPUT}/.run/progress.json`;
 export const BUILD = `${OUTPUT}/build`;
 
-/** Graphemes that the title of a ZIM file may have. */
-const LONGEST_TITLE = 30;
 const ACCEPTED_CODES = "14,15,16,32,33";
 /** Seconds between two states of the crawl that a later run may go on from. */
 const STATE_INTERVAL = 300;
@@ -33,7 +32,7 @@ export function zimitCommand({ jobName, title, workers, logLevel, passthrough, r
     "zimit",
     ...["--seedFile", SEED_FILE],
     ...["--name", jobName],
-    ...["--title", titleOf(title)],
+    ...["--title", titleOf(title) || titleOf(jobName)],
     ...["--output", OUTPUT],
     // zimit deletes a folder of its own making after success, with the WARC files in it
     ...["--build", BUILD],
@@ -48,10 +47,10 @@ export function zimitCommand({ jobName, title, workers, logLevel, passthrough, r
   ];
 }
 
+/** zimit hands it on in a way that takes what begins with a hyphen for an option. */
 const titleOf = (text: string): string =>
-  [...new Intl.Segmenter("en", { granularity: "grapheme" }).segment(text)]
+  graphemes(text.replace(/^[-\s]+/, ""))
     .slice(0, LONGEST_TITLE)
-    .map(({ segment }) => segment)
     .join("")
     .trim();
 
@@ -70,7 +69,9 @@ function argumentsOf(passthrough: readonly Passthrough[]): string[] {
     } else written.push(value === undefined ? `--${name}` : `--${name}=${value}`);
   }
   for (const { name, patterns } of joined.values()) {
-    const pattern = patterns.length === 1 ? patterns[0] : patterns.map((each) => `(?:${each})`).join("|");
+    const [first = "", ...others] = patterns;
+    const stands = others.length === 0 && !first.startsWith("-");
+    const pattern = stands ? first : patterns.map((each) => `(?:${each})`).join("|");
     written.push(`--${name}=${pattern}`);
   }
   return written;

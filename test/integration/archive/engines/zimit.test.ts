@@ -150,6 +150,13 @@ beforeAll(async () => {
   for (const [name, seed] of Object.entries(SEEDS)) ids[name as keyof typeof SEEDS] = await made({ seed });
 });
 
+it("leaves what it leaves in a folder of its own, whenever others of its name were made", async () => {
+  const jobs = await Promise.all(Object.values(ids).map((id) => readArchiveJob(setup.sql, id)));
+  const dirs = jobs.map(({ outputDir }) => outputDir);
+  expect(new Set(jobs.map(({ name }) => name)).size).toBe(1);
+  expect(new Set(dirs).size).toBe(dirs.length);
+});
+
 describe("a crawl by zimit", () => {
   it("is captured, imported and indexed, and its ZIM file is kept", async () => {
     const id = ids.whole;
@@ -167,8 +174,8 @@ describe("a crawl by zimit", () => {
       lastStats: { crawled: 4, pending: 0 },
     });
     expect(done.runs).toMatchObject([{ number: 1, mode: "fresh", intervention: null, verdict: "succeeded" }]);
-    expect(done.finalZimPath).toBe(`${done.outputDir}${id}/${done.name}_2026-01.zim`);
-    expect(done.combinedLogPath).toBe(`${done.outputDir}tmp/${id}/run-1/zimit.log`);
+    expect(done.finalZimPath).toBe(`${done.outputDir}${done.name}_2026-01.zim`);
+    expect(done.combinedLogPath).toBe(`${done.outputDir}tmp/run-1/zimit.log`);
     const log = await setup.dependencies.objects.get(done.combinedLogPath ?? "");
     expect(Buffer.from(log ?? []).toString()).toContain('"message":"Crawl statistics"');
     const captures = await setup.sql`

@@ -53,6 +53,7 @@ test("job names are no paths, and templates make names", () => {
   const at = new Date("2025-12-09T21:09:11Z");
   expect(jobName("hc-{date:%Y%m%d}", at)).toBe("hc-20251209");
   expect(outputDir("hc", "hc-20251209", at)).toBe("archive-jobs/hc/20251209T210911Z__hc-20251209/");
+  expect(outputDir("hc", "hc-20251209", at, 12)).toBe("archive-jobs/hc/20251209T210911Z__hc-20251209__12/");
   for (const template of ["hc", "hc-{date:%Y%m%d}", "{date:%Y%m%dT%H%M%S}"])
     expect(templateFault(template)).toBeUndefined();
   for (const template of ["", "{name}", "{date:%Q}", "a/{date:%Y}", "{date:%Y/%m}", "{date:%", "a-{date:%}"]) {
@@ -90,10 +91,37 @@ describe("arguments that are passed through", () => {
     [["--", "rm"], 0, "belongs to no option"],
     [["--title", "a\u0000b"], 1, "control character"],
     [["--title=a\nb"], 0, "control character"],
+    [["--userAgentSuffix"], 0, "needs a value"],
+    [["--depth", "many"], 0, "a whole number"],
+    [["--pageLimit=1.5"], 0, "a whole number"],
+    [["--headless", "true"], 0, "takes no value"],
+    [["--scopeType=Host"], 0, "one of page, page-spa, prefix"],
+    [["--pagelimit", "5"], 0, "is spelt --pageLimit"],
+    [["--zim_lang=eng"], 0, "is spelt --zim-lang"],
+    [["--pageLim=5"], 0, "write --pageLimit whole"],
+    [["--include", "x"], 0, "write --include-domains whole"],
+    [["--userAgent=-x"], 0, "may not begin with a hyphen"],
+    [["--depth=1", "--sizeSoftLimit=9", "--sizeHardLimit", "9"], 2, "excludes --sizeSoftLimit"],
+    [["--lang=en", "--lang=fr"], 1, "comes twice"],
+    [["--dryRun"], 0, "lets no crawl"],
+    [["--version"], 0, "lets no crawl"],
+    [[`--title=${"x".repeat(31)}`], 0, "30 characters"],
+    [[`--description=${"é".repeat(81)}`], 0, "80 characters"],
+    [["--zim-file=../x.zim"], 0, "is no path"],
+    [["--zim-file=x_{month}.zim"], 0, "{period}"],
+    [["--favicon=icon.png"], 0, "URL"],
+    [["--zim-lang=eng,fra"], 0, "one language"],
+    [["--encoding-aliases=a"], 0, "alias=encoding"],
   ] as [string[], number, string][])("%j is refused", (args, index, told) => {
     const [fault] = readPassthrough(args).faults;
     expect(fault?.index).toBe(index);
     expect(fault?.message).toContain(told);
+  });
+
+  it("may be what neither zimit nor warc2zim had when this was written, and what they take several of", () => {
+    const args = ["--brandNew", "--include-domains=a.example", "--include-domains=b.example", "--zim-lang", "fra"];
+    const more = ["--zim-file=x_{period}.zim", "--encoding-aliases=a=b,c=d", "--creator=-", "--depth=-1"];
+    expect(readPassthrough([...args, ...more]).faults).toEqual([]);
   });
 
   it("are what the native crawler does, or are refused", () => {
