@@ -82,7 +82,8 @@ function refusalOfReplay(request: IncomingMessage, isKnown: boolean): ReturnType
 }
 
 /** Whoever asks for these can run or show them, and not read them. */
-const SHOWN_ONLY = /^(script|worker|sharedworker|style|font|image|audio|video|track|manifest)$/;
+const SHOWN_ONLY =
+  /^(script|worker|sharedworker|audioworklet|paintworklet|style|font|image|audio|video|track|manifest)$/;
 
 /** The token that scripts put behind the URLs that they ask for, which is none of the archive's. */
 const TOKEN = /[?&]archive-token=([\w-]+)$/;

@@ -35,6 +35,7 @@ import {
 import { rewriteCss } from "./rewrite/rewrite-css.ts";
 import { rewriteMarkup } from "./rewrite/rewrite-html.ts";
 import { rewriteScript, scriptsReady } from "./rewrite/rewrite-script.ts";
+import { styleSheets } from "./style-sheet.ts";
 import { timeOf, timestampOf } from "./timestamp.ts";
 
 const SCRIPT_PATH = `/_replay/${sha256(PAGE_SCRIPT).toString("hex").slice(0, 16)}.js`;
@@ -304,7 +305,7 @@ const SCRIPT_TYPE = /^(text|application)\/(x-)?(java|ecma)script$/;
 const NO_SCRIPT = /^(image|audio|video)\/|^text\/csv$/;
 
 function kindOf({ mimeType, body, status }: Payload, modifier: Modifier, destination: string | undefined): Kind {
-  const wanted = modifier === "js_" || destination === "script" || /worker$/.test(destination ?? "");
+  const wanted = modifier === "js_" || destination === "script" || /work(er|let)$/.test(destination ?? "");
   if (wanted && !NO_SCRIPT.test(mimeType ?? "") && !/html/.test(mimeType ?? "") && !/json$/.test(mimeType ?? ""))
     return "script";
   if ((modifier === "cs_" || destination === "style") && (mimeType === null || mimeType === "text/css")) return "css";
@@ -331,7 +332,7 @@ function typeOf(payload: Payload, kind: Kind): string {
 
 /** @returns undefined where nothing of it is rewritten */
 async function rewrite(
-  { sql }: Archive,
+  archive: Archive,
   { header, origin }: ReplayRequest,
   context: ReplayContext,
   kind: Kind,
@@ -350,11 +351,19 @@ async function rewrite(
   }
   await scriptsReady;
   if (kind === "script") return typed(rewriteScript(text, context));
-  // what a script reads is no page that runs
-  const runs = kind !== "xml" && header("sec-fetch-dest") !== "empty";
-  const head = runs ? headOf(origin, context, header("x-archive-token")) : "";
-  const markup = rewriteMarkup(text, { ...context, kind, head, charset });
-  const archived = await archivedAmong(sql, [...markup.links].slice(0, MOST_LINKS));
+  // what a script reads, or a page shows as a picture, is no page that runs
+  const runs = !/^(empty|image)$/.test(header("sec-fetch-dest") ?? "");
+  const headIn = (language: Kind | "xslt") =>
+    runs ? headOf(origin, context, language, header("x-archive-token")) : "";
+  const sheets =
+    kind === "html"
+      ? undefined
+      : await styleSheets(archive, context, text, {
+          head: headIn("xslt"),
+          textOf: (sheet) => textOf(sheet, "xml").text,
+        });
+  const markup = rewriteMarkup(text, { ...context, kind, head: headIn(kind), charset, ...(sheets && { sheets }) });
+  const archived = await archivedAmong(archive.sql, [...markup.links].slice(0, MOST_LINKS));
   return typed(markup.text((url) => archived === undefined || archived.has(url)));
 }
 
@@ -369,9 +378,15 @@ function textOf(payload: Payload, kind: Kind): { text: string; charset: string }
 }
 
 /** @param token what the port of one machine lets the scripts of replayed pages ask with */
-const headOf = (origin: string, { timestamp, url }: ReplayContext, token = ""): string =>
-  `<script src="${origin}${SCRIPT_PATH}" data-time="${timestamp}" data-url="${attribute(url)}"` +
-  `${token === "" ? "" : ` data-token="${attribute(token)}"`}></script>`;
+function headOf(origin: string, { timestamp, url }: ReplayContext, kind: Kind | "xslt", token = ""): string {
+  const given = { src: `${origin}${SCRIPT_PATH}`, "data-time": timestamp, "data-url": url, "data-token": token };
+  const attributes = Object.entries(given).map(([name, value]) => ` ${name}="${attribute(value)}"`);
+  const script = `<script${kind === "xml" ? ` xmlns="${XHTML}"` : ""}${attributes.join("")}></script>`;
+  // in a style sheet, braces stand around what is computed
+  return kind === "xslt" ? script.replace(/[{}]/g, "$&$&") : script;
+}
+
+const XHTML = "http://www.w3.org/1999/xhtml";
 
 const attribute = (text: string): string =>
   text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;");

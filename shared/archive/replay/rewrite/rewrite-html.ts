@@ -17,11 +17,20 @@ export interface RewrittenMarkup {
 }
 
 export interface MarkupOptions extends ReplayContext {
-  kind: "html" | "xhtml" | "xml";
+  kind: "html" | "xhtml" | "xml" | "xslt";
   /** Goes before whatever the page holds; empty: nothing. */
   head: string;
+  sheets?: StyleSheets;
   /** WHATWG name of the encoding that forms send in. */
   charset: string | null;
+}
+
+/** XSLT style sheets that are named, and what stands for them. */
+export interface StyleSheets {
+  /** URL of what names them. */
+  base: string;
+  /** `data:` URLs by the URLs of the sheets. */
+  found: ReadonlyMap<string, string>;
 }
 
 interface Attribute {
@@ -87,9 +96,11 @@ export function rewriteMarkup(source: string, options: MarkupOptions): Rewritten
 
   const placeHead = (name: string, endOfTag: number): void => {
     if (headDone) return;
-    if (name === "head") edits.push({ start: endOfTag, end: endOfTag, text: head });
-    else if (name === "html" || (kind !== "html" && name !== "body")) return;
-    else if (kind === "html") edits.push({ start: elementStart, end: elementStart, text: head });
+    if (kind === "xml") {
+      if (name === "svg" && source[endOfTag - 2] !== "/") edits.push({ start: endOfTag, end: endOfTag, text: head });
+    } else if (name.toLowerCase() === "head") edits.push({ start: endOfTag, end: endOfTag, text: head });
+    else if (name === "html" || (kind !== "html" && name.toLowerCase() !== "body")) return;
+    else if (kind === "html" || kind === "xslt") edits.push({ start: elementStart, end: elementStart, text: head });
     headDone = true;
   };
 
@@ -122,6 +133,13 @@ export function rewriteMarkup(source: string, options: MarkupOptions): Rewritten
 
   function editAttribute(element: string, each: Attribute, given: (name: string) => string | undefined): void {
     const { name, value } = each;
+    // what is computed is mended when it is there
+    if (kind === "xslt" && value.includes("{")) return;
+    if (kind === "xslt" && /(^|:)(include|import)$/.test(element) && name === "href") {
+      const sheet = sheetFor(value);
+      if (sheet !== undefined) replace(each, name, sheet);
+      return;
+    }
     if (DROPPED.has(name)) return void setAside(each);
     if (name === "style") return void replaceIfOther(each, css(value));
     if (SRCSETS.has(name))
@@ -156,6 +174,13 @@ export function rewriteMarkup(source: string, options: MarkupOptions): Rewritten
     url.hash = "";
     links.add(url.href);
     edits.push({ start: each.end, end: each.end, text: ' data-archive-missing=""', unlessArchived: url.href });
+  }
+
+  function sheetFor(reference: string): string | undefined {
+    const url = URL.parse(reference.trim(), options.sheets?.base);
+    if (url === null) return undefined;
+    url.hash = "";
+    return options.sheets?.found.get(url.href);
   }
 
   const replaceIfOther = (each: Attribute, value: string): void => {
@@ -231,7 +256,9 @@ export function rewriteMarkup(source: string, options: MarkupOptions): Rewritten
         const written = source.slice(start, end);
         if (!/^\??xml-stylesheet\s/.test(written)) return;
         const rewritten = written.replace(/(\shref\s*=\s*)(["'])(.*?)\2/, (all, before, quote, reference) => {
-          const found = referenced(unescaped(reference), /type\s*=\s*["']text\/css/.test(written) ? "cs_" : "im_");
+          const address = unescaped(reference);
+          const found =
+            sheetFor(address) ?? referenced(address, /type\s*=\s*["']text\/css/.test(written) ? "cs_" : "im_");
           return found === undefined ? all : `${before}${quote}${escapeUTF8(found)}${quote}`;
         });
         if (rewritten !== written) edits.push({ start, end, text: rewritten });
@@ -251,7 +278,7 @@ export function rewriteMarkup(source: string, options: MarkupOptions): Rewritten
   return { links, text: (isArchived) => applied(source, edits, isArchived) };
 }
 
-const unescaped = (text: string): string =>
+export const unescaped = (text: string): string =>
   text.replaceAll("&lt;", "<").replaceAll("&quot;", '"').replaceAll("&apos;", "'").replaceAll("&amp;", "&");
 
 /** `5; url=…` of a `Refresh` header or element (WHATWG HTML, "shared declarative refresh steps"). */

@@ -8,39 +8,43 @@ const LONGEST_SCRIPT = 8 * 1024 * 1024;
 export const scriptsReady = init;
 
 /** Maps what is known only when it runs; there where the page's script of ours runs. */
-const DYNAMIC = "(globalThis.__archivedReference||(u=>u))(";
+const dynamic = (expression: string, base: string): string =>
+  `(globalThis.__archivedReference||(u=>u))(${expression},${base})`;
 
 /** What is no script that can be read stays as it is. */
 export function rewriteScript(source: string, context: ReplayContext): string {
   if (source.length > LONGEST_SCRIPT || !/\bimport\b|\bfrom\b/.test(source)) return source;
   const imports = importsOf(source);
   const parts: string[] = [];
+  const own = JSON.stringify(context.url).replaceAll("<", "\\u003c");
   let copied = 0;
   const put = (start: number, end: number, text: string): void => {
     parts.push(source.slice(copied, start), text);
     copied = end;
   };
-  for (const { n, s, e, d, ss, se } of imports) {
+  let meta = false;
+  for (const { n, s, e, d, ss } of imports) {
     if (ss < copied) continue;
-    const isMeta = d === -2;
-    if (isMeta) {
-      const url = /^\s*\.\s*url\b/.exec(source.slice(se, se + 20))?.[0];
-      if (url !== undefined) put(ss, se + url.length, JSON.stringify(context.url));
+    if (d === IMPORT_META) {
+      meta = true;
       continue;
     }
     if (n === undefined) {
-      if (d >= 0 && e > s) put(s, e, `${DYNAMIC}${source.slice(s, e)})`);
+      if (d >= 0 && e > s) put(s, e, dynamic(source.slice(s, e), own));
       continue;
     }
     const reference = /^(?:https?:|\.{0,2}\/)/i.test(n) ? archivedReference(context, n, "js_") : undefined;
     if (reference === undefined) continue;
     const text = JSON.stringify(reference).replaceAll("<", "\\u003c");
-    put(s, e, d >= 0 ? text : text.slice(1, -1).replaceAll("'", "\\'"));
+    put(s, e, d >= 0 ? dynamic(text, own) : text.slice(1, -1).replaceAll("'", "\\'"));
   }
-  if (copied === 0) return source;
   parts.push(source.slice(copied));
-  return parts.join("");
+  // what a module is told of itself is its own to change
+  return `${meta ? `import.meta.url=${own};` : ""}${parts.join("")}`;
 }
+
+/** How es-module-lexer tells it. */
+const IMPORT_META = -2;
 
 function importsOf(source: string): ReturnType<typeof parse>[0] {
   try {

@@ -1,86 +1,24 @@
-import { once } from "node:events";
-import { type AddressInfo, createServer, type Server } from "node:net";
-import { type Browser, type Frame, launch, type Page } from "puppeteer-core";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
-import { TOPOLOGY } from "../../../../infra/topology.ts";
-import { type HttpGateway, startHttpGateway } from "../../../../local/gateway/http-gateway.ts";
-import { chromiumBinary } from "../../../../shared/render/chromium/binary.ts";
-import { type ArchiveSetup, archiveSetup } from "../archive-setup.ts";
 import { http, record } from "../warc-records.ts";
-import { KINDS, nastySite, SITE, TIMESTAMP, urlOfKind } from "./nasty-site.ts";
-import { type ReplayServer, startReplayServer } from "./replay-server.ts";
+import { nastySite, SITE, TIMESTAMP } from "./nasty-site.ts";
+import { archivedFrame, type ReplayBrowser, replayBrowser } from "./replay-browser.ts";
 
-let setup: ArchiveSetup;
-let server: ReplayServer;
-let api: HttpGateway;
-let trap: Server;
-let browser: Browser;
-/** What came to where every name but this machine's leads. */
-const trapped: string[] = [];
-let page: Page;
+let opened: ReplayBrowser;
+let setup: ReplayBrowser["setup"];
+let server: ReplayBrowser["server"];
+let api: ReplayBrowser["api"];
+let browser: ReplayBrowser["browser"];
+let page: ReplayBrowser["page"];
+let trapped: string[];
 
 beforeAll(async () => {
-  setup = await archiveSetup();
-  await setup.importRecords(nastySite());
-  server = await startReplayServer();
-  api = await startHttpGateway({
-    topology: TOPOLOGY,
-    port: 0,
-    invoke: async () => ({ statusCode: 200, headers: { "content-type": "application/json" }, body: '{"secret":1}' }),
-    own: () => false,
-    onRequest: () => {},
-    onFault: () => {},
-  });
-  api.open();
-  trap = createServer((socket) => {
-    socket.on("error", () => {});
-    socket.once("data", (bytes) => {
-      trapped.push(bytes.toString("latin1", 0, 200));
-      socket.destroy();
-    });
-  }).listen(0, "127.0.0.1");
-  await once(trap, "listening");
-  const { executable, env } = await chromiumBinary("");
-  browser = await launch({
-    executablePath: executable,
-    headless: "shell",
-    pipe: true,
-    env: { ...process.env, ...env },
-    args: [
-      "--no-sandbox",
-      "--disable-gpu",
-      "--disable-background-networking",
-      "--disable-component-update",
-      `--host-resolver-rules=MAP * 127.0.0.1:${(trap.address() as AddressInfo).port}, EXCLUDE 127.0.0.1`,
-    ],
-  });
-  page = await browser.newPage();
+  opened = await replayBrowser(nastySite());
+  ({ setup, server, api, browser, page, trapped } = opened);
   await page.goto(`${server.url}/${TIMESTAMP}/${SITE}/dir/page`, { waitUntil: "domcontentloaded" });
 }, 120_000);
+afterAll(() => opened?.close());
 
-afterAll(async () => {
-  await browser?.close();
-  trap?.close();
-  api?.destroy();
-  api?.close();
-  server?.destroy();
-  server?.close();
-  await setup?.close();
-});
-
-const missing = (): string[] => {
-  const paths = [...server.served].filter(([, status]) => status < 300).map(([path]) => path);
-  return Object.keys(KINDS).filter((name) => !paths.some((path) => path.endsWith(`/${urlOfKind(name)}`)));
-};
-const archived = async (): Promise<Frame> => {
-  const frame = page.frames().find((each) => each.parentFrame() === page.mainFrame());
-  if (frame === undefined) throw new Error("There is no frame with the archived page");
-  return frame;
-};
-
-it("loads from the archive whatever a page refers to, in whichever way", async () => {
-  await vi.waitFor(() => expect(missing()).toEqual([]), { timeout: 60_000, interval: 200 });
-}, 90_000);
+const archived = async () => archivedFrame(page);
 
 it("asks nobody else: not for what is archived, nor for what is not, nor where a script would go", async () => {
   const frame = await archived();
@@ -122,7 +60,7 @@ it("gives an archived script no origin: it reads neither the API nor anything th
     };
     return {
       origin: self.origin,
-      parent: await tried(() => parent.document.title),
+      parent: await tried(() => top.document.title),
       api: await tried(async () => (await fetch("http://127.0.0.1:${api.port}/api/stats")).status),
       database: await tried(() => new Promise((resolve, reject) => {
         const request = indexedDB.open("x");

@@ -199,6 +199,25 @@ describe("markup", () => {
     );
   });
 
+  it("of SVG has our script within, and other XML has none", () => {
+    const given = { ...context, kind: "xml", head: "[S]", charset: null } as const;
+    const of = (source: string) => rewriteMarkup(source, given).text(() => true);
+    expect(of('<?xml version="1.0"?><svg a="b"><g/></svg>')).toBe('<?xml version="1.0"?><svg a="b">[S]<g/></svg>');
+    for (const text of ["<svg/>", "<feed><svg></svg></feed>"]) expect(of(text)).toBe(text);
+  });
+
+  it("names the XSLT style sheets that stand in it", () => {
+    const sheets = { base: "https://site.test/dir/page", found: new Map([["https://site.test/s.xsl", "data:x"]]) };
+    const of = (kind: "xml" | "xslt", source: string) =>
+      rewriteMarkup(source, { ...context, kind, head: "[S]", charset: null, sheets }).text(() => true);
+    const named = (href: string) => `<?xml-stylesheet type="text/xsl" href="${href}"?><a/>`;
+    expect(of("xml", named("/s.xsl#x"))).toBe(named("data:x"));
+    expect(of("xml", named("/t.xsl"))).toBe(named(to("im_", "https://site.test/t.xsl")));
+    expect(of("xslt", '<s><xsl:include href="/s.xsl"/><HEAD><a href="{x}"/><a href="y"/></HEAD></s>')).toBe(
+      `<s><xsl:include href="data:x"/><HEAD>[S]<a href="{x}"/><a href="${to("mp_", "https://site.test/dir/y")}"/></HEAD></s>`,
+    );
+  });
+
   it("of legacy encodings sends its forms in them", () => {
     const options = { ...context, kind: "html", head: "", charset: "windows-1251" } as const;
     expect(rewriteMarkup("<form>", options).text(() => true)).toBe('<form accept-charset="windows-1251">');
@@ -261,13 +280,17 @@ describe("markup", () => {
 });
 
 describe("scripts", () => {
+  const PAGE = "https://site.test/dir/page";
   it.each([
     ["import a from './a.js'", `import a from '${to("js_", "https://site.test/dir/a.js")}'`],
     ['export * from "https://cdn.test/m.js"', `export * from "${to("js_", "https://cdn.test/m.js")}"`],
     ["import 'bare'", "import 'bare'"],
-    ["const m = import('/x.js')", `const m = import("${to("js_", "https://site.test/x.js")}")`],
-    ["import(name + '.js')", "import((globalThis.__archivedReference||(u=>u))(name + '.js'))"],
-    ["new URL('i.png', import.meta.url)", "new URL('i.png', \"https://site.test/dir/page\")"],
+    [
+      "const m = import('/x.js')",
+      `const m = import((globalThis.__archivedReference||(u=>u))("${to("js_", "https://site.test/x.js")}","${PAGE}"))`,
+    ],
+    ["import(name + '.js')", `import((globalThis.__archivedReference||(u=>u))(name + '.js',"${PAGE}"))`],
+    ["const { url } = import.meta", `import.meta.url="${PAGE}";const { url } = import.meta`],
     ["const text = \"import 'x'\"", "const text = \"import 'x'\""],
     ["this is ( no script", "this is ( no script"],
   ])("%s", (source, expected) => {
