@@ -1,5 +1,6 @@
 /** Documents as they are listed and read, with their chunks and their sections. */
 import type { Section } from "../extract/extraction.ts";
+import { urlBeginsWith } from "../knowledge/search/search-filter.ts";
 import type { Sql, Transaction } from "../platform/database/database.ts";
 import { ApiError } from "../platform/errors.ts";
 
@@ -102,7 +103,7 @@ function conditions(sql: Sql, filter: DocumentFilter) {
     ...(source === undefined ? [] : [sql`and d.source = ${source}`]),
     ...(language === undefined ? [] : [sql`and d.language = ${language}`]),
     ...(url === undefined ? [] : [sql`and d.url_hash = sha256(convert_to(${url}, 'UTF8'))`]),
-    ...(url_prefix === undefined ? [] : [sql`and starts_with(d.url, ${url_prefix})`]),
+    ...(url_prefix === undefined ? [] : [urlBeginsWith(sql, url_prefix)]),
     ...(job_id === undefined ? [] : [sql`and d.job_id = ${job_id}`]),
     ...(date_from === undefined ? [] : [sql`and d.crawled_at >= ${date_from}::timestamptz`]),
     ...(date_to === undefined ? [] : [sql`and d.crawled_at <= ${date_to}::timestamptz`]),

@@ -1,7 +1,7 @@
 /** How the matches of a search are spread over domains, languages, collections, months and tags. */
 import type { Transaction } from "../../platform/database/database.ts";
 import { type KeywordQuery, matching, matchingPatterns } from "./keyword-search.ts";
-import { filterDocuments, type SearchFilter } from "./search-filter.ts";
+import { type SearchFilter, visibleDocument } from "./search-filter.ts";
 
 export const FACETS = ["domain", "language", "collection", "month", "tag"] as const;
 export type Facet = (typeof FACETS)[number];
@@ -81,8 +81,7 @@ function holdingAnyWord(tx: Transaction, { terms, condition, patterns }: Keyword
   const query = [any, condition].filter((part) => part !== null).join(" & ");
   return tx`
     select c.id, c.document_id from chunks c
-    cross join lateral (
-      select from documents_active d where d.id = c.document_id ${filterDocuments(tx, filter)} limit 1) visible
+    cross join lateral (select from ${visibleDocument(tx, "c.document_id", filter)}) visible
     where ${query === "" ? tx`false` : matching(tx, query, false)} ${matchingPatterns(tx, patterns)}
     limit ${MOST_COUNTED + 1}`;
 }

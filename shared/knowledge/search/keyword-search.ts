@@ -10,7 +10,7 @@ import { type AskedWord, type ExactParts, lexemeQuery, readQuery } from "./query
 import type { ParsedQuery } from "./query-syntax.ts";
 import { type RecallQuery, type RecallStep, recallSteps, type Term } from "./recall.ts";
 import { LONGEST_TITLE } from "./results.ts";
-import { filterDocuments, isFiltered, type SearchFilter } from "./search-filter.ts";
+import { filterDocuments, isFiltered, type SearchFilter, visibleDocument } from "./search-filter.ts";
 import type { Snapshot } from "./search-version.ts";
 
 /** A query as it is asked of the index. */
@@ -212,8 +212,7 @@ async function rankCandidates(
   { filter, documentIds, bounded = false }: Candidates,
 ): Promise<RankedHit[]> {
   const visible = (document: string, asked: SearchFilter) => tx`
-    cross join lateral (
-      select from documents_active d where d.id = ${tx(document)} ${filterDocuments(tx, asked)} limit 1) visible`;
+    cross join lateral (select from ${visibleDocument(tx, document, asked)}) visible`;
   // weight · tf (k1 + 1) / (tf + saturation), with the term frequency standing in it once
   const scores = terms.map(({ lexemes, weight }) => {
     const frequencies = lexemes.map((lexeme) => tx`, term_frequency(c.fts, ${lexemeQuery(lexeme)}::tsquery)`);

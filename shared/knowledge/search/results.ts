@@ -2,7 +2,7 @@
 import type { Transaction } from "../../platform/database/database.ts";
 import type { FusedHit } from "./fusion.ts";
 import { type Highlight, highlight, type Marks } from "./highlight.ts";
-import { filterDocuments, type SearchFilter } from "./search-filter.ts";
+import { type SearchFilter, visibleDocument } from "./search-filter.ts";
 
 /** A hit as pages list it. */
 export interface ListedHit extends FusedHit {
@@ -49,8 +49,7 @@ export function visibleChunks(tx: Transaction, ids: readonly string[], filter: S
   return tx`
     unnest(${ids}::uuid[]) hit (id)
     cross join lateral (select * from chunks where id = hit.id limit 1) c
-    cross join lateral (
-      select * from documents_active d where d.id = c.document_id ${filterDocuments(tx, filter)} limit 1) d`;
+    cross join lateral (select * from ${visibleDocument(tx, "c.document_id", filter)}) d`;
 }
 
 /** The hits whose chunks are visible and match, in their order. */

@@ -1,5 +1,5 @@
 /** Which documents a search may find. */
-import type { Transaction } from "../../platform/database/database.ts";
+import type { Queryable, Transaction } from "../../platform/database/database.ts";
 import type { VectorFilter } from "../vector-stores/vector-store.ts";
 
 export interface AskedTags {
@@ -35,9 +35,29 @@ export function filterDocuments(tx: Transaction, filter: SearchFilter) {
     ...(sources === undefined ? [] : [tx`and d.source = any(${sources}::text[])`]),
     ...(dateFrom === undefined ? [] : [tx`and d.crawled_at >= ${dateFrom}::timestamptz`]),
     ...(dateTo === undefined ? [] : [tx`and d.crawled_at <= ${dateTo}::timestamptz`]),
-    ...(urlPrefix === undefined ? [] : [tx`and starts_with(d.url, ${urlPrefix})`]),
+    ...(urlPrefix === undefined ? [] : [urlBeginsWith(tx, urlPrefix), onHostOf(tx, urlPrefix)]),
     ...(tags === undefined ? [] : [taggedAs(tx, tags)]),
   ];
+}
+
+/** A condition on a document named `d`, as an index orders URLs: no URL holds the last character that there is. */
+export function urlBeginsWith(sql: Queryable, prefix: string) {
+  return sql`and d.url ~>=~ ${prefix} and d.url ~<~ ${`${prefix}\u{10ffff}`}`;
+}
+
+/** Follows from the prefix: the same index begins with the host. */
+function onHostOf(tx: Transaction, prefix: string) {
+  const host = hostOfPrefix(prefix);
+  return host === undefined ? tx`` : tx`and d.domain = ${host}`;
+}
+
+/**
+ * The document of this id as `d`, where it is visible and passes. It is found by its key, whatever indexes the filter
+ * could use.
+ */
+export function visibleDocument(tx: Transaction, id: string, filter: SearchFilter) {
+  return tx`
+    (select * from documents_active where id = ${tx(id)} offset 0) d where true ${filterDocuments(tx, filter)} limit 1`;
 }
 
 function taggedAs(tx: Transaction, { ids, names, match }: AskedTags) {

@@ -1,7 +1,8 @@
 /** Filters that let more documents through than a vector store is told one by one, over a real store. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { search } from "../../../../shared/knowledge/search/search.ts";
-import type { SearchFilter } from "../../../../shared/knowledge/search/search-filter.ts";
+import { filterDocuments, type SearchFilter } from "../../../../shared/knowledge/search/search-filter.ts";
+import { openSnapshot } from "../../../../shared/knowledge/search/search-version.ts";
 import { createSqliteVectorStore } from "../../../../shared/knowledge/vector-stores/sqlite-vec.ts";
 import type { VectorStore } from "../../../../shared/knowledge/vector-stores/vector-store.ts";
 import { uuidv7 } from "../../../../shared/platform/ids.ts";
@@ -37,6 +38,7 @@ beforeAll(async () => {
       language, source, crawled_at)
     select gen_random_uuid(), gen_random_uuid(), true, url, sha256(url::bytea), ${domain}, '', '', '', 'fr', 'upload', ${DAY}
     from (select 'https://far.example/many/' || at as url from generate_series(1, ${MANY}) at) pages`;
+  await sql`analyze documents`;
   const rows = await sql<{ id: string; chunk: string }[]>`
     select d.id, c.id as chunk from documents d join chunks c on c.document_id = d.id`;
   const documents = new Map(rows.map(({ id, chunk }) => [chunk, id]));
@@ -73,4 +75,26 @@ test.each<[string, SearchFilter]>([
   const asked = { query: "anything", mode: "vector", limit: 5, filter } as const;
   const results = await search({ sql: database.sql, vectorSide }, asked);
   expect(results.map(({ chunkId }) => chunkId)).toEqual(chunkIds);
+});
+
+test.each<[string, SearchFilter]>([
+  ["language", { languages: ["de"] }],
+  ["source", { sources: ["api"] }],
+  ["first date", { dateFrom: "2026-03-04T12:00:00Z" }],
+  ["last date", { dateTo: "2026-03-02T12:00:00Z" }],
+  ["host", { domains: ["none.example", "other.example"] }],
+  ["beginning of the URL", { urlPrefix: "https://far.example/many/77" }],
+  ["beginning of a host", { urlPrefix: "https://fa.exam" }],
+])("a filter by %s reads no documents that do not pass", async (_name, filter) => {
+  const { sql } = database;
+  const plan = await sql.begin(async (tx) => {
+    await openSnapshot(sql, tx, 60_000);
+    const [row] = await tx`
+      explain (analyze, format json)
+      select id from documents_active d where true ${filterDocuments(tx, filter)} limit ${MANY}`;
+    return JSON.stringify(row);
+  });
+  expect(plan).toContain('"Index Cond"');
+  const removed = [...plan.matchAll(/"Rows Removed by [^"]*": ?(\d+)/g)].map(([, rows]) => Number(rows));
+  expect(removed.filter((rows) => rows > 0)).toEqual([]);
 });
