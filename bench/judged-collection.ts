@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startPostgres } from "../local/postgres/postgres.ts";
 import { chunkText } from "../shared/extract/chunks/chunk.ts";
-import { ANALYSIS, keywordText, keywordVectors } from "../shared/knowledge/analysis/keyword-vectors.ts";
+import { ANALYSIS, chunkVectors, keywordText } from "../shared/knowledge/analysis/keyword-vectors.ts";
 import { chunkLimits } from "../shared/knowledge/documents/documents.ts";
 import { STATIC_DESCRIPTOR } from "../shared/knowledge/embedders/static/static-descriptor.ts";
 import { refreshCorpusStatistics } from "../shared/knowledge/search/corpus-statistics.ts";
@@ -124,7 +124,7 @@ async function insert(
       },
     })),
   );
-  const vectors = await keywordVectors(
+  const vectors = await chunkVectors(
     sql,
     chunks.map(({ title, content }) => ({ text: keywordText(title, null, content), language })),
   );

@@ -2,7 +2,7 @@
  * A corpus of made-up words whose frequencies follow Zipf's law, the same at every run: as hard for an index as prose
  * is.
  */
-import { ANALYSIS, keywordText, keywordVectors } from "../shared/knowledge/analysis/keyword-vectors.ts";
+import { ANALYSIS, chunkVectors, keywordText } from "../shared/knowledge/analysis/keyword-vectors.ts";
 import type { Sql } from "../shared/platform/database/database.ts";
 import { uuidv7 } from "../shared/platform/ids.ts";
 
@@ -66,7 +66,7 @@ export async function loadZipfCorpus(sql: Sql, chunks: number): Promise<ZipfCorp
       documentOf.set(id, documentId);
     }
     const titles = new Map(documents.map(({ id, title }) => [id, title]));
-    const vectors = await keywordVectors(
+    const vectors = await chunkVectors(
       sql,
       rows.map(({ document_id, content }) => ({
         text: keywordText(titles.get(document_id) ?? null, null, content),

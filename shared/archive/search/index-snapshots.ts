@@ -166,7 +166,7 @@ async function writeRows(tx: Transaction, rows: readonly IndexRow[]): Promise<vo
       urlWords(due.url),
     ].map((part) => ({ text: storable(part), language })),
   );
-  const vectors = await keywordVectors(tx, texts, true);
+  const vectors = await keywordVectors(tx, texts, { stops: true });
   const values = rows.map(({ due, title, text, language }, at) => {
     const [a, b, d, c] = vectors.slice(4 * at, 4 * at + 4);
     const path = due.page

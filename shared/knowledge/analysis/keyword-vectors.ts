@@ -1,26 +1,39 @@
 /** The tsvectors that keyword search finds texts by. */
 import type { Queryable } from "../../platform/database/database.ts";
+import { gradedLexeme, gradeOf, lengthClass, lengthLexeme } from "./grades.ts";
 import { type Lexeme, type TextToAnalyse, type Word, wordsOf } from "./words.ts";
 
 /** Of the analysis that this code does. Rows of an earlier one are analysed again. */
-export const ANALYSIS = 1;
+export const ANALYSIS = 2;
 
 /** What a chunk is found by. */
 export function keywordText(title: string | null, sectionHeader: string | null, content: string): string {
   return `${title ?? ""}\n${sectionHeader ?? ""}\n${content}`;
 }
 
+/** What a vector holds beside the words. */
+interface Additions {
+  /** Stop words, each as its `stopLexeme`. */
+  stops?: boolean;
+  /** What chunks are chosen by: see `grades.ts`. */
+  grades?: boolean;
+}
+
 /**
  * @param texts as they are stored: without NUL and lone surrogates
- * @param withStops whether stop words are in it, each as its `stopLexeme`
  * @returns for each text a tsvector in PostgreSQL's syntax
  */
 export async function keywordVectors(
   sql: Queryable,
   texts: readonly TextToAnalyse[],
-  withStops = false,
+  additions: Additions = {},
 ): Promise<string[]> {
-  return (await wordsOf(sql, texts)).map((sequence) => vectorOf(sequence, withStops));
+  return (await wordsOf(sql, texts)).map((sequence) => vectorOf(sequence, additions));
+}
+
+/** As `keywordVectors`, of chunks: `keywordText` gives their texts. */
+export async function chunkVectors(sql: Queryable, texts: readonly TextToAnalyse[]): Promise<string[]> {
+  return await keywordVectors(sql, texts, { grades: true });
 }
 
 /** Where the lexemes of one text stand: lists, each entry with the entry behind it. Used again for each text. */
@@ -31,7 +44,7 @@ let bytes = Buffer.allocUnsafe(64 * 1_024);
 let mark = 0;
 
 /** Bytes, since a text has hundreds of lexemes: strings put together bit by bit cost more than all else here. */
-function vectorOf(sequence: readonly Word[], withStops: boolean): string {
+function vectorOf(sequence: readonly Word[], { stops: withStops = false, grades = false }: Additions): string {
   const found: Lexeme[] = [];
   let entries = 0;
   let room = 0;
@@ -47,9 +60,11 @@ function vectorOf(sequence: readonly Word[], withStops: boolean): string {
     else {
       lexeme.mark = mark;
       lexeme.first = entries;
+      lexeme.times = 0;
       found.push(lexeme);
       room += lexeme.quoted.length * MOST_BYTES;
     }
+    lexeme.times++;
     lexeme.last = entries++;
   };
   let position = 1;
@@ -59,7 +74,9 @@ function vectorOf(sequence: readonly Word[], withStops: boolean): string {
     if (withStops && stops !== null) for (const { lexeme, place } of stops) add(lexeme, position + place);
     position += places;
   }
-  room += entries * MOST_DIGITS;
+  const words = position - 1;
+  const added = grades && words > 0 ? additionsTo(found, words) : "";
+  room += entries * MOST_DIGITS + added.length * MOST_BYTES;
   if (bytes.length < room) bytes = Buffer.allocUnsafe(room * 2);
   const into = bytes;
   let at = 0;
@@ -71,7 +88,18 @@ function vectorOf(sequence: readonly Word[], withStops: boolean): string {
     }
     into[at - 1] = SPACE;
   }
+  at = writeText(into, added, at);
   return into.toString("utf8", 0, at);
+}
+
+/** Without positions: they stand nowhere. */
+function additionsTo(found: readonly Lexeme[], words: number): string {
+  let added = `'${lengthLexeme(lengthClass(words))}'`;
+  for (const { quoted, times } of found) {
+    const grade = gradeOf(times, words);
+    if (grade > 0) added += ` '${gradedLexeme(grade, quoted.slice(1, -1))}`;
+  }
+  return added;
 }
 
 const NONE = -1;

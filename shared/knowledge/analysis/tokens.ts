@@ -2,8 +2,9 @@
  * The words of a text, as they are indexed and asked for.
  *
  * What marks join, as in `Poseidon-1234`, `max_pages` or `fs.readFile`, is found whole and by its parts, and so is what
- * capitals join. Chinese, Japanese and Korean are read by pairs of characters, and so are Lao, Khmer and Burmese, whose
- * words ICU's dictionaries divide now so, now so; Thai by such a dictionary. An emoji is a word.
+ * capitals join. What an @ joins, as in addresses, is found as it stands and as the words beside it. Chinese, Japanese
+ * and Korean are read by pairs of characters, and so are Lao, Khmer and Burmese, whose words ICU's dictionaries divide
+ * now so, now so; Thai by such a dictionary. An emoji is a word.
  */
 import { fold } from "./folding.ts";
 import { EMOJI, PAIRED_UNIT, SPACED, THAI } from "./scripts.ts";
@@ -33,7 +34,7 @@ export const JOINED_WORDS = `${SPACED}+${JOINED_PART}+`;
 
 const RUN = new RegExp(
   String.raw`(?<paired>${PAIRED_UNIT}+)|(?<thai>[${THAI}][${THAI}\p{M}]*)|(?<emoji>${EMOJI})|` +
-    `(?<word>${SPACED}+${JOINED_PART}*` +
+    `(?<word>${SPACED}+${JOINED_PART}*(?:@${SPACED}+${JOINED_PART}*)*` +
     String.raw`(?:(?<=\p{L})(?:\+\+|#(?!${SPACED})))?)`,
   "gv",
 );
@@ -57,7 +58,7 @@ export function tokensOf(text: string, locale?: string): Tokens {
   const found: Tokens = { tokens: [], places: 0 };
   for (const { groups = {} } of text.matchAll(RUN)) {
     const { paired, thai, emoji, word } = groups;
-    if (word !== undefined) addWord(found, word, locale);
+    if (word !== undefined) addWords(found, word, locale);
     else if (paired !== undefined) addPairs(found, paired);
     else if (thai !== undefined) addSegments(found, thai);
     else add(found, emoji ?? "", found.places++, false);
@@ -95,6 +96,13 @@ function addSegments(found: Tokens, run: string): void {
 export function segmentsOf(run: string): Intl.Segments {
   segmenter ??= new Intl.Segmenter("th", { granularity: "word" });
   return segmenter.segment(run);
+}
+
+function addWords(found: Tokens, word: string, locale: string | undefined): void {
+  const start = found.places;
+  for (const part of word.split("@")) addWord(found, part, locale);
+  if (!word.includes("@") || word.length > LONGEST_WHOLE) return;
+  add(found, locale === undefined ? word.toLowerCase() : word.toLocaleLowerCase(locale), start, false);
 }
 
 function addWord(found: Tokens, word: string, locale: string | undefined): void {

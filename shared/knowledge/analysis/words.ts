@@ -30,6 +30,8 @@ export interface Lexeme {
   mark: number;
   first: number;
   last: number;
+  /** Entries there. */
+  times: number;
 }
 
 /** White space and marks that join nothing. */
@@ -163,7 +165,7 @@ function lexemeOf(text: string): Lexeme {
   const known = lexemes.get(text);
   if (known !== undefined) return known;
   const quoted = `'${text.replaceAll("\\", "\\\\").replaceAll("'", "''")}':`;
-  const fresh: Lexeme = { text, quoted, mark: 0, first: 0, last: 0 };
+  const fresh: Lexeme = { text, quoted, mark: 0, first: 0, last: 0, times: 0 };
   lexemes.set(text, fresh);
   return fresh;
 }

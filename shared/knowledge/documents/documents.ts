@@ -7,7 +7,7 @@ import type { Transaction } from "../../platform/database/database.ts";
 import { rowsOf } from "../../platform/database/rows.ts";
 import { sha256, uuidv7 } from "../../platform/ids.ts";
 import { storable } from "../../platform/text.ts";
-import { ANALYSIS, keywordText, keywordVectors } from "../analysis/keyword-vectors.ts";
+import { ANALYSIS, chunkVectors, keywordText } from "../analysis/keyword-vectors.ts";
 
 /** The document of one page, ready to be written; offsets count UTF-16 code units of `content`. */
 export interface NewDocument {
@@ -227,7 +227,7 @@ async function insertChunks(
   chunks: readonly NewChunk[],
 ): Promise<void> {
   if (chunks.length === 0) return;
-  const vectors = await keywordVectors(
+  const vectors = await chunkVectors(
     tx,
     chunks.map(({ words, language }) => ({ text: words, language })),
   );

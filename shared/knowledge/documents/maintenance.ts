@@ -1,6 +1,6 @@
 /** Housekeeping of the searchable side: unseen generations go, with their vectors; old cached embeddings go. */
 import type { Sql } from "../../platform/database/database.ts";
-import { ANALYSIS, keywordText, keywordVectors } from "../analysis/keyword-vectors.ts";
+import { ANALYSIS, chunkVectors, keywordText } from "../analysis/keyword-vectors.ts";
 import type { VectorStore } from "../vector-stores/vector-store.ts";
 
 /** Documents that are removed at once. */
@@ -80,9 +80,9 @@ export async function analyseOutdatedChunks(sql: Sql, hasTime: () => boolean): P
         { id: string; title: string | null; header: string | null; content: string; language: string }[]
       >`
         select c.id, d.title, c.section_header as header, c.content, d.language
-        from chunks c join documents d on d.id = c.document_id where c.analysis = 0
-        order by c.id limit ${ANALYSIS_BATCH} for no key update of c skip locked`;
-      const vectors = await keywordVectors(
+        from chunks c join documents d on d.id = c.document_id where c.analysis < ${ANALYSIS}
+        order by c.analysis, c.id limit ${ANALYSIS_BATCH} for no key update of c skip locked`;
+      const vectors = await chunkVectors(
         tx,
         rows.map(({ title, header, content, language }) => ({ text: keywordText(title, header, content), language })),
       );

@@ -65,7 +65,7 @@ export async function askKeywords(
 ): Promise<FoundByWords> {
   try {
     if (mode === "vector" && !isBound(query)) await limitStatements(tx, marksWaitMs);
-    const keywords = await analyseQuery(tx, query, snapshot);
+    const keywords = await analyseQuery(tx, query, snapshot, filter.languages);
     if (mode === "vector") return { keywords, hits: [], total: { count: 0, exact: true } };
     const exactly = isExact(keywords);
     const most = exactly ? EXACT_DEPTH : depth;

@@ -4,11 +4,12 @@
  */
 import type { Transaction } from "../../platform/database/database.ts";
 import type { SideHit } from "./fusion.ts";
+import { countedLexemes, gradedQueries } from "./graded-recall.ts";
 import type { Marks } from "./highlight.ts";
-import { countChunks, knowCorpus } from "./known-corpus.ts";
+import { countChunks, type KnownCorpus, knowCorpus } from "./known-corpus.ts";
 import { type AskedWord, type ExactParts, lexemeQuery, readQuery } from "./query-reading.ts";
 import type { ParsedQuery } from "./query-syntax.ts";
-import { type RecallQuery, type RecallStep, recallSteps, type Term } from "./recall.ts";
+import { MOST_CANDIDATES, type RecallQuery, type RecallStep, recallSteps, type Term } from "./recall.ts";
 import { LONGEST_TITLE } from "./results.ts";
 import { filterDocuments, isFiltered, type SearchFilter, visibleDocument } from "./search-filter.ts";
 import type { Snapshot } from "./search-version.ts";
@@ -25,8 +26,9 @@ export interface KeywordQuery {
   patterns: string[];
   /** Whether the index tells nothing of what must stand, so that the texts are read. */
   unindexed: boolean;
-  corpus: number;
-  averageTokens: number;
+  /** Whether a phrase may stand where none of its words was found. */
+  divided: boolean;
+  known: KnownCorpus;
 }
 
 /** A pasted paragraph has some 60 that count. Each costs 2 µs a candidate. */
@@ -37,18 +39,27 @@ const MOST_SCANNED = 200;
 const K1 = 1.2;
 const B = 0.75;
 
-/** Reads a query as texts are read, and weighs its words by how rare they are. */
-export async function analyseQuery(tx: Transaction, query: ParsedQuery, snapshot: Snapshot): Promise<KeywordQuery> {
+/**
+ * Reads a query as texts are read, and weighs its words by how rare they are.
+ * @param asked the languages of texts that are wanted; those of all where it is left out
+ */
+export async function analyseQuery(
+  tx: Transaction,
+  query: ParsedQuery,
+  snapshot: Snapshot,
+  asked?: readonly string[],
+): Promise<KeywordQuery> {
   const known = await knowCorpus(tx, snapshot);
-  const { languages, outdated, statistics } = known;
-  const { words, condition, exactly, patterns, unindexed } = await readQuery(tx, query, languages, outdated);
+  const { outdated, statistics } = known;
+  const wanted = known.languages.filter((language) => asked?.includes(language) ?? true);
+  const languages = wanted.length === 0 ? known.languages : wanted;
+  const { words, ...requirements } = await readQuery(tx, query, languages, outdated);
   const counts = await countChunks(tx, known, [...new Set(words.flatMap((word) => word.lexemes))]);
   const terms = words
     .flatMap((word) => termOf(word, counts, statistics.chunks))
     .sort((a, b) => b.weight - a.weight || (a.query < b.query ? -1 : 1))
     .slice(0, MOST_TERMS);
-  const { chunks: corpus, averageTokens } = statistics;
-  return { terms, condition, exactly, patterns, unindexed, corpus, averageTokens };
+  return { terms, ...requirements, known };
 }
 
 /** What a text is marked by. */
@@ -103,15 +114,17 @@ export async function searchKeywords(
   documentIds?: readonly string[],
 ): Promise<KeywordHits> {
   const filtered = isFiltered(filter);
-  const steps = stepsOf(query, filtered);
-  const [first] = steps;
-  if (first === undefined) return { hits: [], candidates: 0, whole: true, visible: true };
-  const expected = first.queries.reduce((sum, each) => sum + each.expected, 0);
+  const plain = stepsOf(query, filtered, null);
+  if (plain[0] === undefined) return { hits: [], candidates: 0, whole: true, visible: true };
+  const expected = plain[0].queries.reduce((sum, each) => sum + each.expected, 0);
   let few: readonly string[] | null | undefined;
   if (filtered && expected > MANY_CHUNKS) {
     few = await fewDocuments(tx, filter, documentIds);
     if (few !== null) return await searchDocuments(tx, query, limit, filter, few);
   }
+  const best = expected > MOST_CANDIDATES ? await bestFirst(tx, query) : null;
+  const steps = best === null ? plain : [best.step, ...stepsOf(query, filtered, best.found)];
+  const [first] = steps;
   const found: KeywordHits = { hits: [], candidates: 0, whole: false, visible: true };
   for (const step of steps) {
     if (step !== first && filtered && few === undefined) {
@@ -130,13 +143,38 @@ export async function searchKeywords(
 
 const byScore = (a: SideHit, b: SideHit): number => b.score - a.score || (a.chunkId < b.chunkId ? -1 : 1);
 
-function stepsOf({ terms, condition, patterns, unindexed, corpus }: KeywordQuery, filtered: boolean): RecallStep[] {
+/** Those that can score most, where more match than are ranked. */
+async function bestFirst(
+  tx: Transaction,
+  { terms, condition, patterns, unindexed, known }: KeywordQuery,
+): Promise<{ step: RecallStep; found: string } | null> {
+  if (!known.graded || (patterns.length > 0 && unindexed)) return null;
+  const counts = await countChunks(tx, known, countedLexemes(terms));
+  const graded = gradedQueries(terms, known.statistics.chunks, counts, condition);
+  return graded && { step: { queries: graded.queries, last: false }, found: graded.found };
+}
+
+/** @param found what is ranked before */
+function stepsOf(
+  { terms, condition, patterns, unindexed, divided, known }: KeywordQuery,
+  filtered: boolean,
+  found: string | null,
+): RecallStep[] {
   const inTexts = patterns.length > 0;
   if (!(inTexts && unindexed)) {
-    const steps = recallSteps(terms, corpus, condition, inTexts || filtered);
+    const steps = recallSteps(terms, known.statistics.chunks, condition, inTexts || filtered, found);
+    if (divided && steps.length > 0)
+      return [...steps.map((step) => ({ ...step, last: false })), restOf(terms, condition)];
     if (steps.length > 0 || !inTexts) return steps;
   }
   return [{ queries: [{ query: condition, limit: MOST_SCANNED, scanned: false, expected: 0 }], last: true }];
+}
+
+/** What holds none of the terms. */
+function restOf(terms: readonly Term[], condition: string | null): RecallStep {
+  const none = `!(${terms.map(({ query }) => query).join(" | ")})`;
+  const query = condition === null ? none : `${none} & ${condition}`;
+  return { queries: [{ query, limit: MOST_SCANNED, scanned: true, expected: 0 }], last: true };
 }
 
 /** The documents that the filter lets through; null: they are not few, or no index tells. */
@@ -206,7 +244,7 @@ interface Candidates {
 
 async function rankCandidates(
   tx: Transaction,
-  { terms, patterns, averageTokens }: KeywordQuery,
+  { terms, patterns, known }: KeywordQuery,
   queries: readonly RecallQuery[],
   limit: number,
   { filter, documentIds, bounded = false }: Candidates,
@@ -226,7 +264,7 @@ async function rankCandidates(
       select c.id, c.document_id, 0::float8 ${scores.length === 0 ? tx`` : scores} as score
       from ${chunks(each)}
       cross join lateral (
-        select ${K1}::float8 * (${1 - B}::float8 + ${B / averageTokens}::float8 * c.token_count) as saturation) length
+        select ${K1}::float8 * (${1 - B}::float8 + ${B / known.statistics.averageTokens}::float8 * c.token_count) as saturation) length
       ${filter === null ? tx`` : visible("c.document_id", filter)}
       where ${within} ${bounded ? tx`true` : matching(tx, each.query, each.scanned)} ${matchingPatterns(tx, patterns)}
       ${each.scanned && documentIds === undefined ? tx`order by c.id desc` : tx``} limit ${each.limit})`;

@@ -3,6 +3,7 @@
  * asks for it, and kept in this container for as long as searches see the same.
  */
 import type { Sql, Transaction } from "../../platform/database/database.ts";
+import { ANALYSIS } from "../analysis/keyword-vectors.ts";
 import { isSingleUnit } from "../analysis/tokens.ts";
 import { type CorpusStatistics, readCorpusStatistics } from "./corpus-statistics.ts";
 import { lexemeQuery } from "./query-reading.ts";
@@ -11,8 +12,10 @@ import type { Snapshot } from "./search-version.ts";
 export interface KnownCorpus {
   /** ISO 639-1, or "und". */
   languages: readonly string[];
-  /** Whether rows of an earlier analysis are left. */
+  /** Whether rows are left that an analysis made which knew only English. */
   outdated: boolean;
+  /** Whether all words that stand out in their chunks have their grades. */
+  graded: boolean;
   statistics: CorpusStatistics;
   /** In how many chunks a lexeme stands, of those that were asked for. */
   counts: Map<string, number>;
@@ -32,13 +35,19 @@ export async function knowCorpus(tx: Transaction, { sql, version }: Snapshot): P
   const last = known.get(sql);
   if (last?.version === version) return last.corpus;
   const [[row], statistics] = await Promise.all([
-    tx<{ languages: string[]; outdated: boolean }[]>`
+    tx<{ languages: string[]; oldest: number | null }[]>`
       select array(select language from document_languages) as languages,
-        exists (select from chunks where analysis = 0) as outdated`,
+        (select min(analysis) from chunks where analysis < ${tx.unsafe(String(ANALYSIS))}) as oldest`,
     readCorpusStatistics(tx),
   ]);
-  const { languages = [], outdated = false } = row ?? {};
-  const corpus = { languages: languages.length === 0 ? ["en"] : languages, outdated, statistics, counts: new Map() };
+  const { languages = [], oldest = null } = row ?? {};
+  const corpus = {
+    languages: languages.length === 0 ? ["en"] : languages,
+    outdated: oldest === 0,
+    graded: oldest === null,
+    statistics,
+    counts: new Map(),
+  };
   // what the planner believes changes by itself
   if (statistics.refreshed) known.set(sql, { version, corpus });
   return corpus;

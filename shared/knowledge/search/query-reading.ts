@@ -4,6 +4,7 @@ import { type Analyser, analyserOf } from "../analysis/analysers.ts";
 import { exactWords, phrasePattern } from "../analysis/exact-words.ts";
 import { normalizeText } from "../analysis/folding.ts";
 import { lexemesOf, type Reading } from "../analysis/lexemes.ts";
+import { THAI } from "../analysis/scripts.ts";
 import { isSingleUnit, type Token, tokensOf } from "../analysis/tokens.ts";
 import type { ParsedQuery } from "./query-syntax.ts";
 
@@ -24,6 +25,8 @@ export interface QueryReading {
   patterns: string[];
   /** Whether all that is asked for is phrases, of each of which some language indexes nothing. */
   unindexed: boolean;
+  /** Whether a phrase may stand where none of its words was found: in Thai, sentences divide them otherwise. */
+  divided: boolean;
 }
 
 export interface ExactParts {
@@ -36,6 +39,9 @@ const TELLING_STOP_WORDS = 2;
 
 /** Of each part of a query, and of all that is asked for; a pasted page has more, and finds what its beginning does. */
 const MOST_TOKENS = 512;
+
+/** What an @ joins is asked for as a whole, though its words are found, too. */
+const TIMES_OF_ADDRESS = 3;
 
 /** A token of a part, whatever small letters a language has for its capitals. */
 interface QueryToken extends Token {
@@ -81,7 +87,8 @@ export async function readQuery(
       refused: refused.flatMap(({ exactly }) => (exactly === null ? [] : [exactly])),
     },
     patterns: required.flatMap(({ exactly, indexed }) => (indexed === "whole" ? [] : [phrasePattern(exactly)])),
-    unindexed: words.length === 0 && required.every(({ query }) => query === null),
+    unindexed: words.length === 0 && required.every(({ query, divided }) => query === null && !divided),
+    divided: required.some(({ divided }) => divided),
   };
 }
 
@@ -158,7 +165,7 @@ function askedWords(readings: readonly ReadToken[][][], old: readonly string[][]
       const here = new Map<string, number>();
       for (const { word, lexemes } of tokens) {
         if (lexemes.length === 0 || stop.has(word)) continue;
-        here.set(word, (here.get(word) ?? 0) + 1);
+        here.set(word, (here.get(word) ?? 0) + (word.includes("@") ? TIMES_OF_ADDRESS : 1));
         const held = byText.get(word) ?? { lexemes: new Set(), times: 0 };
         byText.set(word, held);
         for (const lexeme of lexemes) held.lexemes.add(lexeme);
@@ -202,7 +209,11 @@ interface Requirement {
   exactly: string;
   /** How much of it is indexed in each language. */
   indexed: "whole" | "partly";
+  /** Whether it holds words that are divided otherwise within a sentence. */
+  divided: boolean;
 }
+
+const DIVIDED = new RegExp(`[${THAI}]`, "v");
 
 /**
  * A phrase as its lexemes stand, in any of the languages; null: in one of them it has none, so that any row may hold
@@ -211,11 +222,13 @@ interface Requirement {
 function requirement(phrase: string, byAnalyser: readonly ReadToken[][]): Requirement {
   const queries = new Set<string>();
   let indexed: Requirement["indexed"] = "whole";
+  let divided = false;
   for (const tokens of byAnalyser) {
     let query = "";
     let last = 0;
-    for (const { place, lexemes } of firstOfPlaces(tokens)) {
-      if (lexemes.length === 0) {
+    for (const { text, place, lexemes } of firstOfPlaces(tokens)) {
+      divided ||= DIVIDED.test(text);
+      if (lexemes.length === 0 || DIVIDED.test(text)) {
         indexed = "partly";
         continue;
       }
@@ -229,6 +242,7 @@ function requirement(phrase: string, byAnalyser: readonly ReadToken[][]): Requir
     query: queries.has("") ? null : [...queries].map((each) => `(${each})`).join(" | "),
     exactly: exactWords(phrase),
     indexed,
+    divided,
   };
 }
 
@@ -244,7 +258,7 @@ function refusal(
     const words = firstOfPlaces(tokens);
     if (words.length > 1) return { query: null, exactly: exactWords(part) };
     const found = words[0]?.lexemes ?? [];
-    indexed &&= found.length > 0;
+    indexed &&= found.length > 0 && !words.some(({ text }) => DIVIDED.test(text));
     for (const lexeme of found) lexemes.add(lexeme);
   }
   return {

@@ -30,7 +30,7 @@ export interface RecallQuery {
 /** Terms that decide; the others only rank. The boolean query grows with their combinations. */
 const DECIDING_TERMS = 8;
 /** A query finds no more than so many chunks, in the order of their places. */
-const MOST_CANDIDATES = 600;
+export const MOST_CANDIDATES = 600;
 /**
  * About so many chunks the queries of a step find, with those before them, were words independent of each other. They
  * are not, and filters and conditions leave some out: where too few are found, the next step is asked. What would find
@@ -60,6 +60,7 @@ export interface RecallStep {
  * @param corpus chunks
  * @param condition what every candidate must match
  * @param filtered whether chunks are left out by something else
+ * @param found what is ranked already, in the syntax of `tsquery`; null: nothing
  * @returns the first step, and those to ask where the ones before find too few
  */
 export function recallSteps(
@@ -67,6 +68,7 @@ export function recallSteps(
   corpus: number,
   condition: string | null,
   filtered: boolean,
+  found: string | null = null,
 ): RecallStep[] {
   const deciding = terms.slice(0, DECIDING_TERMS);
   const steps: RecallStep[] = [];
@@ -75,6 +77,7 @@ export function recallSteps(
     const parts = [
       `(${query})`,
       ...(before === null ? [] : [`!(${before})`]),
+      ...(found === null ? [] : [`!(${found})`]),
       ...(condition === null ? [] : [condition]),
     ];
     const scanCost = (MOST_CANDIDATES * READING_COST * corpus) / expected;

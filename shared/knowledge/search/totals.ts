@@ -23,7 +23,8 @@ export interface KeywordRanking {
  * taken to stand in chunks independently of the others.
  */
 export function keywordTotal({ query, ranked, limit, found, filtered }: KeywordRanking): Total {
-  const { terms, corpus, patterns, condition } = query;
+  const { terms, known, patterns, condition } = query;
+  const corpus = known.statistics.chunks;
   const { hits, candidates, whole, visible } = ranked;
   const more = hits.length === limit;
   if (whole) {

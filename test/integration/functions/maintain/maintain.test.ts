@@ -39,6 +39,23 @@ test("chunks of an earlier analysis are found while maintenance makes them anew,
   }
 });
 
+test("chunks get what tells how much they can score, those of the earliest analysis first", async () => {
+  const { sql } = await testDatabase();
+  const chunks = ["water water water", "water", "soil"];
+  await addPages(sql, [{ url: "https://a.example/", chunks }]);
+  const vectors = async () =>
+    (await sql`select analysis, fts::text from chunks order by chunk_index`).map((row) => ({ ...row }));
+  const made = await vectors();
+  expect(made).toMatchObject([
+    { fts: "'4^water' '^6' 'water':1,2,3" },
+    { fts: "'^0' 'water':1" },
+    { fts: "'^0' 'soil':1" },
+  ]);
+  await sql`update chunks set analysis = chunk_index % 2, fts = to_tsvector('english', content)`;
+  expect(await analyseOutdatedChunks(sql, () => true)).toBe(3);
+  expect(await vectors()).toEqual(made);
+});
+
 test("maintenance leaves the database alone while no job marks the system as active, and runs once one does", async () => {
   const [{ sql, url }, aws] = await Promise.all([testDatabase(), testAws()]);
   const environment = { ...aws.env, DATABASE__POSTGRES_URL: url, EMBEDDER__PROVIDER: "none" };

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type Capture, captureSchema } from "../../../../shared/capture/capture.ts";
 import type { Extraction } from "../../../../shared/extract/extraction.ts";
-import { ANALYSIS, keywordText, keywordVectors } from "../../../../shared/knowledge/analysis/keyword-vectors.ts";
+import { ANALYSIS, chunkVectors, keywordText } from "../../../../shared/knowledge/analysis/keyword-vectors.ts";
 import { documentOf, insertDocuments } from "../../../../shared/knowledge/documents/documents.ts";
 import { sha256, uuidv7 } from "../../../../shared/platform/ids.ts";
 import { testDatabase } from "../../../services/index.ts";
@@ -104,7 +104,7 @@ test("chunks are the stretches of their document's text that their offsets name,
         expect(row.content).toBe(row.stored.slice(Number(row.start_char), Number(row.end_char)));
         expect(row.hash).toBe(sha256(row.content).toString("hex"));
         const words = { text: keywordText(row.title, row.header, row.content), language: "en" };
-        const [wanted = ""] = await keywordVectors(database.sql, [words]);
+        const [wanted = ""] = await chunkVectors(database.sql, [words]);
         expect(await database.sql`select ${wanted}::tsvector::text as fts`).toEqual([{ fts: row.fts }]);
         expect(row.analysis).toBe(ANALYSIS);
       }

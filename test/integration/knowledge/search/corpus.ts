@@ -1,5 +1,5 @@
 /** Documents with chunks in a test's database, and an embedder and store of a test's own making. */
-import { ANALYSIS, keywordText, keywordVectors } from "../../../../shared/knowledge/analysis/keyword-vectors.ts";
+import { ANALYSIS, chunkVectors, keywordText } from "../../../../shared/knowledge/analysis/keyword-vectors.ts";
 import type { Embedder } from "../../../../shared/knowledge/embedders/embedder.ts";
 import type { VectorFilter, VectorHit, VectorStore } from "../../../../shared/knowledge/vector-stores/vector-store.ts";
 import type { Sql } from "../../../../shared/platform/database/database.ts";
@@ -37,7 +37,7 @@ export async function addPages(
       ids.push(id);
       const header = page.sectionHeader ?? null;
       const words = { text: keywordText(page.title ?? null, header, content), language };
-      const [vector = ""] = await keywordVectors(sql, [words]);
+      const [vector = ""] = await chunkVectors(sql, [words]);
       await sql`
         insert into chunks (id, document_id, chunk_index, content, content_hash, start_char, end_char, token_count,
           section_header, content_type, fts, analysis)
@@ -51,7 +51,7 @@ export async function addPages(
 /** Thousands of chunks of one page in English, as `addPages` adds a few. */
 export async function addChunks(sql: Sql, url: string, contents: readonly string[]): Promise<void> {
   await addPages(sql, [{ url, chunks: [] }]);
-  const vectors = await keywordVectors(
+  const vectors = await chunkVectors(
     sql,
     contents.map((content) => ({ text: keywordText(null, null, content), language: "en" })),
   );

@@ -94,6 +94,41 @@ describe("phrases of words that some language does not index", () => {
   });
 });
 
+describe("of what an @ joins, the page that holds the whole is first", () => {
+  const PAGES = {
+    person: "Write to ann@lab.example if you have any questions about what the laboratory does",
+    lab: "lab.example: the lab.example site of the Lab. Ann, Ann and Ann work at lab.example",
+    clone: "Then clone it by git@code.example:team/tool.git, and build the tool with make in its folder",
+    code: "code.example git, the git of code.example: team tool git. git code example team tool",
+    module: "It needs left-pad@1.3.0 to run, and nothing else that had to be built by hand before",
+    modules: "left-pad left-pad 1.3.0 and left-pad 1.3.0; left-pad 1.3.0",
+  };
+  let addresses: TestDatabase;
+  beforeAll(async () => {
+    addresses = await testDatabase();
+    await addPages(
+      addresses.sql,
+      Object.entries(PAGES).map(([name, text]) => ({ url: `https://site.example/${name}`, chunks: [text] })),
+    );
+  });
+  afterAll(() => addresses.drop());
+
+  test.each<[query: string, first: keyof typeof PAGES]>([
+    ["ann@lab.example", "person"],
+    ["ANN@LAB.EXAMPLE", "person"],
+    ["mailto:ann@lab.example", "person"],
+    ['"ann@lab.example"', "person"],
+    ["git@code.example:team/tool.git", "clone"],
+    ["left-pad@1.3.0", "module"],
+    ["lab.example", "lab"],
+    ["code.example", "code"],
+  ])("%s", async (query, first) => {
+    const asked = { query, mode: "keyword", limit: 3 } as const;
+    const [best] = await search({ sql: addresses.sql, vectorSide: async () => null }, asked);
+    expect(best?.url).toBe(`https://site.example/${first}`);
+  });
+});
+
 describe("exactly these are found", () => {
   test.each<[query: string, names: Name[]]>([
     ['"red and green"', ["redAnd"]],

@@ -109,4 +109,35 @@ describe("forms of words in one corpus of many languages", () => {
     ]);
     expect((await find("goût"))[0]?.url).toBe("https://nfd.example/");
   });
+
+  test("a query is read in the languages that the filter names, and in no others", async () => {
+    const { sql } = database;
+    const texts = ["Elle ouvre la porte", "Une œuvre rare"];
+    await addPages(
+      sql,
+      texts.map((text, at) => ({ url: `https://oe.example/${at}`, language: "fr", chunks: [text] })),
+    );
+    const asked = { mode: "keyword" as const, limit: 5, filter: { languages: ["fr"] } };
+    const contents = async (query: string) =>
+      (await search({ sql, vectorSide: async () => null }, { query, ...asked })).map(({ content }) => content);
+    expect(await contents("œuvre")).toEqual(["Une œuvre rare"]);
+    expect(await contents("OEUVRES")).toEqual(["Une œuvre rare"]);
+  });
+
+  test.each([
+    ["ขึ้นรถไฟฟ้าบีทีเอสไปทำงาน", "รถไฟฟ้าบีทีเอส"],
+    ["ขึ้นรถไฟฟ้าบีทีเอสไปทำงาน", "บีทีเอส"],
+    ["เขานั่งตากลมอยู่ริมทะเล", "ตากลม"],
+    ["เขามีตากลมโตเหมือนแม่", "ตากลม"],
+    ["ร้านสตาร์บัคส์สาขาสยามพารากอนเปิดแล้ว", "สยามพารากอน"],
+    ["ร้านสตาร์บัคส์สาขาสยามพารากอนเปิดแล้ว", "บัคส์สาขาสยาม"],
+  ])("in Thai %s holds the phrase %s, however its words are divided", async (text, phrase) => {
+    const url = `https://th.example/${encodeURIComponent(text)}`;
+    const { sql } = database;
+    await sql`delete from documents where url = ${url}`;
+    await addPages(sql, [{ url, language: "th", chunks: [text] }]);
+    expect((await find(`"${phrase}"`)).map(({ content }) => content)).toContain(text);
+    expect((await find(`"${phrase}" รถ`)).map(({ content }) => content)).toContain(text);
+    expect(await find(`"${[...phrase].toReversed().join("")}"`)).toEqual([]);
+  });
 });

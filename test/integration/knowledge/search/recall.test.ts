@@ -1,5 +1,6 @@
 /** What is found where the corpus is large, as the statistics of the test's own making tell. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { refreshCorpusStatistics } from "../../../../shared/knowledge/search/corpus-statistics.ts";
 import { answerSearch } from "../../../../shared/knowledge/search/search.ts";
 import type { SearchRequest } from "../../../../shared/knowledge/search/search-request.ts";
 import { type TestDatabase, testDatabase } from "../../../services/index.ts";
@@ -80,5 +81,22 @@ describe("a search of a large corpus finds", () => {
     await addChunks(database.sql, "https://list.example/", [...texts, "a list of what holds vitamin A in the kitchen"]);
     await pretend({ vitamin: 1_001 });
     expect((await find('"vitamin A"')).found).toEqual(["a list of what holds vitamin A in the kitchen"]);
+  });
+
+  test("the best for words that thousands hold, wherever they were indexed", async () => {
+    const number = 20_000;
+    const filler = (at: number) => `number ${at} of the lists, with as many words as the others around it have`;
+    const texts = Array.from({ length: number }, (_, at) => `water and soil, ${filler(at)}`);
+    const best = ["water water and again water in short", "soil beside soil, soil below soil", "water soil water soil"];
+    const places = [0, number / 2, number - 1];
+    for (const [at, place] of places.entries()) texts[place] = `${best[at]}, ${filler(place)}`;
+    texts[number / 4] = "soil";
+    await addChunks(database.sql, "https://list.example/", texts);
+    await refreshCorpusStatistics(database.sql);
+    const firstOf = async (query: string, count: number) =>
+      (await find(query)).found.slice(0, count).map((text) => text.split(",")[0]);
+    expect(await firstOf("water", 2)).toEqual([best[0], best[2]]);
+    expect(await firstOf("soil", 3)).toEqual([best[1]?.split(",")[0], "soil", best[2]]);
+    expect(await firstOf("soil water", 1)).toEqual([best[2]]);
   });
 });

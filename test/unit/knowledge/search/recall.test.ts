@@ -1,5 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { gradedLexeme, lengthLexeme } from "../../../../shared/knowledge/analysis/grades.ts";
+import { countedLexemes, gradedQueries } from "../../../../shared/knowledge/search/graded-recall.ts";
 import { atLeast, recallSteps, type Term } from "../../../../shared/knowledge/search/recall.ts";
 import { BinaryIndex, binaryCode } from "../../../../shared/knowledge/vector-stores/binary-codes.ts";
 import { ByteVectors } from "../../../../shared/knowledge/vector-stores/byte-vectors.ts";
@@ -89,6 +91,47 @@ describe("which chunks keyword search looks at", () => {
         expect(matches).toBe(sum >= least);
       }),
     );
+  });
+});
+
+describe("of more than are ranked, first those that can score most", () => {
+  const ask = (terms: Term[], counts: Record<string, number>, condition: string | null = null) =>
+    gradedQueries(terms, 100_000, new Map(Object.entries(counts)), condition);
+  const usual = { [lengthLexeme(8)]: 500, [lengthLexeme(12)]: 1_500, [lengthLexeme(30)]: 98_000 };
+  const graded = (lexeme: string, counts: number[]) =>
+    Object.fromEntries(counts.map((count, below) => [gradedLexeme(5 - below, lexeme), count]));
+
+  test("by one word: its grades down to enough, each query with as many as it may find", () => {
+    expect(ask([term("krill", 20_000, 3)], { ...usual, ...graded("krill", [40, 90, 700, 2_000, 5_000]) })).toEqual({
+      queries: [
+        { query: "(('5^krill' | '4^krill'))", limit: 600, scanned: false, expected: expect.closeTo(130) },
+        expect.objectContaining({ query: "(('5^krill' | '4^krill' | '3^krill')) & !(('5^krill' | '4^krill'))" }),
+      ],
+      found: "('5^krill' | '4^krill' | '3^krill')",
+    });
+  });
+
+  test("by one word that stands out in few: then the shortest, too", () => {
+    const found = ask([term("krill", 20_000, 3)], { ...usual, ...graded("krill", [0, 0, 3]) }, "!'gun'");
+    expect(found?.queries.map(({ query }) => query)).toEqual(["(('3^krill' | 'krill' & ('^8' | '^12'))) & !'gun'"]);
+  });
+
+  test("by two words: what both stand out in, before what one does", () => {
+    const terms = [term("krill", 20_000, 3), term("whale", 30_000, 2)];
+    const found = ask(terms, { ...graded("krill", [2_100]), ...graded("whale", [3_000]) });
+    expect(found?.queries.map(({ query }) => query)).toEqual([
+      "(('5^krill') & (('5^whale')))",
+      "(('5^krill') & ('whale')) & !(('5^krill') & (('5^whale')))",
+    ]);
+  });
+
+  test("nothing, where no word stands out anywhere", () => {
+    expect(ask([term("krill", 20_000, 3)], { [lengthLexeme(30)]: 100_000 })).toBeNull();
+  });
+
+  test("rare words have no grades that anybody asks for", () => {
+    expect(countedLexemes([term("krill", 600, 3)])).toEqual([]);
+    expect(countedLexemes([term("krill", 601, 3)])).toContain("5^krill");
   });
 });
 
