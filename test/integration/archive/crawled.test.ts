@@ -15,6 +15,7 @@ import { bytesThenClose } from "../../sites/misbehaviour.ts";
 import { html, type Route, redirect, type Site, startSite } from "../../sites/site.ts";
 import { newSiteJob } from "../crawl/crawl-setup.ts";
 import { realCrawl } from "../crawl/real-crawl.ts";
+import { waczFaults } from "./wacz-faults.ts";
 import { zipEntries } from "./zip-file.ts";
 
 const page = (title: string, more = "") =>
@@ -165,13 +166,17 @@ it("is replayed byte for byte, of both crawls", async () => {
   expect(wrong).toEqual([]);
 });
 
-it("leaves as a WACZ file whose index finds each record", async () => {
+async function exported(): Promise<Buffer> {
   const chunks: Buffer[] = [];
   const uploads = createUploads(crawl.aws.s3, crawl.aws.bucket);
   const sources = { sql: crawl.sql, objects: crawl.dependencies.objects, uploads };
   const options = { jobId: jobs[0] as string, created: new Date(), proceed: () => undefined };
   await buildWacz(sources, options, async (bytes) => void chunks.push(Buffer.from(bytes)));
-  const entries = zipEntries(Buffer.concat(chunks));
+  return Buffer.concat(chunks);
+}
+
+it("leaves as a WACZ file whose index finds each record", async () => {
+  const entries = zipEntries(await exported());
   const lines = entries.get("indexes/index.cdxj")?.toString().trim().split("\n") ?? [];
   expect(lines.length).toBeGreaterThan(Object.keys(PAGES).length);
   for (const line of lines) {
@@ -182,6 +187,25 @@ it("leaves as a WACZ file whose index finds each record", async () => {
     const record = await parser.parse();
     expect(record?.warcTargetURI).toBe(url);
   }
+});
+
+it("leaves as a WACZ file that is valid and signed, and neither after one byte of any entry has changed", async () => {
+  const file = await exported();
+  expect(await waczFaults(file)).toEqual([]);
+  const unnoticed: string[] = [];
+  for (const [name, bytes] of zipEntries(file)) {
+    const at = bytes.byteOffset - file.byteOffset;
+    // of what is signed by nobody but by itself: the values that the signature is made of
+    const places = name.endsWith("-digest.json")
+      ? ["signature", "publicKey", "hash"].map((field) => bytes.lastIndexOf(`"${field}"`) + field.length + 30)
+      : [0, Math.floor(bytes.length / 2), bytes.length - 1];
+    for (const place of places) {
+      const changed = Buffer.from(file);
+      changed.writeUInt8(changed.readUInt8(at + place) ^ 1, at + place);
+      if ((await waczFaults(changed)).length === 0) unnoticed.push(`${name}: byte ${place}`);
+    }
+  }
+  expect(unnoticed).toEqual([]);
 });
 
 /** Objects that are read from the bucket, by their keys. */

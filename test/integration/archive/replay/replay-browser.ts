@@ -16,7 +16,7 @@ export interface ReplayBrowser {
   page: Page;
   /** What came to where every name but this machine's leads. */
   trapped: string[];
-  /** Paths that the API's functions were asked for. */
+  /** What the API was asked for, whatever it answered. */
   asked: string[];
   close(): Promise<void>;
 }
@@ -31,15 +31,17 @@ export async function replayBrowser(records: readonly Buffer[]): Promise<ReplayB
   const api = await startHttpGateway({
     topology: TOPOLOGY,
     port: 0,
-    async invoke(_function: string, event: unknown) {
-      asked.push((event as { path: string }).path);
-      return { statusCode: 200, headers: { "content-type": "application/json" }, body: '{"secret":1}' };
-    },
+    invoke: async () => ({ statusCode: 200, headers: { "content-type": "application/json" }, body: '{"secret":1}' }),
     own: () => false,
     onRequest: () => {},
     onFault: () => {},
   });
   api.open();
+  for (const event of ["request", "upgrade"]) {
+    api.server.prependListener(event, ({ method, url }: { method: string; url: string }) =>
+      asked.push(`${method} ${url}`),
+    );
+  }
   const trap = createServer((socket) => {
     socket.on("error", () => {});
     socket.once("data", (bytes) => {

@@ -17,6 +17,32 @@ const ODD_TYPES = {
   broken: ["text/plain; charset=\xff\x02", "text/plain"],
 } as const;
 
+/** Headers of servers that would act in a browser. */
+const IN_FORCE: readonly (readonly [name: string, value: string])[] = [
+  ["clear-site-data", '"*"'],
+  ["nel", '{"report_to":"d","max_age":99}'],
+  ["report-to", '{"group":"d","max_age":99,"endpoints":[{"url":"https://out.test/"}]}'],
+  ["reporting-endpoints", 'd="https://out.test/"'],
+  ["content-security-policy-report-only", "default-src 'none'; report-uri https://out.test/"],
+  ["www-authenticate", 'Basic realm="x"'],
+  ["proxy-authenticate", 'Basic realm="x"'],
+  ["cross-origin-opener-policy", "same-origin"],
+  ["cross-origin-embedder-policy", "require-corp"],
+  ["cross-origin-resource-policy", "same-site"],
+  ["strict-transport-security", "max-age=99"],
+  ["access-control-allow-origin", "*"],
+  ["speculation-rules", '"https://out.test/rules.json"'],
+  ["link", "<https://out.test/>; rel=preload; as=style"],
+  ["service-worker-allowed", "/"],
+  ["x-frame-options", "DENY"],
+  ["origin-agent-cluster", "?1"],
+  ["alt-svc", 'h3=":443"'],
+  ["accept-ch", "Sec-CH-UA"],
+  ["content-location", "https://out.test/"],
+  ["sourcemap", "https://out.test/map"],
+  ["x-own", "1"],
+].map(([name = "", value = ""]) => [name, value] as const);
+
 beforeAll(async () => {
   setup = await archiveSetup();
   const at = (path: string, date: string, block: Buffer) => record(block, { url: `${site}${path}`, date });
@@ -31,7 +57,10 @@ beforeAll(async () => {
     at(
       "/headers",
       "2026-01-01T00:00:00Z",
-      http("x", `${HTML}Set-Cookie: a=b\r\nClear-Site-Data: "*"\r\nX-Own: 1\r\nRefresh: 5; url=/new\r\n`),
+      http(
+        "x",
+        `${HTML}Set-Cookie: a=b\r\nSet-Cookie2: a=b\r\nRefresh: 5; url=/new\r\n${IN_FORCE.map(([name, value]) => `${name}: ${value}\r\n`).join("")}`,
+      ),
     ),
     at(
       "/koi8",
@@ -84,6 +113,44 @@ beforeAll(async () => {
       type: "revisit",
       date: "2026-01-01T00:00:00Z",
       fields: { "WARC-Refers-To-Target-URI": "http://nowhere.test/", "WARC-Profile": "identical-payload-digest" },
+    }),
+  ]);
+  const revisit = (path: string, date: string, profile: string, status: string, fields = {}) =>
+    record(http("", HTML, status), {
+      url: `${site}${path}`,
+      type: "revisit",
+      date,
+      fields: { "WARC-Profile": `http://netpreserve.org/warc/1.1/revisit/${profile}`, ...fields },
+    });
+  const FIRST = { "WARC-Refers-To-Date": "2026-01-01T00:00:00Z" };
+  await setup.importRecords([
+    at("/unmodified", "2026-01-01T00:00:00Z", http("unmodified", HTML)),
+    revisit("/unmodified", "2026-01-05T00:00:00Z", "server-not-modified", "304 Not Modified"),
+    revisit("/unmodified", "2026-01-06T00:00:00Z", "server-not-modified", "304 Not Modified", {
+      ...FIRST,
+      "WARC-Refers-To-Target-URI": `${site}/unmodified`,
+    }),
+    at("/identical", "2026-01-01T00:00:00Z", http("identical", HTML)),
+    revisit("/identical", "2026-01-05T00:00:00Z", "identical-payload-digest", "200 OK", {
+      ...FIRST,
+      "WARC-Refers-To-Target-URI": `${site}/identical`,
+    }),
+    at("/lost", "2026-01-01T00:00:00Z", http("what is left", HTML)),
+    revisit("/lost", "2026-01-05T00:00:00Z", "identical-payload-digest", "200 OK", {
+      ...FIRST,
+      "WARC-Refers-To-Target-URI": "http://nowhere.test/",
+    }),
+    at("/compared", "2026-01-01T00:00:00Z", http("compared", HTML)),
+    at("/compared", "2026-01-05T00:00:00Z", http("", "", "304 Not Modified")),
+    ...["http://one.test/", "https://one.test/"].map((url, index, [, secure]) =>
+      record(index === 0 ? http("", `Location: ${secure}\r\n`, "301 Moved Permanently") : http("one page", HTML), {
+        url,
+        date: "2026-01-01T00:00:00Z",
+      }),
+    ),
+    record(http("", "Location: https://www.one.test/\r\n", "301 Moved Permanently"), {
+      url: "https://one.test/at-home",
+      date: "2026-01-01T00:00:00Z",
     }),
   ]);
   server = await startReplayServer();
@@ -196,11 +263,14 @@ describe("what a server answered", () => {
 
   it("acts on no browser: its headers stand under other names, its cookies nowhere", async () => {
     const { headers } = await get(`/2026/${site}/headers`);
-    expect(headers.get("x-archive-orig-clear-site-data")).toBe('"*"');
-    expect(headers.get("x-archive-orig-x-own")).toBe("1");
+    for (const [name, value] of IN_FORCE) expect([name, headers.get(`x-archive-orig-${name}`)]).toEqual([name, value]);
     expect(headers.get("refresh")).toBe(`5; url=/2026mp_/${site}/new`);
-    for (const name of ["clear-site-data", "x-own", "set-cookie", "x-archive-orig-set-cookie"]) {
-      expect(headers.get(name)).toBeNull();
+    const given = [...headers.keys()].filter((name) => !name.startsWith("x-archive-orig-"));
+    // the one that Memento has, and nothing of what the server linked
+    expect(IN_FORCE.map(([name]) => name).filter((name) => given.includes(name))).toEqual(["link"]);
+    expect(headers.get("link")).not.toContain("out.test");
+    for (const name of ["set-cookie", "set-cookie2"]) {
+      expect([headers.get(name), headers.get(`x-archive-orig-${name}`)]).toEqual([null, null]);
     }
     expect(headers.get("content-security-policy")).toMatch(/^sandbox (?!.*allow-same-origin)/);
     expect(headers.get("x-content-type-options")).toBe("nosniff");
@@ -241,6 +311,33 @@ describe("what a server answered", () => {
     const ranged = await get(`/2026im_/${site}/whole`, { range: "bytes=2-3" });
     expect([ranged.status, ranged.text, ranged.headers.get("content-range")]).toEqual([206, "23", "bytes 2-3/10"]);
     expect((await get(`/2026im_/${site}/unknown`)).status).toBe(200);
+  });
+
+  it.each([
+    ["/unmodified", "20260105", "unmodified", "Tue, 06 Jan 2026 00:00:00 GMT"],
+    ["/unmodified", "20260106", "unmodified", "Tue, 06 Jan 2026 00:00:00 GMT"],
+    ["/identical", "20260105", "identical", "Mon, 05 Jan 2026 00:00:00 GMT"],
+    ["/lost", "20260105", "what is left", "Thu, 01 Jan 2026 00:00:00 GMT"],
+    ["/compared", "20260105", "compared", "Thu, 01 Jan 2026 00:00:00 GMT"],
+  ])(
+    "is that which it repeats, and where nothing has it, the nearest that is whole: %s at %s",
+    async (path, time, text, at) => {
+      for (const modifier of ["", "id_"]) {
+        const { status, text: body, headers } = await get(`/${time}${modifier}/${site}${path}`);
+        expect([status, body, headers.get("memento-datetime")]).toEqual([200, expect.stringContaining(text), at]);
+      }
+    },
+  );
+
+  it("that leads from one scheme of a page to the other is a redirect to it", async () => {
+    const moved = await get("/2026/http://one.test/");
+    expect([moved.status, moved.headers.get("location")]).toEqual([301, "/20260101000000/https://one.test/"]);
+    expect(await get("/20260101000000/https://one.test/")).toMatchObject({
+      status: 200,
+      text: expect.stringContaining("one page"),
+    });
+    const home = await get("/2026/https://one.test/at-home");
+    expect([home.status, home.headers.get("location")]).toEqual([301, "/20260101000000/https://www.one.test/"]);
   });
 
   it("to somebody who had the page already is no answer", async () => {
