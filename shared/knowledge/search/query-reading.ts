@@ -86,7 +86,9 @@ export async function readQuery(
       required: required.map(({ exactly }) => exactly),
       refused: refused.flatMap(({ exactly }) => (exactly === null ? [] : [exactly])),
     },
-    patterns: required.flatMap(({ exactly, indexed }) => (indexed === "whole" ? [] : [phrasePattern(exactly)])),
+    patterns: required
+      .flatMap(({ exactly, indexed }) => (indexed === "whole" ? [] : [phrasePattern(beginningOf(exactly))]))
+      .slice(0, MOST_PATTERNS),
     unindexed: words.length === 0 && required.every(({ query, divided }) => query === null && !divided),
     divided: required.some(({ divided }) => divided),
   };
@@ -203,6 +205,12 @@ function languageOfStopWords(readings: readonly ReadToken[][][]): ReadonlySet<st
   const [most = new Set<string>(), second = new Set<string>()] = byAnalyser.toSorted((a, b) => b.size - a.size);
   return most.size >= TELLING_STOP_WORDS && most.size > second.size ? most : new Set();
 }
+
+/** Hits are compared word by word later: what a pattern costs grows with its length, and much more than it. */
+const MOST_PATTERNS = 20;
+const WORDS_OF_PATTERN = 32;
+
+const beginningOf = (exactly: string): string => exactly.trim().split(" ").slice(0, WORDS_OF_PATTERN).join(" ");
 
 interface Requirement {
   query: string | null;

@@ -360,6 +360,12 @@ describe("the search API", () => {
     ["4,000 ligatures, each of four words, in quotes", `"${"\ufdfa".repeat(3_998)}"`],
     ["a URL", "https://user:pw@site.example:8080/a/b?c=d&e=f#g"],
     ["right to left", "\u202eكتاب\u202c \u200f"],
+    ["400 addresses", many(400, (at) => `a${at}@b.c`)],
+    ["4,000 characters that @ joins", "a@".repeat(2_000)],
+    ["200 phrases in Thai", many(200, (at) => `"รถไฟฟ้า${at}"`)],
+    ["a phrase of 1,120 stop words", `"${"to be or not ".repeat(280)}"`],
+    ["a phrase in Thai of 3,900 characters", `"${"รถไฟฟ้าบีทีเอส".repeat(275)}"`],
+    ["grades and lengths of the index", "5^coffee ^12 '1^bread' =the"],
     ["control characters", "cof\u0001fee \u0007 \u007f"],
   ])("answers %s in its time, and finds nothing that is not there", async (_name, query) => {
     for (const path of paths) {
@@ -377,6 +383,8 @@ describe("the search API", () => {
     ["100 domains", { domains: Array.from({ length: 100 }, (_, at) => `d${at}.example`) }],
     ["dates before all", { date_to: "0001-01-01T00:00:00Z" }],
     ["dates behind all", { date_from: "9999-12-31T23:59:59Z" }],
+    ["unknown tags", { tags: ["01990000-0000-7000-8000-000000000001", "none"] }],
+    ["a prefix of the last characters that there are", { url_prefix: "https://site.example/\u{10ffff}\u{10fffe}" }],
     ["a prefix with wildcards", { url_prefix: "https://site.example/%" }],
   ])("finds nothing with %s", async (_name, filter) => {
     for (const path of paths) {
