@@ -10,6 +10,7 @@ import { parseMediaType, textKindOf } from "../../crawl/http/media-type.ts";
 import { readPageContent } from "../../crawl/http/read-page.ts";
 import { normalizeUrl, urlHash } from "../../crawl/urls/normalize-url.ts";
 import { daysOf } from "../../platform/calendar.ts";
+import { REQUEST_BYTES } from "../warc-file/other-methods.ts";
 import type { WarcRecord } from "../warc-file/read-warc-file.ts";
 import type { RecordHead } from "../warc-file/record-head.ts";
 import { hashOf, isStated } from "./stated-digest.ts";
@@ -45,10 +46,10 @@ const CAPTURED_TYPES = new Set(["response", "revisit", "resource"]);
 
 export const typeOf = ({ fields }: RecordHead): string => (fields.get("warc-type") ?? "").toLowerCase();
 
-/** Bytes of the block that `captureOf` and `methodOf` read. */
+/** Bytes of the block that `captureOf` and `OtherMethods` read. */
 export function keptBytes(head: RecordHead): number {
   if (CAPTURED_TYPES.has(typeOf(head))) return KEPT_BYTES;
-  return typeOf(head) === "request" ? 1024 : 0;
+  return typeOf(head) === "request" ? REQUEST_BYTES : 0;
 }
 
 /** What the bytes of a long block come to. */
@@ -225,15 +226,6 @@ export async function captureOf(record: WarcRecord, options: CaptureOptions): Pr
 }
 
 const NOTHING: RecordCapture = { capture: null, objections: [] };
-
-/** The method of a request record, where it is one that asks for no page, and the response that answers it. */
-export function otherMethodOf({ head, block }: WarcRecord): { method: string; records: string[] } | undefined {
-  if (typeOf(head) !== "request") return undefined;
-  const method = /^([A-Z]{3,20}) /.exec(block.toString("latin1", 0, 32))?.[1] ?? "GET";
-  if (method === "GET") return undefined;
-  const ids = ["warc-record-id", "warc-concurrent-to"].flatMap((name) => head.fields.get(name) ?? []);
-  return { method, records: ids };
-}
 
 function usableUrl(given: string): string | Objection {
   const refused = (why: string): Objection => ({ code: "URL_UNUSABLE", message: `its URL ${why}` });

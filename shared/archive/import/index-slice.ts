@@ -15,9 +15,10 @@ import type { Logger } from "../../platform/observability/log.ts";
 import type { PackageSignature } from "../wacz-file/signed-data.ts";
 import { shown } from "../wacz-file/zip-directory.ts";
 import type { Position } from "../warc-file/decoded-bytes.ts";
+import { OtherMethods, REQUEST_BYTES } from "../warc-file/other-methods.ts";
 import { readWarcFile, type WarcRecord } from "../warc-file/read-warc-file.ts";
 import type { RecordHead } from "../warc-file/record-head.ts";
-import { captureOf, keptBytes, LongBlock, otherMethodOf, type RecordCapture, typeOf } from "./capture-of-record.ts";
+import { captureOf, keptBytes, LongBlock, type RecordCapture, typeOf } from "./capture-of-record.ts";
 import { capturesMessage } from "./captures-message.ts";
 import { type ImportFile, type ImportPart, openImportFile, openPart, type PartSource } from "./import-file.ts";
 import { type ImportsDependencies, sendImport } from "./imports.ts";
@@ -43,8 +44,6 @@ const KEPT_COMPLAINTS = 1000;
 /** Slices that came to nothing, one after the other: then the record at which they stop is taken by itself. */
 const CAREFUL_AFTER = 3;
 const GIVE_UP_AFTER = 8;
-/** Requests whose answers may stand further on. */
-const MOST_METHODS = 10_000;
 
 /** A place in one of the WARC files of a WACZ file; of a WARC file by itself, the part is 0. */
 interface PartPosition extends Position {
@@ -137,8 +136,7 @@ class SliceIndexer {
   /** The first record is the one at which others have stopped. */
   #careful: boolean;
   #batch: Batch = emptyBatch();
-  /** Of requests that ask for no page, by the ids of their records and of those they belong to. */
-  readonly #methods = new Map<string, string>();
+  #methods = new OtherMethods();
   #file: ImportFile | undefined;
   #part: OpenPart | undefined;
   #long: LongBlock | undefined;
@@ -211,9 +209,9 @@ class SliceIndexer {
         next = event.next;
       } else {
         // a request may stand behind its answer, which waits for it
-        this.#noteMethod(event);
+        const isOther = this.#methods.add(event);
         this.#takePending();
-        await this.#read(event);
+        await this.#read(event, isOther);
         if (this.#careful) this.#takePending();
         next = this.#pending === undefined ? event.next : startOf(event);
       }
@@ -222,29 +220,27 @@ class SliceIndexer {
       if (this.#remainingMs() < RESERVE_MS) return "more";
     }
     this.#takePending();
-    this.#methods.clear();
+    this.#methods = new OtherMethods();
     return undefined;
   }
 
   #observe(head: RecordHead): ((bytes: Buffer) => void) | undefined {
     const kept = keptBytes(head);
-    this.#long = kept > 1024 && head.blockLength > kept ? new LongBlock(head) : undefined;
+    this.#long = kept > REQUEST_BYTES && head.blockLength > kept ? new LongBlock(head) : undefined;
     return this.#long && ((bytes) => this.#long?.add(bytes));
   }
 
-  #noteMethod(record: WarcRecord): void {
-    const other = otherMethodOf(record);
-    if (other === undefined || this.#methods.size > MOST_METHODS) return;
-    for (const id of other.records) this.#methods.set(id, other.method);
-  }
-
-  /** Counts a record, or has it wait where it is a capture. */
-  async #read(record: WarcRecord): Promise<void> {
+  /**
+   * Counts a record, or has it wait where it is a capture whose request may come, or a request that asks for no page
+   * and whose answer may come: the next slice then begins with it, and knows whose answer that is.
+   */
+  async #read(record: WarcRecord, isOther: boolean): Promise<void> {
     const { key, base } = this.#part as OpenPart;
     const options = { key, base, long: this.#long, withText: !this.#careful, now: Date.now() };
     const { capture, objections } = await captureOf(record, options);
     this.#pending = { record, objections, capture: capture && (this.#file?.pages?.complete(capture) ?? capture) };
-    if (capture === null) this.#takePending();
+    const isWaiting = capture === null ? isOther : this.#methods.of(record) === undefined;
+    if (!isWaiting) this.#takePending();
   }
 
   #takePending(): void {
@@ -257,8 +253,7 @@ class SliceIndexer {
     this.#batch.seen += 1;
     for (const objection of objections) this.#complainOf(objection, place.offset, head);
     if (capture === null) return;
-    const ids = ["warc-record-id", "warc-concurrent-to"].flatMap((name) => head.fields.get(name) ?? []);
-    const method = ids.map((id) => this.#methods.get(id)).find((each) => each !== undefined);
+    const method = this.#methods.of(record);
     if (method !== undefined) {
       const message = `it answers a ${method} request, and is no page that its URL leads to`;
       this.#complainOf({ code: "METHOD_NOT_GET", message }, place.offset, head);

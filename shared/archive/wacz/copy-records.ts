@@ -9,6 +9,7 @@ import type { IsWithheld } from "../exclusions/exclusions.ts";
 import { isZip, readWaczPackage } from "../wacz-file/read-package.ts";
 import { bytesAt, dataOffset, type RangeReader } from "../wacz-file/zip-directory.ts";
 import { ByteWindow } from "../warc-file/byte-window.ts";
+import { OtherMethods, REQUEST_BYTES } from "../warc-file/other-methods.ts";
 import { readWarcFile, type WarcRecord } from "../warc-file/read-warc-file.ts";
 import type { RecordHead } from "../warc-file/record-head.ts";
 
@@ -57,8 +58,17 @@ export async function planRecords(
   isWithheld: IsWithheld,
 ): Promise<RecordPlan> {
   const plan: RecordPlan = { ranges: [], bytes: 0, lines: [] };
+  const others = new OtherMethods();
+  let waiting: WarcRecord | undefined;
+  const takeWaiting = () => {
+    if (waiting !== undefined && others.of(waiting) === undefined) addTo(plan, waiting, name);
+    waiting = undefined;
+  };
   for await (const event of recordsOf(uploads, file)) {
-    const { offset, length, coding, inner } = event.place;
+    // a request may stand behind its answer, which is left out where it is none to a GET: readers take it for a page
+    others.add(event);
+    takeWaiting();
+    const { offset, coding, inner } = event.place;
     const type = typeOf(event.head.fields);
     if (LEFT_OUT.has(type) || isWithheldRecord(event.head, isWithheld)) continue;
     if (file.wanted !== null && type !== "warcinfo" && !file.wanted.has(offset)) continue;
@@ -70,14 +80,21 @@ export async function planRecords(
       const message = `The records of ${file.key} are no gzip members of their own: WACZ files take none but those`;
       throw new PermanentError(message, { code: "EXPORT_UNSUPPORTED" });
     }
-    const line = INDEXED.has(type) ? indexLine(event, type, { name, offset: plan.bytes, length }) : undefined;
-    if (line !== undefined) plan.lines.push(line);
-    const last = plan.ranges.at(-1);
-    if (last !== undefined && last.offset + last.length === offset) last.length += length;
-    else plan.ranges.push({ offset, length });
-    plan.bytes += length;
+    waiting = event;
   }
+  takeWaiting();
   return plan;
+}
+
+function addTo(plan: RecordPlan, record: WarcRecord, name: string): void {
+  const { offset, length } = record.place;
+  const type = typeOf(record.head.fields);
+  const line = INDEXED.has(type) ? indexLine(record, type, { name, offset: plan.bytes, length }) : undefined;
+  if (line !== undefined) plan.lines.push(line);
+  const last = plan.ranges.at(-1);
+  if (last !== undefined && last.offset + last.length === offset) last.length += length;
+  else plan.ranges.push({ offset, length });
+  plan.bytes += length;
 }
 
 function isWithheldRecord({ fields }: RecordHead, isWithheld: IsWithheld): boolean {
@@ -93,7 +110,8 @@ async function* recordsOf(
   { key, etag, from, to, lengths }: SourceFile,
 ): AsyncGenerator<WarcRecord> {
   const read: RangeReader = (offset, length) => uploads.stream(key, { offset, length, etag });
-  const keep = (head: RecordHead) => (INDEXED.has(typeOf(head.fields)) ? KEPT_BYTES : 0);
+  const keep = ({ fields }: RecordHead) =>
+    INDEXED.has(typeOf(fields)) ? KEPT_BYTES : typeOf(fields) === "request" ? REQUEST_BYTES : 0;
   const partOf = (base: number, end: number) =>
     async function* (offset: number): AsyncGenerator<Uint8Array> {
       if (base + offset < end) yield* read(base + offset, end - base - offset);

@@ -376,3 +376,24 @@ it("what was imported from a WACZ file leaves as one again", async () => {
   expect(entries.get("archive/site.warc.gz")).toEqual(pages);
   expect(entries.get("archive/1-deflated.warc.gz")).toEqual(deflated);
 });
+
+it("what answers a POST does not leave as a page of its URL, whether its request stands before or behind it", async () => {
+  const pages = warcOf("one");
+  const asked = (id: string) =>
+    gzipSync(
+      record("POST /one HTTP/1.1\r\n\r\n", { type: "request", fields: { "WARC-Concurrent-To": `<urn:test:${id}>` } }),
+    );
+  const answer = (id: string) =>
+    gzipSync(record(http("an answer"), { id: `urn:test:${id}`, url: "http://example.org/one" }));
+  const all = [asked("first"), answer("first"), pages, answer("second"), asked("second")];
+  const { view } = await setup.importFile(Buffer.concat(all), "posts.warc.gz");
+  const chunks: Uint8Array[] = [];
+  const options = { jobId: view.jobId ?? "", created: new Date(), proceed: () => undefined };
+  const contents = await buildWacz(
+    { ...dependencies, sql },
+    options,
+    async (bytes) => void chunks.push(Buffer.from(bytes)),
+  );
+  expect(contents).toMatchObject({ records: 1, pages: 1 });
+  expect(zipEntries(Buffer.concat(chunks)).get("archive/posts.warc.gz")).toEqual(pages);
+});

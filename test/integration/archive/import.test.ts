@@ -50,11 +50,11 @@ async function upload(file: Buffer, key: string): Promise<ImportMessage> {
 }
 
 /** Handles what is on the queues until nothing is left. */
-async function drain(remainingMs: () => number = () => HOUR): Promise<void> {
+async function drain(timeOfSlice: () => () => number = () => () => HOUR): Promise<void> {
   for (;;) {
     const imports = await aws.receive("imports");
     for (const message of imports) {
-      await handleImportMessage(dependencies, importMessageSchema.parse(message), remainingMs);
+      await handleImportMessage(dependencies, importMessageSchema.parse(message), timeOfSlice());
     }
     const captures = await aws.receive("captures");
     for (const message of captures) await ingestBatch(dependencies, capturesMessageSchema.parse(message));
@@ -144,7 +144,7 @@ describe.each([
     // each slice has time for one batch
     let asked = 0;
     await handleImportMessage(dependencies, await upload(write(many), key), () => (asked++ % 60 < 55 ? HOUR : 1000));
-    await drain(() => (asked++ % 60 < 55 ? HOUR : 1000));
+    await drain(() => () => (asked++ % 60 < 55 ? HOUR : 1000));
     const [row] = await sql`
       select i.status, i.captures, i.records, count(c.id)::int as stored, count(distinct c.url)::int as urls
       from warc_imports i join captures c on c.job_id = i.job_id where object_key = ${key} group by i.id`;
@@ -408,6 +408,37 @@ describe("what a file says of itself", () => {
       expect(complaints.map(({ code }) => code)).toEqual(["METHOD_NOT_GET"]);
       await sql`delete from jobs`;
     }
+  });
+
+  describe("an answer to a POST is none of its URL", () => {
+    const asked = (id: string) =>
+      record("POST /x HTTP/1.1\r\n\r\n", {
+        type: "request",
+        contentType: "application/http; msgtype=request",
+        fields: { "WARC-Concurrent-To": `<urn:test:${id}>` },
+      });
+    const answer = record(http(page("answer")), { id: "urn:test:answer" });
+
+    it("however many requests come before it", async () => {
+      const many = Array.from({ length: 10_001 }, (_, index) => asked(`of-others-${index}`));
+      const { view } = await imported(Buffer.concat([...many, asked("answer"), answer]));
+      expect(view).toMatchObject({ records: { request: 10_002, response: 1 }, captures: 0 });
+    });
+
+    // a slice has time for so many questions whether there is any left: it ends behind each of the records once
+    it.each([1, 2, 3, 4, 5])("where slices have time for %i records", async (questions) => {
+      const inSlices = () => {
+        let asked = 0;
+        return () => (asked++ < questions ? HOUR : 1000);
+      };
+      const key = `incoming/posts-${questions}.warc`;
+      const file = Buffer.concat([good, asked("answer"), answer, good]);
+      await handleImportMessage(dependencies, await upload(file, key), inSlices());
+      await drain(inSlices);
+      const [row] = await sql`
+        select records->>'request' as requests, captures, status from warc_imports where object_key = ${key}`;
+      expect(row).toEqual({ requests: "1", captures: 2, status: "completed" });
+    });
   });
 
   it("a cut file is indexed up to the cut", async () => {
