@@ -1,4 +1,4 @@
-/** WARC and ARC files of other projects' test suites, as they are and damaged: what is indexed, and what is complained of. */
+/** WARC and ARC files of other projects' test suites, as they are and damaged: what is indexed, and the complaints. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
