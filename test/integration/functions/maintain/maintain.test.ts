@@ -47,7 +47,7 @@ test("chunks get what tells how much they can score, those of the earliest analy
     (await sql`select analysis, fts::text from chunks order by chunk_index`).map((row) => ({ ...row }));
   const made = await vectors();
   expect(made).toMatchObject([
-    { fts: "'4^water' '^6' 'water':1,2,3" },
+    { fts: "'3^water' '^6' 'water':1,2,3" },
     { fts: "'^0' 'water':1" },
     { fts: "'^0' 'soil':1" },
   ]);
