@@ -4,8 +4,8 @@
  */
 
 /**
- * From each on one grade more: what they are worth goes from 0.77 to 0.94 of what is possible. A first one of 2.5 doubles
- * the entries of the index (measured).
+ * From each on one grade more: they are worth 0.77 to 0.94 of what is possible. A first one of 2.5 would be twice as
+ * many entries of the index (measured).
  */
 const GRADES = [4, 6, 9, 13, 19];
 /** Words of a chunk of usual length. How long chunks are in the end, nobody knows when one is written. */
