@@ -5,9 +5,11 @@ import { z } from "zod";
 import { csvLines, jsonLines } from "../../shared/archive/exports/lines.ts";
 import {
   CHANGE_COLUMNS,
+  CHANGE_DICTIONARY,
   changeRows,
   type Row,
   SNAPSHOT_COLUMNS,
+  SNAPSHOT_DICTIONARY,
   snapshotRows,
 } from "../../shared/archive/exports/rows.ts";
 import type { ListPart } from "../../shared/archive/snapshots/snapshots.ts";
@@ -18,6 +20,7 @@ import { defineStreamRoute, StreamedResponse } from "../adapters/api/stream-rout
 import { dayParameter, daySpan } from "../adapters/api/times.ts";
 import { baseOf } from "../adapters/archive/base-address.ts";
 import { publicReading, READING_HEADERS, UNCHANGED } from "../adapters/archive/public-reading.ts";
+import { isOn, requireFeature } from "../adapters/archive/switched-off.ts";
 import { type ArchiveExportsApi, archiveExportsApi } from "./dependencies.ts";
 
 const open = (): boolean => archiveExportsApi().config.archivePublic;
@@ -27,6 +30,11 @@ const MAX_LIMIT = 10_000;
 const FORMATS = ["jsonl", "ndjson", "csv"] as const;
 const PATHS = { snapshots: "/api/exports/snapshots", changes: "/api/exports/changes" } as const;
 
+const listSchema = z.object({
+  path: z.string(),
+  columns: z.array(z.object({ name: z.string(), type: z.string(), nullable: z.boolean(), about: z.string() })),
+});
+
 const manifest = defineRoute(
   {
     method: "GET",
@@ -34,23 +42,23 @@ const manifest = defineRoute(
     scope: "read",
     open,
     otherwise: UNCHANGED,
-    summary: "Which lists of the archive can be exported, and how",
+    summary: "Which lists of the archive can be exported, and how; with what each column holds",
     response: z.object({
       enabled: z.boolean(),
       formats: z.array(z.string()),
       defaultLimit: z.int(),
       maxLimit: z.int(),
-      snapshots: z.object({ path: z.string() }),
-      changes: z.object({ path: z.string() }),
+      snapshots: listSchema,
+      changes: listSchema,
     }),
   },
-  async () => ({
-    enabled: true,
+  async (_, { config }: ArchiveExportsApi) => ({
+    enabled: isOn(config, "exports"),
     formats: [...FORMATS],
     defaultLimit: DEFAULT_LIMIT,
     maxLimit: MAX_LIMIT,
-    snapshots: { path: PATHS.snapshots },
-    changes: { path: PATHS.changes },
+    snapshots: { path: PATHS.snapshots, columns: SNAPSHOT_DICTIONARY.map((each) => ({ ...each })) },
+    changes: { path: PATHS.changes, columns: CHANGE_DICTIONARY.map((each) => ({ ...each })) },
   }),
 );
 
@@ -96,7 +104,8 @@ const exported = ({ name, about, columns, rows }: List) =>
         "application/gzip": z.string(),
       },
     },
-    async ({ query: asked, event }, { sql }: ArchiveExportsApi) => {
+    async ({ query: asked, event }, { sql, config }: ArchiveExportsApi) => {
+      requireFeature(config, "exports");
       const { format, compressed, source, afterId: after, limit, from, to } = asked;
       const part: ListPart = {
         after,

@@ -14,6 +14,7 @@ import { createStreamApi } from "../adapters/api/stream-api.ts";
 import { dayParameter, daySpan } from "../adapters/api/times.ts";
 import { noteUse } from "../adapters/archive/noted-use.ts";
 import { publicReading, READING_HEADERS, UNCHANGED } from "../adapters/archive/public-reading.ts";
+import { requireFeature } from "../adapters/archive/switched-off.ts";
 import { type ArchiveSearchApi, archiveSearchApi } from "./dependencies.ts";
 
 const open = (): boolean => archiveSearchApi().config.archivePublic;
@@ -128,6 +129,7 @@ const search = defineRoute(
     response: z.object({ results: z.array(resultSchema), ...listed }),
   },
   async ({ query: asked }, api: ArchiveSearchApi) => {
+    requireFeature(api.config, "search");
     const { found } = await counted(api, () => run(api, asked));
     const { page, pageSize } = asked;
     const results = found.results.map((each) => resultJson(each, api.config.archiveReplayUrl));

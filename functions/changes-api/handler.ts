@@ -14,6 +14,7 @@ import { defineStreamRoute, onePiece, StreamedResponse } from "../adapters/api/s
 import { dayParameter, daySpan } from "../adapters/api/times.ts";
 import { baseOf } from "../adapters/archive/base-address.ts";
 import { publicReading, READING_HEADERS, UNCHANGED } from "../adapters/archive/public-reading.ts";
+import { isOn, requireFeature } from "../adapters/archive/switched-off.ts";
 import { requireShown } from "../adapters/archive/withheld.ts";
 import { changeJson, changeSchema, comparedJson, comparedSchema } from "./change-json.ts";
 import { type ChangesApi, changesApi } from "./dependencies.ts";
@@ -59,7 +60,8 @@ const list = defineRoute(
       results: z.array(changeSchema),
     }),
   },
-  async ({ query: { page, pageSize, from, to, latest, ...query } }, { sql }: ChangesApi) => {
+  async ({ query: { page, pageSize, from, to, latest, ...query } }, { sql, config }: ChangesApi) => {
+    if (!isOn(config, "changes")) return { enabled: false, total: 0, page, pageSize, results: [] };
     const isUnbound = [query.source, query.jobId, from, to].every((each) => each === undefined);
     const filter = {
       ...query,
@@ -98,6 +100,7 @@ const compare = defineRoute(
   },
   async ({ query: { toSnapshotId, fromSnapshotId, layout } }, api: ChangesApi) => {
     const { sql } = api;
+    requireFeature(api.config, "changes");
     const toSnapshot = await readSnapshot(sql, toSnapshotId);
     if (toSnapshot === undefined) {
       throw new ApiError(404, `There is no snapshot ${toSnapshotId}`, { code: "NOT_FOUND" });
@@ -146,6 +149,7 @@ const rss = defineStreamRoute(
     streams: { "application/rss+xml": z.string() },
   },
   async ({ query, event }, { sql, config }: ChangesApi) => {
+    requireFeature(config, "changes");
     const filter = { source: query.source, latest: false, includeUnchanged: false };
     const { events } = await listChanges(sql, filter, { limit: ITEMS, offset: 0 });
     const feed = rssFeed(events, query.source ?? null, {
@@ -199,6 +203,7 @@ const compareWithLive = defineStreamRoute(
     }),
   },
   async ({ params: { id }, query: { mode, layout }, signal }, api: ChangesApi) => {
+    requireFeature(api.config, "compare-live");
     const snapshot = await readSnapshot(api.sql, id);
     if (snapshot === undefined) throw new ApiError(404, `There is no snapshot ${id}`, { code: "NOT_FOUND" });
     await requireShown(api.sql, [id]);

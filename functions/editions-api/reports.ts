@@ -14,6 +14,7 @@ import { sha256 } from "../../shared/platform/ids.ts";
 import { defineRoute } from "../adapters/api/route.ts";
 import { defineStreamRoute } from "../adapters/api/stream-route.ts";
 import { noteUse } from "../adapters/archive/noted-use.ts";
+import { requireFeature } from "../adapters/archive/switched-off.ts";
 import { type EditionsApi, editionsApi } from "./dependencies.ts";
 
 /** Of one address, a minute. */
@@ -32,6 +33,7 @@ const create = defineStreamRoute(
   },
   async ({ body, event, log }, api: EditionsApi) => {
     const { sql, limiter } = api;
+    requireFeature(api.config, "reports");
     const address = event?.requestContext?.identity?.sourceIp ?? "";
     // no address is kept, not for the minute either
     const rate = await limiter.take(`report#${sha256(address).toString("base64url").slice(0, 22)}`, MOST_REPORTS);

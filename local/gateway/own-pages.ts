@@ -14,7 +14,7 @@ export interface OwnPages {
 const OWN = new Set(["/_local/usage", "/metrics"]);
 
 const presentsKey = ({ headers }: IncomingMessage): boolean =>
-  headers.authorization !== undefined || headers["x-api-key"] !== undefined;
+  [headers.authorization, headers["x-api-key"], headers["x-admin-token"]].some((each) => each !== undefined);
 
 /** @returns whether it answered */
 export function answerOwnPage(pages: OwnPages, request: IncomingMessage, response: ServerResponse, url: URL): boolean {

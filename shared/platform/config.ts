@@ -27,6 +27,10 @@ const list = z
       .filter((item) => item !== ""),
   );
 
+/** Of the archive, each by itself. */
+export const ARCHIVE_FEATURES = ["search", "changes", "compare-live", "exports", "reports"] as const;
+export type ArchiveFeature = (typeof ARCHIVE_FEATURES)[number];
+
 /** The settings, by the name the code uses. Order is the order of the guide's table. */
 export const CONFIG_FIELDS = {
   logLevel: field(
@@ -189,6 +193,16 @@ export const CONFIG_FIELDS = {
           .filter((item) => item !== ""),
       ),
     "Origins whose pages may read snapshots in a browser, separated by commas; `*`: those of all",
+  ),
+  archiveRequestsPerMinute: field(
+    "ARCHIVE__REQUESTS_PER_MINUTE",
+    integer(1_200, 0, 1_000_000),
+    "Requests a minute that one address may send to routes of the archive that want no key; 0: any number",
+  ),
+  archiveOff: field(
+    "ARCHIVE__OFF",
+    list.pipe(z.array(z.enum(ARCHIVE_FEATURES))),
+    "What readers shall not have, separated by commas: `search`, `changes`, `compare-live`, `exports`, `reports`",
   ),
   archiveUsage: field(
     "ARCHIVE__USAGE",

@@ -155,7 +155,10 @@ function addRoute<Dependencies extends ApiDependencies>(
     summary: spec.summary,
     ...(scope === "public" ? {} : { security: [{ api_key: [] }, ...(open ? [{}] : [])] }),
     middleware: async (c: Context<ApiEnv>, next: () => Promise<void>) => {
-      if (scope !== "public" && !open?.()) {
+      if (scope !== "public" && open?.()) {
+        const { readers } = await dependencies();
+        await readers?.admit(c.env?.event?.requestContext?.identity?.sourceIp ?? "");
+      } else if (scope !== "public") {
         const { gate } = await dependencies();
         const { caller, rate } = await gate.admit(
           presentedKey((name) => c.req.header(name)),

@@ -10,12 +10,14 @@
  */
 import type { z } from "zod";
 import type { AccessScope } from "../../../shared/access/api-keys.ts";
-import type { Caller, Gate } from "../../../shared/access/authorize.ts";
+import type { Caller, Gate, Readers } from "../../../shared/access/authorize.ts";
 import type { Logger } from "../../../shared/platform/observability/log.ts";
 
 /** What every API function needs; each adds its own. */
 export interface ApiDependencies {
   gate: Gate;
+  /** Counts who asks without a key. */
+  readers?: Readers;
   log: Logger;
 }
 

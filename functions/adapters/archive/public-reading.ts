@@ -1,8 +1,11 @@
 /** What the routes of the archive's readers have in common: caches, and pages of other origins. */
 import type { MiddlewareHandler } from "hono";
 import type { Config } from "../../../shared/platform/config.ts";
+import { ApiError } from "../../../shared/platform/errors.ts";
 import { sha256 } from "../../../shared/platform/ids.ts";
 
+/** Characters; API Gateway takes request lines with all headers up to 10,240 bytes. */
+const LONGEST_URL = 8_192;
 /** Seconds for which an answer may be kept that another capture may change. */
 const FRESH_S = 300;
 
@@ -27,6 +30,11 @@ export function publicReading(
   uncached: readonly string[] = [],
 ): MiddlewareHandler {
   return async (c, next) => {
+    const { url } = c.req;
+    if (url.length > LONGEST_URL) {
+      const message = `The URL has ${url.length} characters: at most ${LONGEST_URL} are taken`;
+      throw new ApiError(414, message, { code: "URI_TOO_LONG", headers: { "cache-control": "no-store" } });
+    }
     await next();
     const { archivePublic, archiveCorsOrigins } = config();
     const headers = new Headers(c.res.headers);

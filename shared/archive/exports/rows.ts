@@ -7,48 +7,69 @@ import { type ListPart, listSnapshots, type Snapshot } from "../snapshots/snapsh
 export type Cell = string | number | boolean | null;
 export type Row = Readonly<Record<string, Cell>>;
 
-export const SNAPSHOT_COLUMNS = [
-  "snapshot_id",
-  "source_code",
-  "source_name",
-  "captured_url",
-  "normalized_url_group",
-  "capture_timestamp_utc",
-  "language",
-  "status_code",
-  "mime_type",
-  "title",
-  "job_id",
-  "job_name",
-  "snapshot_url",
+export interface Column<Name extends string = string> {
+  name: Name;
+  /** Timestamps are ISO 8601 in UTC. */
+  type: string;
+  /** `null` in JSON, an empty cell in CSV. */
+  nullable: boolean;
+  about: string;
+}
+
+/** @param type with a `?` where there may be nothing */
+const column = <const Name extends string>(name: Name, type: string, about: string): Column<Name> => ({
+  name,
+  type: type.replace("?", ""),
+  nullable: type.endsWith("?"),
+  about,
+});
+
+/** In the order of the interface. */
+export const SNAPSHOT_DICTIONARY = [
+  column("snapshot_id", "integer", "Names the snapshot: `GET /api/snapshot/{id}`"),
+  column("source_code", "string", "Of the source that it belongs to; else the page's host"),
+  column("source_name", "string", "What the source is called"),
+  column("captured_url", "string", "What was asked for, with its query"),
+  column("normalized_url_group", "string", "The page: scheme, host and path"),
+  column("capture_timestamp_utc", "timestamp", "When the server answered"),
+  column("language", "string?", "ISO 639 code; empty where it could not be told"),
+  column("status_code", "integer", "HTTP status"),
+  column("mime_type", "string?", "As the server declared it, without parameters"),
+  column("title", "string?", "Of the page"),
+  column("job_id", "integer", "The job that captured or imported it"),
+  column("job_name", "string?", "What the job is called"),
+  column("snapshot_url", "string", "Where the API tells of it"),
 ] as const;
 
-export const CHANGE_COLUMNS = [
-  "change_id",
-  "source_code",
-  "source_name",
-  "normalized_url_group",
-  "from_snapshot_id",
-  "to_snapshot_id",
-  "from_capture_timestamp_utc",
-  "to_capture_timestamp_utc",
-  "from_job_id",
-  "to_job_id",
-  "change_type",
-  "summary",
-  "added_sections",
-  "removed_sections",
-  "changed_sections",
-  "added_lines",
-  "removed_lines",
-  "change_ratio",
-  "high_noise",
-  "diff_truncated",
-  "diff_version",
-  "normalization_version",
-  "computed_at_utc",
-  "compare_url",
+export const CHANGE_DICTIONARY = [
+  column("change_id", "integer", "Names the event, whatever the order of indexing; does not rise with time"),
+  column("source_code", "string", "Of the source that it belongs to; else the page's host"),
+  column("source_name", "string", "What the source is called"),
+  column("normalized_url_group", "string", "The page: scheme, host and path"),
+  column("from_snapshot_id", "integer?", "The good capture before it; empty of a new page"),
+  column("to_snapshot_id", "integer", "The capture that brought it"),
+  column("from_capture_timestamp_utc", "timestamp?", "When that one was captured"),
+  column("to_capture_timestamp_utc", "timestamp", "When this one was captured"),
+  column("from_job_id", "integer?", "The job of that one"),
+  column("to_job_id", "integer", "The job of this one"),
+  column("change_type", "string", "`new_page`, `updated`, `unchanged` or `error`"),
+  column("summary", "string?", "In words"),
+  column("added_sections", "integer?", "Headings with what stands below them that are new"),
+  column("removed_sections", "integer?", "Those that are gone"),
+  column("changed_sections", "integer?", "Those whose text changed"),
+  column("added_lines", "integer?", "Lines of text that are new, all of them"),
+  column("removed_lines", "integer?", "Lines of text that are gone, all of them"),
+  column("change_ratio", "number?", "Share of lines that changed, 0 to 1"),
+  column("high_noise", "boolean", "Half of the page changed, or a capture is incomplete"),
+  column("diff_truncated", "boolean", "The difference that is shown is cut; the counts are not"),
+  column("diff_version", "string?", "How it was compared; empty without a difference"),
+  column("normalization_version", "string?", "How the texts were made; empty without a difference"),
+  column("computed_at_utc", "timestamp", "When it was compared"),
+  column("compare_url", "string", "Where the API shows the difference"),
 ] as const;
+
+export const SNAPSHOT_COLUMNS = SNAPSHOT_DICTIONARY.map(({ name }) => name);
+export const CHANGE_COLUMNS = CHANGE_DICTIONARY.map(({ name }) => name);
 
 /** @param base where clients reach the API */
 export const snapshotRows = (sql: Sql, part: ListPart, base: string): AsyncGenerator<Row> =>

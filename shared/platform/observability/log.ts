@@ -18,7 +18,7 @@ export interface Logger {
 }
 
 const RANK: Record<Level, number> = { debug: 10, info: 20, warn: 30, error: 40 };
-const PRIVATE = /^(authorization|x-api-key|api_?key|key|password|secret|token|query|cookie|set-cookie)$/i;
+const PRIVATE = /^(authorization|x-api-key|x-admin-token|api_?key|key|password|secret|token|query|cookie|set-cookie)$/i;
 const URL_CREDENTIALS = /\b([a-z][a-z0-9+.-]*:\/\/)[^/\s@]+@/gi;
 
 /** Makes a logger whose fields stand in each of its lines. */

@@ -48,9 +48,18 @@ const rowsOf = async (path: string) => {
     .map((line) => JSON.parse(line));
 };
 
+const TYPE_OF: Record<string, string> = {
+  integer: "number",
+  number: "number",
+  string: "string",
+  timestamp: "string",
+  boolean: "boolean",
+};
+
 describe("exports of the archive", () => {
   it("say what there is", async () => {
-    expect((await callApi(api, { path: "/api/exports" })).body).toEqual({
+    const { body } = await callApi(api, { path: "/api/exports" });
+    expect(body).toMatchObject({
       enabled: true,
       formats: ["jsonl", "ndjson", "csv"],
       defaultLimit: 1000,
@@ -58,6 +67,19 @@ describe("exports of the archive", () => {
       snapshots: { path: "/api/exports/snapshots" },
       changes: { path: "/api/exports/changes" },
     });
+    // a dictionary of what is listed: each column, and what it may be
+    for (const [list, { columns }] of [["snapshots", body.snapshots] as const, ["changes", body.changes] as const]) {
+      const rows = await rowsOf(`/api/exports/${list}`);
+      expect(rows.length).toBeGreaterThan(0);
+      for (const row of rows) {
+        expect(columns.map(({ name }: { name: string }) => name)).toEqual(Object.keys(row));
+        for (const { name, type, nullable, about } of columns) {
+          expect(about).not.toBe("");
+          if (row[name] === null) expect([list, name, nullable]).toEqual([list, name, true]);
+          else expect([list, name, TYPE_OF[type]]).toEqual([list, name, typeof row[name]]);
+        }
+      }
+    }
   });
 
   it("are gzip files of JSON lines where nothing else is asked for, with all columns in their order", async () => {

@@ -40,6 +40,7 @@ it("takes a key in either header", async () => {
     (await callApi(crawlApi, { path: "/api/v1/jobs", headers })).status;
   expect(await status({ authorization: `bearer ${key}` })).toBe(200);
   expect(await status({ "x-api-key": key })).toBe(200);
+  expect(await status({ "x-admin-token": key })).toBe(200);
   expect(await status({ authorization: `Basic ${key}` })).toBe(401);
   expect(await status({ authorization: key })).toBe(401);
 });
