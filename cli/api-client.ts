@@ -3,7 +3,13 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Connection } from "./connection.ts";
 import { CliError, EXIT } from "./exit.ts";
 
-export type ApiClient = <Answer>(method: "GET" | "POST" | "DELETE", path: string, body?: unknown) => Promise<Answer>;
+/** @param as `text`: the answer as it came */
+export type ApiClient = <Answer>(
+  method: "GET" | "POST" | "DELETE",
+  path: string,
+  body?: unknown,
+  as?: "json" | "text",
+) => Promise<Answer>;
 
 /** Of either shape: see the API's table of errors. */
 interface ErrorBody {
@@ -35,10 +41,11 @@ const REQUEST_TIMEOUT_MS = 60_000;
 const MOST_WAITS = 3;
 
 export function createApiClient({ url, apiKey }: Connection): ApiClient {
-  return async <Answer>(method: string, path: string, body?: unknown): Promise<Answer> => {
+  return async <Answer>(method: string, path: string, body?: unknown, as = "json"): Promise<Answer> => {
     for (let waits = 0; ; waits += 1) {
       const response = await send(url, method, path, apiKey, body);
       const text = await response.text();
+      if (response.ok && as === "text") return text as Answer;
       if (response.ok) return (text === "" ? null : parseAnswer(text, url)) as Answer;
       const retryAfterS = Number(response.headers.get("retry-after") ?? Number.NaN);
       if (response.status === 429 && waits < MOST_WAITS && retryAfterS <= 60) {

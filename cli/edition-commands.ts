@@ -1,6 +1,7 @@
 /** The commands that see to sources and archive jobs. */
 import { type Command, Option } from "commander";
 import type { ApiClient } from "./api-client.ts";
+import { releaseDataset } from "./commands/dataset.ts";
 import {
   cleanUpJob,
   computeChanges,
@@ -14,6 +15,7 @@ import {
   showArchiveJob,
   validateConfig,
 } from "./commands/editions.ts";
+import { judgeRanking } from "./commands/golden.ts";
 import type { Terminal } from "./terminal.ts";
 
 interface Around {
@@ -77,6 +79,23 @@ export function addEditionCommands(program: Command, { withApi, terminal, json, 
       .makeOptionMandatory(),
   ];
   add("register", "make a job of WARC files that lie in the bucket", registering, registerFiles);
+  const releasing = [
+    new Option("--output <folder>", "a folder of its own").makeOptionMandatory(),
+    source(),
+    new Option("--from <day>", "of captures, in UTC"),
+    new Option("--to <day>", "which belongs to it"),
+  ];
+  add(
+    "release-dataset",
+    "write the lists of snapshots and changes into files with checksums",
+    releasing,
+    releaseDataset,
+  );
+  const judging = [
+    new Option("--file <file>", "JSON or YAML file: {queries: [{q, expect: [URL…], within}]}").makeOptionMandatory(),
+    new Option("--ranking <version>", "v1 leaves out what other pages say").choices(["v1", "v2"]),
+  ];
+  add("golden-queries", "judge the ranking of the archive's search by what queries should find", judging, judgeRanking);
   add("storage-report", "say what sources take in the bucket", [], reportStorage);
   add("compute-changes", "have captures compared again, of one source or all", [source()], computeChanges);
 }

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { type ApiClient, ApiFailure, createApiClient } from "./api-client.ts";
 import { type CrawlOptions, crawl } from "./commands/crawl.ts";
+import { verifyDataset } from "./commands/dataset.ts";
 import { type DiscoverOptions, discover } from "./commands/discover.ts";
 import { addExclusion, listExclusions, type NewExclusionOptions, revokeExclusion } from "./commands/exclusions.ts";
 import { type ExportOptions, exportWacz } from "./commands/export.ts";
@@ -236,6 +237,13 @@ program
   .action((_: object, command: Command) => withApi(command, (api) => serveMcp(api, version)));
 
 addDocumentCommands(program, { withApi, terminal, json, limit, repeated });
+program
+  .command("verify-dataset")
+  .description("say whether the files of a release are as they were released")
+  .argument("<folder>", "that release-dataset wrote")
+  .action(async (folder: string) => {
+    exitCode = await verifyDataset(terminal, folder);
+  });
 addEditionCommands(program, { withApi, terminal, json, repeated, count });
 
 const jobs = program.command("jobs").description("list jobs, or see to one of them");

@@ -102,7 +102,7 @@ function packagesIn({ inputs }: Metafile["outputs"][string]): Bundle["packages"]
 /**
  * Leaves out what packages pull in though nobody here uses it. zod names its messages in fifty languages through one
  * object (250 KB; English comes by another way), compiles schemas to code, and makes JSON Schema of them and them of
- * it (60 KB). css-select has a default adapter beside ours (12 KB). postgres reads replication slots and large objects
+ * it (70 KB). css-select has a default adapter beside ours (12 KB). postgres reads replication slots and large objects
  * (5 KB). zod-to-openapi writes documents of routes (20 KB), which only `checks/openapi.ts` asks for. The entry of
  * undici holds fetch, WebSocket, mocks and caches beside its dispatchers (400 KB, a third of the time that fetch takes
  * to start). What is missing then stops the build by name, or is undefined. The AWS SDK asks these sources of
@@ -128,6 +128,7 @@ const leanPackages: Plugin = {
       const names = [...(await readFile(path, "utf8")).matchAll(/^export (?:const|function|class) (\w+)/gm)];
       return { contents: `export const ${names.map(([, name]) => `${name} = undefined`).join(", ")};` };
     });
+    onLoad({ filter: /[\\/]zod[\\/]v4[\\/]core[\\/]to-json-schema\.js$/ }, () => ({ contents: NO_JSON_SCHEMA }));
     onLoad({ filter: /[\\/]postgres[\\/]src[\\/](subscribe|large)\.js$/ }, () => ({ contents: UNUSED_OF_POSTGRES }));
     onLoad({ filter: /.*/, namespace: "empty" }, () => ({ contents: "export {};" }));
     onResolve({ filter: /^undici$/ }, ({ path }) => ({ path, namespace: "undici" }));
@@ -137,6 +138,14 @@ const leanPackages: Plugin = {
 
 /** Files whose exports are undefined. */
 const UNUSED_OF_ZOD = /[\\/]zod[\\/]v4[\\/]\w+[\\/](from-json-schema|compile|json-schema-processors)\.js$/;
+
+/** Each schema has methods for it, made when it is made. */
+const NO_JSON_SCHEMA = `
+  const none = () => () => { throw new Error("This bundle has left it out") };
+  export const initializeContext = none(), extractDefs = none(), finalize = none(), handleUnrepresentable = none();
+  export const processSchema = none(), process = none();
+  export const createToJSONSchemaMethod = none, createStandardJSONSchemaMethod = none;
+`;
 
 /** Of each client, to be called when it is wanted: a replication slot's changes, large objects. */
 const UNUSED_OF_POSTGRES = `export default () => () => { throw new Error("This bundle has left it out") };`;

@@ -8,6 +8,7 @@ import { createRemoteCaller, type RemoteCaller } from "../../shared/platform/aws
 import { systemClock } from "../../shared/platform/clock.ts";
 import { once } from "../../shared/platform/once.ts";
 import { type ApiContainer, createApiContainer } from "../adapters/api/container.ts";
+import { withReaders } from "../adapters/archive/counted-readers.ts";
 
 export interface ChangesApi extends ApiContainer {
   objects: ObjectStore;
@@ -17,7 +18,7 @@ export interface ChangesApi extends ApiContainer {
 }
 
 export const changesApi = once((): ChangesApi => {
-  const container = createApiContainer("changes-api");
+  const container = withReaders(createApiContainer("changes-api"));
   const { config, dynamo } = container;
   const queues = createQueueSender(sqsClient(), config.queueUrlPrefix);
   return {

@@ -6,6 +6,7 @@ import { createListedObjects, type ListedObjects } from "../../shared/platform/a
 import { createUploads, type Uploads } from "../../shared/platform/aws/uploads.ts";
 import { once } from "../../shared/platform/once.ts";
 import { createJobContainer, type JobContainer } from "../adapters/api/container.ts";
+import { withReaders } from "../adapters/archive/counted-readers.ts";
 
 export interface EditionsApi extends JobContainer {
   objects: ListedObjects;
@@ -14,7 +15,7 @@ export interface EditionsApi extends JobContainer {
 }
 
 export const editionsApi = once((): EditionsApi => {
-  const container = createJobContainer("editions-api");
+  const container = withReaders(createJobContainer("editions-api"));
   const s3 = s3Client();
   const { bucket, stateTable } = container.config;
   return {

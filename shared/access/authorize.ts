@@ -57,24 +57,6 @@ export function createGate({ sql, limiter, now = Date.now }: GateOptions): Gate 
   };
 }
 
-/** Whoever asks routes that want no key, told apart by address. */
-export interface Readers {
-  /** @throws ApiError 429 RATE_LIMITED */
-  admit(address: string): Promise<void>;
-}
-
-/** @param perMinute requests of one address; 0: any number */
-export function createReaders(limiter: RateLimiter, perMinute: number, now: () => number = Date.now): Readers {
-  return {
-    async admit(address) {
-      if (perMinute === 0) return;
-      // no address is kept, not for the minute either
-      const rate = await limiter.take(`reader#${sha256(address).toString("base64url").slice(0, 22)}`, perMinute);
-      if (rate.exceeded) throw rateLimited(rate, now(), "This address");
-    },
-  };
-}
-
 const keyRequired = (): ApiError =>
   new ApiError(401, "A valid API key is required: send it as `Authorization: Bearer KEY` or `X-API-Key: KEY`", {
     code: "AUTH_REQUIRED",
@@ -95,7 +77,8 @@ export function rateLimitHeaders(rate: RateLimitState): Record<string, string> {
   };
 }
 
-function rateLimited(rate: RateLimitState, now: number, who = "This API key"): ApiError {
+/** @param who in words */
+export function rateLimited(rate: RateLimitState, now: number, who = "This API key"): ApiError {
   const retryAfterS = Math.max(1, Math.ceil((rate.resetAt - now) / 1000));
   return new ApiError(429, `${who} may send ${rate.limit} requests a minute: try again in ${retryAfterS} s`, {
     code: "RATE_LIMITED",

@@ -197,7 +197,7 @@ export const CONFIG_FIELDS = {
   archiveRequestsPerMinute: field(
     "ARCHIVE__REQUESTS_PER_MINUTE",
     integer(1_200, 0, 1_000_000),
-    "Requests a minute that one address may send to routes of the archive that want no key; 0: any number",
+    "Requests a minute that one address may send without a key; 0: any number",
   ),
   archiveOff: field(
     "ARCHIVE__OFF",

@@ -3,7 +3,7 @@
  * results.
  */
 import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
-import { createGate, createReaders } from "../../../shared/access/authorize.ts";
+import { createGate } from "../../../shared/access/authorize.ts";
 import { createRateLimiter } from "../../../shared/access/rate-limit.ts";
 import { createUrlInspector, type UrlInspector } from "../../../shared/access/url-inspection.ts";
 import type { JobDependencies } from "../../../shared/crawl/jobs/dependencies.ts";
@@ -29,14 +29,12 @@ export function createApiContainer(name: string): ApiContainer {
   const config = loadConfig();
   const sql = configuredDatabase(config);
   const dynamo = dynamoClient();
-  const limiter = createRateLimiter(dynamo, config.stateTable);
   return {
     config,
     sql,
     dynamo,
     log: createLogger({ function: name }, config.logLevel),
-    gate: createGate({ sql, limiter }),
-    readers: createReaders(limiter, config.archiveRequestsPerMinute),
+    gate: createGate({ sql, limiter: createRateLimiter(dynamo, config.stateTable) }),
   };
 }
 

@@ -10,7 +10,8 @@
  */
 import type { z } from "zod";
 import type { AccessScope } from "../../../shared/access/api-keys.ts";
-import type { Caller, Gate, Readers } from "../../../shared/access/authorize.ts";
+import type { Caller, Gate } from "../../../shared/access/authorize.ts";
+import type { Readers } from "../../../shared/access/readers.ts";
 import type { Logger } from "../../../shared/platform/observability/log.ts";
 
 /** What every API function needs; each adds its own. */

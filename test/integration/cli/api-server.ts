@@ -35,7 +35,7 @@ export async function startApiServer(): Promise<ApiServer> {
         headers,
         ...(sent.length > 0 && { body: `${sent}` }),
       });
-      return response.writeHead(status).end(JSON.stringify(body));
+      return response.writeHead(status).end(typeof body === "string" ? body : JSON.stringify(body));
     }
     const answer = readProxyAnswer(await handler(event as unknown as APIGatewayProxyEvent, {} as Context));
     if (answer === undefined) return response.writeHead(502).end();
