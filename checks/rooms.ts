@@ -138,7 +138,13 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
   "shared/crawl/urls": PLATFORM,
   // selectors are checked where a request names them
   "shared/crawl/settings": ["shared/crawl/urls", "shared/extract"],
-  "shared/crawl/tasks": [...PLATFORM, "shared/capture", "shared/crawl/settings", "shared/crawl/urls"],
+  "shared/crawl/tasks": [
+    ...PLATFORM,
+    "shared/capture",
+    "shared/crawl/http",
+    "shared/crawl/settings",
+    "shared/crawl/urls",
+  ],
   "shared/crawl/http": [...OUTSIDE, "shared/capture", "shared/extract"],
   "shared/crawl/robots": [...OUTSIDE, "shared/capture", "shared/crawl/http"],
   "shared/crawl/proxies": [...OUTSIDE, "shared/crawl/http"],

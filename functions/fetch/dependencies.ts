@@ -5,6 +5,7 @@ import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import type { FetchDependencies } from "../../shared/crawl/fetch/dependencies.ts";
 import { createTaskLeases } from "../../shared/crawl/fetch/task-lease.ts";
 import { createJobFlags } from "../../shared/crawl/tasks/job-flags.ts";
+import { createSessionCookies } from "../../shared/crawl/tasks/session-cookies.ts";
 import { dynamoClient, s3Client, sqsClient } from "../../shared/platform/aws/clients.ts";
 import { createObjectStore } from "../../shared/platform/aws/objects.ts";
 import { createQueueSender } from "../../shared/platform/aws/queues.ts";
@@ -34,6 +35,7 @@ export function fetchDependencies(
     log,
     leases: createTaskLeases(dynamo, config.stateTable),
     flags: createJobFlags(dynamo, config.stateTable),
+    sessions: createSessionCookies(dynamo, config.stateTable),
     objects: createObjectStore(s3, config.bucket),
     queues: createQueueSender(sqs, config.queueUrlPrefix),
     settings: {

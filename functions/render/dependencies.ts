@@ -4,6 +4,7 @@ import { createEgress } from "../../shared/crawl/proxies/egress.ts";
 import { createProxyStates } from "../../shared/crawl/proxies/store.ts";
 import type { RenderDependencies } from "../../shared/crawl/rendering/run-render.ts";
 import { createJobFlags } from "../../shared/crawl/tasks/job-flags.ts";
+import { createSessionCookies } from "../../shared/crawl/tasks/session-cookies.ts";
 import { dynamoClient, s3Client } from "../../shared/platform/aws/clients.ts";
 import { createObjectStore } from "../../shared/platform/aws/objects.ts";
 import { systemClock } from "../../shared/platform/clock.ts";
@@ -38,6 +39,7 @@ export const dependencies = once(() => {
     }),
     objects: createObjectStore(s3Client(), config.bucket),
     flags: createJobFlags(dynamoClient(), config.stateTable),
+    sessions: createSessionCookies(dynamoClient(), config.stateTable),
     hosts: configuredHostStates(config, dynamoClient(), log),
     clock: systemClock,
     settings: { userAgent, defaultRps },

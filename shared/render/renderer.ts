@@ -27,6 +27,10 @@ export interface PageCookie {
   host: string;
   name: string;
   value: string;
+  /** Left out: of all that the host has. */
+  path?: string | undefined;
+  /** Whether it is for https alone. */
+  secure?: boolean | undefined;
 }
 
 /** What is done in a page once it has loaded. */

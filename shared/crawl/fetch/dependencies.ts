@@ -9,6 +9,7 @@ import type { HostStates } from "../politeness/host-state.ts";
 import type { Egress } from "../proxies/egress.ts";
 import type { RobotsCache } from "../robots/cache.ts";
 import type { JobFlags } from "../tasks/job-flags.ts";
+import type { SessionCookies } from "../tasks/session-cookies.ts";
 import type { TaskLeases } from "./task-lease.ts";
 
 export interface FetchDependencies {
@@ -19,6 +20,7 @@ export interface FetchDependencies {
   leases: TaskLeases;
   robots: RobotsCache;
   flags: JobFlags;
+  sessions: SessionCookies;
   objects: ObjectStore;
   queues: QueueSender;
   clock: Clock;

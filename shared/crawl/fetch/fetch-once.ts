@@ -80,6 +80,7 @@ export async function fetchOnePage(
       get,
       robotsFault: async (each) => (respectRobotsTxt ? await robots.faultOf(each) : null),
       isDisallowed: async () => false,
+      session: null,
       now: clock.now,
     });
   } catch (error) {

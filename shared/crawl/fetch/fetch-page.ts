@@ -6,12 +6,15 @@ import { type Exchange, headerValue, type RequestLimits } from "../http/exchange
 import { fault } from "../http/faults.ts";
 import { parseMediaType } from "../http/media-type.ts";
 import { readPageContent } from "../http/read-page.ts";
+import { createRedirectCookies } from "../http/redirect-cookies.ts";
 import { followRedirects, type Reply } from "../http/redirects.ts";
 import { RequestRefused } from "../http/request-refused.ts";
+import type { RequestHeaders } from "../politeness/polite-client.ts";
 import { cookieHeader } from "../settings/cookies.ts";
 import { type CrawlConfig, OWN_HEADERS, pageTimeoutMs, selectionOf } from "../settings/crawl-config.ts";
 import type { FetchTask, PriorCapture } from "../tasks/fetch-task.ts";
 import type { RenderRequest } from "../tasks/render-task.ts";
+import type { Session } from "../tasks/session-cookies.ts";
 import { hostOf } from "../urls/normalize-url.ts";
 import type { Scope } from "../urls/scope.ts";
 import { inScope } from "../urls/scope.ts";
@@ -30,7 +33,9 @@ export interface PageContext {
   anchors: boolean;
   guard: UrlGuard;
   /** Politely; throws as `PoliteClient.get` does. */
-  get(url: URL, headers: readonly [string, string][], limits: RequestLimits): Promise<Exchange>;
+  get(url: URL, headers: RequestHeaders, limits: RequestLimits): Promise<Exchange>;
+  /** Cookies that the job keeps; null where it keeps none. */
+  session: Session | null;
   /** Why robots.txt forbids the URL, or null. */
   robotsFault(url: URL): Promise<CaptureError | null>;
   /** Whether it forbids the URL, where that is no fault. */
@@ -69,7 +74,9 @@ export async function fetchPage(target: TaskUrl, context: PageContext): Promise<
     rendering,
   });
 
-  const ask = async (next: URL, cookies: string | null): Promise<Reply> => {
+  const jar = createRedirectCookies(context.now);
+  const { session } = context;
+  const ask = async (next: URL): Promise<Reply> => {
     const url = await check(next.href, capture.redirects.length > 0, context);
     if (!(url instanceof URL)) return { response: null, fault: url };
     capture.finalUrl = url.href;
@@ -81,11 +88,16 @@ export async function fetchPage(target: TaskUrl, context: PageContext): Promise<
       const retried = target.attempt > 0;
       const whole = config.page_timeout_ms !== undefined;
       const limits = { timeoutMs: remainingMs, whole, maxBodyBytes: maxBytes, continues, retried };
-      exchange = await context.get(url, requestHeaders(url, prior, cookies, context), limits);
+      const headers = async (): Promise<[string, string][]> => {
+        if (session !== null) jar.restore(url, await session.read(url));
+        return requestHeaders(url, prior, jar.headerFor(url), context);
+      };
+      exchange = await context.get(url, headers, limits);
     } catch (error) {
       if (error instanceof RequestRefused) return { response: null, fault: error.fault };
       throw error;
     }
+    if (exchange.response !== null) await session?.keep(url, exchange.response.headers);
     const archived = await archiveExchange(exchange, prior);
     members.push(...archived.members);
     recordId = archived.recordId ?? recordId;
@@ -96,10 +108,11 @@ export async function fetchPage(target: TaskUrl, context: PageContext): Promise<
   };
   const start = new URL(target.url);
   start.hash = "";
-  const last = await followRedirects(start, config.max_redirects, ask, (url, status, location) => {
+  const onRedirect = (url: URL, status: number, location: URL): void => {
     capture.redirects.push({ url: url.href, status });
     capture.finalUrl = location.href;
-  });
+  };
+  const last = await followRedirects(start, config.max_redirects, ask, onRedirect, jar);
 
   const { url, response } = last;
   if (response === null || last.fault !== null) return ended(last.fault);
@@ -176,13 +189,16 @@ function priorOf(prior: PriorCapture | null, url: URL): PriorCapture | null {
 function requestHeaders(
   url: URL,
   prior: PriorCapture | null,
-  redirectCookies: string | null,
+  setCookies: string | null,
   context: PageContext,
 ): [string, string][] {
   const own = Object.entries(hostOf(url) === context.host ? context.config.headers : {}).filter(
     ([name]) => !OWN_HEADERS.test(name),
   );
-  const cookies = [cookieHeader(context.config.cookies, url), redirectCookies].filter((each) => each !== null);
+  // what the site has set since goes before what the job began with
+  const set = new Set(setCookies?.split("; ").map((pair) => pair.split("=", 1)[0]));
+  const begunWith = context.config.cookies.filter(({ name }) => !set.has(name));
+  const cookies = [cookieHeader(begunWith, url), setCookies].filter((each) => each !== null);
   if (cookies.length > 0) {
     const [header, value] = own.find(([name]) => name.toLowerCase() === "cookie") ?? [];
     const others = own.filter(([name]) => name !== header);

@@ -165,7 +165,7 @@ function openWriter(
 }
 
 function pageContext(
-  { robots: cache, guard, settings, clock }: FetchDependencies,
+  { robots: cache, guard, settings, clock, sessions }: FetchDependencies,
   task: FetchTask,
   hosts: TaskHosts,
   writer: CaptureWriter,
@@ -193,6 +193,7 @@ function pageContext(
     get: hosts.get,
     robotsFault: async (url) => (respected ? await robots.faultOf(url) : null),
     isDisallowed: async (url) => !respected && (await robots.isKnownToForbid(url)),
+    session: task.config.session ? sessions.of(task.jobId) : null,
     now: clock.now,
   };
 }

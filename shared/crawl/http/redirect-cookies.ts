@@ -1,6 +1,6 @@
 /**
  * The cookies of one chain of redirects, as a browser on its first visit keeps them (RFC 6265): sites set one and send
- * the visitor back to where he came from. They are forgotten with the chain.
+ * the visitor back to where he came from. They are forgotten with the chain, unless a job keeps them as its session.
  *
  * By hand: what the packages that do this weigh is the list of public suffixes, which fetch's bundle has no room for.
  * In its place a domain of two short labels, such as `co.uk`, takes no cookies.
@@ -10,11 +10,22 @@ import type { HttpResponse } from "./exchange.ts";
 export interface RedirectCookies {
   /** Takes what a response sets. */
   take(url: URL, headers: HttpResponse["headers"]): void;
+  /** Takes what the URL's host has set before, for that host alone. */
+  restore(url: URL, cookies: readonly Cookie[]): void;
   /** The value of the Cookie header of a request; null for none. */
   headerFor(url: URL): string | null;
 }
 
-interface Cookie {
+/** What a response sets, or takes back by an end that has passed. */
+export interface SetCookie {
+  /** The same for the one that it replaces. */
+  key: string;
+  cookie: Cookie;
+  /** Epoch ms, which may be infinite. */
+  endsAt: number;
+}
+
+export interface Cookie {
   name: string;
   value: string;
   /** Lower case. */
@@ -28,7 +39,7 @@ interface Cookie {
 /** As browsers have it: of one cookie, and of all that a host is sent. */
 const LONGEST_COOKIE = 4096;
 const LONGEST_HEADER = 8192;
-const MOST_COOKIES = 50;
+export const MOST_COOKIES = 50;
 
 /** @param now epoch ms */
 export function createRedirectCookies(now: () => number = Date.now): RedirectCookies {
@@ -36,14 +47,15 @@ export function createRedirectCookies(now: () => number = Date.now): RedirectCoo
   const jar = new Map<string, Cookie>();
   return {
     take(url, headers) {
-      for (const [header, value] of headers) {
-        if (header.toLowerCase() !== "set-cookie") continue;
-        const parsed = parseCookie(value, url);
-        if (parsed === undefined) continue;
-        const { cookie, endsAt } = parsed;
-        const key = [cookie.domain, cookie.path, cookie.name].join("\n");
+      for (const { key, cookie, endsAt } of cookiesSetBy(url, headers, now())) {
         if (endsAt <= now()) jar.delete(key);
         else if (jar.has(key) || jar.size < MOST_COOKIES) jar.set(key, cookie);
+      }
+    },
+    restore({ hostname }, cookies) {
+      for (const cookie of cookies) {
+        const key = keyOf(cookie);
+        if (!jar.has(key)) jar.set(key, { ...cookie, domain: hostname, hostOnly: true });
       }
     },
     headerFor(url) {
@@ -58,7 +70,17 @@ export function createRedirectCookies(now: () => number = Date.now): RedirectCoo
   };
 }
 
-function parseCookie(text: string, url: URL): { cookie: Cookie; endsAt: number } | undefined {
+/** @param now epoch ms */
+export function cookiesSetBy(url: URL, headers: HttpResponse["headers"], now: number): SetCookie[] {
+  return headers.flatMap(([header, value]) => {
+    const set = header.toLowerCase() === "set-cookie" ? parseCookie(value, url, now) : undefined;
+    return set === undefined ? [] : [{ key: keyOf(set.cookie), ...set }];
+  });
+}
+
+const keyOf = ({ domain, path, name }: Cookie): string => [domain, path, name].join("\n");
+
+function parseCookie(text: string, url: URL, now: number): Omit<SetCookie, "key"> | undefined {
   const [pair = "", ...rest] = text.split(";");
   if (pair.length > LONGEST_COOKIE) return undefined;
   const equals = pair.indexOf("=");
@@ -91,13 +113,13 @@ function parseCookie(text: string, url: URL): { cookie: Cookie; endsAt: number }
     path,
     secure,
   };
-  return { cookie, endsAt: endOf(attributes) };
+  return { cookie, endsAt: endOf(attributes, now) };
 }
 
 /** Epoch ms; `Max-Age` goes before `Expires` (section 5.3). */
-function endOf(attributes: ReadonlyMap<string, string>): number {
+function endOf(attributes: ReadonlyMap<string, string>, now: number): number {
   const age = attributes.get("max-age");
-  if (age !== undefined && /^-?\d+$/.test(age)) return Number(age) <= 0 ? 0 : Number.POSITIVE_INFINITY;
+  if (age !== undefined && /^-?\d+$/.test(age)) return Number(age) <= 0 ? 0 : now + Number(age) * 1000;
   const expires = Date.parse(attributes.get("expires") ?? "");
   return Number.isNaN(expires) ? Number.POSITIVE_INFINITY : expires;
 }

@@ -2,7 +2,7 @@
 import type { CaptureError } from "../../capture/capture.ts";
 import { type Exchange, type HttpResponse, headerValue } from "./exchange.ts";
 import { fault } from "./faults.ts";
-import { createRedirectCookies } from "./redirect-cookies.ts";
+import { createRedirectCookies, type RedirectCookies } from "./redirect-cookies.ts";
 
 const REDIRECT_STATUS = new Set([301, 302, 303, 307, 308]);
 
@@ -16,6 +16,7 @@ export type Reply = Pick<Exchange, "response" | "fault">;
  * @param ask takes the value of the request's Cookie header, null for none
  * @param most redirects
  * @param onRedirect called for each redirect that names a target, whether it is followed or not
+ * @param jar of the chain
  * @returns the last reply and the URL it is of; `strayed` where its fault is that of a redirect
  */
 export async function followRedirects(
@@ -23,8 +24,8 @@ export async function followRedirects(
   most: number,
   ask: (url: URL, cookies: string | null) => Promise<Reply>,
   onRedirect: (from: URL, status: number, target: URL) => void = () => undefined,
+  jar: RedirectCookies = createRedirectCookies(),
 ): Promise<Reply & { url: URL; strayed: boolean }> {
-  const jar = createRedirectCookies();
   const visit = (to: URL): string => `${to.href}\n${jar.headerFor(to) ?? ""}`;
   const seen = new Set<string>();
   let url = start;

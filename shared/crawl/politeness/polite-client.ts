@@ -12,6 +12,9 @@ import { paceOf } from "./pace.ts";
 import { createPacer } from "./pacer.ts";
 import { createSlotQueue, type SlotQueueOptions, type TakenSlot } from "./slot-queue.ts";
 
+/** As they are, or as they are right before the request leaves. */
+export type RequestHeaders = readonly [string, string][] | (() => Promise<readonly [string, string][]>);
+
 export interface PoliteClient {
   /** Reads again what the other workers know of the host. */
   refresh(): Promise<void>;
@@ -21,7 +24,7 @@ export interface PoliteClient {
    * @throws RequestRefused where the host may not be asked, CircuitOpen and SlotTooFar where not now, the signal's
    *   reason where stopped
    */
-  get(url: URL, headers: readonly [string, string][], limits: RequestLimits): Promise<Exchange>;
+  get(url: URL, headers: RequestHeaders, limits: RequestLimits): Promise<Exchange>;
   /** Leaves to others what is reserved and not used, and what was learnt; to be called once no more requests follow. */
   giveBack(): Promise<void>;
 }
@@ -120,7 +123,8 @@ export function createPoliteClient(options: PoliteClientOptions): PoliteClient {
               mayLeave(slot, permit, mayBeLate);
               options.onRequest?.();
             };
-            made = await exchange(client, url, headers, limits, budget, { begin, end: admission.sent });
+            const sent = typeof headers === "function" ? await headers() : headers;
+            made = await exchange(client, url, sent, limits, budget, { begin, end: admission.sent });
           } catch (error) {
             admission.withdrawn();
             if (!(error instanceof SlotMissed)) throw error;

@@ -13,7 +13,7 @@ import { PermanentError, RetryableError, ThrottledError } from "../../platform/e
 import type { Logger } from "../../platform/observability/log.ts";
 import { retryTransient } from "../../platform/transient-errors.ts";
 import { renderPdf } from "../../render/pdf/pdf-page.ts";
-import { RenderError, type RenderedPage, type Renderer } from "../../render/renderer.ts";
+import { type PageCookie, RenderError, type RenderedPage, type Renderer } from "../../render/renderer.ts";
 import { isInfrastructureFault } from "../fetch/stop-reason.ts";
 import type { HttpResponse } from "../http/exchange.ts";
 import { readPageContent } from "../http/read-page.ts";
@@ -25,6 +25,7 @@ import { windowOf } from "../settings/browser-settings.ts";
 import { pageTimeoutMs, selectionOf } from "../settings/crawl-config.ts";
 import type { JobFlags } from "../tasks/job-flags.ts";
 import { type RenderClaim, type RenderTask, readRenderClaim } from "../tasks/render-task.ts";
+import { type SessionCookies, withSession } from "../tasks/session-cookies.ts";
 import { deliverRendered, renderingOf } from "./deliver.ts";
 import { RENDER } from "./metrics.ts";
 import { createPageStopPoll } from "./page-stop-poll.ts";
@@ -36,6 +37,7 @@ export interface RenderDependencies {
   objects: ObjectStore;
   queues: QueueSender;
   flags: Pick<JobFlags, "isCancelled">;
+  sessions: SessionCookies;
   hosts: Pick<HostStates, "read" | "reserve" | "hold">;
   clock: Clock;
   settings: { userAgent: string; defaultRps: number };
@@ -118,7 +120,7 @@ export async function runRenderTask(
             timeoutMs,
             jobId: task.jobId,
             headers: claim.config.headers,
-            cookies: claim.config.cookies,
+            cookies: await cookiesOf(dependencies, task, claim),
             window: windowOf(claim.config),
             actions: claim.config.actions,
             signal,
@@ -142,6 +144,17 @@ export async function runRenderTask(
     chars_before: claim.capture.extraction?.text.length,
     chars: capture.extraction?.text.length,
   });
+}
+
+/** What the site has set since goes before what the job began with. */
+async function cookiesOf(
+  { sessions }: RenderDependencies,
+  { jobId }: RenderTask,
+  { config, capture }: RenderClaim,
+): Promise<PageCookie[]> {
+  if (!config.session) return config.cookies;
+  const url = new URL(capture.finalUrl);
+  return withSession(config.cookies, url, await sessions.of(jobId).read(url));
 }
 
 function mostTries({ asksAgain }: Renderer, { code }: RenderError): number {

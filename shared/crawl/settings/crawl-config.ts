@@ -69,6 +69,8 @@ export const crawlConfigSchema = z.strictObject({
   actions: actionsSchema.default([]),
   /** Cookies for the hosts that they name. */
   cookies: cookiesSchema.default([]),
+  /** Whether the cookies that a host sets are sent to it for the rest of the job. */
+  session: z.boolean().default(false),
   /** CSS selectors of what is the content of a page, whole; none: its main content. */
   include_selectors: z.array(selectorSchema).max(20).default([]),
   /** CSS selectors of what is left out of the content. */

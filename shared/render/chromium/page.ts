@@ -163,7 +163,9 @@ export async function openDocument(page: Page, document: FetchedDocument, option
   if (cookies.length > 0) {
     const { protocol, hostname, host: own } = new URL(document.url);
     const each = cookies
-      .map(({ host, name, value }) => ({ name, value, url: new URL(`${protocol}//${host}/`).href, host }))
+      .map(({ host, name, value, path = "/", secure = false }) => {
+        return { name, value, path, secure, url: new URL(`${protocol}//${host}/`).href, host };
+      })
       // a browser sends a cookie to every port: those of the document's host are for its own
       .filter(({ url, host }) => host === hostname || new URL(url).hostname !== hostname || new URL(url).host === own)
       .map(({ host: _, ...cookie }) => cookie);

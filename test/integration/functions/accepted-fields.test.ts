@@ -220,6 +220,7 @@ const CONFIG: Record<Setting, unknown> = {
   mobile: true,
   actions: [{ type: "scroll", pixels: 100 }],
   cookies: [{ host: "a.example", name: "a", value: "b" }],
+  session: true,
   include_selectors: ["main"],
   exclude_selectors: ["aside"],
   only_main_content: false,

@@ -107,6 +107,7 @@ const OTHER_SETTINGS: Record<keyof CrawlConfig, unknown> = {
   mobile: true,
   actions: [{ type: "scroll", pixels: 100 }],
   cookies: [{ host: "a.example", name: "a", value: "b" }],
+  session: true,
   include_selectors: ["h1"],
   exclude_selectors: ["aside"],
   only_main_content: false,

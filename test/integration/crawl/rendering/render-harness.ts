@@ -15,8 +15,8 @@ export interface RenderHarness {
 
 export async function renderHarness(renderer: Renderer): Promise<RenderHarness> {
   const fetch = await fetchHarness();
-  const { objects, queues, flags, hosts, egress, clock, settings } = fetch.dependencies;
-  const dependencies = { renderer, egress, objects, queues, flags, hosts, clock, settings };
+  const { objects, queues, flags, sessions, hosts, egress, clock, settings } = fetch.dependencies;
+  const dependencies = { renderer, egress, objects, queues, flags, sessions, hosts, clock, settings };
   const log = createLogger({}, "error", (line) => fetch.logged.push(line));
   return {
     fetch,

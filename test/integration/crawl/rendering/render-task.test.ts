@@ -116,6 +116,42 @@ test("the renderer gets the document that was archived, the job's headers, cooki
   ]);
 });
 
+test("a page of a session has the cookies in the browser, too, each for its path", async () => {
+  await using shop = await startSite({
+    "/login": {
+      body: "<p>hello",
+      headers: [
+        ["content-type", "text/html"],
+        ["set-cookie", "sid=1; Path=/"],
+        ["set-cookie", "s=2; Path=/in"],
+      ],
+    },
+    "/shell": { body: SHELL, headers: { "content-type": "text/html" } },
+  });
+  const seen: unknown[] = [];
+  const harness = await renderHarness(
+    fakeRenderer(async (_document, { cookies }) => {
+      seen.push(cookies);
+      return domOf(RENDERED);
+    }),
+  );
+  const cookies = [
+    { host: "127.0.0.1", name: "s", value: "0" },
+    { host: "a.example", name: "s", value: "9" },
+  ];
+  const login = fetchTask({ urls: [`${shop.origin}/login`], config: { session: true } });
+  await harness.fetch.deliver(login);
+  const config = { session: true, render: "always", cookies };
+  await harness.fetch.deliver({ ...fetchTask({ urls: [`${shop.origin}/shell`], config }), jobId: login.jobId });
+  await harness.fetch.deliver(fetchTask({ urls: [`${shop.origin}/shell`], config }));
+  for (const each of await harness.tasks()) await harness.render(each);
+  const kept = [
+    { host: shop.host, name: "sid", value: "1", path: "/", secure: false },
+    { host: shop.host, name: "s", value: "2", path: "/in", secure: false },
+  ];
+  expect(seen).toEqual([[cookies[1], ...kept], cookies]);
+});
+
 describe("a PDF that is to be read", () => {
   const PDF = pdfFile([["The tide brings driftwood."], ["It leaves shells along the strand."]], { title: "Tides" });
   const config = { pdf: "read", include_selectors: [".none"] };

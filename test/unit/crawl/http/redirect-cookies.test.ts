@@ -29,6 +29,17 @@ it("sends what was set to the host that set it, below its path", () => {
   expect(sent(["k=1; path=/a"], ["https://www.example.org/ab", "https://www.example.org/a"])).toEqual([null, "k=1"]);
 });
 
+it("sends what a session restores to the host that set it alone, and what the chain sets anew in its place", () => {
+  const [url, below] = [new URL("https://example.org/"), new URL("https://www.example.org/")];
+  const cookie = { name: "d", value: "1", domain: "example.org", hostOnly: false, path: "/", secure: false };
+  const jar = createRedirectCookies();
+  jar.restore(url, [cookie]);
+  expect([url, below].map((each) => jar.headerFor(each))).toEqual(["d=1", null]);
+  jar.take(url, [["set-cookie", "d=2; Domain=example.org"]]);
+  jar.restore(url, [cookie]);
+  expect([url, below].map((each) => jar.headerFor(each))).toEqual(["d=2", "d=2"]);
+});
+
 it("sends what is for a domain to its hosts, and takes nothing for another's, or for all of a registry's", () => {
   const hosts = [
     "https://www.example.org/",
