@@ -352,3 +352,113 @@ test("500 requests that fit no shape, signed or not, leave DynamoDB alive", { ti
   const { $metadata } = await items.send(new GetItemCommand({ TableName: "items", Key: { pk: { S: "a" } } }));
   expect($metadata.httpStatusCode).toBe(200);
 });
+
+const SQS_BODIES = [
+  ...["null", "[]", "1", '"text"', "{", "", "[null]", "{}", '{"QueueUrl":null}', '{"QueueUrl":[null]}'],
+  ...['{"QueueUrl":"asked"}', '{"QueueUrl":"http://127.0.0.1/000000000000/none"}', '{"__proto__":{"a":1}}'],
+];
+const OF_QUEUE = [
+  '"MessageBody":null',
+  '"MessageBody":"a","DelaySeconds":1e999,"MessageAttributes":null',
+  '"MessageBody":"a","MessageAttributes":{"a":null,"b":{"DataType":null}}',
+  '"Entries":null',
+  '"Entries":[null]',
+  '"Entries":[{"Id":null,"MessageBody":null,"ReceiptHandle":null}]',
+  `"Entries":${"[".repeat(5_000)}${"]".repeat(5_000)}`,
+  `"Entries":${"[".repeat(100_000)}${"]".repeat(100_000)}`,
+  '"ReceiptHandle":null,"VisibilityTimeout":-1',
+  '"ReceiptHandle":{"a":[]},"MaxNumberOfMessages":"many","WaitTimeSeconds":-5',
+  '"AttributeNames":[null],"Attributes":{"RedrivePolicy":"{","VisibilityTimeout":null}',
+  '"MaxNumberOfMessages":1e9,"WaitTimeSeconds":0,"AttributeNames":"All"',
+];
+const SQS_OPERATIONS = [
+  ...["SendMessage", "SendMessageBatch", "ReceiveMessage", "DeleteMessage", "DeleteMessageBatch"],
+  ...[
+    "ChangeMessageVisibility",
+    "GetQueueAttributes",
+    "SetQueueAttributes",
+    "GetQueueUrl",
+    "CreateQueue",
+    "ListQueues",
+  ],
+  ...["PurgeQueue", "TagQueue", "Nothing", "constructor"],
+];
+
+test("requests to SQS that fit no shape leave it alive", { timeout: 120_000 }, async () => {
+  const { QueueUrl = "" } = await sqs().send(new CreateQueueCommand({ QueueName: "odd" }));
+  const bodies = [...SQS_BODIES, ...OF_QUEUE.map((fields) => `{"QueueUrl":${JSON.stringify(QueueUrl)},${fields}}`)];
+  for (const operation of SQS_OPERATIONS) {
+    const headers = { "content-type": "application/x-amz-json-1.0", "x-amz-target": `AmazonSQS.${operation}` };
+    const answers = await Promise.all(bodies.map((body) => signed(aws.sqsAndS3, "sqs", { body, headers })));
+    for (const { status, text } of answers) {
+      expect([200, 400, 403, 404, 413, 500], `${operation} ${text.slice(0, 200)}`).toContain(status);
+    }
+  }
+  await sqs().send(new CreateQueueCommand({ QueueName: "afterwards" }));
+  const { QueueUrls } = await sqs().send(new ListQueuesCommand({ QueueNamePrefix: "afterwards" }));
+  expect(QueueUrls).toHaveLength(1);
+});
+
+const deepXml = (levels: number) => `${"<a>".repeat(levels)}x${"</a>".repeat(levels)}`;
+const S3_BODIES = [
+  "",
+  "null",
+  "{",
+  "<",
+  "<Delete/>",
+  "<Delete><Object/></Delete>",
+  deepXml(40),
+  deepXml(100_000),
+  "\0".repeat(1000),
+];
+const S3_REQUESTS = [
+  ...["PUT /odd/key", "PUT /odd", "PUT /", "PUT /odd/%00", "PUT /odd/..%2f..%2fkey", `PUT /odd/${"k".repeat(3_000)}`],
+  ...[
+    "POST /odd",
+    "POST /odd/key",
+    "DELETE /odd/none",
+    "GET /odd/none",
+    "GET /none",
+    "HEAD /odd/none",
+    "GET /constructor/__proto__",
+  ],
+];
+
+test("requests to S3 that fit no shape, and whoever hangs up in mid-body, leave it alive", {
+  timeout: 120_000,
+}, async () => {
+  await s3().send(new CreateBucketCommand({ Bucket: "odd" }));
+  for (const asked of S3_REQUESTS) {
+    const [method = "", path = ""] = asked.split(" ");
+    const isEmpty = method === "GET" || method === "HEAD";
+    const send = (body: string, headers = {}) => signed(aws.sqsAndS3, "s3", { method, path, body, headers });
+    const odd = { range: "bytes=9-1", "x-amz-copy-source": "/odd/none?versionId=", "x-amz-meta-a": "b" };
+    const answers = isEmpty
+      ? [send(""), send("", odd)]
+      : [...S3_BODIES.map((body) => send(body)), send("a", { ...odd, "content-type": "application/xml" })];
+    for (const { status, text } of await Promise.all(answers)) {
+      expect(status, `${asked} ${text.slice(0, 200)}`).toBeLessThanOrEqual(501);
+    }
+  }
+  for (const begun of [CUT, CUT.replace("POST /", "PUT /odd/cut")]) {
+    for (let index = 0; index < 50; index += 1) await raw(aws.sqsAndS3, begun, true);
+  }
+  const signer = new SignatureV4({
+    credentials,
+    region: "us-east-1",
+    service: "s3",
+    sha256: Sha256,
+    uriEscapePath: false,
+  });
+  const { host, hostname } = new URL(aws.sqsAndS3);
+  const request = { method: "PUT", protocol: "http:", hostname, path: "/odd/cut", query: {}, body: "x".repeat(1_000) };
+  const { headers } = await signer.sign({ ...request, headers: { host, "content-length": "1000" } });
+  const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  for (let index = 0; index < 50; index += 1) {
+    await raw(aws.sqsAndS3, `PUT /odd/cut HTTP/1.1\r\n${head.join("")}\r\nxxx`, true);
+  }
+  await expect(s3().send(new HeadObjectCommand({ Bucket: "odd", Key: "cut" }))).rejects.toThrow();
+  await s3().send(new PutObjectCommand({ Bucket: "odd", Key: "afterwards", Body: "whole" }));
+  const object = await s3().send(new GetObjectCommand({ Bucket: "odd", Key: "afterwards" }));
+  expect(await object.Body?.transformToString()).toBe("whole");
+});
