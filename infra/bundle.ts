@@ -106,7 +106,8 @@ function packagesIn({ inputs }: Metafile["outputs"][string]): Bundle["packages"]
  * (5 KB). zod-to-openapi writes documents of routes (20 KB), which only `checks/openapi.ts` asks for. The entry of
  * undici holds fetch, WebSocket, mocks and caches beside its dispatchers (400 KB, a third of the time that fetch takes
  * to start). What is missing then stops the build by name, or is undefined. The AWS SDK asks these sources of
- * credentials (130 KB) only after the environment, where Lambda puts them.
+ * credentials (130 KB) only after the environment, where Lambda puts them, and of the manifests of its clients (10 KB)
+ * for their versions.
  */
 const leanPackages: Plugin = {
   name: "lean-packages",
@@ -124,6 +125,10 @@ const leanPackages: Plugin = {
       /[\\/]@hono[\\/]/.test(importer) ? { path, namespace: "openapi" } : undefined,
     );
     onLoad({ filter: /.*/, namespace: "openapi" }, () => ({ contents: OPENAPI_NOTES, resolveDir: REPOSITORY }));
+    onLoad({ filter: /[\\/]@aws-sdk[\\/][^\\/]+[\\/]package\.json$/ }, async ({ path }) => {
+      const { name, version } = JSON.parse(await readFile(path, "utf8")) as Record<string, string>;
+      return { contents: JSON.stringify({ name, version }), loader: "json" };
+    });
     onLoad({ filter: UNUSED_OF_ZOD }, async ({ path }) => {
       const names = [...(await readFile(path, "utf8")).matchAll(/^export (?:const|function|class) (\w+)/gm)];
       return { contents: `export const ${names.map(([, name]) => `${name} = undefined`).join(", ")};` };
