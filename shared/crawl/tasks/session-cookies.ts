@@ -1,7 +1,7 @@
 /**
- * Keeps the cookies that hosts set, for the one job that asked for a session: of each host, apart by port, in an item of
- * its own. No other job and no other host gets them (RFC 6265 for domain, path and `Secure`), and they are gone an hour
- * after they were last asked for.
+ * Keeps the cookies that hosts set, for the one job that asked for a session: of each host, apart by port, in an item
+ * of its own. No other job and no other host gets them (RFC 6265 for domain, path and `Secure`), and they are gone an
+ * hour after they were last asked for.
  */
 import { createHash } from "node:crypto";
 import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
