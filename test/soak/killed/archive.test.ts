@@ -1,4 +1,4 @@
-/** An archive that is crawled, imported into, exported, copied and cleaned, and killed in the middle of it. */
+/** An archive that is crawled, imported into, exported, withheld, copied and cleaned, and killed in the middle of it. */
 import { createHash } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -18,9 +18,9 @@ const RECORDS = 500;
 const ROUNDS = [
   ["crawl", "import", "consolidate", "reindex"],
   ["import", "crawl", "export", "clean"],
-  ["consolidate", "crawl", "clean", "import", "delete"],
-  ["clean", "import again", "reindex", "crawl", "consolidate"],
-  ["export", "delete", "consolidate", "import", "clean", "crawl"],
+  ["exclude", "consolidate", "crawl", "clean", "import", "delete"],
+  ["reveal", "embargo", "clean", "import again", "reindex", "crawl", "consolidate"],
+  ["reveal", "export", "delete", "consolidate", "import", "clean", "crawl"],
 ] as const;
 type Step = (typeof ROUNDS)[number][number];
 
@@ -63,6 +63,10 @@ const note = (url: string, body: string) => said.set(url, (said.get(url) ?? new 
 const imports: { id: string; key: string; deleted: boolean }[] = [];
 const crawls: string[] = [];
 const exported: string[] = [];
+/** Some of the pages: exports of the others go on. */
+const withheldUrls = () => `${site.origin}/1*`;
+/** How whoever asks for a capture of one of them is refused at present. */
+let refusal: number | undefined;
 
 const steps: Record<Step, (sql: postgres.Sql) => Promise<unknown>> = {
   async crawl() {
@@ -103,6 +107,19 @@ const steps: Record<Step, (sql: postgres.Sql) => Promise<unknown>> = {
     await instance.waitForJob(jobId ?? "");
     exported.push((await instance.call<{ id: string }>("POST", "/api/v1/exports", { job_id: jobId })).id);
   },
+  async exclude() {
+    await instance.call("POST", "/api/admin/exclusions", { url: withheldUrls() });
+    refusal = 451;
+  },
+  async embargo() {
+    await instance.call("POST", "/api/admin/exclusions", { url: withheldUrls(), embargoDays: 7 });
+    refusal = 403;
+  },
+  async reveal() {
+    const { items } = await instance.call<{ items: { id: string }[] }>("GET", "/api/admin/exclusions");
+    for (const { id } of items) await instance.call("DELETE", `/api/admin/exclusions/${id}`);
+    refusal = undefined;
+  },
   consolidate: () => instance.call("POST", "/api/admin/warc-runs", { kind: "consolidate" }),
   async clean(sql) {
     // all waiting times are over
@@ -138,6 +155,7 @@ it("whatever is done in whatever order, and however often it is killed, each cap
     const found = await withDatabase(leases);
     // whoever held one is gone, and has not come back for it
     expect(found.filter((lease) => held.includes(lease))).toEqual([]);
+    await withDatabase(withheld);
   }
   await withDatabase(async (sql) => {
     for (const jobId of crawls) {
@@ -184,6 +202,17 @@ it("whatever is done in whatever order, and however often it is killed, each cap
 interface Export {
   download: { url: string } | null;
   sha256: string;
+}
+
+/** What is withheld is not shown, whatever becomes of its files. */
+async function withheld(sql: postgres.Sql): Promise<void> {
+  if (refusal === undefined) return;
+  const [newest] = await sql<{ id: number }[]>`
+    select id::int from captures where final_url like ${withheldUrls().replace("*", "%")} and mime_type like '%html%'
+    order by id desc limit 1`;
+  const answer = await fetch(`${instance.url}/api/snapshots/raw/${newest?.id}`);
+  await answer.text();
+  expect(answer.status).toBe(refusal);
 }
 
 /** What somebody works on, until when. */
