@@ -1,4 +1,4 @@
-/** An archive that is crawled, imported into, exported, withheld, copied and cleaned, and killed in the middle of it. */
+/** An archive that is crawled, imported into, exported, withheld, copied and cleaned, and killed while it is. */
 import { createHash } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
