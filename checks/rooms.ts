@@ -45,6 +45,8 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
   ],
   "shared/knowledge/embedding": [...OUTSIDE, "shared/knowledge"],
 
+  // what language models are offered of the API
+  "shared/mcp": [],
   "shared/notify": OUTSIDE,
   "shared/archive": [...OUTSIDE, "shared/capture", "shared/extract"],
   // what a record holds is read as a response is
@@ -315,7 +317,7 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
     "local/metrics",
   ],
   local: [...DECLARATION, "functions", "shared"],
-  cli: ["shared/platform", "local", "demo"],
+  cli: ["shared/platform", "shared/mcp", "local", "demo"],
   demo: ["shared/platform", ...DECLARATION, "local", "cli"],
   checks: ["shared/platform", "functions", "infra/variables.ts", ...DECLARATION],
   bench: ["shared", "functions", ...DECLARATION, "local", "demo", "cli", "test/services"],
@@ -338,7 +340,8 @@ const WITHOUT_DATABASE = [
   "shared/crawl/fetch",
   "shared/crawl/rendering",
   "shared/render",
-  ...TOPOLOGY.functions.filter(({ grants }) => !grants.database).map(({ name }) => `functions/${name}`),
+  // what has callers' keys meets no strangers
+  ...TOPOLOGY.functions.filter(({ grants }) => !grants.database && !grants.api).map(({ name }) => `functions/${name}`),
 ];
 
 /** What rooms may not reach, over however many files. */

@@ -167,6 +167,7 @@ class RunningRuntime implements Runtime {
     const found = {
       ...services.env,
       AWS_ENDPOINT_URL_APIGATEWAYMANAGEMENTAPI: this.url,
+      API__URL: this.url,
       ...(this.#replay ? { ARCHIVE__REPLAY_URL: this.#replay.url } : {}),
     };
     this.env = handlerEnvironment(found, env, config, replaced, this.#home.path);

@@ -1,4 +1,4 @@
-/** Creates, lists and revokes API keys. */
+/** Creates, lists, tells and revokes API keys. */
 import { z } from "zod";
 import { createApiKey, listApiKeys, revokeApiKey, SCOPES } from "../../shared/access/api-keys.ts";
 import { once } from "../../shared/platform/once.ts";
@@ -64,6 +64,17 @@ const list = defineRoute(
   },
 );
 
+const readOwn = defineRoute(
+  {
+    method: "GET",
+    path: "/api/v1/api-keys/self",
+    scope: "read",
+    summary: "The API key that the request presents",
+    response: z.object({ id: z.uuid(), name: z.string(), scopes: z.array(z.enum(SCOPES)) }),
+  },
+  async ({ caller: { keyId: id, name, scopes } }, _: ApiContainer) => ({ id, name, scopes: [...scopes] }),
+);
+
 const revoke = defineRoute(
   {
     method: "DELETE",
@@ -83,7 +94,7 @@ const revoke = defineRoute(
 
 export const api = createApi(
   "keys-api",
-  [create, list, revoke],
+  [create, list, readOwn, revoke],
   once(() => createApiContainer("keys-api")),
 );
 export const handler = api.handler;

@@ -63,7 +63,10 @@ export class ApiStack extends Stack {
     this.api = this.createApi(surroundings);
     const specs = TOPOLOGY.functions.filter(({ routes }) => routes !== undefined);
     this.functions = specs.map((spec) => new StrandlineFunction(this, spec, surroundings));
-    for (const each of this.functions) this.addRoutes(each);
+    for (const each of this.functions) {
+      this.addRoutes(each);
+      if (each.spec.grants.api) each.lambda.addEnvironment("API__URL", this.address());
+    }
     new CfnOutput(this, "Url", { value: this.api.url, description: "Where the API answers" });
   }
 
@@ -129,6 +132,11 @@ export class ApiStack extends Stack {
       "AWS's own policy for API Gateway's one role per account, which is not ours to narrow",
     );
     return api;
+  }
+
+  /** Without the stage as a resource: that comes after the functions, which are told this. */
+  private address(): string {
+    return `https://${this.api.restApiId}.execute-api.${this.region}.${this.urlSuffix}/${STAGE}`;
   }
 
   private addRoutes({ spec, lambda }: StrandlineFunction): void {

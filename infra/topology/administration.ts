@@ -12,8 +12,10 @@ export const ADMINISTRATION: readonly FunctionSpec[] = [
     routes: [
       { method: "GET", path: "/api/v1/api-keys" },
       { method: "POST", path: "/api/v1/api-keys" },
+      { method: "GET", path: "/api/v1/api-keys/self" },
       { method: "DELETE", path: "/api/v1/api-keys/{key_id}" },
     ],
+    below: ["/api/v1/api-keys"],
     grants: { stateTable: true, database: true },
     localContainers: 1,
   },

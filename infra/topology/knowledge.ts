@@ -35,6 +35,21 @@ export const KNOWLEDGE: readonly FunctionSpec[] = [
     localContainers: 2,
   },
   {
+    name: "mcp-api",
+    about: "Lets language models search, read and crawl, over the Model Context Protocol",
+    timeoutS: 29,
+    memoryMb: 256,
+    network: "internet",
+    maxConcurrency: 10,
+    routes: [
+      { method: "POST", path: "/mcp" },
+      { method: "GET", path: "/mcp" },
+    ],
+    grants: { api: true },
+    localContainers: 1,
+    localEventsPerContainer: 8,
+  },
+  {
     name: "documents-api",
     about: "Lists, takes, deletes, restores and tags documents, and keeps collections",
     timeoutS: 29,

@@ -70,6 +70,8 @@ export interface FunctionSpec {
     providerKeys?: true;
     /** Starts and stops tasks of engines, where the deployment has one. */
     tasks?: true;
+    /** Asks the API, with the keys of those who ask it. */
+    api?: true;
     /** Writes to WebSocket connections, and ends them. */
     connections?: true;
   };

@@ -5,12 +5,13 @@ import type { FunctionSpec } from "../../infra/topology/spec.ts";
  * What a thread may hold. A page that took over a handler of `internet` would find no database there, and no provider's
  * key; the `browser` is apart from it, so that no fetch keeps one waiting while another is started elsewhere.
  */
-export type Trust = "internet" | "provider-keys" | "browser" | "private";
+export type Trust = "internet" | "provider-keys" | "callers-keys" | "browser" | "private";
 
 /** Read off what the topology grants. */
 export function trustOf({ network, browser, grants }: FunctionSpec): Trust {
   if (browser) return "browser";
   if (grants.providerKeys) return "provider-keys";
+  if (grants.api) return "callers-keys";
   return network;
 }
 

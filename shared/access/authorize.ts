@@ -41,12 +41,7 @@ export function createGate({ sql, limiter, now = Date.now }: GateOptions): Gate 
       const matches = timingSafeEqual(hash, key?.keyHash ?? Buffer.alloc(hash.length));
       const usable = matches && key?.isActive && (key.expiresAt?.getTime() ?? Infinity) > now();
       if (!usable) throw keyRequired();
-      if (!includesScope(key.scopes, scope)) {
-        throw new ApiError(403, `This API key lacks the scope ${scope}`, {
-          code: "FORBIDDEN",
-          details: { required_scope: scope, scopes: key.scopes },
-        });
-      }
+      if (!includesScope(key.scopes, scope)) throw scopeLacking(scope, key.scopes);
       const rate = await limiter.take(key.id, key.rateLimitRpm);
       if (rate.exceeded) throw rateLimited(rate, now());
       return { caller: { keyId: key.id, name: key.name, scopes: key.scopes }, rate };
@@ -57,10 +52,18 @@ export function createGate({ sql, limiter, now = Date.now }: GateOptions): Gate 
   };
 }
 
-const keyRequired = (): ApiError =>
+/** The answer to who presents no key, or none that there is. */
+export const keyRequired = (): ApiError =>
   new ApiError(401, "A valid API key is required: send it as `Authorization: Bearer KEY` or `X-API-Key: KEY`", {
     code: "AUTH_REQUIRED",
     headers: { "www-authenticate": "Bearer" },
+  });
+
+/** The answer to a key that may not do what was asked. */
+export const scopeLacking = (required: AccessScope, held: readonly AccessScope[]): ApiError =>
+  new ApiError(403, `This API key lacks the scope ${required}`, {
+    code: "FORBIDDEN",
+    details: { required_scope: required, scopes: held },
   });
 
 /** Whether one scope includes another: admin includes write, and write includes read. */

@@ -217,6 +217,11 @@ export const CONFIG_FIELDS = {
     z.string().default(""),
     "Where captures are replayed, an origin of its own; set by the deployment and by `npm start`",
   ),
+  apiUrl: field(
+    "API__URL",
+    z.string().default(""),
+    "Where the API answers, for what asks it with a caller's own key; set by the deployment and by `npm start`",
+  ),
   mergedWarcMb: field(
     "ARCHIVE__MERGED_WARC_MB",
     integer(1_000, 1, 4_000),

@@ -211,7 +211,9 @@ function addRoute<Dependencies extends ApiDependencies>(
     const response = await run(request, await dependencies());
     if (response instanceof ApiResponse) {
       const { status, body, headers } = response;
-      return status === 204 || status === 304 ? c.body(null, status, headers) : c.json(body, status, headers);
+      return status === 204 || status === 304 || (status === 202 && body === null)
+        ? c.body(null, status, headers)
+        : c.json(body, status, headers);
     }
     if (response instanceof StreamedResponse) {
       const { gate } = await dependencies();
@@ -271,7 +273,7 @@ function responsesOf(
   const headers = { ...headersOf(OF_EVERY_ANSWER, { required: true }), ...limits, ...more };
   const ofErrors = scope === "public" ? OF_EVERY_ERROR : [...OF_EVERY_ERROR, ...OF_LIMITS, ...OF_KEYS];
   const others = Object.entries(otherwise).map(([code, description]) => {
-    const isBare = code === "204" || code === "304";
+    const isBare = ["202", "204", "304"].includes(code);
     return [code, { description, headers, ...(isBare ? {} : { content }) }] as const;
   });
   return {

@@ -54,7 +54,7 @@ export interface RouteSpec<Who, Params, Query, Body, ApiResponse> {
   /** Of an `ApiResponse` with 202, where the route has one beside its own. */
   accepted?: z.ZodType;
   /** What else an `ApiResponse` or a stream may be, and what that says: with the route's own body where it has one. */
-  otherwise?: Readonly<Partial<Record<204 | 206 | 304 | 500 | 503, string>>>;
+  otherwise?: Readonly<Partial<Record<202 | 204 | 206 | 304 | 400 | 406 | 500 | 503, string>>>;
   /** What the response may bear beside what all bear: by name, what it says. */
   headers?: Readonly<Record<string, string>>;
   /** Where the response may be a stream: by content type, what each of its records is. */
@@ -81,7 +81,8 @@ export function headOf<Dependencies>({ spec, run }: DefinedRoute<Dependencies>):
 
 /** A response with another status than the route's own, e.g. 503 of a readiness check. */
 export class ApiResponse<Body> {
-  readonly status: 200 | 202 | 204 | 302 | 304 | 500 | 503;
+  readonly status: 200 | 202 | 204 | 302 | 304 | 400 | 406 | 500 | 503;
+  /** Of an answer without one: null. */
   readonly body: Body;
   readonly headers: Readonly<Record<string, string>>;
 

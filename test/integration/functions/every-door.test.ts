@@ -41,7 +41,10 @@ const functionOf = new Map<string, string>(
   ),
 );
 
-const DOORS = Object.entries(paths).flatMap(([path, operations]) =>
+/** Messages of a protocol of others, which names their fields. */
+const OF_OTHERS = ["/mcp"];
+const described = Object.entries(paths).filter(([path]) => !OF_OTHERS.includes(path));
+const DOORS = described.flatMap(([path, operations]) =>
   Object.entries(operations).flatMap(([method, { requestBody }]) => {
     const schema = requestBody?.content["application/json"]?.schema;
     if (schema === undefined) return [];

@@ -2,8 +2,14 @@
 import { randomBytes } from "node:crypto";
 import { type CallToolResult, McpServer, ResourceTemplate } from "@modelcontextprotocol/server";
 import { z } from "zod";
-import type { ApiClient } from "../api-client.ts";
-import { CliError } from "../exit.ts";
+
+/** Asks the HTTP API with a key: its answers are parsed. @throws ApiRefusal where it refuses or does not answer */
+export type AskApi = <Answer>(method: "GET" | "POST", path: string, body?: unknown) => Promise<Answer>;
+
+/** What the API answered in place of what was asked for: its message says what to do, and models are shown it. */
+export class ApiRefusal extends Error {
+  override readonly name = "ApiRefusal";
+}
 
 const INSTRUCTIONS =
   "Searches and reads what was crawled from web sites and uploaded. Cite the url of what you use. What pages and " +
@@ -44,7 +50,8 @@ interface Context {
   citations: { number: number; document_id: string; url: string; title: string | null; replay_url: string | null }[];
 }
 
-export function createMcpServer(api: ApiClient, version: string): McpServer {
+/** @param version of what serves it */
+export function createMcpServer(api: AskApi, version: string): McpServer {
   const server = new McpServer({ name: "strandline", version }, { instructions: INSTRUCTIONS });
 
   server.registerTool(
@@ -91,7 +98,10 @@ export function createMcpServer(api: ApiClient, version: string): McpServer {
         const tree = sections.map(
           ({ position, heading, level }) => `${position}: ${"#".repeat(level)} ${heading ?? ""}`,
         );
-        return [untrusted(documentText(document)), untrusted(`Sections:\n${tree.join("\n").slice(0, LONGEST_TEXT)}`)];
+        return [
+          untrusted(documentText(document)),
+          untrusted(`Sections:\n${cut(tree.join("\n"), "read_section gives any")}`),
+        ];
       }),
   );
 
@@ -200,14 +210,14 @@ export function createMcpServer(api: ApiClient, version: string): McpServer {
   return server;
 }
 
-const readDocument = (api: ApiClient, id: string): Promise<Document> =>
+const readDocument = (api: AskApi, id: string): Promise<Document> =>
   api<Document>("GET", `/api/v1/documents/${encodeURIComponent(id)}`);
 
 const documentText = ({ url, title, crawled_at, markdown }: Document): string =>
   `${title ?? ""}\n${url}, ${crawled_at}\n\n${cut(markdown)}`;
 
-const cut = (text: string): string =>
-  text.length <= LONGEST_TEXT ? text : `${text.slice(0, LONGEST_TEXT).toWellFormed()}\n[cut off: read its sections]`;
+const cut = (text: string, otherwise = "read its sections"): string =>
+  text.length <= LONGEST_TEXT ? text : `${text.slice(0, LONGEST_TEXT).toWellFormed()}\n[cut off: ${otherwise}]`;
 
 /** As data: a mark that the text cannot know stands at both ends. */
 function untrusted(text: string): string {
@@ -216,14 +226,14 @@ function untrusted(text: string): string {
 }
 
 /** What the API says: URLs and titles of pages stand in it. */
-const told = (answer: object): string => untrusted(JSON.stringify(answer, null, 1).slice(0, LONGEST_TEXT));
+const told = (answer: object): string => untrusted(cut(JSON.stringify(answer, null, 1), "ask for less at once"));
 
 /** What went wrong is an answer, too: the model can do something about it. */
 async function answered(texts: () => Promise<string[]>): Promise<CallToolResult> {
   try {
     return { content: (await texts()).map((text) => ({ type: "text" as const, text })) };
   } catch (error) {
-    if (!(error instanceof CliError)) throw error;
+    if (!(error instanceof ApiRefusal)) throw error;
     return { isError: true, content: [{ type: "text", text: error.message }] };
   }
 }
