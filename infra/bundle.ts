@@ -38,6 +38,9 @@ const WORKERS: Readonly<Record<string, readonly string[]>> = {
   "documents-api": ["shared/render/pdf/pdf-worker.ts", "shared/library/files/docx-worker.ts"],
 };
 
+/** Functions that give their schemas to others as JSON Schema. */
+const TELLS_SCHEMAS = ["mcp-api"];
+
 export interface Bundle {
   name: string;
   /** Folder that becomes the function's code. */
@@ -58,6 +61,16 @@ export async function bundleFunctions(
   names: readonly string[] = TOPOLOGY.functions.map(({ name }) => name),
 ): Promise<Map<string, Bundle>> {
   await rm(outputDirectory, { recursive: true, force: true });
+  const tellSchemas = names.filter((name) => TELLS_SCHEMAS.includes(name));
+  const others = names.filter((name) => !TELLS_SCHEMAS.includes(name));
+  const bundles = [
+    ...(await bundleAlike(outputDirectory, others, [leanPackages, leanSchemas])),
+    ...(await bundleAlike(outputDirectory, tellSchemas, [leanPackages])),
+  ];
+  return new Map(bundles.map((bundle) => [bundle.name, bundle]));
+}
+
+async function bundleAlike(outputDirectory: string, names: readonly string[], plugins: Plugin[]): Promise<Bundle[]> {
   const { metafile } = await build({
     absWorkingDir: REPOSITORY,
     entryPoints: Object.fromEntries(
@@ -70,11 +83,10 @@ export async function bundleFunctions(
     outExtension: { ".js": ".mjs" },
     ...NODE_MODULE,
     external: EXTERNAL,
-    plugins: [leanPackages],
+    plugins,
     metafile: true,
   });
-  const bundles = await Promise.all(names.map((name) => completeBundle(name, join(outputDirectory, name), metafile)));
-  return new Map(bundles.map((bundle) => [bundle.name, bundle]));
+  return await Promise.all(names.map((name) => completeBundle(name, join(outputDirectory, name), metafile)));
 }
 
 /** Puts beside the code what it reads at run time. */
@@ -101,13 +113,12 @@ function packagesIn({ inputs }: Metafile["outputs"][string]): Bundle["packages"]
 
 /**
  * Leaves out what packages pull in though nobody here uses it. zod names its messages in fifty languages through one
- * object (250 KB; English comes by another way), compiles schemas to code, and makes JSON Schema of them and them of
- * it (70 KB). css-select has a default adapter beside ours (12 KB). postgres reads replication slots and large objects
- * (5 KB). zod-to-openapi writes documents of routes (20 KB), which only `checks/openapi.ts` asks for. The entry of
- * undici holds fetch, WebSocket, mocks and caches beside its dispatchers (400 KB, a third of the time that fetch takes
- * to start). What is missing then stops the build by name, or is undefined. The AWS SDK asks these sources of
- * credentials (130 KB) only after the environment, where Lambda puts them, and of the manifests of its clients (10 KB)
- * for their versions.
+ * object (250 KB; English comes by another way). css-select has a default adapter beside ours (12 KB). postgres reads
+ * replication slots and large objects (5 KB). zod-to-openapi writes documents of routes (20 KB), which only
+ * `checks/openapi.ts` asks for. The entry of undici holds fetch, WebSocket, mocks and caches beside its dispatchers
+ * (400 KB, a third of the time that fetch takes to start). What is missing then stops the build by name, or is
+ * undefined. The AWS SDK asks these sources of credentials (130 KB) only after the environment, where Lambda puts them,
+ * and of the manifests of its clients (10 KB) for their versions.
  */
 const leanPackages: Plugin = {
   name: "lean-packages",
@@ -129,11 +140,6 @@ const leanPackages: Plugin = {
       const { name, version } = JSON.parse(await readFile(path, "utf8")) as Record<string, string>;
       return { contents: JSON.stringify({ name, version }), loader: "json" };
     });
-    onLoad({ filter: UNUSED_OF_ZOD }, async ({ path }) => {
-      const names = [...(await readFile(path, "utf8")).matchAll(/^export (?:const|function|class) (\w+)/gm)];
-      return { contents: `export const ${names.map(([, name]) => `${name} = undefined`).join(", ")};` };
-    });
-    onLoad({ filter: /[\\/]zod[\\/]v4[\\/]core[\\/]to-json-schema\.js$/ }, () => ({ contents: NO_JSON_SCHEMA }));
     onLoad({ filter: /[\\/]postgres[\\/]src[\\/](subscribe|large)\.js$/ }, () => ({ contents: UNUSED_OF_POSTGRES }));
     onLoad({ filter: /.*/, namespace: "empty" }, () => ({ contents: "export {};" }));
     onResolve({ filter: /^undici$/ }, ({ path }) => ({ path, namespace: "undici" }));
@@ -141,19 +147,28 @@ const leanPackages: Plugin = {
   },
 };
 
-/** Files whose exports are undefined. */
-const UNUSED_OF_ZOD = /[\\/]zod[\\/]v4[\\/]\w+[\\/](from-json-schema|compile|json-schema-processors)\.js$/;
+/** zod compiles schemas to code, and makes JSON Schema of them and them of it (70 KB). */
+const leanSchemas: Plugin = {
+  name: "lean-schemas",
+  setup({ onLoad }) {
+    onLoad({ filter: UNUSED_OF_ZOD }, async ({ path }) => {
+      const names = [...(await readFile(path, "utf8")).matchAll(/^export (?:const|function|class) (\w+)/gm)];
+      // every schema makes its methods of these
+      const stub = (name = "") => `${name} = ${name.endsWith("Method") ? LEFT_OUT : "undefined"}`;
+      return { contents: `export const ${names.map(([, name]) => stub(name)).join(", ")};` };
+    });
+  },
+};
 
-/** Each schema has methods for it, made when it is made. */
-const NO_JSON_SCHEMA = `
-  const none = () => () => { throw new Error("This bundle has left it out") };
-  export const initializeContext = none(), extractDefs = none(), finalize = none(), handleUnrepresentable = none();
-  export const processSchema = none(), process = none();
-  export const createToJSONSchemaMethod = none, createStandardJSONSchemaMethod = none;
-`;
+/** Files whose exports are undefined, or fail where they are used. */
+const UNUSED_OF_ZOD =
+  /[\\/]zod[\\/]v4[\\/]\w+[\\/](from-json-schema|compile|json-schema-processors|to-json-schema)\.js$/;
+
+/** Makes what is not to be called. */
+const LEFT_OUT = `() => () => { throw new Error("This bundle has left it out") }`;
 
 /** Of each client, to be called when it is wanted: a replication slot's changes, large objects. */
-const UNUSED_OF_POSTGRES = `export default () => () => { throw new Error("This bundle has left it out") };`;
+const UNUSED_OF_POSTGRES = `export default ${LEFT_OUT};`;
 
 /** Notes what is said of schemas and routes, and writes no document. */
 const OPENAPI_NOTES = `

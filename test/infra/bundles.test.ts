@@ -1,5 +1,8 @@
 import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -63,6 +66,23 @@ beforeAll(async () => {
   bundles = await bundleFunctions(folder);
 }, 480_000);
 afterAll(() => rm(folder, { recursive: true, force: true }));
+
+test("mcp-api tells models what its tools take", async () => {
+  const key = `sl_${"x".repeat(43)}`;
+  const self = { id: "01a21f41-8338-7e2b-aa87-b99705a5cdeb", name: "model", scopes: ["read"] };
+  const api = createServer((_request, response) => response.end(JSON.stringify(self)));
+  await new Promise<void>((resolve) => api.listen(0, "127.0.0.1", resolve));
+  const { port } = api.address() as AddressInfo;
+  const event = readFileSync(join(import.meta.dirname, "../../events/mcp-api.json"), "utf8");
+  const program = `const { handler } = await import(${JSON.stringify(join(bundleOf("mcp-api").directory, "index.mjs"))});
+    console.log("answer " + (await handler(${event.replaceAll("<api-key>", key)}, {})).body);`;
+  const args = [...LAMBDA_FLAGS, "--input-type=module", "--eval", program];
+  const env = { AWS_REGION: "eu-central-1", API__URL: `http://127.0.0.1:${port}` };
+  const { stdout } = await run(process.execPath, args, { cwd: folder, env }).finally(() => api.close());
+  const { result } = JSON.parse(/^answer (.*)$/m.exec(stdout)?.[1] ?? "");
+  const search = result.tools.find(({ name }: { name: string }) => name === "search");
+  expect(search.inputSchema.properties.query).toMatchObject({ type: "string", maxLength: 4_000 });
+});
 
 function bundleOf(name: string): Bundle {
   const bundle = bundles.get(name);
