@@ -1,6 +1,6 @@
 /**
- * The Model Context Protocol by streamable HTTP, without sessions: each request has a server of its own, and is answered
- * whole.
+ * The Model Context Protocol by streamable HTTP, without sessions: each request has a server of its own, and is
+ * answered whole.
  */
 import {
   createMcpHandler,

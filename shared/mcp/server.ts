@@ -3,7 +3,10 @@ import { randomBytes } from "node:crypto";
 import { type CallToolResult, McpServer, ResourceTemplate } from "@modelcontextprotocol/server";
 import { z } from "zod";
 
-/** Asks the HTTP API with a key: its answers are parsed. @throws ApiRefusal where it refuses or does not answer */
+/**
+ * Asks the HTTP API with a key: its answers are parsed.
+ * @throws ApiRefusal where it refuses or does not answer
+ */
 export type AskApi = <Answer>(method: "GET" | "POST", path: string, body?: unknown) => Promise<Answer>;
 
 /** What the API answered in place of what was asked for: its message says what to do, and models are shown it. */
