@@ -70,10 +70,27 @@ it.concurrent.for<[string, () => string]>([
   expect(busiestSecond(site.requests)).toBeLessThanOrEqual(2);
 });
 
-/** The most requests that were under way at once, of a site that answers each after `delayMs`. */
-function mostUnderWay({ requests }: Site, delayMs: number): number {
-  const times = requests.map(({ at }) => at);
-  return Math.max(...times.map((last) => times.filter((at) => at > last - delayMs && at <= last).length));
+/** Only against waiting for ever. */
+const NEVER_FULL_MS = 60_000;
+/** In which one request too many would come. */
+const FULL_FOR_MS = 800;
+
+/** Holds its answers until `expected` of them are asked for at once, however long that takes, and a while longer. */
+function holding(expected: number): { answer: () => SiteAnswer; most: () => number } {
+  const { promise: full, resolve } = Promise.withResolvers<void>();
+  let underWay = 0;
+  let most = 0;
+  const answer = (): SiteAnswer => {
+    underWay += 1;
+    most = Math.max(most, underWay);
+    if (underWay === 1) setTimeout(resolve, NEVER_FULL_MS).unref();
+    if (underWay === expected) setTimeout(resolve, FULL_FOR_MS);
+    const after = full.then(() => {
+      underWay -= 1;
+    });
+    return { ...html("a page about lighthouses"), after };
+  };
+  return { answer, most: () => most };
 }
 
 describe("the requests of a job at once", () => {
@@ -116,16 +133,12 @@ describe("the requests of a job at once", () => {
     ["a spider", 64, spider(64)],
     ["an extraction of a batch", 7, extract(7)],
   ])("of %s are %i", async ([, expected, begin], { expect }) => {
-    const delayMs = 600 + expected * 20;
     const count = 2 * expected + 12;
     const links = Array.from({ length: count }, (_, page) => `<a href="/page/${page}">page ${page}</a>`).join(" ");
-    await using site = await startSite({ "/robots.txt": { status: 404 }, "/hub": html(links) }, () => ({
-      ...html("a page about lighthouses"),
-      delayMs,
-    }));
+    const { answer, most } = holding(expected);
+    await using site = await startSite({ "/robots.txt": { status: 404 }, "/hub": html(links) }, answer);
     await begin(pagesOf(site, "page", count), `${site.origin}/hub`);
-    const pages = site.requests.filter(({ path }) => path.startsWith("/page/"));
-    expect(mostUnderWay({ ...site, requests: pages }, delayMs)).toBe(expected);
+    expect(most()).toBe(expected);
   });
 });
 
