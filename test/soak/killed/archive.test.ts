@@ -36,6 +36,8 @@ const env = () => ({
   RATE_LIMIT__API_RPM: "1000000",
   ARCHIVE__MERGED_WARC_MB: "1",
   ARCHIVE__UPKEEP_HOURS: "0",
+  // it reads each capture again and again
+  ARCHIVE__REQUESTS_PER_MINUTE: "0",
 });
 
 beforeAll(async () => {
