@@ -67,6 +67,13 @@ describe("the WARC files of the archive", () => {
     for (const { offset } of found) expect(offset).toBe(place?.offset);
   });
 
+  it("are told apart from a name that none of them has", async () => {
+    const { key } = await crawled(["one"]);
+    expect((await run({ kind: "verify", key })).found).toEqual([]);
+    const { found } = await run({ kind: "verify", key: `${key}%.data` });
+    expect(found).toMatchObject([{ key: `${key}%.data`, code: "FILE_UNKNOWN" }]);
+  });
+
   it("lie in WACZ files, too", async () => {
     const { jobId } = await crawled(["one", "two"]);
     const parts: Uint8Array[] = [];

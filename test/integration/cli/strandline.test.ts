@@ -459,6 +459,7 @@ it("sees to sources and archive jobs from the first to the last", async () => {
   const created = await run(["create-job", ...plan]);
   const id = /Job (\d+) clinic-\d{4} is queued/.exec(created.out)?.[1] ?? "";
   expect((await run(["list-jobs", "--source", "clinic"])).out).toContain(`${id}  queued`);
+  expect((await run(["list-jobs", "--status", "indexed"])).out).toBe("No archive job is such a one\n");
   expect((await run(["show-job", "--id", id])).out).toContain("archive-jobs/clinic/");
   expect(await run(["retry-job", "--id", id])).toMatchObject({ code: 1, err: expect.stringContaining("JOB_STATE") });
   await setup.database.sql`update archive_jobs set status = 'failed' where id = ${id}`;
@@ -574,6 +575,7 @@ it("uploads files, lists and shows what came of them, deletes and restores", asy
 });
 
 it("withholds captures from readers, lists what is withheld, and shows it again", async () => {
+  expect((await run(["exclusions", "list"])).out).toContain("Nothing is withheld");
   const add = ["exclusions", "add", "https://example.org/private/*", "--reason", "asked by its owner"];
   const made = await run([...add, "--embargo-days", "90"]);
   const [id = ""] = made.out.split(" ");

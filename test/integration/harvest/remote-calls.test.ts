@@ -34,6 +34,16 @@ it("an answer that no item can hold is a fault that is told, and the work is don
   await expect(answer).rejects.toMatchObject({ status: 502, code: "REMOTE_ANSWER_TOO_LARGE" });
 });
 
+it("a fault arrives with its headers", async () => {
+  const { ask, received, run } = await office();
+  const answer = ask("harvest", { n: 1 }, 60_000);
+  answer.catch(() => undefined);
+  await run(await received(), async () => {
+    throw new ApiError(503, "busy", { code: "HOST_BUSY", headers: { "retry-after": "3" } });
+  });
+  await expect(answer).rejects.toMatchObject({ status: 503, code: "HOST_BUSY", headers: { "retry-after": "3" } });
+});
+
 it("an answer of almost that size arrives", async () => {
   const { ask, received, run } = await office();
   const answer = ask("harvest", { n: 1 }, 60_000);

@@ -307,10 +307,29 @@ it("gives what is imported to the source that is named", async () => {
   await ask("/api/admin/sources", { sources: [source("given")] });
   const key3 = await upload(record(http(page("Given")), { url: "http://given.test/" }), "given.warc");
   const post = (json: unknown) => callApi(api, { path: "/api/admin/warcs", key, json });
+  expect((await post({})).body.error).toContain("takes the key of an object, or filename, bytes and sha256");
   expect(await post({ key: key3, source: "nobody" })).toMatchObject({ status: 404 });
   expect(await post({ key: key3, source: "given" })).toMatchObject({ status: 202 });
   await work();
   expect(await read("archive-search", "/api/search?source=given")).toMatchObject({ total: 1 });
+});
+
+it("says which source is at fault, and where", async () => {
+  const blocked = await ask("/api/admin/sources", {
+    sources: [source("fine"), source("amiss", { seeds: [`${site.origin}/`, "http://10.0.0.1:81/"] })],
+  });
+  expect(blocked).toMatchObject({
+    status: 403,
+    body: { code: "URL_BLOCKED", details: { path: "sources[1].seeds[1]", host: "10.0.0.1:81" } },
+  });
+  const at = async (more: Record<string, unknown>) => {
+    const { body } = await ask("/api/admin/sources", { sources: [source("fine"), source("amiss", more)] });
+    return body.details.path ?? body.details.faults[0].path;
+  };
+  expect(await at({ baseUrl: "http://10.0.0.1/" })).toBe("sources[1].baseUrl");
+  expect(await at({ passthroughArgs: ["--output", "x"] })).toBe("sources[1].passthroughArgs[0]");
+  expect(await at({ passthroughArgs: ["--userAgent", "x"] })).toBe("sources[1].passthroughArgs");
+  expect(await at({ toolOptions: { log_level: "LOUD" } })).toBe("sources[1].toolOptions.log_level");
 });
 
 describe("what is refused", () => {

@@ -46,6 +46,17 @@ describe("what is told of the archive", () => {
     expect(headers["cache-control"]).toBe("no-store");
   });
 
+  it("is the archive jobs that failed before they crawled, too", async () => {
+    await setup.sql`
+      insert into sources (code, name, name_template, seeds, engine) values ('s', 'S', 's', '{http://s.test/}', 'zimit')`;
+    await setup.sql`
+      insert into archive_jobs (id, source_code, name, output_dir, engine, status, config)
+      values (1001, 's', 's', 'archive-jobs/s/', 'zimit', 'failed', '{}')`;
+    expect((await get("/api/health")).body.checks.jobs).toEqual({ indexed: 1, failed: 1 });
+    await setup.sql`delete from archive_jobs where id = 1001`;
+    await setup.sql`delete from sources where code = 's'`;
+  });
+
   it("are its totals", async () => {
     const { body, headers } = await get("/api/stats");
     expect(body).toEqual({
