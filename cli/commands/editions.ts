@@ -98,7 +98,10 @@ export async function listArchiveJobs(
   const query = new URLSearchParams({ limit: String(limit), ...(source && { source }), ...(status && { status }) });
   const answer = await api<{ items: Job[]; total: number }>("GET", `/api/admin/jobs?${query}`);
   if (json) return raw(terminal, answer);
-  if (answer.items.length === 0) terminal.line("No archive jobs yet: strandline create-job --source CODE makes one");
+  if (answer.items.length === 0) {
+    const none = "No archive jobs yet: strandline create-job --source CODE makes one";
+    terminal.line(source || status ? "No archive job is such a one" : none);
+  }
   for (const { id, status: state, name, indexedPageCount, createdAt } of answer.items) {
     terminal.line(
       `${id}  ${state.padEnd(12)}  ${createdAt.slice(0, 16)}  ${harmless(name)}, ${indexedPageCount} pages`,

@@ -42,6 +42,7 @@ export async function listExclusions(api: ApiClient, terminal: Terminal, { json 
     cursor = page.next_cursor;
   } while (cursor !== null);
   if (json) terminal.line(JSON.stringify(found, null, 2));
+  else if (found.length === 0) terminal.line("Nothing is withheld: strandline exclusions add URL does so");
   else for (const each of found) terminal.line(ellipsize(lineOf(each), terminal.width));
   return EXIT.done;
 }

@@ -17,21 +17,24 @@ const keySchema = z
 const source = sourceCodeSchema.optional();
 
 /** An object of the bucket, or a file that is going to be uploaded. */
-export const newImportSchema = z.union([
-  z.strictObject({ key: keySchema, source }),
-  z.strictObject({
-    filename: z
-      .string()
-      .max(255)
-      .regex(
-        /^[\w.()+@ -]+\.(warc(\.gz|\.zst)?|arc(\.gz)?|wacz)$/,
-        "must be a file name that ends in .warc, .warc.gz, .warc.zst, .arc, .arc.gz or .wacz",
-      ),
-    bytes: z.int().positive().max(LARGEST_UPLOAD, "is over 5 GiB: put it into the bucket in parts, and name its key"),
-    sha256: z.string().regex(/^[0-9a-f]{64}$/, "must be 64 hexadecimal digits in lower case"),
-    source,
-  }),
-]);
+export const newImportSchema = z.union(
+  [
+    z.strictObject({ key: keySchema, source }),
+    z.strictObject({
+      filename: z
+        .string()
+        .max(255)
+        .regex(
+          /^[\w.()+@ -]+\.(warc(\.gz|\.zst)?|arc(\.gz)?|wacz)$/,
+          "must be a file name that ends in .warc, .warc.gz, .warc.zst, .arc, .arc.gz or .wacz",
+        ),
+      bytes: z.int().positive().max(LARGEST_UPLOAD, "is over 5 GiB: put it into the bucket in parts, and name its key"),
+      sha256: z.string().regex(/^[0-9a-f]{64}$/, "must be 64 hexadecimal digits in lower case"),
+      source,
+    }),
+  ],
+  "takes the key of an object, or filename, bytes and sha256 of a file",
+);
 
 export const importSchema = z.object({
   id: z.uuid(),

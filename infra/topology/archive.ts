@@ -146,7 +146,8 @@ export const ARCHIVE: readonly FunctionSpec[] = [
     below: ["/api/changes"],
     grants: { send: ["live-pages"], bucket: "read", stateTable: true, database: true },
     localContainers: 1,
-    localEventsPerContainer: 4,
+    // more than may look at live pages at once: the others are told so, and changes are read meanwhile
+    localEventsPerContainer: 10,
   },
   {
     name: "live-page",

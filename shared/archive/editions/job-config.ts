@@ -25,41 +25,44 @@ interface Fault {
   message: string;
 }
 
-/** @throws ApiError 400 VALIDATION_ERROR that names each fault; 400 URL_INVALID or 403 URL_BLOCKED of a seed */
+/**
+ * @param at where the source stands in the request; left out where the request only names it
+ * @throws ApiError 400 VALIDATION_ERROR that names each fault; 400 URL_INVALID or 403 URL_BLOCKED of a seed
+ */
 export function buildJobConfig(
   source: Pick<SourceDefinition, "seeds" | "passthroughArgs" | "toolOptions" | "engine">,
   { extraSeeds = [], toolOptions = {}, passthroughArgs = [] }: ConfigRequest,
   inspector: UrlInspector,
+  at?: string,
 ): JobConfig {
-  const seeds = checkedSeeds(inspector, source.seeds, extraSeeds);
+  const before = at === undefined ? "" : `${at}.`;
+  const ofSource = (path: string) => `${at ?? "source"}.${path}`;
+  const seeds = [
+    ...source.seeds.map((seed, index) => checkedSeed(inspector, seed, ofSource(`seeds[${index}]`))),
+    ...extraSeeds.map((seed, index) => checkedSeed(inspector, seed, `extraSeeds[${index}]`)),
+  ];
   const args = [...source.passthroughArgs, ...passthroughArgs];
   const options = toolOptionsSchema.safeParse({ ...source.toolOptions, ...toolOptions });
   const own = source.passthroughArgs.length;
   const faults = [
-    ...(options.error?.issues ?? []).map(({ path, message }) => fault(["toolOptions", ...path].join("."), message)),
+    ...(options.error?.issues ?? []).map(({ path, message }) =>
+      fault(before + ["toolOptions", ...path].join("."), message),
+    ),
     // of what the source says, the place is that of the request's list as it would be behind it
     ...readPassthrough(args).faults.map(({ index, message }) =>
-      fault(index < own ? `source.passthroughArgs[${index}]` : `passthroughArgs[${index - own}]`, message),
+      fault(index < own ? ofSource(`passthroughArgs[${index}]`) : `passthroughArgs[${index - own}]`, message),
     ),
   ];
   if (options.data === undefined || faults.length > 0) throw invalid(faults);
-  const config = { seeds, zimit_passthrough_args: args, tool_options: options.data };
-  checkEngine(source.engine, config);
+  const config = { seeds: [...new Set(seeds)], zimit_passthrough_args: args, tool_options: options.data };
+  checkEngine(source.engine, config, `${before}passthroughArgs`);
   return config;
 }
 
-function checkEngine(engine: Engine, config: JobConfig): void {
+function checkEngine(engine: Engine, config: JobConfig, path: string): void {
   if (engine !== "native") return;
   const { faults } = nativeCrawl(config);
-  if (faults.length > 0) throw invalid(faults.map((message) => fault("passthroughArgs", message)));
-}
-
-/** Each once, in their order. */
-function checkedSeeds(inspector: UrlInspector, own: readonly string[], extra: readonly string[]): string[] {
-  const checked = [...own, ...extra].map((seed, index) =>
-    checkedSeed(inspector, seed, index < own.length ? `source.seeds[${index}]` : `extraSeeds[${index - own.length}]`),
-  );
-  return [...new Set(checked)];
+  if (faults.length > 0) throw invalid(faults.map((message) => fault(path, message)));
 }
 
 /** @throws ApiError that names the place, never the URL itself, which may hold a password */
@@ -69,10 +72,11 @@ export function checkedSeed(inspector: UrlInspector, seed: string, path: string)
     checked.hash = "";
     return checked.href;
   }
+  const host = URL.parse(seed)?.host;
   throw new ApiError(checked.code === "URL_BLOCKED" ? 403 : 400, `${path}: ${checked.message}`, {
     code: checked.code,
     cause: checked,
-    details: { path },
+    details: { path, ...(host && { host }) },
   });
 }
 

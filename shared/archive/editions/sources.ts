@@ -42,7 +42,7 @@ export async function seedSources(
   definitions: readonly SourceDefinition[],
   { inspector, keep }: { inspector: UrlInspector; keep: boolean },
 ): Promise<Seeded> {
-  for (const definition of definitions) checkSource(definition, inspector);
+  for (const [index, definition] of definitions.entries()) checkSource(definition, inspector, `sources[${index}]`);
   return await inTransaction(sql, async (tx) => {
     const seeded: Seeded = { created: [], updated: [], unchanged: [] };
     for (const definition of definitions) {
@@ -63,10 +63,10 @@ export async function seedSources(
 }
 
 /** What a job of it would be refused for. */
-function checkSource(definition: SourceDefinition, inspector: UrlInspector): void {
-  buildJobConfig(definition, {}, inspector);
+function checkSource(definition: SourceDefinition, inspector: UrlInspector, at: string): void {
+  buildJobConfig(definition, {}, inspector, at);
   for (const [field, url] of [["baseUrl", definition.baseUrl] as const, ...entriesOf(definition)]) {
-    if (url !== null) checkedSeed(inspector, url, `${definition.code}.${field}`);
+    if (url !== null) checkedSeed(inspector, url, `${at}.${field}`);
   }
 }
 

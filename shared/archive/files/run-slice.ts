@@ -119,7 +119,10 @@ async function verifyNext(
     select key, bytes, etag, sha256 from warc_files
     where ${key === undefined ? sql`key > ${after}` : sql`key = ${key} and key > ${after}`} and deleted_at is null
     order by key limit 1`;
-  if (file === undefined) return { after, done: true, counts: {}, faults: [] };
+  if (file === undefined) {
+    const isUnknown = key !== undefined && after === "";
+    return { after, done: true, counts: {}, faults: isUnknown ? [unknownFile(key)] : [] };
+  }
   const proceed = () => {
     if (remainingMs() > RESERVE_MS / 2) return;
     throw new RetryableError(`There was no time left to verify ${file.key}`, { code: "RUN_UNFINISHED" });
@@ -140,6 +143,13 @@ async function verifyNext(
   const counts = { files: 1, bytes: file.bytes, records: records ?? 0 };
   return { after: file.key, done: false, counts, faults: faults.map((fault) => ({ ...fault, key: file.key })) };
 }
+
+const unknownFile = (key: string): RunFault => ({
+  key,
+  code: "FILE_UNKNOWN",
+  message: `the archive has no WARC file ${key}: GET /api/admin/warc-files lists them`,
+  offset: null,
+});
 
 /** With all of a function's time for it, but for the first one. */
 const TRIES_OF_A_FILE = 3;

@@ -153,9 +153,15 @@ export async function countArchive(sql: Queryable): Promise<ArchiveTotals> {
   return totals as ArchiveTotals;
 }
 
-/** Jobs by state. */
+/** Archive jobs, and crawls and imports of no archive job, by state, in the words of archive jobs. */
 export async function countJobs(sql: Queryable): Promise<Record<string, number>> {
   const rows = await sql<{ status: string; count: number }[]>`
-    select status, count(*) as count from jobs group by status`;
+    select status, count(*) as count from (
+        select status from archive_jobs
+        union all
+        select case status when 'pending' then 'queued' when 'embedding' then 'indexing' when 'completed' then 'indexed'
+          else status end
+        from jobs where archive_job_id is null) each
+    group by status`;
   return Object.fromEntries(rows.map(({ status, count }) => [status, count]));
 }

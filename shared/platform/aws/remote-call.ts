@@ -30,6 +30,7 @@ const answerSchema = z.union([
       code: z.string(),
       message: z.string(),
       details: z.record(z.string(), z.unknown()).optional(),
+      headers: z.record(z.string(), z.string()).default({}),
     }),
   }),
 ]);
@@ -87,8 +88,8 @@ export function createRemoteCaller(
 function answerOf(answer: unknown): unknown {
   const parsed = answerSchema.parse(JSON.parse(String(answer)));
   if ("value" in parsed) return parsed.value;
-  const { status, message, code, details } = parsed.error;
-  throw new ApiError(status, message, { code, ...(details && { details }) });
+  const { status, message, code, details, headers } = parsed.error;
+  throw new ApiError(status, message, { code, headers, ...(details && { details }) });
 }
 
 /**
@@ -122,8 +123,8 @@ export async function answerRemoteCall(
     answer = { value: await work(request, remaining, isGone) };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    const { status, code, message, details } = error;
-    answer = { error: { status, code, message, ...(details && { details }) } };
+    const { status, code, message, details, headers } = error;
+    answer = { error: { status, code, message, headers, ...(details && { details }) } };
   }
   let text = JSON.stringify(answer);
   const size = Buffer.byteLength(text);
