@@ -1,5 +1,6 @@
 /** The HTTP API, asked with the key of whoever asks: what that may not do is refused there. */
 import { z } from "zod";
+import { SCOPES } from "../../shared/access/api-keys.ts";
 import { ApiRefusal, type AskApi } from "../../shared/mcp/server.ts";
 import { ApiError } from "../../shared/platform/errors.ts";
 import { CallFailed, callJson, type JsonCall, type JsonReply } from "../../shared/platform/json-client.ts";
@@ -37,7 +38,7 @@ function refusalOf({ status, headers, body }: JsonReply): string {
 const ownKeySchema = z.object({
   id: z.string(),
   name: z.string(),
-  scopes: z.array(z.enum(["read", "write", "admin"])),
+  scopes: z.array(z.enum(SCOPES)),
 });
 
 /**

@@ -3,10 +3,10 @@
  * of its own. No other job and no other host gets them (RFC 6265 for domain, path and `Secure`), and they are gone an
  * hour after they were last asked for.
  */
-import { createHash } from "node:crypto";
 import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import { z } from "zod";
 import { createStateTable, expiresAt, type StateItem } from "../../platform/aws/state-table.ts";
+import { sha256 } from "../../platform/ids.ts";
 import type { HttpResponse } from "../http/exchange.ts";
 import { type Cookie, cookiesSetBy, MOST_COOKIES } from "../http/redirect-cookies.ts";
 import type { Cookie as ConfiguredCookie } from "../settings/cookies.ts";
@@ -103,7 +103,7 @@ export function createSessionCookies(
 const leftOf = ({ expires_at }: StateItem, now: number): number => Number(expires_at) * 1000 - now;
 
 /** What is sure to be the name of an attribute. */
-const attributeOf = (key: string): string => `c${createHash("sha256").update(key).digest("hex").slice(0, 32)}`;
+const attributeOf = (key: string): string => `c${sha256(key).toString("hex").slice(0, 32)}`;
 
 function heldIn(item: StateItem): Map<string, Held> {
   const texts = Object.entries(item).filter(([name]) => /^c[0-9a-f]{32}$/.test(name));

@@ -118,17 +118,14 @@ test.for(STRANGERS)("with %s nothing is served on any port", async ([, stranger]
   await expect(s3(given).send(new HeadObjectCommand({ Bucket: "bucket", Key: "a" }))).rejects.toThrow();
 });
 
+/** As clients of S3 sign; made once the credentials are known. */
+const s3Signer = () =>
+  new SignatureV4({ credentials, region: "us-east-1", service: "s3", sha256: Sha256, uriEscapePath: false });
+
 test("a body, a path or a header other than the signed one is refused", async () => {
   const { host } = new URL(aws.sqsAndS3);
-  const signer = new SignatureV4({
-    credentials,
-    region: "us-east-1",
-    service: "s3",
-    sha256: Sha256,
-    uriEscapePath: false,
-  });
   const request = { method: "PUT", protocol: "http:", hostname: "", path: "/bucket/signed", query: {}, body: "one" };
-  const { headers } = await signer.sign({ ...request, headers: { host, "x-amz-meta-said": "one" } });
+  const { headers } = await s3Signer().sign({ ...request, headers: { host, "x-amz-meta-said": "one" } });
   const put = async (path: string, body: string, more: Record<string, string> = {}) =>
     (await fetch(aws.sqsAndS3 + path, { method: "PUT", body, headers: { ...headers, ...more } })).status;
   expect(await put("/bucket/signed", "two")).toBe(403);
@@ -443,16 +440,9 @@ test("requests to S3 that fit no shape, and whoever hangs up in mid-body, leave 
   for (const begun of [CUT, CUT.replace("POST /", "PUT /odd/cut")]) {
     for (let index = 0; index < 50; index += 1) await raw(aws.sqsAndS3, begun, true);
   }
-  const signer = new SignatureV4({
-    credentials,
-    region: "us-east-1",
-    service: "s3",
-    sha256: Sha256,
-    uriEscapePath: false,
-  });
   const { host, hostname } = new URL(aws.sqsAndS3);
   const request = { method: "PUT", protocol: "http:", hostname, path: "/odd/cut", query: {}, body: "x".repeat(1_000) };
-  const { headers } = await signer.sign({ ...request, headers: { host, "content-length": "1000" } });
+  const { headers } = await s3Signer().sign({ ...request, headers: { host, "content-length": "1000" } });
   const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   for (let index = 0; index < 50; index += 1) {
     await raw(aws.sqsAndS3, `PUT /odd/cut HTTP/1.1\r\n${head.join("")}\r\nxxx`, true);
