@@ -110,7 +110,7 @@ beforeAll(async () => {
     { key: string }[]
   >`select distinct warc_key as key from captures where warc_key is not null`;
   for (const { key } of rows) files.set(key, Buffer.from((await crawl.dependencies.objects.get(key)) as Uint8Array));
-}, 120_000);
+});
 afterAll(async () => {
   await site?.close();
   await crawl?.close();

@@ -290,7 +290,7 @@ it("lists what a discovery found, one URL a line", async () => {
 it("says that a discovery found nothing, and why, beside its output", async () => {
   const running = run(["discover", "empty.example", "--query", "tides"]);
   const jobs = () => setup.database.sql`select id from discovery_jobs where domain like '%empty.example'`;
-  await expect.poll(jobs, { timeout: 20_000 }).toHaveLength(1);
+  await expect.poll(jobs, { timeout: 120_000 }).toHaveLength(1);
   const notes = [{ source: "https://empty.example/", code: "NO_SITEMAP", message: "It has none", count: null }];
   await setup.database.sql`
     update discovery_jobs set status = 'completed', completed_at = now(), notes = ${setup.database.sql.json(notes)}
@@ -303,7 +303,7 @@ it("says that a discovery found nothing, and why, beside its output", async () =
 
   const [job] = await jobs();
   const asJson = run(["discover", "empty.example", "--json"]);
-  await expect.poll(jobs, { timeout: 20_000 }).toHaveLength(2);
+  await expect.poll(jobs, { timeout: 120_000 }).toHaveLength(2);
   await setup.database.sql`
     update discovery_jobs set status = 'failed', completed_at = now(), error = 'No list'
     where domain like '%empty.example' and id <> ${job?.["id"]}`;
@@ -476,7 +476,7 @@ it("sees to sources and archive jobs from the first to the last", async () => {
   const bad = await run(["create-job", "--source", "clinic", "--arg=--output=/tmp"]);
   expect(bad).toMatchObject({ code: 2, err: expect.stringContaining("--output") });
   expect(await run(["create-job"])).toMatchObject({ code: 2 });
-}, 240_000);
+});
 
 /** A language model's side, as the SDK has it, of `strandline mcp`. */
 async function modelClient(apiKey: string): Promise<Client> {
@@ -546,7 +546,7 @@ it("lets language models search, read and crawl, with the scopes of the key", as
   const deep = { url: "https://model.example/docs/", max_pages: 5, max_depth: 1 };
   expect(textsOf(await writer.callTool({ name: "crawl_url", arguments: deep }))).toContain("job_id");
   await writer.close();
-}, 240_000);
+});
 
 it("uploads files, lists and shows what came of them, deletes and restores", async () => {
   const notes = join(folder, "notes.md");

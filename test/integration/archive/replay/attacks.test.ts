@@ -40,9 +40,10 @@ const ASKING: Readonly<Record<string, string>> = {
   "worker-import": "new Worker(URL.createObjectURL(new Blob(['importScripts(\"' + to + '\")'])))",
   "shared-worker": "new SharedWorker(URL.createObjectURL(new Blob([asks(to)])))",
   import: "import(to)",
-  base: "const b = add('base'); b.href = to; fetch(b.href, { mode: 'no-cors' }).finally(() => b.remove())",
   "form-frame": "add('iframe', { name: 'f' }); form(to, { target: 'f', method: 'post', enctype: 'text/plain' })",
   ping: "const a = raw('a', 'href', '#x'); attribute(a, 'ping', to); a.click()",
+  // the last one: while it is there, it is what relative links are resolved against
+  base: "const b = add('base'); b.href = to; fetch(b.href, { mode: 'no-cors' }).finally(() => b.remove())",
 };
 
 const ASKERS = Object.keys(ASKING);
@@ -209,7 +210,7 @@ beforeAll(async () => {
   unsafe = await opened.browser.createBrowserContext();
   viewers = [await viewer(safe, opened.server.url, "mp_"), await viewer(safe, opened.server.url, "id_")];
   other = await viewer(unsafe, naiveUrl, "mp_");
-}, 60_000);
+});
 
 afterAll(async () => {
   await opened?.close();
@@ -258,7 +259,7 @@ async function viewer(context: BrowserContext, base: string, modifier: "mp_" | "
           expect([found.url(), await found.evaluate("used")]).toEqual([within("attacks"), false]);
           return found;
         },
-        { timeout: 20_000 },
+        { timeout: 120_000 },
       );
       // it may leave before it has answered
       await frame.evaluate(`used = true; ${code}; undefined`).catch(() => undefined);
@@ -269,13 +270,25 @@ async function viewer(context: BrowserContext, base: string, modifier: "mp_" | "
 const pathsOf = (heads: readonly string[]) => heads.map((head) => /^\w+ \/([^\s?]*)/.exec(head)?.[1] ?? head);
 
 /**
- * What came of these attacks in the viewers of replay, once the other one, which began later, has let all of them
+ * What came of these attacks in the viewers of replay, once the other one, which begins later, has let all of them
  * through.
+ * @param attackOther called again while not all were seen: on a busy machine a page may go before it has asked
  */
-async function reached(names: readonly string[], requests = opened.asked): Promise<string[]> {
+async function reached(
+  names: readonly string[],
+  attackOther: () => Promise<void>,
+  requests = opened.asked,
+): Promise<string[]> {
   const { asked, trapped } = opened;
   const wanted = names.map((name) => `naive/${name}`);
-  await vi.waitFor(() => expect(pathsOf(requests)).toEqual(expect.arrayContaining(wanted)), { timeout: 20_000 });
+  const allSeen = () => expect(pathsOf(requests)).toEqual(expect.arrayContaining(wanted));
+  await vi.waitFor(
+    async () => {
+      await attackOther();
+      await vi.waitFor(allSeen, { timeout: 20_000 });
+    },
+    { timeout: 240_000 },
+  );
   const found = pathsOf([...asked.splice(0), ...trapped.splice(0)]).filter((path) => !path.startsWith("naive/"));
   for (const each of viewers) if (each.hasLeft()) found.push(`${names}: the window is at ${each.page.url()}`);
   const ours = [...viewers, other].map(({ page }) => page);
@@ -299,31 +312,29 @@ it("ask nobody but replay, rewritten or as they were sent", async () => {
       const names = ASKERS.slice(at, at + AT_ONCE);
       const run = (who: string) => `run(asking, ${JSON.stringify(names)}, "${to}/${who}/")`;
       for (const each of viewers) await each.attack(run("archived"));
-      await other.attack(run("naive"));
-      found.push(...(await reached(names, requests)));
+      found.push(...(await reached(names, () => other.attack(run("naive")), requests)));
     }
   }
   expect(found).toEqual([]);
-}, 60_000);
+});
 
 it("ask nobody but replay by markup and headers", async () => {
   const found: string[] = [];
   for (const name of Object.keys(LOADED)) {
-    for (const each of [...viewers, other]) await each.open(name);
-    found.push(...(await reached([name])));
+    for (const each of viewers) await each.open(name);
+    found.push(...(await reached([name], () => other.open(name))));
   }
   expect(found).toEqual([]);
-}, 60_000);
+});
 
 it("send neither themselves nor their window away", async () => {
   const found: string[] = [];
   for (const name of Object.keys(LEAVING)) {
     for (const each of viewers) await each.attack(`leaving["${name}"]("${api}/archived/${name}")`);
-    await other.attack(`leaving["${name}"]("${api}/naive/${name}")`);
-    found.push(...(await reached([name])));
+    found.push(...(await reached([name], () => other.attack(`leaving["${name}"]("${api}/naive/${name}")`))));
   }
   expect(found).toEqual([]);
-}, 60_000);
+});
 
 it("leave nothing behind", async () => {
   for (const each of [...viewers, other]) {
@@ -332,9 +343,9 @@ it("leave nothing behind", async () => {
   const all = { cookies: "a=1; b=1; c=1; d=1", storage: ["a", "b", "c"], caches: ["evil"], workers: 2 };
   const others = { databases: ["evil"], files: ["evil"] };
   await vi.waitFor(async () => expect(await other.page.evaluate(KEPT)).toEqual({ ...all, ...others }), {
-    timeout: 20_000,
+    timeout: 120_000,
   });
   const nothing = { cookies: "", storage: [], caches: [], workers: 0, databases: [], files: [] };
   for (const { page } of viewers) expect(await page.evaluate(KEPT)).toEqual(nothing);
   expect(await safe.cookies()).toEqual([]);
-}, 60_000);
+});

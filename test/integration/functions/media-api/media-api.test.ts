@@ -85,7 +85,7 @@ test("a page that nobody waits for any more is closed", async () => {
   const json = { url: `${site.origin}/page?left`, wait_for: "#never" };
   const event = proxyEvent({ path: "/api/v1/pdf", json, key: setup.keys.admin });
   const answering = api.handler(event, client as never, { getRemainingTimeInMillis: () => 29_000 } as Context);
-  await expect.poll(() => site.paths().slice(asked), { timeout: 20_000 }).toContain("/a.svg");
+  await expect.poll(() => site.paths().slice(asked), { timeout: 120_000 }).toContain("/a.svg");
   client.destroy();
   await answering;
   // it would wait for 25 s
