@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { listFailures, summarize } from "../../checks/vitest-summary.ts";
+import { joinRuns, listFailures, listFilesToRunAgain, summarize } from "../../checks/vitest-summary.ts";
 
 const file = (status: string, ...tests: string[]) => ({
   status,
@@ -61,4 +61,39 @@ test("what did not pass is listed with its file and its message", () => {
     "failed: /t/broken.test.ts\nCannot find module",
   ]);
   expect(listFailures([{ success: true, testResults: [file("passed", "passed")] }])).toEqual([]);
+});
+
+const named = (name: string, ...statuses: string[]) => ({
+  name,
+  status: statuses.includes("failed") ? "failed" : "passed",
+  assertionResults: statuses.map((status, index) => ({ fullName: `${name} ${index}`, status })),
+});
+
+test("the few files with a failed test are run again, and many are not", () => {
+  const one = [named("a", "passed"), named("b", "passed", "failed"), named("c", "skipped"), file("failed")];
+  expect(listFilesToRunAgain({ success: false, testResults: one })).toEqual(["b", "?"]);
+  const many = Array.from({ length: 6 }, (_, index) => named(`f${index}`, "failed"));
+  expect(listFilesToRunAgain({ success: false, testResults: many })).toEqual([]);
+  expect(listFilesToRunAgain(undefined)).toEqual([]);
+});
+
+test("a second run of a file counts for it, and what passed only then is unsteady", () => {
+  const first = { success: false, testResults: [named("a", "passed"), named("b", "failed", "passed")] };
+  const { report, unsteady } = joinRuns(first, { success: true, testResults: [named("b", "passed", "passed")] });
+  expect(summarize([report])).toEqual({ passed: 3, failed: 0 });
+  expect(unsteady).toEqual(["unsteady: b 0 (b)"]);
+});
+
+test("what fails twice, is not run again, or is no test's has failed", () => {
+  const first = { success: false, testResults: [named("a", "passed"), named("b", "failed"), named("c", "skipped")] };
+  const twice = joinRuns(first, { success: false, testResults: [named("b", "failed")] });
+  expect(twice.unsteady).toEqual([]);
+  expect(summarize([twice.report])).toEqual({ passed: 1, failed: 2 });
+  expect(summarize([joinRuns(first, undefined).report])).toEqual({ passed: 1, failed: 2 });
+  expect(summarize([joinRuns(first, { success: true, testResults: [] }).report])).toEqual({ passed: 1, failed: 2 });
+  const silent = { success: false, testResults: [named("a", "passed")] };
+  expect(summarize([joinRuns(silent, { success: true, testResults: [] }).report])).toEqual({ passed: 1, failed: 1 });
+  const fault = { success: false, testResults: [named("b", "passed")] };
+  const outside = joinRuns({ success: false, testResults: [named("b", "failed")] }, fault);
+  expect(summarize([outside.report])).toEqual({ passed: 1, failed: 1 });
 });
