@@ -250,6 +250,7 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
   // an upload is a job as a crawl is
   "shared/library": [
     ...OUTSIDE,
+    "shared/archive/changes",
     "shared/extract",
     "shared/knowledge",
     "shared/render",

@@ -10,6 +10,12 @@ import {
   type UploadOptions,
   upload,
 } from "./commands/documents.ts";
+import {
+  activateGeneration,
+  diffGenerations,
+  type GenerationListOptions,
+  listGenerations,
+} from "./commands/generations.ts";
 import type { Terminal } from "./terminal.ts";
 
 interface Around {
@@ -53,4 +59,35 @@ export function addDocumentCommands(program: Command, { withApi, terminal, json,
         withApi(used, (api) => run(api, terminal, id, options)),
       );
   }
+  addGenerationCommands(program, { withApi, terminal, json, limit });
+}
+
+function addGenerationCommands(
+  program: Command,
+  { withApi, terminal, json, limit }: Pick<Around, "withApi" | "terminal" | "json" | "limit">,
+): void {
+  const generations = program.command("generations").description("what crawls have made visible, newest first");
+  generations
+    .option("--host <host>", "only those of a host, with its port")
+    .option("--collection <id>", "only those of a collection")
+    .addOption(limit(20))
+    .addOption(json())
+    .action((options: GenerationListOptions, used: Command) =>
+      withApi(used, (api) => listGenerations(api, terminal, options)),
+    );
+  generations
+    .command("activate <generation-id>")
+    .description("show a generation again that was replaced and is kept")
+    .addOption(json())
+    .action((id: string, options: { json?: true }, used: Command) =>
+      withApi(used, (api) => activateGeneration(api, terminal, id, options)),
+    );
+  generations
+    .command("diff <from-id> <to-id>")
+    .description("pages that came, went and changed between two generations")
+    .option("--text", "with the lines of those that changed")
+    .addOption(json())
+    .action((from: string, to: string, options: { text?: true; json?: true }, used: Command) =>
+      withApi(used, (api) => diffGenerations(api, terminal, [from, to], options)),
+    );
 }

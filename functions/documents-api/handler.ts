@@ -1,4 +1,4 @@
-/** The routes that list, show, upload, delete, restore, tag and reindex documents; those of collections and tags. */
+/** The routes that list, show, upload, delete, restore, tag and reindex documents; those of what they are kept in. */
 import { z } from "zod";
 import {
   deleteDocuments,
@@ -42,6 +42,7 @@ import {
   uploadedSchema,
   uploadSchema,
 } from "./documents-json.ts";
+import { generationRoutes } from "./generations.ts";
 
 const params = z.strictObject({ document_id: z.uuid() });
 const instant = z.iso.datetime({ offset: true });
@@ -409,7 +410,7 @@ export const api = createApi(
       restore,
       reindex,
     ],
-    ...[tag, untag, bulkTags, ...collectionRoutes],
+    ...[tag, untag, bulkTags, ...collectionRoutes, ...generationRoutes],
   ],
   documentsApi,
 );

@@ -14,6 +14,7 @@ import {
   ageEmbeddingCache,
   analyseOutdatedChunks,
   endDeletedDocuments,
+  endOldGenerations,
   removeUnseenDocuments,
 } from "../../shared/knowledge/documents/maintenance.ts";
 import { embedderDescriptor } from "../../shared/knowledge/embedders/registry.ts";
@@ -62,6 +63,7 @@ type Step = (dependencies: Dependencies, hasTime: () => boolean) => Promise<numb
 
 const STEPS: Readonly<Record<string, Step>> = {
   ended_documents: ({ sql }) => endDeletedDocuments(sql, RESTORABLE_DAYS),
+  ended_generations: ({ sql, config }) => endOldGenerations(sql, config.keptGenerations),
   async removed_documents({ sql, vectors }, hasTime) {
     const opened = await vectors?.();
     return await removeUnseenDocuments(sql, opened ?? null, hasTime);

@@ -2,6 +2,7 @@
  * Deletes, restores, moves and tags documents. What was changed holds for every search when this resolves: rows decide
  * what is visible, and a vector that carries an old collection or tag is made anew.
  */
+import { holdActivations } from "../knowledge/documents/generations.ts";
 import { sendEmbedTasks } from "../knowledge/embedding/embed-task.ts";
 import { askAgain } from "../knowledge/embedding/model-change.ts";
 import type { VectorStore } from "../knowledge/vector-stores/vector-store.ts";
@@ -39,6 +40,7 @@ export async function deleteDocuments(
   forGood = false,
 ): Promise<Changed> {
   const found = await inTransaction(sql, async (tx) => {
+    await holdActivations(tx);
     const documents = await lockDocuments(tx, ids);
     const there = documents.filter(({ deleted_at }) => forGood || deleted_at === null).map(({ id }) => id);
     if (there.length === 0) return [];
@@ -48,7 +50,8 @@ export async function deleteDocuments(
       order by 1, 2 on conflict do nothing`;
     if (forGood) {
       await tx`
-        update documents set generation_active = false, updated_at = now() where id = any(${there}::uuid[])`;
+        update documents set generation_active = false, generation_id = gen_random_uuid(), updated_at = now()
+        where id = any(${there}::uuid[])`;
     } else {
       await tx`
         update documents set deleted_at = now(), updated_at = now() where id = any(${there}::uuid[])`;
@@ -72,6 +75,7 @@ export async function restoreDocument(dependencies: LibraryDependencies, id: str
   const { sql } = dependencies;
   await dependencies.flags.markActive();
   const again = await inTransaction(sql, async (tx) => {
+    await holdActivations(tx);
     const [document] = await lockDocuments(tx, [id]);
     if (document === undefined) throw missingDocument(id);
     if (document.deleted_at === null) return [];
@@ -81,7 +85,7 @@ export async function restoreDocument(dependencies: LibraryDependencies, id: str
       where d.id = ${id} and r.url_hash = d.url_hash and r.collection_id = coalesce(d.collection_id, ${NO_COLLECTION})`;
     return await reembed(tx, [id]);
   });
-  await send(dependencies, again);
+  await sendWaiting(dependencies, again);
 }
 
 async function unlessTaken(update: Promise<unknown>, url: string): Promise<void> {
@@ -110,6 +114,7 @@ export async function moveDocuments(
   const { sql } = dependencies;
   await dependencies.flags.markActive();
   const { found, moved, again } = await inTransaction(sql, async (tx) => {
+    await holdActivations(tx);
     if (collectionId !== null) {
       // it is not deleted meanwhile
       const [collection] = await tx`select from collections where id = ${collectionId} for key share`;
@@ -137,7 +142,7 @@ export async function moveDocuments(
       again: await reembed(tx, changed),
     };
   });
-  await send(dependencies, again);
+  await sendWaiting(dependencies, again);
   const stayed = new Set(found.filter((id) => !moved.includes(id)));
   const { changed, failed } = outcome(ids, moved);
   return {
@@ -172,7 +177,7 @@ export async function tagDocuments(
     const changed = [...new Set([...added, ...removed].map(({ id }) => id))];
     return { found: there, again: await reembed(tx, changed) };
   });
-  await send(dependencies, again);
+  await sendWaiting(dependencies, again);
   return outcome(ids, found);
 }
 
@@ -183,7 +188,7 @@ export async function reindexDocuments(dependencies: LibraryDependencies, ids: r
     const there = (await lockDocuments(tx, ids)).filter((each) => each.deleted_at === null).map(({ id }) => id);
     return { found: there, again: await reembed(tx, there) };
   });
-  await send(dependencies, again);
+  await sendWaiting(dependencies, again);
   return outcome(ids, found);
 }
 
@@ -210,13 +215,13 @@ export async function reindexCollection(
   return { documents: changed.length, last: rows.length > REINDEXED_AT_ONCE ? (ids.at(-1) ?? null) : null };
 }
 
-interface Waiting {
+export interface Waiting {
   jobId: string;
   chunkIds: string[];
 }
 
 /** Has the chunks of documents wait for a vector; what no job counts is left alone. */
-async function reembed(tx: Transaction, documentIds: readonly string[]): Promise<Waiting[]> {
+export async function reembed(tx: Transaction, documentIds: readonly string[]): Promise<Waiting[]> {
   if (documentIds.length === 0) return [];
   const rows = await tx<{ jobId: string; chunkId: string }[]>`
     select d.job_id as "jobId", c.id as "chunkId" from documents d join chunks c on c.document_id = d.id
@@ -230,7 +235,11 @@ async function reembed(tx: Transaction, documentIds: readonly string[]): Promise
   return [...byJob].map(([jobId, chunks]) => ({ jobId, chunkIds: chunks.map(({ chunkId }) => chunkId) }));
 }
 
-async function send(dependencies: Pick<LibraryDependencies, "queues" | "log">, waiting: Waiting[]): Promise<void> {
+/** Asks for the vectors of chunks that wait; what cannot be sent now the sweep sends. */
+export async function sendWaiting(
+  dependencies: Pick<LibraryDependencies, "queues" | "log">,
+  waiting: readonly Waiting[],
+): Promise<void> {
   for (const { jobId, chunkIds } of waiting) {
     await sendEmbedTasks(dependencies, { jobId, priority: "high" }, chunkIds);
   }

@@ -93,7 +93,9 @@ async function emptyCollection(tx: Transaction, id: string, withDocuments: boole
     }
   }
   await tx`
-    update documents set generation_active = false, collection_id = null, updated_at = now() where collection_id = ${id}`;
+    update documents set generation_active = false, generation_id = gen_random_uuid(), collection_id = null,
+      updated_at = now()
+    where collection_id = ${id}`;
   await tx`delete from removed_urls where collection_id = ${id}`;
 }
 

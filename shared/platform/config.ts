@@ -324,6 +324,11 @@ export const CONFIG_FIELDS = {
     integer(1_000_000, 1_000, 16_000_000),
     "Longest `content` and `markdown` of a result, in bytes of UTF-8; longer ones are cut at a character",
   ),
+  keptGenerations: field(
+    "GENERATIONS__KEPT",
+    integer(1, 0, 100),
+    "Replaced generations of a site that stay, with vectors, to go back to; each takes as much as what is visible",
+  ),
   jobRetentionDays: field(
     "SPIDER__JOB_RETENTION_DAYS",
     integer(30, 1, 36_500),

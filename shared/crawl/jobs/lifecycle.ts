@@ -6,7 +6,7 @@
  * Locks are always taken in this order, which keeps transactions from waiting in a circle: frontier rows that are
  * claimed, documents and chunks, the job row, frontier rows that are pending, generations.
  */
-import { activateGeneration } from "../../knowledge/documents/generations.ts";
+import { activateGeneration, rememberGeneration } from "../../knowledge/documents/generations.ts";
 import { afterCommit, type Queryable, type Transaction } from "../../platform/database/database.ts";
 import type { Logger } from "../../platform/observability/log.ts";
 import type { Priority } from "../settings/job-settings.ts";
@@ -218,11 +218,13 @@ async function activate(tx: Transaction, job: JobRow): Promise<void> {
   const { id: jobId, generationId, collectionId, settings } = job;
   if (!settings.index) return;
   const onlyNewer = job.kind === "import";
-  await activateGeneration(tx, { jobId, generationId, collectionId, wholeHosts: wholeHosts(job), onlyNewer });
+  const activation = { jobId, generationId, collectionId, wholeHosts: wholeHosts(job), onlyNewer };
+  await activateGeneration(tx, activation);
+  if (job.kind === "pages" || job.kind === "site") await rememberGeneration(tx, activation);
 }
 
 /** A crawl of whole hosts knows each of their pages; one that patterns narrow does not. */
-function wholeHosts({ kind, settings: { scope, replaces } }: JobRow): readonly string[] {
+export function wholeHosts({ kind, settings: { scope, replaces } }: JobRow): readonly string[] {
   const whole = kind === "site" && replaces === "site" && scope.mode === "host";
   return whole && scope.include.length === 0 && scope.exclude.length === 0 ? scope.roots : [];
 }

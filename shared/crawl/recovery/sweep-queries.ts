@@ -89,7 +89,9 @@ export async function isIdle(sql: Sql): Promise<boolean> {
       and not exists (select from jobs where status = 'completed' and unembedded_chunks > 0)
       and not exists (select from embedding_models where state = 'leaving')
       and not exists (select from jobs where completed_at > now() - ${AFTERMATH}::interval)
-      and not exists (select from documents where not generation_active)
+      and not exists (
+        select from documents d where not d.generation_active and not exists (
+          select from generations g where g.id = d.generation_id and g.cleaned_at is null))
       and not exists (select from dead_letters where state = 'waiting')
       and not exists (select from domain_settings where applied_revision < revision) as idle`;
   return row?.idle === true;

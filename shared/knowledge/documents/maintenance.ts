@@ -1,7 +1,8 @@
 /** Housekeeping of the searchable side: unseen generations go, with their vectors; old cached embeddings go. */
-import type { Sql } from "../../platform/database/database.ts";
+import { inTransaction, type Sql } from "../../platform/database/database.ts";
 import { ANALYSIS, chunkVectors, keywordText } from "../analysis/keyword-vectors.ts";
 import type { VectorStore } from "../vector-stores/vector-store.ts";
+import { lockActivations } from "./generations.ts";
 
 /** Documents that are removed at once. */
 const BATCH = 200;
@@ -11,8 +12,37 @@ const CACHE_BATCH = 5_000;
 const ANALYSIS_BATCH = 500;
 
 /**
- * Removes documents of generations that were replaced, or whose job failed or was cancelled. The vectors go first: a
- * row without vectors is found again by the next run, vectors without a row never would be.
+ * Decides which replaced generations go. Of a host in a collection stay the last `kept` that nothing is visible of,
+ * and those that were activated later: crawls of the whole host and crawls of given pages apart. One that is kept for
+ * any of its hosts stays.
+ * @returns how many go
+ */
+export async function endOldGenerations(sql: Sql, kept: number): Promise<number> {
+  return await inTransaction(sql, async (tx) => {
+    await lockActivations(tx);
+    const { count } = await tx`
+      with known as (
+        select g.id, g.collection_id, g.is_whole, g.hosts, g.activated_at,
+          exists (
+            select from documents d
+            where d.generation_id = g.id and d.generation_active and d.deleted_at is null
+          ) as is_seen
+        from generations g where g.cleaned_at is null
+      ), ranked as (
+        select id, sum(case when is_seen then 0 else 1 end) over (
+          partition by collection_id, is_whole, host order by activated_at desc, id desc) as replaced
+        from known cross join unnest(hosts) as h (host)
+      )
+      update generations g set cleaned_at = now()
+      where id in (select id from ranked group by id having min(replaced) > ${kept})
+        and exists (select from documents d where d.generation_id = g.id and not d.generation_active)`;
+    return count;
+  });
+}
+
+/**
+ * Removes documents of generations that were replaced and are not kept, or whose job failed or was cancelled. The
+ * vectors go first: a row without vectors is found again by the next run, vectors without a row never would be.
  * @param vectors null where there is no embedder
  * @param hasTime asked before each batch
  * @returns how many documents went
@@ -28,6 +58,8 @@ export async function removeUnseenDocuments(
     const rows = await sql<{ id: string }[]>`
       select d.id from documents d
       where not d.generation_active and not exists (
+        select from generations g where g.id = d.generation_id and g.cleaned_at is null
+      ) and not exists (
         select from jobs j where j.generation_id = d.generation_id and (
           j.status in ('pending', 'running', 'embedding')
           or j.status <> 'completed' and j.completed_at > now() - ${orphanGraceMs} * interval '1 millisecond'))
@@ -48,7 +80,7 @@ export async function removeUnseenDocuments(
  */
 export async function endDeletedDocuments(sql: Sql, days: number): Promise<number> {
   const { count } = await sql`
-    update documents set generation_active = false, updated_at = now()
+    update documents set generation_active = false, generation_id = gen_random_uuid(), updated_at = now()
     where deleted_at < now() - ${days} * interval '1 day' and generation_active`;
   return count;
 }

@@ -4,7 +4,7 @@ import { settleJob } from "../../../../shared/crawl/jobs/lifecycle.ts";
 import { listJobUrls, readJob } from "../../../../shared/crawl/jobs/views.ts";
 import { createJob } from "../../../../shared/crawl/submit/create-job.ts";
 import type { FetchTask } from "../../../../shared/crawl/tasks/fetch-task.ts";
-import { removeUnseenDocuments } from "../../../../shared/knowledge/documents/maintenance.ts";
+import { endOldGenerations, removeUnseenDocuments } from "../../../../shared/knowledge/documents/maintenance.ts";
 import { connectDatabase, inTransaction } from "../../../../shared/platform/database/database.ts";
 import { uuidv7 } from "../../../../shared/platform/ids.ts";
 import { type Answer, crawlSetup, newJob, newSiteJob, page, type Site, siteOf } from "../crawl-setup.ts";
@@ -189,6 +189,7 @@ test("maintenance removes what was replaced, vectors first, and leaves what is s
     setup.dependencies,
     await setup.capture(task, siteOf("http://b.example", { "/": page("unfinished", ["/more"]) })),
   );
+  await endOldGenerations(setup.sql, 0);
   const withVectors: string[] = [];
   const broken = { deleteDocuments: () => Promise.reject(new Error("store is down")) };
   await expect(removeUnseenDocuments(setup.sql, broken, () => true)).rejects.toThrow("store is down");
