@@ -51,13 +51,18 @@ const create = defineRoute(
     summary: "Import a WARC file: an object of the bucket, or a file for which the answer says where to upload it",
     body: newImportSchema,
     status: 202,
+    idempotent: true,
     response: z.union([uploadSchema, importSchema]),
   },
-  async ({ body, caller, log }, dependencies: ArchiveApi) => {
+  async ({ body, caller, log, reservedId }, dependencies: ArchiveApi) => {
     const { sql, uploads, queues, links } = dependencies;
     if (body.source !== undefined) await readSource(sql, body.source);
     if ("filename" in body) {
-      const { id, key } = await announceImport(sql, { ...body, apiKeyId: caller.keyId });
+      const { id, key } = await announceImport(sql, {
+        ...body,
+        id: reservedId("import"),
+        apiKeyId: caller.keyId,
+      });
       const { url, headers, expiresAt } = await links.uploadTo(key, body.sha256);
       log.info("a WARC upload was announced", { import_id: id, bytes: body.bytes, by: caller.keyId });
       const upload = { uploadUrl: url, method: "PUT" as const, headers, expiresAt: new Date(expiresAt).toISOString() };

@@ -105,10 +105,11 @@ const create = defineRoute(
     summary: "Verify the WARC files, copy small ones into large ones, or delete those that nothing needs",
     body: newRunSchema,
     status: 202,
+    idempotent: true,
     response: runSchema,
   },
-  async ({ body, caller, log }, dependencies: ArchiveApi) => {
-    const run = await createRun({ ...dependencies, log }, body, caller.keyId);
+  async ({ body, caller, log, reservedId }, dependencies: ArchiveApi) => {
+    const run = await createRun({ ...dependencies, log }, body, caller.keyId, reservedId("run"));
     log.info("work on the WARC files was asked for", { run_id: run.id, kind: run.kind, by: caller.keyId });
     return runJson(run);
   },

@@ -20,14 +20,16 @@ export const crawlPages = defineRoute(
     summary: "Crawl the given pages, as one job",
     body: crawlRequestSchema,
     status: 202,
+    idempotent: true,
     response: jobResponseSchema,
   },
-  async ({ body, caller }, dependencies: CrawlApi) => {
+  async ({ body, caller, reservedId }, dependencies: CrawlApi) => {
     const wanted = body.urls ?? [body.url as string];
     const seeds = wanted.map((url, index) =>
       checkedUrl(dependencies.inspector, url, body.urls ? `urls[${index}]` : "url"),
     );
     const job = await createJob(dependencies, {
+      id: reservedId("job"),
       ...pagesJob(seeds),
       handling: { ...cacheHandling(body.cache, dependencies.config), concurrency: body.concurrency ?? null },
       ...(await resolveOptions(dependencies, body, caller)),
@@ -44,9 +46,10 @@ export const crawlBatch = defineRoute(
     summary: "Crawl up to 100 pages, as a job each; a URL that is refused fails alone",
     body: batchRequestSchema,
     status: 202,
+    idempotent: true,
     response: batchResponseSchema,
   },
-  async ({ body, caller, log }, dependencies: CrawlApi) => {
+  async ({ body, caller, log, reservedId }, dependencies: CrawlApi) => {
     const options = {
       ...(await resolveOptions(dependencies, body, caller)),
       handling: cacheHandling(body.cache, dependencies.config),
@@ -55,7 +58,7 @@ export const crawlBatch = defineRoute(
     for (const [index, url] of body.urls.entries()) {
       try {
         const seed = checkedUrl(dependencies.inspector, url, `urls[${index}]`);
-        const job = await createJob(dependencies, { ...pagesJob([seed]), ...options });
+        const job = await createJob(dependencies, { id: reservedId(`job ${index}`), ...pagesJob([seed]), ...options });
         jobs.push({ url, ...jobResponse(job), code: null });
       } catch (error) {
         const { code, message, status } = toApiError(error);
@@ -78,11 +81,13 @@ export const crawlSite = defineRoute(
       "keywords; on its host, its domain, or below its path",
     body: deepRequestSchema,
     status: 202,
+    idempotent: true,
     response: jobResponseSchema,
   },
-  async ({ body, caller }, dependencies: CrawlApi) => {
+  async ({ body, caller, reservedId }, dependencies: CrawlApi) => {
     const seed = checkedUrl(dependencies.inspector, body.url, "url");
     const job = await createJob(dependencies, {
+      id: reservedId("job"),
       kind: "site",
       seeds: [seed],
       scope: scopeOfSeeds([seed], { mode: body.scope, include: body.include, exclude: body.exclude }),

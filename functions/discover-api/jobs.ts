@@ -61,10 +61,12 @@ export const startDiscovery = defineRoute(
     summary: "Find the URLs of a site in its sitemaps and feeds, and in Common Crawl's index",
     body: discoveryRequestSchema,
     status: 202,
+    idempotent: true,
     response: z.object({ job_id: z.uuid(), status: z.enum(STATUSES), message: z.string() }),
   },
-  async ({ body, caller }, dependencies: DiscoverApi) => {
+  async ({ body, caller, reservedId }, dependencies: DiscoverApi) => {
     const job = await createDiscovery(dependencies, {
+      id: reservedId("job"),
       domain: siteOf(dependencies, body.domain),
       sources: [...new Set(body.sources)],
       pattern: body.pattern ?? null,

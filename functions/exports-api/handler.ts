@@ -51,11 +51,13 @@ const create = defineRoute(
     summary: "Export as one WACZ file what a job has captured, or what the archive has of a URL, a host or a domain",
     body: z.union([z.strictObject({ job_id: z.uuid() }), selectionSchema]),
     status: 202,
+    idempotent: true,
     response: exportSchema,
   },
-  async ({ body, caller, log }, dependencies: ExportsApi) => {
+  async ({ body, caller, log, reservedId }, dependencies: ExportsApi) => {
+    const id = reservedId("export");
     if (!("job_id" in body)) {
-      const made = await createExport({ ...dependencies, log }, { selection: body, apiKeyId: caller.keyId });
+      const made = await createExport({ ...dependencies, log }, { id, selection: body, apiKeyId: caller.keyId });
       log.info("an export was asked for", { export_id: made.id, by: caller.keyId });
       return exportJson(made);
     }
@@ -65,7 +67,7 @@ const create = defineRoute(
     if (!isFinished(job.status)) {
       throw new ApiError(409, `The job ${jobId} has not ended: export it then`, { code: "JOB_UNFINISHED" });
     }
-    const made = await createExport({ ...dependencies, log }, { jobId, apiKeyId: caller.keyId });
+    const made = await createExport({ ...dependencies, log }, { id, jobId, apiKeyId: caller.keyId });
     log.info("an export was asked for", { export_id: made.id, job_id: jobId, by: caller.keyId });
     return exportJson(made);
   },

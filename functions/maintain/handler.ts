@@ -4,6 +4,7 @@
  * upkeep of the WARC files. Each step is done whatever becomes of the others.
  */
 import { z } from "zod";
+import { forgetIdempotencyKeys } from "../../shared/access/idempotency.ts";
 import { fillUrlKeys } from "../../shared/archive/cdx/url-keys.ts";
 import { scheduleUpkeep } from "../../shared/archive/files/runs.ts";
 import { removeExpiredDiscoveries } from "../../shared/crawl/discovery/jobs.ts";
@@ -72,6 +73,7 @@ const STEPS: Readonly<Record<string, Step>> = {
   expired_results: ({ sql, config }, hasTime) => removeExpiredResults(sql, config.jobRetentionDays, hasTime),
   keyed_captures: ({ sql }, hasTime) => fillUrlKeys(sql, hasTime),
   begun_upkeep: ({ sql, config }) => scheduleUpkeep(sql, config.warcUpkeepHours),
+  forgotten_idempotency_keys: ({ sql }) => forgetIdempotencyKeys(sql),
   expired_discoveries: ({ sql }) => removeExpiredDiscoveries(sql),
   async aged_captures({ sql }) {
     await ageCrawlCache(sql);

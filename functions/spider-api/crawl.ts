@@ -36,6 +36,7 @@ export const crawl = defineStreamRoute(
     method: "POST",
     path: "/spider/crawl",
     scope: "write",
+    idempotent: true,
     summary:
       "Crawl from seeds; the answer is statistics, URLs, pages, a stream of pages, or (202) a job that stores them",
     query: crawlQuerySchema,
@@ -51,7 +52,10 @@ export const crawl = defineStreamRoute(
     const streamType = query.result_mode === "stream" ? streamTypeFor(request.header("accept")) : undefined;
     if (streamType !== undefined) refuseResume(request.header("last-event-id"));
     const seeds = checkSeeds(dependencies.inspector, body.seed_urls);
-    const job = await newJob(dependencies, query, body, seeds, caller);
+    const job = { ...(await newJob(dependencies, query, body, seeds, caller)), id: request.reservedId("job") };
+    // who sends a key may come back for the crawl
+    const detached = query.detach || job.id !== undefined;
+    if (detached) job.endsUnheard = false;
     signal.throwIfAborted();
     if (query.result_mode === "store") {
       const limit = dependencies.config.spiderMaxStoredJobs;
@@ -61,7 +65,7 @@ export const crawl = defineStreamRoute(
     const { job_id: jobId } = await createJob(dependencies, job);
     const headers = { "x-job-id": jobId };
     if (streamType !== undefined) {
-      const stops = !query.detach;
+      const stops = !detached;
       return streamJob(dependencies, jobId, {
         ...request,
         type: streamType,
@@ -72,7 +76,7 @@ export const crawl = defineStreamRoute(
         headers,
       });
     }
-    const wait = query.detach ? waitForCrawl : waitOrCancel;
+    const wait = detached ? waitForCrawl : waitOrCancel;
     const state = await wait(dependencies, jobId, signal);
     const stats = statsResponse(state, await crawledDomains(dependencies.sql, jobId), seeds.refused);
     if (query.result_mode === "stats") return jsonResponse(whole(stats), headers);

@@ -11,6 +11,7 @@ import type { APIGatewayProxyEvent } from "aws-lambda";
 import type { Context, MiddlewareHandler } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { type Caller, type Gate, rateLimitHeaders } from "../../../shared/access/authorize.ts";
+import type { RememberedAnswer } from "../../../shared/access/idempotency.ts";
 import { isFaultOfTheSite } from "../../../shared/crawl/http/answer-fault.ts";
 import { ApiError } from "../../../shared/platform/errors.ts";
 import { uuidv7 } from "../../../shared/platform/ids.ts";
@@ -36,6 +37,13 @@ import {
   unstorableTextError,
   validationError,
 } from "./errors.ts";
+import {
+  IDEMPOTENCY_HEADER,
+  IDEMPOTENCY_PARAMETER,
+  idempotently,
+  REPLAYED_HEADER,
+  requestHash,
+} from "./idempotency.ts";
 import { createLambdaHandler, type LambdaHandler } from "./lambda.ts";
 import { observed } from "./observed-stream.ts";
 import { presentedKey } from "./presented-key.ts";
@@ -153,6 +161,7 @@ function addRoute<Dependencies extends ApiDependencies>(
     method: spec.method.toLowerCase() as Lowercase<HttpMethod>,
     path: spec.path,
     summary: spec.summary,
+    ...(spec.idempotent && { parameters: [IDEMPOTENCY_PARAMETER] }),
     ...(scope === "public" ? {} : { security: [{ api_key: [] }, ...(open ? [{}] : [])] }),
     middleware: async (c: Context<ApiEnv>, next: () => Promise<void>) => {
       if (scope !== "public" && open?.()) {
@@ -207,8 +216,27 @@ function addRoute<Dependencies extends ApiDependencies>(
       event: c.env?.event,
       signal,
       remainingMs,
+      reservedId: () => undefined,
     };
-    const response = await run(request, await dependencies());
+    const built = await dependencies();
+    const presented = spec.idempotent && c.req.header(IDEMPOTENCY_HEADER);
+    let response: unknown;
+    if (presented === undefined || request.caller === null) response = await run(request, built);
+    else {
+      const sent = spec.body && (JSON.parse((await c.req.text()) || "{}") as unknown);
+      const once = await idempotently(
+        built.idempotencyKeys,
+        { apiKeyId: request.caller.keyId, presented, hash: requestHash(c.req.raw, sent) },
+        (turn) => run({ ...request, reservedId: (part) => turn.idOf(part) }, built),
+        (answer) => keptOf(answer, status),
+      );
+      if ("remembered" in once || once.resumed) c.header(REPLAYED_HEADER, "true");
+      if ("remembered" in once) {
+        const { status, headers, body } = once.remembered;
+        return c.body(body, status as 200, { ...headers, "content-type": "application/json" });
+      }
+      response = once.answer;
+    }
     if (response instanceof ApiResponse) {
       const { status, body, headers } = response;
       return status === 204 || status === 304 || (status === 202 && body === null)
@@ -226,6 +254,14 @@ function addRoute<Dependencies extends ApiDependencies>(
     }
     return status === 204 ? c.body(null, 204) : c.json(response, status);
   });
+}
+
+/** An answer as the next one to the same request will be; of a stream and of an error none. */
+function keptOf(answer: unknown, status: number): RememberedAnswer | undefined {
+  if (answer instanceof StreamedResponse) return undefined;
+  if (!(answer instanceof ApiResponse)) return { status, headers: {}, body: JSON.stringify(answer) };
+  const { status: own, headers, body } = answer;
+  return own >= 200 && own < 300 ? { status: own, headers, body: JSON.stringify(body) } : undefined;
 }
 
 /** A key that was revoked listens no longer than this, and what its check takes. */
@@ -268,7 +304,14 @@ function responsesOf(
   const records = Object.entries(streams).map(([type, schema]) => [type, { schema }] as const);
   const content = { ...(response instanceof z.ZodNever ? {} : json(response)), ...Object.fromEntries(records) };
   const isStream = records.some(([type]) => STREAM_TYPES.includes(type));
-  const more = described({ ...ofAll, ...own, ...(isStream ? OF_STREAMS : {}) });
+  const more = described({
+    ...ofAll,
+    ...own,
+    ...(isStream ? OF_STREAMS : {}),
+    ...(spec.idempotent && {
+      [REPLAYED_HEADER]: "That the request was sent before with this Idempotency-Key: nothing is made twice",
+    }),
+  });
   const limits = scope === "public" ? {} : open ? headersOf(OF_LIMITS) : headersOf(OF_LIMITS, { required: true });
   const headers = { ...headersOf(OF_EVERY_ANSWER, { required: true }), ...limits, ...more };
   const ofErrors = scope === "public" ? OF_EVERY_ERROR : [...OF_EVERY_ERROR, ...OF_LIMITS, ...OF_KEYS];

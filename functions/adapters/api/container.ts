@@ -4,6 +4,7 @@
  */
 import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import { createGate } from "../../../shared/access/authorize.ts";
+import { createIdempotencyKeys } from "../../../shared/access/idempotency.ts";
 import { createRateLimiter } from "../../../shared/access/rate-limit.ts";
 import { createUrlInspector, type UrlInspector } from "../../../shared/access/url-inspection.ts";
 import type { JobDependencies } from "../../../shared/crawl/jobs/dependencies.ts";
@@ -35,6 +36,7 @@ export function createApiContainer(name: string): ApiContainer {
     dynamo,
     log: createLogger({ function: name }, config.logLevel),
     gate: createGate({ sql, limiter: createRateLimiter(dynamo, config.stateTable) }),
+    idempotencyKeys: createIdempotencyKeys(sql),
   };
 }
 

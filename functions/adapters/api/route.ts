@@ -11,6 +11,7 @@
 import type { z } from "zod";
 import type { AccessScope } from "../../../shared/access/api-keys.ts";
 import type { Caller, Gate } from "../../../shared/access/authorize.ts";
+import type { IdempotencyKeys } from "../../../shared/access/idempotency.ts";
 import type { Readers } from "../../../shared/access/readers.ts";
 import type { Logger } from "../../../shared/platform/observability/log.ts";
 
@@ -19,6 +20,8 @@ export interface ApiDependencies {
   gate: Gate;
   /** Counts who asks without a key. */
   readers?: Readers;
+  /** For routes that take an `Idempotency-Key`. */
+  idempotencyKeys?: IdempotencyKeys;
   log: Logger;
 }
 
@@ -29,6 +32,11 @@ export interface ApiRequest<Params, Query, Body, Who> {
   caller: Who;
   requestId: string;
   log: Logger;
+  /**
+   * The id that a part of what the request makes must get, where it was sent with an `Idempotency-Key`: what is there
+   * with this id was made by the same request before.
+   */
+  reservedId(part: string): string | undefined;
 }
 
 export type HttpMethod = "GET" | "HEAD" | "POST" | "PUT" | "DELETE";
@@ -44,6 +52,8 @@ export interface RouteSpec<Who, Params, Query, Body, ApiResponse> {
   /** Whether the deployment lets anybody ask, without a key. */
   open?: () => boolean;
   summary: string;
+  /** Takes an `Idempotency-Key`: what the route makes has the ids of `reservedId`. */
+  idempotent?: true;
   /** A path parameter that does not fit its schema is answered 404. */
   params?: Params;
   query?: Query;

@@ -49,8 +49,11 @@ export async function createRun(
   { sql, queues, flags, log }: RunsDependencies,
   { kind, ...options }: NewRun,
   apiKeyId: string | null,
+  reserved?: string,
 ): Promise<RunView> {
-  const id = uuidv7();
+  const made = reserved === undefined ? undefined : await readRun(sql, reserved);
+  if (made !== undefined) return made;
+  const id = reserved ?? uuidv7();
   // before the row: a run that the sweep does not look for could hang
   await flags.markActive();
   await insertRun(sql, id, kind, options, apiKeyId);

@@ -53,6 +53,8 @@ export interface ImportsDependencies {
 
 /** A file that is going to be uploaded. */
 export interface Announcement {
+  /** What its id must be: where there is an import with it, that is the one. */
+  id?: string | undefined;
   /** Of the file, without a path. */
   filename: string;
   bytes: number;
@@ -66,14 +68,14 @@ export interface Announcement {
 /** @returns the import, and the key that the file is to be uploaded to */
 export async function announceImport(
   sql: Sql,
-  { filename, bytes, sha256, apiKeyId, source }: Announcement,
+  { id = uuidv7(), filename, bytes, sha256, apiKeyId, source }: Announcement,
 ): Promise<{ id: string; key: string }> {
-  const id = uuidv7();
   // a key of its own: what captures point to is never written over
   const key = `${INCOMING_PREFIX}${id}/${filename}`;
   await sql`
     insert into warc_imports (id, object_key, bytes, sha256, status, api_key_id, source_code)
-    values (${id}, ${key}, ${bytes}, ${sha256}, 'announced', ${apiKeyId}, ${source ?? null})`;
+    values (${id}, ${key}, ${bytes}, ${sha256}, 'announced', ${apiKeyId}, ${source ?? null})
+    on conflict (id) do nothing`;
   return { id, key };
 }
 

@@ -34,12 +34,17 @@ export interface ExportsDependencies {
   log: Pick<Logger, "warn">;
 }
 
-/** The export is taken once this resolves, even if no message could be sent: the sweep sends it. */
+/**
+ * The export is taken once this resolves, even if no message could be sent: the sweep sends it.
+ * @param wanted `id`: what its id must be; where there is an export with it, that is the one
+ */
 export async function createExport(
   { sql, queues, flags, log }: ExportsDependencies,
-  { apiKeyId, ...of }: Exported & { apiKeyId: string | null },
+  wanted: Exported & { id?: string | undefined; apiKeyId: string | null },
 ): Promise<ExportView> {
-  const id = uuidv7();
+  const { id = uuidv7(), apiKeyId, ...of } = wanted;
+  const made = wanted.id === undefined ? undefined : await readExport(sql, id);
+  if (made !== undefined) return made;
   // before the row: an export that the sweep does not look for could hang
   await flags.markActive();
   await sql`

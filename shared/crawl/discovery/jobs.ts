@@ -22,6 +22,8 @@ export interface DiscoveryDependencies {
 }
 
 export interface NewDiscovery {
+  /** What its id must be: where there is a job with it, that is the one. */
+  id?: string | undefined;
   /** As `siteText` writes it. */
   domain: string;
   sources: DiscoveryTask["sources"];
@@ -54,7 +56,9 @@ export interface DiscoveryView {
 /** The job is taken once this resolves, even if no message could be sent: the sweep sends it. */
 export async function createDiscovery(dependencies: DiscoveryDependencies, job: NewDiscovery): Promise<DiscoveryView> {
   const { sql, flags } = dependencies;
-  const jobId = uuidv7();
+  const made = job.id === undefined ? undefined : await readDiscoveryJob(sql, job.id);
+  if (made !== undefined) return made;
+  const jobId = job.id ?? uuidv7();
   // before the row: a job that the sweep does not look for could hang
   await flags.markActive();
   await sql`

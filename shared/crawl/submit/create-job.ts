@@ -1,5 +1,5 @@
 /** Creates jobs: writes the job with its seeds and claims the first of them. */
-import { inTransaction, type Transaction } from "../../platform/database/database.ts";
+import { inTransaction, isUniqueViolation, type Transaction } from "../../platform/database/database.ts";
 import { uuidv7 } from "../../platform/ids.ts";
 import { refuseBlockedSeeds } from "../frontier/blocked-hosts.ts";
 import { claimUrls } from "../frontier/claim.ts";
@@ -15,6 +15,8 @@ import { keyRules, normalizeUrl } from "../urls/normalize-url.ts";
 import type { Scope } from "../urls/scope.ts";
 
 export interface NewJob {
+  /** What its id must be: where there is a job with it, that is the one. */
+  id?: string | undefined;
   kind: "pages" | "site";
   /** Absolute http(s) URLs that the URL guard has let through; the same page twice counts once. */
   seeds: string[];
@@ -55,6 +57,8 @@ export async function createJob(
   admit?: (tx: Transaction) => Promise<void>,
 ): Promise<JobView> {
   const { sql, flags } = dependencies;
+  const made = job.id === undefined ? undefined : await readJob(sql, job.id);
+  if (made !== undefined) return made;
   const seeds = [...new Set(job.seeds.map((seed) => normalizeUrl(seed, keyRules(job.config))))];
   if (seeds.length === 0) throw new RangeError("A job needs at least one seed URL");
   if (job.maxPages < 1 || job.maxDepth < 0) throw new RangeError("A job needs maxPages ≥ 1 and maxDepth ≥ 0");
@@ -69,10 +73,10 @@ export async function createJob(
     tags: [...new Set(job.tags.map((tag) => tag.trim().toLowerCase()))].filter((tag) => tag !== ""),
   });
   await refuseBlockedSeeds(sql, seeds);
-  const jobId = uuidv7();
+  const jobId = job.id ?? uuidv7();
   // before the commit: a job that the sweep does not know of could hang
   await flags.markActive();
-  const tasks = await inTransaction(sql, async (tx) => {
+  const taken = inTransaction(sql, async (tx) => {
     await admit?.(tx);
     await insertJob(tx, jobId, job, settings);
     const row = (await lockJob(tx, jobId)) as JobRow;
@@ -81,6 +85,11 @@ export async function createJob(
     // the hosts of all seeds may have been blocked meanwhile
     if (row.counts.open === 0) await settleJob(tx, jobId, dependencies.log);
     return claimed;
+  });
+  const tasks = await taken.catch((error: unknown) => {
+    // the same request, under way elsewhere, was faster
+    if (job.id !== undefined && isUniqueViolation(error)) return [];
+    throw error;
   });
   await dispatch(dependencies, tasks);
   return (await readJob(sql, jobId)) as JobView;
