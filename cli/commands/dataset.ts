@@ -54,8 +54,9 @@ export async function releaseDataset(api: ApiClient, terminal: Terminal, options
   const { output, source, from, to, json } = options;
   const exports = await api<Exports>("GET", "/api/exports");
   if (!exports.enabled) throw new CliError("This archive has exports switched off", EXIT.failed);
-  await makeEmpty(output);
   const filter = { ...(source && { source }), ...(from && { from }), ...(to && { to }) };
+  await refuseEmpty(api, exports, filter);
+  await makeEmpty(output);
   const lists = {} as Manifest["lists"];
   for (const name of Object.keys(LISTS) as List[]) {
     const { path, columns } = exports[name];
@@ -72,6 +73,29 @@ export async function releaseDataset(api: ApiClient, terminal: Terminal, options
   else for (const { file, rows, bytes } of Object.values(lists)) terminal.line(`${file}: ${rows} rows, ${bytes} bytes`);
   return EXIT.done;
 }
+
+/** A release of nothing is a mistake: of a source that is spelled otherwise, or of other days. */
+async function refuseEmpty(api: ApiClient, exports: Exports, filter: Record<string, string>): Promise<void> {
+  const query = new URLSearchParams({ ...filter, compressed: "false", limit: "1" });
+  for (const { path } of [exports.snapshots, exports.changes]) {
+    if ((await api<string>("GET", `${path}?${query}`, undefined, "text")) !== "") return;
+  }
+  const { source, ...days } = filter;
+  const sources = await api<{ sourceCode: string }[]>("GET", "/api/sources");
+  const codes = sources.map(({ sourceCode }) => sourceCode);
+  const isKnown = source === undefined || codes.includes(source.toLowerCase());
+  const of = source === undefined ? "" : ` of the source ${source}`;
+  const when = Object.keys(days).length === 0 ? "" : " of these days";
+  const hint = isKnown && codes.length > 0 ? "Look at --from and --to" : sourcesHint(codes);
+  throw new CliError(`The archive has nothing${of}${when}`, EXIT.failed, hint);
+}
+
+const MOST_NAMED = 20;
+
+const sourcesHint = (codes: readonly string[]): string =>
+  codes.length === 0
+    ? "It holds no snapshots yet"
+    : `It has: ${codes.slice(0, MOST_NAMED).map(harmless).join(", ")}${codes.length > MOST_NAMED ? ", …" : ""}`;
 
 async function makeEmpty(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true });

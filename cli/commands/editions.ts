@@ -97,6 +97,7 @@ export async function listArchiveJobs(
 ): Promise<number> {
   const query = new URLSearchParams({ limit: String(limit), ...(source && { source }), ...(status && { status }) });
   const answer = await api<{ items: Job[]; total: number }>("GET", `/api/admin/jobs?${query}`);
+  if (source !== undefined && answer.total === 0) await requireSource(api, source);
   if (json) return raw(terminal, answer);
   if (answer.items.length === 0) {
     const none = "No archive jobs yet: strandline create-job --source CODE makes one";
@@ -108,6 +109,15 @@ export async function listArchiveJobs(
     );
   }
   return EXIT.done;
+}
+
+/** @throws CliError that names those that there are */
+async function requireSource(api: ApiClient, source: string): Promise<void> {
+  const { items } = await api<{ items: { code: string }[] }>("GET", "/api/admin/sources");
+  const codes = items.map(({ code }) => code);
+  if (codes.includes(source.toLowerCase())) return;
+  const hint = codes.length === 0 ? "strandline seed-sources makes some" : `There are: ${codes.join(", ")}`;
+  throw new CliError(`There is no source ${source}`, EXIT.failed, hint);
 }
 
 const showing = (terminal: Terminal, job: JobDetail, json: true | undefined): number => {

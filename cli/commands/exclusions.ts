@@ -19,14 +19,25 @@ export interface NewExclusionOptions {
   json?: true;
 }
 
+interface Matched {
+  matchedCaptures: number;
+  matchedMore: boolean;
+}
+
+const matchedLine = ({ matchedCaptures, matchedMore }: Matched): string =>
+  matchedCaptures === 0
+    ? "It matches no capture as of now: those that come later are withheld. If it should, look at its spelling"
+    : `It withholds ${matchedMore ? "more than " : ""}${matchedCaptures} captures as of now`;
+
 export async function addExclusion(
   api: ApiClient,
   terminal: Terminal,
   url: string,
   { json, ...options }: NewExclusionOptions,
 ): Promise<number> {
-  const made = await api<Exclusion>("POST", "/api/admin/exclusions", { url, ...options });
+  const made = await api<Exclusion & Matched>("POST", "/api/admin/exclusions", { url, ...options });
   terminal.line(json ? JSON.stringify(made, null, 2) : lineOf(made));
+  if (!json) terminal.line(matchedLine(made));
   return EXIT.done;
 }
 

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { keyRanges, MATCH_TYPES } from "../../shared/archive/cdx/cdx-query.ts";
 import {
+  countMatched,
   createExclusion,
   type Exclusion,
   listExclusions,
@@ -26,6 +27,13 @@ const exclusionJson = ({ createdAt, ...exclusion }: Exclusion): z.infer<typeof e
   createdAt: createdAt.toISOString(),
 });
 
+const madeSchema = exclusionSchema.extend({
+  /** What is withheld by it now; those that are captured later are as well. */
+  matchedCaptures: z.int(),
+  /** There are more than that. */
+  matchedMore: z.boolean(),
+});
+
 /** Keys are ASCII, and this stands behind them all. */
 const ALL = { from: "", to: "\u007f" };
 
@@ -39,6 +47,11 @@ const newExclusionSchema = z
   .transform(({ url, matchType, embargoDays = null, reason = null }, context) => {
     const made = { url, embargoDays, reason };
     if (url === "*" && matchType === undefined) return { ...made, matchType: "all" as const, ranges: [ALL] };
+    const fault = patternFault(url, matchType);
+    if (fault !== undefined) {
+      context.addIssue({ code: "custom", path: ["url"], message: fault });
+      return z.NEVER;
+    }
     try {
       const spelled = spelledType(url);
       return { ...made, matchType: matchType ?? spelled, ranges: keyRanges(url, matchType) };
@@ -48,6 +61,27 @@ const newExclusionSchema = z
       return z.NEVER;
     }
   });
+
+const SCHEME = /^([a-z][a-z0-9+.-]*):\/\//i;
+
+/** Why a pattern would withhold nothing, or something else than it says; undefined: it would not. */
+function patternFault(url: string, matchType: string | undefined): string | undefined {
+  const scheme = SCHEME.exec(url)?.[1]?.toLowerCase();
+  if (scheme !== undefined && scheme !== "http" && scheme !== "https") return "is no http(s) URL";
+  const rest = url.replace(SCHEME, "");
+  if (/^[/?#]/.test(rest) || rest === "") return "has no host: as in https://example.org/a/* or *.example.org";
+  if (matchType === "exact") return undefined;
+  if (matchType !== undefined) {
+    return rest.includes("*") ? `holds a *, which stands for nothing beside matchType ${matchType}` : undefined;
+  }
+  const [, domain, path] = /^(\*\.)?(.*?)\/?\*?$/s.exec(rest) ?? [];
+  if (path?.includes("*")) {
+    const places = "at the end (https://example.org/a/*) or before a domain (*.example.org)";
+    return `has a * where none is read: it stands ${places}; as a character, with matchType exact`;
+  }
+  if (domain !== undefined && path?.includes("/")) return "is a domain with a path: *.example.org withholds all of it";
+  return undefined;
+}
 
 /** As the index reads it where no `matchType` is given. */
 function spelledType(url: string): (typeof MATCH_TYPES)[number] {
@@ -81,12 +115,13 @@ const create = defineRoute(
     summary: "Keep captures of URLs from the archive's readers at once, or those that are younger than so many days",
     body: newExclusionSchema,
     status: 201,
-    response: exclusionSchema,
+    response: madeSchema,
   },
   async ({ body: { ranges, ...exclusion }, caller, log }, { sql }: ArchiveApi) => {
     const made = await createExclusion(sql, exclusion, ranges, caller.keyId);
     log.info("captures are withheld from readers", { exclusion_id: made.id, by: caller.keyId });
-    return exclusionJson(made);
+    const { captures, isMore } = await countMatched(sql, ranges, exclusion.embargoDays);
+    return { ...exclusionJson(made), matchedCaptures: captures, matchedMore: isMore };
   },
 );
 

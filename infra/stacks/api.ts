@@ -5,6 +5,7 @@ import {
   EndpointType,
   LambdaIntegration,
   LogGroupLogDestination,
+  type MethodDeploymentOptions,
   MethodLoggingLevel,
   ResponseTransferMode,
   ResponseType,
@@ -52,6 +53,32 @@ const GATEWAY_ANSWERS = [
     error: "Not available at the moment: try again",
   },
 ];
+
+/** Seconds, as a value of a mapping: those of the functions' own answers. */
+const RETRY_AFTER = "'5'";
+
+/** Methods with a limit of their own: what is not said of one here is not what is said of all others. */
+function throttledMethods(): Record<string, MethodDeploymentOptions> {
+  const methods = TOPOLOGY.functions.flatMap(gatewayMethods);
+  return Object.fromEntries(
+    methods.flatMap(({ method, resource, throttle }) =>
+      throttle === undefined
+        ? []
+        : [
+            [
+              `${resource}/${method}`,
+              {
+                throttlingRateLimit: throttle.perSecond,
+                throttlingBurstLimit: throttle.burst,
+                loggingLevel: MethodLoggingLevel.ERROR,
+                dataTraceEnabled: false,
+                metricsEnabled: true,
+              },
+            ],
+          ],
+    ),
+  );
+}
 
 export class ApiStack extends Stack {
   readonly functions: StrandlineFunction[];
@@ -104,12 +131,14 @@ export class ApiStack extends Stack {
         // a trace would hold queries and keys
         dataTraceEnabled: false,
         metricsEnabled: true,
+        methodOptions: throttledMethods(),
       },
     });
     for (const { type, status, code, error } of GATEWAY_ANSWERS) {
       api.addGatewayResponse(`answer-${code}`, {
         type,
         statusCode: status,
+        ...(status === "429" || status === "503" ? { responseHeaders: { "Retry-After": RETRY_AFTER } } : {}),
         templates: {
           "application/json": JSON.stringify({ error, code, request_id: "$context.requestId" }),
         },

@@ -19,7 +19,13 @@ const changeRoutes = ["/api/changes", "/api/changes/compare", "/api/changes/rss"
   (["GET", "HEAD"] as const).map((method): Route => ({ method, path, streaming: true })),
 );
 
-const liveRoute: Route = { method: "GET", path: "/api/snapshots/{id}/compare-live", streaming: true };
+const liveRoute: Route = {
+  method: "GET",
+  path: "/api/snapshots/{id}/compare-live",
+  streaming: true,
+  // four at once, and those that are told so
+  throttle: { perSecond: 6, burst: 6 },
+};
 
 const exportRoutes = ["/api/exports", "/api/exports/snapshots", "/api/exports/changes"].flatMap((path) =>
   (["GET", "HEAD"] as const).map((method): Route => ({ method, path, streaming: true })),

@@ -8,6 +8,11 @@ export interface Route {
   path: string;
   /** The handler is wrapped in `awslambda.streamifyResponse`. */
   streaming?: true;
+  /**
+   * What comes faster, or finds no room in its function, is refused with 429: requests of it are few at once, and the
+   * function's other routes are to be answered meanwhile. Once it has begun, the function itself tells who is too many.
+   */
+  throttle?: { perSecond: number; burst: number };
 }
 
 export interface QueueTrigger {
@@ -109,11 +114,14 @@ export function gatewayResource(path: string, { below = [] }: Pick<FunctionSpec,
 }
 
 /** What API Gateway has for the routes of a function: each method of a resource once. */
-export function gatewayMethods(spec: FunctionSpec): { method: HttpMethod; resource: string; streaming: boolean }[] {
-  const methods = (spec.routes ?? []).map(({ method, path, streaming = false }) => ({
+export function gatewayMethods(
+  spec: FunctionSpec,
+): { method: HttpMethod; resource: string; streaming: boolean; throttle: Route["throttle"] }[] {
+  const methods = (spec.routes ?? []).map(({ method, path, streaming = false, throttle }) => ({
     method,
     resource: gatewayResource(path, spec),
     streaming,
+    throttle,
   }));
   return [...new Map(methods.map((each) => [`${each.method} ${each.resource}`, each])).values()];
 }

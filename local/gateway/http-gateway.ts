@@ -164,7 +164,7 @@ async function serve(
 
 async function answerWith(
   options: HttpGatewayOptions,
-  { spec }: MatchedRoute,
+  { spec, isThrottled }: MatchedRoute,
   event: unknown,
   { response, requestId, sink }: Exchange & { sink: StreamSink },
 ): Promise<void> {
@@ -173,7 +173,9 @@ async function answerWith(
     if (response.headersSent || answer === undefined) return void response.end();
     await sendAnswer(response, requestId, answer, options);
   } catch (error) {
-    sendFault(response, requestId, error, options);
+    const isTooMany = isThrottled && error instanceof InvocationError && error.fault === "busy";
+    if (isTooMany && !response.headersSent) refuseTooMany(response, requestId);
+    else sendFault(response, requestId, error, options);
   }
 }
 
@@ -313,6 +315,11 @@ function refuseBusy(response: ServerResponse, requestId: string): void {
   response.setHeader("retry-after", "5");
   const message = "As many requests of this kind are under way as are answered at once: try again later";
   refuse(response, requestId, 503, "SERVICE_UNAVAILABLE", message);
+}
+
+function refuseTooMany(response: ServerResponse, requestId: string): void {
+  response.setHeader("retry-after", "5");
+  refuse(response, requestId, 429, "RATE_LIMITED", "Too many requests: try again later");
 }
 
 /** In the error shape of the family that was asked. */

@@ -10,6 +10,8 @@ export interface MatchedRoute {
   resource: string;
   /** Decoded; null where there are none. */
   pathParameters: Record<string, string> | null;
+  /** What finds no room in its function is too many, rather than early. */
+  isThrottled: boolean;
 }
 
 export type RouteMatch = MatchedRoute | { allow: string[] } | undefined;
@@ -19,16 +21,18 @@ interface CompiledRoute {
   method: string;
   resource: string;
   segments: string[];
+  isThrottled: boolean;
 }
 
 /** @returns a function that gives the route, or the methods that the path does allow, or undefined */
 export function compileRoutes(topology: Topology): (method: string, path: string) => RouteMatch {
   const routes: CompiledRoute[] = topology.functions.flatMap((spec) =>
-    (spec.routes ?? []).map(({ method, path }) => ({
+    (spec.routes ?? []).map(({ method, path, throttle }) => ({
       spec,
       method,
       resource: path,
       segments: path.split("/").slice(1),
+      isThrottled: throttle !== undefined,
     })),
   );
   return (method, path) => {
@@ -46,7 +50,8 @@ export function compileRoutes(topology: Topology): (method: string, path: string
     const resource = gatewayResource(found.resource, found.spec);
     // what API Gateway's own resource for such paths makes of them
     const segments = resource === found.resource ? found.segments : resource.split("/").slice(1);
-    return { spec: found.spec, resource, pathParameters: parametersOf(segments, parts) };
+    const { spec, isThrottled } = found;
+    return { spec, resource, pathParameters: parametersOf(segments, parts), isThrottled };
   };
 }
 

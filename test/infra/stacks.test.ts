@@ -413,9 +413,26 @@ describe("the API", () => {
     expect(properties("AWS::ApiGateway::Stage")).toEqual([
       expect.objectContaining({
         AccessLogSetting: expect.anything(),
-        MethodSettings: [expect.objectContaining({ DataTraceEnabled: false, ThrottlingRateLimit: expect.any(Number) })],
+        MethodSettings: [
+          expect.objectContaining({ DataTraceEnabled: false, ThrottlingRateLimit: expect.any(Number) }),
+          {
+            HttpMethod: "GET",
+            ResourcePath: "/~1api~1snapshots~1{id}~1compare-live",
+            ThrottlingRateLimit: 6,
+            ThrottlingBurstLimit: 6,
+            DataTraceEnabled: false,
+            LoggingLevel: "ERROR",
+            MetricsEnabled: true,
+          },
+        ],
       }),
     ]);
+    const answers = properties("AWS::ApiGateway::GatewayResponse");
+    const throttled = answers.find(({ ResponseType }) => ResponseType === "THROTTLED");
+    expect(throttled).toMatchObject({
+      StatusCode: "429",
+      ResponseParameters: { "gatewayresponse.header.Retry-After": "'5'" },
+    });
   });
 });
 

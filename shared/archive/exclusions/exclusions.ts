@@ -23,6 +23,35 @@ interface KeyRange {
   to: string;
 }
 
+/** What an exclusion withholds as of this moment. */
+export interface Matched {
+  captures: number;
+  /** There are more: they are not counted any further. */
+  isMore: boolean;
+}
+
+const MOST_COUNTED = 100_000;
+
+/** The captures within ranges that do not overlap. */
+export async function countMatched(
+  sql: Sql,
+  ranges: readonly KeyRange[],
+  embargoDays: number | null,
+): Promise<Matched> {
+  let captures = 0;
+  for (const { from, to } of ranges) {
+    const [found] = await sql<{ count: number }[]>`
+      select count(*) as count from (
+        select from captures c where c.url_key >= ${from} and c.url_key < ${to}
+          and c.warc_key is not null and c.reused_from is null
+          and ${embargoDays === null ? sql`true` : sql`c.fetched_at > now() - ${embargoDays}::int * interval '1 day'`}
+        limit ${MOST_COUNTED + 1 - captures}) matched`;
+    captures += found?.count ?? 0;
+    if (captures > MOST_COUNTED) return { captures: MOST_COUNTED, isMore: true };
+  }
+  return { captures, isMore: false };
+}
+
 export async function createExclusion(
   sql: Sql,
   { url, matchType, embargoDays, reason }: NewExclusion,

@@ -1,5 +1,5 @@
 /** Commands that take the archive's lists away as a release, and judge its ranking. */
-import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
@@ -119,4 +119,21 @@ it("judges the ranking by golden queries: where each page is found, and how good
   expect(JSON.parse(bad.out)).toMatchObject({ found: 2, of: 3, judged: [{ rank: 1 }, { rank: 1 }, { rank: null }] });
   writeFileSync(file, "queries: [{q: salt}]\n");
   await expect(judgeRanking(api, terminal, { file })).rejects.toThrow("queries.0.expect");
+});
+
+it("releases nothing where there is nothing, and says of what there is something", async () => {
+  const output = join(folder, "nothing");
+  await expect(releaseDataset(api, terminal, { output, source: "nowhere" })).rejects.toMatchObject({
+    exitCode: 1,
+    message: "The archive has nothing of the source nowhere",
+    hint: "It has: clinic.test",
+  });
+  await expect(
+    releaseDataset(api, terminal, { output, source: "clinic.test", from: "2031-01-01" }),
+  ).rejects.toMatchObject({
+    exitCode: 1,
+    message: "The archive has nothing of the source clinic.test of these days",
+    hint: "Look at --from and --to",
+  });
+  expect(existsSync(output)).toBe(false);
 });

@@ -459,6 +459,9 @@ it("sees to sources and archive jobs from the first to the last", async () => {
   const created = await run(["create-job", ...plan]);
   const id = /Job (\d+) clinic-\d{4} is queued/.exec(created.out)?.[1] ?? "";
   expect((await run(["list-jobs", "--source", "clinic"])).out).toContain(`${id}  queued`);
+  expect((await run(["list-jobs", "--source", "hc"])).out).toBe("No archive job is such a one\n");
+  const unknown = await run(["list-jobs", "--source", "nowhere"]);
+  expect(unknown).toMatchObject({ code: 1, err: expect.stringContaining("There are: clinic, hc, phac, test") });
   expect((await run(["list-jobs", "--status", "indexed"])).out).toBe("No archive job is such a one\n");
   expect((await run(["show-job", "--id", id])).out).toContain("archive-jobs/clinic/");
   expect(await run(["retry-job", "--id", id])).toMatchObject({ code: 1, err: expect.stringContaining("JOB_STATE") });
@@ -580,7 +583,9 @@ it("withholds captures from readers, lists what is withheld, and shows it again"
   const made = await run([...add, "--embargo-days", "90"]);
   const [id = ""] = made.out.split(" ");
   const line = `${id}  prefix  https://example.org/private/*  younger than 90 days  (asked by its owner)\n`;
-  expect(made).toMatchObject({ code: 0, out: line });
+  const none =
+    "It matches no capture as of now: those that come later are withheld. If it should, look at its spelling\n";
+  expect(made).toMatchObject({ code: 0, out: line + none });
   const whole = await run(["exclusions", "add", "example.net", "--match-type", "domain", "--json"]);
   expect(JSON.parse(whole.out)).toMatchObject({ url: "example.net", matchType: "domain", embargoDays: null });
   const listed = (await run(["exclusions"])).out.trim().split("\n");

@@ -79,6 +79,7 @@ const exclude = async (json: object) => {
   expect(answer.status).toBe(201);
   return answer.body;
 };
+const asListed = ({ matchedCaptures: _, matchedMore: __, ...exclusion }: Record<string, unknown>) => exclusion;
 const idOf = async (path: string, newest = true) => {
   const rows = await setup.sql<{ id: number }[]>`
     select id from captures where final_url = ${`https://site.test${path}`} order by fetched_at`;
@@ -156,7 +157,7 @@ describe("an exclusion", () => {
     expect(await replayed(`/${"https://site.test/kept"}`)).toBe(302);
 
     const listed = await admin({ path: "/api/admin/exclusions" });
-    expect(listed.body.items).toEqual([made]);
+    expect(listed.body.items).toEqual([asListed(made)]);
     expect((await admin({ method: "DELETE", path: `/api/admin/exclusions/${made.id}` })).status).toBe(204);
     expect(await seen()).toEqual(before);
     expect((await statusOf("snapshots", paths[0] as string))[0]).toBe(200);
@@ -205,6 +206,16 @@ describe("an embargo", () => {
     expect(await replayed("/2026/https://site.test/nowhere")).toBe(404);
     expect(await replayed("/https://site.test/kept")).toBe(302);
   });
+});
+
+it("says how many captures an exclusion withholds as of now", async () => {
+  expect(await exclude({ url: "https://site.test/secret/*" })).toMatchObject({
+    matchedCaptures: 4,
+    matchedMore: false,
+  });
+  expect(await exclude({ url: "*.site.test" })).toMatchObject({ matchedCaptures: 7 });
+  expect(await exclude({ url: "https://site.test/kept", embargoDays: 30 })).toMatchObject({ matchedCaptures: 1 });
+  expect(await exclude({ url: "https://site.test/none" })).toMatchObject({ matchedCaptures: 0 });
 });
 
 describe("what is withheld", () => {
@@ -292,4 +303,19 @@ describe("what is withheld", () => {
     ];
     expect(same.toSorted()).toEqual([...untold, `/api/changes/compare?toSnapshotId=${kept}`].toSorted());
   });
+});
+
+it.each([
+  [{ url: "https://site.test/*/private" }, "where none is read"],
+  [{ url: "https://si*te.test/" }, "where none is read"],
+  [{ url: "sub.*.site.test" }, "where none is read"],
+  [{ url: "**" }, "where none is read"],
+  [{ url: "*.site.test/private/*" }, "a domain with a path"],
+  [{ url: "/private/*" }, "no host"],
+  [{ url: "https:///private" }, "no host"],
+  [{ url: "ftp://site.test/" }, "no http(s) URL"],
+  [{ url: "https://site.test/*", matchType: "prefix" }, "stands for nothing"],
+])("refuses a pattern that would withhold nothing, or something else: %j", async (json, why) => {
+  const { status, body } = await admin({ method: "POST", path: "/api/admin/exclusions", json });
+  expect([status, JSON.stringify(body)]).toEqual([400, expect.stringContaining(why)]);
 });

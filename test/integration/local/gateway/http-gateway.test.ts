@@ -4,6 +4,9 @@ import { connect } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { expect, onTestFinished, test } from "vitest";
+import type { FunctionSpec } from "../../../../infra/topology/spec.ts";
+import { startHttpGateway } from "../../../../local/gateway/http-gateway.ts";
+import { InvocationError } from "../../../../local/lambda/invocation.ts";
 import { testRuntime } from "../../../services/index.ts";
 
 interface Echo {
@@ -317,4 +320,36 @@ test("a connection is kept for longer than the process may be held up, as client
   await response.text();
   const seconds = Number(/timeout=(\d+)/.exec(response.headers.get("keep-alive") ?? "")?.[1]);
   expect(seconds).toBeGreaterThanOrEqual(60);
+});
+
+test("what finds no room is told to come later: 429 on a route with a limit of its own, 503 on others", async () => {
+  const spec = {
+    name: "few",
+    about: "",
+    timeoutS: 5,
+    memoryMb: 128,
+    network: "private",
+    localContainers: 1,
+    grants: {},
+    routes: [
+      { method: "GET", path: "/few", throttle: { perSecond: 1, burst: 1 } },
+      { method: "GET", path: "/many" },
+    ],
+  } as const satisfies FunctionSpec;
+  const gateway = await startHttpGateway({
+    topology: { functions: [spec], queues: [] },
+    port: 0,
+    invoke: () => Promise.reject(new InvocationError("busy", "all are busy", { functionName: "few", requestId: "" })),
+    own: () => false,
+    onRequest: () => {},
+    onFault: () => {},
+  });
+  onTestFinished(() => gateway.destroy());
+  gateway.open();
+  const ask = async (path: string) => {
+    const response = await fetch(`http://127.0.0.1:${gateway.port}${path}`);
+    return [...(await codeOf(response)), response.headers.get("retry-after")];
+  };
+  expect(await ask("/few")).toEqual([429, "RATE_LIMITED", "5"]);
+  expect(await ask("/many")).toEqual([503, "SERVICE_UNAVAILABLE", "5"]);
 });

@@ -32,7 +32,7 @@ test.for([
   ["GET", "/spider+extract", "/{any+}", { any: "spider+extract" }],
   ["GET", "/jobs/%zz", "/jobs/{id}", { id: "%zz" }],
 ] as const)("%s %s is for %s", ([method, path, resource, pathParameters]) => {
-  expect(match(method, path)).toEqual({ spec, resource, pathParameters });
+  expect(match(method, path)).toEqual({ spec, resource, pathParameters, isThrottled: false });
 });
 
 test("a path with another method names the methods it takes", () => {
@@ -43,7 +43,12 @@ test("a path with a plus, which no resource may hold, is the root's, and nothing
   const { routes: _, ...rest } = spec;
   const plus: FunctionSpec = { ...rest, routes: [{ method: "POST", path: "/spider+extract" }] };
   const route = compileRoutes({ functions: [plus], queues: [] });
-  const matched = { spec: plus, resource: "/{proxy+}", pathParameters: { proxy: "spider+extract" } };
+  const matched = {
+    spec: plus,
+    resource: "/{proxy+}",
+    pathParameters: { proxy: "spider+extract" },
+    isThrottled: false,
+  };
   expect(route("POST", "/spider+extract")).toEqual(matched);
   expect(route("POST", "/spider%2Bextract")).toEqual(matched);
   expect(route("POST", "/spider%2bextract/")).toEqual(matched);
