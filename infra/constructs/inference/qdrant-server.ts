@@ -139,7 +139,7 @@ const mountDisk = (volume: string, region: string): string[] => [
   "# the machine before may still hold it",
   `until aws ec2 attach-volume --region ${region} --volume-id "$VOLUME" --instance-id "$MACHINE" --device /dev/sdf`,
   "do sleep 5; done",
-  "DISK=/dev/disk/by-id/nvme-Amazon_Elastic_Block_Store_${VOLUME/-/}",
+  'DISK=/dev/disk/by-id/nvme-Amazon_Elastic_Block_Store_$(tr -d - <<< "$VOLUME")',
   'until [ -e "$DISK" ]; do sleep 1; done',
   'blkid "$DISK" || mkfs.xfs "$DISK"',
   `echo "$DISK ${MOUNTED} xfs defaults,noatime 0 2" >> /etc/fstab`,
