@@ -1,5 +1,5 @@
 /** The commands that see to documents. */
-import type { Command, Option } from "commander";
+import { type Command, InvalidArgumentError, type Option } from "commander";
 import type { ApiClient } from "./api-client.ts";
 import {
   deleteDocument,
@@ -16,6 +16,12 @@ import {
   type GenerationListOptions,
   listGenerations,
 } from "./commands/generations.ts";
+import {
+  type ExportDocumentsOptions,
+  exportDocuments,
+  type ImportDocumentsOptions,
+  importDocuments,
+} from "./commands/transfer.ts";
 import type { Terminal } from "./terminal.ts";
 
 interface Around {
@@ -46,6 +52,7 @@ export function addDocumentCommands(program: Command, { withApi, terminal, json,
     .addOption(limit(20))
     .addOption(json())
     .action((options: ListOptions, used: Command) => withApi(used, (api) => listDocuments(api, terminal, options)));
+  addTransferCommands(documents, { withApi, terminal, json, repeated });
   for (const [name, about, run] of [
     ["show", "a document as Markdown", showDocument],
     ["delete", "hide a document, and keep crawls from bringing it back", deleteDocument],
@@ -55,8 +62,8 @@ export function addDocumentCommands(program: Command, { withApi, terminal, json,
       .command(`${name} <document-id>`)
       .description(about)
       .addOption(json())
-      .action((id: string, options: { json?: true }, used: Command) =>
-        withApi(used, (api) => run(api, terminal, id, options)),
+      .action((id: string, _: unknown, used: Command) =>
+        withApi(used, (api) => run(api, terminal, id, used.optsWithGlobals<{ json?: true }>())),
       );
   }
   addGenerationCommands(program, { withApi, terminal, json, limit });
@@ -89,5 +96,36 @@ function addGenerationCommands(
     .addOption(json())
     .action((from: string, to: string, options: { text?: true; json?: true }, used: Command) =>
       withApi(used, (api) => diffGenerations(api, terminal, [from, to], options)),
+    );
+}
+
+function fromLine(text: string): number {
+  if (!/^[1-9][0-9]{0,8}$/.test(text)) throw new InvalidArgumentError("It must be a whole number from 1 on.");
+  return Number(text);
+}
+
+function addTransferCommands(
+  documents: Command,
+  { withApi, terminal, json, repeated }: Pick<Around, "withApi" | "terminal" | "json" | "repeated">,
+): void {
+  documents
+    .command("export <file>")
+    .description("write documents with their vectors to a file (.jsonl.gz); once more where it was broken off")
+    .option("--collection <id or name>", "only those of a collection")
+    .option("--tag <name>", "only those with it (may be repeated)", repeated)
+    .option("--domain <host>", "only those of a host")
+    .addOption(json())
+    .action((file: string, _: unknown, used: Command) =>
+      // options of the same name are taken to be those of `documents`
+      withApi(used, (api) => exportDocuments(api, terminal, file, used.optsWithGlobals<ExportDocumentsOptions>())),
+    );
+  documents
+    .command("import <file>")
+    .description("store what was exported; what is there already stays as it is")
+    .option("--collection <id or name>", "where all of it goes, in place of the collections that it was in")
+    .option("--from-line <number>", "go on from a line", fromLine)
+    .addOption(json())
+    .action((file: string, _: unknown, used: Command) =>
+      withApi(used, (api) => importDocuments(api, terminal, file, used.optsWithGlobals<ImportDocumentsOptions>())),
     );
 }

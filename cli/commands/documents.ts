@@ -122,10 +122,13 @@ function parts(files: readonly Uploaded[]): Uploaded[][] {
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** By its id or its name; one that is missing is made. */
-async function collectionId(api: ApiClient, collection: string): Promise<string> {
+/** By its id or its name; one that is missing is made, unless it must be there. */
+export async function collectionId(api: ApiClient, collection: string, which?: "existing"): Promise<string> {
   if (UUID.test(collection)) return collection;
   const named = (await all<Named>(api, "/api/v1/collections")).find(({ name }) => name === collection);
+  if (named === undefined && which === "existing") {
+    throw new CliError(`There is no collection ${collection}`, EXIT.usage);
+  }
   return (named ?? (await api<Named>("POST", "/api/v1/collections", { name: collection }))).id;
 }
 

@@ -43,6 +43,7 @@ import {
   uploadSchema,
 } from "./documents-json.ts";
 import { generationRoutes } from "./generations.ts";
+import { transferRoutes } from "./transfer.ts";
 
 const params = z.strictObject({ document_id: z.uuid() });
 const instant = z.iso.datetime({ offset: true });
@@ -410,7 +411,7 @@ export const api = createApi(
       restore,
       reindex,
     ],
-    ...[tag, untag, bulkTags, ...collectionRoutes, ...generationRoutes],
+    ...[tag, untag, bulkTags, ...transferRoutes, ...collectionRoutes, ...generationRoutes],
   ],
   documentsApi,
 );

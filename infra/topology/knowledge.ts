@@ -61,6 +61,8 @@ export const KNOWLEDGE: readonly FunctionSpec[] = [
       { method: "POST", path: "/api/v1/documents" },
       { method: "POST", path: "/api/v1/documents/batch" },
       { method: "POST", path: "/api/v1/documents/uploads" },
+      { method: "POST", path: "/api/v1/documents/export" },
+      { method: "POST", path: "/api/v1/documents/import" },
       { method: "POST", path: "/api/v1/documents/delete" },
       { method: "POST", path: "/api/v1/documents/tags" },
       { method: "GET", path: "/api/v1/documents/{document_id}" },

@@ -79,20 +79,21 @@ export async function listDocuments(
   { limit, after }: { limit: number; after: string | undefined },
 ): Promise<ListedDocument[]> {
   return await sql<ListedDocument[]>`
-    select ${sql.unsafe(LISTED)} from documents d
-    where d.generation_active and ${filter.deleted ? sql`d.deleted_at is not null` : sql`d.deleted_at is null`}
-      ${conditions(sql, filter)} ${after === undefined ? sql`` : sql`and d.id < ${after}`}
+    select ${sql.unsafe(LISTED)} from ${documentsThatMatch(sql, filter)} ${after === undefined ? sql`` : sql`and d.id < ${after}`}
     order by d.id desc limit ${limit}`;
 }
 
 /** As `listDocuments`. */
 export async function countDocuments(sql: Sql, filter: DocumentFilter): Promise<number> {
   const [row] = await sql<{ documents: number }[]>`
-    select count(*)::int as documents from documents d
-    where d.generation_active and ${filter.deleted ? sql`d.deleted_at is not null` : sql`d.deleted_at is null`}
-      ${conditions(sql, filter)}`;
+    select count(*)::int as documents from ${documentsThatMatch(sql, filter)}`;
   return row?.documents ?? 0;
 }
+
+/** `documents d where` all that is asked for. */
+export const documentsThatMatch = (sql: Sql, filter: DocumentFilter) => sql`documents d
+    where d.generation_active and ${filter.deleted ? sql`d.deleted_at is not null` : sql`d.deleted_at is null`}
+      ${conditions(sql, filter)}`;
 
 function conditions(sql: Sql, filter: DocumentFilter) {
   const { collection_id, tags, domain, source, language, url, url_prefix, job_id, date_from, date_to } = filter;

@@ -58,6 +58,11 @@ const SCHEMAS = {
     z.strictObject({ points: z.array(id) }) satisfies z.ZodType<Schemas["PointIdsList"]>,
     z.strictObject({ filter }) satisfies z.ZodType<Schemas["FilterSelector"]>,
   ]),
+  read: z.strictObject({
+    ids: z.array(id),
+    with_vector: z.literal(true),
+    with_payload: z.literal(false),
+  }) satisfies z.ZodType<Schemas["PointRequest"]>,
   scroll: z.strictObject({
     limit: z.int().min(1),
     offset: id.exactOptional(),
@@ -78,7 +83,7 @@ const SCHEMAS = {
 interface Collection {
   settings: z.output<typeof SCHEMAS.create>;
   indexes: Set<string>;
-  points: Map<string, { vector: number[]; payload: Record<string, unknown> }>;
+  points: Map<string, { id: string; vector: number[]; payload: Record<string, unknown> }>;
 }
 
 class Refused extends Error {
@@ -146,6 +151,10 @@ function answer(
     const { limit, offset = "" } = SCHEMAS.scroll.parse(body);
     const ids = [...points.keys()].toSorted().filter((each) => each >= offset);
     return { points: ids.slice(0, limit).map((each) => ({ id: each })), next_page_offset: ids[limit] ?? null };
+  }
+  if (call === "POST points") {
+    const asked = SCHEMAS.read.parse(body).ids.flatMap((each) => points.get(each) ?? []);
+    return asked.map((point) => ({ id: point.id, vector: point.vector, payload: null }));
   }
   if (call === "POST points/query") {
     const asked = SCHEMAS.query.parse(body);

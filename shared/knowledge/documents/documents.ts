@@ -33,7 +33,7 @@ export interface NewDocument {
   chunks: NewChunk[];
 }
 
-interface NewChunk {
+export interface NewChunk {
   row: ChunkRow;
   /** What keyword search finds it by: title, heading and text. */
   words: string;
@@ -168,7 +168,7 @@ export interface IndexTarget {
   /** False where there is no embedder. */
   wantsVectors: boolean;
   /** Left out: "crawl". */
-  source?: "crawl" | "upload";
+  source?: "crawl" | "upload" | "api";
 }
 
 export interface IndexedPages {

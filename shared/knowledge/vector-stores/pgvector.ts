@@ -134,6 +134,13 @@ export function createPgVectorStore({ sql, descriptor, timeoutMs = TIMEOUT_MS }:
         return rows.map(({ chunkId, score }) => ({ chunkId, score: Number(score) }));
       });
     },
+    async read(chunkIds) {
+      const ids = [...chunkIds];
+      const select = (tx: Transaction) => tx<{ id: string; vector: string }[]>`
+        select chunk_id as id, embedding::text as vector from ${table} where chunk_id = any(${ids}::uuid[])`;
+      const rows = await unlessMissing<readonly { id: string; vector: string }[]>([], () => limited(select));
+      return new Map(rows.map(({ id, vector }) => [id, Float32Array.from(vector.slice(1, -1).split(","), Number)]));
+    },
     async deleteDocuments(documentIds) {
       const ids = [...documentIds];
       const remove = (tx: Transaction) => tx`delete from ${table} where document_id = any(${ids}::uuid[])`;

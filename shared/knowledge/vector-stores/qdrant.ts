@@ -42,6 +42,7 @@ const idsSchema = z.object({
 const hitsSchema = z.object({
   result: z.object({ points: z.array(z.object({ id: z.string(), score: z.number() })) }),
 });
+const vectorsSchema = z.object({ result: z.array(z.object({ id: z.string(), vector: z.array(z.number()) })) });
 const infoSchema = z.object({
   result: z.object({
     config: z.object({ params: z.object({ vectors: z.object({ size: z.number(), distance: z.string() }) }) }),
@@ -107,6 +108,17 @@ export function createQdrantStore(options: QdrantOptions): VectorStore {
       // no collection: nothing was embedded yet
       if (reply.status === 404) return [];
       return answerOf(reply, hitsSchema).result.points.map(({ id, score }) => ({ chunkId: id, score }));
+    },
+    async read(chunkIds) {
+      const found = new Map<string, Float32Array>();
+      for (let start = 0; start < chunkIds.length; start += POINTS_PER_CALL) {
+        const ids = chunkIds.slice(start, start + POINTS_PER_CALL);
+        const body = { ids, with_vector: true, with_payload: false } satisfies Schemas["PointRequest"];
+        const reply = await call({ method: "POST", path: `${path}/points`, body }, [404]);
+        if (reply.status === 404) break;
+        for (const { id, vector } of answerOf(reply, vectorsSchema).result) found.set(id, Float32Array.from(vector));
+      }
+      return found;
     },
     async deleteDocuments(documentIds) {
       if (documentIds.length === 0) return;

@@ -56,6 +56,10 @@ export function createSqliteVectorStore({ path, descriptor, busyTimeoutMs }: Sql
   const insertVector = db.prepare(`insert into "${name}_vectors" (id, vector) values (?, ?)`);
   const following = db.prepare(`select chunk_id from "${name}" where chunk_id > ? order by chunk_id limit ?`);
   const removeDocument = db.prepare(`delete from "${name}" where document_id = ?`);
+  const readVectors = db.prepare(
+    `select p.chunk_id, v.vector from json_each(?) c cross join "${name}" p on p.chunk_id = c.value
+       join "${name}_vectors" v on v.id = p.id`,
+  );
   // a candidate that was deleted after its code was read has no vector any more
   const score = db.prepare(
     `select p.chunk_id, 1 - distance as score
@@ -93,6 +97,15 @@ export function createSqliteVectorStore({ path, descriptor, busyTimeoutMs }: Sql
         const rows = score.all(bytes(vector), JSON.stringify(candidates), limit);
         return rows.map((row): VectorHit => ({ chunkId: String(row["chunk_id"]), score: Number(row["score"]) }));
       });
+    },
+    async read(chunkIds) {
+      const rows = guarded(() => readVectors.all(JSON.stringify(chunkIds)));
+      return new Map(
+        rows.map((row) => {
+          const { buffer } = Uint8Array.from(row["vector"] as Uint8Array);
+          return [String(row["chunk_id"]), new Float32Array(buffer)];
+        }),
+      );
     },
     async deleteDocuments(documentIds) {
       inTransaction(db, () => {

@@ -50,6 +50,8 @@ export interface VectorStore {
   upsert(points: readonly VectorPoint[]): Promise<void>;
   /** Best first, at most `limit`. */
   search(vector: Float32Array, limit: number, filter?: VectorFilter): Promise<VectorHit[]>;
+  /** The vectors of these chunks that it has; a store may keep them with a length of 1. */
+  read(chunkIds: readonly string[]): Promise<Map<string, Float32Array>>;
   deleteDocuments(documentIds: readonly string[]): Promise<void>;
   deletePoints(chunkIds: readonly string[]): Promise<void>;
   /**

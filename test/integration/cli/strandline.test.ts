@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
+import { gunzipSync } from "node:zlib";
 import { PutObjectCommand } from "@aws-sdk/client-s3";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
@@ -569,12 +570,49 @@ it("uploads files, lists and shows what came of them, deletes and restores", asy
   const listed = await run(["documents", "--tag", "sea"]);
   expect(listed.out).toContain(`${id}  en  Notes on tides`);
   expect((await run(["documents", "show", id])).out).toContain("# Notes on tides");
+  expect(JSON.parse((await run(["documents", "show", id, "--json"])).out)).toMatchObject({
+    id,
+    tags: [{ name: "sea" }],
+  });
   expect(await run(["documents", "delete", id])).toMatchObject({ code: 0, out: expect.stringContaining("30 days") });
   expect((await run(["documents", "--deleted", "--json"])).out).toContain(id);
   expect(await run(["documents", "delete", id])).toMatchObject({ code: 1, err: expect.stringContaining("NOT_FOUND") });
   expect(await run(["documents", "restore", id])).toMatchObject({ code: 0 });
   const again = await run(["upload", notes, "--collection", "tides", "--json"]);
   expect(JSON.parse(again.out)).toMatchObject({ items: [{ outcome: "unchanged", document_id: id }] });
+});
+
+it("exports documents to a file, goes on where that was broken off, and imports them", async () => {
+  const notes = join(folder, "currents.md");
+  writeFileSync(notes, "# Currents\n\nThe current turns by the pier, and everybody who sails there knows when.");
+  expect(await run(["upload", notes, "--collection", "currents", "--tag", "sail"])).toMatchObject({ code: 0 });
+  const file = join(folder, "currents.jsonl.gz");
+  // of an export that got nothing but rubbish
+  writeFileSync(`${file}.part`, "rubbish");
+  const selection = JSON.stringify({ tags: ["sail"] });
+  writeFileSync(`${file}.part.json`, JSON.stringify({ selection, cursor: null, bytes: 0, documents: 0 }));
+  expect(await run(["documents", "export", file])).toMatchObject({ code: 2, err: expect.stringContaining("another") });
+  const exported = await run(["documents", "export", file, "--tag", "sail"]);
+  expect(exported, exported.err).toMatchObject({ code: 0, out: expect.stringMatching(/: 1 documents$/m) });
+  expect(await run(["documents", "export", file])).toMatchObject({ code: 2, err: expect.stringContaining("already") });
+  const line = gunzipSync(readFileSync(file)).toString();
+  expect(JSON.parse(line)).toMatchObject({ title: "Currents", tags: ["sail"], collection: { name: "currents" } });
+
+  const same = await run(["documents", "import", file]);
+  expect(same).toMatchObject({ code: 0, out: expect.stringContaining("0 created, 0 updated, 1 unchanged, 0 failed") });
+  const lines = join(folder, "lines.jsonl");
+  writeFileSync(lines, `no JSON\n${line}{}`);
+  const moved = await run(["documents", "import", lines, "--collection", "moved", "--json"]);
+  expect(moved.code).toBe(1);
+  expect(JSON.parse(moved.out)).toMatchObject({
+    created: 1,
+    failed: [
+      { line: 1, code: "LINE_INVALID" },
+      { line: 3, code: "LINE_INVALID" },
+    ],
+  });
+  const last = await run(["documents", "import", lines, "--from-line", "3"]);
+  expect(last).toMatchObject({ code: 1, out: expect.stringMatching(/^line 3: LINE_INVALID.*\n0 created/) });
 });
 
 it("withholds captures from readers, lists what is withheld, and shows it again", async () => {

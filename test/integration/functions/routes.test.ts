@@ -62,6 +62,7 @@ const READ = [
   "/api/v1/search/vector",
   "/api/v1/search/keyword",
   "/api/v1/context",
+  "/api/v1/documents/export",
   "/api/v1/discover/score",
 ];
 /** Who holds these may spend others' work, or see their secrets. */

@@ -397,6 +397,74 @@ describe("chunks and sections", () => {
   });
 });
 
+describe("documents as a file", () => {
+  interface Part {
+    documents: number;
+    download_url: string;
+    sha256: string;
+    next_cursor: string | null;
+  }
+  const part = async (body: object): Promise<Part> =>
+    (await call("POST", "/documents/export", body, setup.keys.read)).body as Part;
+
+  it("are had in parts by a link, and come back as they were, with their vectors", async () => {
+    const collection_id = await collection("travels");
+    await embed();
+    await upload(`# Port\n\n${text("shanga")}`, { collection_id, tags: ["port"] });
+    await upload(text("lamu"), { collection_id });
+    expect(await embed()).toBe(2);
+    const before = await found("vector", "shanga harbour", { collection_ids: [collection_id] });
+    const parts: Buffer[] = [];
+    for (let cursor: string | undefined; ; ) {
+      const { download_url, sha256, next_cursor } = await part({ collection_id, limit: 1, cursor });
+      const bytes = Buffer.from(await (await fetch(download_url)).arrayBuffer());
+      expect(createHash("sha256").update(bytes).digest("hex")).toBe(sha256);
+      parts.push(bytes);
+      if (next_cursor === null) break;
+      cursor = next_cursor;
+    }
+    expect(parts).toHaveLength(2);
+    const deleted = await call("POST", "/documents/delete", { document_ids: before });
+    expect(deleted.body.changed).toHaveLength(2);
+
+    const file = Buffer.concat(parts);
+    const announced = await call("POST", "/documents/uploads", {
+      ...{ bytes: file.length, sha256: createHash("sha256").update(file).digest("hex") },
+    });
+    const { upload_id, upload_url, headers } = announced.body;
+    expect((await fetch(upload_url, { method: "PUT", headers, body: file })).ok).toBe(true);
+    const { body } = await call("POST", "/documents/import", { upload_id });
+    expect(body).toEqual({
+      created: 2,
+      updated: 0,
+      unchanged: 0,
+      failed: [],
+      vectors: 2,
+      to_embed: 0,
+      next_line: null,
+    });
+    expect(await embed()).toBe(0);
+    const after = await found("vector", "shanga harbour", { collection_ids: [collection_id] });
+    expect(after).toHaveLength(2);
+    const [first = ""] = after;
+    expect((await call("GET", `/documents/${first}`)).body).toMatchObject({ tags: [{ name: "port" }], collection_id });
+    expect(await found("keyword", "shanga")).toEqual([first]);
+  });
+
+  it("need the scope, and lines or a file", async () => {
+    expect(await call("POST", "/documents/import", { content: "{}" }, setup.keys.read)).toMatchObject({ status: 403 });
+    for (const body of [{}, { content: "{}", upload_id: uuidv7() }, { content: "{}", from_line: 0 }]) {
+      expect(await call("POST", "/documents/import", body)).toMatchObject({ status: 400 });
+    }
+    expect(await call("POST", "/documents/import", { upload_id: uuidv7() })).toMatchObject({ status: 404 });
+    expect((await call("POST", "/documents/import", { content: "{}" })).body.failed).toMatchObject([
+      { line: 1, code: "LINE_INVALID" },
+    ]);
+    expect(await call("POST", "/documents/export", { cursor: "x" })).toMatchObject({ status: 400 });
+    expect(await part({ collection_id: uuidv7() })).toMatchObject({ documents: 0, next_cursor: null });
+  });
+});
+
 it("makes the vectors of a collection anew, some of its documents at a time", async () => {
   const { sql } = setup.database;
   await embed();

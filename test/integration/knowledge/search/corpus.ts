@@ -90,6 +90,9 @@ export function listedVectors(
         .slice(0, limit)
         .map((chunkId, index) => ({ chunkId, score: 1 - index / 10_000 }));
     },
+    async read() {
+      return new Map();
+    },
     async deleteDocuments() {},
     async deletePoints() {},
     async scan() {

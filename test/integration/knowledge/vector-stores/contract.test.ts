@@ -164,6 +164,19 @@ describe.each(KINDS)("%s", (_name, kind) => {
     expect(await store.search(at(1), 5)).toEqual([{ chunkId: first.chunkId, score: expect.closeTo(1, 3) }]);
   });
 
+  test("reads the vectors that it has, whichever are asked for", async () => {
+    const store = open();
+    expect(await store.read([uuidv7()])).toEqual(new Map());
+    const points = Array.from({ length: 250 }, (_, nth) => point(nth / 100));
+    await store.upsert(points);
+    const read = await store.read([...ids(points), uuidv7()]);
+    const close = (vector: Float32Array) => [...vector].map((each) => expect.closeTo(each, 5));
+    expect(new Map([...read].map(([id, vector]) => [id, [...vector]]))).toEqual(
+      new Map(points.map(({ chunkId, vector }) => [chunkId, close(vector)])),
+    );
+    expect(await store.read([])).toEqual(new Map());
+  });
+
   test("filters before it cuts", async () => {
     const store = open();
     const collectionId = uuidv7();
