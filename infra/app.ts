@@ -8,6 +8,7 @@ import { readSettings, type Settings } from "./settings.ts";
 import { ApiStack } from "./stacks/api.ts";
 import { DataStack } from "./stacks/data.ts";
 import { EnginesStack } from "./stacks/engines.ts";
+import { InferenceStack } from "./stacks/inference.ts";
 import { NetworkStack } from "./stacks/network.ts";
 import { ObservabilityStack } from "./stacks/observability.ts";
 import { PipelineStack } from "./stacks/pipeline.ts";
@@ -60,7 +61,13 @@ export function createStacks(
     data,
     uploader,
   });
-  const services = { rendering: rendering.service, engines: engines.engines };
+  const inference = new InferenceStack(app, `${name}-inference`, {
+    description: "Strandline: servers of models and vectors, where the deployment asks for them",
+    settings,
+    network,
+    data,
+  });
+  const services = { rendering: rendering.service, engines: engines.engines, inference: inference.inference };
   const surroundings = { settings, bundles, layers, network, data, ...services };
   const pipeline = new PipelineStack(app, `${name}-pipeline`, {
     description: "Strandline: queues, workers and schedules",
@@ -77,6 +84,7 @@ export function createStacks(
     description: "Strandline: the HTTPS API",
     surroundings: { ...surroundings, replayUrl: replay.url },
   });
+  if (inference.isEmpty) for (const each of [pipeline, api]) inference.addStackDependency(each);
   const socket = new SocketStack(app, `${name}-socket`, {
     description: "Strandline: the WebSocket API",
     surroundings,

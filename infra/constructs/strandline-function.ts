@@ -22,6 +22,7 @@ import type { LayerFolders } from "../layers.ts";
 import { defaultEmbedder, metricsNamespace, type Settings } from "../settings.ts";
 import type { DataStack } from "../stacks/data.ts";
 import type { Engines } from "../stacks/engines.ts";
+import type { Inference } from "../stacks/inference.ts";
 import type { NetworkStack } from "../stacks/network.ts";
 import type { RenderingService } from "../stacks/rendering.ts";
 import { concurrencyLimit, deadLetterQueue, type FunctionSpec } from "../topology/spec.ts";
@@ -41,6 +42,8 @@ export interface Surroundings {
   rendering?: RenderingService | undefined;
   /** Engines of archive jobs that run as tasks, where there are any. */
   engines?: Engines | undefined;
+  /** Servers of models and vectors that are deployed with the rest. */
+  inference: Inference;
   /** Where captures are replayed; absent while that itself is built. */
   replayUrl?: string;
 }
@@ -205,11 +208,27 @@ export const functionNamed = (scope: Construct, prefix: string, name: string): I
 /** Where it stands: the private network, that of the renderer which asks web sites for it, or none. */
 function networkOf(
   { network, grants }: FunctionSpec,
-  { network: ours, rendering }: Surroundings,
+  { network: ours, rendering, inference }: Surroundings,
 ): { vpc: IVpc; securityGroups: SecurityGroup[] } | undefined {
-  if (network === "private") return { vpc: ours.vpc, securityGroups: [ours.functionSecurityGroup] };
+  if (network === "private") {
+    const asked = ASKED.filter((server) => grants[server]).flatMap((server) => inference[server]?.callers ?? []);
+    return { vpc: ours.vpc, securityGroups: [ours.functionSecurityGroup, ...asked] };
+  }
   if (grants.renderer && rendering) return { vpc: rendering.vpc, securityGroups: [rendering.callers] };
   return undefined;
+}
+
+const ASKED = ["embedder", "reranker", "vectors"] as const;
+
+/** Resolved when it is deployed, as those of servers elsewhere. */
+function keysOf({ grants }: FunctionSpec, inference: Inference): Record<string, string> {
+  const variables = { embedder: "TEI__API_KEY", reranker: "TEI__RERANK_API_KEY", vectors: "QDRANT__API_KEY" };
+  return Object.fromEntries(
+    ASKED.filter((server) => grants[server]).flatMap((server) => {
+      const key = inference[server]?.key;
+      return key === undefined ? [] : [[variables[server], key.secretValue.unsafeUnwrap()]];
+    }),
+  );
 }
 
 function chromiumOf({ name }: FunctionSpec, { chromium }: Surroundings): LayerVersion {
@@ -268,7 +287,7 @@ const textOf = (secret: string): string => SecretValue.secretsManager(secret).un
 
 function environmentOf(
   spec: FunctionSpec,
-  { settings, data, rendering, engines, replayUrl }: Surroundings,
+  { settings, data, rendering, engines, inference, replayUrl }: Surroundings,
 ): Record<string, string> {
   const { region, urlSuffix, account } = Stack.of(data);
   const { qdrantUrl, qdrantKeySecret, userAgent, logLevel, name, publicArchive, archiveCorsOrigins } = settings;
@@ -290,6 +309,7 @@ function environmentOf(
     ...(qdrantUrl === undefined ? {} : { QDRANT__URL: qdrantUrl }),
     ...(settings.vectorStore === undefined ? {} : { VECTOR_STORE: settings.vectorStore }),
     ...(qdrantKeySecret === undefined || !spec.grants.vectors ? {} : { QDRANT__API_KEY: textOf(qdrantKeySecret) }),
+    ...keysOf(spec, inference),
     ...(userAgent === undefined ? {} : { FETCH__USER_AGENT: userAgent }),
     // resolved when it is deployed: where the function stands there is no way to Secrets Manager
     ...(spec.grants.renderer && rendering

@@ -57,7 +57,7 @@ export class DataStack extends Stack {
     this.databaseUrl = `postgres://${DATABASE_NAME}@${hostname}:${POSTGRES_PORT}/${DATABASE_NAME}?sslmode=verify-full`;
   }
 
-  private createBucket({ warcStorageClass, warcStorageDays }: Settings): Bucket {
+  private createBucket({ warcStorageClass, warcStorageDays, qdrantImage }: Settings): Bucket {
     const transitionAfter = Duration.days(warcStorageDays);
     const transitions =
       warcStorageClass === "none" ? [] : [{ storageClass: new StorageClass(warcStorageClass), transitionAfter }];
@@ -80,6 +80,8 @@ export class DataStack extends Stack {
         { prefix: "exports/", expiration: Duration.days(30) },
         // what a discovery found can be asked for as long
         { prefix: "discoveries/", expiration: Duration.days(30) },
+        // each holds all, so an old one is of no use
+        ...(qdrantImage === undefined ? [] : [{ prefix: "qdrant/", expiration: Duration.days(14) }]),
         // WARCs and uploads are the archive: no rule ends them, and S3 moves them to cheaper storage
         ...(transitions.length === 0 ? [] : ["warcs/", "incoming/"].map((prefix) => ({ prefix, transitions }))),
         { abortIncompleteMultipartUploadAfter: Duration.days(1), noncurrentVersionExpiration: Duration.days(30) },

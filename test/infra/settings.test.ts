@@ -6,6 +6,8 @@ import { CONFIG_FIELDS } from "../../shared/platform/config.ts";
 
 const settings = (context: Record<string, unknown>) => readSettings(new App({ context, analyticsReporting: false }));
 
+const DIGEST = `name@sha256:${"0a".repeat(32)}`;
+
 test("nothing has to be chosen", () => {
   expect(settings({})).toMatchObject({ name: "strandline", databaseMaxAcu: 4 });
 });
@@ -43,6 +45,13 @@ test.each([
   [{ vectorStore: "sqlite" }, /vectorStore/],
   [{ vectorStore: "qdrant" }, /vectorStore qdrant needs qdrantUrl/],
   [{ alarmEmail: "nobody" }, /alarmEmail/],
+  [{ qdrantImage: DIGEST }, /qdrantImage: means nothing without awsCliImage/],
+  [{ qdrantImage: "qdrant/qdrant:v1.15.4", awsCliImage: DIGEST }, /qdrantImage: must name an image by its digest/],
+  [{ teiImage: DIGEST, awsCliImage: DIGEST }, /teiUrl needs qdrantUrl/],
+  [{ qdrantImage: DIGEST, awsCliImage: DIGEST, qdrantUrl: "http://q:1" }, /qdrantImage: runs what qdrantUrl is for/],
+  [{ qdrantImage: DIGEST, awsCliImage: DIGEST, qdrantKeySecret: "q" }, /qdrantImage: runs what qdrantKeySecret is for/],
+  [{ qdrantImage: DIGEST, awsCliImage: DIGEST, qdrantInstanceType: "t3.medium" }, /qdrantInstanceType: must be/],
+  [{ rerankModel: "m" }, /rerankModel: means nothing without rerankImage/],
   [{ crawl4aiImage: "unclecode/crawl4ai" }, /crawl4aiImage: must name a version/],
   [{ crawl4aiImage: "unclecode/crawl4ai:latest" }, /crawl4aiImage/],
   [{ crawl4aiImage: "unclecode/crawl4ai:0.9" }, /crawl4aiImage/],
