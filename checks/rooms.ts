@@ -48,6 +48,7 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
   // what language models are offered of the API
   "shared/mcp": [],
   "shared/notify": OUTSIDE,
+  "shared/notify/webhooks": OUTSIDE,
   "shared/archive": [...OUTSIDE, "shared/capture", "shared/extract"],
   // what a record holds is read as a response is
   "shared/archive/import": [
@@ -85,6 +86,7 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
   ],
   "shared/archive/changes": [
     ...OUTSIDE,
+    "shared/notify/webhooks",
     "shared/archive/exclusions",
     "shared/archive/replay",
     "shared/archive/snapshots",
@@ -187,6 +189,7 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
   // the side with the database
   "shared/crawl/jobs": [
     ...OUTSIDE,
+    "shared/notify/webhooks",
     "shared/capture",
     "shared/knowledge",
     "shared/crawl/settings",
@@ -208,6 +211,7 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
   ],
   "shared/crawl/submit": [
     ...OUTSIDE,
+    "shared/notify/webhooks",
     "shared/crawl/urls",
     "shared/crawl/settings",
     "shared/crawl/jobs",

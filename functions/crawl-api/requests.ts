@@ -5,6 +5,7 @@ import { urlPatternsSchema } from "../../shared/crawl/urls/scope-of-seeds.ts";
 import { orNull } from "../adapters/api/or-null.ts";
 import { bestFirstOptions, bestFirstRule, checkBestFirst } from "../adapters/crawling/best-first.ts";
 import { cacheOption, jobOptions } from "../adapters/crawling/job-options.ts";
+import { jobWebhookOptions } from "../adapters/crawling/webhook-options.ts";
 
 const MAX_URLS_PER_JOB = 1_000;
 const MAX_URLS_PER_BATCH = 100;
@@ -22,6 +23,7 @@ export const crawlRequestSchema = z
     concurrency,
     cache: cacheOption("use"),
     ...jobOptions,
+    ...jobWebhookOptions,
   })
   .refine((body) => (body.url === undefined) !== (body.urls === undefined), {
     path: ["urls"],
@@ -33,6 +35,7 @@ export const batchRequestSchema = z.strictObject({
   urls: z.array(url).min(1).max(MAX_URLS_PER_BATCH),
   cache: cacheOption("use"),
   ...jobOptions,
+  ...jobWebhookOptions,
 });
 
 /** Of the reference. */
@@ -60,6 +63,7 @@ export const deepRequestSchema = z
     timeout_seconds: orNull(z.number().min(1).max(604_800)),
     cache: cacheOption("bypass"),
     ...jobOptions,
+    ...jobWebhookOptions,
   })
   .superRefine(checkBestFirst(DEFAULT_SCORE_THRESHOLD))
   .meta(bestFirstRule(DEFAULT_SCORE_THRESHOLD));

@@ -7,6 +7,7 @@ import { toApiError } from "../adapters/api/errors.ts";
 import { defineRoute } from "../adapters/api/route.ts";
 import { checkedUrl } from "../adapters/crawling/checked-url.ts";
 import { cacheHandling, resolveOptions } from "../adapters/crawling/job-options.ts";
+import { jobWebhook } from "../adapters/crawling/webhook-options.ts";
 import type { CrawlApi } from "./dependencies.ts";
 import { batchRequestSchema, crawlRequestSchema, deepRequestSchema } from "./requests.ts";
 import { batchResponseSchema, jobResponseSchema } from "./responses.ts";
@@ -33,6 +34,7 @@ export const crawlPages = defineRoute(
       ...pagesJob(seeds),
       handling: { ...cacheHandling(body.cache, dependencies.config), concurrency: body.concurrency ?? null },
       ...(await resolveOptions(dependencies, body, caller)),
+      webhook: jobWebhook(dependencies.inspector, body),
     });
     return jobResponse(job);
   },
@@ -53,6 +55,7 @@ export const crawlBatch = defineRoute(
     const options = {
       ...(await resolveOptions(dependencies, body, caller)),
       handling: cacheHandling(body.cache, dependencies.config),
+      webhook: jobWebhook(dependencies.inspector, body),
     };
     const jobs = [];
     for (const [index, url] of body.urls.entries()) {
@@ -102,6 +105,7 @@ export const crawlSite = defineRoute(
       handling: { ...cacheHandling(body.cache, dependencies.config), concurrency: body.concurrency ?? null },
       timeoutS: body.timeout_seconds ?? null,
       ...(await resolveOptions(dependencies, body, caller)),
+      webhook: jobWebhook(dependencies.inspector, body),
     });
     return jobResponse(job);
   },

@@ -21,6 +21,9 @@ export const QUEUES = [
   { name: "harvest", maxReceiveCount: 3 },
   { name: "progress", maxReceiveCount: MAX_RECEIVES },
   { name: "push", maxReceiveCount: MAX_RECEIVES },
+  // an attempt whose sender is lost is made again once its lease lapses
+  { name: "webhooks", maxReceiveCount: 3 },
+  { name: "webhook-results", maxReceiveCount: MAX_RECEIVES },
   { name: "exports", maxReceiveCount: MAX_RECEIVES },
   { name: "warc-runs", maxReceiveCount: MAX_RECEIVES },
   { name: "proxy-test", maxReceiveCount: 3 },

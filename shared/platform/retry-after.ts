@@ -8,16 +8,22 @@ const MOST_SKEW_MS = 24 * 3600 * 1000;
 
 /**
  * @param servedAt the answer's `Date`: a date to come back at is by the clock of the same server
- * @returns ms from `now`, between 0 and `MAX_RETRY_AFTER_MS`; undefined where the value is neither seconds nor a date
+ * @param mostMs longer waits are cut to it
+ * @returns ms from `now`, between 0 and `mostMs`; undefined where the value is neither seconds nor a date
  * @example
  * retryAfterMs("120", 0) // => 120_000
  * retryAfterMs("Thu, 01 Jan 1970 00:00:10 GMT", 4_000) // => 6_000
  */
-export function retryAfterMs(value: string | undefined, now: number, servedAt?: string): number | undefined {
+export function retryAfterMs(
+  value: string | undefined,
+  now: number,
+  servedAt?: string,
+  mostMs = MAX_RETRY_AFTER_MS,
+): number | undefined {
   if (value === undefined) return undefined;
   const text = value.trim();
   const wait = /^\d+(\.\d+)?$/.test(text) ? Number(text) * 1000 : httpDate(text) - timeAt(servedAt, now);
-  return Number.isNaN(wait) ? undefined : Math.min(MAX_RETRY_AFTER_MS, Math.max(0, wait));
+  return Number.isNaN(wait) ? undefined : Math.min(mostMs, Math.max(0, wait));
 }
 
 function timeAt(servedAt: string | undefined, now: number): number {

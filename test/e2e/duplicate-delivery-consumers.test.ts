@@ -273,6 +273,8 @@ const DONE_ONCE: Record<QueueName, () => Promise<void>> = {
     // upkeep may have made another one since
     expect(row?.files).toBeLessThanOrEqual(row?.known as number);
   },
+  webhooks: deliversTest,
+  "webhook-results": deliversTest,
   async "proxy-test"() {
     await using proxy = await startProxy({ kind: "http" });
     const body = { server: { url: proxy.url }, url: `${site.origin}/proxied` };
@@ -315,6 +317,21 @@ const DONE_ONCE: Record<QueueName, () => Promise<void>> = {
     expect((await read())[0]).toEqual(stopped);
   },
 };
+
+async function deliversTest(): Promise<void> {
+  const made = await harvest.call("POST", "/api/v1/webhooks", { url: `${site.origin}/hook` });
+  const path = `/api/v1/webhooks/${(made.body as { id: string }).id}`;
+  await harvest.call("POST", `${path}/test`);
+  const read = async () => (await harvest.call("GET", `${path}/deliveries`)).body as { items: Delivery[] };
+  await expect.poll(async () => (await read()).items[0]?.status, { timeout: 60_000 }).not.toBe("pending");
+  const [delivery] = (await read()).items;
+  expect(delivery?.tries).toHaveLength(1);
+}
+
+interface Delivery {
+  status: string;
+  tries: unknown[];
+}
 
 describe("delivered twice, done once", () => {
   it.each(Object.entries(DONE_ONCE))("%s", async (_queue, expectOnce) => await expectOnce());

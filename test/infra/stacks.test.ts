@@ -147,6 +147,7 @@ describe("what comes round", () => {
     expect(cycles.map((cycle) => cycle.toSorted())).toEqual([
       ["dead-letter", "embed", "fetch", "ingest", "render", "warc-index"],
       ["progress"],
+      ["webhook-send", "webhooks"],
       ["warc-keep"],
     ]);
     expect(sendGraph(TOPOLOGY).get("discover")).toEqual(new Set(["discovered", "dead-letter"]));

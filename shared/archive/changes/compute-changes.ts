@@ -2,6 +2,7 @@
  * Computes what changed between captures of a page, for the pages that are due: in steps that each stand for
  * themselves, so that whoever is stopped goes on where he was.
  */
+import { tellPagesChanged } from "../../notify/webhooks/outbox.ts";
 import { inTransaction, type Queryable, type Sql, type Transaction } from "../../platform/database/database.ts";
 import { rowsOf } from "../../platform/database/rows.ts";
 import type { Logger } from "../../platform/observability/log.ts";
@@ -313,6 +314,8 @@ async function insertChanges(tx: Transaction, found: readonly FoundChange[]): Pr
       to_id bigint, summary text, high_noise boolean, added_sections int, removed_sections int, changed_sections int,
       added_lines int, removed_lines int, change_ratio float8, diff jsonb, diff_truncated boolean, version smallint)
     join captures c on c.id = r.to_id`;
+  const updated = found.filter(({ change }) => change.kind === "updated").map(({ link }) => link.to.id);
+  if (updated.length > 0) await tellPagesChanged(tx, updated);
 }
 
 function rowOf({ page, link, change }: FoundChange): object {

@@ -7,7 +7,9 @@
  * claimed, documents and chunks, the job row, frontier rows that are pending, generations.
  */
 import { activateGeneration, rememberGeneration } from "../../knowledge/documents/generations.ts";
+import { tellJobEnded } from "../../notify/webhooks/outbox.ts";
 import { afterCommit, type Queryable, type Transaction } from "../../platform/database/database.ts";
+
 import type { Logger } from "../../platform/observability/log.ts";
 import type { Priority } from "../settings/job-settings.ts";
 import { type JobSettings, jobSettingsSchema } from "../settings/job-settings.ts";
@@ -244,6 +246,7 @@ async function finish(
     returning extract(epoch from completed_at - created_at)::float8 as seconds`;
   await tx`delete from crawl_counts where job_id = ${job.id}`;
   if (ended === undefined) return "unchanged";
+  await tellJobEnded(tx, job.id, status);
   afterCommit(tx, () => recordJobEnded(log, job.id, { kind: job.kind, status, stopReason }, ended.seconds));
   return status;
 }

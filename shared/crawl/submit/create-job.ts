@@ -1,6 +1,8 @@
 /** Creates jobs: writes the job with its seeds and claims the first of them. */
+import { createWebhook, type NewWebhook } from "../../notify/webhooks/webhooks.ts";
 import { inTransaction, isUniqueViolation, type Transaction } from "../../platform/database/database.ts";
 import { uuidv7 } from "../../platform/ids.ts";
+
 import { refuseBlockedSeeds } from "../frontier/blocked-hosts.ts";
 import { claimUrls } from "../frontier/claim.ts";
 import { dispatch } from "../frontier/dispatch.ts";
@@ -42,6 +44,8 @@ export interface NewJob {
   /** The archive job that it crawls for. */
   edition?: { archiveJobId: number; sourceCode: string; hidden: boolean };
   apiKeyId: string | null;
+  /** Told of this job alone. */
+  webhook?: NewWebhook | undefined;
 }
 
 /**
@@ -79,6 +83,7 @@ export async function createJob(
   const taken = inTransaction(sql, async (tx) => {
     await admit?.(tx);
     await insertJob(tx, jobId, job, settings);
+    if (job.webhook !== undefined) await createWebhook(tx, jobId, job.webhook);
     const row = (await lockJob(tx, jobId)) as JobRow;
     await addUrls(tx, row, seeds.map(seedUrl));
     const claimed = await claimUrls(tx, row, null);

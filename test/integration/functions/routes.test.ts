@@ -71,6 +71,7 @@ const ADMIN = [
   /\/permanently$/,
   /^[A-Z]+ \/api\/admin\//,
   /^GET \/metrics$/,
+  /^[A-Z]+ \/api\/v1\/webhooks/,
   /^DELETE \/api\/v1\/cache\//,
   /^(POST|PUT|DELETE) \/api\/v1\/proxies/,
   /^POST \/api\/v1\/execute-js/,

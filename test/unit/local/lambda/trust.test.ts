@@ -17,7 +17,15 @@ test("what meets strangers shares a thread with nothing that may ask the databas
 test("the keys of providers and the browser are where nothing else is", () => {
   expect(names(of("provider-keys"))).toEqual(["harvest"]);
   expect(names(of("browser"))).toEqual(["render", "render-media"]);
-  expect(names(of("internet"))).toEqual(["discover", "engine-tasks", "fetch", "live-page", "proxy-test", "push"]);
+  expect(names(of("internet"))).toEqual([
+    "discover",
+    "engine-tasks",
+    "fetch",
+    "live-page",
+    "proxy-test",
+    "push",
+    "webhook-send",
+  ]);
 });
 
 test("the database's address and password are unknown where nobody may ask it", () => {
