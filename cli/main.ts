@@ -328,6 +328,7 @@ keys
   .description("make a key; it is shown once")
   .argument("<name>")
   .addOption(new Option("--scope <scopes...>", "what it may do").choices(["read", "write", "admin"]))
+  .option("--collection <ids...>", "collections whose documents it may reach, and nothing else")
   .option("--rpm <n>", "requests a minute", count)
   .option("--expires <time>", "ISO 8601 time, e.g. 2030-01-31T00:00:00Z")
   .addOption(json())

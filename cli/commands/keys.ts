@@ -9,6 +9,7 @@ interface KeyAnswer {
   prefix: string;
   name: string;
   scopes: string[];
+  collections: string[] | null;
   rate_limit_rpm: number;
   expires_at: string | null;
   is_active: boolean;
@@ -16,6 +17,7 @@ interface KeyAnswer {
 
 export interface NewKeyOptions {
   scope?: string[];
+  collection?: string[];
   rpm?: number;
   expires?: string;
   json?: true;
@@ -25,11 +27,12 @@ export async function createKey(
   api: ApiClient,
   terminal: Terminal,
   name: string,
-  { scope, rpm, expires, json }: NewKeyOptions,
+  { scope, collection, rpm, expires, json }: NewKeyOptions,
 ): Promise<number> {
   const created = await api<KeyAnswer & { key: string }>("POST", "/api/v1/api-keys", {
     name,
     ...(scope && { scopes: scope }),
+    ...(collection && { collections: collection }),
     ...(rpm !== undefined && { rate_limit_rpm: rpm }),
     ...(expires !== undefined && { expires_at: expires }),
   });
@@ -39,9 +42,15 @@ export async function createKey(
     terminal.line(created.key);
     terminal.line(terminal.dim("This is the only time that the key is shown."));
     terminal.line(`${created.id}: ${created.scopes.join(", ")}, ${created.rate_limit_rpm} requests a minute`);
+    if (created.collections) terminal.line(`Limited to the collections ${created.collections.join(", ")}`);
   }
   return EXIT.done;
 }
+
+const limitOf = ({ collections }: KeyAnswer): string =>
+  collections === null
+    ? ""
+    : `  (${collections.length === 1 ? "one collection" : `${collections.length} collections`})`;
 
 export async function listKeys(api: ApiClient, terminal: Terminal, { json }: { json?: true }): Promise<number> {
   const keys: KeyAnswer[] = [];
@@ -58,7 +67,7 @@ export async function listKeys(api: ApiClient, terminal: Terminal, { json }: { j
   for (const key of keys) {
     const expired = key.expires_at !== null && Date.parse(key.expires_at) <= Date.now();
     const state = key.is_active ? (expired ? "expired" : "active") : "revoked";
-    const line = `${key.id}  ${state.padEnd(7)}  ${key.prefix}…  ${key.scopes.join(",")}  ${harmless(key.name)}`;
+    const line = `${key.id}  ${state.padEnd(7)}  ${key.prefix}…  ${key.scopes.join(",")}  ${harmless(key.name)}${limitOf(key)}`;
     terminal.line(ellipsize(line, terminal.width));
   }
   return EXIT.done;

@@ -13,7 +13,7 @@ import { createTag, deleteTag, listTags, type Tag } from "../../shared/library/t
 import { cursorPage, cursorParameter, encodeCursor } from "../adapters/api/cursor.ts";
 import { orNull } from "../adapters/api/or-null.ts";
 import { defineRoute } from "../adapters/api/route.ts";
-import type { DocumentsApi } from "./dependencies.ts";
+import { type DocumentsApi, within } from "./dependencies.ts";
 import { changedSchema, documentIds, flag, pageOf, tagName } from "./documents-json.ts";
 
 const collectionSchema = z.object({
@@ -59,12 +59,13 @@ const list = defineRoute(
     method: "GET",
     path: "/api/v1/collections",
     scope: "read",
+    limited: true,
     summary: "The collections, newest first, with how many documents of each can be found",
     query: z.strictObject(paging),
     response: pageOf(collectionSchema),
   },
-  async ({ query: { limit, cursor } }, { sql }: DocumentsApi) => {
-    const found = await listCollections(sql, { limit: limit + 1, after: cursor });
+  async ({ query: { limit, cursor }, caller }, { sql }: DocumentsApi) => {
+    const found = await listCollections(sql, { limit: limit + 1, after: cursor, within: caller.collectionIds });
     return cursorPage(found.map(collectionJson), limit, ({ id }) => id);
   },
 );
@@ -74,12 +75,13 @@ const show = defineRoute(
     method: "GET",
     path: "/api/v1/collections/{collection_id}",
     scope: "read",
+    limited: true,
     summary: "A collection",
     params,
     response: collectionSchema,
   },
-  async ({ params: { collection_id } }, { sql }: DocumentsApi) =>
-    collectionJson(await readCollection(sql, collection_id)),
+  async ({ params: { collection_id }, caller }, { sql }: DocumentsApi) =>
+    collectionJson(await readCollection(sql, collection_id, caller.collectionIds)),
 );
 
 const replace = defineRoute(
@@ -120,13 +122,14 @@ const put = defineRoute(
     method: "POST",
     path: "/api/v1/collections/{collection_id}/documents",
     scope: "write",
+    limited: true,
     summary: "Move documents into a collection; searches see it when the answer comes",
     params,
     body: z.strictObject({ document_ids: documentIds }),
     response: changedSchema,
   },
-  async ({ params: { collection_id }, body: { document_ids } }, api: DocumentsApi) =>
-    await moveDocuments(api, document_ids, collection_id),
+  async ({ params: { collection_id }, body: { document_ids }, caller }, api: DocumentsApi) =>
+    await moveDocuments(within(api, caller), document_ids, collection_id),
 );
 
 const take = defineRoute(
@@ -139,9 +142,9 @@ const take = defineRoute(
     body: z.strictObject({ document_ids: documentIds }),
     response: changedSchema,
   },
-  async ({ params: { collection_id }, body: { document_ids } }, api: DocumentsApi) => {
+  async ({ params: { collection_id }, body: { document_ids }, caller }, api: DocumentsApi) => {
     await readCollection(api.sql, collection_id);
-    return await moveDocuments(api, document_ids, null, collection_id);
+    return await moveDocuments(within(api, caller), document_ids, null, collection_id);
   },
 );
 
@@ -175,12 +178,13 @@ const tags = defineRoute(
     method: "GET",
     path: "/api/v1/tags",
     scope: "read",
+    limited: true,
     summary: "The tags by name, with how many documents that can be found have each",
     query: z.strictObject({ ...paging, cursor: cursorParameter(z.string().min(1).max(100)) }),
     response: pageOf(tagSchema),
   },
-  async ({ query: { limit, cursor } }, { sql }: DocumentsApi) => {
-    const found = await listTags(sql, { limit: limit + 1, after: cursor });
+  async ({ query: { limit, cursor }, caller }, { sql }: DocumentsApi) => {
+    const found = await listTags(sql, { limit: limit + 1, after: cursor, within: caller.collectionIds });
     return cursorPage(found.map(tagJson), limit, ({ name }) => name);
   },
 );
@@ -206,15 +210,16 @@ const reindex = defineRoute(
     method: "POST",
     path: "/api/v1/collections/{collection_id}/reindex",
     scope: "write",
+    limited: true,
     summary: "Make the vectors of a collection anew, 200 documents a request; the old ones answer meanwhile",
     params,
     query: z.strictObject({ cursor: cursorParameter(z.uuid()) }),
     status: 202,
     response: z.object({ documents: z.int(), next_cursor: z.string().nullable(), has_more: z.boolean() }),
   },
-  async ({ params: { collection_id }, query: { cursor } }, api: DocumentsApi) => {
-    await readCollection(api.sql, collection_id);
-    const { documents, last } = await reindexCollection(api, collection_id, cursor);
+  async ({ params: { collection_id }, query: { cursor }, caller }, api: DocumentsApi) => {
+    await readCollection(api.sql, collection_id, caller.collectionIds);
+    const { documents, last } = await reindexCollection(within(api, caller), collection_id, cursor);
     return { documents, next_cursor: last === null ? null : encodeCursor(last), has_more: last !== null };
   },
 );

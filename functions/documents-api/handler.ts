@@ -21,7 +21,7 @@ import { createApi } from "../adapters/api/api.ts";
 import { cursorPage, cursorParameter } from "../adapters/api/cursor.ts";
 import { defineRoute } from "../adapters/api/route.ts";
 import { collectionRoutes } from "./collections.ts";
-import { type DocumentsApi, documentsApi } from "./dependencies.ts";
+import { type DocumentsApi, documentsApi, within } from "./dependencies.ts";
 import {
   announcedSchema,
   batchJson,
@@ -79,6 +79,7 @@ const list = defineRoute(
     method: "GET",
     path: "/api/v1/documents",
     scope: "read",
+    limited: true,
     summary: "The documents that can be found, newest first; or those that were deleted",
     query: z.strictObject({
       ...filters,
@@ -89,7 +90,8 @@ const list = defineRoute(
     }),
     response: pageOf(listedSchema).extend({ total: z.int().nullable() }),
   },
-  async ({ query: { limit, cursor, count, ...filter } }, { sql }: DocumentsApi) => {
+  async ({ query: { limit, cursor, count, ...asked }, caller }, { sql }: DocumentsApi) => {
+    const filter = { ...asked, limit: caller.collectionIds };
     const found = await listDocuments(sql, filter, { limit: limit + 1, after: cursor });
     const total = count ? await countDocuments(sql, filter) : null;
     return { ...cursorPage(found.map(listedJson), limit, ({ id }) => id), total };
@@ -101,12 +103,13 @@ const show = defineRoute(
     method: "GET",
     path: "/api/v1/documents/{document_id}",
     scope: "read",
+    limited: true,
     summary: "A document with its text and its first chunks",
     params,
     response: documentSchema,
   },
-  async ({ params: { document_id } }, { sql }: DocumentsApi) => {
-    const document = await readDocument(sql, document_id);
+  async ({ params: { document_id }, caller }, { sql }: DocumentsApi) => {
+    const document = await readDocument(sql, document_id, caller.collectionIds);
     return documentJson(document, await listChunks(sql, document_id, { limit: SHOWN_CHUNKS, after: -1 }));
   },
 );
@@ -116,6 +119,7 @@ const chunks = defineRoute(
     method: "GET",
     path: "/api/v1/documents/{document_id}/chunks",
     scope: "read",
+    limited: true,
     summary: "The chunks of a document in the order of its text",
     params,
     query: z.strictObject({
@@ -124,8 +128,8 @@ const chunks = defineRoute(
     }),
     response: pageOf(chunkSchema),
   },
-  async ({ params: { document_id }, query: { limit, cursor } }, { sql }: DocumentsApi) => {
-    await requireDocument(sql, document_id);
+  async ({ params: { document_id }, query: { limit, cursor }, caller }, { sql }: DocumentsApi) => {
+    await requireDocument(sql, document_id, caller.collectionIds);
     const found = await listChunks(sql, document_id, {
       limit: limit + 1,
       after: cursor === undefined ? -1 : Number(cursor),
@@ -151,12 +155,13 @@ const sections = defineRoute(
     method: "GET",
     path: "/api/v1/documents/{document_id}/sections",
     scope: "read",
+    limited: true,
     summary: "The sections of a document: a tree in the order of the text, parents before their children",
     params,
     response: z.object({ document_id: z.uuid(), url: z.string(), sections: z.array(sectionSchema) }),
   },
-  async ({ params: { document_id } }, { sql }: DocumentsApi) => {
-    const document = await readDocument(sql, document_id);
+  async ({ params: { document_id }, caller }, { sql }: DocumentsApi) => {
+    const document = await readDocument(sql, document_id, caller.collectionIds);
     return { document_id, url: document.url, sections: sectionNodes(document.sections) };
   },
 );
@@ -166,6 +171,7 @@ const section = defineRoute(
     method: "GET",
     path: "/api/v1/documents/{document_id}/sections/{position}",
     scope: "read",
+    limited: true,
     summary: "A section with all that stands below it, as Markdown",
     params: z.strictObject({ document_id: z.uuid(), position: z.coerce.number().int().min(0).max(1_000_000) }),
     response: z.object({
@@ -178,8 +184,8 @@ const section = defineRoute(
       markdown: z.string(),
     }),
   },
-  async ({ params: { document_id, position } }, { sql }: DocumentsApi) => {
-    const document = await readDocument(sql, document_id);
+  async ({ params: { document_id, position }, caller }, { sql }: DocumentsApi) => {
+    const document = await readDocument(sql, document_id, caller.collectionIds);
     const [, last_position] = subtree(document.sections, position);
     const heading = document.sections[position]?.heading ?? null;
     return {
@@ -198,13 +204,14 @@ const upload = defineRoute(
     method: "POST",
     path: "/api/v1/documents",
     scope: "write",
+    limited: true,
     summary: "Store a document of one's own: Markdown, HTML, plain text, PDF or DOCX",
     body: uploadSchema,
     status: 201,
     response: uploadedSchema,
   },
   async ({ body, caller }, api: DocumentsApi) => {
-    const [outcome] = await uploadDocuments(api, [uploadOf(body, api)], caller.keyId, api.maxTokens);
+    const [outcome] = await uploadDocuments(within(api, caller), [uploadOf(body, api)], caller.keyId, api.maxTokens);
     if (outcome === undefined) throw new Error("An upload has no outcome");
     if ("error" in outcome) throw outcome.error;
     return outcome;
@@ -238,6 +245,7 @@ const uploadBatch = defineRoute(
     method: "POST",
     path: "/api/v1/documents/batch",
     scope: "write",
+    limited: true,
     summary: "Store up to 50 documents; one that fails leaves the others alone",
     body: z.strictObject({ documents: z.array(uploadSchema).min(1).max(50) }),
     response: batchSchema,
@@ -245,7 +253,7 @@ const uploadBatch = defineRoute(
   async ({ body: { documents }, caller }, api: DocumentsApi) =>
     batchJson(
       await uploadDocuments(
-        api,
+        within(api, caller),
         documents.map((each) => uploadOf(each, api)),
         caller.keyId,
         api.maxTokens,
@@ -267,13 +275,14 @@ const remove = defineRoute(
     method: "DELETE",
     path: "/api/v1/documents/{document_id}",
     scope: "write",
+    limited: true,
     summary: "Delete a document: nothing finds it, and no crawl brings it back; it can be restored for 30 days",
     params,
     status: 204,
     response: z.null(),
   },
-  async ({ params: { document_id } }, api: DocumentsApi) => {
-    const { changed } = await deleteDocuments(api, [document_id]);
+  async ({ params: { document_id }, caller }, api: DocumentsApi) => {
+    const { changed } = await deleteDocuments(within(api, caller), [document_id]);
     if (changed.length === 0) throw missingDocument(document_id);
     return null;
   },
@@ -289,10 +298,10 @@ const erase = defineRoute(
     status: 204,
     response: z.null(),
   },
-  async ({ params: { document_id } }, api: DocumentsApi) => {
+  async ({ params: { document_id }, caller }, api: DocumentsApi) => {
     // maintenance removes the rows
     await api.flags.markActive();
-    const { changed } = await deleteDocuments(api, [document_id], true);
+    const { changed } = await deleteDocuments(within(api, caller), [document_id], true);
     if (changed.length === 0) throw missingDocument(document_id);
     return null;
   },
@@ -303,11 +312,13 @@ const bulkDelete = defineRoute(
     method: "POST",
     path: "/api/v1/documents/delete",
     scope: "write",
+    limited: true,
     summary: "Delete up to 1,000 documents",
     body: z.strictObject({ document_ids: documentIds }),
     response: changedSchema,
   },
-  async ({ body: { document_ids } }, api: DocumentsApi) => await deleteDocuments(api, document_ids),
+  async ({ body: { document_ids }, caller }, api: DocumentsApi) =>
+    await deleteDocuments(within(api, caller), document_ids),
 );
 
 const restore = defineRoute(
@@ -315,13 +326,14 @@ const restore = defineRoute(
     method: "POST",
     path: "/api/v1/documents/{document_id}/restore",
     scope: "write",
+    limited: true,
     summary: "Show a deleted document again; crawls may replace it again",
     params,
     response: listedSchema,
   },
-  async ({ params: { document_id } }, api: DocumentsApi) => {
-    await restoreDocument(api, document_id);
-    return listedJson(await readDocument(api.sql, document_id));
+  async ({ params: { document_id }, caller }, api: DocumentsApi) => {
+    await restoreDocument(within(api, caller), document_id);
+    return listedJson(await readDocument(api.sql, document_id, caller.collectionIds));
   },
 );
 
@@ -330,13 +342,14 @@ const reindex = defineRoute(
     method: "POST",
     path: "/api/v1/documents/{document_id}/reindex",
     scope: "write",
+    limited: true,
     summary: "Make the vectors of a document anew, by the model that is configured",
     params,
     status: 202,
     response: changedSchema,
   },
-  async ({ params: { document_id } }, api: DocumentsApi) => {
-    const changed = await reindexDocuments(api, [document_id]);
+  async ({ params: { document_id }, caller }, api: DocumentsApi) => {
+    const changed = await reindexDocuments(within(api, caller), [document_id]);
     if (changed.changed.length === 0) throw missingDocument(document_id);
     return changed;
   },
@@ -347,15 +360,16 @@ const tag = defineRoute(
     method: "POST",
     path: "/api/v1/documents/{document_id}/tags",
     scope: "write",
+    limited: true,
     summary: "Add tags to a document, by name; those that are missing are made",
     params,
     body: z.strictObject({ tags: z.array(tagName).min(1).max(50) }),
     response: listedSchema,
   },
-  async ({ params: { document_id }, body: { tags } }, api: DocumentsApi) => {
-    const { changed } = await tagDocuments(api, [document_id], { add: tags });
+  async ({ params: { document_id }, body: { tags }, caller }, api: DocumentsApi) => {
+    const { changed } = await tagDocuments(within(api, caller), [document_id], { add: tags });
     if (changed.length === 0) throw missingDocument(document_id);
-    return listedJson(await readDocument(api.sql, document_id));
+    return listedJson(await readDocument(api.sql, document_id, caller.collectionIds));
   },
 );
 
@@ -364,13 +378,14 @@ const untag = defineRoute(
     method: "DELETE",
     path: "/api/v1/documents/{document_id}/tags/{tag_id}",
     scope: "write",
+    limited: true,
     summary: "Take a tag from a document",
     params: z.strictObject({ document_id: z.uuid(), tag_id: z.uuid() }),
     status: 204,
     response: z.null(),
   },
-  async ({ params: { document_id, tag_id } }, api: DocumentsApi) => {
-    const { changed } = await tagDocuments(api, [document_id], { remove: [tag_id] });
+  async ({ params: { document_id, tag_id }, caller }, api: DocumentsApi) => {
+    const { changed } = await tagDocuments(within(api, caller), [document_id], { remove: [tag_id] });
     if (changed.length === 0) throw missingDocument(document_id);
     return null;
   },
@@ -381,6 +396,7 @@ const bulkTags = defineRoute(
     method: "POST",
     path: "/api/v1/documents/tags",
     scope: "write",
+    limited: true,
     summary: "Add tags to up to 1,000 documents, and take others from them",
     body: z.strictObject({
       document_ids: documentIds,
@@ -389,8 +405,8 @@ const bulkTags = defineRoute(
     }),
     response: changedSchema,
   },
-  async ({ body: { document_ids, add, remove } }, api: DocumentsApi) =>
-    await tagDocuments(api, document_ids, { add, remove }),
+  async ({ body: { document_ids, add, remove }, caller }, api: DocumentsApi) =>
+    await tagDocuments(within(api, caller), document_ids, { add, remove }),
 );
 
 export const api = createApi(

@@ -1,6 +1,6 @@
 /** Creates, lists, tells and revokes API keys. */
 import { z } from "zod";
-import { createApiKey, listApiKeys, revokeApiKey, SCOPES } from "../../shared/access/api-keys.ts";
+import { createApiKey, listApiKeys, requireCollections, revokeApiKey, SCOPES } from "../../shared/access/api-keys.ts";
 import { once } from "../../shared/platform/once.ts";
 import { createApi } from "../adapters/api/api.ts";
 import { type ApiContainer, createApiContainer } from "../adapters/api/container.ts";
@@ -9,7 +9,7 @@ import { defineRoute } from "../adapters/api/route.ts";
 import { momentParameter } from "../adapters/api/times.ts";
 import { apiKeyJson, apiKeySchema } from "./key-json.ts";
 
-const newKeySchema = z.strictObject({
+const newKeyFields = z.strictObject({
   name: z.string().trim().min(1).max(100),
   scopes: z
     .array(z.enum(SCOPES))
@@ -22,7 +22,22 @@ const newKeySchema = z.strictObject({
     .refine((expiry) => expiry.getTime() > Date.now(), "is in the past")
     .nullable()
     .default(null),
+  /** The key reaches their documents, and nothing else. */
+  collections: z
+    .array(z.uuid().toLowerCase())
+    .min(1, "names no collection: leave it out for a key that reaches all")
+    .max(100)
+    .transform((ids) => [...new Set(ids)])
+    .nullable()
+    .default(null),
 });
+const newKeySchema = newKeyFields.refine(
+  ({ scopes, collections }) => collections === null || !scopes.includes("admin"),
+  {
+    path: ["collections"],
+    message: "do not go with the scope admin, which reaches everything: leave one of them out",
+  },
+);
 
 const create = defineRoute(
   {
@@ -35,11 +50,13 @@ const create = defineRoute(
     response: apiKeySchema.extend({ key: z.string() }),
   },
   async ({ body, caller, log }, { sql, config }: ApiContainer) => {
+    if (body.collections !== null) await requireCollections(sql, body.collections);
     const { key, ...created } = await createApiKey(sql, {
       name: body.name,
       scopes: body.scopes,
       rateLimitRpm: body.rate_limit_rpm ?? config.apiRpm,
       expiresAt: body.expires_at,
+      collectionIds: body.collections,
     });
     log.info("API key created", { created_key_id: created.id, scopes: created.scopes, by: caller.keyId });
     return { ...apiKeyJson(created), key };
@@ -70,9 +87,13 @@ const readOwn = defineRoute(
     path: "/api/v1/api-keys/self",
     scope: "read",
     summary: "The API key that the request presents",
-    response: z.object({ id: z.uuid(), name: z.string(), scopes: z.array(z.enum(SCOPES)) }),
+    limited: true,
+    response: apiKeySchema.pick({ id: true, name: true, scopes: true, collections: true }),
   },
-  async ({ caller: { keyId: id, name, scopes } }, _: ApiContainer) => ({ id, name, scopes: [...scopes] }),
+  async ({ caller: { keyId: id, name, scopes, collectionIds } }, _: ApiContainer) => ({
+    ...{ id, name, scopes: [...scopes] },
+    collections: collectionIds && [...collectionIds],
+  }),
 );
 
 const revoke = defineRoute(

@@ -39,6 +39,7 @@ const ownKeySchema = z.object({
   id: z.string(),
   name: z.string(),
   scopes: z.array(z.enum(SCOPES)),
+  collections: z.array(z.string()).nullable(),
 });
 
 /**
@@ -60,9 +61,10 @@ export async function readOwnKey(apiUrl: string, key: string) {
     );
     throw new ApiError(status, error, { code, headers: Object.fromEntries(kept) });
   }
-  const { id, ...named } = ownKeySchema.parse(jsonOf(reply.body));
+  const { id: keyId, collections: collectionIds, ...named } = ownKeySchema.parse(jsonOf(reply.body));
   const [limit = 0, remaining = 0, resetS = 0] = RATE.map((name) => Number(headers[name] ?? 0));
-  return { caller: { keyId: id, ...named }, rate: { limit, remaining, resetAt: resetS * 1000, exceeded: false } };
+  const rate = { limit, remaining, resetAt: resetS * 1000, exceeded: false };
+  return { caller: { keyId, collectionIds, ...named }, rate };
 }
 
 const RATE = ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"] as const;

@@ -1,7 +1,7 @@
 /** What the door for language models needs: it has no database, and asks the API who presents a key. */
 
 import { isWellFormedKey } from "../../shared/access/api-keys.ts";
-import { type Gate, includesScope, keyRequired, scopeLacking } from "../../shared/access/authorize.ts";
+import { type Gate, includesScope, keyRequired, outOfReach, scopeLacking } from "../../shared/access/authorize.ts";
 import { loadConfig } from "../../shared/platform/config.ts";
 import { createLogger } from "../../shared/platform/observability/log.ts";
 import type { ApiDependencies } from "../adapters/api/route.ts";
@@ -17,10 +17,11 @@ export function mcpDependencies(): McpApi {
 }
 
 const createRemoteGate = (apiUrl: string): Gate => ({
-  async admit(presented, scope) {
+  async admit(presented, scope, limited = false) {
     if (presented === undefined || !isWellFormedKey(presented)) throw keyRequired();
     const admitted = await readOwnKey(apiUrl, presented);
     if (!includesScope(admitted.caller.scopes, scope)) throw scopeLacking(scope, admitted.caller.scopes);
+    if (admitted.caller.collectionIds !== null && !limited) throw outOfReach();
     return admitted;
   },
   // no answer of this function is a stream that a revoked key could go on with

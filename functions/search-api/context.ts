@@ -57,6 +57,7 @@ export const context = defineRoute(
     method: "POST",
     path: "/api/v1/context",
     scope: "read",
+    limited: true,
     summary: "What a language model needs to answer a question, within a budget of tokens, with numbered sources",
     body: contextBodySchema,
     response: z.object({
@@ -70,11 +71,12 @@ export const context = defineRoute(
       missing_sides: missingSidesSchema,
     }),
   },
-  async ({ body, log }, api: SearchApi) => {
+  async ({ body, caller, log }, api: SearchApi) => {
     if (body.use_reranker && !api.reranker) throw rerankerNotConfigured();
     const { query, min_score: minScore, max_tokens, use_reranker } = body;
+    const filter = searchFilter(body, caller.collectionIds);
     const asked = {
-      ...{ query, mode: "hybrid" as const, limit: CANDIDATES, minScore, filter: searchFilter(body), collapse: true },
+      ...{ query, mode: "hybrid" as const, limit: CANDIDATES, minScore, filter, collapse: true },
       ...(use_reranker && { rerankTopN: RERANK_TOP_N }),
     };
     const { answer } = await searched(api, log, asked);

@@ -21,12 +21,15 @@ import { searched } from "./searched.ts";
 
 function searchRoute(path: `/${string}`, mode: SearchRequest["mode"], summary: string) {
   return defineRoute(
-    { method: "POST", path, scope: "read", summary, body: searchBodySchema(mode), response: searchResponseSchema },
-    async ({ body, log }, api: SearchApi) => {
+    {
+      ...{ method: "POST", path, scope: "read", limited: true, summary },
+      ...{ body: searchBodySchema(mode), response: searchResponseSchema },
+    },
+    async ({ body, caller, log }, api: SearchApi) => {
       const { query, limit, min_score: minScore, expand_chunks: expand, explain } = body;
       if (body.use_reranker && !api.reranker) throw rerankerNotConfigured();
       const fusion = searchFusion(body);
-      const filter = searchFilter(body);
+      const filter = searchFilter(body, caller.collectionIds);
       const more = { ...(fusion && { fusion }), ...searchExtras(body) };
       const asked = { query, mode, limit, minScore, filter, expand, ...more };
       const { answer, latencyMs } = await searched(api, log, asked);
@@ -39,7 +42,8 @@ function searchRoute(path: `/${string}`, mode: SearchRequest["mode"], summary: s
         total_exact: answer.total.exact,
         facets: answer.facets && facetsJson(answer.facets),
         next_cursor: answer.next,
-        query_embedding_cached: answer.queryRemembered,
+        // that others asked the same is theirs to know
+        query_embedding_cached: caller.collectionIds === null && answer.queryRemembered,
         result_cached: cached,
         latency_ms: Math.round(latencyMs * 100) / 100,
       };

@@ -190,11 +190,13 @@ export function facetsJson({ counted, exact, values }: Facets): z.input<typeof s
   return { counted, exact, domain, language, collection, month, tag };
 }
 
-export function searchFilter(body: FilterBody): SearchFilter {
-  const { collection_ids, domains, languages, source_types, date_from, date_to, url_prefix } = body;
+/** @param limit the collections that the caller is limited to; null: none */
+export function searchFilter(body: FilterBody, limit: readonly string[] | null): SearchFilter {
+  const collectionIds = withinLimit(body.collection_ids, limit);
+  const { domains, languages, source_types, date_from, date_to, url_prefix } = body;
   const { tag_ids, tags, tag_match } = body;
   return {
-    ...(collection_ids && { collectionIds: collection_ids }),
+    ...(collectionIds && { collectionIds }),
     ...(domains && { domains }),
     ...(languages && { languages }),
     ...(source_types && { sources: source_types }),
@@ -203,6 +205,12 @@ export function searchFilter(body: FilterBody): SearchFilter {
     ...(url_prefix && { urlPrefix: url_prefix }),
     ...((tag_ids || tags) && { tags: { ids: tag_ids ?? [], names: tags ?? [], match: tag_match ?? "any" } }),
   };
+}
+
+/** Those of the collections that the caller may search, all of them where none is named. An empty list matches nothing. */
+function withinLimit(asked: FilterBody["collection_ids"], limit: readonly string[] | null) {
+  if (limit === null) return asked;
+  return asked ? asked.map((id) => id.toLowerCase()).filter((id) => limit.includes(id)) : [...limit];
 }
 
 /** Undefined where nothing is said: the embedder's own. Weights or `rrf_k` alone ask for ranks to be fused. */

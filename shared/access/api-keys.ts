@@ -21,6 +21,8 @@ export interface ApiKey {
   scopes: AccessScope[];
   /** Requests a minute. */
   rateLimitRpm: number;
+  /** The collections that it may reach, and nothing else; null: all that there is. */
+  collectionIds: string[] | null;
   createdAt: Date;
   expiresAt: Date | null;
   /** False once revoked. A key may also have expired: see `expiresAt`. */
@@ -32,6 +34,8 @@ export interface NewApiKey {
   scopes: readonly AccessScope[];
   rateLimitRpm: number;
   expiresAt: Date | null;
+  /** See `ApiKey`; not together with the scope admin. At least one. */
+  collectionIds?: readonly string[] | null;
 }
 
 /** The marker lets secret scanners find a leaked key. */
@@ -64,11 +68,19 @@ export async function createApiKey(sql: Queryable, wanted: NewApiKey): Promise<A
   const secret = KEY_MARKER + randomBytes(KEY_BYTES).toString("base64url");
   const key = secret + checksum(secret);
   const [row] = await sql<ApiKey[]>`
-    insert into api_keys (id, key_hash, prefix, name, scopes, rate_limit_rpm, expires_at)
+    insert into api_keys (id, key_hash, prefix, name, scopes, rate_limit_rpm, expires_at, collection_ids)
     values (${uuidv7()}, ${sha256(key)}, ${key.slice(0, PREFIX_LENGTH)}, ${wanted.name}, ${[...wanted.scopes]},
-            ${wanted.rateLimitRpm}, ${wanted.expiresAt})
+            ${wanted.rateLimitRpm}, ${wanted.expiresAt}, ${wanted.collectionIds ? [...wanted.collectionIds] : null}::uuid[])
     returning ${columns(sql)}`;
   return { ...(row as ApiKey), key };
+}
+
+/** @throws ApiError 404 where one of the collections does not exist */
+export async function requireCollections(sql: Queryable, ids: readonly string[]): Promise<void> {
+  const rows = await sql<{ id: string }[]>`select id from collections where id = any(${[...ids]}::uuid[])`;
+  const missing = ids.find((id) => !rows.some((row) => row.id === id));
+  if (missing === undefined) return;
+  throw new ApiError(404, `There is no collection ${missing} (collections)`, { code: "NOT_FOUND" });
 }
 
 /**
@@ -125,4 +137,4 @@ const usableAdmin = (sql: Queryable) =>
 
 const columns = (sql: Queryable) => sql`
   id, prefix, name, scopes, rate_limit_rpm as "rateLimitRpm", created_at as "createdAt", expires_at as "expiresAt",
-  is_active as "isActive"`;
+  is_active as "isActive", collection_ids as "collectionIds"`;

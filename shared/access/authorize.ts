@@ -13,14 +13,21 @@ export interface Caller {
   keyId: string;
   name: string;
   scopes: readonly AccessScope[];
+  /** The collections that the key is limited to; null: it is not. */
+  collectionIds: readonly string[] | null;
 }
 
 export interface Gate {
   /**
    * @param presented the key as it came, undefined where none did
+   * @param limited whether keys that are limited to collections may come in: whoever lets them holds them to these
    * @throws ApiError 401 AUTH_REQUIRED, 403 FORBIDDEN, 429 RATE_LIMITED
    */
-  admit(presented: string | undefined, scope: AccessScope): Promise<{ caller: Caller; rate: RateLimitState }>;
+  admit(
+    presented: string | undefined,
+    scope: AccessScope,
+    limited?: boolean,
+  ): Promise<{ caller: Caller; rate: RateLimitState }>;
   /** Whether a key that was admitted would be again: it may have been revoked, or have expired. */
   stillAdmits(keyId: string): Promise<boolean>;
 }
@@ -34,7 +41,7 @@ interface GateOptions {
 /** Makes the gate that every request of an API passes. */
 export function createGate({ sql, limiter, now = Date.now }: GateOptions): Gate {
   return {
-    async admit(presented, scope) {
+    async admit(presented, scope, limited = false) {
       if (presented === undefined || !isWellFormedKey(presented)) throw keyRequired();
       const hash = sha256(presented);
       const key = await findApiKey(sql, hash);
@@ -42,9 +49,11 @@ export function createGate({ sql, limiter, now = Date.now }: GateOptions): Gate 
       const usable = matches && key?.isActive && (key.expiresAt?.getTime() ?? Infinity) > now();
       if (!usable) throw keyRequired();
       if (!includesScope(key.scopes, scope)) throw scopeLacking(scope, key.scopes);
+      if (key.collectionIds !== null && !limited) throw outOfReach();
       const rate = await limiter.take(key.id, key.rateLimitRpm);
       if (rate.exceeded) throw rateLimited(rate, now());
-      return { caller: { keyId: key.id, name: key.name, scopes: key.scopes }, rate };
+      const { id: keyId, name, scopes, collectionIds } = key;
+      return { caller: { keyId, name, scopes, collectionIds }, rate };
     },
     async stillAdmits(keyId) {
       return (await usableKeys(sql, [keyId])).has(keyId);
@@ -65,6 +74,10 @@ export const scopeLacking = (required: AccessScope, held: readonly AccessScope[]
     code: "FORBIDDEN",
     details: { required_scope: required, scopes: held },
   });
+
+/** The answer to a key that is limited to collections, whatever else it asked for: whether that exists is not told. */
+export const outOfReach = (): ApiError =>
+  new ApiError(403, "This API key is limited to collections, and may not ask for this", { code: "FORBIDDEN" });
 
 /** Whether one scope includes another: admin includes write, and write includes read. */
 export function includesScope(held: readonly AccessScope[], required: AccessScope): boolean {

@@ -10,11 +10,14 @@ import type { QueueSender } from "../platform/aws/queues.ts";
 import { inTransaction, isUniqueViolation, type Sql, type Transaction } from "../platform/database/database.ts";
 import { ApiError } from "../platform/errors.ts";
 import type { Logger } from "../platform/observability/log.ts";
+import { type CollectionLimit, isWithin } from "./collection-limit.ts";
 import { lockDocuments, missingDocument } from "./stored-documents.ts";
 import { ensureTags } from "./tags.ts";
 
 export interface LibraryDependencies {
   sql: Sql;
+  /** Of whoever asks: what it does not hold is as what does not exist. */
+  limit: CollectionLimit;
   queues: QueueSender;
   log: Logger;
   flags: { markActive(): Promise<void> };
@@ -35,13 +38,13 @@ const NO_COLLECTION = "00000000-0000-0000-0000-000000000000";
  * @param forGood whether they cannot be restored
  */
 export async function deleteDocuments(
-  { sql, vectors, log }: Pick<LibraryDependencies, "sql" | "vectors" | "log">,
+  { sql, vectors, log, limit }: Pick<LibraryDependencies, "sql" | "vectors" | "log" | "limit">,
   ids: readonly string[],
   forGood = false,
 ): Promise<Changed> {
   const found = await inTransaction(sql, async (tx) => {
     await holdActivations(tx);
-    const documents = await lockDocuments(tx, ids);
+    const documents = await lockDocuments(tx, ids, limit);
     const there = documents.filter(({ deleted_at }) => forGood || deleted_at === null).map(({ id }) => id);
     if (there.length === 0) return [];
     await tx`
@@ -72,11 +75,11 @@ export async function deleteDocuments(
  * @throws ApiError 404 NOT_FOUND, 409 CONFLICT where another document of the URL has taken its place
  */
 export async function restoreDocument(dependencies: LibraryDependencies, id: string): Promise<void> {
-  const { sql } = dependencies;
+  const { sql, limit } = dependencies;
   await dependencies.flags.markActive();
   const again = await inTransaction(sql, async (tx) => {
     await holdActivations(tx);
-    const [document] = await lockDocuments(tx, [id]);
+    const [document] = await lockDocuments(tx, [id], limit);
     if (document === undefined) throw missingDocument(id);
     if (document.deleted_at === null) return [];
     await unlessTaken(tx`update documents set deleted_at = null, updated_at = now() where id = ${id}`, document.url);
@@ -111,18 +114,18 @@ export async function moveDocuments(
   collectionId: string | null,
   from?: string,
 ): Promise<Changed> {
-  const { sql } = dependencies;
+  const { sql, limit } = dependencies;
   await dependencies.flags.markActive();
   const { found, moved, again } = await inTransaction(sql, async (tx) => {
     await holdActivations(tx);
     if (collectionId !== null) {
       // it is not deleted meanwhile
       const [collection] = await tx`select from collections where id = ${collectionId} for key share`;
-      if (collection === undefined) {
+      if (collection === undefined || !isWithin(collectionId, limit)) {
         throw new ApiError(404, `There is no collection ${collectionId}`, { code: "NOT_FOUND" });
       }
     }
-    const locked = await lockDocuments(tx, ids);
+    const locked = await lockDocuments(tx, ids, limit);
     const there = locked
       .filter((each) => each.deleted_at === null && (from === undefined || each.collection_id === from))
       .map(({ id }) => id);
@@ -164,7 +167,9 @@ export async function tagDocuments(
   await dependencies.flags.markActive();
   const { found, again } = await inTransaction(dependencies.sql, async (tx) => {
     await ensureTags(tx, add);
-    const there = (await lockDocuments(tx, ids)).filter((each) => each.deleted_at === null).map(({ id }) => id);
+    const there = (await lockDocuments(tx, ids, dependencies.limit))
+      .filter((each) => each.deleted_at === null)
+      .map(({ id }) => id);
     const added = await tx<{ id: string }[]>`
       insert into document_tags (document_id, tag_id)
       select d.id, t.id from unnest(${there}::uuid[]) d (id) cross join tags t where t.name = any(${add as string[]}::text[])
@@ -185,7 +190,9 @@ export async function tagDocuments(
 export async function reindexDocuments(dependencies: LibraryDependencies, ids: readonly string[]): Promise<Changed> {
   await dependencies.flags.markActive();
   const { found, again } = await inTransaction(dependencies.sql, async (tx) => {
-    const there = (await lockDocuments(tx, ids)).filter((each) => each.deleted_at === null).map(({ id }) => id);
+    const there = (await lockDocuments(tx, ids, dependencies.limit))
+      .filter((each) => each.deleted_at === null)
+      .map(({ id }) => id);
     return { found: there, again: await reembed(tx, there) };
   });
   await sendWaiting(dependencies, again);

@@ -2,6 +2,7 @@
 import { isUniqueViolation, type Sql, type Transaction } from "../platform/database/database.ts";
 import { ApiError } from "../platform/errors.ts";
 import { uuidv7 } from "../platform/ids.ts";
+import { type CollectionLimit, isWithin } from "./collection-limit.ts";
 
 export interface Collection {
   id: string;
@@ -36,9 +37,9 @@ export async function replaceCollection(sql: Sql, id: string, input: CollectionI
 }
 
 /** @throws ApiError 404 NOT_FOUND */
-export async function readCollection(sql: Sql, id: string): Promise<Collection> {
+export async function readCollection(sql: Sql, id: string, limit: CollectionLimit = null): Promise<Collection> {
   const [found] = await select(sql, sql`id = ${id}`, 1);
-  if (found === undefined) throw missing(id);
+  if (found === undefined || !isWithin(id, limit)) throw missing(id);
   return found;
 }
 
@@ -48,16 +49,22 @@ export async function readCollection(sql: Sql, id: string): Promise<Collection> 
  */
 export async function listCollections(
   sql: Sql,
-  { limit, after }: { limit: number; after: string | undefined },
+  { limit, after, within }: { limit: number; after: string | undefined; within: CollectionLimit },
 ): Promise<Collection[]> {
-  return await select(sql, after === undefined ? sql`true` : sql`id < ${after}`, limit);
+  return await select(sql, after === undefined ? sql`true` : sql`id < ${after}`, limit, within);
 }
 
-async function select(sql: Sql, where: ReturnType<Sql>, limit: number): Promise<Collection[]> {
+async function select(
+  sql: Sql,
+  where: ReturnType<Sql>,
+  limit: number,
+  within: CollectionLimit = null,
+): Promise<Collection[]> {
+  const reached = within === null ? sql`` : sql`and id = any(${[...within]}::uuid[])`;
   return await sql<Collection[]>`
     select c.id, c.name, c.description, c.created_at, c.updated_at, (
       select count(*)::int from documents_active d where d.collection_id = c.id) as documents
-    from (select * from collections where ${where} order by id desc limit ${limit}) c order by c.id desc`;
+    from (select * from collections where ${where} ${reached} order by id desc limit ${limit}) c order by c.id desc`;
 }
 
 /**

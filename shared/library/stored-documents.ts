@@ -3,6 +3,7 @@ import type { Section } from "../extract/extraction.ts";
 import { urlBeginsWith } from "../knowledge/search/search-filter.ts";
 import type { Sql, Transaction } from "../platform/database/database.ts";
 import { ApiError } from "../platform/errors.ts";
+import { type CollectionLimit, withinLimit } from "./collection-limit.ts";
 
 export interface ListedDocument {
   id: string;
@@ -62,6 +63,8 @@ export interface DocumentFilter {
   date_to?: string | undefined;
   /** Those that were deleted and can be restored, instead of the others. */
   deleted: boolean;
+  /** Of whoever asks. */
+  limit: CollectionLimit;
 }
 
 const LISTED = `d.id, d.url, d.domain, left(d.title, 1000) as title, d.language, d.source, d.collection_id, d.metadata,
@@ -96,9 +99,9 @@ export const documentsThatMatch = (sql: Sql, filter: DocumentFilter) => sql`docu
       ${conditions(sql, filter)}`;
 
 function conditions(sql: Sql, filter: DocumentFilter) {
-  const { collection_id, tags, domain, source, language, url, url_prefix, job_id, date_from, date_to } = filter;
+  const { collection_id, tags, domain, source, language, url, url_prefix, job_id, date_from, date_to, limit } = filter;
   return [
-    sql``,
+    withinLimit(sql, limit),
     ...(collection_id === undefined ? [] : [sql`and d.collection_id = ${collection_id}`]),
     ...(domain === undefined ? [] : [sql`and d.domain = ${domain}`]),
     ...(source === undefined ? [] : [sql`and d.source = ${source}`]),
@@ -120,18 +123,19 @@ function conditions(sql: Sql, filter: DocumentFilter) {
  * A document that can be found or restored.
  * @throws ApiError 404 NOT_FOUND, also for one of a generation that was replaced
  */
-export async function readDocument(sql: Sql, id: string): Promise<StoredDocument> {
+export async function readDocument(sql: Sql, id: string, limit: CollectionLimit): Promise<StoredDocument> {
   const [row] = await sql<StoredDocument[]>`
     select ${sql.unsafe(LISTED)}, d.content, d.markdown, d.sections,
       (select count(*)::int from chunks c where c.document_id = d.id) as chunks
-    from documents d where d.id = ${id} and d.generation_active`;
+    from documents d where d.id = ${id} and d.generation_active ${withinLimit(sql, limit)}`;
   if (row === undefined) throw missingDocument(id);
   return row;
 }
 
 /** @throws as `readDocument` */
-export async function requireDocument(sql: Sql, id: string): Promise<void> {
-  const [row] = await sql`select from documents where id = ${id} and generation_active`;
+export async function requireDocument(sql: Sql, id: string, limit: CollectionLimit): Promise<void> {
+  const [row] = await sql`
+    select from documents d where d.id = ${id} and d.generation_active ${withinLimit(sql, limit)}`;
   if (row === undefined) throw missingDocument(id);
 }
 
@@ -156,12 +160,14 @@ export const missingDocument = (id: string) =>
     code: "NOT_FOUND",
   });
 
-/** Documents, locked in the order of their ids; those that are gone or replaced are not among them. */
+/** Documents, locked in the order of their ids; those that are gone, replaced or out of reach are not among them. */
 export async function lockDocuments(
   tx: Transaction,
   ids: readonly string[],
+  limit: CollectionLimit,
 ): Promise<{ id: string; url: string; collection_id: string | null; deleted_at: Date | null }[]> {
   return await tx`
-    select id, url, collection_id, deleted_at from documents where id = any(${ids as string[]}::uuid[]) and generation_active
+    select id, url, collection_id, deleted_at from documents d
+    where id = any(${ids as string[]}::uuid[]) and generation_active ${withinLimit(tx, limit)}
     order by id for no key update`;
 }

@@ -2,6 +2,7 @@
 import type { Sql, Transaction } from "../platform/database/database.ts";
 import { ApiError } from "../platform/errors.ts";
 import { uuidv7 } from "../platform/ids.ts";
+import { type CollectionLimit, withinLimit } from "./collection-limit.ts";
 
 export interface Tag {
   id: string;
@@ -21,12 +22,20 @@ export async function createTag(sql: Sql, name: string): Promise<Tag> {
 /**
  * By name.
  * @param after name of the last one seen
+ * @param within who is limited sees the tags that documents in reach have, and counts these
  */
 export async function listTags(
   sql: Sql,
-  { limit, after }: { limit: number; after: string | undefined },
+  { limit, after, within }: { limit: number; after: string | undefined; within: CollectionLimit },
 ): Promise<Tag[]> {
-  return await select(sql, after === undefined ? sql`true` : sql`name > ${after} collate "C"`, limit);
+  if (within === null) {
+    return await select(sql, after === undefined ? sql`true` : sql`name > ${after} collate "C"`, limit);
+  }
+  return await sql<Tag[]>`
+    select t.id, t.name, t.created_at, count(*)::int as documents
+    from tags t join document_tags dt on dt.tag_id = t.id join documents_active d on d.id = dt.document_id
+    where t.name > ${after ?? ""} collate "C" ${withinLimit(sql, within)}
+    group by t.id order by t.name collate "C" limit ${limit}`;
 }
 
 async function select(sql: Sql, where: ReturnType<Sql>, limit: number): Promise<Tag[]> {

@@ -103,5 +103,5 @@ it("offers no stream", async () => {
 it("a key tells who it is", async () => {
   const { id, key } = await newKey("read");
   const answer = await fetch(`${instance.url}/api/v1/api-keys/self`, { headers: { authorization: `Bearer ${key}` } });
-  expect(await answer.json()).toEqual({ id, name: "model", scopes: ["read"] });
+  expect(await answer.json()).toEqual({ id, name: "model", scopes: ["read"], collections: null });
 });

@@ -52,7 +52,7 @@ import { StreamedResponse, type StreamRequest } from "./stream-route.ts";
 
 export interface Api {
   name: string;
-  routes: readonly { method: HttpMethod; path: string; body?: Schema }[];
+  routes: readonly { method: HttpMethod; path: string; body?: Schema; limited?: true }[];
   handler: LambdaHandler;
   /** OpenAPI 3.1. */
   openApi(): OpenApiDocument;
@@ -172,6 +172,7 @@ function addRoute<Dependencies extends ApiDependencies>(
         const { caller, rate } = await gate.admit(
           presentedKey((name) => c.req.header(name)),
           scope,
+          spec.limited,
         );
         c.set("caller", caller);
         for (const [header, value] of Object.entries(rateLimitHeaders(rate))) c.header(header, value);

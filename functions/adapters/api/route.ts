@@ -49,6 +49,11 @@ export interface RouteSpec<Who, Params, Query, Body, ApiResponse> {
   path: `/${string}`;
   /** Of the key that is required; `public`: none is. */
   scope: Who;
+  /**
+   * Whether keys that are limited to collections may ask: the route shows and changes nothing but what is in the
+   * `caller.collectionIds`. Others refuse such keys.
+   */
+  limited?: true;
   /** Whether the deployment lets anybody ask, without a key. */
   open?: () => boolean;
   summary: string;

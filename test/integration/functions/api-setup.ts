@@ -10,15 +10,20 @@ export interface ApiSetup {
   /** A key per scope, with a limit that no test reaches. */
   keys: Record<AccessScope, string>;
   /** Another key. */
-  createKey(options?: { scopes?: AccessScope[]; rpm?: number; expiresAt?: Date }): Promise<{ id: string; key: string }>;
+  createKey(options?: {
+    scopes?: AccessScope[];
+    rpm?: number;
+    expiresAt?: Date;
+    collectionIds?: string[];
+  }): Promise<{ id: string; key: string }>;
   close(): Promise<void>;
 }
 
 export async function setUpApi(env: Record<string, string> = {}): Promise<ApiSetup> {
   const [database, aws] = await Promise.all([testDatabase(), testAws()]);
   Object.assign(process.env, aws.env, { DATABASE__POSTGRES_URL: database.url, LOG_LEVEL: "error" }, env);
-  const createKey: ApiSetup["createKey"] = ({ scopes = ["read" as const], rpm = 100_000, expiresAt } = {}) =>
-    createApiKey(database.sql, { name: "test", scopes, rateLimitRpm: rpm, expiresAt: expiresAt ?? null });
+  const createKey: ApiSetup["createKey"] = ({ scopes = ["read" as const], rpm = 100_000, expiresAt, ...limit } = {}) =>
+    createApiKey(database.sql, { name: "test", scopes, rateLimitRpm: rpm, expiresAt: expiresAt ?? null, ...limit });
   return {
     database,
     aws,
