@@ -55,7 +55,7 @@ const OPEN = [
   "POST /mcp",
 ];
 /** Tell nothing of documents, and take no key. */
-const WITHOUT_KEY = /^(GET|HEAD) \/api\/(v1\/)?health(\/ready)?$/;
+const WITHOUT_KEY = /^(GET|HEAD) \/(healthz|health|api\/health|api\/v1\/health|api\/v1\/health\/ready)$/;
 const OUT_OF_REACH = "This API key is limited to collections, and may not ask for this";
 
 interface Own {
