@@ -16,7 +16,7 @@ const edition = (name: string, count: number): Site =>
 
 async function library() {
   const setup = await crawlSetup();
-  const dependencies = { ...setup.dependencies, vectors: async () => null };
+  const dependencies = { ...setup.dependencies, vectors: async () => null, limit: null };
   const { sql } = setup;
   return {
     ...setup,
