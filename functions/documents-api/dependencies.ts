@@ -1,12 +1,10 @@
 /** What the routes of documents, collections and tags work with. */
-<<<<<<< HEAD
-import type { EmbedderDescriptor } from "../../shared/knowledge/embedders/embedder.ts";
-=======
 import type { Caller } from "../../shared/access/authorize.ts";
->>>>>>> 40334337 (Keys limited to collections reach the documents of these, and nothing else by any route)
+import type { EmbedderDescriptor } from "../../shared/knowledge/embedders/embedder.ts";
 import { embedderDescriptor } from "../../shared/knowledge/embedders/registry.ts";
 import { createVectorStore } from "../../shared/knowledge/vector-stores/registry.ts";
 import type { VectorStore } from "../../shared/knowledge/vector-stores/vector-store.ts";
+import type { LibraryDependencies } from "../../shared/library/change-documents.ts";
 import { s3Client } from "../../shared/platform/aws/clients.ts";
 import { createObjectStore, type ObjectStore } from "../../shared/platform/aws/objects.ts";
 import { createLinkMaker, type LinkMaker } from "../../shared/platform/aws/presigned.ts";
@@ -26,18 +24,13 @@ export interface DocumentsApi extends JobContainer {
   links: LinkMaker;
 }
 
-<<<<<<< HEAD
-/** Seconds for which an upload or a download may begin. */
-const LINK_LIFETIME_S = 3600;
-=======
 /** As whoever asks may use it: a key that is limited to collections reaches these. */
 export function within(api: DocumentsApi, { collectionIds }: Caller): DocumentsApi & LibraryDependencies {
   return { ...api, limit: collectionIds };
 }
 
-/** Seconds for which an upload may begin. */
-const UPLOAD_LIFETIME_S = 3600;
->>>>>>> 40334337 (Keys limited to collections reach the documents of these, and nothing else by any route)
+/** Seconds for which an upload or a download may begin. */
+const LINK_LIFETIME_S = 3600;
 
 export const documentsApi = once((): DocumentsApi => {
   const container = createJobContainer("documents-api");

@@ -2,12 +2,7 @@
  * Uploads go the way of a page: the same extraction, chunks and tables. All of one request are a job, whose generation
  * is visible at once; the vectors follow.
  */
-<<<<<<< HEAD
-=======
 import { outOfReach } from "../access/authorize.ts";
-import type { JobRow } from "../crawl/jobs/lifecycle.ts";
-import { addCounts, lockJob, settleJob } from "../crawl/jobs/lifecycle.ts";
->>>>>>> 40334337 (Keys limited to collections reach the documents of these, and nothing else by any route)
 import { type CrawlConfig, crawlConfigSchema } from "../crawl/settings/crawl-config.ts";
 import { normalizeUrl, urlHash } from "../crawl/urls/normalize-url.ts";
 import type { Extraction } from "../extract/extraction.ts";
@@ -109,13 +104,12 @@ async function prepareWithin(limit: CollectionLimit, upload: Upload, reading: Re
     const message = "collection_id: this API key is limited to collections: name the one that takes the document";
     throw new ApiError(400, message, { code: "VALIDATION_ERROR" });
   }
-  if (collectionId !== null && !isWithin(collectionId, limit)) throw noCollection(collectionId);
+  if (collectionId !== null && !isWithin(collectionId, limit)) {
+    throw new ApiError(404, `There is no collection ${collectionId} (collection_id)`, { code: "NOT_FOUND" });
+  }
   if (limit !== null && typeof content === "function") throw outOfReach();
   return await prepare(upload, reading);
 }
-
-const noCollection = (id: string) =>
-  new ApiError(404, `There is no collection ${id} (collection_id)`, { code: "NOT_FOUND" });
 
 async function prepare(upload: Upload, { config, maxTokens, readBy }: Reading): Promise<Prepared> {
   const content = typeof upload.content === "function" ? await upload.content() : upload.content;
@@ -170,163 +164,3 @@ function describe(
   const document = documentOf(page, chunkLimits(config, maxTokens));
   return { ...document, row: { ...document.row, metadata: { ...document.row.metadata, ...metadata } } };
 }
-<<<<<<< HEAD
-=======
-
-interface Settings {
-  apiKeyId: string | null;
-  config: CrawlConfig;
-  maxTokens: number | null;
-}
-
-async function storeGroup(
-  dependencies: Pick<LibraryDependencies, "sql" | "queues" | "log">,
-  collectionId: string | null,
-  group: readonly Prepared[],
-  settings: Settings,
-): Promise<UploadOutcome[]> {
-  const { sql, log } = dependencies;
-  const jobId = uuidv7();
-  const { outcomes, chunkIds } = await inTransaction(sql, async (tx) => {
-    const known = await knownDocuments(tx, collectionId, group);
-    await ensureTags(
-      tx,
-      group.flatMap(({ upload }) => upload.tags),
-    );
-    const outcomes = group.map(({ upload, document }) =>
-      outcomeOf(jobId, upload, document, known.get(document.row.hash)),
-    );
-    const last = new Map(group.map(({ document }, at) => [document.row.hash, at]));
-    const fresh = group.filter(
-      ({ document }, at) => last.get(document.row.hash) === at && outcomes[at]?.outcome !== "unchanged",
-    );
-    for (const [at, { document }] of group.entries()) {
-      const stays = last.get(document.row.hash) ?? at;
-      if (stays !== at) outcomes[at] = outcomes[stays] as Uploaded;
-    }
-    await tagThem(tx, group, outcomes, "unchanged");
-    if (fresh.length === 0) return { outcomes, chunkIds: [] };
-    const job = await insertUploadJob(tx, jobId, collectionId, fresh, settings);
-    const target = {
-      jobId,
-      generationId: job.generationId,
-      collectionId,
-      tags: [],
-      wantsVectors: settings.maxTokens !== null,
-      source: "upload" as const,
-    };
-    const { documents, chunkIds } = await insertDocuments(
-      tx,
-      target,
-      fresh.map(({ document }) => document),
-    );
-    await tagThem(tx, group, outcomes, "created", "updated");
-    await tx`
-      delete from removed_urls r using documents d
-      where d.generation_id = ${job.generationId} and r.url_hash = d.url_hash
-        and r.collection_id = coalesce(d.collection_id, '00000000-0000-0000-0000-000000000000')`;
-    const unembedded = settings.maxTokens === null ? 0 : chunkIds.length;
-    await addCounts(tx, job, {
-      discovered: documents,
-      crawled: documents,
-      documents,
-      chunks: chunkIds.length,
-      unembedded,
-    });
-    // visible for keywords at once
-    if ((await settleJob(tx, jobId, log)) === "embedding") await settleJob(tx, jobId, log, { withoutVectors: true });
-    return { outcomes, chunkIds };
-  });
-  if (chunkIds.length > 0 && settings.maxTokens !== null) {
-    await sendEmbedTasks(dependencies, { jobId, priority: "high" }, chunkIds);
-  }
-  return outcomes;
-}
-
-interface Known {
-  id: string;
-  hash: string;
-  contentHash: string;
-  title: string | null;
-  metadata: Record<string, unknown>;
-}
-
-async function knownDocuments(
-  tx: Transaction,
-  collectionId: string | null,
-  group: readonly Prepared[],
-): Promise<ReadonlyMap<string, Known>> {
-  if (collectionId !== null) {
-    // it is not deleted meanwhile
-    const [found] = await tx`select from collections where id = ${collectionId} for key share`;
-    if (found === undefined) throw noCollection(collectionId);
-  }
-  const rows = await tx<Known[]>`
-    select id, encode(url_hash, 'hex') as hash, encode(content_hash, 'hex') as "contentHash", title, metadata
-    from documents_active
-    where url_hash in (select decode(h, 'hex') from unnest(${group.map(({ document }) => document.row.hash)}::text[]) h)
-      and collection_id is not distinct from ${collectionId}::uuid`;
-  return new Map(rows.map((row) => [row.hash, row]));
-}
-
-function outcomeOf(jobId: string, upload: Upload, { row, chunks }: NewDocument, known: Known | undefined): Uploaded {
-  const same =
-    known !== undefined &&
-    known.contentHash === row.content_hash &&
-    known.title === row.title &&
-    Object.entries(upload.metadata).every(
-      ([name, value]) => JSON.stringify(known.metadata[name]) === JSON.stringify(value),
-    );
-  return {
-    document_id: same ? known.id : row.id,
-    url: row.url,
-    title: row.title,
-    language: row.language,
-    chunks: chunks.length,
-    outcome: same ? "unchanged" : known === undefined ? "created" : "updated",
-    job_id: same ? null : jobId,
-  };
-}
-
-async function tagThem(
-  tx: Transaction,
-  group: readonly Prepared[],
-  outcomes: readonly Uploaded[],
-  ...of: Uploaded["outcome"][]
-): Promise<void> {
-  const rows = group.flatMap(({ upload }, at) => {
-    const { outcome, document_id } = outcomes[at] as Uploaded;
-    return of.includes(outcome) ? upload.tags.map((tag) => ({ document_id, tag })) : [];
-  });
-  if (rows.length === 0) return;
-  await tx`
-    insert into document_tags (document_id, tag_id)
-    select distinct r.document_id, t.id
-    from unnest(${rows.map(({ document_id }) => document_id)}::uuid[], ${rows.map(({ tag }) => tag)}::text[]) r (document_id, tag)
-      join tags t on t.name = r.tag
-    order by 1, 2 on conflict do nothing`;
-}
-
-async function insertUploadJob(
-  tx: Transaction,
-  jobId: string,
-  collectionId: string | null,
-  fresh: readonly Prepared[],
-  { apiKeyId, config }: Settings,
-): Promise<JobRow> {
-  const settings = jobSettingsSchema.parse({
-    seeds: fresh.map(({ document }) => document.row.url),
-    scope: ANYWHERE,
-    max_depth: 0,
-    max_pages: fresh.length,
-    replaces: "pages",
-    config,
-    tags: [],
-  });
-  await tx`
-    insert into jobs (id, kind, priority, api_key_id, collection_id, generation_id, settings)
-    values (${jobId}, 'import', 'high', ${apiKeyId}, ${collectionId}, ${uuidv7()},
-      ${JSON.stringify(settings)}::text::jsonb)`;
-  return (await lockJob(tx, jobId)) as JobRow;
-}
->>>>>>> 40334337 (Keys limited to collections reach the documents of these, and nothing else by any route)
