@@ -27,7 +27,7 @@ const log = createLogger({}, "error", () => {});
 const LINES = { line: 1_000_000, whole: 50_000_000, lines: 10_000 };
 const PLENTY = { bytes: 100_000_000, documents: 10_000, until: Number.POSITIVE_INFINITY };
 const ALL: ImportOptions = { collectionId: undefined, fromLine: 1, apiKeyId: null, until: Number.POSITIVE_INFINITY };
-const EVERYTHING = { deleted: false };
+const EVERYTHING = { deleted: false, limit: null };
 const text = (word: string): string =>
   `The ${word} stands by the harbour, and everybody who lives there knows it well.`;
 
@@ -42,7 +42,7 @@ async function installation(directory: string, model?: string) {
   const vectorSide: OpenVectorSide = { ...side, embedder: { ...side.embedder, descriptor } };
   const queues = memoryQueues();
   const flags = { markActive: async () => {} };
-  const dependencies = { sql, queues, flags, log, descriptor, vectors: async () => side.vectors };
+  const dependencies = { sql, queues, flags, log, limit: null, descriptor, vectors: async () => side.vectors };
   return {
     sql,
     dependencies,
