@@ -53,7 +53,12 @@ const exportRoute = defineRoute(
   async ({ body: { limit, cursor, ...filter }, caller }, api: DocumentsApi) => {
     const bounds = { bytes: PART_BYTES, documents: limit, until: performance.now() + WORK_MS };
     const source = { sql: api.sql, vectors: api.vectors, model: api.descriptor };
-    const { gzip, documents, next } = await exportPart(source, { ...filter, deleted: false, limit: caller.collectionIds }, cursor, bounds);
+    const { gzip, documents, next } = await exportPart(
+      source,
+      { ...filter, deleted: false, limit: caller.collectionIds },
+      cursor,
+      bounds,
+    );
     const key = `uploads/exports/${uuidv7()}.jsonl.gz`;
     await api.objects.put(key, gzip, "application/gzip");
     const { url, expiresAt } = await api.links.linkTo(key);
