@@ -67,7 +67,8 @@ export async function listKeys(api: ApiClient, terminal: Terminal, { json }: { j
   for (const key of keys) {
     const expired = key.expires_at !== null && Date.parse(key.expires_at) <= Date.now();
     const state = key.is_active ? (expired ? "expired" : "active") : "revoked";
-    const line = `${key.id}  ${state.padEnd(7)}  ${key.prefix}…  ${key.scopes.join(",")}  ${harmless(key.name)}${limitOf(key)}`;
+    const scopes = key.scopes.join(",");
+    const line = `${key.id}  ${state.padEnd(7)}  ${key.prefix}…  ${scopes}  ${harmless(key.name)}${limitOf(key)}`;
     terminal.line(ellipsize(line, terminal.width));
   }
   return EXIT.done;

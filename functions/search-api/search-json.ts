@@ -207,7 +207,9 @@ export function searchFilter(body: FilterBody, limit: readonly string[] | null):
   };
 }
 
-/** Those of the collections that the caller may search, all of them where none is named. An empty list matches nothing. */
+/**
+ * Those of the collections that the caller may search, all of them where none is named. An empty list matches nothing.
+ */
 function withinLimit(asked: FilterBody["collection_ids"], limit: readonly string[] | null) {
   if (limit === null) return asked;
   return asked ? asked.map((id) => id.toLowerCase()).filter((id) => limit.includes(id)) : [...limit];

@@ -1,6 +1,6 @@
 /**
- * Two collections and a key for each. Every route of the topology is asked with a limited key: it refuses the key, needs
- * none, or is one of those below, where nothing of the other collection may appear in any body.
+ * Two collections and a key for each. Every route of the topology is asked with a limited key: it refuses the key,
+ * needs none, or is one of those below, where nothing of the other collection may appear in any body.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
