@@ -218,6 +218,17 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
     "shared/crawl/frontier",
     "shared/crawl/administration",
   ],
+  // when sources are crawled: without a database, since whoever keeps schedules at AWS has none
+  "shared/crawl/schedules": PLATFORM,
+  "shared/crawl/sources": [
+    ...PLATFORM,
+    "shared/crawl/urls",
+    "shared/crawl/settings",
+    "shared/crawl/jobs",
+    "shared/crawl/submit",
+    "shared/crawl/administration",
+    "shared/crawl/schedules",
+  ],
   "shared/crawl/ingest": [
     ...OUTSIDE,
     "shared/archive/import",

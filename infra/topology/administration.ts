@@ -1,4 +1,5 @@
 /** What whoever runs a deployment sets and asks, and its schema. */
+import { CLAIM_QUEUES } from "./queues.ts";
 import type { FunctionSpec } from "./spec.ts";
 
 export const ADMINISTRATION: readonly FunctionSpec[] = [
@@ -34,6 +35,24 @@ export const ADMINISTRATION: readonly FunctionSpec[] = [
       { method: "DELETE", path: "/api/v1/configs/{config_id}" },
     ],
     grants: { stateTable: true, database: true },
+    localContainers: 1,
+  },
+  {
+    name: "sources-api",
+    about: "Keeps monitored sources, and crawls them when somebody asks",
+    timeoutS: 29,
+    memoryMb: 256,
+    network: "private",
+    maxConcurrency: 4,
+    routes: [
+      { method: "GET", path: "/api/v1/sources" },
+      { method: "POST", path: "/api/v1/sources" },
+      { method: "GET", path: "/api/v1/sources/{source_id}" },
+      { method: "PUT", path: "/api/v1/sources/{source_id}" },
+      { method: "DELETE", path: "/api/v1/sources/{source_id}" },
+      { method: "POST", path: "/api/v1/sources/{source_id}/trigger" },
+    ],
+    grants: { send: CLAIM_QUEUES, stateTable: true, database: true },
     localContainers: 1,
   },
   {

@@ -43,6 +43,8 @@ export interface NewJob {
   tags: string[];
   /** The archive job that it crawls for. */
   edition?: { archiveJobId: number; sourceCode: string; hidden: boolean };
+  /** The monitored source that it crawls for. */
+  crawlSourceId?: string | null;
   apiKeyId: string | null;
   /** Told of this job alone. */
   webhook?: NewWebhook | undefined;
@@ -104,11 +106,12 @@ async function insertJob(tx: Transaction, jobId: string, job: NewJob, settings: 
   const { edition } = job;
   await tx`
     insert into jobs (id, kind, priority, api_key_id, collection_id, generation_id, delivery, retry_of, deadline_at,
-      watched_at, archive_job_id, source_code, hidden, settings)
+      watched_at, archive_job_id, source_code, hidden, crawl_source_id, settings)
     values (${jobId}, ${job.kind}, ${job.priority}, ${job.apiKeyId}, ${job.collectionId}, ${uuidv7()},
       ${job.delivery ?? null}, ${job.retryOf ?? null},
       now() + ${job.timeoutS ?? null}::float8 * interval '1 second', case when ${job.endsUnheard ?? false} then now() end,
       ${edition?.archiveJobId ?? null}, ${edition?.sourceCode ?? null}, ${edition?.hidden ?? false},
+      ${job.crawlSourceId ?? null},
       ${JSON.stringify(settings)}::text::jsonb)`;
   for (const tag of settings.tags) {
     await tx`insert into tags (id, name) values (${uuidv7()}, ${tag}) on conflict do nothing`;

@@ -1,0 +1,168 @@
+/** The routes that create, list, replace and delete monitored sources, and crawl them when somebody asks. */
+import { z } from "zod";
+import type { JobView } from "../../shared/crawl/jobs/views.ts";
+import { latestRuns, runSource } from "../../shared/crawl/sources/run-source.ts";
+import {
+  createSource,
+  deleteSource,
+  listSources,
+  readSource,
+  replaceSource,
+} from "../../shared/crawl/sources/sources.ts";
+import { once } from "../../shared/platform/once.ts";
+import { createApi } from "../adapters/api/api.ts";
+import { createJobContainer, type JobContainer } from "../adapters/api/container.ts";
+import { cursorPage, cursorParameter } from "../adapters/api/cursor.ts";
+import { defineRoute } from "../adapters/api/route.ts";
+import { checkedUrl } from "../adapters/crawling/checked-url.ts";
+import { jobCountsSchema } from "../adapters/crawling/job-counts.ts";
+import { resolveOptions } from "../adapters/crawling/job-options.ts";
+import { inputOf, nextRuns, sourceJson, sourceRequestSchema, sourceSchema } from "./source-json.ts";
+
+const SHOWN_FIRINGS = 5;
+
+const params = z.strictObject({ source_id: z.uuid() });
+const statusSchema = z.enum(["pending", "running", "embedding", "completed", "failed", "cancelled"]);
+
+const create = defineRoute(
+  {
+    method: "POST",
+    path: "/api/v1/sources",
+    scope: "write",
+    summary: "Monitor a page or a site: crawl it by a schedule, or when somebody asks",
+    body: sourceRequestSchema,
+    status: 201,
+    response: sourceSchema,
+  },
+  async ({ body, caller }, dependencies: JobContainer) => {
+    const url = checkedUrl(dependencies.inspector, body.url, "url");
+    await resolveOptions(dependencies, body, caller);
+    const source = await createSource(dependencies.sql, inputOf(body, url), caller.keyId);
+    return sourceJson(source, caller, Date.now());
+  },
+);
+
+const list = defineRoute(
+  {
+    method: "GET",
+    path: "/api/v1/sources",
+    scope: "read",
+    summary: "The monitored sources, newest first",
+    query: z.strictObject({
+      limit: z.coerce.number().int().min(1).max(200).default(50),
+      cursor: cursorParameter(z.uuid()),
+    }),
+    response: z.object({ items: z.array(sourceSchema), next_cursor: z.string().nullable(), has_more: z.boolean() }),
+  },
+  async ({ query: { limit, cursor }, caller }, { sql }: JobContainer) => {
+    const found = await listSources(sql, { limit: limit + 1, after: cursor });
+    const now = Date.now();
+    return cursorPage(
+      found.map((each) => sourceJson(each, caller, now)),
+      limit,
+      ({ id }) => id,
+    );
+  },
+);
+
+const runSchema = z.object({
+  job_id: z.uuid(),
+  status: statusSchema,
+  /** null until the job has ended. */
+  stop_reason: z.string().nullable(),
+  error: z.string().nullable(),
+  counts: jobCountsSchema,
+  created_at: z.iso.datetime(),
+  completed_at: z.iso.datetime().nullable(),
+});
+
+const show = defineRoute(
+  {
+    method: "GET",
+    path: "/api/v1/sources/{source_id}",
+    scope: "read",
+    summary: "A monitored source, with its latest jobs and when it is crawled next",
+    params,
+    response: sourceSchema.extend({ next_runs: z.array(z.iso.datetime()), runs: z.array(runSchema) }),
+  },
+  async ({ params: { source_id }, caller }, { sql }: JobContainer) => {
+    const source = await readSource(sql, source_id);
+    const now = Date.now();
+    const runs = await latestRuns(sql, source_id);
+    return {
+      ...sourceJson(source, caller, now),
+      next_runs: nextRuns(source, now, SHOWN_FIRINGS),
+      runs: runs.map(runJson),
+    };
+  },
+);
+
+const runJson = ({ job_id, status, stop_reason, error, counts, created_at, completed_at }: JobView) => ({
+  job_id,
+  status,
+  stop_reason,
+  error,
+  counts,
+  created_at: created_at.toISOString(),
+  completed_at: completed_at?.toISOString() ?? null,
+});
+
+const replace = defineRoute(
+  {
+    method: "PUT",
+    path: "/api/v1/sources/{source_id}",
+    scope: "write",
+    summary: "Replace a monitored source; is_active pauses its schedule, and a job that runs goes on as it began",
+    params,
+    body: sourceRequestSchema,
+    response: sourceSchema,
+  },
+  async ({ params: { source_id }, body, caller }, dependencies: JobContainer) => {
+    const url = checkedUrl(dependencies.inspector, body.url, "url");
+    await resolveOptions(dependencies, body, caller);
+    const source = await replaceSource(dependencies.sql, source_id, inputOf(body, url));
+    return sourceJson(source, caller, Date.now());
+  },
+);
+
+const remove = defineRoute(
+  {
+    method: "DELETE",
+    path: "/api/v1/sources/{source_id}",
+    scope: "write",
+    summary: "Monitor a source no longer; its jobs and what they crawled stay",
+    params,
+    status: 204,
+    response: z.null(),
+  },
+  async ({ params: { source_id } }, { sql }: JobContainer) => {
+    await deleteSource(sql, source_id);
+    return null;
+  },
+);
+
+const trigger = defineRoute(
+  {
+    method: "POST",
+    path: "/api/v1/sources/{source_id}/trigger",
+    scope: "write",
+    summary: "Crawl a monitored source now, unless its latest job still runs",
+    params,
+    status: 202,
+    response: z.object({ job_id: z.uuid(), status: statusSchema }),
+  },
+  async ({ params: { source_id }, caller }, dependencies: JobContainer) => {
+    const source = await readSource(dependencies.sql, source_id);
+    // the guard's rules may have changed since
+    checkedUrl(dependencies.inspector, source.url, "url");
+    const { job_id, status } = await runSource(dependencies, source, { apiKeyId: caller.keyId });
+    return { job_id, status };
+  },
+);
+
+export const api = createApi(
+  "sources-api",
+  [create, list, show, replace, remove, trigger],
+  once(() => createJobContainer("sources-api")),
+);
+export const handler = api.handler;

@@ -1,0 +1,151 @@
+/** Monitored sources as the API takes and shows them. */
+import { z } from "zod";
+import type { Caller } from "../../shared/access/authorize.ts";
+import { crawlConfigOverridesSchema } from "../../shared/crawl/administration/effective-config.ts";
+import { CronError, parseCron } from "../../shared/crawl/schedules/cron.ts";
+import { toEventBridge } from "../../shared/crawl/schedules/eventbridge-cron.ts";
+import { isTimeZone, nextFirings } from "../../shared/crawl/schedules/firings.ts";
+import { type CrawlConfig, completeConfig } from "../../shared/crawl/settings/crawl-config.ts";
+import { PRIORITIES } from "../../shared/crawl/settings/job-settings.ts";
+import { withoutSecrets } from "../../shared/crawl/settings/secrets.ts";
+import { type CrawlSource, SOURCE_TYPES, type SourceInput } from "../../shared/crawl/sources/sources.ts";
+import { urlPatternsSchema } from "../../shared/crawl/urls/scope-of-seeds.ts";
+import { orNull } from "../adapters/api/or-null.ts";
+import { jobOptions } from "../adapters/crawling/job-options.ts";
+
+const SCOPES = ["host", "domain", "prefix"] as const;
+
+/** Of a site alone. */
+const siteOptions = {
+  scope: z.enum(SCOPES).default("host"),
+  include: urlPatternsSchema,
+  exclude: urlPatternsSchema,
+  max_depth: z.int().min(0).max(1_000).default(2),
+  max_pages: z.int().min(1).max(1_000_000).default(100),
+};
+
+/** As Vixie cron reads it, and EventBridge Scheduler can be told. */
+const cron = z
+  .string()
+  .max(200)
+  .superRefine((text, context) => {
+    try {
+      toEventBridge(parseCron(text));
+    } catch (error) {
+      if (!(error instanceof CronError)) throw error;
+      context.addIssue({ code: "custom", message: error.message });
+    }
+  });
+
+export const sourceRequestSchema = z
+  .strictObject({
+    name: z.string().trim().min(1).max(200),
+    type: z.enum(SOURCE_TYPES).default("site"),
+    /** The page, or where the crawl of the site begins; the URL guard checks it. */
+    url: z.string().min(1),
+    /** Five fields; without it the source is crawled only when somebody asks. */
+    schedule_cron: orNull(cron),
+    time_zone: z.string().max(100).refine(isTimeZone, "is no time zone of the IANA database").default("UTC"),
+    /** Whether its schedule fires. */
+    is_active: z.boolean().default(true),
+    site: orNull(z.strictObject(siteOptions)),
+    ...jobOptions,
+  })
+  .superRefine(({ type, site }, context) => {
+    if (type === "site" || site === undefined) return;
+    context.addIssue({ code: "custom", path: ["site"], message: 'is for the type "site" alone: leave it out' });
+  })
+  .meta({
+    anyOf: [
+      { properties: { type: { enum: ["site"] } } },
+      { required: ["type"], properties: { type: { enum: ["page"] }, site: { type: "null" } } },
+    ],
+  });
+export type SourceRequest = z.output<typeof sourceRequestSchema>;
+
+/** @param url as the URL guard read it */
+export function inputOf({ site, ...body }: SourceRequest, url: string): SourceInput {
+  const { name, type, schedule_cron, time_zone, is_active } = body;
+  const { config_id, config = {}, collection_id, tags, priority } = body;
+  const isSite = type === "site";
+  return {
+    name,
+    type,
+    url,
+    schedule_cron: schedule_cron?.trim() ?? null,
+    time_zone,
+    is_active,
+    options: {
+      site: isSite ? (site ?? z.object(siteOptions).parse({})) : null,
+      config_id: config_id ?? null,
+      config,
+      collection_id: collection_id ?? null,
+      tags,
+      priority,
+    },
+  };
+}
+
+export const sourceSchema = z.object({
+  id: z.uuid(),
+  name: z.string(),
+  type: z.enum(SOURCE_TYPES),
+  url: z.string(),
+  schedule_cron: z.string().nullable(),
+  time_zone: z.string(),
+  is_active: z.boolean(),
+  site: z
+    .object({
+      scope: z.enum(SCOPES),
+      include: z.array(z.string()),
+      exclude: z.array(z.string()),
+      max_depth: z.int(),
+      max_pages: z.int(),
+    })
+    .nullable(),
+  config_id: z.uuid().nullable(),
+  config: crawlConfigOverridesSchema,
+  collection_id: z.uuid().nullable(),
+  tags: z.array(z.string()),
+  priority: z.enum(PRIORITIES),
+  /** When the latest job was begun for it. */
+  last_crawled_at: z.iso.datetime().nullable(),
+  /** Why its schedule's latest firing began no job. */
+  last_error: z.string().nullable(),
+  /** null while it is paused, or has no schedule. */
+  next_run_at: z.iso.datetime().nullable(),
+  created_at: z.iso.datetime(),
+  updated_at: z.iso.datetime(),
+});
+
+/** Headers of its config may hold credentials: see `configJson`. */
+export function sourceJson(
+  { version: _, api_key_id: __, last_fired_at: ___, options, ...source }: CrawlSource,
+  { scopes }: Pick<Caller, "scopes">,
+  now: number,
+): z.input<typeof sourceSchema> {
+  const hides = !scopes.some((scope) => scope !== "read");
+  return {
+    ...source,
+    ...options,
+    config: hides ? withSecretsHidden(options.config) : options.config,
+    last_crawled_at: source.last_crawled_at?.toISOString() ?? null,
+    next_run_at: nextRuns(source, now, 1)[0] ?? null,
+    created_at: source.created_at.toISOString(),
+    updated_at: source.updated_at.toISOString(),
+  };
+}
+
+function withSecretsHidden(config: Partial<CrawlConfig>): Partial<CrawlConfig> {
+  const hidden = Object.entries(withoutSecrets(completeConfig(config)));
+  return Object.fromEntries(hidden.filter(([name]) => Object.hasOwn(config, name)));
+}
+
+export function nextRuns(
+  { schedule_cron, time_zone, is_active }: Pick<CrawlSource, "schedule_cron" | "time_zone" | "is_active">,
+  now: number,
+  count: number,
+): string[] {
+  if (schedule_cron === null || !is_active) return [];
+  return nextFirings(parseCron(schedule_cron), time_zone, now, count).map((time) => new Date(time).toISOString());
+}
