@@ -28,7 +28,9 @@ export function generateCron(random: Random): string {
       const from = between(first, last);
       if (random() < 0.5) return name(from);
       const to = between(from, last);
-      return `${name(from)}-${name(to)}${random() < 0.5 ? `/${between(1, 6)}` : ""}`;
+      const [start, end] = [name(from), name(to)];
+      // croner takes SUN behind a range for 7
+      return `${start}-${to === first ? to : end}${random() < 0.5 ? `/${between(1, 6)}` : ""}`;
     };
     return Array.from({ length: between(1, 3) }, item).join(",");
   };
