@@ -13,6 +13,9 @@ const MAX_URLS_PER_BATCH = 100;
 /** The URL guard checks it, and has codes of its own. */
 const url = z.string().min(1);
 
+/** Whether pages are shown again whose documents were deleted. */
+const restoreDeleted = z.boolean().default(false);
+
 /** Requests at once for the whole job. */
 const concurrency = orNull(z.int().min(1).max(1_000));
 
@@ -22,6 +25,7 @@ export const crawlRequestSchema = z
     urls: z.array(url).min(1).max(MAX_URLS_PER_JOB).optional(),
     concurrency,
     cache: cacheOption("use"),
+    restore_deleted: restoreDeleted,
     ...jobOptions,
     ...jobWebhookOptions,
   })
@@ -34,6 +38,7 @@ export const crawlRequestSchema = z
 export const batchRequestSchema = z.strictObject({
   urls: z.array(url).min(1).max(MAX_URLS_PER_BATCH),
   cache: cacheOption("use"),
+  restore_deleted: restoreDeleted,
   ...jobOptions,
   ...jobWebhookOptions,
 });
@@ -62,6 +67,7 @@ export const deepRequestSchema = z
     /** After so long the crawl ends with what it has. */
     timeout_seconds: orNull(z.number().min(1).max(604_800)),
     cache: cacheOption("bypass"),
+    restore_deleted: restoreDeleted,
     ...jobOptions,
     ...jobWebhookOptions,
   })

@@ -32,7 +32,7 @@ export const crawlPages = defineRoute(
     const job = await createJob(dependencies, {
       id: reservedId("job"),
       ...pagesJob(seeds),
-      handling: { ...cacheHandling(body.cache, dependencies.config), concurrency: body.concurrency ?? null },
+      handling: { ...handlingOf(body, dependencies), concurrency: body.concurrency ?? null },
       ...(await resolveOptions(dependencies, body, caller)),
       webhook: jobWebhook(dependencies.inspector, body),
     });
@@ -54,7 +54,7 @@ export const crawlBatch = defineRoute(
   async ({ body, caller, log, reservedId }, dependencies: CrawlApi) => {
     const options = {
       ...(await resolveOptions(dependencies, body, caller)),
-      handling: cacheHandling(body.cache, dependencies.config),
+      handling: handlingOf(body, dependencies),
       webhook: jobWebhook(dependencies.inspector, body),
     };
     const jobs = [];
@@ -102,7 +102,7 @@ export const crawlSite = defineRoute(
         score_threshold: body.strategy === "best_first" ? body.score_threshold : 0,
         max_pages_per_host: body.max_pages_per_host ?? null,
       },
-      handling: { ...cacheHandling(body.cache, dependencies.config), concurrency: body.concurrency ?? null },
+      handling: { ...handlingOf(body, dependencies), concurrency: body.concurrency ?? null },
       timeoutS: body.timeout_seconds ?? null,
       ...(await resolveOptions(dependencies, body, caller)),
       webhook: jobWebhook(dependencies.inspector, body),
@@ -120,4 +120,11 @@ function jobResponse(job: JobView): { job_id: string; status: JobView["status"];
   const what =
     job.kind === "site" ? `at most ${job.settings.max_pages} pages` : `${discovered} URL${discovered === 1 ? "" : "s"}`;
   return { job_id: job.job_id, status: job.status, message: `Job taken: ${what}` };
+}
+
+function handlingOf(
+  { cache, restore_deleted }: { cache: "use" | "bypass"; restore_deleted: boolean },
+  { config }: CrawlApi,
+) {
+  return { ...cacheHandling(cache, config), restore_deleted };
 }

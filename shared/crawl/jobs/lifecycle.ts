@@ -221,7 +221,8 @@ async function activate(tx: Transaction, job: JobRow): Promise<void> {
   if (!settings.index) return;
   const onlyNewer = job.kind === "import";
   const activation = { jobId, generationId, collectionId, wholeHosts: wholeHosts(job), onlyNewer };
-  await activateGeneration(tx, activation);
+  const restoresDeleted = settings.restore_deleted;
+  await activateGeneration(tx, { ...activation, restoresDeleted });
   if (job.kind === "pages" || job.kind === "site") await rememberGeneration(tx, activation);
 }
 

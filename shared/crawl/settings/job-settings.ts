@@ -31,6 +31,8 @@ export const jobSettingsSchema = z.strictObject({
   index: z.boolean().default(true),
   /** What the job's pages replace in the index: all pages of the host, or only those of the same URLs. */
   replaces: z.enum(["site", "pages"]).default("site"),
+  /** Whether the URLs of deleted documents become searchable again. */
+  restore_deleted: z.boolean().default(false),
   /** Whether a recent capture is taken instead of a request. */
   cache: z.enum(["use", "bypass"]).default("bypass"),
   /** Seconds for which a capture may be used again. */

@@ -16,6 +16,8 @@ import { type JobSettings, jobSettingsSchema } from "../settings/job-settings.ts
 import { keyRules, normalizeUrl } from "../urls/normalize-url.ts";
 import type { Scope } from "../urls/scope.ts";
 
+type HandlingField = "concurrency" | "index" | "replaces" | "restore_deleted" | "cache" | "cache_ttl_s" | "fields";
+
 export interface NewJob {
   /** What its id must be: where there is a job with it, that is the one. */
   id?: string | undefined;
@@ -32,7 +34,7 @@ export interface NewJob {
   /** Breadth first, unless it says otherwise. */
   order?: Partial<Pick<JobSettings, "strategy" | "keywords" | "score_threshold" | "max_pages_per_host">>;
   /** How much is asked for at once, what becomes of the pages, and whether recent captures do; see `JobSettings`. */
-  handling?: Partial<Pick<JobSettings, "concurrency" | "index" | "replaces" | "cache" | "cache_ttl_s" | "fields">>;
+  handling?: Partial<Pick<JobSettings, HandlingField>>;
   /** Seconds until the crawl ends with what it has; null or left out: no limit. */
   timeoutS?: number | null;
   delivery?: "answer" | "stream" | "store" | null;

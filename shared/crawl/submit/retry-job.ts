@@ -114,13 +114,13 @@ async function whatToRetry(
 
 function asBefore({ settings, priority, collectionId }: JobRow): Again {
   const { scope, config, tags, strategy, keywords, score_threshold, max_pages_per_host } = settings;
-  const { concurrency, index, replaces, cache, cache_ttl_s, fields } = settings;
+  const { concurrency, index, replaces, restore_deleted, cache, cache_ttl_s, fields } = settings;
   return {
     scope,
     priority,
     config,
     order: { strategy, keywords, score_threshold, max_pages_per_host },
-    handling: { concurrency, index, replaces, cache, cache_ttl_s, fields },
+    handling: { concurrency, index, replaces, restore_deleted, cache, cache_ttl_s, fields },
     collectionId,
     tags,
     apiKeyId: null,

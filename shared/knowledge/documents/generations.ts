@@ -33,6 +33,8 @@ export interface Activation {
   onlyNewer: boolean;
   /** Whether documents that people uploaded stay, and the generation's of their URLs unseen. */
   keepsUploads?: boolean;
+  /** Whether URLs are shown again whose documents were deleted. */
+  restoresDeleted?: boolean;
 }
 
 /**
@@ -43,7 +45,15 @@ export interface Activation {
  * stays as it is there.
  */
 export async function activateGeneration(tx: Transaction, activation: Activation): Promise<void> {
-  const { jobId, generationId, collectionId, wholeHosts, onlyNewer, keepsUploads = false } = activation;
+  const {
+    jobId,
+    generationId,
+    collectionId,
+    wholeHosts,
+    onlyNewer,
+    keepsUploads = false,
+    restoresDeleted = false,
+  } = activation;
   await lockActivations(tx);
   if (wholeHosts.length > 0) {
     await tx`
@@ -61,7 +71,12 @@ export async function activateGeneration(tx: Transaction, activation: Activation
         and a.url_hash = d.url_hash and a.crawled_at > d.crawled_at
         and coalesce(a.collection_id, '00000000-0000-0000-0000-000000000000') = ${collection}`;
   }
-  // what was deleted stays so
+  // what was deleted stays so, unless that was asked for
+  if (restoresDeleted) {
+    await tx`
+      delete from removed_urls r using documents d
+      where d.generation_id = ${generationId} and r.url_hash = d.url_hash and r.collection_id = ${collection}`;
+  }
   const shown = tx`
     d.generation_id = ${generationId} and d.deleted_at is null and d.collection_id is not distinct from ${collectionId}::uuid
     and not exists (select from removed_urls r where r.url_hash = d.url_hash and r.collection_id = ${collection})

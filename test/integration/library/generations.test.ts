@@ -87,6 +87,16 @@ describe("going back", () => {
     expect(await all.titles()).toEqual(["new /0"]);
   });
 
+  test("a crawl brings deleted pages back where that is asked for, and only then", async () => {
+    const all = await library();
+    await all.crawlSite("old", 1);
+    await deleteDocuments(all.library, [await all.idOf("old /0")]);
+    await all.crawlSite("new", 1);
+    expect(await all.titles()).toEqual(["new /"]);
+    await all.crawlSite("asked", 1, { handling: { restore_deleted: true } });
+    expect(await all.titles()).toEqual(["asked /", "asked /0"]);
+  });
+
   test("keeps the tags that people gave, not those of the crawl", async () => {
     const all = await library();
     const old = await all.crawlSite("old", 1, { tags: ["first"] });
