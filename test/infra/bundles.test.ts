@@ -69,7 +69,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 
 test("mcp-api tells models what its tools take", async () => {
   const key = `sl_${"x".repeat(43)}`;
-  const self = { id: "01a21f41-8338-7e2b-aa87-b99705a5cdeb", name: "model", scopes: ["read"] };
+  const self = { id: "01a21f41-8338-7e2b-aa87-b99705a5cdeb", name: "model", scopes: ["read"], collections: null };
   const api = createServer((_request, response) => response.end(JSON.stringify(self)));
   await new Promise<void>((resolve) => api.listen(0, "127.0.0.1", resolve));
   const { port } = api.address() as AddressInfo;

@@ -3,6 +3,7 @@ import { z } from "zod";
 import type { UrlInspector } from "../../../shared/access/url-inspection.ts";
 import { DEFAULT_EVENTS, WEBHOOK_EVENTS } from "../../../shared/notify/webhooks/events.ts";
 import type { NewWebhook } from "../../../shared/notify/webhooks/webhooks.ts";
+import { ApiError } from "../../../shared/platform/errors.ts";
 import { orNull, orNullAs } from "../api/or-null.ts";
 import { checkedUrl } from "./checked-url.ts";
 
@@ -44,16 +45,24 @@ export const jobWebhookOptions = {
 
 const jobWebhookSchema = z.object(jobWebhookOptions);
 
+const NOTHING_ELSE = JSON.stringify({ webhook_headers: {}, webhook_secret: undefined, webhook_events: DEFAULT_EVENTS });
+
 /**
  * The webhook of a job.
  * @returns undefined where the request names none
- * @throws ApiError 400 URL_INVALID, 403 URL_BLOCKED
+ * @throws ApiError 400 URL_INVALID, 403 URL_BLOCKED; 400 VALIDATION_ERROR where only its URL is missing
  */
 export function jobWebhook(
   inspector: UrlInspector,
   { webhook_url, webhook_headers, webhook_secret, webhook_events }: z.output<typeof jobWebhookSchema>,
 ): NewWebhook | undefined {
-  if (webhook_url === undefined) return undefined;
+  if (webhook_url === undefined) {
+    const others = { webhook_headers, webhook_secret, webhook_events };
+    if (JSON.stringify(others) === NOTHING_ELSE) return undefined;
+    throw new ApiError(400, "webhook_url: needed beside webhook_headers, webhook_secret and webhook_events", {
+      code: "VALIDATION_ERROR",
+    });
+  }
   return {
     url: checkedUrl(inspector, webhook_url, "webhook_url"),
     headers: webhook_headers,

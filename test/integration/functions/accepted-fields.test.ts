@@ -58,6 +58,16 @@ const ofJobs = {
   tags: given(["t"]),
   priority: given("high"),
 };
+const HOOK = { webhook_url: "http://hook.example/" };
+/** Of jobs that end without anybody who waits for them. */
+const ofStoredJobs = {
+  ...ofJobs,
+  restore_deleted: given(true),
+  webhook_url: given(HOOK.webhook_url),
+  webhook_headers: given({ "x-token": "a" }, HOOK),
+  webhook_secret: given("0123456789abcdef", HOOK),
+  webhook_events: given(["crawl.failed"], HOOK),
+};
 const bestFirst = { strategy: "best_first", keywords: ["harbour"] };
 
 const DOORS: Record<string, Door> = {
@@ -70,14 +80,14 @@ const DOORS: Record<string, Door> = {
       urls: given([URL_A, "http://b.example/"], { url: undefined }),
       concurrency: given(3),
       cache: given("bypass"),
-      ...ofJobs,
+      ...ofStoredJobs,
     },
   },
   batch: {
     api: crawlApi,
     path: "/api/v1/crawl/batch",
     least: { urls: [URL_A] },
-    fields: { urls: given(["http://b.example/"]), cache: given("bypass"), ...ofJobs },
+    fields: { urls: given(["http://b.example/"]), cache: given("bypass"), ...ofStoredJobs },
   },
   deep: {
     api: crawlApi,
@@ -97,7 +107,7 @@ const DOORS: Record<string, Door> = {
       concurrency: given(3),
       timeout_seconds: given(100),
       cache: given("use"),
-      ...ofJobs,
+      ...ofStoredJobs,
     },
   },
   spider: {
@@ -276,7 +286,8 @@ async function lastJobs(): Promise<Fields[]> {
   const jobs = await setup.sql<Fields[]>`
     select id, kind, priority, collection_id, delivery, settings, watched_at is not null as watched,
       round(extract(epoch from deadline_at - created_at)) as seconds,
-      (select array_agg(url order by url) from frontier f where f.job_id = jobs.id and depth = 0) as urls
+      (select array_agg(url order by url) from frontier f where f.job_id = jobs.id and depth = 0) as urls,
+      (select jsonb_build_array(url, headers, secrets, events) from webhooks w where w.job_id = jobs.id) as webhook
     from jobs order by id desc limit 30`;
   const discoveries = await setup.sql<Fields[]>`
     select id, domain, sources, pattern, max_urls, score_query, score_threshold from discovery_jobs order by id desc limit 30`;
