@@ -144,5 +144,7 @@ const mountDisk = (volume: string, region: string): string[] => [
   'blkid "$DISK" || mkfs.xfs "$DISK"',
   `echo "$DISK ${MOUNTED} xfs defaults,noatime 0 2" >> /etc/fstab`,
   `mkdir -p ${MOUNTED} && mount ${MOUNTED}`,
+  // a disk that was made larger has a file system of its size again
+  `xfs_growfs ${MOUNTED}`,
   `mkdir -p ${MOUNTED}/storage ${MOUNTED}/snapshots`,
 ];
