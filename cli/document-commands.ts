@@ -86,16 +86,17 @@ function addGenerationCommands(
     .command("activate <generation-id>")
     .description("show a generation again that was replaced and is kept")
     .addOption(json())
-    .action((id: string, options: { json?: true }, used: Command) =>
-      withApi(used, (api) => activateGeneration(api, terminal, id, options)),
+    // --json is an option of the command above, too, which takes it
+    .action((id: string, _own: unknown, used: Command) =>
+      withApi(used, (api) => activateGeneration(api, terminal, id, used.optsWithGlobals())),
     );
   generations
     .command("diff <from-id> <to-id>")
     .description("pages that came, went and changed between two generations")
     .option("--text", "with the lines of those that changed")
     .addOption(json())
-    .action((from: string, to: string, options: { text?: true; json?: true }, used: Command) =>
-      withApi(used, (api) => diffGenerations(api, terminal, [from, to], options)),
+    .action((from: string, to: string, _own: unknown, used: Command) =>
+      withApi(used, (api) => diffGenerations(api, terminal, [from, to], used.optsWithGlobals())),
     );
 }
 
