@@ -240,9 +240,13 @@ describe("docs/deploy.md", () => {
     expect(await deploy()).toContain(`use up to ${concurrencyOf("internet")} of it`);
   });
 
-  test("counts the alarms, the secrets and the endpoints that cost something every month", async () => {
+  test("counts the alarms, the polls, the secrets and the endpoints that cost something every month", async () => {
     const alarms = properties("AWS::CloudWatch::Alarm").length;
     expect(await deploy()).toContain(`| alarms, ${alarms} at 0.10 | ${(alarms * 0.1).toFixed(2)} |`);
+    const triggers = properties("AWS::Lambda::EventSourceMapping").length;
+    const polls = (5 * 30 * 86_400) / 20;
+    expect(await deploy()).toMatch(`empty polls of ${triggers} triggers`);
+    expect(await deploy()).toContain(`a million | ${((triggers * polls * 0.4) / 1e6).toFixed(2)} |`);
     // besides the one of our own, RDS keeps the password of the database in one
     expect(properties("AWS::SecretsManager::Secret")).toHaveLength(1);
     const endpoints = properties("AWS::EC2::VPCEndpoint").filter(
