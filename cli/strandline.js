@@ -13,6 +13,7 @@ const NEEDED = 24;
 const folder = dirname(fileURLToPath(import.meta.url));
 
 if (Number(process.versions.node.split(".")[0]) >= NEEDED) {
+  await import("../local/compile-cache.js");
   await import("./main.ts");
 } else {
   const node = join(folder, "../node_modules/node/bin", process.platform === "win32" ? "node.exe" : "node");
@@ -22,7 +23,7 @@ if (Number(process.versions.node.split(".")[0]) >= NEEDED) {
     );
     process.exit(2);
   }
-  const child = spawn(node, [join(folder, "main.ts"), ...process.argv.slice(2)], { stdio: "inherit" });
+  const child = spawn(node, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: "inherit" });
   // Ctrl-C reaches the child by itself: it is in the same foreground group
   process.on("SIGINT", () => {});
   for (const signal of ["SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));

@@ -14,12 +14,20 @@ const HORIZON_DAYS = 366 * 41;
  * @param timeZone of the IANA database
  */
 export function nextFirings(cron: Cron, timeZone: string, after: number, count: number): number[] {
+  return firingsWithin(HORIZON_DAYS, cron, timeZone, after, count);
+}
+
+/** Whether it fires at that very minute. */
+export const isFiring = (cron: Cron, timeZone: string, time: number): boolean =>
+  firingsWithin(2, cron, timeZone, time - 1, 1)[0] === time;
+
+function firingsWithin(days: number, cron: Cron, timeZone: string, after: number, count: number): number[] {
   const found: number[] = [];
   const offsetAt = offsetsOf(timeZone);
   // midnight of the local day as if it were UTC
   const today = Math.floor((after + offsetAt(after)) / DAY_MS) * DAY_MS;
   // a clock may be put back over midnight
-  for (let day = today - DAY_MS; day < today + HORIZON_DAYS * DAY_MS && found.length < count; day += DAY_MS) {
+  for (let day = today - DAY_MS; day < today + days * DAY_MS && found.length < count; day += DAY_MS) {
     if (!dayFits(cron, new Date(day))) continue;
     const toInstant = clockOf(day, offsetAt);
     const times = cron.hours
@@ -31,10 +39,6 @@ export function nextFirings(cron: Cron, timeZone: string, after: number, count: 
   }
   return found;
 }
-
-/** Whether it fires at that very minute. */
-export const isFiring = (cron: Cron, timeZone: string, time: number): boolean =>
-  nextFirings(cron, timeZone, time - 1, 1)[0] === time;
 
 function dayFits({ days, months, weekdays, daysFit }: Cron, day: Date): boolean {
   if (!months.includes(day.getUTCMonth() + 1)) return false;
@@ -58,8 +62,19 @@ function instantOf(wall: number, offsetAt: (time: number) => number): number | u
     .at(0);
 }
 
-/** What local clocks are ahead of UTC, in ms. */
+const MOST_ZONES = 1_000;
+const offsets = new Map<string, (time: number) => number>();
+
+/** What local clocks are ahead of UTC, in ms. A zone's is kept: to make a format takes as long as hundreds of looks. */
 function offsetsOf(timeZone: string): (time: number) => number {
+  const known = offsets.get(timeZone) ?? readOffsets(timeZone);
+  // there are about 600 names, and each can be written in many ways
+  if (offsets.size >= MOST_ZONES) offsets.clear();
+  offsets.set(timeZone, known);
+  return known;
+}
+
+function readOffsets(timeZone: string): (time: number) => number {
   if (timeZone === "UTC") return () => 0;
   const format = new Intl.DateTimeFormat("en-US", {
     timeZone,
