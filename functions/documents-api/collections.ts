@@ -14,7 +14,7 @@ import { cursorPage, cursorParameter, encodeCursor } from "../adapters/api/curso
 import { orNull } from "../adapters/api/or-null.ts";
 import { defineRoute } from "../adapters/api/route.ts";
 import { type DocumentsApi, within } from "./dependencies.ts";
-import { changedSchema, documentIds, flag, pageOf, tagName } from "./documents-json.ts";
+import { changedSchema, changeEach, documentIds, flag, pageOf, tagName } from "./documents-json.ts";
 
 const collectionSchema = z.object({
   id: z.uuid(),
@@ -129,7 +129,7 @@ const put = defineRoute(
     response: changedSchema,
   },
   async ({ params: { collection_id }, body: { document_ids }, caller }, api: DocumentsApi) =>
-    await moveDocuments(within(api, caller), document_ids, collection_id),
+    await changeEach(document_ids, (ids) => moveDocuments(within(api, caller), ids, collection_id)),
 );
 
 const take = defineRoute(
@@ -144,7 +144,7 @@ const take = defineRoute(
   },
   async ({ params: { collection_id }, body: { document_ids }, caller }, api: DocumentsApi) => {
     await readCollection(api.sql, collection_id);
-    return await moveDocuments(within(api, caller), document_ids, null, collection_id);
+    return await changeEach(document_ids, (ids) => moveDocuments(within(api, caller), ids, null, collection_id));
   },
 );
 

@@ -1,5 +1,6 @@
 /** Documents as the API takes and shows them. */
 import { z } from "zod";
+import type { Changed } from "../../shared/library/change-documents.ts";
 import { UPLOAD_TYPES } from "../../shared/library/read-upload.ts";
 import type { ListedDocument, StoredChunk, StoredDocument } from "../../shared/library/stored-documents.ts";
 import type { UploadOutcome } from "../../shared/library/upload-documents.ts";
@@ -15,13 +16,42 @@ export const flag = z
   .transform((text) => text === "true");
 
 export const tagName = z.string().trim().toLowerCase().min(1).max(100);
-export const documentIds = z.array(z.uuid()).min(1).max(1_000);
+/** What is no UUID fails alone: see `changeEach`. */
+export const documentIds = z
+  .array(z.string().max(200))
+  .min(1)
+  .max(1_000)
+  .describe("UUIDs of documents; whatever else fails alone, with VALIDATION_ERROR");
 
 /** What became of each document that was named. */
 export const changedSchema = z.object({
   changed: z.array(z.uuid()),
-  failed: z.array(z.object({ document_id: z.uuid(), code: z.enum(["NOT_FOUND", "CONFLICT"]), error: z.string() })),
+  failed: z.array(
+    z.object({
+      /** As it was sent. */
+      document_id: z.string(),
+      code: z.enum(["NOT_FOUND", "CONFLICT", "VALIDATION_ERROR"]),
+      error: z.string(),
+    }),
+  ),
 });
+
+/** Changes the documents whose ids are some, and tells of the others that they are none. */
+export async function changeEach(
+  ids: readonly string[],
+  change: (ids: string[]) => Promise<Changed>,
+): Promise<z.output<typeof changedSchema>> {
+  const [valid, invalid] = [new Set<string>(), new Set<string>()];
+  for (const id of ids) {
+    const parsed = z.uuid().safeParse(id);
+    if (parsed.success) valid.add(parsed.data.toLowerCase());
+    else invalid.add(id);
+  }
+  const { changed, failed } = valid.size === 0 ? { changed: [], failed: [] } : await change([...valid]);
+  const error = "This is no id of a document: ids are UUIDs";
+  const refused = [...invalid].map((document_id) => ({ document_id, code: "VALIDATION_ERROR" as const, error }));
+  return { changed, failed: [...failed, ...refused] };
+}
 
 export const listedSchema = z.object({
   id: z.uuid(),

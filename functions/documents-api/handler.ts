@@ -18,6 +18,7 @@ import {
 } from "../../shared/library/stored-documents.ts";
 import { type Upload, uploadDocuments } from "../../shared/library/upload-documents.ts";
 import { createApi } from "../adapters/api/api.ts";
+import { batchItem, workOnBatch } from "../adapters/api/batch-item.ts";
 import { cursorPage, cursorParameter } from "../adapters/api/cursor.ts";
 import { defineRoute } from "../adapters/api/route.ts";
 import { collectionRoutes } from "./collections.ts";
@@ -27,6 +28,7 @@ import {
   batchJson,
   batchSchema,
   changedSchema,
+  changeEach,
   chunkJson,
   chunkSchema,
   documentIds,
@@ -247,17 +249,15 @@ const uploadBatch = defineRoute(
     scope: "write",
     limited: true,
     summary: "Store up to 50 documents; one that fails leaves the others alone",
-    body: z.strictObject({ documents: z.array(uploadSchema).min(1).max(50) }),
+    body: z.strictObject({ documents: z.array(batchItem(uploadSchema)).min(1).max(50) }),
     response: batchSchema,
   },
   async ({ body: { documents }, caller }, api: DocumentsApi) =>
     batchJson(
-      await uploadDocuments(
-        within(api, caller),
-        documents.map((each) => uploadOf(each, api)),
-        caller.keyId,
-        api.maxTokens,
-      ),
+      await workOnBatch("documents", documents, async (bodies) => {
+        const uploads = bodies.map((each) => uploadOf(each, api));
+        return await uploadDocuments(within(api, caller), uploads, caller.keyId, api.maxTokens);
+      }),
     ),
 );
 
@@ -318,7 +318,7 @@ const bulkDelete = defineRoute(
     response: changedSchema,
   },
   async ({ body: { document_ids }, caller }, api: DocumentsApi) =>
-    await deleteDocuments(within(api, caller), document_ids),
+    await changeEach(document_ids, (ids) => deleteDocuments(within(api, caller), ids)),
 );
 
 const restore = defineRoute(
@@ -406,7 +406,7 @@ const bulkTags = defineRoute(
     response: changedSchema,
   },
   async ({ body: { document_ids, add, remove }, caller }, api: DocumentsApi) =>
-    await tagDocuments(within(api, caller), document_ids, { add, remove }),
+    await changeEach(document_ids, (ids) => tagDocuments(within(api, caller), ids, { add, remove })),
 );
 
 export const api = createApi(

@@ -11,6 +11,7 @@ import { whyNotIndexed } from "../knowledge/documents/not-indexed.ts";
 import { sendEmbedTasks } from "../knowledge/embedding/embed-task.ts";
 import { ApiError } from "../platform/errors.ts";
 import { sha256 } from "../platform/ids.ts";
+import { isTransientError } from "../platform/transient-errors.ts";
 import type { LibraryDependencies } from "./change-documents.ts";
 import { type CollectionLimit, isWithin } from "./collection-limit.ts";
 import { readUpload, type UploadedText } from "./read-upload.ts";
@@ -56,8 +57,7 @@ export async function uploadDocuments(
     // one after the other: each file may take all the memory that there is for files
     prepared[at] = await prepareWithin(dependencies.limit, upload, { config, maxTokens, readBy }).catch(
       (error: unknown) => {
-        if (!(error instanceof ApiError)) throw error;
-        outcomes[at] = { error };
+        outcomes[at] = { error: failure(dependencies, error) };
         return undefined;
       },
     );
@@ -69,13 +69,39 @@ export async function uploadDocuments(
   await dependencies.flags.markActive();
   for (const [collectionId, group] of groups) {
     const settings = { collectionId, apiKeyId, config, source: "upload" as const, wantsVectors: maxTokens !== null };
-    const stored = await storeGroup(dependencies, group, settings).catch((error: unknown) => {
-      if (error instanceof ApiError) return group.map(() => ({ error }));
-      throw error;
-    });
+    const stored = await storeEach(dependencies, group, settings);
     for (const [nth, { at }] of group.entries()) outcomes[at] = stored[nth] as UploadOutcome;
   }
   return outcomes;
+}
+
+/** All at once; where the database refuses one of them, each by itself, so that it fails alone. */
+async function storeEach(
+  dependencies: Pick<LibraryDependencies, "sql" | "queues" | "log">,
+  group: readonly Prepared[],
+  settings: StoreSettings,
+): Promise<UploadOutcome[]> {
+  try {
+    return await storeGroup(dependencies, group, settings);
+  } catch (cause) {
+    const error = failure(dependencies, cause);
+    if (group.length === 1 || error.code !== "INTERNAL_ERROR") return group.map(() => ({ error }));
+  }
+  const outcomes: UploadOutcome[] = [];
+  for (const each of group) outcomes.push(...(await storeEach(dependencies, [each], settings)));
+  return outcomes;
+}
+
+/** What the item says that failed: others of its batch may be stored already. */
+function failure({ log }: Pick<LibraryDependencies, "log">, cause: unknown): ApiError {
+  if (cause instanceof ApiError) return cause;
+  log.error("a document of a request was not stored", { error: cause });
+  if (isTransientError(cause)) {
+    const message = "A service behind this one does not answer at the moment: send the document again";
+    return new ApiError(503, message, { code: "SERVICE_UNAVAILABLE", cause, headers: { "retry-after": "2" } });
+  }
+  const message = "Something failed on our side: the log has the details under the request id";
+  return new ApiError(500, message, { code: "INTERNAL_ERROR", cause });
 }
 
 async function storeGroup(
