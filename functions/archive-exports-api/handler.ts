@@ -19,6 +19,7 @@ import { createStreamApi } from "../adapters/api/stream-api.ts";
 import { defineStreamRoute, StreamedResponse } from "../adapters/api/stream-route.ts";
 import { dayParameter, daySpan } from "../adapters/api/times.ts";
 import { baseOf } from "../adapters/archive/base-address.ts";
+import { flagParameter, sourceParameter } from "../adapters/archive/parameters.ts";
 import { publicReading, READING_HEADERS, UNCHANGED } from "../adapters/archive/public-reading.ts";
 import { isOn, requireFeature } from "../adapters/archive/switched-off.ts";
 import { type ArchiveExportsApi, archiveExportsApi } from "./dependencies.ts";
@@ -28,12 +29,20 @@ const open = (): boolean => archiveExportsApi().config.archivePublic;
 const DEFAULT_LIMIT = 1_000;
 const MAX_LIMIT = 10_000;
 const FORMATS = ["jsonl", "ndjson", "csv"] as const;
+const ABOUT = { snapshots: "Snapshots by rising id", changes: "Changes by rising id" } as const;
 const PATHS = { snapshots: "/api/exports/snapshots", changes: "/api/exports/changes" } as const;
 
 const listSchema = z.object({
   path: z.string(),
+  description: z.string(),
+  formats: z.array(z.string()),
   columns: z.array(z.object({ name: z.string(), type: z.string(), nullable: z.boolean(), about: z.string() })),
 });
+
+function listJson(name: keyof typeof PATHS, dictionary: readonly z.infer<typeof listSchema>["columns"][number][]) {
+  const columns = dictionary.map((each) => ({ ...each }));
+  return { path: PATHS[name], description: ABOUT[name], formats: [...FORMATS], columns };
+}
 
 const manifest = defineRoute(
   {
@@ -57,23 +66,15 @@ const manifest = defineRoute(
     formats: [...FORMATS],
     defaultLimit: DEFAULT_LIMIT,
     maxLimit: MAX_LIMIT,
-    snapshots: { path: PATHS.snapshots, columns: SNAPSHOT_DICTIONARY.map((each) => ({ ...each })) },
-    changes: { path: PATHS.changes, columns: CHANGE_DICTIONARY.map((each) => ({ ...each })) },
+    snapshots: listJson("snapshots", SNAPSHOT_DICTIONARY),
+    changes: listJson("changes", CHANGE_DICTIONARY),
   }),
 );
 
-/** `true` and the like, as query strings have it. */
-const flag = z.enum(["true", "false", "1", "0"]).transform((text) => text === "true" || text === "1");
-
-const query = z.strictObject({
+const query = z.object({
   format: z.enum(FORMATS).default("jsonl"),
-  compressed: flag.default(true),
-  source: z
-    .string()
-    .min(1)
-    .max(255)
-    .transform((text) => text.toLowerCase())
-    .optional(),
+  compressed: flagParameter.default(true),
+  source: sourceParameter.optional(),
   afterId: z.coerce.number().int().min(0).max(Number.MAX_SAFE_INTEGER).default(0),
   limit: z.coerce.number().int().min(1).max(MAX_LIMIT).default(DEFAULT_LIMIT),
   from: dayParameter.optional(),
@@ -82,19 +83,18 @@ const query = z.strictObject({
 
 interface List {
   name: keyof typeof PATHS;
-  about: string;
   columns: readonly string[];
   rows(sql: Sql, part: ListPart, base: string): AsyncGenerator<Row>;
 }
 
-const exported = ({ name, about, columns, rows }: List) =>
+const exported = ({ name, columns, rows }: List) =>
   defineStreamRoute(
     {
       method: "GET",
       path: PATHS[name],
       scope: "read",
       open,
-      summary: about,
+      summary: ABOUT[name],
       query,
       headers: { "content-disposition": "The name of the file" },
       response: z.never(),
@@ -132,12 +132,13 @@ function gzipped(lines: AsyncIterable<string>): AsyncIterable<Uint8Array> {
 
 const routes = [
   manifest,
-  exported({ name: "snapshots", about: "Snapshots by rising id", columns: SNAPSHOT_COLUMNS, rows: snapshotRows }),
-  exported({ name: "changes", about: "Changes by rising id", columns: CHANGE_COLUMNS, rows: changeRows }),
+  exported({ name: "snapshots", columns: SNAPSHOT_COLUMNS, rows: snapshotRows }),
+  exported({ name: "changes", columns: CHANGE_COLUMNS, rows: changeRows }),
 ];
 
 export const api = createStreamApi("archive-exports-api", [...routes, ...routes.map(headOf)], archiveExportsApi, {
   around: publicReading(() => archiveExportsApi().config, Object.values(PATHS)),
   headers: READING_HEADERS,
+  errors: "archive",
 });
 export const handler = api.handler;

@@ -1,6 +1,7 @@
 /** Search over the archive's snapshots. */
 import { z } from "zod";
 import { timestampOf } from "../../shared/archive/replay/timestamp.ts";
+import { breadthOf } from "../../shared/archive/search/query-language.ts";
 import {
   type ArchiveResults,
   type ArchiveSearch,
@@ -13,33 +14,26 @@ import { defineRoute, headOf } from "../adapters/api/route.ts";
 import { createStreamApi } from "../adapters/api/stream-api.ts";
 import { dayParameter, daySpan } from "../adapters/api/times.ts";
 import { noteUse } from "../adapters/archive/noted-use.ts";
+import { flagParameter, pageParameter, sourceParameter } from "../adapters/archive/parameters.ts";
 import { publicReading, READING_HEADERS, UNCHANGED } from "../adapters/archive/public-reading.ts";
 import { requireFeature } from "../adapters/archive/switched-off.ts";
 import { type ArchiveSearchApi, archiveSearchApi } from "./dependencies.ts";
 
 const open = (): boolean => archiveSearchApi().config.archivePublic;
 
-const LAST_PAGE = 1_000_000_000;
 const LONGEST_QUERY = 256;
 
-/** `true` and the like, as query strings have it. */
-const flag = z.enum(["true", "false", "1", "0"]).transform((text) => text === "true" || text === "1");
-
-const query = z.strictObject({
+/** Parameters that it does not know are let be: links and feeds are passed on with some. */
+const query = z.object({
   q: z.string().max(LONGEST_QUERY).optional(),
-  source: z
-    .string()
-    .min(1)
-    .max(255)
-    .transform((text) => text.toLowerCase())
-    .optional(),
+  source: sourceParameter.optional(),
   sort: z.enum(["relevance", "newest"]).optional(),
   view: z.enum(["snapshots", "pages"]).default("snapshots"),
-  includeNon2xx: flag.default(false),
-  includeDuplicates: flag.default(false),
+  includeNon2xx: flagParameter.default(false),
+  includeDuplicates: flagParameter.default(false),
   from: dayParameter.optional(),
   to: dayParameter.optional(),
-  page: z.coerce.number().int().min(1).max(LAST_PAGE).default(1),
+  page: pageParameter,
   pageSize: z.coerce.number().int().min(1).max(100).default(20),
   ranking: z.enum(["v1", "v2"]).default("v2"),
 });
@@ -147,6 +141,8 @@ const debug = defineRoute(
     response: z.object({
       results: z.array(
         resultSchema.extend({
+          statusCode: z.int(),
+          normalizedUrlGroup: z.string(),
           inlinkCount: z.int(),
           rankText: z.number(),
           titleBoost: z.number(),
@@ -165,6 +161,7 @@ const debug = defineRoute(
       view: z.string(),
       sort: z.string(),
       rankingVersion: z.string(),
+      queryMode: z.enum(["broad", "mixed", "specific"]).nullable(),
     }),
   },
   async ({ query: asked }, api: ArchiveSearchApi) => {
@@ -183,16 +180,21 @@ const debug = defineRoute(
       };
       const all = { ...parts, hubnessBoost: 0, pagerankBoost: 0 };
       const totalScore = Object.values(all).reduce((sum, part) => sum + part, 0);
-      return { ...resultJson(each, api.config.archiveReplayUrl), inlinkCount: each.inlinks, ...all, totalScore };
+      const { status: statusCode, page: normalizedUrlGroup, inlinks: inlinkCount } = each;
+      const result = resultJson(each, api.config.archiveReplayUrl);
+      return { ...result, statusCode, normalizedUrlGroup, inlinkCount, ...all, totalScore };
     });
     const { page, pageSize, view, ranking } = asked;
     const { sort } = made;
-    return { results, total: found.total, page, pageSize, mode: found.mode, view, sort, rankingVersion: ranking };
+    const queryMode = breadthOf(made.query);
+    const how = { mode: found.mode, view, sort, rankingVersion: ranking, queryMode };
+    return { results, total: found.total, page, pageSize, ...how };
   },
 );
 
 export const api = createStreamApi("archive-search-api", [search, headOf(search), debug], archiveSearchApi, {
   around: publicReading(() => archiveSearchApi().config, ["/api/admin/search-debug"]),
   headers: READING_HEADERS,
+  errors: "archive",
 });
 export const handler = api.handler;

@@ -13,6 +13,7 @@ import { createStreamApi } from "../adapters/api/stream-api.ts";
 import { defineStreamRoute, onePiece, StreamedResponse } from "../adapters/api/stream-route.ts";
 import { dayParameter, daySpan } from "../adapters/api/times.ts";
 import { baseOf } from "../adapters/archive/base-address.ts";
+import { flagParameter, pageParameter, sourceParameter } from "../adapters/archive/parameters.ts";
 import { publicReading, READING_HEADERS, UNCHANGED } from "../adapters/archive/public-reading.ts";
 import { isOn, requireFeature } from "../adapters/archive/switched-off.ts";
 import { requireShown } from "../adapters/archive/withheld.ts";
@@ -22,16 +23,7 @@ import { rssFeed } from "./rss.ts";
 
 const open = (): boolean => changesApi().config.archivePublic;
 
-const LAST_PAGE = 1_000_000_000;
-
-/** `true` and the like, as query strings have it. */
-const flag = z.enum(["true", "false", "1", "0"]).transform((text) => text === "true" || text === "1");
-const source = z
-  .string()
-  .min(1)
-  .max(255)
-  .transform((text) => text.toLowerCase())
-  .optional();
+const source = sourceParameter.optional();
 const id = z.coerce.number().int().positive().max(Number.MAX_SAFE_INTEGER);
 
 const list = defineRoute(
@@ -42,14 +34,14 @@ const list = defineRoute(
     open,
     otherwise: UNCHANGED,
     summary: "What captures brought, newest first; without source, job or date: of the latest job of each source",
-    query: z.strictObject({
+    query: z.object({
       source,
       jobId: id.optional(),
-      latest: flag.optional(),
-      includeUnchanged: flag.default(false),
+      latest: flagParameter.optional(),
+      includeUnchanged: flagParameter.default(false),
       from: dayParameter.optional(),
       to: dayParameter.optional(),
-      page: z.coerce.number().int().min(1).max(LAST_PAGE).default(1),
+      page: pageParameter,
       pageSize: z.coerce.number().int().min(1).max(100).default(20),
     }),
     response: z.object({
@@ -82,7 +74,7 @@ const compare = defineRoute(
     otherwise: UNCHANGED,
     summary:
       "What one capture brought, or what it has that any earlier one of its page had not, with the difference as HTML",
-    query: z.strictObject({
+    query: z.object({
       toSnapshotId: id,
       fromSnapshotId: id.optional(),
       layout: z.enum(DIFF_LAYOUTS).default("unified"),
@@ -144,7 +136,7 @@ const rss = defineStreamRoute(
     open,
     otherwise: UNCHANGED,
     summary: `The newest ${ITEMS} changes as RSS 2.0`,
-    query: z.strictObject({ source }),
+    query: z.object({ source }),
     response: z.never(),
     streams: { "application/rss+xml": z.string() },
   },
@@ -171,7 +163,7 @@ const compareWithLive = defineStreamRoute(
     open,
     summary: "A snapshot compared with its page as it is now; at most four at once",
     params: z.strictObject({ id }),
-    query: z.strictObject({
+    query: z.object({
       /** The main content, or all that the page shows. */
       mode: z.enum(LIVE_TEXTS).default("main"),
       layout: z.enum(DIFF_LAYOUTS).default("unified"),
@@ -252,5 +244,6 @@ const routes = [list, compare, rss];
 export const api = createStreamApi("changes-api", [...routes, ...routes.map(headOf), compareWithLive], changesApi, {
   around: publicReading(() => changesApi().config),
   headers: READING_HEADERS,
+  errors: "archive",
 });
 export const handler = api.handler;

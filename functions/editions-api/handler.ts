@@ -24,6 +24,6 @@ export const api = createStreamApi(
   "editions-api",
   [...publicRoutes, ...publicRoutes.map(headOf), registered, seed, metrics, ...jobRoutes, ...reportRoutes],
   editionsApi,
-  { around, headers: READING_HEADERS },
+  { around, headers: READING_HEADERS, errors: "archive" },
 );
 export const handler = api.handler;

@@ -33,6 +33,7 @@ const configSchema = z.object({
 });
 
 export const jobDetailSchema = jobSummarySchema.extend({
+  crawlerStage: z.string().nullable(),
   outputDir: z.string(),
   pagesCrawled: z.int(),
   pagesTotal: z.int(),
@@ -75,10 +76,11 @@ export function jobSummaryJson(job: ArchiveJob): z.infer<typeof jobSummarySchema
 }
 
 export function jobDetailJson(job: ArchiveJob): z.infer<typeof jobDetailSchema> {
-  const { outputDir, pagesCrawled, pagesTotal, pagesFailed, outputBytesTotal, config, lastStats } = job;
+  const { crawlerStage, outputDir, pagesCrawled, pagesTotal, pagesFailed, outputBytesTotal, config, lastStats } = job;
   const { finalZimPath, combinedLogPath, stateFilePath } = job;
   return {
     ...jobSummaryJson(job),
+    crawlerStage,
     outputDir,
     pagesCrawled,
     pagesTotal,

@@ -51,7 +51,7 @@ const list = defineRoute(
     path: "/api/admin/jobs",
     scope: "admin",
     summary: "Archive jobs, newest first",
-    query: z.strictObject({ source: source.optional(), status: z.enum(JOB_STATUSES).optional(), ...paging }),
+    query: z.object({ source: source.optional(), status: z.enum(JOB_STATUSES).optional(), ...paging }),
     response: z.object({ items: z.array(jobSummarySchema), total: z.int(), limit: z.int(), offset: z.int() }),
   },
   async ({ query: { limit, offset, ...filter } }, { sql }: EditionsApi) => {
@@ -171,7 +171,7 @@ const snapshots = defineRoute(
     scope: "admin",
     summary: "The snapshots of an archive job, newest first",
     params,
-    query: z.strictObject(paging),
+    query: z.object(paging),
     response: z.array(jobSnapshotSchema),
   },
   async ({ params: { id }, query }, { sql }: EditionsApi) => {

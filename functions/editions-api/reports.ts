@@ -77,7 +77,7 @@ const list = defineRoute(
     path: "/api/admin/reports",
     scope: "admin",
     summary: "Reports, newest first",
-    query: z.strictObject({
+    query: z.object({
       status: z.enum(REPORT_STATUSES).optional(),
       category: z.enum(REPORT_CATEGORIES).optional(),
       limit: z.coerce.number().int().min(1).max(500).default(50),

@@ -66,7 +66,7 @@ export const list = defineRoute(
     open,
     otherwise: UNCHANGED,
     summary: "Sources of which there are snapshots, with their totals; hosts that belong to none stand behind them",
-    query: z.strictObject({ lang }),
+    query: z.object({ lang }),
     response: z.array(sourceSummarySchema),
   },
   async ({ query: { lang } }, api: EditionsApi) => {
@@ -102,7 +102,7 @@ export const show = defineRoute(
     otherwise: UNCHANGED,
     summary: "One source with its totals",
     params,
-    query: z.strictObject({ lang }),
+    query: z.object({ lang }),
     response: sourceSummarySchema,
   },
   async ({ params: { code }, query: { lang } }, api: EditionsApi) => {
@@ -120,7 +120,7 @@ export const editions = defineRoute(
     otherwise: UNCHANGED,
     summary: "What each archive job of a source has captured, newest first",
     params,
-    query: z.strictObject({ lang }),
+    query: z.object({ lang }),
     response: z.array(editionSchema),
   },
   async ({ params: { code }, query: { lang } }, api: EditionsApi) => {

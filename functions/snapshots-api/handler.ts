@@ -20,6 +20,7 @@ import { createStreamApi } from "../adapters/api/stream-api.ts";
 import { defineStreamRoute, StreamedResponse } from "../adapters/api/stream-route.ts";
 import { browseUrl } from "../adapters/archive/browse-url.ts";
 import { noteUse } from "../adapters/archive/noted-use.ts";
+import { flagParameter } from "../adapters/archive/parameters.ts";
 import { cacheFor, holdsTag, publicReading, READING_HEADERS, UNCHANGED } from "../adapters/archive/public-reading.ts";
 import { requireShown, requireShownUrl } from "../adapters/archive/withheld.ts";
 import { type SnapshotsApi, snapshotsApi } from "./dependencies.ts";
@@ -133,7 +134,7 @@ const timeline = defineRoute(
     otherwise: UNCHANGED,
     summary: `The newest ${MOST_OF_A_TIMELINE} snapshots of the same page, oldest first unless told otherwise`,
     params,
-    query: z.strictObject({ order: z.enum(["oldest", "newest"]).default("oldest") }),
+    query: z.object({ order: z.enum(["oldest", "newest"]).default("oldest") }),
     response: timelineSchema,
   },
   async ({ params: { id }, query: { order } }, dependencies: SnapshotsApi) => {
@@ -144,9 +145,6 @@ const timeline = defineRoute(
   },
 );
 
-/** `true` and the like, as query strings have it. */
-const flag = z.enum(["true", "false", "1", "0"]).transform((text) => text === "true" || text === "1");
-
 const latest = defineRoute(
   {
     method: "GET",
@@ -156,7 +154,7 @@ const latest = defineRoute(
     otherwise: UNCHANGED,
     summary: "The newest good capture of the same page",
     params,
-    query: z.strictObject({ requireHtml: flag.default(true) }),
+    query: z.object({ requireHtml: flagParameter.default(true) }),
     response: z.object({
       found: z.boolean(),
       snapshotId: z.int().nullable(),
@@ -184,7 +182,7 @@ const resolve = defineRoute(
     open,
     otherwise: UNCHANGED,
     summary: "The capture of a URL that is nearest to a time",
-    query: z.strictObject({
+    query: z.object({
       url: z.url({ protocol: /^https?$/ }).max(10_000),
       timestamp: z
         .string()
@@ -310,5 +308,6 @@ const routes = [health, stats, detail, raw, timeline, latest, resolve];
 export const api = createStreamApi("snapshots-api", [...routes, ...routes.map(headOf)], snapshotsApi, {
   around: publicReading(() => snapshotsApi().config, [HEALTH]),
   headers: READING_HEADERS,
+  errors: "archive",
 });
 export const handler = api.handler;

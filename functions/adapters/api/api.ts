@@ -31,6 +31,7 @@ import {
   type ErrorShape,
   errorResponse,
   errorShapeOf,
+  errorStatus,
   protoError,
   toApiError,
   tooManyValuesError,
@@ -136,7 +137,8 @@ export function buildApp<Dependencies extends ApiDependencies>(
   app.use(bodyLimit({ maxSize: MAX_BODY_BYTES, onError: refuseLargeBody }));
   app.onError((error, c) => {
     const failure = toApiError(error);
-    const { code, status, headers } = failure;
+    const { code, headers } = failure;
+    const status = errorStatus(failure, shape);
     if (status >= 500) c.get("log")[isFaultOfTheSite(code) ? "warn" : "error"]("request failed", { code, error });
     c.set("errorCode", code);
     return c.json(errorResponse(failure, c.get("requestId"), shape), status as 500, headers);
@@ -369,6 +371,9 @@ const described = (headers: Readonly<Record<string, string>>) =>
 const errorContext = { details: z.record(z.string(), z.unknown()).optional(), request_id: z.string() };
 const ERROR_SCHEMAS = {
   crawl: z.object({ error: z.string(), code: z.string(), ...errorContext }).openapi("ErrorResponse"),
+  archive: z
+    .object({ error: z.string(), code: z.string(), detail: z.string(), ...errorContext })
+    .openapi("ArchiveErrorResponse"),
   spider: z
     .object({ error: z.string(), error_code: z.string(), message: z.string(), ...errorContext })
     .openapi("SpiderErrorResponse"),

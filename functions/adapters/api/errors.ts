@@ -6,16 +6,21 @@ import { ApiError, PermanentError, RetryableError, ThrottledError } from "../../
 import { isBusyAws, isUnreachable } from "../../../shared/platform/transient-errors.ts";
 
 /**
- * Each family of the API has a shape of its own. `crawl`: `{error, code, details?, request_id}`; `spider`, for
- * `/spider`, `/jobs` and `/extract`: `{error, error_code, message, details?, request_id}`, where `error` is the code as
- * a name; `harvest`: `{error, details}`, both texts.
+ * Each family of the API has a shape of its own. `crawl`: `{error, code, details?, request_id}`; `archive`, for what
+ * clients of an archive that exists read: the same, with the message as `detail` too, and 422 for what does not hold;
+ * `spider`, for `/spider`, `/jobs` and `/extract`: `{error, error_code, message, details?, request_id}`, where `error`
+ * is the code as a name; `harvest`: `{error, details}`, both texts.
  */
-export type ErrorShape = "crawl" | "spider" | "harvest";
+export type ErrorShape = "crawl" | "archive" | "spider" | "harvest";
+
+const OF_THE_ARCHIVE =
+  /^\/(metrics|api\/(health|stats|sources|search|snapshots?|replay|changes|exports|reports|usage|admin\/(jobs|sources|reports|storage|changes|search-debug)))(\/|$)/;
 
 /** The family that a path belongs to, for whoever answers before its function does. */
 export function errorShapeOf(path: string): ErrorShape {
   // what is served below /jobs is served below /api/v1/jobs too
   if (/^\/api\/v1\/jobs\/[^/]+\/(results|stats|stream)$/.test(path)) return "spider";
+  if (OF_THE_ARCHIVE.test(path)) return "archive";
   const area = /^\/([^/+]*)/.exec(path)?.[1] ?? "";
   if (area === "spider" || area === "jobs" || area === "extract") return "spider";
   return area === "search-runs" || area === "healthz" ? "harvest" : "crawl";
@@ -27,9 +32,16 @@ export function errorResponse(
   shape: ErrorShape = "crawl",
 ): Record<string, unknown> {
   if (shape === "harvest") return harvestError(message, code, details);
-  const named = shape === "crawl" ? { error: message, code } : { error: nameOf(code), error_code: code, message };
+  const named =
+    shape === "spider"
+      ? { error: nameOf(code), error_code: code, message }
+      : { error: message, code, ...(shape === "archive" && { detail: message }) };
   return { ...named, ...(details && { details }), request_id };
 }
+
+/** What does not hold is 422 to clients of the archive (RFC 9110, section 15.5.21), and 400 to all others. */
+export const errorStatus = ({ status, code }: ApiError, shape: ErrorShape): number =>
+  shape === "archive" && status === 400 && code === "VALIDATION_ERROR" ? 422 : status;
 
 function harvestError(message: string, code: string, details: ApiError["details"]): { error: string; details: string } {
   if (code === "VALIDATION_ERROR") return { error: "invalid request", details: message };

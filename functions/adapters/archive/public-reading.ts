@@ -11,6 +11,7 @@ const FRESH_S = 300;
 
 /** What `publicReading` adds to answers, for the OpenAPI document. */
 export const READING_HEADERS = {
+  "x-api-version": "Of the interface: 1",
   "access-control-allow-origin": "The pages that may read it",
   "access-control-expose-headers": "What of the head they may read",
   "cache-control": "How long it may be kept, and by whom",
@@ -45,7 +46,8 @@ export function publicReading(
       if (origin !== undefined && archiveCorsOrigins.includes(origin))
         headers.set("access-control-allow-origin", origin);
     }
-    headers.set("access-control-expose-headers", "ETag, Content-Range, X-Request-Id");
+    headers.set("access-control-expose-headers", "ETag, Content-Range, X-Request-Id, X-API-Version");
+    headers.set("x-api-version", "1");
     const { status } = c.res;
     if (status !== 200 || uncached.includes(c.req.path)) {
       if (!headers.has("cache-control")) headers.set("cache-control", "no-store");

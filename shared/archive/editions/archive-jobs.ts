@@ -26,6 +26,8 @@ export interface ArchiveJob {
   cleanedAt: Date | null;
   crawlerExitCode: number | null;
   crawlerStatus: string | null;
+  /** What its last run does or was begun with; null once it has ended. */
+  crawlerStage: string | null;
   error: string | null;
   warcFileCount: number;
   warcBytesTotal: number;
@@ -47,7 +49,7 @@ const columns = (sql: Queryable) => sql`
   a.id, a.source_code as "sourceCode", s.name as "sourceName", a.name, a.engine, a.status, a.retry_count as "retryCount",
   a.created_at as "createdAt", a.queued_at as "queuedAt", a.started_at as "startedAt", a.finished_at as "finishedAt",
   a.cleanup_status as "cleanupStatus", a.cleaned_at as "cleanedAt", a.crawler_exit_code as "crawlerExitCode",
-  a.crawler_status as "crawlerStatus", a.error, a.warc_file_count as "warcFileCount",
+  a.crawler_status as "crawlerStatus", a.crawler_stage as "crawlerStage", a.error, a.warc_file_count as "warcFileCount",
   a.warc_bytes_total as "warcBytesTotal", a.indexed_page_count as "indexedPageCount",
   a.storage_scanned_at as "storageScannedAt", a.output_dir as "outputDir", a.pages_crawled as "pagesCrawled",
   a.pages_total as "pagesTotal", a.pages_failed as "pagesFailed", a.output_bytes_total as "outputBytesTotal",

@@ -11,18 +11,33 @@ export const REPORT_CATEGORIES = [
 ] as const;
 export const REPORT_STATUSES = ["new", "triaged", "resolved", "dismissed"] as const;
 
-const url = z
-  .url({ protocol: /^https?$/ })
-  .max(2_048)
-  .nullish();
+/** As visitors write it: forms send what was left out as an empty text. */
+const written = (most: number) =>
+  z
+    .string()
+    .trim()
+    .max(most)
+    .transform((text) => (text === "" ? null : text))
+    .nullish();
+
+/** Of a page, with or without its scheme. */
+const isWebAddress = (text: string): boolean => {
+  const url = /^[a-z][a-z0-9+.-]*:(?!\d)/i.test(text) ? text : `https://${text}`;
+  return URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
+};
+const address = written(4_096).refine(
+  (text) => text == null || isWebAddress(text),
+  "must be the address of a web page",
+);
 
 export const newReportSchema = z.strictObject({
   category: z.enum(REPORT_CATEGORIES),
   description: z.string().trim().min(20).max(4_000),
   snapshotId: z.int().positive().nullish(),
-  originalUrl: url,
-  reporterEmail: z.email().max(254).nullish(),
-  pageUrl: url,
+  originalUrl: address,
+  /** For people to read: an unusual one costs nobody their report. */
+  reporterEmail: written(255),
+  pageUrl: address,
   /** Forms hide it: whoever fills it in is no person. */
   website: z.string().max(2_048).nullish(),
 });

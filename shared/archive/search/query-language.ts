@@ -38,6 +38,15 @@ export function parseArchiveQuery(query: string): ArchiveQuery {
   return expression === undefined ? text : { mode: "boolean", expression };
 }
 
+/** How much a query says: one word, two, or more, a phrase, a number, an operator; null where there is none. */
+export function breadthOf(query: string): "broad" | "mixed" | "specific" | null {
+  const read = parseArchiveQuery(query);
+  if (read.mode === "browse") return null;
+  if (read.mode !== "text" || read.phrases.length > 0 || /\p{N}/u.test(query) || read.words.length > 2)
+    return "specific";
+  return read.words.length === 2 ? "mixed" : "broad";
+}
+
 type Token =
   | { kind: "term"; field: Field | null; text: string; isPhrase: boolean }
   | { kind: "AND" | "OR" | "NOT" | "-" | "(" | ")" };

@@ -39,6 +39,8 @@ export interface Found {
   source: string;
   sourceName: string;
   url: string;
+  /** Scheme, host and path. */
+  page: string;
   title: string | null;
   snippet: string | null;
   language: string;
@@ -249,13 +251,15 @@ async function list(tx: Transaction, search: ArchiveSearch, matching: Matching):
     rankedBy === null || !byRelevance
       ? tx`0::float8`
       : tx`ts_rank(${WEIGHTS}, s.head, ${rankedBy}::tsquery, 1)::float8`;
+  // a page is its URL without a query, whichever capture stands for it
+  const ofUrl = (is: Condition): Condition =>
+    view === "pages" && ranking === "v2" ? tx`0::float8` : tx`case when ${is} then -0.1 else 0 end::float8`;
   const rows = await tx<(Omit<Found, "id"> & { count: number; id: number | null })[]>`
     with matched as (
       select s.capture_id as id, s.page_hash, s.captured_at, ${quality(tx)} as quality, ${headOf} as rank_head,
         ${titleBoost(tx, search.query)} as title_boost,
         case when s.is_archived then -0.3 else 0 end::float8 as archived_penalty,
-        case when s.has_query then -0.1 else 0 end::float8 as query_penalty,
-        case when s.has_tracking then -0.1 else 0 end::float8 as tracking_penalty,
+        ${ofUrl(tx`s.has_query`)} as query_penalty, ${ofUrl(tx`s.has_tracking`)} as tracking_penalty,
         (-0.02 * least(s.depth, 8))::float8 as depth_penalty
       from snapshot_index s
       where ${matching.where} and ${admitted(tx, search)}),
@@ -283,7 +287,7 @@ async function list(tx: Transaction, search: ArchiveSearch, matching: Matching):
         from page_links where to_hash = rated.page_hash having best.place is not null) links on true),
     page as (
       select *, row_number() over (order by ${order}) as at from ranked order by ${order} limit ${limit} offset ${offset})
-    select (select count(*) from listed) as count, page.id, ${belongings(tx)}, c.final_url as url, i.title, i.snippet,
+    select (select count(*) from listed) as count, page.id, ${belongings(tx)}, c.final_url as url, page_of(c.final_url) as page, i.title, i.snippet,
       i.language, i.captured_at as "capturedAt", i.status, inlinks,
       ${view === "pages" ? tx`(select count(*) from snapshot_index o where o.page_hash = i.page_hash and ${areShown(tx, tx`o.capture_id`)})` : tx`null::bigint`} as "pageSnapshots",
       ${byRelevance ? tx`rank_text` : textOf(tx`i.fts`)} as "rankText", title_boost as "titleBoost", archived_penalty as "archivedPenalty",

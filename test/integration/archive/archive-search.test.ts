@@ -403,19 +403,33 @@ describe("what is listed", () => {
       "pageSize=0",
       "pageSize=101",
       "page=1e99",
+      "page=1.5",
       "sort=best",
       "view=all",
       "from=2026-02-30",
       "from=0000-01-01",
       "to=0000-12-31",
       "includeNon2xx=maybe",
-      "unknown=1",
     ];
     for (const each of bad) {
       const { status, body } = await callApi(api, { path: `/api/search?${each}` });
-      expect([each, status, body.code]).toEqual([each, 400, "VALIDATION_ERROR"]);
+      expect([each, status, body.code]).toEqual([each, 422, "VALIDATION_ERROR"]);
     }
     expect((await callApi(api, { path: "/api/admin/search-debug?q=salt" })).status).toBe(401);
+  });
+
+  it("is asked for as clients of the interface ask, and tells them what is wrong in their field", async () => {
+    for (const spelling of ["True", "true", "1", "yes", "ON"]) {
+      expect(await listed({ includeNon2xx: spelling })).toHaveLength(6);
+    }
+    for (const spelling of ["False", "0", "No", "off"])
+      expect(await listed({ includeNon2xx: spelling })).toHaveLength(4);
+    expect(await listed({ utm_source: "feed", _: "1" })).toHaveLength(4);
+    const far = await search({ q: "gazette", page: String(Number.MAX_SAFE_INTEGER), pageSize: "100" });
+    expect([far.total, far.results]).toEqual([4, []]);
+    const { status, body, headers } = await callApi(api, { path: "/api/search?page=0" });
+    expect([status, body.detail, headers["x-api-version"]]).toEqual([422, body.error, "1"]);
+    expect((await callApi(api, { path: "/api/search" })).headers["x-api-version"]).toBe("1");
   });
 
   it("is of all days from the first to the last of the calendar", async () => {
@@ -479,7 +493,33 @@ describe("the order of results", () => {
       expect(each.totalScore).toBeCloseTo(sum, 10);
     }
     const [, tracked] = (await debug("node.js")).results;
-    expect(tracked).toMatchObject({ queryPenalty: -0.1, trackingPenalty: -0.1 });
+    expect(tracked).toMatchObject({
+      queryPenalty: -0.1,
+      trackingPenalty: -0.1,
+      statusCode: 200,
+      normalizedUrlGroup: "http://tech.test/node",
+    });
+  });
+
+  it("takes a page for its URL without a query, whichever capture stands for it", async () => {
+    const path = "/api/admin/search-debug?q=node.js&view=pages";
+    const pages = async (ranking: string) =>
+      (await callApi(api, { path: `${path}&ranking=${ranking}`, key })).body.results;
+    const tracked = "http://tech.test/node?utm_source=mail";
+    expect(await pages("v2")).toMatchObject([{ originalUrl: tracked, queryPenalty: 0, trackingPenalty: 0 }]);
+    expect(await pages("v1")).toMatchObject([{ originalUrl: tracked, queryPenalty: -0.1, trackingPenalty: -0.1 }]);
+  });
+
+  it.each([
+    ["salt", "broad"],
+    ["salt pepper", "mixed"],
+    ["salt and pepper", "specific"],
+    ['"salt"', "specific"],
+    ["covid-19", "specific"],
+    ["salt OR pepper", "specific"],
+    ["", null],
+  ])("is told how much %s says", async (q, queryMode) => {
+    expect((await debug(q)).queryMode).toBe(queryMode);
   });
 
   it("rises for pages that others link to, counted once for each", async () => {

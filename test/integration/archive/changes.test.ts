@@ -342,7 +342,7 @@ describe("a difference", () => {
     expect([unknown.status, unknown.body.code]).toEqual([404, "NOT_FOUND"]);
     expect(ninth).toEqual(expect.any(Number));
     for (const bad of ["x", "0", "-1", "1e99", "1.5", ""]) {
-      expect((await get(`/api/changes/compare?toSnapshotId=${bad}`)).status).toBe(400);
+      expect((await get(`/api/changes/compare?toSnapshotId=${bad}`)).status).toBe(422);
     }
   });
 });
@@ -434,9 +434,9 @@ describe("the list of changes", () => {
       "jobId=0",
       "includeUnchanged=maybe",
     ]) {
-      expect([bad, (await get(`/api/changes?${bad}`)).status]).toEqual([bad, 400]);
+      expect([bad, (await get(`/api/changes?${bad}`)).status]).toEqual([bad, 422]);
     }
-    expect((await get("/api/changes?source=%00")).status).toBe(400);
+    expect((await get("/api/changes?source=%00")).status).toBe(422);
   });
 
   it("is a feed, too, with the page in each item", async () => {

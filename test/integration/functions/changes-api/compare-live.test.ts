@@ -129,7 +129,7 @@ it("refuses what is not there, what may not be asked for, and what does not answ
     status: 502,
     body: { code: "HTTP_404" },
   });
-  expect((await compare(await capture("/same", page("5 mg")), "?mode=all")).status).toBe(400);
+  expect((await compare(await capture("/same", page("5 mg")), "?mode=all")).status).toBe(422);
 });
 
 it("compares with four live pages at once, and asks others to wait", async () => {

@@ -334,23 +334,23 @@ it("says which source is at fault, and where", async () => {
 
 describe("what is refused", () => {
   const refused: [string, Record<string, unknown>, number, string, string][] = [
-    ["a name that is a path", { name: "../../etc/passwd" }, 400, "VALIDATION_ERROR", "name"],
-    ["a name with a slash", { name: "a/b" }, 400, "VALIDATION_ERROR", "name"],
+    ["a name that is a path", { name: "../../etc/passwd" }, 422, "VALIDATION_ERROR", "name"],
+    ["a name with a slash", { name: "a/b" }, 422, "VALIDATION_ERROR", "name"],
     ["a seed with a password", { extraSeeds: ["https://me:secret@example.org/"] }, 400, "URL_INVALID", "extraSeeds[0]"],
     ["a seed of a private host", { extraSeeds: ["http://10.0.0.1/"] }, 403, "URL_BLOCKED", "extraSeeds[0]"],
     ["a seed that is no web page", { extraSeeds: ["file:///etc/passwd"] }, 400, "URL_INVALID", "extraSeeds[0]"],
-    ["an option of ours", { passthroughArgs: ["--output", "/tmp"] }, 400, "VALIDATION_ERROR", "--output"],
-    ["an option of ours, abbreviated", { passthroughArgs: ["--outp=/tmp"] }, 400, "VALIDATION_ERROR", "--output"],
-    ["an option twice", { passthroughArgs: ["--depth", "1", "--depth=2"] }, 400, "VALIDATION_ERROR", "twice"],
-    ["a word without an option", { passthroughArgs: ["rm"] }, 400, "VALIDATION_ERROR", "belongs to no option"],
+    ["an option of ours", { passthroughArgs: ["--output", "/tmp"] }, 422, "VALIDATION_ERROR", "--output"],
+    ["an option of ours, abbreviated", { passthroughArgs: ["--outp=/tmp"] }, 422, "VALIDATION_ERROR", "--output"],
+    ["an option twice", { passthroughArgs: ["--depth", "1", "--depth=2"] }, 422, "VALIDATION_ERROR", "twice"],
+    ["a word without an option", { passthroughArgs: ["rm"] }, 422, "VALIDATION_ERROR", "belongs to no option"],
     [
       "workers without monitoring",
       { toolOptions: { enable_adaptive_workers: true } },
-      400,
+      422,
       "VALIDATION_ERROR",
       "enable_monitoring",
     ],
-    ["an unknown option", { toolOptions: { workers: 3 } }, 400, "VALIDATION_ERROR", "workers"],
+    ["an unknown option", { toolOptions: { workers: 3 } }, 422, "VALIDATION_ERROR", "workers"],
     ["a source that is not there", { source: "nobody" }, 404, "NOT_FOUND", "nobody"],
   ];
   it.each(refused)("%s", async (_name, more, status, code, told) => {
@@ -368,7 +368,7 @@ describe("what is refused", () => {
     });
     for (const nameTemplate of ["../{date:%Y}", "a-{time}", "a-{date:%Q}", "a-{date:%Y/%m}"]) {
       const answer = await ask("/api/admin/sources", { sources: [source("odd", { nameTemplate })] });
-      expect([nameTemplate, answer.status]).toEqual([nameTemplate, 400]);
+      expect([nameTemplate, answer.status]).toEqual([nameTemplate, 422]);
     }
   });
 });
@@ -402,10 +402,21 @@ describe("a report", () => {
     expect((await ask(`/api/admin/reports/${trap.body.reportId}`)).status).toBe(404);
   });
 
+  it("is taken as forms send it, with empty fields and addresses as people write them", async () => {
+    const json = { ...report, snapshotId: null, originalUrl: " www.example.org/page ", pageUrl: "", reporterEmail: "" };
+    const { status, body } = await send({ ...json, website: "" }, "192.0.2.6");
+    expect(status).toBe(201);
+    expect((await ask(`/api/admin/reports/${body.reportId}`)).body).toMatchObject({
+      originalUrl: "www.example.org/page",
+      pageUrl: null,
+      reporterEmail: null,
+    });
+  });
+
   it("is refused where it says nothing, and after five a minute of one address", async () => {
-    expect((await send({ ...report, description: "Too short" }, "192.0.2.2")).status).toBe(400);
-    expect((await send({ ...report, category: "spam" }, "192.0.2.2")).status).toBe(400);
-    expect((await send({ ...report, originalUrl: "javascript:alert(1)" }, "192.0.2.2")).status).toBe(400);
+    expect((await send({ ...report, description: "Too short" }, "192.0.2.2")).status).toBe(422);
+    expect((await send({ ...report, category: "spam" }, "192.0.2.2")).status).toBe(422);
+    expect((await send({ ...report, originalUrl: "javascript:alert(1)" }, "192.0.2.2")).status).toBe(422);
     const statuses = [];
     // a minute may end within
     for (let n = 0; n < 11; n++) statuses.push((await send(report, "192.0.2.3")).status);

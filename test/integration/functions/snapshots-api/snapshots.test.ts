@@ -139,7 +139,7 @@ describe("a snapshot", () => {
     });
     const { body: newest } = await get(`/api/snapshots/${id}/timeline?order=newest`);
     expect(newest).toEqual({ ...body, snapshots: body.snapshots.toReversed() });
-    expect((await get(`/api/snapshots/${id}/timeline?order=latest`)).status).toBe(400);
+    expect((await get(`/api/snapshots/${id}/timeline?order=latest`)).status).toBe(422);
   });
 
   it("knows the latest good one", async () => {
