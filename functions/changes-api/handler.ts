@@ -5,6 +5,7 @@ import { compareAny } from "../../shared/archive/changes/compare-any.ts";
 import { CHANGES_VERSION } from "../../shared/archive/changes/compare-lines.ts";
 import { compareLive } from "../../shared/archive/changes/compare-live.ts";
 import { DIFF_LAYOUTS, diffHtml } from "../../shared/archive/changes/diff-html.ts";
+import { withLiveSlot } from "../../shared/archive/changes/live-slots.ts";
 import { readSnapshot } from "../../shared/archive/snapshots/snapshots.ts";
 import { LIVE_TEXTS } from "../../shared/crawl/tasks/live-page.ts";
 import { ApiError } from "../../shared/platform/errors.ts";
@@ -196,14 +197,14 @@ const compareWithLive = defineStreamRoute(
   },
   async ({ params: { id }, query: { mode, layout }, signal }, api: ChangesApi) => {
     requireFeature(api.config, "compare-live");
-    const snapshot = await readSnapshot(api.sql, id);
-    if (snapshot === undefined) throw new ApiError(404, `There is no snapshot ${id}`, { code: "NOT_FOUND" });
-    await requireShown(api.sql, [id]);
-    const { live, kind, summary, highNoise, difference } = await compareLive(api, snapshot, {
-      text: mode,
-      withinMs: LIVE_MS,
-      gone: signal,
+    const { snapshot, compared } = await withLiveSlot(api.slots, async () => {
+      const snapshot = await readSnapshot(api.sql, id);
+      if (snapshot === undefined) throw new ApiError(404, `There is no snapshot ${id}`, { code: "NOT_FOUND" });
+      await requireShown(api.sql, [id]);
+      const compared = await compareLive(api, snapshot, { text: mode, withinMs: LIVE_MS, gone: signal });
+      return { snapshot, compared };
     });
+    const { live, kind, summary, highNoise, difference } = compared;
     const { hunks, isCut, ...counts } = difference;
     const { addedSections, removedSections, changedSections, addedLines, removedLines, changeRatio } = counts;
     return new ApiResponse(

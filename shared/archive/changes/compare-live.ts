@@ -8,13 +8,11 @@ import { ApiError } from "../../platform/errors.ts";
 import type { Archive } from "../replay/payload.ts";
 import { changeOf } from "./compare-captures.ts";
 import { compareLines, type Difference } from "./compare-lines.ts";
-import type { LiveSlots } from "./live-slots.ts";
 import { pageLines } from "./page-lines.ts";
 import { readPageText } from "./page-text.ts";
 
 interface LiveDependencies extends Archive {
   remote: RemoteCaller;
-  slots: LiveSlots;
   inspector: UrlInspector;
 }
 
@@ -26,15 +24,13 @@ export interface LiveComparison {
   difference: Difference;
 }
 
-const RETRY_AFTER_S = 5;
-
 /**
  * @param capture whose page is asked for by the URL that answered then
- * @throws ApiError 429 LIVE_BUSY while four others do so; 422 where there is no text to compare; 400 where the URL may
- * not be fetched; 502 where the page does not answer as a page
+ * @throws ApiError 422 where there is no text to compare; 400 where the URL may not be fetched; 502 where the page does
+ * not answer as a page
  */
 export async function compareLive(
-  { remote, slots, inspector, ...archive }: LiveDependencies,
+  { remote, inspector, ...archive }: LiveDependencies,
   capture: { id: number; url: string },
   { text, withinMs, gone }: { text: LivePageRequest["text"]; withinMs: number; gone: AbortSignal },
 ): Promise<LiveComparison> {
@@ -42,33 +38,22 @@ export async function compareLive(
   if (!(checked instanceof URL)) {
     throw new ApiError(400, `The live page: ${checked.message}`, { code: checked.code, cause: checked });
   }
-  const release = await slots.take();
-  if (release === undefined) {
-    throw new ApiError(429, "Others are comparing with live pages: try again in a few seconds", {
-      code: "LIVE_BUSY",
-      headers: { "retry-after": String(RETRY_AFTER_S) },
-    });
+  const selection = { ...MAIN_CONTENT, mainOnly: text === "main" };
+  const before = await readPageText(archive, capture, false, selection);
+  if ("problem" in before) {
+    const message = `The snapshot ${capture.id} has no text that could be compared: ${before.problem}`;
+    throw new ApiError(422, message, { code: "NOT_COMPARABLE" });
   }
-  try {
-    const selection = { ...MAIN_CONTENT, mainOnly: text === "main" };
-    const before = await readPageText(archive, capture, false, selection);
-    if ("problem" in before) {
-      const message = `The snapshot ${capture.id} has no text that could be compared: ${before.problem}`;
-      throw new ApiError(422, message, { code: "NOT_COMPARABLE" });
-    }
-    const request = { url: capture.url, text } satisfies LivePageRequest;
-    const answer = await remote.ask(LIVE_PAGES_QUEUE, request, withinMs, gone).catch((error: unknown) => {
-      throw liveFault(error);
-    });
-    const live = livePageSchema.parse(answer);
-    // what of the live page is not there is no change
-    const shown = live.cut ? beginningOf(before, live.content.length) : before;
-    const difference = compareLines(pageLines(shown), pageLines({ text: live.content, sections: live.sections }));
-    const { kind, summary, highNoise } = changeOf(difference, live.cut);
-    return { live, kind: kind === "updated" ? kind : "unchanged", summary, highNoise, difference };
-  } finally {
-    await release();
-  }
+  const request = { url: capture.url, text } satisfies LivePageRequest;
+  const answer = await remote.ask(LIVE_PAGES_QUEUE, request, withinMs, gone).catch((error: unknown) => {
+    throw liveFault(error);
+  });
+  const live = livePageSchema.parse(answer);
+  // what of the live page is not there is no change
+  const shown = live.cut ? beginningOf(before, live.content.length) : before;
+  const difference = compareLines(pageLines(shown), pageLines({ text: live.content, sections: live.sections }));
+  const { kind, summary, highNoise } = changeOf(difference, live.cut);
+  return { live, kind: kind === "updated" ? kind : "unchanged", summary, highNoise, difference };
 }
 
 type Text = Parameters<typeof pageLines>[0];

@@ -140,12 +140,17 @@ it("compares with four live pages at once, and asks others to wait", async () =>
   expect(taken.every((each) => each !== undefined)).toBe(true);
   const busy = await compare(id);
   expect(busy).toMatchObject({ status: 429, body: { code: "LIVE_BUSY" }, headers: { "retry-after": "5" } });
+  // nothing is looked up for those who have to wait
+  expect((await compare(987_654_321)).status).toBe(429);
   await taken[2]?.();
   expect((await compare(id)).status).toBe(200);
   // its place was given back
   expect((await compare(id)).status).toBe(200);
   const later = createLiveSlots(setup.aws.dynamo, setup.aws.stateTable, () => Date.now() + 60_000);
-  expect(await later.take()).toBeDefined();
+  const lapsed = await later.take();
+  expect(lapsed).toBeDefined();
+  for (const giveBack of [...taken, lapsed]) await giveBack?.();
+  expect((await compare(987_654_321)).status).toBe(404);
 });
 
 it("compares any two captures of a page", async () => {
