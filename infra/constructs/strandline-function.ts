@@ -179,7 +179,7 @@ export class StrandlineFunction extends Construct {
     const read =
       access === "cache" || access === "documents"
         ? PUT_KEYS[access]
-        : [...OBJECT_KEYS, ...(access === "engine" ? ENGINE_KEYS : [])];
+        : [...OBJECT_KEYS, ...(access === "engine" || access === "keep" ? ENGINE_KEYS : [])];
     this.allow(arnsOf(read), "s3:GetObject");
     // an upload in parts may be given up
     if (access !== "read" && access !== "clear")

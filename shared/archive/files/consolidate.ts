@@ -1,5 +1,6 @@
 /**
  * Copies many small WARC files into one large one, byte for byte, and points their captures there: docs/decisions/0057.
+ * So it does with those that archive jobs keep among their temporary files, which are to be deleted with these.
  * The files stay until `clean` finds that nothing points at them and that their bytes are in the new one.
  */
 import { createHash } from "node:crypto";
@@ -12,7 +13,7 @@ import { uuidv7 } from "../../platform/ids.ts";
 import type { Logger } from "../../platform/observability/log.ts";
 import type { FileFault } from "./task.ts";
 import { type KnownFile, verifyFile } from "./verify-file.ts";
-import { type MergedFile, moveCaptures } from "./warc-files.ts";
+import { isTemporary, type MergedFile, moveCaptures } from "./warc-files.ts";
 
 export interface ConsolidationDependencies {
   sql: Sql;
@@ -50,7 +51,8 @@ const RESERVE_MS = 60_000;
 const COPY_SHARE = 0.5;
 
 interface Source extends KnownFile {
-  captures: number;
+  /** Of an archive job, whose temporary files shall go: it is copied whatever its size, and if it is the only one. */
+  temporary: boolean;
 }
 
 /** Makes one new file. */
@@ -63,7 +65,8 @@ export async function consolidate(
   const { sql, log } = dependencies;
   const nothing: Consolidated = { after, done: true, files: 0, captures: 0, bytes: 0, faults: [] };
   const group = await smallFiles(sql, after, options);
-  if (group.length < Math.max(options.leastFiles, 2)) return nothing;
+  const least = group.some(({ temporary }) => temporary) ? 1 : Math.max(options.leastFiles, 2);
+  if (group.length < least) return nothing;
   const until = remainingMs() * (1 - COPY_SHARE);
   const hasTime = () => remainingMs() > Math.max(until, RESERVE_MS);
   const copy = await copyFiles(dependencies, group, options, hasTime);
@@ -89,14 +92,20 @@ async function smallFiles(
   { targetBytes, leastAgeMs, now }: ConsolidationOptions,
 ): Promise<Source[]> {
   const rows = await sql<Source[]>`
-    select key, bytes, etag, sha256 from warc_files f
-    where key > ${after} and key like 'warcs/%.warc.gz' and key not like 'warcs/imported/%' and merged_into is null and removed_at is null
-      and bytes < ${targetBytes / 2} and etag <> '' and written_at <= ${new Date(now - leastAgeMs)}
+    select key, bytes, etag, sha256, ${isTemporary(sql)} as temporary from warc_files f
+    where key > ${after} and merged_into is null and removed_at is null
+      and etag <> '' and written_at <= ${new Date(now - leastAgeMs)}
       and coalesce(faults, 0) = 0 and captures_in(key) > 0
-      and not exists (
-        select from jobs j where j.status in ('pending', 'running', 'embedding')
-          and j.id = (case when split_part(f.key, '/', 5) ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
-            then split_part(f.key, '/', 5) end)::uuid)
+      and case when ${isTemporary(sql)}
+        then not exists (select from archive_jobs a
+            where starts_with(f.key, a.output_dir) and a.status not in ('indexed', 'index_failed', 'failed'))
+          and not exists (select from warc_imports i
+            where i.object_key = f.key and i.status in ('announced', 'pending', 'running'))
+        else key like 'warcs/%.warc.gz' and key not like 'warcs/imported/%' and bytes < ${targetBytes / 2}
+          and not exists (
+            select from jobs j where j.status in ('pending', 'running', 'embedding')
+              and j.id = (case when split_part(f.key, '/', 5) ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
+                then split_part(f.key, '/', 5) end)::uuid) end
     order by key limit ${MOST_FILES}`;
   let bytes = 0;
   return rows.filter((row) => {
@@ -109,7 +118,7 @@ async function smallFiles(
 interface Copy {
   key: string;
   bytes: number;
-  merged: (MergedFile & { bytes: number; sha256: string })[];
+  merged: (MergedFile & Pick<Source, "bytes" | "temporary"> & { sha256: string })[];
   faults: Consolidated["faults"];
   /** The last file that was looked at; undefined where there was no time for any. */
   looked: string | undefined;
@@ -147,10 +156,12 @@ async function copyFiles(
         await write(bytes);
       }
       if (hash.digest("hex") !== found.sha256) throw changed(source.key);
-      copy.merged.push({ key: source.key, offset, bytes: source.bytes, sha256: found.sha256 });
+      const { key, bytes, temporary } = source;
+      copy.merged.push({ key, offset, bytes, temporary, sha256: found.sha256 });
       records += found.records ?? 0;
     }
-    if (copy.merged.length < 2) {
+    const isWorthIt = copy.merged.length > 1 || copy.merged.some(({ temporary }) => temporary);
+    if (!isWorthIt) {
       await writer.abort();
       return { ...copy, merged: [] };
     }

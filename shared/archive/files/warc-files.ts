@@ -41,8 +41,17 @@ export async function listWarcFiles(
 }
 
 /** Where files are looked for, one after the other. */
-const PREFIXES = ["incoming/", "warcs/"];
+const PREFIXES = ["incoming/", "warcs/", "archive-jobs/"];
 const IS_WARC = /\.(warc(\.gz|\.zst)?|arc(\.gz)?|wacz)$/;
+/** What else engines leave stays with them: these are WARC files of runs that have not become those of the archive. */
+const IS_TEMPORARY = /^archive-jobs\/.*\/tmp\/.*\.warc\.gz$/;
+
+/** As `IS_TEMPORARY`, of the key of the file `f`. */
+export const isTemporary = (sql: Queryable) => sql`f.key like 'archive-jobs/%/tmp/%.warc.gz'`;
+
+/** Whether it is a file that captures may point at. */
+export const isWarcFile = (key: string): boolean =>
+  key.startsWith("archive-jobs/") ? IS_TEMPORARY.test(key) : IS_WARC.test(key);
 const KEYS_AT_ONCE = 1000;
 
 export interface Listing {
@@ -64,14 +73,15 @@ export async function listFiles(
   const prefix = PREFIXES[phase];
   if (prefix === undefined) return await notePointedFiles(sql, after);
   const found = await objects.list(prefix, after);
-  const rows = found.filter(({ key }) => IS_WARC.test(key));
-  // an object that was replaced is found by its row
+  const rows = found.filter(({ key }) => isWarcFile(key));
+  // an object that was replaced is found by its row, unless nothing was known of it but that captures point there
   await sql`
     insert into warc_files (key, bytes, etag, written_at)
     select key, bytes, etag, written_at
     from json_to_recordset(${rowsOf(rows.map(({ writtenAt, ...row }) => ({ ...row, written_at: writtenAt })))}::text::json)
       as r (key text, bytes bigint, etag text, written_at timestamptz)
-    on conflict (key) do nothing`;
+    on conflict (key) do update set (bytes, etag, written_at) = (excluded.bytes, excluded.etag, excluded.written_at)
+      where warc_files.etag = '' and warc_files.removed_at is null`;
   const last = found.at(-1);
   return last === undefined ? { phase: phase + 1, after: "" } : { phase, after: last.key };
 }
@@ -99,7 +109,8 @@ export async function lockFiles(tx: Transaction, keys: readonly string[]): Promi
 }
 
 /**
- * Deletes an object at which no capture points. Whoever stops in between leaves a row that `finishRemovals` finds.
+ * Deletes an object at which no capture points. Whoever stops in between leaves a row that
+ * the next call finds.
  * @returns false where captures point at it
  */
 export async function removeFile(sql: Sql, objects: Pick<ListedObjects, "remove">, key: string): Promise<boolean> {

@@ -3,6 +3,7 @@ import { gunzipSync, gzipSync } from "node:zlib";
 import { DeleteObjectCommand } from "@aws-sdk/client-s3";
 import fc from "fast-check";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
+import { cleanUpJob } from "../../../shared/archive/editions/clean-up.ts";
 import { type RunnerDependencies, runSlice } from "../../../shared/archive/files/run-slice.ts";
 import { createRun, readRun, resumeRuns, scheduleUpkeep } from "../../../shared/archive/files/runs.ts";
 import { listWarcFiles, removeFile } from "../../../shared/archive/files/warc-files.ts";
@@ -16,7 +17,7 @@ afterAll(() => setup.close());
 beforeEach(async () => {
   await sql`delete from jobs`;
   await sql`truncate warc_files, warc_runs, warc_faults`;
-  for (const key of [...(await objects()), ...(await objects("incoming/"))]) {
+  for (const key of [...(await objects()), ...(await objects("incoming/")), ...(await objects("archive-jobs/"))]) {
     await aws.s3.send(new DeleteObjectCommand({ Bucket: aws.bucket, Key: key }));
   }
 });
@@ -187,6 +188,128 @@ describe("consolidation", () => {
     const [row] = await sql`select rendered->'warc' as dom from captures where id = ${id}`;
     expect(row).toEqual({ dom: { key: moved?.key, offset: moved?.offset } });
     expect(await bodyOf(id)).toBe("one");
+  });
+});
+
+describe("temporary WARC files of an archive job", () => {
+  const dir = "archive-jobs/books/20260102T030405Z__books__77/";
+  const job = 77;
+  const cleanUp = (using: Partial<RunnerDependencies> = {}) =>
+    cleanUpJob({ ...dependencies, ...using }, job, { dryRun: false });
+
+  /** A capture points into one by its body, and another one by its rendered DOM alone. */
+  async function temporary(): Promise<{ ids: number[]; before: (string | undefined)[]; keys: string[] }> {
+    await sql`delete from archive_jobs`;
+    await sql`
+      insert into sources (code, name, name_template, seeds, engine) values ('books', 'Books', 'books', '{}', 'zimit')
+      on conflict do nothing`;
+    await sql`
+      insert into archive_jobs (id, source_code, name, output_dir, engine, status, config)
+      values (${job}, 'books', 'books', ${dir}, 'zimit', 'indexed', '{}')`;
+    const files = [await crawled(["one", "two"]), await crawled(["three"])];
+    const keys = [`${dir}tmp/run-1/a.warc.gz`, `${dir}tmp/run-1/b.warc.gz`];
+    for (const [index, { key }] of files.entries()) {
+      await setup.put(keys[index] as string, await setup.bytes(key));
+      await aws.s3.send(new DeleteObjectCommand({ Bucket: aws.bucket, Key: key }));
+      await sql`update captures set warc_key = ${keys[index] as string} where warc_key = ${key}`;
+    }
+    await setup.put(`${dir}tmp/run-1/zimit.log`, Buffer.from("log"));
+    const ids = files.flatMap((file) => file.ids);
+    const before = await Promise.all(ids.map(bodyOf));
+    expect(before).toEqual(["one", "two", "three"]);
+    return { ids, before, keys };
+  }
+  const left = () => objects("archive-jobs/");
+
+  it("stay while captures point at them, are copied into one of the archive's, and then can go", async () => {
+    const { ids, before, keys } = await temporary();
+    await expect(cleanUp()).rejects.toMatchObject({ code: "FILES_IN_USE", details: { captures: 3 } });
+    expect(await left()).toHaveLength(3);
+    expect(await run({ kind: "consolidate" })).toMatchObject({
+      status: "completed",
+      faults: 0,
+      counts: { files: 2, captures: 3 },
+    });
+    expect(await left()).toHaveLength(3);
+    expect(await cleanUp()).toMatchObject({ files: 3, job: { cleanupStatus: "temp_cleaned" } });
+    expect(await left()).toEqual([]);
+    expect(await Promise.all(ids.map(bodyOf))).toEqual(before);
+    const rows = await sql<{ gone: boolean }[]>`
+      select deleted_at is not null as gone from warc_files where key = any (${keys})`;
+    expect(rows).toEqual([{ gone: true }, { gone: true }]);
+    expect((await run({ kind: "verify" })).found).toEqual([]);
+  });
+
+  it("are needed by a rendered DOM alone, too, and go one by one whatever their size", async () => {
+    const { ids, keys } = await temporary();
+    const [key = ""] = keys;
+    const place = await setup.pointer(ids[0] as number);
+    const dom = { ...place, key };
+    await sql`delete from captures where id = any (${ids.slice(1)})`;
+    await sql`
+      update captures set warc_key = null, warc_offset = null, warc_length = null,
+        rendered = jsonb_build_object('warc', ${JSON.stringify(dom)}::text::jsonb) where id = ${ids[0] as number}`;
+    await expect(cleanUp()).rejects.toMatchObject({ code: "FILES_IN_USE", details: { captures: 1 } });
+    const limits = { ...dependencies.limits, targetBytes: 10 };
+    expect(await run({ kind: "consolidate" }, { limits })).toMatchObject({ status: "completed", counts: { files: 1 } });
+    await cleanUp();
+    const [target] = (await objects("warcs/merged/")) as [string];
+    const [row] = await sql<{ key: string; offset: number }[]>`
+      select rendered->'warc'->>'key' as key, (rendered->'warc'->>'offset')::int as "offset" from captures
+      where id = ${ids[0] as number}`;
+    const whole = await setup.bytes(target);
+    expect(row?.key).toBe(target);
+    const record = gunzipSync(whole.subarray(row?.offset, (row?.offset ?? 0) + (place?.length ?? 0)));
+    expect(record.toString()).toContain(place?.recordId);
+  });
+
+  it("are left alone while their job, or an import of them, is under way", async () => {
+    await temporary();
+    await sql`update archive_jobs set status = 'running'`;
+    expect((await run({ kind: "consolidate" })).counts).toMatchObject({ files: 0 });
+    await expect(cleanUp()).rejects.toMatchObject({ code: "JOB_STATE" });
+    expect(await left()).toHaveLength(3);
+  });
+
+  it("lose nothing to whoever is stopped between the steps", async () => {
+    const { ids, before, keys } = await temporary();
+    const stop = () => Promise.reject(new Error("stopped"));
+    // the copy is written, and is not read again
+    let reads = 0;
+    const uploads: RunnerDependencies["uploads"] = {
+      ...dependencies.uploads,
+      stream: (...args) => {
+        if (args[0].startsWith("warcs/merged/") && reads++ === 0) throw new Error("stopped");
+        return dependencies.uploads.stream(...args);
+      },
+    };
+    await expect(run({ kind: "consolidate" }, { uploads })).rejects.toThrow("stopped");
+    expect(await Promise.all(ids.map(bodyOf))).toEqual(before);
+    await expect(cleanUp()).rejects.toMatchObject({ code: "FILES_IN_USE" });
+    await sql`delete from warc_runs`;
+    await run({ kind: "consolidate" });
+    // a file is marked as gone, and its object is still there
+    await expect(cleanUp({ objects: { ...dependencies.objects, remove: stop } })).rejects.toThrow("stopped");
+    expect(await Promise.all(ids.map(bodyOf))).toEqual(before);
+    expect(await left()).toHaveLength(3);
+    // the first object has gone, and its row does not say so
+    const [first = ""] = keys;
+    await aws.s3.send(new DeleteObjectCommand({ Bucket: aws.bucket, Key: first }));
+    await cleanUp();
+    expect(await left()).toEqual([]);
+    const [{ open } = { open: -1 }] = await sql<{ open: number }[]>`
+      select count(*)::int as open from warc_files where key = any (${keys}) and deleted_at is null`;
+    expect(open).toBe(0);
+    expect(await Promise.all(ids.map(bodyOf))).toEqual(before);
+  });
+
+  it("stay where the file with their copies is not there", async () => {
+    await temporary();
+    await run({ kind: "consolidate" });
+    const [target = ""] = await objects("warcs/merged/");
+    await aws.s3.send(new DeleteObjectCommand({ Bucket: aws.bucket, Key: target }));
+    await expect(cleanUp()).rejects.toMatchObject({ code: "FILES_IN_USE", details: { key: target } });
+    expect(await left()).toHaveLength(3);
   });
 });
 
