@@ -60,7 +60,8 @@ export interface FunctionSpec {
      * `documents`: reads and writes files that documents are to be made of, and nothing else.
      * `clear`: deletes what the engines of archive jobs left, and nothing else, and reads all.
      * `engine`: reads and writes what the engines of archive jobs are told and report, and reads all.
-     * `keep`: writes and deletes WARC files that functions wrote, and nothing else, and reads all, those of engines too.
+     * `keep`: writes and deletes WARC files that functions wrote, and nothing else, and reads all, those of engines
+     * too.
      */
     bucket?: "read" | "write" | "upload" | "cache" | "documents" | "clear" | "engine" | "keep";
     stateTable?: true;

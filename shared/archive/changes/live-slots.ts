@@ -34,7 +34,7 @@ export function createLiveSlots(
     }
     return undefined;
   };
-  /** Those of this container that have a place, or may get one: the table is asked for no more than there are places. */
+  /** Those of this container that have a place, or may get one: the table is asked for no more than there are. */
   let here = 0;
   return {
     async take() {
