@@ -105,6 +105,7 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
     "shared/archive/engines",
     "shared/archive/usage",
     "shared/archive/exclusions",
+    "shared/archive/files",
     "shared/archive/import",
     "shared/archive/snapshots",
     "shared/crawl/urls",
