@@ -2,12 +2,38 @@
  * Puts the OpenAPI document together from the routes of every API function. A test compares; after a change of the API:
  * `npx node checks/openapi.ts`.
  */
-import { writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Api } from "../functions/adapters/api/api.ts";
 import { TOPOLOGY } from "../infra/topology.ts";
+import { errorStatuses, shareErrors, shareHeaders, stateErrors } from "./openapi/answers.ts";
+import { isObject, type Json, type JsonObject } from "./openapi/json.ts";
+import { OPERATION_GROUPS, operationNamed } from "./openapi/operations.ts";
+import { parameterOf } from "./openapi/parameters.ts";
+import { bodyName, shareSchemas } from "./openapi/schemas.ts";
 
-export const OPENAPI_FILE = join(import.meta.dirname, "../docs/openapi.json");
+const ROOT = join(import.meta.dirname, "..");
+export const OPENAPI_FILE = join(ROOT, "docs/openapi.json");
+
+const DESCRIPTION = `Crawls web sites politely, keeps every page as a WARC capture, and searches them.
+
+- **Keys**: \`Authorization: Bearer KEY\` or \`X-API-Key: KEY\`. A key has the scopes read, write and admin.
+- **Errors** have a \`code\`; \`docs/guide/errors.md\` lists them all. 429 and 503 bear \`Retry-After\`.
+- **Idempotency**: \`Idempotency-Key\` makes a POST that starts something safe to send again, for 24 hours.
+- **Lists** are read with \`limit\` and \`cursor\`: \`next_cursor\` of an answer is the \`cursor\` of the next request.`;
+
+/** Schemes that are one key each: an operation takes any of them. */
+const KEY_SCHEMES = {
+  api_key: { type: "http", scheme: "bearer", description: "An API key as `Authorization: Bearer KEY`" },
+  api_key_header: { type: "apiKey", in: "header", name: "X-API-Key", description: "An API key as `X-API-Key: KEY`" },
+};
+
+interface Body {
+  name: string;
+  at: string;
+  holder: JsonObject;
+  key: string;
+}
 
 /** The whole document as JSON text, with the paths in the topology's order. */
 export async function openApiDocument(): Promise<string> {
@@ -15,15 +41,86 @@ export async function openApiDocument(): Promise<string> {
   const documents = await Promise.all(
     names.map(async (name) => {
       const { api } = (await import(`../functions/${name}/handler.ts`)) as { api: Pick<Api, "openApi"> };
-      return api.openApi();
+      // as JSON, without what is undefined
+      return JSON.parse(JSON.stringify(api.openApi())) as JsonObject;
     }),
   );
-  const [first] = documents;
-  const paths = Object.assign({}, ...documents.map((each) => each.paths));
-  const schemas = Object.assign({}, ...documents.map((each) => each.components?.schemas));
-  const headers = Object.assign({}, ...documents.map((each) => each.components?.headers));
-  const securitySchemes = Object.assign({}, ...documents.map((each) => each.components?.securitySchemes));
-  return `${JSON.stringify({ ...first, paths, components: { schemas, headers, securitySchemes } }, null, 2)}\n`;
+  const merged = (part: string) =>
+    Object.assign({}, ...documents.map(({ components }) => isObject(components) && components[part])) as JsonObject;
+  const bodies: Body[] = [];
+  const answers: JsonObject[] = [];
+  const paths: JsonObject = {};
+  for (const [path, methods] of documents.flatMap(({ paths: own }) => Object.entries(own as JsonObject))) {
+    const operations = Object.entries(methods as JsonObject).map(([method, operation]) => {
+      const named = operationOf(method.toUpperCase(), path, operation as JsonObject);
+      bodies.push(...bodiesOf(named));
+      answers.push(named["responses"] as JsonObject);
+      return [method, named] as const;
+    });
+    paths[templateOf(path)] = Object.fromEntries(operations);
+  }
+  const schemas = shareSchemas(bodies, merged("schemas") as Record<string, JsonObject>);
+  const headers = { ...merged("headers"), ...shareHeaders(answers) };
+  const { version, license } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8")) as Record<string, string>;
+  const document = {
+    openapi: "3.1.0",
+    info: { title: "Strandline", version, description: DESCRIPTION, license: { name: license, identifier: license } },
+    servers: [{ url: "/", description: "Where this document is served" }],
+    security: anyKey(),
+    tags: OPERATION_GROUPS.map(({ tag: name, description }) => ({ name, description })),
+    paths,
+    components: { schemas, responses: shareErrors(answers), headers, securitySchemes: KEY_SCHEMES },
+  };
+  return `${JSON.stringify(document, null, 2)}\n`;
+}
+
+const anyKey = () => Object.keys(KEY_SCHEMES).map((scheme) => ({ [scheme]: [] }));
+
+/** A path with a parameter that holds slashes is one with a parameter for OpenAPI. */
+export const templateOf = (path: string): string => path.replace("+}", "}");
+
+function operationOf(method: string, path: string, { summary, ...own }: JsonObject): JsonObject {
+  const { operationId, tag } = operationNamed(method, path);
+  const { security = [], parameters = [], requestBody: body, responses } = own as Record<string, Json[] & JsonObject>;
+  const isOpen = security.some((each) => isObject(each) && Object.keys(each).length === 0);
+  const taken = parameters.map((each) => parameterOf(each as JsonObject));
+  const isPublic = security.length === 0;
+  stateErrors(responses as JsonObject, errorStatuses({ isPublic, body, parameters: taken }));
+  return {
+    operationId,
+    tags: [tag],
+    summary: summary ?? operationId,
+    security: isPublic ? [] : [...anyKey(), ...(isOpen ? [{}] : [])],
+    ...(taken.length > 0 && { parameters: taken }),
+    ...(body !== undefined && { requestBody: body }),
+    responses: responses as JsonObject,
+  };
+}
+
+/** The bodies of an operation's request and of its answers. */
+function bodiesOf({ operationId, requestBody, responses }: JsonObject): Body[] {
+  const schemasIn = (described: Json | undefined, role: string): Body[] => {
+    if (!isObject(described) || !isObject(described["content"])) return [];
+    return Object.values(described["content"]).map((holder) => ({
+      name: bodyName(operationId as string, role),
+      at: `${operationId}.${role.toLowerCase()}`,
+      holder: holder as JsonObject,
+      key: "schema",
+    }));
+  };
+  const good = Object.entries(responses as JsonObject).filter(
+    ([status, response]) => Number(status) < 400 && isObject(response) && response["content"] !== undefined,
+  );
+  const answers = good.flatMap(([status, response]) =>
+    schemasIn(response, status === "202" && good.length > 1 ? "Accepted" : "Response"),
+  );
+  // what a check answers where something fails is no error of the API
+  const bad = Object.entries(responses as JsonObject).filter(([status]) => Number(status) >= 400);
+  return [
+    ...schemasIn(requestBody, "Request"),
+    ...answers,
+    ...bad.flatMap(([, response]) => schemasIn(response, "Response")),
+  ];
 }
 
 if (import.meta.main) await writeFile(OPENAPI_FILE, await openApiDocument());

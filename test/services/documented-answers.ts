@@ -32,13 +32,14 @@ export interface Operation {
   /** As in the document. */
   name: string;
   requestBody?: { content: Contents };
-  responses: Record<string, Described>;
+  responses: Record<string, Described | { $ref: string }>;
 }
 interface Document {
   paths: Record<string, Record<string, Omit<Operation, "name">>>;
   components: {
     schemas: Record<string, Schema>;
     headers: Record<string, Header>;
+    responses: Record<string, Described>;
   };
 }
 
@@ -77,14 +78,15 @@ export function checkHead(operation: Operation, asked: Asked, { status, headers 
     const validate = compiled(schema);
     if (!validate(value)) fail(`${what} ${faultsOf(validate)}`);
   };
-  const described = operation.responses[status] ?? (status >= 400 ? operation.responses["default"] : undefined);
+  const answer = operation.responses[status] ?? (status >= 400 ? operation.responses["default"] : undefined);
+  const described = answer && responseOf(answer);
   if (described === undefined) return fail(`it has the statuses ${Object.keys(operation.responses).join(", ")}`);
 
   for (const name of headers.keys()) {
     if (!OF_THE_TRANSPORT.includes(name) && described.headers?.[name] === undefined) fail(`the header ${name}`);
   }
   for (const [name, header] of Object.entries(described.headers ?? {})) {
-    const { schema, required } = "$ref" in header ? headerNamed(name) : header;
+    const { schema, required } = "$ref" in header ? headerAt(header) : header;
     const value = headers.get(name);
     if (value === undefined && required) fail(`the header ${name} is missing`);
     if (value !== undefined) check(schema, schema["type"] === "integer" ? Number(value) : value, `the header ${name}`);
@@ -118,7 +120,14 @@ export function checkRecords(type: string, text: string, check: (record: unknown
   for (const line of json.filter((each) => each !== "")) check(JSON.parse(line));
 }
 
-const headerNamed = (name: string) => readDocument().components.headers[name] ?? { schema: {} };
+const headerAt = ({ $ref }: { $ref: string }): Header =>
+  readDocument().components.headers[nameIn($ref)] ?? { schema: {} };
+
+/** A response of an operation, which may be one of the components. */
+export const responseOf = (response: Described | { $ref: string }): Described =>
+  "$ref" in response ? (readDocument().components.responses[nameIn(response.$ref)] ?? {}) : response;
+
+const nameIn = (reference: string): string => reference.split("/").at(-1) ?? "";
 
 const ajv = once(() => {
   const validator = new Ajv2020({ strict: false, allErrors: true });

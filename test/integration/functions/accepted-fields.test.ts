@@ -326,16 +326,20 @@ function* withOdd(value: unknown, odd: string): Generator<unknown> {
 }
 
 interface Described {
-  requestBody: { content: { "application/json": { schema: { properties: Record<string, unknown> } } } };
+  requestBody: { content: { "application/json": { schema: { $ref: string } } } };
   parameters?: { name: string; in: string }[];
 }
-const { paths } = JSON.parse(readFileSync(OPENAPI_FILE, "utf8")) as { paths: Record<string, { post: Described }> };
+const { paths, components } = JSON.parse(readFileSync(OPENAPI_FILE, "utf8")) as {
+  paths: Record<string, { post: Described }>;
+  components: { schemas: Record<string, { properties: object }> };
+};
 
 describe.each(Object.entries(DOORS))("%s", (_name, door) => {
   const described = paths[door.path]?.post as Described;
 
   it("is asked here for every field that it takes", () => {
-    const { properties } = described.requestBody.content["application/json"].schema;
+    const { $ref } = described.requestBody.content["application/json"].schema;
+    const { properties } = components.schemas[$ref.split("/").at(-1) ?? ""] ?? { properties: {} };
     expect(Object.keys(door.fields).toSorted()).toEqual(Object.keys(properties).toSorted());
     const parameters = described.parameters?.filter((each) => each.in === "query").map(({ name }) => name) ?? [];
     expect(Object.keys(door.query ?? {}).toSorted()).toEqual(parameters.toSorted());

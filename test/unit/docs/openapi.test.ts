@@ -1,11 +1,12 @@
+import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { OPENAPI_FILE, openApiDocument } from "../../../checks/openapi.ts";
+import { OPENAPI_FILE, openApiDocument, templateOf } from "../../../checks/openapi.ts";
 import type { Api } from "../../../functions/adapters/api/api.ts";
 import { crawlQuerySchema } from "../../../functions/spider-api/requests.ts";
 import { TOPOLOGY } from "../../../infra/topology.ts";
-import { compiled, readDocument } from "../../services/documented-answers.ts";
+import { compiled, readDocument, responseOf } from "../../services/documented-answers.ts";
 
 const API_GUIDE = join(import.meta.dirname, "../../../docs/guide/api.md");
 
@@ -16,7 +17,7 @@ it("is written down as the routes in the code have it (npx node checks/openapi.t
 it("describes every route of the topology", async () => {
   const { paths } = JSON.parse(await openApiDocument()) as { paths: Record<string, Record<string, unknown>> };
   for (const { method, path } of TOPOLOGY.functions.flatMap(({ routes = [] }) => routes)) {
-    expect(Object.keys(paths[path] ?? {}), path).toContain(method.toLowerCase());
+    expect(Object.keys(paths[templateOf(path)] ?? {}), path).toContain(method.toLowerCase());
   }
 });
 
@@ -34,9 +35,8 @@ const operations = Object.entries(readDocument().paths).flatMap(([path, each]) =
 it.each(operations)(
   "$name has schemas that a validator takes, with patterns that mean what they say",
   ({ operation }) => {
-    const contents = [operation.requestBody, ...Object.values(operation.responses)].flatMap(({ content = {} } = {}) =>
-      Object.values(content),
-    );
+    const described = [operation.requestBody, ...Object.values(operation.responses).map(responseOf)];
+    const contents = described.flatMap(({ content = {} } = {}) => Object.values(content));
     for (const { schema } of contents) {
       expect(compiled(schema)).toBeTypeOf("function");
       // the flags of an expression would stand at its end, as a part of it
@@ -199,5 +199,77 @@ describe("what a query may say only beside other parameters", () => {
     const read = (detach?.schema.enum ?? []).map((word) => crawlQuerySchema.parse({ detach: word }).detach);
     expect(read).toEqual([true, true, false, false]);
     expect(crawlQuerySchema.parse({}).detach).toBe(false);
+  });
+});
+
+describe("what clients are generated from", () => {
+  const document = JSON.parse(readFileSync(OPENAPI_FILE, "utf8")) as {
+    paths: Record<string, Record<string, GeneratedFrom>>;
+    components: { schemas: Record<string, object>; securitySchemes: Record<string, object> };
+  };
+  interface GeneratedFrom {
+    operationId: string;
+    tags: string[];
+    security: Record<string, unknown>[];
+    parameters?: { name: string; in: string; required: boolean; schema: { type?: unknown; default?: unknown } }[];
+    requestBody?: { content: Record<string, { schema: object }> };
+    responses: Record<string, object>;
+  }
+  const all = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({
+      name: `${method.toUpperCase()} ${path}`,
+      path,
+      operation,
+    })),
+  );
+
+  it("has one name for each operation, which is a method's in any language", () => {
+    const names = all.map(({ operation }) => operation.operationId);
+    expect(new Set(names).size).toBe(names.length);
+    for (const name of names) expect(name).toMatch(/^[a-z]+([A-Z][a-z]+)+$|^(search|scrape)$/);
+  });
+
+  it("has no object with fields but in a schema with a name", () => {
+    const unnamed = (schema: unknown): boolean =>
+      typeof schema === "object" &&
+      schema !== null &&
+      (("properties" in schema && "type" in schema) || Object.values(schema).some(unnamed));
+    for (const { name, operation } of all) {
+      const contents = [operation.requestBody, ...Object.values(operation.responses)].filter(
+        (each) => each !== undefined && "content" in each,
+      );
+      expect(unnamed(contents), name).toBe(false);
+    }
+    for (const name of Object.keys(document.components.schemas)) expect(name).toMatch(/^[A-Z][A-Za-z0-9]*$/);
+  });
+
+  it("takes a key in either header, and says which routes need none", () => {
+    const { api_key, api_key_header } = document.components.securitySchemes;
+    expect(api_key).toMatchObject({ type: "http", scheme: "bearer" });
+    expect(api_key_header).toMatchObject({ type: "apiKey", in: "header", name: "X-API-Key" });
+    const keyless = all.filter(({ operation }) => operation.security.length === 0).map(({ path }) => path);
+    expect([...new Set(keyless)].toSorted()).toEqual(PUBLIC);
+    for (const { operation } of all.filter(({ path }) => !PUBLIC.includes(path))) {
+      expect(operation.security).toEqual(expect.arrayContaining([{ api_key: [] }, { api_key_header: [] }]));
+      expect(Object.keys(operation.responses)).toEqual(expect.arrayContaining(["401", "403", "429"]));
+    }
+  });
+  const PUBLIC = ["/api/health", "/api/v1/health", "/api/v1/health/ready", "/healthz"];
+
+  it("has parameters with defaults of their own type, each path's as required", () => {
+    for (const { name, path, operation } of all) {
+      const parameters = operation.parameters ?? [];
+      const inPath = parameters.filter((each) => each.in === "path");
+      expect(
+        inPath.map((each) => `{${each.name}}`),
+        name,
+      ).toEqual(path.match(/\{\w+\}/g) ?? []);
+      expect(inPath.every(({ required }) => required)).toBe(true);
+      for (const { schema } of parameters) {
+        expect(Array.isArray(schema.type)).toBe(false);
+        if (schema.default === undefined) continue;
+        expect(schema.type).toBe(typeof schema.default === "number" ? "integer" : typeof schema.default);
+      }
+    }
   });
 });
