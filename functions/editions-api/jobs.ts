@@ -6,6 +6,7 @@ import {
   createArchiveJob,
   listArchiveJobs,
   listJobSnapshots,
+  onceOfRequest,
   planJob,
   readArchiveJob,
   retryArchiveJob,
@@ -88,13 +89,17 @@ const create = defineRoute(
     method: "POST",
     path: "/api/admin/jobs",
     scope: "admin",
+    idempotent: true,
     summary: "Make an archive job of a source: it begins within a minute",
     body: newJobSchema,
     status: 201,
     response: jobDetailSchema,
   },
-  async ({ body, caller, log }, api: EditionsApi) => {
-    const job = await createArchiveJob(api, await planned(body, api), caller.keyId);
+  async ({ body, caller, log, reservedId }, api: EditionsApi) => {
+    const requestId = reservedId("archive job");
+    const job = await onceOfRequest(api.sql, requestId, async () =>
+      createArchiveJob(api, await planned(body, api), caller.keyId, requestId),
+    );
     log.info("an archive job was made", { archive_job_id: job.id, source: job.sourceCode, by: caller.keyId });
     return jobDetailJson(job);
   },
@@ -123,6 +128,7 @@ const register = defineRoute(
     method: "POST",
     path: "/api/admin/jobs/register",
     scope: "admin",
+    idempotent: true,
     summary:
       "Make an archive job of WARC or WACZ files that lie in the bucket: they are indexed, and belong to its source",
     body: z.strictObject({
@@ -137,16 +143,20 @@ const register = defineRoute(
     status: 201,
     response: jobDetailSchema,
   },
-  async ({ body: { keys, ...rest }, caller, log }, api: EditionsApi) => {
-    const objects = [];
-    await readSource(api.sql, rest.source);
-    for (const key of keys) {
-      const object = await api.uploads.head(key);
-      if (object === undefined)
-        throw new ApiError(404, `There is no object ${key} in the bucket`, { code: "NOT_FOUND" });
-      objects.push({ key, ...object });
-    }
-    const job = await registerFiles({ ...api, log }, { ...rest, objects, apiKeyId: caller.keyId }, new Date());
+  async ({ body: { keys, ...rest }, caller, log, reservedId }, api: EditionsApi) => {
+    const requestId = reservedId("archive job");
+    const job = await onceOfRequest(api.sql, requestId, async () => {
+      const objects = [];
+      await readSource(api.sql, rest.source);
+      for (const key of keys) {
+        const object = await api.uploads.head(key);
+        if (object === undefined)
+          throw new ApiError(404, `There is no object ${key} in the bucket`, { code: "NOT_FOUND" });
+        objects.push({ key, ...object });
+      }
+      const registration = { ...rest, objects, apiKeyId: caller.keyId, requestId };
+      return await registerFiles({ ...api, log }, registration, new Date());
+    });
     log.info("WARC files were registered", { archive_job_id: job.id, files: keys.length, by: caller.keyId });
     return jobDetailJson(job);
   },

@@ -20,7 +20,7 @@ import { defineStreamRoute, StreamedResponse } from "../adapters/api/stream-rout
 import { answeredPagesConfig, startAnsweredPages } from "../adapters/crawling/answered-pages.ts";
 import { JOB_HEADER } from "../adapters/crawling/job-header.ts";
 import { cacheHandling, cacheOption } from "../adapters/crawling/job-options.ts";
-import { waitOrCancel } from "../adapters/crawling/wait-or-cancel.ts";
+import { waitFor } from "../adapters/crawling/wait-or-cancel.ts";
 import type { ExtractApi } from "./dependencies.ts";
 import { extractedSchema } from "./responses.ts";
 
@@ -62,17 +62,19 @@ export const extractBatch = defineStreamRoute(
     method: "POST",
     path: "/extract/batch",
     scope: "write",
+    idempotent: true,
     summary: "The main content of up to 100 pages as Markdown, text or HTML; a page that fails fails alone",
     body: bodySchema,
     response: answerSchema,
     headers: JOB_HEADER,
     streams: { "application/json": answerSchema },
   },
-  async ({ body, caller, signal }, dependencies: ExtractApi) => {
+  async ({ body, caller, signal, reservedId }, dependencies: ExtractApi) => {
     const checked = body.urls.map((url) => checkUrl(dependencies, url));
     const seeds = checked.flatMap((each) => each.seed ?? []);
-    const jobId = seeds.length === 0 ? null : await startJob(dependencies, body, seeds, caller);
-    if (jobId !== null) await waitOrCancel(dependencies, jobId, signal);
+    const id = seeds.length === 0 ? undefined : reservedId("job");
+    const jobId = seeds.length === 0 ? null : await startJob(dependencies, body, seeds, caller, id);
+    if (jobId !== null) await waitFor({ keyed: id !== undefined })(dependencies, jobId, signal);
     const found = jobId === null ? new Map<string, PageExtraction>() : await readAll(dependencies, jobId, body.format);
     const late = {
       status: "failed" as const,
@@ -105,8 +107,15 @@ function checkUrl({ inspector }: ExtractApi, url: string): CheckedUrl {
   return { url, error: `${checked.code}: ${checked.message}` };
 }
 
-async function startJob(dependencies: ExtractApi, body: Body, seeds: string[], caller: Caller): Promise<string> {
+async function startJob(
+  dependencies: ExtractApi,
+  body: Body,
+  seeds: string[],
+  caller: Caller,
+  id: string | undefined,
+): Promise<string> {
   return await startAnsweredPages(dependencies, caller, {
+    id,
     seeds,
     config: await answeredPagesConfig(dependencies.sql, body.config_id, body.config),
     handling: { concurrency: body.concurrency, ...cacheHandling(body.cache, dependencies.config) },

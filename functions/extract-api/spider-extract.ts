@@ -24,7 +24,7 @@ import {
   RESULT_MODES,
   statsResponse,
 } from "../adapters/crawling/spider.ts";
-import { waitOrCancel } from "../adapters/crawling/wait-or-cancel.ts";
+import { waitFor } from "../adapters/crawling/wait-or-cancel.ts";
 import type { ExtractApi } from "./dependencies.ts";
 import { extractedSchema } from "./responses.ts";
 
@@ -81,16 +81,18 @@ export function spiderExtract(path: "/spider/extract" | "/spider+extract") {
       method: "POST",
       path,
       scope: "write",
+      idempotent: true,
       summary: "Crawl from seeds, and extract the content of the pages whose URL matches a pattern",
       body: bodySchema,
       response: answerSchema,
       headers: JOB_HEADER,
       streams: { "application/json": answerSchema },
     },
-    async ({ body, caller, signal }, dependencies: ExtractApi) => {
+    async ({ body, caller, signal, reservedId }, dependencies: ExtractApi) => {
       const seeds = checkSeeds(dependencies.inspector, body.seeds, "seeds");
-      const jobId = await startJob(dependencies, body, seeds, caller);
-      const state = await waitOrCancel(dependencies, jobId, signal);
+      const id = reservedId("job");
+      const jobId = await startJob(dependencies, body, seeds, caller, id);
+      const state = await waitFor({ keyed: id !== undefined })(dependencies, jobId, signal);
       const crawl_stats = statsResponse(state, await crawledDomains(dependencies.sql, jobId), seeds.refused);
       const chunks = await jsonChunks("extracted_pages", extractedPages(dependencies, state, body), async () => ({
         crawl_stats,
@@ -105,9 +107,11 @@ async function startJob(
   body: Body,
   { accepted }: CheckedSeeds,
   caller: Caller,
+  id: string | undefined,
 ): Promise<string> {
   const { max_depth, max_pages, same_domain_only } = body.scope;
   const { job_id } = await createJob(dependencies, {
+    id,
     kind: "site",
     seeds: accepted,
     scope: scopeOfSeeds(accepted, { mode: sameDomainMode(same_domain_only) }),

@@ -23,6 +23,7 @@ export const crawlRun = defineRoute(
     method: "POST",
     path: "/search-runs/{run_id}/crawl",
     scope: "write",
+    idempotent: true,
     summary: "Crawl the URLs of a run, as one job",
     params: runParameters,
     body: bodySchema,
@@ -36,7 +37,7 @@ export const crawlRun = defineRoute(
       refused: z.array(z.object({ url: z.string(), code: z.string(), reason: z.string() })),
     }),
   },
-  async ({ params: { run_id }, body, caller }, dependencies: HarvestApi) => {
+  async ({ params: { run_id }, body, caller, reservedId }, dependencies: HarvestApi) => {
     const { sql, inspector } = dependencies;
     const { urls } = await requireRun({ sql }, run_id);
     const wanted = urls.filter(({ confidence }) => confidence >= body.min_confidence).slice(0, body.limit);
@@ -55,6 +56,7 @@ export const crawlRun = defineRoute(
     const config = await effectiveConfig(sql, body.config_id, body.config ?? {});
     if (body.collection_id !== undefined) await requireCollection(sql, body.collection_id);
     const job = await createJob(dependencies, {
+      id: reservedId("job"),
       kind: "pages",
       seeds,
       scope: ANYWHERE,

@@ -1,7 +1,15 @@
 /** The routes that make, show and list search runs, in the shapes of the harvester's reference. */
 import { z } from "zod";
 import { finalQueries, type HarvestOutcome, harvest } from "../../shared/harvest/run.ts";
-import { listRuns, type ProcessedUrl, readProcessed, readRun, type StoredRun } from "../../shared/harvest/store.ts";
+import {
+  listRuns,
+  type MadeRun,
+  type ProcessedUrl,
+  readMadeRun,
+  readProcessed,
+  readRun,
+  type StoredRun,
+} from "../../shared/harvest/store.ts";
 import { recordFailure, recordRun } from "../../shared/harvest/telemetry.ts";
 import { isInCalendar } from "../../shared/platform/calendar.ts";
 import { ApiError } from "../../shared/platform/errors.ts";
@@ -55,16 +63,21 @@ export const createRun = defineRoute(
     method: "POST",
     path: "/search-runs",
     scope: "write",
+    idempotent: true,
     summary:
       "Harvest URLs: the question is rewritten, all search providers are asked at once, what they find is merged",
     body: requestSchema,
     status: 201,
     response: createdSchema,
   },
-  async ({ body, caller, log }, dependencies: HarvestApi) => {
+  async ({ body, caller, log, reservedId }, dependencies: HarvestApi) => {
+    const { sql } = dependencies;
+    const requestId = reservedId("run");
+    const made = requestId === undefined ? undefined : await readMadeRun(sql, requestId);
+    if (made !== undefined) return madeJson(made, await readProcessed(sql, made.run_id));
     const started = dependencies.clock.now();
     try {
-      const outcome = await harvest({ ...dependencies, log }, { ...body, apiKeyId: caller.keyId });
+      const outcome = await harvest({ ...dependencies, log }, { ...body, apiKeyId: caller.keyId, requestId });
       recordRun(log, outcome, dependencies.clock.now(), started);
       return createdJson(outcome);
     } catch (error) {
@@ -92,6 +105,26 @@ function createdJson({ runId, template, cached, runs, merged }: HarvestOutcome):
     },
   };
 }
+
+/** As it was answered, of a run whose request is sent again. */
+const madeJson = (run: MadeRun, urls: ProcessedUrl[]): z.input<typeof createdSchema> => {
+  const answered = run.providers.filter(({ error, urls: found }) => error === null || found > 0);
+  const failed = run.providers.filter(({ error }) => error !== null);
+  return {
+    run_id: run.run_id,
+    rewritten_template: run.rewritten_template,
+    final_queries: run.final_queries,
+    providers_used: run.providers_used,
+    urls,
+    meta: {
+      counts: Object.fromEntries(answered.map(({ provider, urls: found }) => [provider, found])),
+      total_unique: urls.length,
+      latency_ms: Object.fromEntries(run.providers.map(({ provider, latencyMs }) => [provider, Math.round(latencyMs)])),
+      errors: Object.fromEntries(failed.map(({ provider, error }) => [provider, error ?? ""])),
+      template_cached: run.template_cached,
+    },
+  };
+};
 
 const runSchema = z.object({
   run_id: z.int(),

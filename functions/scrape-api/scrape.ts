@@ -2,12 +2,10 @@
  * The route that gives one page in several formats: a job fetches it, unless a recent capture does, and is waited for.
  */
 import { z } from "zod";
-import type { Caller } from "../../shared/access/authorize.ts";
 import { crawlConfigOverridesSchema } from "../../shared/crawl/administration/effective-config.ts";
 import { selectFields } from "../../shared/crawl/results/fields.ts";
 import { readResults } from "../../shared/crawl/results/pages.ts";
 import { PAGE_FORMATS, type PageFormat, scrapedPage } from "../../shared/crawl/results/scraped-page.ts";
-import type { CrawlConfig } from "../../shared/crawl/settings/crawl-config.ts";
 import { normalizeUrl } from "../../shared/crawl/urls/normalize-url.ts";
 import { extractionSchema } from "../../shared/extract/fields/field-schema.ts";
 import { ApiError } from "../../shared/platform/errors.ts";
@@ -17,7 +15,7 @@ import { answeredPagesConfig, startAnsweredPages } from "../adapters/crawling/an
 import { artefact } from "../adapters/crawling/artefact.ts";
 import { checkedUrl } from "../adapters/crawling/checked-url.ts";
 import { cacheHandling, cacheOption } from "../adapters/crawling/job-options.ts";
-import { waitOrCancel } from "../adapters/crawling/wait-or-cancel.ts";
+import { waitFor } from "../adapters/crawling/wait-or-cancel.ts";
 import type { ScrapeApi } from "./dependencies.ts";
 import { pictureOptions, takePicture } from "./picture.ts";
 
@@ -69,7 +67,6 @@ const bodySchema = z
       },
     ],
   });
-type Body = z.output<typeof bodySchema>;
 
 const metadataSchema = z.object({
   title: z.string().optional(),
@@ -122,11 +119,12 @@ export const scrape = defineStreamRoute(
     method: "POST",
     path: "/api/v1/scrape",
     scope: "write",
+    idempotent: true,
     summary: "One page in several formats at once: Markdown, text, HTML, links, metadata, fields by a schema",
     body: bodySchema,
     response: answerSchema,
   },
-  async ({ body, caller, signal }, dependencies: ScrapeApi) => {
+  async ({ body, caller, signal, reservedId }, dependencies: ScrapeApi) => {
     const url = checkedUrl(dependencies.inspector, body.url, "url");
     const deadline = dependencies.clock.now() + 1_000 * body.timeout_seconds;
     const config = await answeredPagesConfig(dependencies.sql, body.config_id, body.config);
@@ -134,8 +132,15 @@ export const scrape = defineStreamRoute(
       const message = "formats: a screenshot does not go through the proxy of config: leave out one of them";
       throw new ApiError(400, message, { code: "VALIDATION_ERROR" });
     }
-    const jobId = await startJob(dependencies, body, config, normalizeUrl(new URL(url)), caller);
-    await waitOrCancel(dependencies, jobId, signal);
+    const id = reservedId("job");
+    const jobId = await startAnsweredPages(dependencies, caller, {
+      id,
+      seeds: [normalizeUrl(new URL(url))],
+      config,
+      handling: cacheHandling(body.cache, dependencies.config),
+      timeoutS: body.timeout_seconds,
+    });
+    await waitFor({ keyed: id !== undefined })(dependencies, jobId, signal);
     const wanted = { texts: true, matches: () => true };
     const fields = selectFields({ include: "url" }, "light");
     for await (const result of readResults(dependencies, jobId, { after: 0, limit: 1 }, fields, wanted)) {
@@ -152,19 +157,3 @@ export const scrape = defineStreamRoute(
     throw new ApiError(504, message, { code: "PAGE_TIMEOUT", details: { path: "url" } });
   },
 );
-
-async function startJob(
-  dependencies: ScrapeApi,
-  body: Body,
-  config: CrawlConfig,
-  seed: string,
-  caller: Caller,
-): Promise<string> {
-  const handling = cacheHandling(body.cache, dependencies.config);
-  return await startAnsweredPages(dependencies, caller, {
-    seeds: [seed],
-    config,
-    handling,
-    timeoutS: body.timeout_seconds,
-  });
-}

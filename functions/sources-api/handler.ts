@@ -29,15 +29,16 @@ const create = defineRoute(
     method: "POST",
     path: "/api/v1/sources",
     scope: "write",
+    idempotent: true,
     summary: "Monitor a page or a site: crawl it by a schedule, or when somebody asks",
     body: sourceRequestSchema,
     status: 201,
     response: sourceSchema,
   },
-  async ({ body, caller }, dependencies: JobContainer) => {
+  async ({ body, caller, reservedId }, dependencies: JobContainer) => {
     const url = checkedUrl(dependencies.inspector, body.url, "url");
     await resolveOptions(dependencies, body, caller);
-    const source = await createSource(dependencies.sql, inputOf(body, url), caller.keyId);
+    const source = await createSource(dependencies.sql, inputOf(body, url), caller.keyId, reservedId("source"));
     return sourceJson(source, caller, Date.now());
   },
 );
@@ -146,16 +147,20 @@ const trigger = defineRoute(
     method: "POST",
     path: "/api/v1/sources/{source_id}/trigger",
     scope: "write",
+    idempotent: true,
     summary: "Crawl a monitored source now, unless its latest job still runs",
     params,
     status: 202,
     response: z.object({ job_id: z.uuid(), status: statusSchema }),
   },
-  async ({ params: { source_id }, caller }, dependencies: JobContainer) => {
+  async ({ params: { source_id }, caller, reservedId }, dependencies: JobContainer) => {
     const source = await readSource(dependencies.sql, source_id);
     // the guard's rules may have changed since
     checkedUrl(dependencies.inspector, source.url, "url");
-    const { job_id, status } = await runSource(dependencies, source, { apiKeyId: caller.keyId });
+    const { job_id, status } = await runSource(dependencies, source, {
+      id: reservedId("job"),
+      apiKeyId: caller.keyId,
+    });
     return { job_id, status };
   },
 );

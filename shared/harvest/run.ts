@@ -40,6 +40,8 @@ export interface HarvestRequest {
   query: string;
   options: { lang?: string | undefined; maxResults?: number | undefined };
   apiKeyId: string | null;
+  /** Of the run, where its request may be sent again: two runs have never the same. */
+  requestId?: string | undefined;
 }
 
 export interface HarvestOutcome {
@@ -92,6 +94,7 @@ export async function harvest(dependencies: HarvestDependencies, request: Harves
       },
       providersUsed: answered.map(({ provider }) => provider),
       apiKeyId: request.apiKeyId,
+      requestId: request.requestId,
       raw: answered.flatMap(({ provider, urls, latencyMs }) =>
         urls.map((url, index) => ({ provider, url, rank: index + 1, meta: { latency_ms: latencyMs } })),
       ),

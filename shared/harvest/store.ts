@@ -55,19 +55,22 @@ export interface NewRun {
   config: Record<string, unknown>;
   providersUsed: string[];
   apiKeyId: string | null;
+  requestId?: string | undefined;
   raw: { provider: string; url: string; rank: number; meta: Record<string, unknown> }[];
   processed: readonly MergedUrl[];
 }
 
-/** @returns its id */
+/** @returns its id; that of the run with the same `requestId` where there is one, which stays as it is */
 export async function insertRun(sql: Sql, run: NewRun): Promise<number> {
   return await inTransaction(sql, async (tx) => {
     const [row] = await tx<{ id: number }[]>`
-      insert into search_runs (query, rewritten_template, config, providers_used, api_key_id)
+      insert into search_runs (query, rewritten_template, config, providers_used, api_key_id, request_id)
       values (${run.query}, ${run.rewrittenTemplate}, ${storableJson(run.config)}::text::jsonb, ${run.providersUsed},
-        ${run.apiKeyId})
+        ${run.apiKeyId}, ${run.requestId ?? null})
+      on conflict (request_id) do nothing
       returning id`;
-    const id = row?.id as number;
+    if (row === undefined) return await idOfRequest(tx, run.requestId);
+    const { id } = row;
     await tx`
       insert into search_results_raw (run_id, provider, url, rank, meta)
       select ${id}, provider, url, rank, meta
@@ -84,6 +87,29 @@ export async function insertRun(sql: Sql, run: NewRun): Promise<number> {
       from json_to_recordset(${rowsOf(processed)}::text::json) as r (url text, providers json, confidence int, hash text)`;
     return id;
   });
+}
+
+async function idOfRequest(tx: Queryable, requestId: string | undefined): Promise<number> {
+  const [made] = await tx<{ id: number }[]>`select id from search_runs where request_id = ${requestId ?? null}`;
+  if (made === undefined) throw new Error("A search run was neither made nor there");
+  return made.id;
+}
+
+/** A run with what else its request was answered. */
+export interface MadeRun extends StoredRun {
+  final_queries: Record<string, string>;
+  /** What each did; `urls` is how many it found. */
+  providers: { provider: string; urls: number; latencyMs: number; error: string | null }[];
+  template_cached: boolean;
+}
+
+/** The run that a request has made before. */
+export async function readMadeRun(sql: Queryable, requestId: string): Promise<MadeRun | undefined> {
+  const [row] = await sql<MadeRun[]>`
+    select ${columns(sql)}, config -> 'final_queries' as final_queries, config -> 'providers' as providers,
+      (config -> 'llm' -> 'cached')::boolean as template_cached
+    from search_runs where request_id = ${requestId}`;
+  return row;
 }
 
 export interface StoredRun {

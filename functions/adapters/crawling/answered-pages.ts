@@ -31,6 +31,8 @@ export async function answeredPagesConfig(
   return await effectiveConfig(sql, configId, overrides);
 }
 
+type AnsweredPages = Required<Pick<NewJob, "seeds" | "config" | "handling" | "timeoutS">> & Pick<NewJob, "id">;
+
 /**
  * @returns the id of the job
  * @throws as `createJob` does
@@ -38,9 +40,10 @@ export async function answeredPagesConfig(
 export async function startAnsweredPages(
   dependencies: JobDependencies,
   caller: Caller,
-  { seeds, config, handling, timeoutS }: Required<Pick<NewJob, "seeds" | "config" | "handling" | "timeoutS">>,
+  { id, seeds, config, handling, timeoutS }: AnsweredPages,
 ): Promise<string> {
   const { job_id } = await createJob(dependencies, {
+    id,
     kind: "pages",
     seeds,
     scope: ANYWHERE,

@@ -21,3 +21,6 @@ export async function waitOrCancel(
     throw error;
   }
 }
+
+/** How a request waits: who sends an `Idempotency-Key` may come back for the crawl, which goes on without them. */
+export const waitFor = ({ keyed }: { keyed: boolean }): typeof waitOrCancel => (keyed ? waitForCrawl : waitOrCancel);

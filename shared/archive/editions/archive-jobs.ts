@@ -96,20 +96,60 @@ export function checkName(name: string): void {
   throw new ApiError(400, `name: ${JOB_NAME_RULE}`, { code: "VALIDATION_ERROR", details: { faults: [fault] } });
 }
 
-/** @returns its id */
+interface NewJobRow {
+  status: ArchiveJobStatus;
+  apiKeyId: string | null;
+  now: Date;
+  /** Where its request may be sent again: two jobs have never the same. */
+  requestId?: string | undefined;
+}
+
+/**
+ * @returns its id
+ * @throws PostgresError unique_violation where there is one with the same `requestId`
+ */
 export async function insertJob(
   tx: Queryable,
   planned: Omit<PlannedJob, "engine" | "outputDir"> & { engine: ArchiveJob["engine"] },
-  { status, apiKeyId, now }: { status: ArchiveJobStatus; apiKeyId: string | null; now: Date },
+  { status, apiKeyId, now, requestId }: NewJobRow,
 ): Promise<number> {
   const { sourceCode, engine, name, config } = planned;
   const [row] = await tx<{ id: number }[]>`select nextval(pg_get_serial_sequence('jobs', 'number')) as id`;
   const id = row?.id ?? 0;
   await tx`
-    insert into archive_jobs (id, source_code, name, output_dir, engine, status, config, queued_at, api_key_id)
+    insert into archive_jobs (id, source_code, name, output_dir, engine, status, config, queued_at, api_key_id,
+      request_id)
     values (${id}, ${sourceCode}, ${name}, ${outputDir(sourceCode, name, now, id)}, ${engine}, ${status},
-      ${JSON.stringify(config)}::text::jsonb, now(), ${apiKeyId})`;
+      ${JSON.stringify(config)}::text::jsonb, now(), ${apiKeyId}, ${requestId ?? null})`;
   return id;
+}
+
+/** The job that a request has made before. */
+export async function jobOfRequest(sql: Queryable, requestId: string | undefined): Promise<ArchiveJob | undefined> {
+  if (requestId === undefined) return undefined;
+  const [found] = await sql<{ id: number }[]>`select id from archive_jobs where request_id = ${requestId}`;
+  return found && (await readArchiveJob(sql, found.id));
+}
+
+/**
+ * Makes a job, unless its request has made it meanwhile.
+ * @param make makes it with the `requestId`
+ * @throws what `make` throws
+ */
+export async function onceOfRequest(
+  sql: Queryable,
+  requestId: string | undefined,
+  make: () => Promise<ArchiveJob>,
+): Promise<ArchiveJob> {
+  const made = await jobOfRequest(sql, requestId);
+  if (made !== undefined) return made;
+  try {
+    return await make();
+  } catch (error) {
+    const other = await jobOfRequest(sql, requestId);
+    if (other === undefined) throw error;
+    return other;
+  }
 }
 
 export interface JobsDependencies {
@@ -122,10 +162,11 @@ export async function createArchiveJob(
   { sql, flags }: JobsDependencies,
   planned: PlannedJob,
   apiKeyId: string | null,
+  requestId?: string,
 ): Promise<ArchiveJob> {
   // before the row: a job that nobody looks for could hang
   await flags.markActive();
-  const id = await insertJob(sql, planned, { status: "queued", apiKeyId, now: new Date() });
+  const id = await insertJob(sql, planned, { status: "queued", apiKeyId, now: new Date(), requestId });
   return await readArchiveJob(sql, id);
 }
 

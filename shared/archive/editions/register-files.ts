@@ -16,6 +16,7 @@ interface Registration {
   /** At least one. */
   objects: readonly UploadedObject[];
   apiKeyId: string | null;
+  requestId?: string | undefined;
 }
 
 /**
@@ -24,7 +25,7 @@ interface Registration {
  */
 export async function registerFiles(
   dependencies: ImportsDependencies & { log: Logger },
-  { source: code, name: wanted, objects, apiKeyId }: Registration,
+  { source: code, name: wanted, objects, apiKeyId, requestId }: Registration,
   now: Date,
 ): Promise<ArchiveJob> {
   const { sql, queues, flags, log } = dependencies;
@@ -46,7 +47,7 @@ export async function registerFiles(
         tool_options: toolOptionsSchema.parse({}),
       },
     };
-    const made = await insertJob(tx, planned, { status: "running", apiKeyId, now });
+    const made = await insertJob(tx, planned, { status: "running", apiKeyId, now, requestId });
     await tx`update archive_jobs set started_at = now() where id = ${made}`;
     const files = await tx<{ key: string; jobId: string | null; error: string | null; owner: number | null }[]>`
       select i.object_key as key, i.job_id as "jobId", i.error, j.archive_job_id as owner

@@ -12,8 +12,11 @@ import type { CrawlSource } from "./sources.ts";
 /** Of a source, in one answer. */
 const SHOWN_RUNS = 10;
 
+type Admission = (tx: Transaction) => Promise<void>;
+
 /**
  * Crawls a source now.
+ * @param id of the job, where it must have one: the job with this id is the one
  * @param admit runs first in the job's transaction, behind the lock of the source's row
  * @throws ApiError 409 RUN_UNFINISHED while its latest job runs; 404 where it, its config or its collection is gone;
  * and as `createJob`
@@ -21,13 +24,14 @@ const SHOWN_RUNS = 10;
 export async function runSource(
   dependencies: JobDependencies,
   source: CrawlSource,
-  { apiKeyId, admit }: { apiKeyId: string | null; admit?: (tx: Transaction) => Promise<void> },
+  { id, apiKeyId, admit }: { id?: string | undefined; apiKeyId: string | null; admit?: Admission },
 ): Promise<JobView> {
   const { sql } = dependencies;
   const { config_id, config, collection_id, tags, priority } = source.options;
   const effective = await effectiveConfig(sql, config_id ?? undefined, config);
   if (collection_id !== null) await requireCollection(sql, collection_id);
   const job: NewJob = {
+    id,
     ...crawlOf(source),
     config: effective,
     // an earlier run's captures would be what it is to look for changes of

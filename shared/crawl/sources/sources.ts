@@ -57,12 +57,19 @@ export interface CrawlSource extends SourceInput {
 
 type Row = Omit<CrawlSource, "options"> & { options: unknown };
 
-export async function createSource(sql: Queryable, input: SourceInput, apiKeyId: string | null): Promise<CrawlSource> {
+/** @param id of the source, where it must have one: who makes it again gets the one that is there */
+export async function createSource(
+  sql: Queryable,
+  input: SourceInput,
+  apiKeyId: string | null,
+  id: string = uuidv7(),
+): Promise<CrawlSource> {
   const { name, type, url, options, schedule_cron, time_zone, is_active } = input;
   const [row] = await sql<Row[]>`
-    insert into crawl_sources (id, name, type, url, options, schedule_cron, time_zone, is_active, api_key_id)
-    values (${uuidv7()}, ${name}, ${type}, ${url}, ${JSON.stringify(options)}::text::jsonb, ${schedule_cron},
+    insert into crawl_sources as known (id, name, type, url, options, schedule_cron, time_zone, is_active, api_key_id)
+    values (${id}, ${name}, ${type}, ${url}, ${JSON.stringify(options)}::text::jsonb, ${schedule_cron},
       ${time_zone}, ${is_active}, ${apiKeyId})
+    on conflict (id) do update set name = known.name
     returning ${sourceColumns(sql)}`;
   return sourceOf(row as Row);
 }

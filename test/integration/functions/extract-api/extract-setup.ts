@@ -12,7 +12,12 @@ export interface ExtractSetup extends ResultsSetup {
    * Posts the body while the server answers what is fetched.
    * @returns the answer, and every URL that was fetched
    */
-  post(path: string, json: object, server: Server): Promise<TestAnswer & { asked: string[] }>;
+  post(
+    path: string,
+    json: object,
+    server: Server,
+    headers?: Record<string, string>,
+  ): Promise<TestAnswer & { asked: string[] }>;
   /**
    * Waits until the URL has a capture.
    * @returns the job that it is of
@@ -34,10 +39,10 @@ export async function extractSetup(api: StreamApi = extractApi): Promise<Extract
   return {
     ...setup,
     key,
-    async post(path, json, server) {
+    async post(path, json, server, headers = {}) {
       const done = new AbortController();
       const answering = setup.answer(server, done.signal);
-      const answer = await callApi(api, { path, json, key }).finally(() => done.abort());
+      const answer = await callApi(api, { path, json, key, headers }).finally(() => done.abort());
       return { ...answer, asked: await answering };
     },
     async onceCaptured(url) {

@@ -2,7 +2,11 @@ import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { requestHash } from "../../../../../functions/adapters/api/idempotency.ts";
 import { api as crawlApi } from "../../../../../functions/crawl-api/handler.ts";
 import { api as discoverApi } from "../../../../../functions/discover-api/handler.ts";
+import { api as editionsApi } from "../../../../../functions/editions-api/handler.ts";
+import { api as harvestApi } from "../../../../../functions/harvest-api/handler.ts";
+import { api as sourcesApi } from "../../../../../functions/sources-api/handler.ts";
 import { createIdempotencyKeys, forgetIdempotencyKeys } from "../../../../../shared/access/idempotency.ts";
+import { insertRun } from "../../../../../shared/harvest/store.ts";
 import { callApi } from "../../../../services/api.ts";
 import { type ApiSetup, setUpApi } from "../../api-setup.ts";
 
@@ -142,4 +146,89 @@ it("makes one discovery of a request that is sent twice", async () => {
   const first = await send();
   expect(first.status).toBe(202);
   expect((await send()).body).toEqual(first.body);
+});
+
+const anySite = { code: "once", name: "Once", nameTemplate: "once-{date:%Y%m%d}", seeds: ["https://once.example/"] };
+/** Requests that make one thing each, beside another body for the same key. */
+const MAKERS = {
+  "an archive job": {
+    api: editionsApi,
+    path: "/api/admin/jobs",
+    json: { source: "once" },
+    other: { source: "once", extraSeeds: ["https://once.example/more"] },
+    made: "archive_jobs",
+  },
+  "a monitored source": {
+    api: sourcesApi,
+    path: "/api/v1/sources",
+    json: { name: "Once", type: "page", url: "https://once.example/" },
+    other: { name: "Twice", type: "page", url: "https://once.example/" },
+    made: "crawl_sources",
+  },
+};
+
+it.each(Object.entries(MAKERS))(
+  "makes %s once, even where its container was killed before it answered",
+  async (_, maker) => {
+    const { sql } = setup.database;
+    const { key } = await setup.createKey({ scopes: ["admin", "write"] });
+    await callApi(editionsApi, { path: "/api/admin/sources", json: { sources: [anySite] }, key });
+    const { api, path, json, made } = maker;
+    const count = async () => (await sql<{ id: unknown }[]>`select id from ${sql(made)}`).length;
+    const send = (body: object) => callApi(api, { path, json: body, key, headers: { "idempotency-key": "thing" } });
+    const [before, first] = [await count(), await send(json)];
+    expect(first.status).toBe(201);
+    expect(await send(json)).toMatchObject({ status: 201, body: first.body });
+    expect(await send(maker.other)).toMatchObject({ status: 409 });
+    await sql`update idempotency_keys set status = null, headers = null, body = null`;
+    await endTurns();
+    expect(await send(json)).toMatchObject({ status: 201, body: { id: first.body.id } });
+    expect(await count()).toBe(before + 1);
+  },
+);
+
+/** As a container leaves it that was killed after it had stored its run. */
+const storedRun = async (query: string, requestId: string) =>
+  await insertRun(setup.database.sql, {
+    query,
+    rewrittenTemplate: query,
+    config: {
+      final_queries: { serper: query },
+      providers: [{ provider: "serper", queryUsed: query, urls: 1, latencyMs: 12.4, error: null }],
+      llm: { cached: true },
+    },
+    providersUsed: ["serper"],
+    apiKeyId: own.id,
+    requestId,
+    raw: [{ provider: "serper", url: "https://once.example/", rank: 1, meta: {} }],
+    processed: [{ url: "https://once.example/", providers: ["serper"], confidence: 1, dedupeHash: "x" }],
+  });
+
+it("finds the search run of a request whose container was killed, and asks no provider again", async () => {
+  const request = { method: "POST", url: "https://api.example/search-runs" };
+  const json = { query: "tide tables" };
+  const begin = await createIdempotencyKeys(setup.database.sql).begin(own.id, "harvest", requestHash(request, json));
+  if ("answer" in begin) throw new Error("The key is used");
+  const id = await storedRun(json.query, begin.turn.idOf("run"));
+  expect(await storedRun(json.query, begin.turn.idOf("run"))).toBe(id);
+  await endTurns();
+  const headers = { "idempotency-key": "harvest" };
+  const answer = await callApi(harvestApi, { path: "/search-runs", json, key: own.key, headers });
+  expect(answer).toMatchObject({
+    status: 201,
+    body: {
+      run_id: id,
+      rewritten_template: "tide tables",
+      final_queries: { serper: "tide tables" },
+      providers_used: ["serper"],
+      urls: [{ url: "https://once.example/", providers: ["serper"], confidence: 1 }],
+      meta: { counts: { serper: 1 }, total_unique: 1, latency_ms: { serper: 12 }, errors: {}, template_cached: true },
+    },
+  });
+  const send = () => callApi(harvestApi, { path: `/search-runs/${id}/crawl`, json: {}, key: own.key, headers: keyed });
+  const keyed = { "idempotency-key": "crawl-of-run" };
+  const crawl = await send();
+  expect(crawl.status).toBe(202);
+  expect((await send()).body).toEqual(crawl.body);
+  expect(await jobs()).toEqual([crawl.body.job_id]);
 });
