@@ -87,7 +87,10 @@ function familyOf(response: JsonObject): string {
   return /"#\/components\/schemas\/(Spider|Harvest)ErrorResponse"/.exec(JSON.stringify(response))?.[1] ?? "";
 }
 
-/** Makes components of the headers that answers must bear. @returns them by name */
+/**
+ * Makes components of the headers that answers must bear.
+ * @returns them by name
+ */
 export function shareHeaders(allResponses: readonly JsonObject[]): Record<string, Json> {
   const components: Record<string, Json> = {};
   for (const response of allResponses.flatMap((responses) => Object.values(responses))) {
