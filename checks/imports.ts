@@ -12,10 +12,11 @@ export type Import = { from: string; line: number } & (
 
 /** Lists every TypeScript and JavaScript file of the project, relative to `root`, with forward slashes. */
 export async function sourceFiles(root: string): Promise<string[]> {
-  const folders = "{shared,functions,infra,local,cli,demo,bench,test,checks}";
+  const folders = "{shared,functions,infra,local,cli,demo,bench,test,checks,console}";
   const files: string[] = [];
-  const exclude = (name: string): boolean => /(^|[\\/])(node_modules|fixtures|cdk\.out|bench[\\/]results)$/.test(name);
-  for await (const file of glob([`${folders}/**/*.{ts,js,mjs,cjs}`, "*.{ts,js,mjs,cjs}"], { cwd: root, exclude })) {
+  const exclude = (name: string): boolean =>
+    /(^|[\\/])(node_modules|fixtures|cdk\.out|bench[\\/]results|console[\\/](?:\.dist-\w+|dist))$/.test(name);
+  for await (const file of glob([`${folders}/**/*.{ts,tsx,js,mjs,cjs}`, "*.{ts,js,mjs,cjs}"], { cwd: root, exclude })) {
     files.push(file.replaceAll("\\", "/"));
   }
   return files.sort();

