@@ -5,6 +5,7 @@ import { createJobFlags } from "../../shared/crawl/tasks/job-flags.ts";
 import { dynamoClient, s3Client, sqsClient } from "../../shared/platform/aws/clients.ts";
 import { createObjectStore } from "../../shared/platform/aws/objects.ts";
 import { createQueueSender } from "../../shared/platform/aws/queues.ts";
+import { createRemoteAnswers } from "../../shared/platform/aws/remote-call.ts";
 import { createUploads } from "../../shared/platform/aws/uploads.ts";
 import { loadConfig } from "../../shared/platform/config.ts";
 import { configuredDatabase } from "../../shared/platform/database/database.ts";
@@ -15,14 +16,18 @@ import { createInvokedHandler } from "../adapters/invoked/handler.ts";
 const dependencies = once(() => {
   const config = loadConfig();
   const s3 = s3Client();
+  const dynamo = dynamoClient();
+  const objects = createObjectStore(s3, config.bucket);
   return {
     sql: configuredDatabase(config),
     queues: createQueueSender(sqsClient(), config.queueUrlPrefix),
-    flags: createJobFlags(dynamoClient(), config.stateTable),
-    engines:
-      config.zimitTask === ""
-        ? undefined
-        : { objects: createObjectStore(s3, config.bucket), uploads: createUploads(s3, config.bucket) },
+    flags: createJobFlags(dynamo, config.stateTable),
+    engines: config.zimitTask === "" ? undefined : { objects, uploads: createUploads(s3, config.bucket) },
+    previews: {
+      objects,
+      answers: createRemoteAnswers(dynamo, config.stateTable),
+      replayUrl: config.archivePublic ? config.archiveReplayUrl : "",
+    },
     log: createLogger({ function: "archive-jobs" }, config.logLevel),
   };
 });

@@ -5,11 +5,12 @@ import { createStreamApi } from "../adapters/api/stream-api.ts";
 import { publicReading, READING_HEADERS } from "../adapters/archive/public-reading.ts";
 import { editionsApi } from "./dependencies.ts";
 import { jobRoutes } from "./jobs.ts";
+import { preview } from "./previews.ts";
 import { reportRoutes } from "./reports.ts";
 import { editions, list, registered, seed, show } from "./sources.ts";
 import { metrics, usage } from "./usage.ts";
 
-const publicRoutes = [list, show, editions, usage];
+const publicRoutes = [list, show, editions, preview, usage];
 
 const reading = publicReading(() => editionsApi().config);
 

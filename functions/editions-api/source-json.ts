@@ -25,11 +25,14 @@ export interface Entry {
   capturedAt: Date;
 }
 
-/** @param replayUrl empty where nothing is replayed */
+/**
+ * @param replayUrl empty where nothing is replayed
+ * @param previewUrl null where there is no picture of its entry page
+ */
 export function sourceSummaryJson(
   { code, name, baseUrl, description, snapshots, pages, firstAt, lastAt, latestId }: SourceStatistics,
   entry: Entry | undefined,
-  replayUrl: string,
+  { replayUrl, previewUrl }: { replayUrl: string; previewUrl: string | null },
 ): z.infer<typeof sourceSummarySchema> {
   return {
     sourceCode: code,
@@ -43,8 +46,7 @@ export function sourceSummaryJson(
     latestRecordId: latestId,
     entryRecordId: entry?.id ?? null,
     entryBrowseUrl: browseUrlOf(entry, replayUrl),
-    // no picture is kept of what was captured
-    entryPreviewUrl: null,
+    entryPreviewUrl: previewUrl,
   };
 }
 

@@ -1,5 +1,6 @@
 /** The routes that tell of sources and their editions, and the one that makes sources. */
 import { z } from "zod";
+import { previewUrl, readPreview } from "../../shared/archive/editions/previews.ts";
 import { baselineSources, SOURCE_LANGUAGES, sourceSchema } from "../../shared/archive/editions/source.ts";
 import {
   listEditions,
@@ -58,6 +59,16 @@ async function entryOf(
   return url === undefined ? undefined : await readEntry(sql, { code: source.code, url, jobId });
 }
 
+async function summaryOf(api: EditionsApi, source: SourceStatistics, language: Language) {
+  const { code, entryPages } = source;
+  const entry = await entryOf(api, source, language);
+  const preview = Object.keys(entryPages).length === 0 ? undefined : await readPreview(api.sql, { code, language });
+  return sourceSummaryJson(source, entry, {
+    replayUrl: api.config.archiveReplayUrl,
+    previewUrl: preview === undefined ? null : previewUrl(code, preview),
+  });
+}
+
 export const list = defineRoute(
   {
     method: "GET",
@@ -72,13 +83,13 @@ export const list = defineRoute(
   async ({ query: { lang } }, api: EditionsApi) => {
     const all = [];
     for (const each of await statistics(api.sql)) {
-      all.push(sourceSummaryJson(each, await entryOf(api, each, lang), api.config.archiveReplayUrl));
+      all.push(await summaryOf(api, each, lang));
     }
     return all;
   },
 );
 
-const params = z.strictObject({
+export const codeParams = z.strictObject({
   code: z
     .string()
     .min(1)
@@ -101,13 +112,13 @@ export const show = defineRoute(
     open,
     otherwise: UNCHANGED,
     summary: "One source with its totals",
-    params,
+    params: codeParams,
     query: z.object({ lang }),
     response: sourceSummarySchema,
   },
   async ({ params: { code }, query: { lang } }, api: EditionsApi) => {
     const source = await existing(api, code);
-    return sourceSummaryJson(source, await entryOf(api, source, lang), api.config.archiveReplayUrl);
+    return await summaryOf(api, source, lang);
   },
 );
 
@@ -119,7 +130,7 @@ export const editions = defineRoute(
     open,
     otherwise: UNCHANGED,
     summary: "What each archive job of a source has captured, newest first",
-    params,
+    params: codeParams,
     query: z.object({ lang }),
     response: z.array(editionSchema),
   },

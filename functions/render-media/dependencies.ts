@@ -15,7 +15,9 @@ export const dependencies = once(() => {
   const { config, log } = container;
   const { userAgent, chromiumPath: executable } = config;
   const dynamo = dynamoClient();
-  const tools = singlePageTools(config, dynamo, log);
+  // replay on this machine is no public address: entry pages of editions are shown from there
+  const allowHosts = [...config.allowHosts, ...hostOf(config.archiveReplayUrl)];
+  const tools = singlePageTools({ ...config, allowHosts }, dynamo, log);
   return {
     ...container,
     dynamo,
@@ -24,3 +26,5 @@ export const dependencies = once(() => {
     objects: createObjectStore(s3Client(), config.bucket),
   } satisfies MediaDependencies & Record<string, unknown>;
 });
+
+const hostOf = (url: string): string[] => (url === "" ? [] : [new URL(url).host]);

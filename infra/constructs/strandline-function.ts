@@ -55,6 +55,8 @@ const AMAZON_CERTIFICATES = "/var/runtime/ca-cert.pem";
 
 const API_CONNECT_TIMEOUT_S = 20;
 
+type Access = NonNullable<FunctionSpec["grants"]["bucket"]>;
+
 /** The object prefixes that functions write, and the one where uploads lie. */
 const WRITTEN_KEYS = ["captures/*", "warcs/*", "media/*", "discoveries/*", "exports/*"];
 const UPLOADED_KEYS = ["incoming/*"];
@@ -62,14 +64,21 @@ const CACHED_KEYS = ["cache/*"];
 const DOCUMENT_KEYS = ["uploads/*"];
 const KEPT_KEYS = ["warcs/*"];
 const ENGINE_KEYS = ["archive-jobs/*"];
+const PREVIEW_KEYS = ["previews/*"];
 const OBJECT_KEYS = [...WRITTEN_KEYS, ...UPLOADED_KEYS];
 const PUT_KEYS = {
   write: WRITTEN_KEYS,
   upload: UPLOADED_KEYS,
   cache: CACHED_KEYS,
   documents: DOCUMENT_KEYS,
-  engine: ENGINE_KEYS,
+  engine: [...ENGINE_KEYS, ...PREVIEW_KEYS],
   keep: KEPT_KEYS,
+};
+/** Read beside what functions write and what is uploaded. */
+const MORE_KEYS: Partial<Record<Access, readonly string[]>> = {
+  engine: [...ENGINE_KEYS, ...PREVIEW_KEYS],
+  keep: ENGINE_KEYS,
+  clear: PREVIEW_KEYS,
 };
 const DELETED_KEYS = { keep: KEPT_KEYS, clear: ENGINE_KEYS };
 
@@ -172,14 +181,12 @@ export class StrandlineFunction extends Construct {
     if (grants.bucket !== undefined) this.allowObjects(data.bucket, grants.bucket);
   }
 
-  private allowObjects(bucket: Bucket, access: NonNullable<FunctionSpec["grants"]["bucket"]>): void {
+  private allowObjects(bucket: Bucket, access: Access): void {
     const { bucketArn } = bucket;
     const arnsOf = (keys: readonly string[]) => keys.map((each) => `${bucketArn}/${each}`);
     this.allow(bucketArn, "s3:ListBucket");
     const read =
-      access === "cache" || access === "documents"
-        ? PUT_KEYS[access]
-        : [...OBJECT_KEYS, ...(access === "engine" || access === "keep" ? ENGINE_KEYS : [])];
+      access === "cache" || access === "documents" ? PUT_KEYS[access] : [...OBJECT_KEYS, ...(MORE_KEYS[access] ?? [])];
     this.allow(arnsOf(read), "s3:GetObject");
     // an upload in parts may be given up
     if (access !== "read" && access !== "clear")

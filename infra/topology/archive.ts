@@ -31,7 +31,13 @@ const exportRoutes = ["/api/exports", "/api/exports/snapshots", "/api/exports/ch
   (["GET", "HEAD"] as const).map((method): Route => ({ method, path, streaming: true })),
 );
 
-const SOURCE_PATHS = ["/api/sources", "/api/sources/{code}", "/api/sources/{code}/editions", "/api/usage"];
+const SOURCE_PATHS = [
+  "/api/sources",
+  "/api/sources/{code}",
+  "/api/sources/{code}/editions",
+  "/api/sources/{code}/preview",
+  "/api/usage",
+];
 const sourceRoutes = SOURCE_PATHS.flatMap((path) =>
   (["GET", "HEAD"] as const).map((method): Route => ({ method, path, streaming: true })),
 );
@@ -92,7 +98,12 @@ export const ARCHIVE: readonly FunctionSpec[] = [
     network: "private",
     maxConcurrency: 1,
     schedules: [{ name: "archive-jobs", everyMinutes: 1 }],
-    grants: { send: [...CLAIM_QUEUES, "engine-tasks", "imports"], bucket: "engine", stateTable: true, database: true },
+    grants: {
+      send: [...CLAIM_QUEUES, "engine-tasks", "imports", "media"],
+      bucket: "engine",
+      stateTable: true,
+      database: true,
+    },
     localContainers: 1,
   },
   {

@@ -59,7 +59,8 @@ export interface FunctionSpec {
      * `cache`: reads and writes what is cached, and nothing else.
      * `documents`: reads and writes files that documents are to be made of, and nothing else.
      * `clear`: deletes what the engines of archive jobs left, and nothing else, and reads all.
-     * `engine`: reads and writes what the engines of archive jobs are told and report, and reads all.
+     * `engine`: reads and writes what the engines of archive jobs are told and report, and pictures of entry pages, and
+     * reads all.
      * `keep`: writes and deletes WARC files that functions wrote, and nothing else, and reads all, those of engines
      * too.
      */

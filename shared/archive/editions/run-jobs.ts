@@ -12,6 +12,7 @@ import { type ArchiveJob, moveJob, readArchiveJob } from "./archive-jobs.ts";
 import { beginRuns, followRuns } from "./engine-runs.ts";
 import { importWarcs, type WarcsDependencies } from "./import-warcs.ts";
 import { nativeCrawl, nativeSettings } from "./native-crawl.ts";
+import { type PreviewDependencies, planPreviews, takePreviews } from "./previews.ts";
 
 export interface JobsRun {
   begun: number;
@@ -30,6 +31,8 @@ export type Engines = Pick<WarcsDependencies, "uploads" | "objects">;
 
 export interface ArchiveJobsDependencies extends JobDependencies {
   engines?: Engines | undefined;
+  /** Where pictures of entry pages are taken: what they need. */
+  previews?: Pick<PreviewDependencies, "objects" | "answers" | "replayUrl"> | undefined;
 }
 
 export async function runArchiveJobs(
@@ -52,6 +55,15 @@ export async function runArchiveJobs(
         archive_job_id: id,
       });
     }
+  }
+  const { previews } = dependencies;
+  if (previews !== undefined && hasTime()) {
+    await takePreviews({ ...dependencies, ...previews }, hasTime, now).catch((error: unknown) => {
+      run.failed++;
+      dependencies.log.error("previews of entry pages could not go on: they are looked at again in a minute", {
+        error,
+      });
+    });
   }
   return run;
 }
@@ -169,7 +181,7 @@ async function follow(dependencies: ArchiveJobsDependencies, id: number, now: Da
     const before = job.status;
     if (job.status === "running") await followCrawl(tx, job, work);
     if ((await readArchiveJob(tx, id)).status === "completed") await beginIndex(tx, await readArchiveJob(tx, id));
-    if ((await readArchiveJob(tx, id)).status === "indexing") await followIndex(tx, id, work);
+    if ((await readArchiveJob(tx, id)).status === "indexing") await followIndex(tx, job, work);
     const after = await readArchiveJob(tx, id);
     await tx`update archive_jobs set updated_at = now() where id = ${id}`;
     if (after.status === before) return false;
@@ -236,7 +248,8 @@ async function beginIndex(tx: Transaction, { id, engine, error }: ArchiveJob): P
   await moveJob(tx, id, "index_started", { indexed_page_count: 0, error: engine === "zimit" ? error : null });
 }
 
-async function followIndex(tx: Transaction, id: number, work: readonly Work[]): Promise<void> {
+async function followIndex(tx: Transaction, job: ArchiveJob, work: readonly Work[]): Promise<void> {
+  const { id } = job;
   if (work.some((each) => isUnderWay(each) || each.status === "embedding")) return;
   const [left] = await tx<{ due: boolean; pages: number }[]>`
     select exists (
@@ -247,6 +260,7 @@ async function followIndex(tx: Transaction, id: number, work: readonly Work[]): 
   if (left === undefined || left.due) return;
   await measureStorage(tx, id);
   await moveJob(tx, id, "index_succeeded", { indexed_page_count: left.pages });
+  await planPreviews(tx, job);
 }
 
 /** What its captures point at, counted into its row. */

@@ -86,6 +86,7 @@ export async function isIdle(sql: Sql): Promise<boolean> {
       and not exists (select from changes_backfill where next_id < last_id)
       and not exists (
         select from archive_jobs where status in ('queued', 'running', 'retryable', 'completed', 'indexing'))
+      and not exists (select from edition_previews where status in ('due', 'ordered'))
       and not exists (select from warc_runs where status in ('pending', 'running'))
       and not exists (select from jobs where status = 'completed' and unembedded_chunks > 0)
       and not exists (select from embedding_models where state = 'leaving')

@@ -85,6 +85,25 @@ export function createRemoteCaller(
   };
 }
 
+export interface RemoteAnswers {
+  /**
+   * @returns what a remote call came to that was sent without waiting for it; undefined where nothing has come yet
+   * @throws ApiError that it ended with
+   */
+  read(callId: string): Promise<{ value: unknown } | undefined>;
+}
+
+/** For whoever sends remote calls by itself and looks later; answers are kept for ten minutes. */
+export function createRemoteAnswers(dynamo: DynamoDBDocumentClient, TableName: string): RemoteAnswers {
+  const table = createStateTable(dynamo, TableName);
+  return {
+    async read(callId) {
+      const item = await table.read(keyOf(callId));
+      return item === undefined ? undefined : { value: answerOf(item["answer"]) };
+    },
+  };
+}
+
 function answerOf(answer: unknown): unknown {
   const parsed = answerSchema.parse(JSON.parse(String(answer)));
   if ("value" in parsed) return parsed.value;
