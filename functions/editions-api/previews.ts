@@ -39,7 +39,7 @@ export const preview = defineStreamRoute(
       return new ApiResponse(304, null, cached);
     const picture = found === undefined ? undefined : await pictures.get(found.key);
     if (found === undefined || picture === undefined) {
-      const message = `There is no preview of the source ${code}: entryPreviewUrl of GET /api/sources tells where there is one`;
+      const message = `There is no preview of the source ${code}: see entryPreviewUrl of GET /api/sources`;
       throw new ApiError(404, message, { code: "NO_PREVIEW" });
     }
     return new StreamedResponse({

@@ -69,8 +69,8 @@ interface Open {
 }
 
 /**
- * What is to be seen in the picture. Captures of our own crawler are without images and style sheets, so the page itself
- * is shown, as long as it is what was captured; of others, their replay.
+ * What is to be seen in the picture. Captures of our own crawler are without images and style sheets, so the page
+ * itself is shown, as long as it is what was captured; of others, their replay.
  */
 export function picturedUrl(
   { engine, url, capturedAt }: Pick<Open, "engine" | "url" | "capturedAt">,
@@ -147,11 +147,15 @@ async function fetchOrdered(dependencies: PreviewDependencies, now: Date): Promi
 }
 
 /** @throws ApiError where the picture is not one of the page */
-async function keep({ sql, objects, log }: PreviewDependencies, open: Open, answer: unknown): Promise<void> {
+async function keep({ sql, objects, replayUrl, log }: PreviewDependencies, open: Open, answer: unknown): Promise<void> {
   const { jobId, language, sourceCode } = open;
-  const { key: from, contentType, status } = artefactSchema.parse(answer);
+  const { key: from, contentType, status, finalUrl } = artefactSchema.parse(answer);
   if (status < 200 || status > 299) {
     throw new ApiError(422, `the page answered with the status ${status}`, { code: `HTTP_${status}` });
+  }
+  const hosts = [open.url, replayUrl].filter((url) => url !== "").map((url) => new URL(url).host);
+  if (!hosts.includes(new URL(finalUrl).host)) {
+    throw new ApiError(422, "the page leads to another host now", { code: "NO_PREVIEW" });
   }
   const picture = await objects.get(from);
   if (picture === undefined) throw new ApiError(504, "the picture is no longer there", { code: "REMOTE_TIMEOUT" });

@@ -5,6 +5,7 @@ import type { StreamApi } from "../../../../functions/adapters/api/stream-api.ts
 import { createApiKey } from "../../../../shared/access/api-keys.ts";
 import { picturedUrl } from "../../../../shared/archive/editions/previews.ts";
 import { runArchiveJobs } from "../../../../shared/archive/editions/run-jobs.ts";
+import { createExclusion, revokeExclusion } from "../../../../shared/archive/exclusions/exclusions.ts";
 import { indexSnapshots } from "../../../../shared/archive/search/index-snapshots.ts";
 import { createRemoteAnswers } from "../../../../shared/platform/aws/remote-call.ts";
 import { callApi, type TestAnswer } from "../../../services/api.ts";
@@ -25,7 +26,7 @@ beforeAll(async () => {
   setup = await realCrawl();
   const { aws, databaseUrl, sql } = setup;
   Object.assign(process.env, aws.env, { DATABASE__POSTGRES_URL: databaseUrl, LOG_LEVEL: "error" });
-  Object.assign(process.env, { ACCESS__ALLOW_HOSTS: "127.0.0.1", RATE_LIMIT__DEFAULT_RPS: "100" });
+  Object.assign(process.env, { ACCESS__ALLOW_HOSTS: "127.0.0.1,localhost", RATE_LIMIT__DEFAULT_RPS: "100" });
   ({ key } = await createApiKey(sql, { name: "t", scopes: ["admin"], rateLimitRpm: 100_000, expiresAt: null }));
   ({ api } = (await import("../../../../functions/editions-api/handler.ts")) as { api: StreamApi });
   const { handler } = await import("../../../../functions/render-media/handler.ts");
@@ -131,8 +132,11 @@ it("are taken in each language, and shown", async () => {
   expect((await callApi(api, { path: `/api/sources/nobody/preview?jobId=${id}` })).status).toBe(404);
 
   // an exclusion counts at once
-  await setup.sql`
-    update edition_previews set capture_id = capture_id where archive_job_id = ${id}`;
+  const excluded = { url: site.origin, matchType: "prefix", embargoDays: null, reason: null } as const;
+  const { id: exclusion } = await createExclusion(setup.sql, excluded, [{ from: "", to: "\uffff" }], null);
+  expect((await callApi(api, { path: entryPreviewUrl })).status).toBe(404);
+  await revokeExclusion(setup.sql, exclusion);
+  expect((await callApi(api, { path: entryPreviewUrl })).status).toBe(200);
   await setup.sql`update sources set reserved = true where code = 'clinic'`;
   expect((await callApi(api, { path: entryPreviewUrl })).status).toBe(404);
   await setup.sql`update sources set reserved = false where code = 'clinic'`;
@@ -168,13 +172,20 @@ it("are tried again where no browser answers, and given up at last with a word o
   expect((await rowsOf(id)).map(({ status }) => status).some((status) => status === "failed")).toBe(false);
 }, 240_000);
 
-it("are refused where the site does not want the page to be asked for", async () => {
-  const id = await edition("robots");
-  site.route({ "/en": { status: 500, body: "gone" }, "/fr": { status: 404, body: "gone" } });
+it("are none of what the site has instead of the page", async () => {
+  const id = await edition("moved");
+  await using other = await startSite({ "/": html(page("Somebody else")) });
+  site.route({
+    "/en": { status: 302, headers: { location: `http://localhost:${new URL(other.origin).port}/` } },
+    "/fr": { status: 404, body: "gone" },
+  });
   for (const each of await order()) await render(each);
   await minute();
-  const [, french] = await rowsOf(id);
-  expect(french).toMatchObject({ status: "failed", tries: 1 });
+  const [english, french] = await rowsOf(id);
+  expect([english?.status, french?.status]).not.toContain("taken");
+  expect(english?.error).not.toBe(null);
+  expect(french?.error).toContain("404");
+  expect((await callApi(api, { path: `/api/sources/moved/preview?jobId=${id}` })).status).toBe(404);
 }, 240_000);
 
 it("show what was captured: the page while it is fresh, or its replay", () => {
