@@ -121,6 +121,7 @@ export const OPERATION_GROUPS: readonly OperationGroup[] = [
       "GET /api/sources": "listArchiveSources",
       "GET /api/sources/{code}": "getArchiveSource",
       "GET /api/sources/{code}/editions": "listEditions",
+      "GET /api/sources/{code}/preview": "getSourcePreview",
       "GET /api/usage": "getArchiveUsage",
       "GET /api/changes": "listChanges",
       "GET /api/changes/compare": "compareSnapshots",
