@@ -6,6 +6,8 @@ import { PRICES } from "./prices.ts";
 export interface Usage {
   /** By service and operation, e.g. `sqs.SendMessage`. */
   calls: Record<string, number>;
+  /** Of the requests' bodies, by service and operation. */
+  bytes: Record<string, number>;
   /** By function. */
   functions: Record<string, { invocations: number; gbSeconds: number }>;
   /** All AWS calls and invocations together. */
@@ -32,6 +34,7 @@ const DYNAMO_WRITES = new Set(["PutItem", "UpdateItem", "DeleteItem", "BatchWrit
 
 export function createUsageMeter(): UsageMeter {
   const calls: Record<string, number> = {};
+  const sent: Record<string, number> = {};
   const functions: Usage["functions"] = {};
   const usd: Record<string, number> = {};
   const charge = (name: string, amount: number) => {
@@ -41,6 +44,7 @@ export function createUsageMeter(): UsageMeter {
     count(service, operation, bytes = 0) {
       const name = `${service}.${operation}`;
       calls[name] = (calls[name] ?? 0) + 1;
+      sent[name] = (sent[name] ?? 0) + bytes;
       charge(service, priceOf(service, operation, bytes));
     },
     countInvocation({ name, memoryMb }, durationMs) {
@@ -53,12 +57,13 @@ export function createUsageMeter(): UsageMeter {
       charge("lambda", PRICES.lambdaRequest + gbSeconds * PRICES.lambdaGbSecond);
     },
     reset() {
-      for (const counts of [calls, functions, usd]) for (const name of Object.keys(counts)) delete counts[name];
+      for (const counts of [calls, sent, functions, usd]) for (const name of Object.keys(counts)) delete counts[name];
     },
     read() {
       const invocations = Object.values(functions).reduce((sum, each) => sum + each.invocations, 0);
       return {
         calls: { ...calls },
+        bytes: { ...sent },
         functions: structuredClone(functions),
         totalCalls: Object.values(calls).reduce((sum, each) => sum + each, invocations),
         usd: { ...usd },
