@@ -1,4 +1,4 @@
-/** Crawls many hosts at once, one job for each, at the pace that a deployment has by itself, and counts what it took. */
+/** Crawls hosts at once, one job for each, at the pace that a deployment has by itself, and counts what it took. */
 
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
