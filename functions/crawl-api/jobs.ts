@@ -34,10 +34,12 @@ export const showJob = defineRoute(
       results: pageOf(jobUrlSchema),
     }),
   },
-  async ({ params: { job_id }, query }, { sql }: CrawlApi) => {
+  async ({ params: { job_id }, query }, { sql, listening }: CrawlApi) => {
     const job = await readJob(sql, job_id);
     const run = await readJobRun(sql, job_id);
     if (job === undefined) throw notFound(job_id);
+    // who asks once will ask again
+    if (job.completed_at === null) await listening.note(job_id);
     const { urls, next } = await listJobUrls(sql, job_id, { limit: query.limit, after: query.cursor });
     const next_cursor = next === null ? null : encodeCursor(next);
     const letters = (await deadLettersOf(sql, [job_id])).get(job_id) ?? [];

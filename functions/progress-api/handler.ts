@@ -1,5 +1,7 @@
 /** The route that streams the progress of a job as server-sent events. */
 import { z } from "zod";
+import { createJobFlags } from "../../shared/crawl/tasks/job-flags.ts";
+import { createListening, type Listening } from "../../shared/crawl/tasks/listening.ts";
 import { hasEnded, type JobProgress, readProgress } from "../../shared/notify/job-progress.ts";
 import { progressEvents } from "../../shared/notify/progress-stream.ts";
 import { systemClock } from "../../shared/platform/clock.ts";
@@ -11,7 +13,15 @@ import { createStreamApi } from "../adapters/api/stream-api.ts";
 import { defineStreamRoute, StreamedResponse } from "../adapters/api/stream-route.ts";
 import { jobCountsSchema } from "../adapters/crawling/job-counts.ts";
 
-const container = once((): ApiContainer => createApiContainer("progress-api"));
+interface ProgressApi extends ApiContainer {
+  listening: Listening;
+}
+
+const container = once((): ProgressApi => {
+  const shared = createApiContainer("progress-api");
+  const flags = createJobFlags(shared.dynamo, shared.config.stateTable);
+  return { ...shared, listening: createListening({ flags, clock: systemClock, log: shared.log }) };
+});
 
 /** Before the function is stopped, which would cut the stream inside an event. */
 const TIME_TO_END_MS = 10_000;
@@ -41,7 +51,7 @@ const readProgressStream = defineStreamRoute(
     otherwise: { 204: "Its last event is known" },
     streams: { "text/event-stream": progressSchema },
   },
-  async ({ params: { job_id: jobId }, header, signal, remainingMs, log }, { sql }: ApiContainer) => {
+  async ({ params: { job_id: jobId }, header, signal, remainingMs, log }, { sql, listening }: ProgressApi) => {
     const first = await readProgress(sql, jobId);
     if (first === undefined) throw new ApiError(404, `There is no job ${jobId}`, { code: "NOT_FOUND" });
     const lastEventId = header("last-event-id");
@@ -58,7 +68,8 @@ const readProgressStream = defineStreamRoute(
       log,
     });
     const headers = { "cache-control": "no-store", "x-accel-buffering": "no" };
-    return new StreamedResponse({ contentType: "text/event-stream", headers, chunks });
+    const heard = listening.during(jobId, chunks);
+    return new StreamedResponse({ contentType: "text/event-stream", headers, chunks: heard });
   },
 );
 

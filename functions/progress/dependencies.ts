@@ -1,4 +1,6 @@
 /** Builds the dependencies of the update loop, once per container. */
+import { createJobFlags } from "../../shared/crawl/tasks/job-flags.ts";
+import { createListening, type Listening } from "../../shared/crawl/tasks/listening.ts";
 import { createSubscriptions } from "../../shared/notify/subscriptions.ts";
 import type { UpdateDependencies } from "../../shared/notify/update-loop.ts";
 import { dynamoClient } from "../../shared/platform/aws/clients.ts";
@@ -8,10 +10,13 @@ import { once } from "../../shared/platform/once.ts";
 import { createQueueContainer, type QueueContainer } from "../adapters/queue/container.ts";
 
 /** Built once per container. */
-export const dependencies = once((): QueueContainer & UpdateDependencies => {
+export const dependencies = once((): QueueContainer & UpdateDependencies & { listening: Listening } => {
   const container = createQueueContainer("progress");
   const { config } = container;
   const clock = systemClock;
-  const subscriptions = createSubscriptions({ dynamo: dynamoClient(), clock }, config.stateTable);
-  return { ...container, clock, sql: configuredDatabase(config), subscriptions };
+  const dynamo = dynamoClient();
+  const subscriptions = createSubscriptions({ dynamo, clock }, config.stateTable);
+  const flags = createJobFlags(dynamo, config.stateTable);
+  const listening = createListening({ flags, clock, log: container.log });
+  return { listening, ...container, clock, sql: configuredDatabase(config), subscriptions };
 });

@@ -5,5 +5,8 @@ import { dependencies } from "./dependencies.ts";
 
 export const handler = createQueueHandler(dependencies, {
   schema: updateMessageSchema,
-  handle: (message, _delivery, container) => takeRound(container, message),
+  async handle(message, _delivery, container) {
+    await container.listening.note(message.jobId);
+    await takeRound(container, message);
+  },
 });

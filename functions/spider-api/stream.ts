@@ -23,7 +23,8 @@ export function streamJob(
 ): StreamedResponse {
   async function* chunks(): AsyncGenerator<string> {
     try {
-      for await (const item of streamResults(dependencies, jobId, options)) yield encodeItem(item, type, refused);
+      const items = dependencies.listening.during(jobId, streamResults(dependencies, jobId, options));
+      for await (const item of items) yield encodeItem(item, type, refused);
     } finally {
       if (stops && options.signal.aborted) await cancelJob(dependencies, jobId);
     }

@@ -10,6 +10,7 @@ import { createUrlInspector, type UrlInspector } from "../../../shared/access/ur
 import type { JobDependencies } from "../../../shared/crawl/jobs/dependencies.ts";
 import type { ResultReader } from "../../../shared/crawl/results/pages.ts";
 import { createJobFlags } from "../../../shared/crawl/tasks/job-flags.ts";
+import { createListening, type Listening } from "../../../shared/crawl/tasks/listening.ts";
 import { dynamoClient, s3Client, sqsClient } from "../../../shared/platform/aws/clients.ts";
 import { createObjectStore } from "../../../shared/platform/aws/objects.ts";
 import { createQueueSender } from "../../../shared/platform/aws/queues.ts";
@@ -43,16 +44,20 @@ export function createApiContainer(name: string): ApiContainer {
 export interface JobContainer extends ApiContainer, Pick<JobDependencies, "queues" | "flags"> {
   /** Checks the URLs of requests. */
   inspector: UrlInspector;
+  /** For answers that tell how a job goes. */
+  listening: Listening;
 }
 
 /** @param name the function's, for its log lines */
 export function createJobContainer(name: string): JobContainer {
   const container = createApiContainer(name);
   const { config, dynamo } = container;
+  const flags = createJobFlags(dynamo, config.stateTable);
   return {
     ...container,
     queues: createQueueSender(sqsClient(), config.queueUrlPrefix),
-    flags: createJobFlags(dynamo, config.stateTable),
+    flags,
+    listening: createListening({ flags, clock: systemClock, log: container.log }),
     inspector: createUrlInspector(config.allowHosts),
   };
 }

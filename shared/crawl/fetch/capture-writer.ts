@@ -43,6 +43,8 @@ export interface CaptureWriterOptions {
   clock: Clock;
   /** Epoch ms after which a service that is down is not waited for. */
   deadline: number;
+  /** Whether somebody looks at the job as it goes. */
+  isListened(): boolean;
   /** A batch of captures is on its way. */
   onDelivered(): void;
   /** A flush by time failed, or found the lease lost. */
@@ -50,7 +52,10 @@ export interface CaptureWriterOptions {
 }
 
 const FLUSH_CAPTURES = 50;
-const FLUSH_AFTER_MS = 1000;
+/** While somebody looks at the job as it goes. */
+const FLUSH_LISTENED_MS = 1_000;
+/** While nobody does: two objects, a message and a transaction for each page would cost more than its fetching. */
+const FLUSH_UNHEARD_MS = 15_000;
 /** Of compressed WARC: bounds the worker's memory. */
 const FLUSH_WARC_BYTES = 16 * 1024 * 1024;
 /**
@@ -67,6 +72,8 @@ export function createCaptureWriter(options: CaptureWriterOptions): CaptureWrite
   let segments = 0;
   let pending: { capture: Capture; rendering: RenderRequest | null }[] = [];
   let textChars = 0;
+  /** Epoch ms since which something waits. */
+  let since = 0;
   let timer: NodeJS.Timeout | undefined;
   let flushing: Promise<boolean> = Promise.resolve(true);
 
@@ -107,7 +114,13 @@ export function createCaptureWriter(options: CaptureWriterOptions): CaptureWrite
     return flushing;
   };
 
+  const startTimer = (): void => {
+    timer = setTimeout(() => void flushByTime(), FLUSH_LISTENED_MS);
+  };
+
+  /** Looks each second, since somebody may come to listen meanwhile. */
   const flushByTime = async (): Promise<void> => {
+    if (!options.isListened() && clock.now() - since < FLUSH_UNHEARD_MS) return startTimer();
     try {
       if (!(await flush())) options.onTrouble("lease-lost");
     } catch (error) {
@@ -123,7 +136,10 @@ export function createCaptureWriter(options: CaptureWriterOptions): CaptureWrite
       textChars += (rendering?.html.length ?? 0) + (rendering?.pdf?.length ?? 0);
       const { text = "", markdown = "", links = [] } = capture.extraction ?? {};
       textChars += links.reduce((sum, link) => sum + link.length, text.length + markdown.length);
-      timer ??= setTimeout(() => void flushByTime(), FLUSH_AFTER_MS);
+      if (timer === undefined) {
+        since = clock.now();
+        startTimer();
+      }
       const full =
         pending.length >= FLUSH_CAPTURES || (segment?.bytes ?? 0) > FLUSH_WARC_BYTES || textChars > FLUSH_TEXT_CHARS;
       if (full && !(await flush())) options.onTrouble("lease-lost");

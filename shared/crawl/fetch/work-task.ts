@@ -10,7 +10,7 @@ import { pageTimeoutMs } from "../settings/crawl-config.ts";
 import type { FetchTask } from "../tasks/fetch-task.ts";
 import { hostOf } from "../urls/normalize-url.ts";
 import { archiveExchange } from "./archive-exchange.ts";
-import { type CaptureWriter, createCaptureWriter } from "./capture-writer.ts";
+import { type CaptureWriter, type CaptureWriterOptions, createCaptureWriter } from "./capture-writer.ts";
 import type { FetchDependencies, TaskDelivery, WorkOutcome } from "./dependencies.ts";
 import { capturedWithout, check, fetchPage, type PageContext, type TaskUrl } from "./fetch-page.ts";
 import type { FetchRecord } from "./metrics.ts";
@@ -42,10 +42,25 @@ export async function workThrough(
   const closing = Math.min(pageTimeoutMs(task.config) + CLOSING_MS, remainingMs() / 2);
   const deadline = clock.now() + remainingMs() - closing;
   const notes = createTaskNotes(task, { ...dependencies, log });
-  const writer = openWriter(dependencies, task, lease, { stop, deadline, onDelivered: notes.delivered });
+  let listened = false;
+  const writer = openWriter(dependencies, task, lease, {
+    stop,
+    deadline,
+    onDelivered: notes.delivered,
+    isListened: () => listened,
+  });
   let queue: TaskUrl[] = [];
   const queued = (): number => queue.length;
-  const poll: StopPoll = createTaskStopPoll(dependencies, task, lease, stop, () => hosts.refresh());
+  const poll: StopPoll = createTaskStopPoll(
+    dependencies,
+    task,
+    lease,
+    stop,
+    () => hosts.refresh(),
+    (isListened) => {
+      listened = isListened;
+    },
+  );
   const hosts = createTaskHosts({
     dependencies,
     task,
@@ -148,7 +163,7 @@ function openWriter(
   { objects, queues, clock, settings }: FetchDependencies,
   task: FetchTask,
   lease: TaskLease,
-  { stop, deadline, onDelivered }: { stop: TaskStop; deadline: number; onDelivered(): void },
+  { stop, ...options }: Pick<CaptureWriterOptions, "deadline" | "onDelivered" | "isListened"> & { stop: TaskStop },
 ): CaptureWriter {
   return createCaptureWriter({
     task,
@@ -157,8 +172,7 @@ function openWriter(
     queues,
     warcinfo: warcinfoFields(settings.userAgent, task),
     clock,
-    deadline,
-    onDelivered,
+    ...options,
     onTrouble: (trouble) =>
       stop.stopFor(trouble === "lease-lost" ? { kind: "lost" } : { kind: "failed", error: trouble }),
   });

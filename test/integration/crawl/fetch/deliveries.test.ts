@@ -54,7 +54,7 @@ describe("a delivery", () => {
     const taken = await leases.take(randomUUID(), randomUUID());
     if (taken.outcome !== "taken") throw new Error("not taken");
     const deadline = clock.now() + 60_000;
-    const [onDelivered, onTrouble] = [() => {}, () => {}];
+    const [onDelivered, onTrouble, isListened] = [() => {}, () => {}, () => false];
     const options = {
       task,
       lease: taken.lease,
@@ -65,6 +65,7 @@ describe("a delivery", () => {
       deadline,
       onDelivered,
       onTrouble,
+      isListened,
     };
     const writer = createCaptureWriter(options);
     const links = Array.from({ length: 500 }, (_, n) => `${site.origin}/${"x".repeat(1960)}${n}`);
@@ -193,12 +194,12 @@ describe("a cancelled job", () => {
       const departures = departuresTo(site.origin);
       const harness = await fetchHarness();
       const { flags } = harness.dependencies;
-      const { isCancelled } = flags;
+      const { read } = flags;
       let seenAt = Number.POSITIVE_INFINITY;
-      flags.isCancelled = async (jobId) => {
-        const cancelled = await isCancelled(jobId);
-        if (cancelled) seenAt = Math.min(seenAt, Date.now());
-        return cancelled;
+      flags.read = async (jobId) => {
+        const seen = await read(jobId);
+        if (seen.cancelled) seenAt = Math.min(seenAt, Date.now());
+        return seen;
       };
       const task = fetchTask({ urls: pages(site.origin, 40), config: { rate_limit_rps: 5 } });
       const running = harness.deliver(task);

@@ -14,7 +14,9 @@ import { cancelJob } from "../../../../shared/crawl/submit/cancel-job.ts";
 import { createJob } from "../../../../shared/crawl/submit/create-job.ts";
 import { retryJob } from "../../../../shared/crawl/submit/retry-job.ts";
 import type { FetchTask } from "../../../../shared/crawl/tasks/fetch-task.ts";
+import { createListening } from "../../../../shared/crawl/tasks/listening.ts";
 import { hostScope } from "../../../../shared/crawl/urls/scope.ts";
+import { systemClock } from "../../../../shared/platform/clock.ts";
 import { loadConfig } from "../../../../shared/platform/config.ts";
 import { uuidv7 } from "../../../../shared/platform/ids.ts";
 import { callApi } from "../../../services/api.ts";
@@ -33,6 +35,7 @@ async function failures() {
     dynamo: aws.dynamo,
     gate: createGate({ sql, limiter: createRateLimiter(aws.dynamo, aws.stateTable) }),
     inspector: createUrlInspector([]),
+    listening: createListening({ flags: dependencies.flags, clock: systemClock, log: dependencies.log }),
   };
   const api = createApi("crawl-api", [listFailed, retry], () => container);
   return {
