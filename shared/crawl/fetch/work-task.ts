@@ -23,6 +23,11 @@ import { createTaskStopPoll } from "./task-stop-poll.ts";
 /** Kept free at the end of the function's time, beyond the longest page. */
 const CLOSING_MS = 15_000;
 
+/** What is held back then would come after the end of its job, in ms. */
+const LAST_MS = 20_000;
+
+const isDueSoon = ({ deadline }: FetchTask, now: number): boolean => deadline !== null && deadline - now < LAST_MS;
+
 /** What becomes of the URLs that a stop of the whole job leaves. */
 const STOPPED: Partial<Record<StopReason["kind"], CaptureError>> = {
   cancelled: fault("CANCELLED", "The job was cancelled"),
@@ -47,7 +52,7 @@ export async function workThrough(
     stop,
     deadline,
     onDelivered: notes.delivered,
-    isListened: () => listened,
+    isListened: () => listened || isDueSoon(task, clock.now()),
   });
   let queue: TaskUrl[] = [];
   const queued = (): number => queue.length;

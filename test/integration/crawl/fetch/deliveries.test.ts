@@ -79,6 +79,20 @@ describe("a delivery", () => {
     expect(read.map((captures) => captures.length).toSorted((a, b) => a - b)).toEqual([5, 5]);
   });
 
+  it("holds captures back for more of them, but not while somebody looks, nor before its job is to end", async () => {
+    await using site = await startSite(graph(4));
+    const batchesOf = async (deadline: number | null, isListened: boolean): Promise<number> => {
+      const harness = await fetchHarness();
+      const task = fetchTask({ urls: pages(site.origin, 4), config: { rate_limit_rps: 1 }, deadline });
+      if (isListened) await harness.dependencies.flags.markListened(task.jobId);
+      await harness.deliver(task);
+      return (await harness.aws.receive("captures")).length;
+    };
+    expect(await batchesOf(null, false)).toBe(1);
+    expect(await batchesOf(null, true)).toBeGreaterThan(1);
+    expect(await batchesOf(Date.now() + 19_000, false)).toBeGreaterThan(1);
+  });
+
   it("goes on where the last one ended", async () => {
     await using site = await startSite(graph(20));
     const harness = await fetchHarness();
