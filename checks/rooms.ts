@@ -341,7 +341,7 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
   "local/console": ["console", "functions/adapters/api"],
   local: [...DECLARATION, "functions", "shared"],
   cli: ["shared/platform", "shared/mcp", "local", "demo"],
-  demo: ["shared/platform", ...DECLARATION, "local", "cli"],
+  demo: ["shared/platform", "shared/render", ...DECLARATION, "local", "cli"],
   checks: ["shared/platform", "functions", "infra/variables.ts", ...DECLARATION],
   bench: ["shared", "functions", ...DECLARATION, "local", "demo", "cli", "test/services"],
   "test/services": ["shared", "functions", ...DECLARATION, "local", "demo", "cli", "test/sites", "test/fixtures"],

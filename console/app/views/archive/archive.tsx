@@ -1,11 +1,13 @@
-/** A page as it was: `#/archive?url=…&at=SNAPSHOT`. */
+/** A page as it was: `#/archive?url=…&at=SNAPSHOT&with=EARLIER`; and what all said: `#/archive?q=…`. */
 import { useState } from "preact/hooks";
 import { withQuery } from "../../api/client.ts";
 import type { Resolved, Snapshot } from "../../api/types.ts";
 import { useApi } from "../../api/use-api.ts";
 import { Empty, Fault, Loading, Panel, View } from "../../parts/page.tsx";
 import { goTo, hrefOf, type Place } from "../../router.ts";
+import { ArchiveSearch } from "./archive-search.tsx";
 import { Calendar } from "./calendar.tsx";
+import { Compare } from "./compare.tsx";
 import { Replay } from "./replay.tsx";
 
 interface Timeline {
@@ -39,17 +41,15 @@ export function Archive({ place: { query } }: { place: Place }) {
         </button>
       </form>
       {url === "" ? (
-        <Empty>
-          Give the address of a page that was crawled, or find one by <a href={hrefOf(["search"])}>search</a>.
-        </Empty>
+        <ArchiveSearch key={query.get("q")} query={query.get("q") ?? ""} />
       ) : (
-        <Captures key={url} url={url} at={query.get("at")} />
+        <Captures key={url} url={url} at={query.get("at")} other={query.get("with")} />
       )}
     </View>
   );
 }
 
-function Captures({ url, at }: { url: string; at: string | null }) {
+function Captures({ url, at, other }: { url: string; at: string | null; other: string | null }) {
   const resolved = useApi<Resolved>(withQuery("/api/replay/resolve", { url }));
   const newest = resolved.data?.snapshotId ?? undefined;
   const timeline = useApi<Timeline>(newest === undefined ? undefined : `/api/snapshots/${newest}/timeline`);
@@ -72,6 +72,7 @@ function Captures({ url, at }: { url: string; at: string | null }) {
             <Calendar url={url} snapshots={snapshots} shown={shown} />
           </Panel>
           <Replay url={url} snapshot={shown} />
+          <Compare url={url} snapshots={snapshots} shown={shown} other={other} />
         </>
       )}
     </>

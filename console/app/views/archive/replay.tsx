@@ -8,24 +8,27 @@ import { webUrl } from "../../parts/safe-url.ts";
 import { LiveLink, Time } from "../../parts/text.tsx";
 
 export function Replay({ url, snapshot }: { url: string; snapshot: Snapshot }) {
-  const address = webUrl(snapshot.browseUrl);
   return (
     <Panel title="The page as it was">
       <p class="banner">
         Archived on <Time at={snapshot.captureTimestamp} /> from <LiveLink url={url} />. This is not the live page.
       </p>
-      {address === undefined ? (
-        <p>This archive has no address where captures are replayed.</p>
-      ) : (
-        <iframe
-          key={address}
-          src={address}
-          title={`Archived page: ${snapshot.title ?? url}`}
-          sandbox="allow-scripts allow-forms"
-          referrerpolicy="no-referrer"
-          class="replay"
-        />
-      )}
+      <ReplayFrame snapshot={snapshot} name={`Archived page: ${snapshot.title ?? url}`} />
     </Panel>
+  );
+}
+
+export function ReplayFrame({ snapshot, name }: { snapshot: Snapshot; name: string }) {
+  const address = webUrl(snapshot.browseUrl);
+  if (address === undefined) return <p>This archive has no address where captures are replayed.</p>;
+  return (
+    <iframe
+      key={address}
+      src={address}
+      title={name}
+      sandbox="allow-scripts allow-forms"
+      referrerpolicy="no-referrer"
+      class="replay"
+    />
   );
 }
