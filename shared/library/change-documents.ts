@@ -227,19 +227,24 @@ export interface Waiting {
   chunkIds: string[];
 }
 
-/** Has the chunks of documents wait for a vector; what no job counts is left alone. */
+/**
+ * Has the chunks of documents wait for a vector; what no job counts is left alone. A chunk that is being embedded is
+ * waited for, or has its embedder see what has changed.
+ */
 export async function reembed(tx: Transaction, documentIds: readonly string[]): Promise<Waiting[]> {
   if (documentIds.length === 0) return [];
-  const rows = await tx<{ jobId: string; chunkId: string }[]>`
-    select d.job_id as "jobId", c.id as "chunkId" from documents d join chunks c on c.document_id = d.id
+  const chunks = await tx<{ jobId: string; chunkId: string; state: string }[]>`
+    select d.job_id as "jobId", c.id as "chunkId", e.state from documents d join chunks c on c.document_id = d.id
       join embeddings e on e.chunk_id = c.id
-    where d.id = any(${documentIds as string[]}::uuid[]) and d.job_id is not null and e.state = 'done' order by c.id`;
+    where d.id = any(${documentIds as string[]}::uuid[]) and d.job_id is not null and e.state in ('done', 'pending')
+    order by e.chunk_id for no key update of e`;
+  const rows = chunks.filter(({ state }) => state === "done");
   await askAgain(
     tx,
     rows.map(({ chunkId }) => chunkId),
   );
   const byJob = Map.groupBy(rows, ({ jobId }) => jobId);
-  return [...byJob].map(([jobId, chunks]) => ({ jobId, chunkIds: chunks.map(({ chunkId }) => chunkId) }));
+  return [...byJob].map(([jobId, ofJob]) => ({ jobId, chunkIds: ofJob.map(({ chunkId }) => chunkId) }));
 }
 
 /** Asks for the vectors of chunks that wait; what cannot be sent now the sweep sends. */

@@ -8,7 +8,7 @@ import { type IndexTarget, insertDocuments, type NewDocument } from "../knowledg
 import { inTransaction, type Transaction } from "../platform/database/database.ts";
 import { ApiError } from "../platform/errors.ts";
 import { uuidv7 } from "../platform/ids.ts";
-import type { LibraryDependencies } from "./change-documents.ts";
+import { type LibraryDependencies, reembed, type Waiting } from "./change-documents.ts";
 import { ensureTags } from "./tags.ts";
 
 export interface Prepared {
@@ -37,6 +37,8 @@ export interface StoredGroup {
   jobId: string;
   /** Of the chunks that are new, and wait for a vector where there is an embedder. */
   chunkIds: readonly string[];
+  /** Chunks of documents that are the same but for their tags, which their vectors are to carry. */
+  waiting: readonly Waiting[];
 }
 
 export interface StoreSettings {
@@ -74,8 +76,8 @@ export async function storeDocuments(
       const stays = last.get(document.row.hash) ?? at;
       if (stays !== at) outcomes[at] = outcomes[stays] as Uploaded;
     }
-    await tagThem(tx, group, outcomes, "unchanged");
-    if (fresh.length === 0) return { outcomes, jobId, chunkIds: [] };
+    const waiting = await reembed(tx, await tagThem(tx, group, outcomes, "unchanged"));
+    if (fresh.length === 0) return { outcomes, jobId, chunkIds: [], waiting };
     const job = await insertUploadJob(tx, jobId, fresh, settings);
     const target = {
       jobId,
@@ -105,7 +107,7 @@ export async function storeDocuments(
     });
     // visible for keywords at once
     if ((await settleJob(tx, jobId, log)) === "embedding") await settleJob(tx, jobId, log, { withoutVectors: true });
-    return { outcomes, jobId, chunkIds };
+    return { outcomes, jobId, chunkIds, waiting };
   });
 }
 
@@ -155,23 +157,25 @@ function outcomeOf(jobId: string, { document, metadata }: Prepared, known: Known
   };
 }
 
+/** @returns ids of those that have a tag more than before */
 async function tagThem(
   tx: Transaction,
   group: readonly Prepared[],
   outcomes: readonly Uploaded[],
   ...of: Uploaded["outcome"][]
-): Promise<void> {
+): Promise<string[]> {
   const rows = group.flatMap(({ tags }, at) => {
     const { outcome, document_id } = outcomes[at] as Uploaded;
     return of.includes(outcome) ? tags.map((tag) => ({ document_id, tag })) : [];
   });
-  if (rows.length === 0) return;
-  await tx`
+  if (rows.length === 0) return [];
+  const tagged = await tx<{ id: string }[]>`
     insert into document_tags (document_id, tag_id)
     select distinct r.document_id, t.id
     from unnest(${rows.map(({ document_id }) => document_id)}::uuid[], ${rows.map(({ tag }) => tag)}::text[]) r (document_id, tag)
       join tags t on t.name = r.tag
-    order by 1, 2 on conflict do nothing`;
+    order by 1, 2 on conflict do nothing returning document_id as id`;
+  return [...new Set(tagged.map(({ id }) => id))];
 }
 
 async function insertUploadJob(

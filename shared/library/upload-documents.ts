@@ -12,7 +12,7 @@ import { sendEmbedTasks } from "../knowledge/embedding/embed-task.ts";
 import { ApiError } from "../platform/errors.ts";
 import { sha256 } from "../platform/ids.ts";
 import { isTransientError } from "../platform/transient-errors.ts";
-import type { LibraryDependencies } from "./change-documents.ts";
+import { type LibraryDependencies, sendWaiting } from "./change-documents.ts";
 import { type CollectionLimit, isWithin } from "./collection-limit.ts";
 import { readUpload, type UploadedText } from "./read-upload.ts";
 import { type Prepared, type StoreSettings, storeDocuments, type Uploaded } from "./store-documents.ts";
@@ -109,7 +109,8 @@ async function storeGroup(
   group: readonly Prepared[],
   settings: StoreSettings,
 ): Promise<Uploaded[]> {
-  const { outcomes, jobId, chunkIds } = await storeDocuments(dependencies, group, settings);
+  const { outcomes, jobId, chunkIds, waiting } = await storeDocuments(dependencies, group, settings);
+  await sendWaiting(dependencies, waiting);
   if (chunkIds.length > 0 && settings.wantsVectors) {
     await sendEmbedTasks(dependencies, { jobId, priority: "high" }, chunkIds);
   }

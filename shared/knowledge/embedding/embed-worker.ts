@@ -134,11 +134,13 @@ async function embedPiece(dependencies: EmbedDependencies, jobId: string, chunkI
     const hits = [...outcomes.values()].filter((outcome) => "cached" in outcome && outcome.cached).length;
     await countCacheUse(sql, "embeddings", { hits, misses: outcomes.size - hits });
   }
-  const done = points.map(({ chunkId }) => chunkId);
-  const left = await finishChunks(dependencies, jobId, { none, done, faulty, model: embedder.descriptor });
+  const finished = { none, points, faulty, model: embedder.descriptor };
+  const { left, relabelled } = await finishChunks(dependencies, jobId, finished);
   const embedded = Math.max(0, points.length - cached);
   recordEmbedded(log, jobId, { embedded, cached, released: none.length, refused: faulty.length }, started);
-  return left;
+  if (relabelled.length === 0) return left;
+  // their documents were moved or tagged meanwhile: the points are to say so
+  return left + (await embedPiece(dependencies, jobId, relabelled));
 }
 
 /** Refusals after which the rest of a task is taken to be refused, too: one point of a thousand costs ten. */
@@ -273,18 +275,23 @@ async function embedOrRefuse(embedder: Embedder, texts: string[]): Promise<(Floa
 
 /**
  * One transaction: the rows, the job's count of them, the job's state.
- * @returns how many chunks still wait
+ * @returns how many chunks still wait for a usable vector, and those that wait since their points say of their
+ * documents what holds no more
  */
 async function finishChunks(
   { sql, settleJob, log }: EmbedDependencies,
   jobId: string,
-  { none = [], done = [], faulty = [], model }: FinishedChunks,
-): Promise<number> {
-  const { left, settled } = await inTransaction(sql, async (tx) => {
+  { none = [], points = [], faulty = [], model }: FinishedChunks,
+): Promise<{ left: number; relabelled: string[] }> {
+  const stored = points.map(({ chunkId }) => chunkId);
+  const { left, relabelled, settled } = await inTransaction(sql, async (tx) => {
     // in one order everywhere, so that two workers with the same chunks wait for each other and not in a circle
     await tx`
-      select 1 from embeddings where chunk_id = any(${[...none, ...done, ...faulty]}::uuid[]) order by chunk_id
+      select 1 from embeddings where chunk_id = any(${[...none, ...stored, ...faulty]}::uuid[]) order by chunk_id
       for no key update`;
+    // whoever changes a document locks these rows before it commits
+    const relabelled = await relabelledPoints(tx, points);
+    const done = stored.filter((id) => !relabelled.includes(id));
     const finished = await tx<{ state: string }[]>`
       update embeddings set
         attempts = attempts + (chunk_id = any(${faulty}::uuid[]))::int,
@@ -299,14 +306,14 @@ async function finishChunks(
       returning state`;
     const terminal = finished.filter(({ state }) => state !== "pending").length;
     const waiting = finished.length - terminal;
-    if (terminal === 0) return { left: waiting, settled: "unchanged" };
+    if (terminal === 0) return { left: waiting, relabelled, settled: "unchanged" };
     const [job] = await tx<{ status: string }[]>`
       update jobs set unembedded_chunks = greatest(0, unembedded_chunks - ${terminal}), updated_at = now(),
         embedding_progress_at = now()
       where id = ${jobId} returning status`;
     // they may be vectors that follow: their chunks can be seen already
     if (job?.status === "completed") await noteSearchChange(tx);
-    return { left: waiting, settled: await settleJob(tx, jobId, log) };
+    return { left: waiting, relabelled, settled: await settleJob(tx, jobId, log) };
   });
   if (settled === "completed") {
     try {
@@ -318,14 +325,33 @@ async function finishChunks(
       });
     }
   }
-  return left;
+  return { left, relabelled };
+}
+
+/** Chunks of points whose documents have another collection, or other tags, than when they were read. */
+async function relabelledPoints(tx: Transaction, points: readonly VectorPoint[]): Promise<string[]> {
+  if (points.length === 0) return [];
+  const rows = await tx<{ id: string; labels: string }[]>`
+    select c.id, concat_ws(' ', coalesce(d.collection_id::text, '-'), (
+        select string_agg(t.tag_id::text, ' ' order by t.tag_id::text collate "C") from document_tags t
+        where t.document_id = d.id)) as labels
+    from chunks c join documents d on d.id = c.document_id
+    where c.id = any(${points.map(({ chunkId }) => chunkId)}::uuid[])`;
+  const now = new Map(rows.map(({ id, labels }) => [id, labels]));
+  return points
+    .filter(({ chunkId, payload: { collectionId, tags } }) => {
+      const labels = [collectionId ?? "-", ...tags.toSorted()].join(" ");
+      return now.has(chunkId) && now.get(chunkId) !== labels;
+    })
+    .map(({ chunkId }) => chunkId);
 }
 
 interface FinishedChunks {
   none?: string[];
-  done?: string[];
+  /** That are stored. */
+  points?: VectorPoint[];
   faulty?: string[];
-  /** Of those that are done. */
+  /** Of those that are stored. */
   model?: Pick<EmbedderDescriptor, "model" | "dimension">;
 }
 

@@ -13,6 +13,7 @@ import { databaseErrorCode } from "../../platform/database/database.ts";
 import { ApiError } from "../../platform/errors.ts";
 import { uuidv7 } from "../../platform/ids.ts";
 import type { LibraryDependencies } from "../change-documents.ts";
+import { sendWaiting } from "../change-documents.ts";
 import { type Prepared, type StoredGroup, storeDocuments } from "../store-documents.ts";
 import { type DocumentLine, decodeVectors, documentOfLine, parseLine } from "./document-line.ts";
 import type { NumberedLine } from "./read-lines.ts";
@@ -164,6 +165,7 @@ async function storeGroup(
   });
   if (!(stored instanceof ApiError)) {
     for (const { outcome } of stored.outcomes) done[outcome] += 1;
+    await sendWaiting(dependencies, stored.waiting);
     const kept = await keepVectors(dependencies, group, stored);
     done.vectors += kept.vectors;
     done.toEmbed += kept.toEmbed;

@@ -10,6 +10,7 @@ import {
   MOST_ATTEMPTS,
 } from "../../../../shared/knowledge/embedding/embed-worker.ts";
 import { createSqliteVectorStore } from "../../../../shared/knowledge/vector-stores/sqlite-vec.ts";
+import { reembed } from "../../../../shared/library/change-documents.ts";
 import type { Sql } from "../../../../shared/platform/database/database.ts";
 import { PermanentError, RetryableError } from "../../../../shared/platform/errors.ts";
 import { sha256, uuidv7 } from "../../../../shared/platform/ids.ts";
@@ -280,6 +281,46 @@ describe("embedding a task's chunks", () => {
     }
     expect((await vectors.scan(null, 10)).ids).toHaveLength(1);
   });
+
+  test.each([false, true])(
+    "a point has the tags and the collection that its document was given while it was stored; at the very end: %s",
+    async (atTheEnd) => {
+      const { sql, vectors, dependencies } = await setup();
+      const { jobId, chunkIds } = await startJob(sql, ["abc"]);
+      await sql`update jobs set status = 'completed' where id = ${jobId}`;
+      await sql`update documents set generation_active = true where job_id = ${jobId}`;
+      const [document] = await sql<{ id: string }[]>`select id from documents where job_id = ${jobId}`;
+      const [tag] = await sql<{ id: string }[]>`insert into tags (name) values ('late') returning id`;
+      let change: Promise<unknown> | undefined;
+      const stored: string[][] = [];
+      const { embedder } = dependencies.vectorSide ?? expect.fail("no embedder");
+      const told = Promise.withResolvers<void>();
+      const slow: Pick<typeof vectors, "upsert"> = {
+        async upsert(points) {
+          await vectors.upsert(points);
+          stored.push(...points.map(({ payload }) => payload.tags));
+          change ??= sql.begin(async (tx) => {
+            await tx`insert into document_tags (document_id, tag_id) values (${document?.id ?? ""}, ${tag?.id ?? ""})`;
+            expect(await reembed(tx, [document?.id ?? ""])).toEqual([]);
+            told.resolve();
+            // the worker comes to its end meanwhile
+            if (!atTheEnd) return;
+            const blocked = () => sql`
+              select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+            await expect.poll(async () => (await blocked()).length).toBe(1);
+          });
+          await told.promise;
+        },
+      };
+      await embedChunks(
+        { ...dependencies, vectorSide: { embedder, vectors: { ...vectors, ...slow } } },
+        { jobId, chunkIds },
+      );
+      await change;
+      expect(stored).toEqual([[], [tag?.id]]);
+      expect(await jobState(sql, jobId)).toMatchObject({ unembedded: 0, states: ["done"] });
+    },
+  );
 
   test.each(["poison", "refused"])("a chunk whose vector is %s fails alone, and the job still ends", async (fault) => {
     const { sql, dependencies } = await setup();
