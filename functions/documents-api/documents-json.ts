@@ -105,7 +105,7 @@ export const chunkSchema = z.object({
 export const chunkJson = (chunk: StoredChunk): z.output<typeof chunkSchema> => chunk;
 
 /** Characters of a text that one answer holds; the chunks have all of it. */
-const MOST_CHARACTERS = 500_000;
+export const MOST_CHARACTERS = 500_000;
 /** Chunks that are shown with their document. */
 export const SHOWN_CHUNKS = 50;
 

@@ -7,7 +7,6 @@ import {
   tagDocuments,
 } from "../../shared/library/change-documents.ts";
 import { announceUpload, LARGEST_FILE, readUploadedObject } from "../../shared/library/files/uploaded-objects.ts";
-import { sectionMarkdown, sectionNodes, subtree } from "../../shared/library/sections.ts";
 import {
   countDocuments,
   listChunks,
@@ -44,7 +43,9 @@ import {
   uploadedSchema,
   uploadSchema,
 } from "./documents-json.ts";
+import { modelRoutes } from "./embedding-models.ts";
 import { generationRoutes } from "./generations.ts";
+import { sectionRoutes } from "./sections.ts";
 import { transferRoutes } from "./transfer.ts";
 
 const params = z.strictObject({ document_id: z.uuid() });
@@ -137,67 +138,6 @@ const chunks = defineRoute(
       after: cursor === undefined ? -1 : Number(cursor),
     });
     return cursorPage(found.map(chunkJson), limit, ({ chunk_index }) => String(chunk_index));
-  },
-);
-
-const sectionSchema = z.object({
-  position: z.int(),
-  /** Position of the one that it stands in; null at the top. */
-  parent: z.int().nullable(),
-  heading: z.string().nullable(),
-  /** 0 for what stands before the first heading. */
-  level: z.int(),
-  start_char: z.int(),
-  end_char: z.int(),
-  children: z.int(),
-});
-
-const sections = defineRoute(
-  {
-    method: "GET",
-    path: "/api/v1/documents/{document_id}/sections",
-    scope: "read",
-    limited: true,
-    summary: "The sections of a document: a tree in the order of the text, parents before their children",
-    params,
-    response: z.object({ document_id: z.uuid(), url: z.string(), sections: z.array(sectionSchema) }),
-  },
-  async ({ params: { document_id }, caller }, { sql }: DocumentsApi) => {
-    const document = await readDocument(sql, document_id, caller.collectionIds);
-    return { document_id, url: document.url, sections: sectionNodes(document.sections) };
-  },
-);
-
-const section = defineRoute(
-  {
-    method: "GET",
-    path: "/api/v1/documents/{document_id}/sections/{position}",
-    scope: "read",
-    limited: true,
-    summary: "A section with all that stands below it, as Markdown",
-    params: z.strictObject({ document_id: z.uuid(), position: z.coerce.number().int().min(0).max(1_000_000) }),
-    response: z.object({
-      document_id: z.uuid(),
-      url: z.string(),
-      position: z.int(),
-      /** Of the last section below it. */
-      last_position: z.int(),
-      heading: z.string().nullable(),
-      markdown: z.string(),
-    }),
-  },
-  async ({ params: { document_id, position }, caller }, { sql }: DocumentsApi) => {
-    const document = await readDocument(sql, document_id, caller.collectionIds);
-    const [, last_position] = subtree(document.sections, position);
-    const heading = document.sections[position]?.heading ?? null;
-    return {
-      document_id,
-      url: document.url,
-      position,
-      last_position,
-      heading,
-      markdown: sectionMarkdown(document, position),
-    };
   },
 );
 
@@ -412,22 +352,17 @@ const bulkTags = defineRoute(
 export const api = createApi(
   "documents-api",
   [
+    ...[list, show, chunks, upload, announce, uploadBatch, remove, erase, bulkDelete, restore, reindex],
     ...[
-      list,
-      show,
-      chunks,
-      sections,
-      section,
-      upload,
-      announce,
-      uploadBatch,
-      remove,
-      erase,
-      bulkDelete,
-      restore,
-      reindex,
+      tag,
+      untag,
+      bulkTags,
+      ...sectionRoutes,
+      ...transferRoutes,
+      ...collectionRoutes,
+      ...generationRoutes,
+      ...modelRoutes,
     ],
-    ...[tag, untag, bulkTags, ...transferRoutes, ...collectionRoutes, ...generationRoutes],
   ],
   documentsApi,
 );

@@ -1,4 +1,5 @@
 /** The sections of a document as a tree, and one of them with all below it as Markdown. */
+import { BOUNDS } from "../extract/bounds.ts";
 import type { Section } from "../extract/extraction.ts";
 import { ApiError } from "../platform/errors.ts";
 
@@ -64,8 +65,8 @@ export function sectionMarkdown(
 ): string {
   const [first, last] = subtree(sections, position);
   const starts = headingOffsets(markdown);
-  const headed = sections.flatMap(({ heading }, at) => (heading === null ? [] : [at]));
-  if (starts.length === headed.length) {
+  const headed = headedSections(sections);
+  if (starts.length === headed.length || areSectionsCut({ markdown, sections })) {
     const startOf = (at: number): number | undefined => {
       const nth = headed.findIndex((each) => each >= at);
       return nth === -1 ? markdown.length : headed[nth] === at ? starts[nth] : at === 0 ? 0 : undefined;
@@ -82,6 +83,15 @@ export function sectionMarkdown(
     })
     .join("\n\n")
     .trim();
+}
+
+const headedSections = (sections: readonly Section[]): number[] =>
+  sections.flatMap(({ heading }, at) => (heading === null ? [] : [at]));
+
+/** Whether a document has more headings than sections are kept: the last section holds what stands behind it. */
+export function areSectionsCut({ markdown, sections }: { markdown: string; sections: readonly Section[] }): boolean {
+  if (sections.length < BOUNDS.sections) return false;
+  return headingOffsets(markdown).length > headedSections(sections).length;
 }
 
 /** Where the lines stand that are headings, those in code left out. */

@@ -94,16 +94,18 @@ export function createMcpServer(api: AskApi, version: string): McpServer {
     ({ document_id }) =>
       answered(async () => {
         const document = await readDocument(api, document_id);
-        const { sections } = await api<{ sections: SectionNode[] }>(
+        const { sections, total } = await api<{ sections: SectionNode[]; total: number }>(
           "GET",
           `/api/v1/documents/${encodeURIComponent(document_id)}/sections`,
         );
         const tree = sections.map(
           ({ position, heading, level }) => `${position}: ${"#".repeat(level)} ${heading ?? ""}`,
         );
+        if (sections.length < total)
+          tree.push(`[${total - sections.length} more: read_section gives any by its position]`);
         return [
           untrusted(documentText(document)),
-          untrusted(`Sections:\n${cut(tree.join("\n"), "read_section gives any")}`),
+          untrusted(`Sections (${total}):\n${cut(tree.join("\n"), "read_section gives any")}`),
         ];
       }),
   );

@@ -87,6 +87,11 @@ describe("uploads", () => {
     expect(first).toMatchObject({ status: 201, body: { outcome: "created" } });
     const again = await call("POST", "/documents", { content: text("mombasa") });
     expect(again.body).toMatchObject({ outcome: "unchanged", document_id: first.body.document_id, job_id: null });
+    await embed();
+    const tagged = await call("POST", "/documents", { content: text("mombasa"), tags: ["coral"] });
+    expect(tagged.body).toMatchObject({ outcome: "unchanged", document_id: first.body.document_id });
+    // their vectors carry the tag
+    expect(await embed()).toBe(1);
     const { url } = first.body;
     const changed = await call("POST", "/documents", { url, content: text("lamu"), metadata: { author: "A" } });
     expect(changed.body).toMatchObject({ outcome: "updated", url });
@@ -373,6 +378,31 @@ describe("chunks and sections", () => {
     expect((await section(0)).markdown).toBe("Before all.");
     expect((await section(4)).markdown).toBe("# Two\n\nOf two.");
     expect(await call("GET", `/documents/${document_id}/sections/5`)).toMatchObject({ status: 404 });
+  });
+
+  it("of more than 5,000 headings are cut, say so, and each of them is its own Markdown", async () => {
+    const parts = Array.from({ length: 5_100 }, (_, at) => `## Part ${at}\n\nOf *part* ${at}.`);
+    const { document_id } = await upload(`# All\n\n${parts.join("\n\n")}`, { language: "en" });
+    await setup.aws.receive("embed-high", 0);
+    const positions: number[] = [];
+    for (let cursor: string | null = ""; cursor !== null; ) {
+      const more: string = cursor === "" ? "" : `?cursor=${cursor}`;
+      const { body } = await call("GET", `/documents/${document_id}/sections${more}`);
+      expect(body).toMatchObject({ total: 5_000, is_cut: true });
+      expect(body.sections.length).toBeLessThanOrEqual(1_000);
+      positions.push(...body.sections.map(({ position }: { position: number }) => position));
+      cursor = body.next_cursor;
+    }
+    expect(positions).toEqual(Array.from({ length: 5_000 }, (_, at) => at));
+    const section = async (at: number) => (await call("GET", `/documents/${document_id}/sections/${at}`)).body;
+    expect(await section(1)).toMatchObject({ markdown: "## Part 0\n\nOf *part* 0.", is_cut: false });
+    const { markdown } = await section(4_999);
+    expect(markdown).toMatch(/^## Part 4998\n/);
+    expect(markdown).toMatch(/Of \*part\* 5099\.$/);
+    expect(await section(0)).toMatchObject({ last_position: 4_999, heading: "All" });
+    expect(await call("GET", `/documents/${document_id}/sections?cursor=eA`)).toMatchObject({ status: 400 });
+    const { body: short } = await call("GET", `/documents/${document_id}/sections?limit=2`);
+    expect(short).toMatchObject({ has_more: true, sections: [{ position: 0, children: 4_999 }, { position: 1 }] });
   });
 
   it("are listed in pages, and embedded anew when that is asked for", async () => {
