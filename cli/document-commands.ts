@@ -16,6 +16,7 @@ import {
   type GenerationListOptions,
   listGenerations,
 } from "./commands/generations.ts";
+import { goBack, listModels, pauseModels } from "./commands/models.ts";
 import {
   type ExportDocumentsOptions,
   exportDocuments,
@@ -67,6 +68,36 @@ export function addDocumentCommands(program: Command, { withApi, terminal, json,
       );
   }
   addGenerationCommands(program, { withApi, terminal, json, limit });
+  addModelCommands(program, { withApi, terminal, json });
+}
+
+function addModelCommands(
+  program: Command,
+  { withApi, terminal, json }: Pick<Around, "withApi" | "terminal" | "json">,
+): void {
+  const models = program.command("models").description("the embedding models, and how far a change of them is");
+  models
+    .addOption(json())
+    .action((options: { json?: true }, used: Command) => withApi(used, (api) => listModels(api, terminal, options)));
+  for (const [name, about, paused] of [
+    ["pause", "stop the change to another model where it is", true],
+    ["resume", "let it go on", false],
+  ] as const) {
+    models
+      .command(name)
+      .description(about)
+      .addOption(json())
+      .action((_: unknown, used: Command) =>
+        withApi(used, (api) => pauseModels(api, terminal, paused, used.optsWithGlobals<{ json?: true }>())),
+      );
+  }
+  models
+    .command("back <model> <dimension>")
+    .description("have a model answer again whose vectors are kept")
+    .addOption(json())
+    .action((model: string, dimension: string, _: unknown, used: Command) =>
+      withApi(used, (api) => goBack(api, terminal, [model, dimension], used.optsWithGlobals<{ json?: true }>())),
+    );
 }
 
 function addGenerationCommands(

@@ -90,6 +90,8 @@ export const KNOWLEDGE: readonly FunctionSpec[] = [
       { method: "GET", path: "/api/v1/generations/{generation_id}" },
       { method: "POST", path: "/api/v1/generations/{generation_id}/activate" },
       { method: "GET", path: "/api/v1/generations/{generation_id}/diff/{other_id}" },
+      { method: "GET", path: "/api/v1/embedding-models" },
+      { method: "POST", path: "/api/v1/embedding-models" },
     ],
     below: ["/api/v1/documents", "/api/v1/collections", "/api/v1/tags", "/api/v1/generations"],
     grants: { send: EMBED_QUEUES, bucket: "documents", stateTable: true, database: true, vectors: true },

@@ -89,7 +89,9 @@ export async function isIdle(sql: Sql): Promise<boolean> {
       and not exists (select from edition_previews where status in ('due', 'ordered'))
       and not exists (select from warc_runs where status in ('pending', 'running'))
       and not exists (select from jobs where status = 'completed' and unembedded_chunks > 0)
-      and not exists (select from embedding_models where state = 'leaving')
+      and not exists (
+        -- the others are kept for a day
+        select from embedding_models where state = 'leaving' and changed_at not between now() - interval '1 day' and now() - interval '10 minutes')
       and not exists (select from jobs where completed_at > now() - ${AFTERMATH}::interval)
       and not exists (
         select from documents d where not d.generation_active and not exists (

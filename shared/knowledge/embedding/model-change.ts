@@ -1,7 +1,7 @@
 /**
  * A change of the embedding model: the vectors of the one before answer searches until each visible chunk has one of
- * the new model, and then go. Chunks are embedded anew as those of jobs are: their rows wait, their jobs count them,
- * and the sweep sends them.
+ * the new model. They stay for a day, in which one can go back to them. Chunks are embedded anew as those of jobs are:
+ * their rows wait, their jobs count them, and the sweep sends them.
  */
 import { inTransaction, type Queryable, type Sql, type Transaction } from "../../platform/database/database.ts";
 import type { EmbedderDescriptor } from "../embedders/embedder.ts";
@@ -14,27 +14,52 @@ const BATCH = 2_000;
 
 /**
  * Asks for vectors of the configured model where visible chunks have another's, and lets it answer searches once none
- * has.
+ * has; not while the change is paused.
  * @param hasTime asked before each batch
  * @returns how many chunks were asked for
  */
 export async function changeModel(sql: Sql, configured: EmbeddingModel, hasTime: () => boolean): Promise<number> {
   const serving = await servingModel(sql);
-  if (serving?.model === configured.model && serving.dimension === configured.dimension) return 0;
   if (serving === undefined) {
     await sql`
       insert into embedding_models (model, dimension, state) values (${configured.model}, ${configured.dimension}, 'serving')
       on conflict do nothing`;
     return 0;
   }
+  const isServing = serving.model === configured.model && serving.dimension === configured.dimension;
+  if (isServing ? !(await isGivenUp(sql, configured)) : await isPaused(sql, configured)) return 0;
   let asked = 0;
   while (hasTime()) {
     const ids = await visibleChunks(sql, configured, BATCH);
     if (ids.length === 0) break;
     asked += await inTransaction(sql, (tx) => askAgain(tx, ids));
   }
-  if (asked === 0 && hasTime()) await serveIfWhole(sql, serving, configured);
-  return asked;
+  if (asked > 0 || !hasTime()) return asked;
+  if (isServing) await sql`update embedding_models set state = 'leaving', changed_at = now() where state = 'coming'`;
+  else await serveIfWhole(sql, serving, configured);
+  return 0;
+}
+
+/** Begins the change where nobody has. */
+async function isPaused(sql: Sql, { model, dimension }: EmbeddingModel): Promise<boolean> {
+  return await inTransaction(sql, async (tx) => {
+    await tx`
+      update embedding_models set state = 'leaving', changed_at = now()
+      where state = 'coming' and (model, dimension) <> (${model}, ${dimension}::int)`;
+    const [coming] = await tx<{ paused: boolean }[]>`
+      insert into embedding_models as m (model, dimension, state) values (${model}, ${dimension}, 'coming')
+      on conflict (model, dimension) do update set state = 'coming',
+        changed_at = case when m.state = 'coming' then m.changed_at else now() end
+      returning paused`;
+    return coming?.paused === true;
+  });
+}
+
+/** Whether a change to another model has begun and is wanted no more. */
+async function isGivenUp(sql: Sql, { model, dimension }: EmbeddingModel): Promise<boolean> {
+  const [other] = await sql`
+    select from embedding_models where state = 'coming' and (model, dimension) <> (${model}, ${dimension}::int)`;
+  return other !== undefined;
 }
 
 export async function servingModel(sql: Sql): Promise<EmbeddingModel | undefined> {
@@ -84,18 +109,24 @@ async function serveIfWhole(sql: Sql, before: EmbeddingModel, configured: Embedd
         where d.job_id = j.id and d.generation_active and e.state = 'pending' and ${madeByAnother(tx, configured)})
       limit 1`;
     if (left !== undefined) return;
+    const [coming] = await tx`
+      select from embedding_models
+      where model = ${configured.model} and dimension = ${configured.dimension} and state = 'coming' and not paused
+      for update`;
+    // it was paused, or gone back from, a moment ago
+    if (coming === undefined) return;
     await tx`
       update embedding_models set state = 'leaving', changed_at = now()
       where model = ${before.model} and dimension = ${before.dimension}`;
     await tx`
-      insert into embedding_models (model, dimension, state) values (${configured.model}, ${configured.dimension}, 'serving')
-      on conflict (model, dimension) do update set state = 'serving', changed_at = now()`;
+      update embedding_models set state = 'serving', changed_at = now()
+      where model = ${configured.model} and dimension = ${configured.dimension}`;
     await noteSearchChange(tx);
   });
 }
 
-/** Searches may still be asking the model that was replaced: its vectors stay for so long. */
-const LEAVING_GRACE = "2 minutes";
+/** So long one can go back to a model that was replaced: its vectors stay. */
+const KEPT_FOR = "1 day";
 
 /**
  * Removes the vectors of models that answer no more; not those of the configured one, which are made anew.
@@ -110,7 +141,7 @@ export async function dropLeavingModels(
   const leaving = await sql<EmbeddingModel[]>`
     select model, dimension from embedding_models
     where state = 'leaving' and (model, dimension) <> (${configured.model}, ${configured.dimension}::int)
-      and changed_at < now() - ${LEAVING_GRACE}::interval`;
+      and changed_at < now() - ${KEPT_FOR}::interval`;
   for (const model of leaving) {
     await drop(model);
     await sql`

@@ -119,7 +119,7 @@ describe("a change of the model", () => {
       await store.close();
     };
     expect(await dropLeavingModels(sql, newModel(), drop)).toBe(0);
-    await sql`update embedding_models set changed_at = now() - interval '1 hour'`;
+    await sql`update embedding_models set changed_at = now() - interval '2 days'`;
     // configured once more: its vectors are made anew, and none of them goes
     expect(await dropLeavingModels(sql, STATIC_DESCRIPTOR, drop)).toBe(0);
     expect(await dropLeavingModels(sql, newModel(), drop)).toBe(1);
@@ -152,7 +152,7 @@ describe("a change of the model", () => {
     expect(await changeModel(sql, newModel(), ALWAYS)).toBe(0);
     expect(await ask()).toEqual([chunkIds.toSorted(), [], 8]);
 
-    await sql`update embedding_models set changed_at = now() - interval '1 hour'`;
+    await sql`update embedding_models set changed_at = now() - interval '2 days'`;
     const dropped: object[] = [];
     expect(await dropLeavingModels(sql, newModel(), async (model) => void dropped.push({ ...model }))).toBe(1);
     expect(dropped).toEqual([short]);
