@@ -520,6 +520,37 @@ it("makes the vectors of a collection anew, some of its documents at a time", as
   await sql`delete from documents where domain = 'many.example'`;
 });
 
+it("tells which embedding model answers; a change of it is paused and gone back from by admins", async () => {
+  const { sql } = setup.database;
+  const models = "/embedding-models";
+  const admin = (json: unknown) => call("POST", models, json, setup.keys.admin);
+  await sql`delete from embedding_models`;
+  const of = (model: string, state: string) =>
+    sql`insert into embedding_models (model, dimension, state) values (${model}, 256, ${state})`;
+  await of("answers", "serving");
+  expect(await admin({ paused: true })).toMatchObject({ status: 409, body: { code: "CONFLICT" } });
+  await of("comes", "coming");
+  await of("leaves", "leaving");
+  expect(await call("POST", models, { paused: true })).toMatchObject({ status: 403 });
+  expect(await admin({ paused: true, serving: { model: "leaves", dimension: 256 } })).toMatchObject({ status: 400 });
+  expect(await admin({})).toMatchObject({ status: 400 });
+  const states = ({ body }: Awaited<ReturnType<typeof admin>>) =>
+    body.items.map(({ model, state, paused }: { model: string; state: string; paused: boolean }) =>
+      [model, state, ...(paused ? ["paused"] : [])].join(" "),
+    );
+  expect(states(await admin({ paused: true }))).toEqual(["answers serving", "comes coming paused", "leaves leaving"]);
+  expect(states(await admin({ paused: false }))).toEqual(["answers serving", "comes coming", "leaves leaving"]);
+  expect(await admin({ serving: { model: "comes", dimension: 256 } })).toMatchObject({ status: 409 });
+  expect(await admin({ serving: { model: "leaves", dimension: 3 } })).toMatchObject({ status: 404 });
+  expect(states(await admin({ serving: { model: "leaves", dimension: 256 } }))).toEqual([
+    "leaves serving",
+    "answers coming paused",
+    "comes leaving",
+  ]);
+  expect(states(await call("GET", models, undefined, setup.keys.read))).toHaveLength(3);
+  await sql`delete from embedding_models`;
+});
+
 it("writes nothing for who may only read, and nothing is found under ids that are none", async () => {
   const { read } = setup.keys;
   expect(await call("POST", "/documents", { content: text("x") }, read)).toMatchObject({ status: 403 });

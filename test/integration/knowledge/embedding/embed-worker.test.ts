@@ -290,7 +290,7 @@ describe("embedding a task's chunks", () => {
       await sql`update jobs set status = 'completed' where id = ${jobId}`;
       await sql`update documents set generation_active = true where job_id = ${jobId}`;
       const [document] = await sql<{ id: string }[]>`select id from documents where job_id = ${jobId}`;
-      const [tag] = await sql<{ id: string }[]>`insert into tags (name) values ('late') returning id`;
+      const [tag] = await sql<{ id: string }[]>`insert into tags (id, name) values (${uuidv7()}, 'late') returning id`;
       let change: Promise<unknown> | undefined;
       const stored: string[][] = [];
       const { embedder } = dependencies.vectorSide ?? expect.fail("no embedder");
