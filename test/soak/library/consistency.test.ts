@@ -19,9 +19,9 @@ import { expectEqualStores } from "./stores.ts";
 /** To do again what has failed: SOAK_SEED. */
 const SEED = Number(process.env["SOAK_SEED"] ?? Math.floor(Math.random() * 2 ** 31));
 const NOTES = 200 - PAGES;
-const KILLS = 3;
+const KILLS = 2;
 /** Between two kills. */
-const CHANGES = 25;
+const CHANGES = 30;
 const ANSWERS = 30;
 const CHANGING = 4;
 const READING = 4;
@@ -92,7 +92,7 @@ it(`shows no search what was changed before it was asked, and loses nothing, see
     }
     ended = true;
     await crawling;
-    expect(pages.swaps).toBeGreaterThan(2);
+    expect(pages.swaps).toBeGreaterThan(1);
     await expectEqualStores(instance);
   } finally {
     await instance.stop();
