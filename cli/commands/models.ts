@@ -48,7 +48,8 @@ function print(terminal: Terminal, models: Models, { json }: JsonOption): number
   else {
     for (const { model, dimension, state, paused, changed_at, chunks, waiting } of models.items) {
       const how = paused ? "paused" : state;
-      const line = `${how.padEnd(7)}  ${changed_at.slice(0, 16)}  ${chunks} chunks, ${waiting} waiting  ${model} ${dimension}`;
+      const counts = `${chunks} chunks, ${waiting} waiting`;
+      const line = `${how.padEnd(7)}  ${changed_at.slice(0, 16)}  ${counts}  ${model} ${dimension}`;
       terminal.line(harmless(line));
     }
   }
