@@ -112,6 +112,8 @@ export const OPERATION_GROUPS: readonly OperationGroup[] = [
       "GET /api/v1/generations/{generation_id}": "getGeneration",
       "POST /api/v1/generations/{generation_id}/activate": "activateGeneration",
       "GET /api/v1/generations/{generation_id}/diff/{other_id}": "compareGenerations",
+      "GET /api/v1/embedding-models": "listEmbeddingModels",
+      "POST /api/v1/embedding-models": "changeEmbeddingModel",
     },
   },
   {
