@@ -20,6 +20,7 @@ import { isOn, requireFeature } from "../adapters/archive/switched-off.ts";
 import { requireShown } from "../adapters/archive/withheld.ts";
 import { changeJson, changeSchema, comparedJson, comparedSchema } from "./change-json.ts";
 import { type ChangesApi, changesApi } from "./dependencies.ts";
+import { liveNames, liveNamesSchema } from "./live-names.ts";
 import { rssFeed } from "./rss.ts";
 
 const open = (): boolean => changesApi().config.archivePublic;
@@ -193,7 +194,9 @@ const compareWithLive = defineStreamRoute(
       diffFormat: z.string(),
       diffHtml: z.string(),
       diffTruncated: z.boolean(),
+      ...liveNamesSchema.shape,
     }),
+    headers: { "x-robots-tag": "That search engines keep nothing of it" },
   },
   async ({ params: { id }, query: { mode, layout }, signal }, api: ChangesApi) => {
     requireFeature(api.config, "compare-live");
@@ -207,19 +210,21 @@ const compareWithLive = defineStreamRoute(
     const { live, kind, summary, highNoise, difference } = compared;
     const { hunks, isCut, ...counts } = difference;
     const { addedSections, removedSections, changedSections, addedLines, removedLines, changeRatio } = counts;
+    const shown = {
+      requestedUrl: snapshot.url,
+      finalUrl: live.finalUrl,
+      statusCode: live.status,
+      contentType: live.mimeType,
+      fetchedAt: live.fetchedAt,
+      title: live.title,
+      truncated: live.cut,
+    };
+    const html = diffHtml(hunks, layout);
     return new ApiResponse(
       200,
       {
         snapshot: comparedJson(snapshot),
-        live: {
-          requestedUrl: snapshot.url,
-          finalUrl: live.finalUrl,
-          statusCode: live.status,
-          contentType: live.mimeType,
-          fetchedAt: live.fetchedAt,
-          title: live.title,
-          truncated: live.cut,
-        },
+        live: shown,
         mode,
         changeType: kind,
         summary,
@@ -231,10 +236,11 @@ const compareWithLive = defineStreamRoute(
         removedLines,
         changeRatio,
         diffFormat: "html",
-        diffHtml: diffHtml(hunks, layout),
+        diffHtml: html,
         diffTruncated: isCut,
+        ...liveNames(snapshot, { live: shown, mode, stats: { summary, ...counts, highNoise }, html, isCut }),
       },
-      { "cache-control": "no-store" },
+      { "cache-control": "no-store", "x-robots-tag": "noindex, nofollow" },
     );
   },
 );

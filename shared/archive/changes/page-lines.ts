@@ -59,10 +59,13 @@ function withoutPassing(text: string): string {
 
 const SHORTEST_BASE64 = 20;
 
-/** Of hexadecimal digits, as UUIDs are; or of both cases, with digits here and there, as base64 has them. */
+/**
+ * Of hexadecimal digits, as UUIDs are, letters among them: the number of a bank account begins with its letters. Or of
+ * both cases, with digits here and there, as base64 has them.
+ */
 function isToken(word: string): boolean {
   if (!/\d/.test(word) || !/[A-Za-z]/.test(word)) return false;
-  if (/^[0-9A-Fa-f-]+$/.test(word)) return true;
+  if (/^[0-9A-Fa-f-]+$/.test(word)) return (word.match(/[A-Fa-f]+/g) ?? []).length >= 2;
   if (word.length < SHORTEST_BASE64 || !/[a-z]/.test(word) || !/[A-Z]/.test(word)) return false;
   return (word.match(/\d+/g) ?? []).length >= 3;
 }

@@ -54,9 +54,27 @@ export function buildJobConfig(
     ),
   ];
   if (options.data === undefined || faults.length > 0) throw invalid(faults);
+  checkAddresses(inspector, args, own, ofSource);
   const config = { seeds: [...new Set(seeds)], zimit_passthrough_args: args, tool_options: options.data };
   checkEngine(source.engine, config, `${before}passthroughArgs`);
   return config;
+}
+
+/** Options with URLs that the engine asks for itself. */
+const ASKED_FOR = new Set(["usesitemap", "favicon", "custombehaviors", "customcss", "originoverride"]);
+
+/** @throws ApiError as of a seed: what the engine is led to may be no private host either */
+function checkAddresses(
+  inspector: UrlInspector,
+  args: readonly string[],
+  own: number,
+  ofSource: (path: string) => string,
+): void {
+  for (const { key, value = "", index } of readPassthrough(args).options) {
+    if (!ASKED_FOR.has(key)) continue;
+    const path = index < own ? ofSource(`passthroughArgs[${index}]`) : `passthroughArgs[${index - own}]`;
+    for (const [url] of value.matchAll(/https?:[^\s,=]+/gi)) checkedSeed(inspector, url, path);
+  }
 }
 
 function checkEngine(engine: Engine, config: JobConfig, path: string): void {

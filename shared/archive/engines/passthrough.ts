@@ -41,6 +41,8 @@ export interface Passthrough {
   name: string;
   /** Undefined of a switch. */
   value: string | undefined;
+  /** Of the argument that names it. */
+  index: number;
 }
 
 export interface ArgumentFault {
@@ -94,7 +96,7 @@ export function readPassthrough(args: readonly string[]): { options: Passthrough
     }
     const wrong = ours < 0 ? zimitOptionFault({ name, value }) : undefined;
     if (wrong !== undefined) faults.push({ index: at, message: wrong });
-    options.push({ key, name, value });
+    options.push({ key, name, value, index: at });
     indexes.set(name, at);
   }
   for (const { name, message } of exclusiveOptions(options.map((each) => each.name))) {

@@ -122,16 +122,21 @@ async function* readings(tx: Transaction, query: ArchiveQuery): AsyncGenerator<M
   yield* textReadings(tx, query);
 }
 
-/** A page by http and https, with and without `www.` and a final slash. */
+/** A page by http and https, with and without `www.` and a final slash, its escapes in capitals or not. */
 function pagesOf(url: string): string[] {
   const { host, pathname } = new URL(url);
   const hosts = host.startsWith("www.") ? [host, host.slice(4)] : [host, `www.${host}`];
   const bare = pathname.replace(/\/+$/, "");
-  const paths = bare === "" ? ["/"] : [bare, `${bare}/`];
+  const spelt = [bare, escapesOf(bare, true), escapesOf(bare, false)];
+  const paths = bare === "" ? ["/"] : [...new Set(spelt)].flatMap((each) => [each, `${each}/`]);
   return ["http", "https"].flatMap((scheme) =>
     hosts.flatMap((each) => paths.map((path) => `${scheme}://${each}${path}`)),
   );
 }
+
+/** `%c3` and `%C3` are one (RFC 3986, section 6.2.2.1), and servers link to either. */
+const escapesOf = (path: string, inCapitals: boolean): string =>
+  path.replace(/%[0-9a-f]{2}/gi, (each) => (inCapitals ? each.toUpperCase() : each.toLowerCase()));
 
 async function* textReadings(tx: Transaction, { words, phrases }: TextQuery): AsyncGenerator<Matching> {
   const analysers = await archiveAnalysers(tx);
@@ -145,7 +150,9 @@ async function* textReadings(tx: Transaction, { words, phrases }: TextQuery): As
   const any = lexemes.length === 0 ? null : anyOf(lexemes);
   if (any !== null && any !== strict) yield byWords(tx, "any_term", any);
   // of signs, of stop words alone, or of a part of a word
-  yield { mode: "any_term", where: holdsText(tx, [...words, ...phrases].join(" ")), rankedBy: any };
+  // a star that stands for the rest of a word is what a part of it finds anyway
+  const held = [...words, ...phrases].map((text) => text.replace(/\*+$/, "")).join(" ");
+  yield { mode: "any_term", where: holdsText(tx, held), rankedBy: any };
   const either = (corrected ?? []).flatMap(({ query }) => query ?? []).join(" | ");
   if (either !== "") yield byWords(tx, "fuzzy", either);
 }

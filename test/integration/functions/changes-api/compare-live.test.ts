@@ -103,7 +103,7 @@ const compare = (id: number, query = "") => callApi(api, { path: `/api/snapshots
 it("tells what became of a page since its capture, of its main text or of all that it shows", async () => {
   const same = await compare(await capture("/same", page("5 mg")));
   expect(same).toMatchObject({ status: 200, body: { changeType: "unchanged", summary: "Unchanged", mode: "main" } });
-  expect(same.headers["cache-control"]).toBe("no-store");
+  expect([same.headers["cache-control"], same.headers["x-robots-tag"]]).toEqual(["no-store", "noindex, nofollow"]);
   const id = await capture("/other", page("5 mg"));
   const { body } = await compare(id);
   expect(body).toMatchObject({
@@ -115,6 +115,13 @@ it("tells what became of a page since its capture, of its main text or of all th
     live: { finalUrl: `${site.origin}/other`, statusCode: 200, contentType: "text/html", truncated: false },
   });
   expect(body.diffHtml).toContain("50 mg");
+  expect(body).toMatchObject({
+    archivedSnapshot: { snapshotId: id },
+    liveFetch: { requestedUrl: `${site.origin}/other`, statusCode: 200 },
+    stats: { addedLines: 1, removedLines: 1, changedSections: 1 },
+    diff: { diffHtml: body.diffHtml, diffTruncated: false, diffVersion: "v1" },
+    textModeUsed: "main",
+  });
   expect(body.diffHtml).not.toContain("Start");
   const full = await compare(id, "?mode=full&layout=side-by-side");
   expect(full.body).toMatchObject({ mode: "full", addedLines: 2, removedLines: 2 });

@@ -68,6 +68,7 @@ describe("lines of a page", () => {
     ["opening hours", "Open 08:00 to 17:30", "Open 08:00 to 18:30"],
     ["long words", "The COVID-19-Vaccination-Programme-2021", "The COVID-19-Vaccination-Programme-2022"],
     ["phone numbers", "Call 0800123456789012345", "Call 0800123456789012346"],
+    ["accounts", "Pay to DE89370400440532013000", "Pay to DE02120300000000202051"],
     ["case", "Do NOT eat", "Do not eat"],
     ["accents", "résumé", "resume"],
     ["words of another script", "每天吃两次", "每天吃三次"],
