@@ -140,7 +140,7 @@ const QUERIES: [query: string, mode: string, hits: string][] = [
   ["((((soup))))", "boolean", "menu"],
   ["SOUP\u3000QUICHE", "all_terms", "menu"],
   ["s\u00adoup", "all_terms", "menu"],
-  ["quich*", "any_term", "menu"],
+  ["quich*", "all_terms", "menu"],
   ["ｓｏｕｐ", "all_terms", "menu"],
 ];
 
