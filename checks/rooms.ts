@@ -222,7 +222,7 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
   // when sources are crawled: without a database, since whoever keeps schedules at AWS has none
   "shared/crawl/schedules": PLATFORM,
   "shared/crawl/sources": [
-    ...PLATFORM,
+    ...OUTSIDE,
     "shared/crawl/urls",
     "shared/crawl/settings",
     "shared/crawl/jobs",

@@ -5,7 +5,7 @@ import { CliError, EXIT } from "./exit.ts";
 
 /** @param as `text`: the answer as it came */
 export type ApiClient = <Answer>(
-  method: "GET" | "POST" | "DELETE",
+  method: "GET" | "POST" | "PUT" | "DELETE",
   path: string,
   body?: unknown,
   as?: "json" | "text",

@@ -20,6 +20,7 @@ import { type ConnectionFlags, findConnection } from "./connection.ts";
 import { addDocumentCommands } from "./document-commands.ts";
 import { addEditionCommands } from "./edition-commands.ts";
 import { CliError, EXIT } from "./exit.ts";
+import { addMonitoringCommands } from "./monitoring-commands.ts";
 import { addSearchOptions } from "./search-fields.ts";
 import { createTerminal, steerless } from "./terminal.ts";
 
@@ -245,6 +246,7 @@ program
     exitCode = await verifyDataset(terminal, folder);
   });
 addEditionCommands(program, { withApi, terminal, json, repeated, count });
+addMonitoringCommands(program, { withApi, terminal, json, limit, repeated, count });
 
 const jobs = program.command("jobs").description("list jobs, or see to one of them");
 jobs

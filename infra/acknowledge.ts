@@ -30,3 +30,10 @@ export function acknowledgeObjects(
     reason,
   );
 }
+
+/** As cdk-nag writes an ARN with references. */
+export function nagName(stack: Stack, arn: string): string {
+  const resolved = stack.resolve(arn) as string | { "Fn::Join": [string, (string | { Ref: string })[]] };
+  if (typeof resolved === "string") return resolved;
+  return resolved["Fn::Join"][1].map((each) => (typeof each === "string" ? each : `<${each.Ref}>`)).join("");
+}

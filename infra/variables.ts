@@ -45,6 +45,8 @@ const BY_DEPLOYMENT: Readonly<Record<string, string>> = {
   ZIMIT__SUBNETS: "the deployment",
   ZIMIT__SECURITY_GROUP: "the deployment",
   SCHEDULER__GROUP: "the deployment",
+  SCHEDULER__TARGET_ARN: "the deployment",
+  SCHEDULER__ROLE_ARN: "the deployment",
 };
 
 /** In words of the guide. */

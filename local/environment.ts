@@ -68,7 +68,13 @@ export function handlerEnvironment(
 
 /** Where AWS's variables hold the owner's credentials, those of the services that are not replaced go beside them. */
 function embeddedCredentials(services: Record<string, string>, replaced: Replaced): Record<string, string> {
-  const embedded = ["sqs", "execute-api", ...(replaced.s3 ? [] : ["s3"]), ...(replaced.dynamo ? [] : ["dynamodb"])];
+  const embedded = [
+    "sqs",
+    "execute-api",
+    ...(replaced.s3 ? [] : ["s3"]),
+    ...(replaced.dynamo ? [] : ["dynamodb"]),
+    ...(replaced.scheduler ? [] : ["scheduler"]),
+  ];
   return {
     EMBEDDED_AWS_SERVICES: embedded.join(","),
     EMBEDDED_AWS_ACCESS_KEY_ID: services["AWS_ACCESS_KEY_ID"] ?? "",

@@ -75,9 +75,11 @@ export async function startServices(options: ServicesOptions): Promise<Services>
         groups: [config.schedulerGroup],
         fire: (arn, event) => {
           meter.count("scheduler", "Invocation");
+          const queue = queueOf(topology, arn);
           const target = targetOf(topology, arn);
-          if (target !== undefined) send(target, event);
-          else options.onFault(new Error(`A schedule's target is none of the functions: ${arn}`));
+          if (queue !== undefined) sendTo(aws, queue, event);
+          else if (target !== undefined) send(target, event);
+          else options.onFault(new Error(`A schedule's target is none of the functions and queues: ${arn}`));
         },
         onCall: (operation) => meter.count("scheduler", operation),
       }),
@@ -141,6 +143,11 @@ function sendTo(aws: LocalAws | undefined, name: string, event: unknown): void {
   const queue = aws?.fauxqs.queues.getQueueByName(name);
   if (queue === undefined) throw new Error(`The queue ${name} cannot be told of anything: it is not there`);
   queue.enqueue(SqsStore.createMessage(JSON.stringify(event)));
+}
+
+function queueOf({ queues }: Topology, arn: string): string | undefined {
+  const target = /^arn:[^:]+:sqs:[^:]*:[^:]*:([^:]+)$/.exec(arn)?.[1];
+  return queues.find(({ name }) => name === target)?.name;
 }
 
 /** A schedule's target is a function by its ARN; the stack may have put a prefix before its name. */

@@ -209,6 +209,7 @@ export const OPERATION_GROUPS: readonly OperationGroup[] = [
       "PUT /api/v1/sources/{source_id}": "replaceSource",
       "DELETE /api/v1/sources/{source_id}": "deleteSource",
       "POST /api/v1/sources/{source_id}/trigger": "triggerSource",
+      "GET /api/v1/sources/{source_id}/runs": "listSourceRuns",
     },
   },
   {

@@ -1,7 +1,8 @@
 /** The routes that create, list, replace and delete monitored sources, and crawl them when somebody asks. */
 import { z } from "zod";
 import type { JobView } from "../../shared/crawl/jobs/views.ts";
-import { latestRuns, runSource } from "../../shared/crawl/sources/run-source.ts";
+import { listRuns, runSource } from "../../shared/crawl/sources/run-source.ts";
+import { tellSchedule } from "../../shared/crawl/sources/schedule-source.ts";
 import {
   createSource,
   deleteSource,
@@ -19,7 +20,9 @@ import { jobCountsSchema } from "../adapters/crawling/job-counts.ts";
 import { resolveOptions } from "../adapters/crawling/job-options.ts";
 import { inputOf, nextRuns, sourceJson, sourceRequestSchema, sourceSchema } from "./source-json.ts";
 
+/** With the source itself. */
 const SHOWN_FIRINGS = 5;
+const SHOWN_RUNS = 10;
 
 const params = z.strictObject({ source_id: z.uuid() });
 const statusSchema = z.enum(["pending", "running", "embedding", "completed", "failed", "cancelled"]);
@@ -38,7 +41,10 @@ const create = defineRoute(
   async ({ body, caller, reservedId }, dependencies: JobContainer) => {
     const url = checkedUrl(dependencies.inspector, body.url, "url");
     await resolveOptions(dependencies, body, caller);
+    // before the commit: the sweep is to be awake for what is lost after it
+    await dependencies.flags.markActive();
     const source = await createSource(dependencies.sql, inputOf(body, url), caller.keyId, reservedId("source"));
+    if (source.is_active && source.schedule_cron !== null) await tellSchedule(dependencies, source);
     return sourceJson(source, caller, Date.now());
   },
 );
@@ -89,7 +95,7 @@ const show = defineRoute(
   async ({ params: { source_id }, caller }, { sql }: JobContainer) => {
     const source = await readSource(sql, source_id);
     const now = Date.now();
-    const runs = await latestRuns(sql, source_id);
+    const runs = await listRuns(sql, source_id, { limit: SHOWN_RUNS });
     return {
       ...sourceJson(source, caller, now),
       next_runs: nextRuns(source, now, SHOWN_FIRINGS),
@@ -108,6 +114,26 @@ const runJson = ({ job_id, status, stop_reason, error, counts, created_at, compl
   completed_at: completed_at?.toISOString() ?? null,
 });
 
+const history = defineRoute(
+  {
+    method: "GET",
+    path: "/api/v1/sources/{source_id}/runs",
+    scope: "read",
+    summary: "The jobs that crawled a monitored source, newest first",
+    params,
+    query: z.strictObject({
+      limit: z.coerce.number().int().min(1).max(200).default(50),
+      cursor: cursorParameter(z.uuid()),
+    }),
+    response: z.object({ items: z.array(runSchema), next_cursor: z.string().nullable(), has_more: z.boolean() }),
+  },
+  async ({ params: { source_id }, query: { limit, cursor } }, { sql }: JobContainer) => {
+    await readSource(sql, source_id);
+    const found = await listRuns(sql, source_id, { limit: limit + 1, after: cursor });
+    return cursorPage(found.map(runJson), limit, ({ job_id }) => job_id);
+  },
+);
+
 const replace = defineRoute(
   {
     method: "PUT",
@@ -121,7 +147,9 @@ const replace = defineRoute(
   async ({ params: { source_id }, body, caller }, dependencies: JobContainer) => {
     const url = checkedUrl(dependencies.inspector, body.url, "url");
     await resolveOptions(dependencies, body, caller);
+    await dependencies.flags.markActive();
     const source = await replaceSource(dependencies.sql, source_id, inputOf(body, url));
+    await tellSchedule(dependencies, source);
     return sourceJson(source, caller, Date.now());
   },
 );
@@ -136,8 +164,9 @@ const remove = defineRoute(
     status: 204,
     response: z.null(),
   },
-  async ({ params: { source_id } }, { sql }: JobContainer) => {
-    await deleteSource(sql, source_id);
+  async ({ params: { source_id } }, dependencies: JobContainer) => {
+    await dependencies.flags.markActive();
+    await tellSchedule(dependencies, await deleteSource(dependencies.sql, source_id));
     return null;
   },
 );
@@ -167,7 +196,7 @@ const trigger = defineRoute(
 
 export const api = createApi(
   "sources-api",
-  [create, list, show, replace, remove, trigger],
+  [create, list, show, history, replace, remove, trigger],
   once(() => createJobContainer("sources-api")),
 );
 export const handler = api.handler;

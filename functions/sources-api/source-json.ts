@@ -5,9 +5,11 @@ import { crawlConfigOverridesSchema } from "../../shared/crawl/administration/ef
 import { CronError, parseCron } from "../../shared/crawl/schedules/cron.ts";
 import { toEventBridge } from "../../shared/crawl/schedules/eventbridge-cron.ts";
 import { isTimeZone, nextFirings } from "../../shared/crawl/schedules/firings.ts";
+import { nextInterval } from "../../shared/crawl/schedules/revisit.ts";
 import { type CrawlConfig, completeConfig } from "../../shared/crawl/settings/crawl-config.ts";
 import { PRIORITIES } from "../../shared/crawl/settings/job-settings.ts";
 import { withoutSecrets } from "../../shared/crawl/settings/secrets.ts";
+import { dueAt } from "../../shared/crawl/sources/revisit-source.ts";
 import { type CrawlSource, SOURCE_TYPES, type SourceInput } from "../../shared/crawl/sources/sources.ts";
 import { urlPatternsSchema } from "../../shared/crawl/urls/scope-of-seeds.ts";
 import { orNull } from "../adapters/api/or-null.ts";
@@ -23,6 +25,19 @@ const siteOptions = {
   max_depth: z.int().min(0).max(1_000).default(2),
   max_pages: z.int().min(1).max(1_000_000).default(100),
 };
+
+const HOURS = z.int().min(1).max(8_760);
+const revisitSchema = z
+  .strictObject({
+    /** Between two visits, where the latest ones found changes. */
+    shortest_hours: HOURS.default(1),
+    /** Where they found none. */
+    longest_hours: HOURS,
+  })
+  .refine(({ shortest_hours, longest_hours }) => shortest_hours <= longest_hours, {
+    path: ["longest_hours"],
+    message: "must not be below shortest_hours",
+  });
 
 /** As Vixie cron reads it, and EventBridge Scheduler can be told. */
 const cron = z
@@ -48,8 +63,15 @@ export const sourceRequestSchema = z
     time_zone: z.string().max(100).refine(isTimeZone, "is no time zone of the IANA database").default("UTC"),
     /** Whether its schedule fires. */
     is_active: z.boolean().default(true),
+    /** More often where its pages change, and less where they do not, as far as the schedule lets it. */
+    revisit: orNull(revisitSchema),
     site: orNull(z.strictObject(siteOptions)),
     ...jobOptions,
+  })
+  .superRefine(({ schedule_cron, revisit }, context) => {
+    if (revisit === undefined || schedule_cron !== undefined) return;
+    const message = "needs a schedule_cron, whose times it chooses from, as in 0 * * * *";
+    context.addIssue({ code: "custom", path: ["revisit"], message });
   })
   .superRefine(({ type, site }, context) => {
     if (type === "site" || site === undefined) return;
@@ -65,7 +87,7 @@ export type SourceRequest = z.output<typeof sourceRequestSchema>;
 
 /** @param url as the URL guard read it */
 export function inputOf({ site, ...body }: SourceRequest, url: string): SourceInput {
-  const { name, type, schedule_cron, time_zone, is_active } = body;
+  const { name, type, schedule_cron, time_zone, is_active, revisit } = body;
   const { config_id, config = {}, collection_id, tags, priority } = body;
   const isSite = type === "site";
   return {
@@ -75,6 +97,7 @@ export function inputOf({ site, ...body }: SourceRequest, url: string): SourceIn
     schedule_cron: schedule_cron?.trim() ?? null,
     time_zone,
     is_active,
+    revisit: revisit ?? null,
     options: {
       site: isSite ? (site ?? z.object(siteOptions).parse({})) : null,
       config_id: config_id ?? null,
@@ -94,6 +117,9 @@ export const sourceSchema = z.object({
   schedule_cron: z.string().nullable(),
   time_zone: z.string(),
   is_active: z.boolean(),
+  revisit: z.object({ shortest_hours: z.int(), longest_hours: z.int() }).nullable(),
+  /** What `revisit` has come to; null where it is null. */
+  revisit_hours: z.number().nullable(),
   site: z
     .object({
       scope: z.enum(SCOPES),
@@ -120,16 +146,26 @@ export const sourceSchema = z.object({
 
 /** Headers of its config may hold credentials: see `configJson`. */
 export function sourceJson(
-  { version: _, api_key_id: __, last_fired_at: ___, options, ...source }: CrawlSource,
+  source: CrawlSource,
   { scopes }: Pick<Caller, "scopes">,
   now: number,
 ): z.input<typeof sourceSchema> {
+  const { id, name, type, url, schedule_cron, time_zone, is_active, revisit, last_error, options } = source;
   const hides = !scopes.some((scope) => scope !== "read");
   return {
-    ...source,
+    id,
+    name,
+    type,
+    url,
+    schedule_cron,
+    time_zone,
+    is_active,
+    revisit,
+    revisit_hours: revisit && nextInterval(revisit, source.revisit_hours, null),
     ...options,
     config: hides ? withSecretsHidden(options.config) : options.config,
     last_crawled_at: source.last_crawled_at?.toISOString() ?? null,
+    last_error,
     next_run_at: nextRuns(source, now, 1)[0] ?? null,
     created_at: source.created_at.toISOString(),
     updated_at: source.updated_at.toISOString(),
@@ -141,11 +177,23 @@ function withSecretsHidden(config: Partial<CrawlConfig>): Partial<CrawlConfig> {
   return Object.fromEntries(hidden.filter(([name]) => Object.hasOwn(config, name)));
 }
 
-export function nextRuns(
-  { schedule_cron, time_zone, is_active }: Pick<CrawlSource, "schedule_cron" | "time_zone" | "is_active">,
-  now: number,
-  count: number,
-): string[] {
+/** As it stands: a visit that finds a change brings the later ones nearer, and one that does not moves them away. */
+export function nextRuns(source: CrawlSource, now: number, count: number): string[] {
+  const { schedule_cron, time_zone, is_active, revisit, revisit_hours } = source;
   if (schedule_cron === null || !is_active) return [];
-  return nextFirings(parseCron(schedule_cron), time_zone, now, count).map((time) => new Date(time).toISOString());
+  const cron = parseCron(schedule_cron);
+  if (revisit === null) return isoTimes(nextFirings(cron, time_zone, now, count));
+  const apartMs = nextInterval(revisit, revisit_hours, null) * HOUR_MS;
+  const runs: number[] = [];
+  let due = dueAt(source) ?? 0;
+  while (runs.length < count) {
+    const [run] = nextFirings(cron, time_zone, Math.max(now, due - 1), 1);
+    if (run === undefined) break;
+    runs.push(run);
+    due = run + apartMs;
+  }
+  return isoTimes(runs);
 }
+
+const HOUR_MS = 3_600_000;
+const isoTimes = (times: readonly number[]): string[] => times.map((time) => new Date(time).toISOString());

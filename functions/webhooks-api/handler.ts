@@ -32,16 +32,17 @@ const list = defineRoute(
     method: "GET",
     path: "/api/v1/webhooks",
     scope: "admin",
-    summary: "Webhooks, newest first: the standing ones, or those of one job",
+    summary: "Webhooks, newest first: the standing ones, of all jobs or of one source, or those of one job",
     query: z.strictObject({
       job_id: z.uuid().optional(),
+      source_id: z.uuid().optional(),
       limit: z.coerce.number().int().min(1).max(200).default(50),
       cursor: cursorParameter(z.uuid()),
     }),
     response: z.object({ items: z.array(webhookSchema), next_cursor: z.string().nullable(), has_more: z.boolean() }),
   },
-  async ({ query: { job_id: jobId, limit, cursor } }, { sql }: WebhooksApi) => {
-    const found = await listWebhooks(sql, { jobId, limit: limit + 1, after: cursor });
+  async ({ query: { job_id: jobId, source_id: sourceId, limit, cursor } }, { sql }: WebhooksApi) => {
+    const found = await listWebhooks(sql, { jobId, sourceId, limit: limit + 1, after: cursor });
     return cursorPage(found.map(webhookJson), limit, ({ id }) => id);
   },
 );
@@ -59,7 +60,8 @@ const create = defineRoute(
   async ({ body, caller, log }, { sql, inspector }: WebhooksApi) => {
     const secret = body.secret ?? newSecret();
     const url = checkedUrl(inspector, body.url, "url");
-    const created = await createWebhook(sql, null, { url, headers: body.headers, events: body.events, secret });
+    const { source_id: sourceId = null, headers, events } = body;
+    const created = await createWebhook(sql, null, { sourceId, url, headers, events, secret });
     log.info("webhook created", { webhook_id: created.id, events: created.events, by: caller.keyId });
     return { ...webhookJson(created), secret };
   },

@@ -3,10 +3,12 @@ import { z } from "zod";
 import { DELIVERY_STATUSES, type DeliveryView } from "../../shared/notify/webhooks/deliveries.ts";
 import { DEFAULT_EVENTS, WEBHOOK_EVENTS } from "../../shared/notify/webhooks/events.ts";
 import type { Webhook } from "../../shared/notify/webhooks/webhooks.ts";
-import { orNullAs } from "../adapters/api/or-null.ts";
+import { orNull, orNullAs } from "../adapters/api/or-null.ts";
 import { webhookEvents, webhookHeaders, webhookSecret, webhookUrl } from "../adapters/crawling/webhook-options.ts";
 
 export const newWebhookSchema = z.strictObject({
+  /** A monitored source: it hears of that one's jobs alone. */
+  source_id: orNull(z.uuid()),
   url: webhookUrl,
   headers: orNullAs(webhookHeaders, {}),
   events: orNullAs(webhookEvents, [...DEFAULT_EVENTS]),
@@ -24,8 +26,10 @@ export const changedWebhookSchema = z.strictObject({
 
 export const webhookSchema = z.object({
   id: z.uuid(),
-  /** null: of every job. */
+  /** null: not of one job alone. */
   job_id: z.uuid().nullable(),
+  /** null: not of the jobs of one monitored source alone. */
+  source_id: z.uuid().nullable(),
   url: z.string(),
   header_names: z.array(z.string()),
   events: z.array(z.enum(WEBHOOK_EVENTS)),
@@ -41,10 +45,11 @@ export const webhookSchema = z.object({
 export const withSecretSchema = webhookSchema.extend({ secret: z.string() });
 
 export function webhookJson(webhook: Webhook): z.input<typeof webhookSchema> {
-  const { id, jobId, url, headerNames, events, active, stoppedReason, secretCount, createdAt } = webhook;
+  const { id, jobId, sourceId, url, headerNames, events, active, stoppedReason, secretCount, createdAt } = webhook;
   return {
     id,
     job_id: jobId,
+    source_id: sourceId,
     url,
     header_names: headerNames,
     events,

@@ -26,6 +26,7 @@ import type { Inference } from "../stacks/inference.ts";
 import type { NetworkStack } from "../stacks/network.ts";
 import type { RenderingService } from "../stacks/rendering.ts";
 import { concurrencyLimit, deadLetterQueue, type FunctionSpec } from "../topology/spec.ts";
+import type { SourceSchedules } from "./source-schedules.ts";
 
 /** What every function is built from. */
 export interface Surroundings {
@@ -44,6 +45,8 @@ export interface Surroundings {
   engines?: Engines | undefined;
   /** Servers of models and vectors that are deployed with the rest. */
   inference: Inference;
+  /** Where the function stands that keeps the schedules of monitored sources. */
+  sourceSchedules?: SourceSchedules;
   /** Where captures are replayed; absent while that itself is built. */
   replayUrl?: string;
 }
@@ -167,7 +170,7 @@ export class StrandlineFunction extends Construct {
     return role;
   }
 
-  private grant({ data, queues, engines }: Surroundings): void {
+  private grant({ data, queues, engines, sourceSchedules }: Surroundings): void {
     const { grants, queues: triggers = [] } = this.spec;
     // a consumer sends what it can never handle to the dead-letter queue itself
     const deadLetters = triggers.map(({ queue }) => deadLetterQueue(queue)).filter((name) => queues.has(name));
@@ -178,6 +181,7 @@ export class StrandlineFunction extends Construct {
     if (grants.database) data.databaseSecret.grantRead(this.lambda);
     if (grants.providerKeys) data.providerKeys.grantRead(this.lambda);
     if (grants.tasks) engines?.allowTasks(this.lambda);
+    if (grants.schedules) sourceSchedules?.allow(this.lambda);
     if (grants.bucket !== undefined) this.allowObjects(data.bucket, grants.bucket);
   }
 
@@ -294,7 +298,7 @@ const textOf = (secret: string): string => SecretValue.secretsManager(secret).un
 
 function environmentOf(
   spec: FunctionSpec,
-  { settings, data, rendering, engines, inference, replayUrl }: Surroundings,
+  { settings, data, rendering, engines, inference, sourceSchedules, replayUrl }: Surroundings,
 ): Record<string, string> {
   const { region, urlSuffix, account } = Stack.of(data);
   const { qdrantUrl, qdrantKeySecret, userAgent, logLevel, name, publicArchive, archiveCorsOrigins } = settings;
@@ -322,6 +326,7 @@ function environmentOf(
     ...(spec.grants.renderer && rendering
       ? { CRAWL4AI__URL: rendering.url, CRAWL4AI__TOKEN: rendering.token.secretValue.unsafeUnwrap() }
       : {}),
+    ...(spec.grants.schedules ? sourceSchedules?.environment : {}),
     ...(spec.grants.tasks || spec.grants.bucket === "engine" ? engines?.environment : {}),
     ...(spec.grants.providerKeys ? { HARVEST__SECRET_ARN: data.providerKeys.secretArn } : {}),
     ...(spec.grants.database

@@ -28,7 +28,7 @@ import { PolicyStatement } from "aws-cdk-lib/aws-iam";
 import type { Function as LambdaFunction } from "aws-cdk-lib/aws-lambda";
 import { LogGroup, RetentionDays } from "aws-cdk-lib/aws-logs";
 import type { Construct } from "constructs";
-import { acknowledge } from "../acknowledge.ts";
+import { acknowledge, nagName } from "../acknowledge.ts";
 import type { Settings } from "../settings.ts";
 import type { DataStack } from "./data.ts";
 
@@ -216,11 +216,4 @@ export class EnginesStack extends Stack {
       "Tasks of one cluster, by revisions and ids that are made at run time",
     );
   }
-}
-
-/** As cdk-nag writes an ARN with references. */
-function nagName(stack: Stack, arn: string): string {
-  const resolved = stack.resolve(arn) as string | { "Fn::Join": [string, (string | { Ref: string })[]] };
-  if (typeof resolved === "string") return resolved;
-  return resolved["Fn::Join"][1].map((each) => (typeof each === "string" ? each : `<${each.Ref}>`)).join("");
 }

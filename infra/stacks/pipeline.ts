@@ -14,6 +14,7 @@ import { CHROMIUM_LAYER } from "../../layers/chromium/chromium-layer.ts";
 import { acknowledge } from "../acknowledge.ts";
 import { createQueuePair, queuesByName } from "../constructs/queue-pair.ts";
 import { listenToQueues } from "../constructs/queue-triggers.ts";
+import { createSourceSchedules } from "../constructs/source-schedules.ts";
 import { StrandlineFunction, type Surroundings } from "../constructs/strandline-function.ts";
 import { renderedByCrawl4Ai } from "../topology/rendering.ts";
 import { servesSockets } from "../topology/spec.ts";
@@ -48,8 +49,9 @@ export class PipelineStack extends Stack {
       compatibleArchitectures: [Architecture.custom(CHROMIUM_LAYER.architecture)],
       compatibleRuntimes: [Runtime.NODEJS_24_X],
     });
+    const sourceSchedules = createSourceSchedules(this, name, queues);
     for (const spec of specs)
-      this.functions.push(new StrandlineFunction(this, spec, { ...surroundings, queues, chromium }));
+      this.functions.push(new StrandlineFunction(this, spec, { ...surroundings, queues, chromium, sourceSchedules }));
     const scheduleGroup = new ScheduleGroup(this, "Schedules", { removalPolicy: RemovalPolicy.DESTROY });
     for (const each of this.functions) {
       listenToQueues(each, { ...surroundings, queues });

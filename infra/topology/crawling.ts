@@ -72,7 +72,16 @@ export const CRAWLING: readonly FunctionSpec[] = [
     maxConcurrency: 1,
     schedules: [{ name: "sweep", everyMinutes: 1 }],
     grants: {
-      send: [...CLAIM_QUEUES, ...EMBED_QUEUES, "discover", "progress", "imports", "exports", "warc-runs"],
+      send: [
+        ...CLAIM_QUEUES,
+        ...EMBED_QUEUES,
+        "discover",
+        "progress",
+        "imports",
+        "exports",
+        "warc-runs",
+        "source-schedules",
+      ],
       bucket: "read",
       stateTable: true,
       database: true,

@@ -24,6 +24,8 @@ export const QUEUES = [
   // an attempt whose sender is lost is made again once its lease lapses
   { name: "webhooks", maxReceiveCount: 3 },
   { name: "webhook-results", maxReceiveCount: MAX_RECEIVES },
+  { name: "source-schedules", maxReceiveCount: MAX_RECEIVES },
+  { name: "source-runs", maxReceiveCount: MAX_RECEIVES },
   { name: "exports", maxReceiveCount: MAX_RECEIVES },
   { name: "warc-runs", maxReceiveCount: MAX_RECEIVES },
   { name: "proxy-test", maxReceiveCount: 3 },

@@ -77,6 +77,8 @@ export interface FunctionSpec {
     providerKeys?: true;
     /** Starts and stops tasks of engines, where the deployment has one. */
     tasks?: true;
+    /** Makes and deletes the schedules of monitored sources, and no others. */
+    schedules?: true;
     /** Asks the API, with the keys of those who ask it. */
     api?: true;
     /** Writes to WebSocket connections, and ends them. */

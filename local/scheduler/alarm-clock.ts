@@ -12,6 +12,22 @@ export interface AlarmClock {
   stop(): void;
 }
 
+/** What it knows the time by, and waits with. */
+export interface SchedulerClock {
+  /** In ms. */
+  now(): number;
+  /** @returns forgets it */
+  after(ms: number, ring: () => void): () => void;
+}
+
+const SYSTEM_CLOCK: SchedulerClock = {
+  now: Date.now,
+  after(ms, ring) {
+    const timer = setTimeout(ring, ms);
+    return () => clearTimeout(timer);
+  },
+};
+
 /** Invokes the target of a schedule. */
 export type Fire = (targetArn: string, event: unknown) => void;
 
@@ -20,11 +36,11 @@ const LONGEST_TIMER_MS = 24 * 3_600_000;
 /** AWS drops an event that could not be delivered for so long. */
 const DEFAULT_MAXIMUM_AGE_S = 86_400;
 
-export function startAlarmClock(store: ScheduleStore, fire: Fire): AlarmClock {
-  const timers = new Map<string, NodeJS.Timeout>();
+export function startAlarmClock(store: ScheduleStore, fire: Fire, clock: SchedulerClock = SYSTEM_CLOCK): AlarmClock {
+  const timers = new Map<string, () => void>();
 
   const remove = (schedule: Schedule) => {
-    clearTimeout(timers.get(scheduleArn(schedule)));
+    timers.get(scheduleArn(schedule))?.();
     timers.delete(scheduleArn(schedule));
   };
 
@@ -33,10 +49,10 @@ export function startAlarmClock(store: ScheduleStore, fire: Fire): AlarmClock {
     if (schedule.State === "DISABLED") return;
     const due = nextTime(schedule, after);
     if (due === undefined) return;
-    const wait = Math.min(LONGEST_TIMER_MS, Math.max(0, due - Date.now()));
+    const wait = Math.min(LONGEST_TIMER_MS, Math.max(0, due - clock.now()));
     timers.set(
       scheduleArn(schedule),
-      setTimeout(() => (Date.now() < due ? set(schedule, after) : run(schedule, due)), wait),
+      clock.after(wait, () => (clock.now() < due ? set(schedule, after) : run(schedule, due))),
     );
   };
 
@@ -49,17 +65,20 @@ export function startAlarmClock(store: ScheduleStore, fire: Fire): AlarmClock {
     }
     fire(schedule.Target.Arn, eventOf(schedule, due));
     if (last) remove(schedule);
-    else set(schedule, Date.now());
+    else set(schedule, Math.max(due, clock.now()));
   };
 
-  // one that was to run once while nothing ran is late; those that repeat go on with their next time
-  for (const schedule of store.all())
-    set(schedule, isLate(schedule) ? schedule.LastModificationDate * 1000 : Date.now());
+  // what came due while nothing ran is late, once however often it did
+  for (const schedule of store.all()) {
+    const missed = schedule.State === "DISABLED" ? undefined : missedTime(schedule, clock.now());
+    if (missed === undefined) set(schedule, clock.now());
+    else run(schedule, missed);
+  }
   return {
-    update: (schedule) => set(schedule, Date.now()),
+    update: (schedule) => set(schedule, clock.now()),
     remove,
     stop() {
-      for (const timer of timers.values()) clearTimeout(timer);
+      for (const cancel of timers.values()) cancel();
       timers.clear();
     },
   };
@@ -72,12 +91,17 @@ function nextTime(schedule: Schedule, after: number): number | undefined {
   return timetable.next(after, { start, ...(schedule.EndDate === undefined ? {} : { end: schedule.EndDate * 1000 }) });
 }
 
-function isLate(schedule: Schedule): boolean {
-  const { once } = parseExpression(schedule.ScheduleExpression, schedule.ScheduleExpressionTimezone);
-  const due = once ? nextTime(schedule, schedule.LastModificationDate * 1000) : undefined;
-  if (due === undefined) return false;
-  const age = Date.now() - due;
-  return age > 0 && age < (schedule.Target.RetryPolicy?.MaximumEventAgeInSeconds ?? DEFAULT_MAXIMUM_AGE_S) * 1000;
+/** The latest time it should have fired at, where AWS would still try to deliver that. */
+function missedTime(schedule: Schedule, now: number): number | undefined {
+  const oldest = now - (schedule.Target.RetryPolicy?.MaximumEventAgeInSeconds ?? DEFAULT_MAXIMUM_AGE_S) * 1000;
+  let after = Math.max(schedule.firedAt ?? 0, schedule.LastModificationDate * 1000, oldest);
+  let missed: number | undefined;
+  for (;;) {
+    const time = nextTime(schedule, after);
+    if (time === undefined || time > now) return missed;
+    missed = time;
+    after = time;
+  }
 }
 
 function isLast(schedule: Schedule, due: number): boolean {

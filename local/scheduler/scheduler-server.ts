@@ -1,7 +1,7 @@
 /** EventBridge Scheduler's five schedule calls, by its REST JSON protocol, on loopback. */
 import { errorAnswer, type ServiceCall, type ServiceFront, startServiceFront } from "../front/service-front.ts";
 import type { SignatureCheck } from "../front/signature.ts";
-import { type Fire, startAlarmClock } from "./alarm-clock.ts";
+import { type Fire, type SchedulerClock, startAlarmClock } from "./alarm-clock.ts";
 import { openScheduleStore, type ScheduleStore } from "./schedule-store.ts";
 import { readName, readSettings, type Schedule, SchedulerError, scheduleArn } from "./schedules.ts";
 
@@ -16,6 +16,8 @@ export interface SchedulerOptions {
   groups: readonly string[];
   fire: Fire;
   onCall(operation: string): void;
+  /** The machine's own where it is not given. */
+  clock?: SchedulerClock;
 }
 
 interface Call {
@@ -38,9 +40,10 @@ export async function startScheduler({
   groups,
   fire,
   onCall,
+  clock,
 }: SchedulerOptions): Promise<ServiceFront> {
   const store = openScheduleStore(file);
-  const clock = startAlarmClock(store, fire);
+  const alarms = startAlarmClock(store, fire, clock);
   const known = new Set(["default", ...groups]);
 
   const answer = (call: Call): Answer => {
@@ -53,7 +56,7 @@ export async function startScheduler({
       if (call.method === "POST" && present)
         throw new SchedulerError("ConflictException", `Schedule ${name} already exists.`);
       if (call.method === "PUT" && !present) throw missing(name);
-      const now = Date.now() / 1000;
+      const now = (clock?.now() ?? Date.now()) / 1000;
       const schedule = {
         ...settings,
         Name: name,
@@ -61,7 +64,7 @@ export async function startScheduler({
         LastModificationDate: now,
       };
       store.put(schedule);
-      clock.update(schedule);
+      alarms.update(schedule);
       return [call.method === "POST" ? "CreateSchedule" : "UpdateSchedule", { ScheduleArn: scheduleArn(schedule) }];
     }
     const group = readName(call.query.get("groupName") ?? "default", "groupName");
@@ -70,7 +73,7 @@ export async function startScheduler({
     if (schedule === undefined) throw missing(name);
     if (call.method === "GET") return ["GetSchedule", describe(schedule)];
     store.delete(schedule);
-    clock.remove(schedule);
+    alarms.remove(schedule);
     return ["DeleteSchedule", {}];
   };
 
@@ -93,7 +96,7 @@ export async function startScheduler({
   return {
     ...front,
     async stop() {
-      clock.stop();
+      alarms.stop();
       await front.stop();
     },
   };

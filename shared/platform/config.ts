@@ -376,7 +376,21 @@ export const CONFIG_FIELDS = {
     z.string().default(""),
     "Its security group; set by the deployment",
   ),
-  schedulerGroup: field("SCHEDULER__GROUP", z.string().default("strandline"), "EventBridge Scheduler group"),
+  schedulerGroup: field(
+    "SCHEDULER__GROUP",
+    z.string().default("strandline"),
+    "Group of EventBridge Scheduler that holds the schedules of monitored sources; set by the deployment",
+  ),
+  schedulerTarget: field(
+    "SCHEDULER__TARGET_ARN",
+    z.string().default("arn:aws:sqs:us-east-1:000000000000:source-runs"),
+    "The queue that they fire into; set by the deployment",
+  ),
+  schedulerRole: field(
+    "SCHEDULER__ROLE_ARN",
+    z.string().default("arn:aws:iam::000000000000:role/scheduler"),
+    "The role that they fire with; set by the deployment",
+  ),
 } as const;
 
 type Fields = typeof CONFIG_FIELDS;

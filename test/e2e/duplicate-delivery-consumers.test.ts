@@ -275,6 +275,8 @@ const DONE_ONCE: Record<QueueName, () => Promise<void>> = {
   },
   webhooks: deliversTest,
   "webhook-results": deliversTest,
+  "source-schedules": firesOnce,
+  "source-runs": firesOnce,
   async "proxy-test"() {
     await using proxy = await startProxy({ kind: "http" });
     const body = { server: { url: proxy.url }, url: `${site.origin}/proxied` };
@@ -317,6 +319,20 @@ const DONE_ONCE: Record<QueueName, () => Promise<void>> = {
     expect((await read())[0]).toEqual(stopped);
   },
 };
+
+/** A source whose schedule is made, fires, and goes with it. */
+async function firesOnce(): Promise<void> {
+  const source = { name: "s", type: "page", url: `${site.origin}/exported`, schedule_cron: "0 0 29 2 *" };
+  const made = await harvest.call("POST", "/api/v1/sources", source);
+  const { id } = made.body as { id: string };
+  const read = async () => (await harvest.sql`select schedule_pending from crawl_sources where id = ${id}`)[0];
+  await expect.poll(read, { timeout: 60_000 }).toEqual({ schedule_pending: false });
+  await send(["source-runs"], JSON.stringify({ fire: { source_id: id, version: 1, at: "2028-02-29T00:00:00Z" } }));
+  const runs = () => harvest.sql`select status from jobs where crawl_source_id = ${id}`;
+  await expect.poll(async () => [...(await runs())], { timeout: 60_000 }).toEqual([{ status: "completed" }]);
+  await harvest.call("DELETE", `/api/v1/sources/${id}`);
+  await expect.poll(read, { timeout: 60_000 }).toBeUndefined();
+}
 
 async function deliversTest(): Promise<void> {
   const made = await harvest.call("POST", "/api/v1/webhooks", { url: `${site.origin}/hook` });

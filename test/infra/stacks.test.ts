@@ -149,6 +149,7 @@ describe("what comes round", () => {
       ["progress"],
       ["webhook-send", "webhooks"],
       ["warc-keep"],
+      ["source-runs", "source-schedules"],
     ]);
     expect(sendGraph(TOPOLOGY).get("discover")).toEqual(new Set(["discovered", "dead-letter"]));
   });
@@ -196,6 +197,7 @@ describe("a change of the deployment", () => {
       "AWS::S3::Bucket",
     ]);
     expect(properties("AWS::Scheduler::ScheduleGroup").map(({ Name }) => Name)).toEqual([
+      "strandline-sources",
       expect.not.stringMatching(/^strandline$/),
     ]);
     const logs = synthesis.resources("AWS::Logs::LogGroup");
@@ -275,7 +277,9 @@ describe("permissions", () => {
         ).toEqual([]);
         if (![Resource].flat().includes("*")) continue;
         expect(
-          actions.filter((action) => !/^ec2:.*(NetworkInterface|Subnets|PrivateIpAddresses)/.test(action)),
+          actions.filter(
+            (action) => !/^ec2:.*(NetworkInterface|Subnets|PrivateIpAddresses)|^scheduler:List/.test(action),
+          ),
           logicalId,
         ).toEqual([]);
       }
@@ -287,6 +291,7 @@ describe("permissions", () => {
     (_name, spec) => {
       const { grants, queues = [] } = spec;
       expect(allows(spec, "secretsmanager")).toBe(grants.database === true || grants.providerKeys === true);
+      expect([allows(spec, "scheduler"), allows(spec, "iam")]).toEqual(Array(2).fill(grants.schedules === true));
       expect(allows(spec, "dynamodb")).toBe(grants.stateTable === true);
       expect(allows(spec, "s3")).toBe(grants.bucket !== undefined);
       const actions = statementsOf(spec).flatMap(({ Action }) => Action);
@@ -323,7 +328,12 @@ describe("permissions", () => {
 
 test("the sweep may send to each queue whose lost messages it sends again", async () => {
   const source = await readFile(join(import.meta.dirname, "../../shared/crawl/recovery/sweep.ts"), "utf8");
-  const resumed = { resumeImports: "imports", resumeExports: "exports", resumeRuns: "warc-runs" };
+  const resumed = {
+    resumeImports: "imports",
+    resumeExports: "exports",
+    resumeRuns: "warc-runs",
+    retellSchedules: "source-schedules",
+  };
   const { grants } = TOPOLOGY.functions.find(({ name }) => name === "sweep") as FunctionSpec;
   for (const [name, queue] of Object.entries(resumed)) {
     expect(source).toContain(name);
@@ -593,8 +603,34 @@ describe("schedules and deployment", () => {
   test("schedules are those of the topology", () => {
     const declared = TOPOLOGY.functions.flatMap(({ schedules = [] }) => schedules);
     const rates = properties("AWS::Scheduler::Schedule").map(({ ScheduleExpression }) => ScheduleExpression);
-    const expected = declared.map(({ everyMinutes }) => `rate(${everyMinutes} minute${everyMinutes === 1 ? "" : "s"})`);
+    const rateOf = (count: number, unit: string) => `rate(${count} ${unit}${count === 1 ? "" : "s"})`;
+    const expected = declared.map(({ everyMinutes }) =>
+      everyMinutes % 60 === 0 ? rateOf(everyMinutes / 60, "hour") : rateOf(everyMinutes, "minute"),
+    );
     expect(rates.toSorted()).toEqual(expected.toSorted());
+  });
+
+  test("those of sources fire into their queue and nowhere else, with a role for their group alone", () => {
+    const [group] = properties("AWS::Scheduler::ScheduleGroup").filter(({ Name }) => Name === "strandline-sources");
+    expect(group).toBeDefined();
+    const { Properties, logicalId } =
+      synthesis.resources("AWS::IAM::Role").find((each) => each.logicalId.startsWith("SourceSchedulesRole")) ??
+      expect.fail("no role");
+    const trust = JSON.stringify(Properties["AssumeRolePolicyDocument"]);
+    expect(trust).toContain("scheduler.amazonaws.com");
+    expect(trust).toMatch(/"aws:SourceArn":.*schedule-group\/strandline-sources/);
+    const policies = synthesis
+      .resources("AWS::IAM::Policy")
+      .filter((each) => JSON.stringify(each.Properties["Roles"]).includes(`"${logicalId}"`))
+      .map((each) => each.Properties["PolicyDocument"] as { Statement: { Action: string; Resource: unknown }[] });
+    expect(policies.flatMap(({ Statement }) => Statement)).toMatchObject([{ Action: "sqs:SendMessage" }]);
+    expect(JSON.stringify(policies)).toMatch(/queuesourceruns/);
+    const keeper = TOPOLOGY.functions.find(({ name }) => name === "source-schedules") as FunctionSpec;
+    const passed = statementsOf(keeper).filter(({ Action }) => Action.includes("iam:PassRole"));
+    expect(passed).toHaveLength(1);
+    expect(passed[0]?.Resource.join()).toContain(logicalId);
+    const kept = statementsOf(keeper).filter(({ Action }) => Action.includes("scheduler:CreateSchedule"));
+    expect(kept[0]?.Resource.join()).toContain("schedule/strandline-sources/*");
   });
 
   test("the migration runs at each deployment, before any other function changes", async () => {

@@ -81,6 +81,7 @@ export async function isIdle(sql: Sql): Promise<boolean> {
       and not exists (select from discovery_jobs where status in ('pending', 'running'))
       and not exists (select from exports where status in ('pending', 'running'))
       and not exists (select from changes_due)
+      and not exists (select from crawl_sources where schedule_pending)
       and not exists (select from webhook_deliveries where status = 'pending')
       and not exists (select from snapshots_due)
       and not exists (select from changes_backfill where next_id < last_id)

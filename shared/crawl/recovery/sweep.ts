@@ -18,6 +18,7 @@ import type { JobDependencies } from "../jobs/dependencies.ts";
 import { lockJob, peekJob, settleJob } from "../jobs/lifecycle.ts";
 import { hasNoListener, jobsWithoutListener } from "../results/listeners.ts";
 import type { Priority } from "../settings/job-settings.ts";
+import { retellSchedules } from "../sources/schedule-source.ts";
 import { cancelJob } from "../submit/cancel-job.ts";
 import { SWEEP } from "./metrics.ts";
 import { type RedriveDependencies, redriveLetters } from "./redrive.ts";
@@ -53,6 +54,8 @@ export interface Swept {
   /** Nobody listened to them any more. */
   jobsWithoutListener: number;
   redrivenLetters: number;
+  /** Sources whose schedules were told of them again. */
+  retoldSchedules: number;
   /** They completed, and their vectors follow. */
   jobsBeforeVectors: number;
   /** Chunks that want a vector of the model that is configured now. */
@@ -159,6 +162,9 @@ const STEPS: Readonly<Record<string, Step>> = {
   async "warc runs"(dependencies, swept) {
     swept.resentWarcRuns = await resumeRuns(dependencies);
   },
+  async "source schedules"(dependencies, swept) {
+    swept.retoldSchedules = await retellSchedules(dependencies);
+  },
   async discoveries(dependencies, swept, hasTime) {
     const { resent } = await resumeDiscoveries(dependencies, hasTime);
     swept.resentDiscoveries = resent;
@@ -185,6 +191,7 @@ export async function sweep(
     lateJobs: 0,
     jobsWithoutListener: 0,
     redrivenLetters: 0,
+    retoldSchedules: 0,
     jobsBeforeVectors: 0,
     outdatedChunks: 0,
     failedSteps: [],

@@ -1,4 +1,4 @@
-/** Begins jobs for sources: one at a time for each, and one for each firing of its schedule. */
+/** Begins jobs for sources: one at a time for each. */
 import type { Queryable, Transaction } from "../../platform/database/database.ts";
 import { ApiError } from "../../platform/errors.ts";
 import { effectiveConfig, requireCollection } from "../administration/effective-config.ts";
@@ -8,9 +8,6 @@ import { createJob, type NewJob } from "../submit/create-job.ts";
 import { ANYWHERE } from "../urls/scope.ts";
 import { scopeOfSeeds } from "../urls/scope-of-seeds.ts";
 import type { CrawlSource } from "./sources.ts";
-
-/** Of a source, in one answer. */
-const SHOWN_RUNS = 10;
 
 type Admission = (tx: Transaction) => Promise<void>;
 
@@ -49,10 +46,19 @@ export async function runSource(
   });
 }
 
-/** The latest jobs of a source, newest first. */
-export async function latestRuns(sql: Queryable, sourceId: string): Promise<JobView[]> {
+/**
+ * Jobs of a source, newest first.
+ * @param after id of the last job seen
+ */
+export async function listRuns(
+  sql: Queryable,
+  sourceId: string,
+  { limit, after }: { limit: number; after?: string | undefined },
+): Promise<JobView[]> {
   return await sql<JobView[]>`
-    select ${jobColumns(sql)} from jobs where crawl_source_id = ${sourceId} order by id desc limit ${SHOWN_RUNS}`;
+    select ${jobColumns(sql)} from jobs
+    where crawl_source_id = ${sourceId} and ${after === undefined ? sql`true` : sql`id < ${after}`}
+    order by id desc limit ${limit}`;
 }
 
 function crawlOf({

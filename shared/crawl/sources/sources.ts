@@ -7,6 +7,7 @@ import type { Queryable } from "../../platform/database/database.ts";
 import { ApiError } from "../../platform/errors.ts";
 import { uuidv7 } from "../../platform/ids.ts";
 import { crawlConfigOverridesSchema } from "../administration/effective-config.ts";
+import type { Revisit } from "../schedules/revisit.ts";
 import { PRIORITIES } from "../settings/job-settings.ts";
 
 export const SOURCE_TYPES = ["page", "site"] as const;
@@ -42,12 +43,18 @@ export interface SourceInput {
   schedule_cron: string | null;
   time_zone: string;
   is_active: boolean;
+  /** How often it is crawled as far as its schedule lets it; null: at each time of that. */
+  revisit: Revisit | null;
 }
 
 export interface CrawlSource extends SourceInput {
   id: string;
   version: number;
   last_fired_at: Date | null;
+  /** Scheduled time of the firing that began its latest job. */
+  last_run_at: Date | null;
+  revisit_hours: number | null;
+  revisit_job_id: string | null;
   last_crawled_at: Date | null;
   last_error: string | null;
   api_key_id: string | null;
@@ -64,23 +71,32 @@ export async function createSource(
   apiKeyId: string | null,
   id: string = uuidv7(),
 ): Promise<CrawlSource> {
-  const { name, type, url, options, schedule_cron, time_zone, is_active } = input;
+  const { name, type, url, options, schedule_cron, time_zone, is_active, revisit } = input;
   const [row] = await sql<Row[]>`
-    insert into crawl_sources as known (id, name, type, url, options, schedule_cron, time_zone, is_active, api_key_id)
+    insert into crawl_sources as known (id, name, type, url, options, schedule_cron, time_zone, is_active, api_key_id,
+      revisit, schedule_pending)
     values (${id}, ${name}, ${type}, ${url}, ${JSON.stringify(options)}::text::jsonb, ${schedule_cron},
-      ${time_zone}, ${is_active}, ${apiKeyId})
+      ${time_zone}, ${is_active}, ${apiKeyId}, ${jsonOf(sql, revisit)}, ${is_active && schedule_cron !== null})
     on conflict (id) do update set name = known.name
     returning ${sourceColumns(sql)}`;
   return sourceOf(row as Row);
 }
 
-/** @throws ApiError 404 NOT_FOUND */
+/**
+ * Its version grows where it fires at other times from now on.
+ * @throws ApiError 404 NOT_FOUND
+ */
 export async function replaceSource(sql: Queryable, id: string, input: SourceInput): Promise<CrawlSource> {
-  const { name, type, url, options, schedule_cron, time_zone, is_active } = input;
+  const { name, type, url, options, schedule_cron, time_zone, is_active, revisit } = input;
+  const differs = sql`
+    (schedule_cron, time_zone, is_active) is distinct from
+      (${schedule_cron}::text, ${time_zone}::text, ${is_active}::boolean)`;
   const [row] = await sql<Row[]>`
     update crawl_sources set name = ${name}, type = ${type}, url = ${url},
       options = ${JSON.stringify(options)}::text::jsonb, schedule_cron = ${schedule_cron}, time_zone = ${time_zone},
-      is_active = ${is_active}, version = version + 1, schedule_pending = true, updated_at = now()
+      is_active = ${is_active}, version = case when ${differs} then version + 1 else version end,
+      revisit = ${jsonOf(sql, revisit)}, schedule_pending = schedule_pending or ${differs},
+      schedule_told_at = case when ${differs} then now() else schedule_told_at end, updated_at = now()
     where id = ${id} and deleted_at is null
     returning ${sourceColumns(sql)}`;
   if (row === undefined) throw missing(id);
@@ -89,10 +105,16 @@ export async function replaceSource(sql: Queryable, id: string, input: SourceInp
 
 /** @throws ApiError 404 NOT_FOUND */
 export async function readSource(sql: Queryable, id: string): Promise<CrawlSource> {
+  const source = await findSource(sql, id);
+  if (source === undefined) throw missing(id);
+  return source;
+}
+
+/** undefined where it is deleted, too. */
+export async function findSource(sql: Queryable, id: string): Promise<CrawlSource | undefined> {
   const [row] = await sql<Row[]>`
     select ${sourceColumns(sql)} from crawl_sources where id = ${id} and deleted_at is null`;
-  if (row === undefined) throw missing(id);
-  return sourceOf(row);
+  return row && sourceOf(row);
 }
 
 /**
@@ -112,22 +134,25 @@ export async function listSources(
 
 /**
  * The row stays, unseen, until its schedule is gone; jobs that run for it go on.
- * @returns its version from now on
+ * @returns it, as its schedule is to be told of it
  * @throws ApiError 404 NOT_FOUND
  */
-export async function deleteSource(sql: Queryable, id: string): Promise<number> {
-  const [row] = await sql<{ version: number }[]>`
+export async function deleteSource(sql: Queryable, id: string): Promise<CrawlSource> {
+  const [row] = await sql<Row[]>`
     update crawl_sources set deleted_at = now(), is_active = false, version = version + 1, schedule_pending = true,
-      updated_at = now()
-    where id = ${id} and deleted_at is null returning version`;
+      schedule_told_at = now(), updated_at = now()
+    where id = ${id} and deleted_at is null returning ${sourceColumns(sql)}`;
   if (row === undefined) throw missing(id);
-  return row.version;
+  return sourceOf(row);
 }
 
 function sourceColumns(sql: Queryable) {
   return sql`id, name, type, url, options, schedule_cron, time_zone, is_active, version, last_fired_at,
-    last_crawled_at, last_error, api_key_id, created_at, updated_at`;
+    last_run_at, revisit, revisit_hours, revisit_job_id, last_crawled_at, last_error, api_key_id, created_at, updated_at`;
 }
+
+const jsonOf = (sql: Queryable, revisit: Revisit | null) =>
+  sql`${revisit === null ? null : JSON.stringify(revisit)}::text::jsonb`;
 
 const sourceOf = (row: Row): CrawlSource => ({ ...row, options: sourceOptionsSchema.parse(row.options) });
 

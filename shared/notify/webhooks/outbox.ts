@@ -30,6 +30,7 @@ const jobData = (sql: Queryable) => sql`
 /** Hooks that want the event of the job with this id, each with the id of its delivery. */
 const wanting = (sql: Queryable, event: WebhookEvent, jobId: Part) => sql`
   join webhooks h on h.is_active and h.events @> array[${event}::text] and (h.job_id is null or h.job_id = ${jobId})
+    and (h.source_id is null or h.source_id = (select crawl_source_id from jobs where id = ${jobId}))
   cross join lateral (select gen_random_uuid() as id where h.id is not null) d`;
 
 /** To be called in the transaction that ended the job, after its row was changed. */

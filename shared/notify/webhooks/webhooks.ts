@@ -7,8 +7,10 @@ import type { WebhookEvent } from "./events.ts";
 
 export interface Webhook {
   id: string;
-  /** null: of every job. */
+  /** null: not of one job alone. */
   jobId: string | null;
+  /** null: not of the jobs of one source alone. */
+  sourceId: string | null;
   url: string;
   /** Their values are for the receiver alone. */
   headerNames: string[];
@@ -21,6 +23,8 @@ export interface Webhook {
 }
 
 export interface NewWebhook {
+  /** Told of the jobs of this source alone. */
+  sourceId?: string | null;
   url: string;
   headers: Record<string, string>;
   events: readonly WebhookEvent[];
@@ -37,19 +41,25 @@ export interface ChangedWebhook extends Pick<NewWebhook, "url" | "events"> {
 /** 256 random bits. */
 export const newSecret = (): string => `whsec_${randomBytes(32).toString("base64url")}`;
 
-/** @param jobId null: of every job */
+/**
+ * @param jobId null: not of one job alone
+ * @throws ApiError 404 NOT_FOUND where there is no such source
+ */
 export async function createWebhook(
   sql: Queryable,
   jobId: string | null,
-  { url, headers, events, secret }: NewWebhook,
+  { sourceId = null, url, headers, events, secret }: NewWebhook,
 ): Promise<Webhook> {
   const secrets = secret === null ? [] : [{ secret, until: null }];
   const [row] = await sql<Webhook[]>`
-    insert into webhooks (id, job_id, url, headers, secrets, events)
-    values (${uuidv7()}, ${jobId}, ${url}, ${JSON.stringify(headers)}::text::jsonb,
-      ${JSON.stringify(secrets)}::text::jsonb, ${[...new Set(events)]})
+    insert into webhooks (id, job_id, source_id, url, headers, secrets, events)
+    select ${uuidv7()}, ${jobId}, ${sourceId}, ${url}, ${JSON.stringify(headers)}::text::jsonb,
+      ${JSON.stringify(secrets)}::text::jsonb, ${[...new Set(events)]}
+    where ${sourceId}::uuid is null
+      or exists (select from crawl_sources where id = ${sourceId} and deleted_at is null)
     returning ${columns(sql)}`;
-  return row as Webhook;
+  if (row === undefined) throw new ApiError(404, `There is no source ${sourceId}`, { code: "NOT_FOUND" });
+  return row;
 }
 
 /** @throws ApiError 404 NOT_FOUND */
@@ -61,15 +71,17 @@ export async function readWebhook(sql: Queryable, id: string): Promise<Webhook> 
 /**
  * Newest first.
  * @param after the id of the last one seen
- * @param jobId those of one job; left out: the standing ones
+ * @param filter `jobId`: those of one job; else the standing ones, with `sourceId` those of one source
  */
 export async function listWebhooks(
   sql: Queryable,
-  { limit, after, jobId }: { limit: number; after?: string | undefined; jobId?: string | undefined },
+  filter: { limit: number; after?: string | undefined; jobId?: string | undefined; sourceId?: string | undefined },
 ): Promise<Webhook[]> {
+  const { limit, after, jobId, sourceId } = filter;
   return await sql<Webhook[]>`
     select ${columns(sql)} from webhooks
     where ${jobId === undefined ? sql`job_id is null` : sql`job_id = ${jobId}`}
+      and ${sourceId === undefined ? sql`true` : sql`source_id = ${sourceId}`}
       and ${after === undefined ? sql`true` : sql`id < ${after}`}
     order by id desc limit ${limit}`;
 }
@@ -118,7 +130,7 @@ export async function rotateSecret(sql: Queryable, id: string, secret: string, o
 
 function columns(sql: Queryable) {
   return sql`
-    id, job_id as "jobId", url, array(select jsonb_object_keys(headers) order by 1) as "headerNames", events,
+    id, job_id as "jobId", source_id as "sourceId", url, array(select jsonb_object_keys(headers) order by 1) as "headerNames", events,
     is_active as active, stopped_reason as "stoppedReason", created_at as "createdAt",
     (select count(*)::int from jsonb_array_elements(secrets) s
       where coalesce((s->>'until')::timestamptz > now(), true)) as "secretCount"`;

@@ -5,6 +5,7 @@
  */
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { S3Client } from "@aws-sdk/client-s3";
+import { SchedulerClient } from "@aws-sdk/client-scheduler";
 import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { SQSClient } from "@aws-sdk/client-sqs";
 import { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
@@ -33,6 +34,9 @@ export function embeddedCredentials(
 
 export const sqsClient = /* @__PURE__ */ once(() => new SQSClient({ requestHandler, ...embeddedCredentials("sqs") }));
 export const secretsClient = /* @__PURE__ */ once(() => new SecretsManagerClient({ requestHandler }));
+export const schedulerClient = /* @__PURE__ */ once(
+  () => new SchedulerClient({ requestHandler, ...embeddedCredentials("scheduler") }),
+);
 /**
  * DynamoDB with items as plain objects. The state table's key is `pk`; its TTL attribute is `expires_at`, in seconds.
  */

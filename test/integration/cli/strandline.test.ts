@@ -703,3 +703,49 @@ it("downloads what the archive has of a URL, and says why it cannot", async () =
     expect(await run(args)).toMatchObject({ code: 2, out: "" });
   }
 });
+
+it("monitors sources: adds, changes, pauses, crawls, and tells of them", async () => {
+  expect((await run(["sources"])).out).toContain("strandline sources add URL");
+  const add = ["sources", "add", "https://news.example/", "--cron", "0 */6 * * *", "--max-pages", "7", "--tag", "sea"];
+  const made = await run(add);
+  const [id = ""] = made.out.split(" ");
+  expect(made).toMatchObject({ code: 0, out: expect.stringContaining("0 */6 * * * (UTC), next 2") });
+  const changed = await run(["sources", "change", id, "--name", "Harbour", "--depth", "1", "--json"]);
+  expect(JSON.parse(changed.out)).toMatchObject({
+    name: "Harbour",
+    schedule_cron: "0 */6 * * *",
+    tags: ["sea"],
+    site: { max_depth: 1, max_pages: 7 },
+  });
+  expect((await run(["sources", "pause", id])).out).toContain("Harbour  0 */6 * * * (UTC), paused");
+  expect((await run(["sources", "resume", id])).out).toContain(", next 2");
+  const triggered = await run(["sources", "trigger", id]);
+  const [jobId] = /[0-9a-f-]{36}/.exec(triggered.out) ?? [];
+  expect(await run(["sources", "trigger", id])).toMatchObject({
+    code: 1,
+    err: expect.stringContaining("RUN_UNFINISHED"),
+  });
+  for (const command of ["show", "history"]) expect((await run(["sources", command, id])).out).toContain(jobId);
+  const page = await run(["sources", "change", id, "--type", "page", "--cron", "none"]);
+  expect(page).toMatchObject({ code: 0, out: expect.stringContaining("when asked") });
+  expect((await run(["sources", "delete", id])).out).toContain(`${id} is deleted`);
+  expect(await run(["sources", "show", id])).toMatchObject({ code: 1, err: expect.stringContaining("NOT_FOUND") });
+});
+
+it("tells what webhooks are told, and rotates their secrets", async () => {
+  const { sql } = setup.database;
+  const id = "0191d2f0-0000-7000-8000-000000000077";
+  expect((await run(["webhooks"])).out).toBe("There is no webhook\n");
+  await sql`
+    insert into webhooks (id, url, headers, secrets, events)
+    values (${id}, 'https://hook.example/', '{}', '[]', '{crawl.completed}')`;
+  expect((await run(["webhooks"])).out).toBe(`${id}  https://hook.example/  crawl.completed\n`);
+  const rotated = await run(["webhooks", "rotate", id, "--overlap-hours", "0"]);
+  expect(rotated.out).toMatch(/^whsec_\S+\n$/);
+  const tested = await run(["webhooks", "test", id, "--json"]);
+  const { delivery_id } = JSON.parse(tested.out) as { delivery_id: string };
+  expect((await run(["webhooks", "deliveries", id])).out).toContain(`${delivery_id}  `);
+  expect((await run(["webhooks", "deliveries", id, "--status", "delivered"])).out).toContain("nothing yet");
+  await sql`update webhook_deliveries set status = 'failed' where id = ${delivery_id}`;
+  expect((await run(["webhooks", "redeliver", id, delivery_id])).out).toContain("webhook.test  pending");
+});

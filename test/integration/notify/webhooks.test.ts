@@ -301,3 +301,28 @@ it("refuses private addresses when it is made, and at each attempt what a name h
   const result = await sendAttempt(options, message, hook);
   expect(result).toMatchObject({ status: null, error: expect.stringContaining("169.254.169.254") });
 });
+
+it("tells a webhook of one source of that one's jobs alone, and goes with it", async () => {
+  const { sql } = setup.database;
+  const [source, other] = ["0191d2f0-0000-7000-8000-0000000000a1", "0191d2f0-0000-7000-8000-0000000000a2"];
+  for (const id of [source, other]) {
+    await sql`insert into crawl_sources (id, name, type, url) values (${id}, 's', 'page', 'https://s.example/')`;
+  }
+  const call = (json: object) =>
+    callApi(api, { path: "/api/v1/webhooks", key: setup.keys.admin, json: { url: `${origin}/s`, ...json } });
+  expect(await call({ source_id: "0191d2f0-0000-7000-8000-0000000000a3" })).toMatchObject({ status: 404 });
+  const { body: hook } = await call({ source_id: source });
+  expect(hook).toMatchObject({ source_id: source, job_id: null });
+  const list = (id: string) => callApi(api, { path: `/api/v1/webhooks?source_id=${id}`, key: setup.keys.admin });
+  expect([(await list(source)).body.items.length, (await list(other)).body.items.length]).toEqual([1, 0]);
+  const ids = ["0191d2f0-0000-7000-8000-0000000000b1", "0191d2f0-0000-7000-8000-0000000000b2"];
+  for (const [index, crawlSourceId] of [source, other].entries()) {
+    await sql`
+      insert into jobs (id, kind, status, generation_id, settings, crawl_source_id)
+      values (${ids[index] ?? ""}, 'pages', 'completed', gen_random_uuid(), '{}', ${crawlSourceId})`;
+    await inTransaction(sql, (tx) => tellJobEnded(tx, ids[index] ?? "", "completed"));
+  }
+  expect(await sql`select job_id from webhook_deliveries where webhook_id = ${hook.id}`).toEqual([{ job_id: ids[0] }]);
+  await sql`delete from crawl_sources where id = ${source}`;
+  expect((await list(source)).body.items).toEqual([]);
+});

@@ -110,6 +110,11 @@ it("crawls a source when somebody asks, one job at a time, and keeps their histo
   const { body: shown } = await call("GET", source.id);
   expect(shown.runs.map(({ job_id }: { job_id: string }) => job_id)).toEqual([second.body.job_id, first.body.job_id]);
   expect(shown.last_crawled_at).toEqual(expect.any(String));
+  const newest = (await call("GET", `${source.id}/runs?limit=1`)).body;
+  expect(newest).toMatchObject({ items: [{ job_id: second.body.job_id, status: "pending" }], has_more: true });
+  const { body: rest } = await call("GET", `${source.id}/runs?limit=1&cursor=${newest.next_cursor}`);
+  expect(rest).toMatchObject({ items: [{ job_id: first.body.job_id, status: "completed" }], has_more: false });
+  expect(await call("GET", `${uuidv7()}/runs`)).toMatchObject({ status: 404 });
 });
 
 it("begins one job of many triggers at once", async () => {

@@ -14,8 +14,10 @@ import {
 import { expect, onTestFinished, test } from "vitest";
 import { newCredentials } from "../../../../local/front/credentials.ts";
 import { createSignatureCheck } from "../../../../local/front/signature.ts";
+import type { SchedulerClock } from "../../../../local/scheduler/alarm-clock.ts";
 import { startScheduler } from "../../../../local/scheduler/scheduler-server.ts";
 import { testFolder } from "../../../services/index.ts";
+import { travellingClock } from "../../../services/scheduler-clock.ts";
 
 const ARN = "arn:aws:lambda:us-east-1:000000000000:function:crawl";
 const BASE = {
@@ -29,13 +31,14 @@ const BASE = {
   },
 } as const satisfies CreateScheduleCommandInput;
 
-async function scheduler(file?: string) {
+async function scheduler(file?: string, clock?: SchedulerClock) {
   const fired: { arn: string; event: unknown }[] = [];
   const calls: string[] = [];
   const credentials = newCredentials();
   const server = await startScheduler({
     signatures: createSignatureCheck(credentials),
     ...(file === undefined ? {} : { file }),
+    ...(clock === undefined ? {} : { clock }),
     groups: ["strandline"],
     fire: (arn, event) => fired.push({ arn, event }),
     onCall: (operation) => calls.push(operation),
@@ -157,4 +160,20 @@ test("a schedule survives a restart, and one that came due meanwhile is late rat
   const later = await scheduler(file);
   expect((await later.client.send(new GetScheduleCommand({ Name: "daily" }))).Name).toBe("daily");
   expect([before.fired.length, later.fired.length]).toEqual([0, 0]);
+});
+
+test("a schedule that repeats is late once for all that came due while nothing ran, if not for too long", async () => {
+  const file = join(await testFolder(), "schedules.json");
+  const before = await scheduler(file, travellingClock("2027-03-01T12:01:00Z"));
+  const minutes = { ...BASE, ScheduleExpression: "cron(0/5 * * * ? *)" };
+  await before.client.send(new CreateScheduleCommand(minutes));
+  const Target = { ...BASE.Target, RetryPolicy: { MaximumEventAgeInSeconds: 60 } };
+  await before.client.send(new CreateScheduleCommand({ ...minutes, Name: "brief", Target }));
+  await before.client.send(new CreateScheduleCommand({ ...minutes, Name: "paused", State: "DISABLED" }));
+  await before.server.stop();
+  const clock = travellingClock("2027-03-01T18:03:00Z");
+  const after = await scheduler(file, clock);
+  expect(after.fired).toEqual([{ arn: ARN, event: { at: "2027-03-01T18:00:00Z" } }]);
+  clock.passTo("2027-03-01T18:05:00Z");
+  expect(after.fired.slice(1)).toEqual(Array(2).fill({ arn: ARN, event: { at: "2027-03-01T18:05:00Z" } }));
 });
