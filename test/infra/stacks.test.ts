@@ -308,7 +308,8 @@ describe("permissions", () => {
       expect(written.filter(isUploaded).length).toBe(grants.bucket === "documents" ? 1 : 0);
       const others = written.filter((arn) => !isIncoming(arn) && !isCached(arn) && !isUploaded(arn));
       expect(others.length > 0).toBe(["write", "keep", "engine"].includes(grants.bucket ?? ""));
-      if (grants.bucket === "engine") expect(written.every((arn) => arn.includes("/archive-jobs/*"))).toBe(true);
+      const isOfEngines = (arn: string) => arn.includes("/archive-jobs/*") || arn.includes("/previews/*");
+      if (grants.bucket === "engine") expect(written.every(isOfEngines)).toBe(true);
       const ended = statementsOf(spec)
         .filter(({ Action }) => Action.some((action) => action.startsWith("s3:Delete")))
         .flatMap(({ Resource }) => Resource);
