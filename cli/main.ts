@@ -10,7 +10,7 @@ import { addExclusion, listExclusions, type NewExclusionOptions, revokeExclusion
 import { type ExportOptions, exportWacz } from "./commands/export.ts";
 import { importWarc } from "./commands/import.ts";
 import { cancelJob, listJobs, type ResultsOptions, retryJob, showJob, showResults } from "./commands/jobs.ts";
-import { createKey, listKeys, type NewKeyOptions, revokeKey } from "./commands/keys.ts";
+import { createKey, limitKey, listKeys, type NewKeyOptions, revokeKey } from "./commands/keys.ts";
 import { serveMcp } from "./commands/mcp.ts";
 import { runProgram } from "./commands/run.ts";
 import { type ScrapeOptions, scrape } from "./commands/scrape.ts";
@@ -342,6 +342,16 @@ keys
   .description("list the keys, revoked ones included")
   .addOption(json())
   .action((options: { json?: true }, command: Command) => withApi(command, (api) => listKeys(api, terminal, options)));
+keys
+  .command("limit")
+  .description("hold a key to collections, from its next request on")
+  .argument("<key-id>")
+  .option("--collection <ids...>", "collections whose documents it may reach, and nothing else")
+  .option("--unlimited", "whatever its scopes let it")
+  .addOption(json())
+  .action((id: string, options: { collection?: string[]; unlimited?: true; json?: true }, command: Command) =>
+    withApi(command, (api) => limitKey(api, terminal, id, options)),
+  );
 keys
   .command("revoke")
   .description("end a key at once")

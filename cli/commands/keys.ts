@@ -1,6 +1,6 @@
-/** `keys create|list|revoke`. */
+/** `keys create|list|limit|revoke`. */
 import type { ApiClient } from "../api-client.ts";
-import { EXIT } from "../exit.ts";
+import { CliError, EXIT } from "../exit.ts";
 import type { Page } from "../jobs-api.ts";
 import { ellipsize, harmless, type Terminal } from "../terminal.ts";
 
@@ -82,5 +82,23 @@ export async function revokeKey(
 ): Promise<number> {
   const answer = await api<null>("DELETE", `/api/v1/api-keys/${encodeURIComponent(id)}`);
   terminal.line(json ? JSON.stringify(answer) : `Key ${id} is revoked.`);
+  return EXIT.done;
+}
+
+/** Holds a key to collections from its next request on; to none where `unlimited` is wanted. */
+export async function limitKey(
+  api: ApiClient,
+  terminal: Terminal,
+  id: string,
+  { collection, unlimited, json }: { collection?: string[]; unlimited?: true; json?: true },
+): Promise<number> {
+  if ((collection === undefined) === (unlimited === undefined)) {
+    throw new CliError("Name the key's collections with --collection, or say --unlimited", EXIT.usage);
+  }
+  const limited = await api<KeyAnswer>("PUT", `/api/v1/api-keys/${encodeURIComponent(id)}`, {
+    collections: collection ?? null,
+  });
+  if (json) terminal.line(JSON.stringify(limited, null, 2));
+  else terminal.line(`Key ${id} reaches ${limited.collections?.join(", ") ?? "everything that its scopes let it"}.`);
   return EXIT.done;
 }

@@ -1,6 +1,13 @@
-/** Creates, lists, tells and revokes API keys. */
+/** Creates, lists, tells, limits and revokes API keys. */
 import { z } from "zod";
-import { createApiKey, listApiKeys, requireCollections, revokeApiKey, SCOPES } from "../../shared/access/api-keys.ts";
+import {
+  createApiKey,
+  limitApiKey,
+  listApiKeys,
+  requireCollections,
+  revokeApiKey,
+  SCOPES,
+} from "../../shared/access/api-keys.ts";
 import { once } from "../../shared/platform/once.ts";
 import { createApi } from "../adapters/api/api.ts";
 import { type ApiContainer, createApiContainer } from "../adapters/api/container.ts";
@@ -8,6 +15,12 @@ import { cursorPage, cursorParameter } from "../adapters/api/cursor.ts";
 import { defineRoute } from "../adapters/api/route.ts";
 import { momentParameter } from "../adapters/api/times.ts";
 import { apiKeyJson, apiKeySchema } from "./key-json.ts";
+
+const collectionIds = z
+  .array(z.uuid().toLowerCase())
+  .min(1, "names no collection: null is a key that reaches all")
+  .max(100)
+  .transform((ids) => [...new Set(ids)]);
 
 const newKeyFields = z.strictObject({
   name: z.string().trim().min(1).max(100),
@@ -23,13 +36,7 @@ const newKeyFields = z.strictObject({
     .nullable()
     .default(null),
   /** The key reaches their documents, and nothing else. */
-  collections: z
-    .array(z.uuid().toLowerCase())
-    .min(1, "names no collection: leave it out for a key that reaches all")
-    .max(100)
-    .transform((ids) => [...new Set(ids)])
-    .nullable()
-    .default(null),
+  collections: collectionIds.nullable().default(null),
 });
 const newKeySchema = newKeyFields.refine(
   ({ scopes, collections }) => collections === null || !scopes.includes("admin"),
@@ -96,6 +103,27 @@ const readOwn = defineRoute(
   }),
 );
 
+const limit = defineRoute(
+  {
+    method: "PUT",
+    path: "/api/v1/api-keys/{key_id}",
+    scope: "admin",
+    summary: "Limit an API key to collections, or to none; its next request is held to it",
+    params: z.strictObject({ key_id: z.uuid() }),
+    body: z.strictObject({
+      /** In place of those that it had; null: the key reaches everything that its scopes let it. */
+      collections: collectionIds.nullable(),
+    }),
+    response: apiKeySchema,
+  },
+  async ({ params, body, caller, log }, { sql }: ApiContainer) => {
+    const limited = await limitApiKey(sql, params.key_id, body.collections);
+    const to = { limited_key_id: limited.id, collections: body.collections?.length ?? null };
+    log.info("API key limited", { ...to, by: caller.keyId });
+    return apiKeyJson(limited);
+  },
+);
+
 const revoke = defineRoute(
   {
     method: "DELETE",
@@ -115,7 +143,7 @@ const revoke = defineRoute(
 
 export const api = createApi(
   "keys-api",
-  [create, list, readOwn, revoke],
+  [create, list, readOwn, limit, revoke],
   once(() => createApiContainer("keys-api")),
 );
 export const handler = api.handler;

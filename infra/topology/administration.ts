@@ -5,7 +5,7 @@ import type { FunctionSpec } from "./spec.ts";
 export const ADMINISTRATION: readonly FunctionSpec[] = [
   {
     name: "keys-api",
-    about: "Creates, lists and revokes API keys",
+    about: "Creates, lists, limits and revokes API keys",
     timeoutS: 29,
     memoryMb: 256,
     network: "private",
@@ -14,6 +14,7 @@ export const ADMINISTRATION: readonly FunctionSpec[] = [
       { method: "GET", path: "/api/v1/api-keys" },
       { method: "POST", path: "/api/v1/api-keys" },
       { method: "GET", path: "/api/v1/api-keys/self" },
+      { method: "PUT", path: "/api/v1/api-keys/{key_id}" },
       { method: "DELETE", path: "/api/v1/api-keys/{key_id}" },
     ],
     below: ["/api/v1/api-keys"],

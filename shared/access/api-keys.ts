@@ -101,11 +101,31 @@ export async function findApiKey(sql: Queryable, hash: Buffer): Promise<(ApiKey 
   return row;
 }
 
-/** @returns those of the keys that are neither revoked nor expired, by their ids */
+/**
+ * Holds a key to collections, to others, or to none, from its next request on.
+ * @param collectionIds as `ApiKey` has it; at least one
+ * @throws ApiError 404 where there is no such key or collection, 409 where the key has the scope admin
+ */
+export async function limitApiKey(sql: Sql, id: string, collectionIds: readonly string[] | null): Promise<ApiKey> {
+  if (collectionIds !== null) await requireCollections(sql, collectionIds);
+  const [row] = await sql<ApiKey[]>`
+    update api_keys set collection_ids = ${collectionIds && [...collectionIds]}::uuid[]
+    where id = ${id} and (${collectionIds === null} or not 'admin' = any(scopes)) returning ${columns(sql)}`;
+  if (row !== undefined) return row;
+  const [known] = await sql`select from api_keys where id = ${id}`;
+  if (known === undefined) throw new ApiError(404, `There is no API key ${id}`, { code: "NOT_FOUND" });
+  const message = "The key has the scope admin, which reaches everything: make another key for the collections";
+  throw new ApiError(409, message, { code: "CONFLICT" });
+}
+
+/**
+ * @returns those of the keys that are neither revoked nor expired, nor limited to collections, by their ids: what is
+ *   pushed and streamed is of jobs, which limited keys do not see
+ */
 export async function usableKeys(sql: Queryable, ids: readonly string[]): Promise<Set<string>> {
   const rows = await sql<{ id: string }[]>`
     select id from api_keys
-    where id::text = any(${[...ids]}) and is_active and (expires_at is null or expires_at > now())`;
+    where id::text = any(${[...ids]}) and is_active and collection_ids is null and (expires_at is null or expires_at > now())`;
   return new Set(rows.map(({ id }) => id));
 }
 

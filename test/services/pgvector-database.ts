@@ -66,8 +66,7 @@ begin
 end $$;
 create operator <=> (leftarg = vector, rightarg = vector, procedure = cosine_distance);
 
-create function vector_cmp(a vector, b vector) returns integer language sql immutable strict as
-  $$ select case when a::text < b::text then -1 when a::text > b::text then 1 else 0 end $$;
-create access method hnsw type index handler bthandler;
-create operator class vector_cosine_ops for type vector using hnsw as function 1 vector_cmp(vector, vector);
+create function vector_hash(vector) returns integer language sql immutable strict as $$ select hashtext($1::text) $$;
+create access method hnsw type index handler hashhandler;
+create operator class vector_cosine_ops for type vector using hnsw as function 1 vector_hash(vector);
 `;

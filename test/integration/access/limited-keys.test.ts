@@ -384,6 +384,52 @@ describe("keys", () => {
     expect(self.body).toEqual({ id: body.id, name: "limited", scopes: ["read"], collections });
   });
 
+  const limit = (id: string, json: object) =>
+    callApi(keysApi, { method: "PUT", path: `/api/v1/api-keys/${id}`, json, key: setup.keys.admin });
+  const reach = async (key: string): Promise<string[]> => {
+    const { body } = await ask(key, "POST", "/search", { query: "tides harbour", min_score: -1, limit: 50 });
+    const listed = (await ask(key, "GET", "/documents")).body.items.map((each: { id: string }) => each.id);
+    const found = body.results.map((each: { document_id: string }) => each.document_id);
+    return [mine.document, other.document, loose].filter((id) => listed.includes(id) && found.includes(id));
+  };
+
+  it("are limited, widened and made unlimited, from their next request on", async () => {
+    const { id, key } = (await create({})).body;
+    expect(await reach(key)).toEqual([mine.document, other.document, loose]);
+    const limited = await limit(id, { collections: [mine.collection, mine.collection.toUpperCase()] });
+    expect(limited).toMatchObject({ status: 200, body: { id, collections: [mine.collection] } });
+    expect(await reach(key)).toEqual([mine.document]);
+    expect((await ask(key, "GET", `/documents/${other.document}`)).status).toBe(404);
+    const limiter = createRateLimiter(setup.aws.dynamo, setup.aws.stateTable);
+    const gate = createGate({ sql: setup.database.sql, limiter });
+    // what it listens to is of jobs
+    expect(await gate.stillAdmits(id)).toBe(false);
+    await limit(id, { collections: [mine.collection, other.collection] });
+    expect(await reach(key)).toEqual([mine.document, other.document]);
+    await limit(id, { collections: [other.collection] });
+    expect(await reach(key)).toEqual([other.document]);
+    expect(await limit(id, { collections: null })).toMatchObject({ status: 200, body: { collections: null } });
+    expect(await reach(key)).toEqual([mine.document, other.document, loose]);
+    expect(await gate.stillAdmits(id)).toBe(true);
+  });
+
+  it("keep what they have where a change is refused", async () => {
+    const { id, key } = (await create({ collections: [mine.collection] })).body;
+    expect(await limit(id, { collections: [mine.collection, uuidv7()] })).toMatchObject({ status: 404 });
+    expect(await limit(id, { collections: [] })).toMatchObject({ status: 400, body: { code: "VALIDATION_ERROR" } });
+    expect(await limit(id, {})).toMatchObject({ status: 400 });
+    expect(await limit(uuidv7(), { collections: null })).toMatchObject({ status: 404 });
+    expect(await reach(key)).toEqual([mine.document]);
+    const strong = await setup.createKey({ scopes: ["admin"] });
+    expect(await limit(strong.id, { collections: [mine.collection] })).toMatchObject({
+      ...{ status: 409, body: { code: "CONFLICT" } },
+    });
+    const own = await callApi(keysApi, {
+      ...{ method: "PUT", path: `/api/v1/api-keys/${id}`, json: { collections: null }, key },
+    });
+    expect(own.status).toBe(403);
+  });
+
   it.each([
     ["a collection that does not exist", { collections: [uuidv7()] }, 404],
     ["no collection", { collections: [] }, 400],

@@ -392,6 +392,13 @@ it("makes a key that works, lists it without showing it, and revokes it", async 
   expect(list.out).not.toContain(key);
 
   const keyId = /[0-9a-f-]{36}/.exec(made.out.split("\n").slice(1).join("\n"))?.[0] ?? "";
+  const [collection] = await setup.database.sql<{ id: string }[]>`
+    insert into collections (id, name) values (gen_random_uuid(), 'limits of keys') returning id`;
+  const limited = await run(["keys", "limit", keyId, "--collection", collection?.id ?? ""]);
+  expect(limited).toMatchObject({ code: 0, out: expect.stringContaining(String(collection?.id)) });
+  expect((await run(["keys", "list"])).out).toContain("(one collection)");
+  expect(JSON.parse((await run(["keys", "limit", keyId, "--unlimited", "--json"])).out).collections).toBeNull();
+  expect((await run(["keys", "limit", keyId])).code).toBe(2);
   expect((await run(["keys", "revoke", keyId])).code).toBe(0);
   expect(await run(["jobs"], { env })).toMatchObject({ code: 4, err: expect.stringContaining("AUTH_REQUIRED") });
 });
