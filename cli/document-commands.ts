@@ -16,7 +16,9 @@ import {
   type GenerationListOptions,
   listGenerations,
 } from "./commands/generations.ts";
+import { writeLlms } from "./commands/llms.ts";
 import { goBack, listModels, pauseModels } from "./commands/models.ts";
+import { type ReconcileOptions, reconcile } from "./commands/reconcile.ts";
 import {
   type ExportDocumentsOptions,
   exportDocuments,
@@ -53,6 +55,13 @@ export function addDocumentCommands(program: Command, { withApi, terminal, json,
     .addOption(limit(20))
     .addOption(json())
     .action((options: ListOptions, used: Command) => withApi(used, (api) => listDocuments(api, terminal, options)));
+  documents
+    .command("llms <host>")
+    .description("what was crawled of a host as llms.txt, on standard output")
+    .option("--full", "with the texts, as llms-full.txt")
+    .action((host: string, options: { full?: true }, used: Command) =>
+      withApi(used, (api) => writeLlms(api, terminal, host, used.optsWithGlobals<typeof options>())),
+    );
   addTransferCommands(documents, { withApi, terminal, json, repeated });
   for (const [name, about, run] of [
     ["show", "a document as Markdown", showDocument],
@@ -67,6 +76,14 @@ export function addDocumentCommands(program: Command, { withApi, terminal, json,
         withApi(used, (api) => run(api, terminal, id, used.optsWithGlobals<{ json?: true }>())),
       );
   }
+  program
+    .command("reconcile")
+    .description("compare the vectors with the documents by id, and repair both (needs an admin key)")
+    .option("--dry-run", "tell what differs, and change nothing")
+    .option("--detach", "do not wait until lost vectors are made again")
+    .option("--cursor <cursor>", "go on where a run was broken off")
+    .addOption(json())
+    .action((options: ReconcileOptions, used: Command) => withApi(used, (api) => reconcile(api, terminal, options)));
   addGenerationCommands(program, { withApi, terminal, json, limit });
   addModelCommands(program, { withApi, terminal, json });
 }

@@ -45,6 +45,8 @@ import {
 } from "./documents-json.ts";
 import { modelRoutes } from "./embedding-models.ts";
 import { generationRoutes } from "./generations.ts";
+import { llms } from "./llms.ts";
+import { reconcile } from "./reconcile.ts";
 import { sectionRoutes } from "./sections.ts";
 import { transferRoutes } from "./transfer.ts";
 
@@ -352,11 +354,12 @@ const bulkTags = defineRoute(
 export const api = createApi(
   "documents-api",
   [
-    ...[list, show, chunks, upload, announce, uploadBatch, remove, erase, bulkDelete, restore, reindex],
+    ...[llms, list, show, chunks, upload, announce, uploadBatch, remove, erase, bulkDelete, restore, reindex],
     ...[
       tag,
       untag,
       bulkTags,
+      reconcile,
       ...sectionRoutes,
       ...transferRoutes,
       ...collectionRoutes,

@@ -1,9 +1,10 @@
 /**
- * Compares the vector store with the rows, a stretch of ids at a time: points of chunks that are gone are removed, and
- * chunks whose vectors are lost are embedded again.
+ * Compares the vector store with the rows by id, a stretch at a time: points of chunks that are gone are removed, and
+ * chunks whose vectors are lost are embedded again, from the embedding cache where it has them.
  */
 import { inTransaction, type Sql } from "../../platform/database/database.ts";
 import type { VectorStore } from "../vector-stores/vector-store.ts";
+import { sendEmbedTasks } from "./embed-task.ts";
 import { askAgain, type EmbeddingModel } from "./model-change.ts";
 
 /** Ids that are compared at once. */
@@ -14,10 +15,19 @@ const BATCH = 2_000;
 const LAST = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 
 export interface Comparison {
+  /** Points of chunks that are gone. */
   removedPoints: number;
+  /** Chunks whose vectors are not there, those of generations that are kept among them. */
   lostChunks: number;
   /** Where the next run goes on; null: from the first id. */
   next: string | null;
+}
+
+export interface ComparisonOptions {
+  /** False: differences are told, and stay. */
+  repairs?: boolean;
+  /** Asks for lost vectors at once; left out: the sweep does. */
+  send?: Parameters<typeof sendEmbedTasks>[0];
 }
 
 /**
@@ -30,15 +40,16 @@ export async function compareStore(
   model: EmbeddingModel,
   after: string | null,
   hasTime: () => boolean,
+  options: ComparisonOptions = {},
 ): Promise<Comparison> {
   const compared: Comparison = { removedPoints: 0, lostChunks: 0, next: after };
   while (hasTime()) {
     const { ids, more } = await vectors.scan(compared.next, PAGE);
     const orphans = await withoutRows(sql, ids);
-    await vectors.deletePoints(orphans);
+    if (options.repairs !== false && orphans.length > 0) await vectors.deletePoints(orphans);
     compared.removedPoints += orphans.length;
     const until = more ? (ids.at(-1) ?? LAST) : LAST;
-    compared.lostChunks += await askForLost(sql, model, compared.next, until, ids, hasTime);
+    compared.lostChunks += await askForLost(sql, model, { after: compared.next, until, held: ids }, hasTime, options);
     compared.next = more ? until : null;
     if (!more) break;
   }
@@ -54,30 +65,70 @@ async function withoutRows(sql: Sql, ids: readonly string[]): Promise<string[]> 
   return rows.map(({ id }) => id);
 }
 
-/** Of the visible chunks in this stretch that were embedded, those that the store does not have. */
+interface Stretch {
+  /** null: from the first id. */
+  after: string | null;
+  until: string;
+  /** What the store has of it. */
+  held: readonly string[];
+}
+
+interface LostChunk {
+  id: string;
+  jobId: string;
+  isActive: boolean;
+}
+
+/**
+ * Of the chunks in this stretch that were embedded, those that the store does not have. Those of deleted documents are
+ * embedded when they are restored.
+ */
 async function askForLost(
   sql: Sql,
   { model, dimension }: EmbeddingModel,
-  after: string | null,
-  until: string,
-  held: readonly string[],
+  { after, until, held }: Stretch,
   hasTime: () => boolean,
+  { repairs = true, send }: ComparisonOptions,
 ): Promise<number> {
   let lost = 0;
   for (let from = after; hasTime(); ) {
-    const rows = await sql<{ id: string }[]>`
-      select e.chunk_id as id
+    const rows = await sql<LostChunk[]>`
+      select e.chunk_id as id, j.id as "jobId", d.generation_active as "isActive"
       from embeddings e join chunks c on c.id = e.chunk_id join documents d on d.id = c.document_id
         join jobs j on j.id = d.job_id
       where e.chunk_id > ${from ?? "00000000-0000-0000-0000-000000000000"} and e.chunk_id <= ${until} and e.state = 'done'
-        and e.model = ${model} and e.dimension = ${dimension} and d.generation_active and d.deleted_at is null and j.status = 'completed'
+        and e.model = ${model} and e.dimension = ${dimension} and d.deleted_at is null and j.status = 'completed'
         and e.chunk_id <> all(${held as string[]}::uuid[])
       order by e.chunk_id limit ${BATCH}`;
     if (rows.length === 0) break;
-    const ids = rows.map(({ id }) => id);
-    lost += await inTransaction(sql, (tx) => askAgain(tx, ids));
-    from = ids.at(-1) ?? null;
+    if (repairs) await askForRows(sql, rows, send);
+    lost += rows.length;
+    from = rows.at(-1)?.id ?? null;
     if (rows.length < BATCH) break;
   }
   return lost;
+}
+
+async function askForRows(sql: Sql, rows: readonly LostChunk[], send: ComparisonOptions["send"]): Promise<void> {
+  const active = rows.filter(({ isActive }) => isActive);
+  const hidden = rows.filter(({ isActive }) => !isActive).map(({ id }) => id);
+  await inTransaction(sql, async (tx) => {
+    await askAgain(
+      tx,
+      active.map(({ id }) => id),
+    );
+    // of generations that are kept: they are embedded when one goes back to them
+    await tx`
+      update embeddings e set state = 'pending', attempts = 0 from chunks c, documents d
+      where e.chunk_id = any(${hidden}::uuid[]) and e.state = 'done' and c.id = e.chunk_id and d.id = c.document_id
+        and not d.generation_active`;
+  });
+  if (send === undefined) return;
+  for (const [jobId, chunks] of Map.groupBy(active, (each) => each.jobId)) {
+    await sendEmbedTasks(
+      send,
+      { jobId, priority: "low" },
+      chunks.map(({ id }) => id),
+    );
+  }
 }

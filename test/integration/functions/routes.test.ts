@@ -69,6 +69,7 @@ const READ = [
 const ADMIN = [
   /^[A-Z]+ \/api\/v1\/api-keys(?!\/self$)/,
   /\/permanently$/,
+  /^POST \/api\/v1\/documents\/reconcile$/,
   /^[A-Z]+ \/api\/admin\//,
   /^GET \/metrics$/,
   /^[A-Z]+ \/api\/v1\/webhooks/,

@@ -213,6 +213,34 @@ describe("the comparison of store and rows", () => {
     await store.close();
   });
 
+  test("changes nothing where that is asked for", async () => {
+    const { jobId, chunkIds } = await embeddedPages(newConfig(), ["ebb", "flood", "calm weather"]);
+    const [lost = "", gone = "", kept = ""] = chunkIds;
+    const store = await storeOf(newConfig());
+    await store.deletePoints([lost]);
+    await sql`delete from documents where id = (select document_id from chunks where id = ${gone})`;
+    const compared = await compareStore(sql, store, newModel(), null, ALWAYS, { repairs: false });
+    expect(compared).toEqual({ removedPoints: 1, lostChunks: 1, next: null });
+    expect((await store.scan(null, 10)).ids).toEqual([gone, kept].toSorted());
+    expect(await outstanding(jobId)).toEqual([]);
+    await store.close();
+  });
+
+  test("has what is lost of a kept generation embedded once it is shown again", async () => {
+    const { jobId, chunkIds } = await embeddedPages(newConfig(), ["ebb", "flood"]);
+    const store = await storeOf(newConfig());
+    await sql`update documents set generation_active = false`;
+    await store.drop();
+    const compared = await compareStore(sql, store, newModel(), null, ALWAYS);
+    expect(compared).toMatchObject({ lostChunks: 2 });
+    expect(await sql`select from embeddings where state = 'pending'`).toHaveLength(2);
+    expect(await sql`select from jobs where unembedded_chunks > 0`).toEqual([]);
+    expect(await compareStore(sql, store, newModel(), null, ALWAYS)).toMatchObject({ lostChunks: 0 });
+    await sql`update documents set generation_active = true`;
+    expect((await outstanding(jobId)).toSorted()).toEqual(chunkIds.toSorted());
+    await store.close();
+  });
+
   test("goes on where its time ended", async () => {
     await embeddedPages(newConfig(), ["ebb", "flood"]);
     const store = await storeOf(newConfig());
