@@ -119,7 +119,8 @@ const inline = (text: string): string =>
     .toWellFormed()
     .replace(/[\s\p{Cc}]+/gu, " ")
     .trim()
-    .replace(/[\\`*_[\]<>#|~!&]/g, "\\$&");
+    // a bare address would be a link, too
+    .replace(/[\\`*_[\]<>#|~!&@]|:(?=\/\/)|(?<=www)\./gi, "\\$&");
 
 /** As the target of a link: what would end it is percent-encoded. */
 const target = (url: string): string =>
