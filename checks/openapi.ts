@@ -7,6 +7,7 @@ import { join } from "node:path";
 import type { Api } from "../functions/adapters/api/api.ts";
 import { TOPOLOGY } from "../infra/topology.ts";
 import { errorStatuses, shareErrors, shareHeaders, stateErrors } from "./openapi/answers.ts";
+import { unwantedBreaks } from "./openapi/breaking.ts";
 import { isObject, type Json, type JsonObject } from "./openapi/json.ts";
 import { OPERATION_GROUPS, operationNamed } from "./openapi/operations.ts";
 import { parameterOf } from "./openapi/parameters.ts";
@@ -123,4 +124,11 @@ function bodiesOf({ operationId, requestBody, responses }: JsonObject): Body[] {
   ];
 }
 
-if (import.meta.main) await writeFile(OPENAPI_FILE, await openApiDocument());
+if (import.meta.main) {
+  const [committed, generated] = await Promise.all([readFile(OPENAPI_FILE, "utf8"), openApiDocument()]);
+  const broken = unwantedBreaks(committed, generated);
+  if (broken.length > 0) {
+    throw new Error(`This breaks clients: see checks/openapi/allowed-breaks.ts\n${broken.join("\n")}`);
+  }
+  await writeFile(OPENAPI_FILE, generated);
+}
