@@ -1,0 +1,119 @@
+/** A whole Strandline, and a browser in which a person opens its console. */
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
+import { type Browser, launch, type Page } from "puppeteer-core";
+import { chromiumBinary } from "../../../shared/render/chromium/binary.ts";
+import { type Instance, startInstance } from "../../services/instance.ts";
+
+export interface ConsoleSetup {
+  instance: Instance;
+  browser: Browser;
+  /** What came to where every name but this machine's leads. */
+  trapped: string[];
+  open(options?: Partial<Look>): Promise<ConsolePage>;
+  close(): Promise<void>;
+}
+
+export interface Look {
+  width: number;
+  scheme: "light" | "dark";
+}
+
+export interface ConsolePage {
+  page: Page;
+  /** Every URL that the console asked for, without what its frame of replay asks for. */
+  asked: string[];
+  /** Bytes of script that came, as they were sent. */
+  scriptBytes(): number;
+  /** What the policy has refused, and what a script has complained of. */
+  complaints: string[];
+  close(): Promise<void>;
+}
+
+/** Opens a view, as with an address that somebody kept. */
+export async function openView({ page }: ConsolePage, apiKey: string, address: string): Promise<void> {
+  await page.evaluate(`sessionStorage.setItem("strandline.key", ${JSON.stringify(apiKey)})`);
+  await page.evaluate(`location.hash = ${JSON.stringify(address)}`);
+  await page.reload({ waitUntil: "networkidle2" });
+  await page.waitForSelector("#view h1");
+}
+
+export async function consoleSetup(): Promise<ConsoleSetup> {
+  const instance = await startInstance({
+    env: { ACCESS__ALLOW_HOSTS: "127.0.0.1", RATE_LIMIT__DEFAULT_RPS: "100", RATE_LIMIT__API_RPM: "100000" },
+  });
+  const trapped: string[] = [];
+  const trap = createServer((socket) => {
+    socket.on("error", () => {});
+    socket.once("data", (bytes) => {
+      trapped.push(bytes.toString("latin1", 0, 200));
+      socket.destroy();
+    });
+  }).listen(0, "127.0.0.1");
+  await once(trap, "listening");
+  const { executable, env } = await chromiumBinary("");
+  const browser = await launch({
+    executablePath: executable,
+    headless: "shell",
+    pipe: true,
+    env: { ...process.env, ...env },
+    args: [
+      "--no-sandbox",
+      "--disable-gpu",
+      "--disable-background-networking",
+      "--disable-component-update",
+      `--host-resolver-rules=MAP * 127.0.0.1:${(trap.address() as AddressInfo).port}, EXCLUDE 127.0.0.1`,
+    ],
+  });
+  return {
+    instance,
+    browser,
+    trapped,
+    open: (look) => openConsole(browser, instance, look),
+    async close() {
+      await browser.close();
+      trap.close();
+      await instance.stop();
+    },
+  };
+}
+
+/** Of the console itself: what replay refuses its pages is as it should be. */
+const TELL_REFUSALS = `if (top === self) {
+  addEventListener("securitypolicyviolation", ({ violatedDirective, blockedURI }) =>
+    complain(violatedDirective + " " + blockedURI));
+  addEventListener("error", ({ message }) => complain(message));
+  addEventListener("unhandledrejection", ({ reason }) => complain(String(reason)));
+}`;
+
+async function openConsole(
+  browser: Browser,
+  { url }: Instance,
+  { width = 1440, scheme = "light" }: Partial<Look> = {},
+): Promise<ConsolePage> {
+  const context = await browser.createBrowserContext();
+  const page = await context.newPage();
+  const asked: string[] = [];
+  const complaints: string[] = [];
+  let scripts = 0;
+  page.on("request", (request) => {
+    if (request.frame() === page.mainFrame()) asked.push(request.url());
+  });
+  page.on("response", (response) => {
+    const isScript = /^text\/javascript/.test(response.headers()["content-type"] ?? "");
+    if (isScript && response.url().startsWith(`${url}/`)) scripts += Number(response.headers()["content-length"]);
+  });
+  page.on("dialog", (dialog) => {
+    complaints.push(`a dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  await page.exposeFunction("complain", (text: string) => complaints.push(text));
+  await page.evaluateOnNewDocument(TELL_REFUSALS);
+  await page.setViewport({ width, height: 900 });
+  await page.emulateMediaFeatures([
+    { name: "prefers-color-scheme", value: scheme },
+    { name: "prefers-reduced-motion", value: "reduce" },
+  ]);
+  await page.goto(`${url}/console/`, { waitUntil: "networkidle0" });
+  return { page, asked, complaints, scriptBytes: () => scripts, close: () => context.close() };
+}

@@ -1,0 +1,144 @@
+/** The console in a browser: as a person goes with the mouse or the keyboard alone, and before pages of strangers. */
+import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import type { Page } from "puppeteer-core";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { html, type Site, startSite } from "../../sites/site.ts";
+import { type ConsoleSetup, consoleSetup, openView } from "./console-setup.ts";
+import { keyboardPerson, mousePerson } from "./persons.ts";
+
+let setup: ConsoleSetup;
+const sites: Site[] = [];
+beforeAll(async () => {
+  setup = await consoleSetup();
+});
+afterAll(async () => {
+  await setup?.close();
+  for (const site of sites) await site.close();
+});
+
+it.each([
+  { hand: "the mouse", width: 1440, personOf: mousePerson },
+  { hand: "the keyboard alone", width: 360, personOf: keyboardPerson },
+])("a visitor crawls a site, finds a page and sees it replayed, by $hand at $width px", async ({ width, personOf }) => {
+  const word = `zephyrine${width}`;
+  const site = await startSite({
+    "/": html(`<h1>Harbour</h1><p>All about boats and tides.</p><a href="/wind">Wind</a>`),
+    "/wind": html(`<title>About ${word}</title><h1>Wind</h1><p>The ${word} blows from the west in the evening.</p>`),
+  });
+  sites.push(site);
+  const { page, asked, complaints, close } = await setup.open({ width });
+  const person = personOf(page);
+  const textOf = async (selector: string): Promise<string> =>
+    await page.$eval(selector, ({ textContent }) => textContent ?? "").catch(() => "");
+
+  await person.fill("API key", setup.instance.apiKey);
+  await person.press("Open the console");
+  await person.press("New crawl");
+  await person.fill("Address", `${site.origin}/`);
+  await person.press("Crawl the site");
+  await expect.poll(() => textOf(".state")).toBe("completed");
+  await expect.poll(() => textOf("main")).toContain(`About ${word}`);
+  await person.press("Search");
+  await person.fill("What do you look for?", word);
+  await expect.poll(() => textOf("mark")).toBe(word);
+  await person.press(`Archived page: About ${word}`);
+  await expect.poll(() => archivedText(page)).toContain(`The ${word} blows from the west`);
+
+  const own = [`${setup.instance.url}/`, "data:"];
+  expect(asked.filter((each) => !own.some((start) => each.startsWith(start)))).toEqual([]);
+  expect(asked.filter((each) => each.includes(setup.instance.apiKey))).toEqual([]);
+  expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
+  expect(complaints).toEqual([]);
+  expect(setup.trapped).toEqual([]);
+  await close();
+});
+
+it("loads at most 150 KB of script before the first view is there", async () => {
+  const opened = await setup.open();
+  await openView(opened, setup.instance.apiKey, "/");
+  // the entry and the home view, twice: once without a key, and once with it
+  expect(opened.scriptBytes()).toBeGreaterThan(5_000);
+  expect(opened.scriptBytes()).toBeLessThan(150_000);
+  await opened.close();
+});
+
+it("has no view that axe finds fault with, light or dark, and none that a hostile page takes over", async () => {
+  const site = await startSite({
+    "/": html(`<title>${HOSTILE}</title><h1>${HOSTILE}</h1>${links}<p>Text of the quagga. ${HOSTILE}</p>${ACTIVE}`),
+    "/a": html(`<title>${HOSTILE} a</title><p>More about the quagga, ${HOSTILE} as well, for some words.</p>${ACTIVE}`),
+  });
+  sites.push(site);
+  const { instance } = setup;
+  const { job_id } = await instance.call<{ job_id: string }>("POST", "/api/v1/crawl/deep", { url: `${site.origin}/` });
+  await instance.waitForJob(job_id);
+  const documents = await instance.call<{ items: { id: string }[] }>("GET", "/api/v1/documents?limit=10");
+  const source = await instance.call<{ id: string }>("POST", "/api/v1/sources", {
+    name: HOSTILE,
+    url: `${site.origin}/`,
+  });
+  const views = [
+    "/",
+    "/crawl",
+    "/jobs",
+    `/jobs/${job_id}`,
+    "/search?q=quagga",
+    `/archive?url=${encodeURIComponent(`${site.origin}/`)}`,
+    "/sources",
+    `/sources/${source.id}`,
+    "/webhooks",
+    "/knowledge",
+    `/knowledge/${documents.items[0]?.id}`,
+    "/settings",
+  ];
+  const axe = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+  for (const look of [{ scheme: "light" }, { scheme: "dark", width: 360 }] as const) {
+    const opened = await setup.open(look);
+    for (const view of views) {
+      await openView(opened, instance.apiKey, view);
+      await opened.page.evaluate(axe);
+      const found = await opened.page.evaluate(
+        "axe.run({ iframes: false }).then(({ violations }) => violations.map(({ id, nodes }) => [id, nodes[0].html]))",
+      );
+      expect({ view, found }).toEqual({ view, found: [] });
+      expect(await opened.page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
+      // nothing of what strangers wrote has become an element, or has run
+      expect(await opened.page.$$eval("img, script:not([src]), svg:not(.line), #taken", (all) => all.length)).toBe(0);
+      expect(await opened.page.evaluate("globalThis.taken")).toBeUndefined();
+      expect(
+        await opened.page.$$eval("a", (all) => all.filter(({ protocol }) => protocol === "javascript:").length),
+      ).toBe(0);
+    }
+    expect(opened.complaints).toEqual([]);
+    const own = [`${instance.url}/`, "data:"];
+    expect(opened.asked.filter((each) => !own.some((start) => each.startsWith(start)))).toEqual([]);
+    await opened.close();
+  }
+  expect(setup.trapped).toEqual([]);
+});
+
+/** As text, which a title and a heading show; were it markup, it would run, ask elsewhere, or stand in the page. */
+const HOSTILE = [
+  "&lt;img src=x onerror=&quot;taken=1&quot;&gt;",
+  "&lt;script&gt;taken=1&lt;/script&gt;",
+  "&lt;b id=taken&gt;",
+  "&quot;&gt;&lt;svg onload=&quot;taken=1&quot;&gt;",
+].join(" ");
+
+const links = [
+  `<a href="/a">one</a>`,
+  `<a href="/a?&quot;&gt;&lt;img src=http://stranger.example/&gt;">two</a>`,
+  `<a href="javascript:taken=1">three</a>`,
+].join("");
+
+/** What really is a program, in the page that is archived. */
+const ACTIVE = `<script>taken = 1; parent.taken = 1; top.location = "http://stranger.example/top";
+  fetch("http://stranger.example/fetch"); new Image().src = "http://stranger.example/image";</script>
+  <svg xmlns="http://www.w3.org/2000/svg"><script>top.taken = 1</script></svg>`;
+
+/** Of all frames: replay shows the page in a frame of its own, below what it says of it. */
+async function archivedText(page: Page): Promise<string> {
+  const frames = page.frames().filter((frame) => frame !== page.mainFrame());
+  const text = ({ textContent }: { textContent: string | null }): string => textContent ?? "";
+  return (await Promise.all(frames.map((frame) => frame.$eval("body", text).catch(() => "")))).join("\n");
+}
