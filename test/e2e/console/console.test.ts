@@ -1,6 +1,5 @@
 /** The console in a browser: as a person goes with the mouse or the keyboard alone, and before pages of strangers. */
-import { readFile } from "node:fs/promises";
-import { createRequire } from "node:module";
+import axe from "axe-core";
 import type { Page } from "puppeteer-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { html, type Site, startSite } from "../../sites/site.ts";
@@ -91,12 +90,11 @@ it("has no view that axe finds fault with, light or dark, and none that a hostil
     `/knowledge/${documents.items[0]?.id}`,
     "/settings",
   ];
-  const axe = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
   for (const look of [{ scheme: "light" }, { scheme: "dark", width: 360 }] as const) {
     const opened = await setup.open(look);
     for (const view of views) {
       await openView(opened, instance.apiKey, view);
-      await opened.page.evaluate(axe);
+      await opened.page.evaluate(axe.source);
       const found = await opened.page.evaluate(
         "axe.run({ iframes: false }).then(({ violations }) => violations.map(({ id, nodes }) => [id, nodes[0].html]))",
       );
