@@ -30,7 +30,8 @@ export class ApiFailure extends CliError {
   constructor(status: number, answer: ErrorBody) {
     const body = withCode(answer);
     const access = body.code === "AUTH_REQUIRED" || body.code === "FORBIDDEN";
-    super(describe(status, body), access ? EXIT.access : status === 400 ? EXIT.usage : EXIT.failed, hintFor(body));
+    const usage = status === 400 || body.code === "VALIDATION_ERROR";
+    super(describe(status, body), access ? EXIT.access : usage ? EXIT.usage : EXIT.failed, hintFor(body));
     this.body = answer;
     this.status = status;
   }

@@ -14,6 +14,8 @@ export interface Terminal {
   highlight(text: string): string;
   write(text: string): void;
   line(text?: string): void;
+  /** One row of a list: cut where a person looks at it, and whole where a program reads it. */
+  row(text: string): void;
 }
 
 interface Output {
@@ -33,14 +35,17 @@ export function createTerminal(output: Output, env: Record<string, string | unde
   const style = (on: number, off: number) => (text: string) => (colour ? `\x1b[${on}m${text}\x1b[${off}m` : text);
   const bold = style(1, 22);
   const yellow = style(33, 39);
+  const width = Math.max(NARROWEST, Math.min(output.columns ?? PIPED_WIDTH, WIDEST));
+  const line = (text = "") => void output.write(`${output.isTTY === true ? steerless(text) : text}\n`);
   return {
-    width: Math.max(NARROWEST, Math.min(output.columns ?? PIPED_WIDTH, WIDEST)),
+    width,
     interactive,
     bold,
     dim: style(2, 22),
     highlight: (text) => bold(yellow(text)),
     write: (text) => void output.write(text),
-    line: (text = "") => void output.write(`${output.isTTY === true ? steerless(text) : text}\n`),
+    line,
+    row: (text) => line(output.isTTY === true ? ellipsize(text, width) : text),
   };
 }
 

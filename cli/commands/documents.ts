@@ -4,7 +4,7 @@ import { basename } from "node:path";
 import type { ApiClient } from "../api-client.ts";
 import { CliError, EXIT } from "../exit.ts";
 import type { Page } from "../jobs-api.ts";
-import { ellipsize, harmless, type Terminal } from "../terminal.ts";
+import { harmless, type Terminal } from "../terminal.ts";
 import { describe, send } from "./import.ts";
 
 interface Named {
@@ -166,7 +166,7 @@ export async function listDocuments(
   if (json) terminal.line(JSON.stringify(page, null, 2));
   else {
     for (const { id, title, url, language } of page.items) {
-      terminal.line(ellipsize(harmless(`${id}  ${language}  ${title ?? "-"}  ${url}`), terminal.width));
+      terminal.row(harmless(`${id}  ${language}  ${title ?? "-"}  ${url}`));
     }
     if (page.next_cursor !== null) terminal.line(terminal.dim("There are more: --limit shows up to 200."));
   }

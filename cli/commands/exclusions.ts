@@ -2,7 +2,7 @@
 import type { ApiClient } from "../api-client.ts";
 import { EXIT } from "../exit.ts";
 import type { Page } from "../jobs-api.ts";
-import { ellipsize, harmless, type Terminal } from "../terminal.ts";
+import { harmless, type Terminal } from "../terminal.ts";
 
 interface Exclusion {
   id: string;
@@ -54,7 +54,7 @@ export async function listExclusions(api: ApiClient, terminal: Terminal, { json 
   } while (cursor !== null);
   if (json) terminal.line(JSON.stringify(found, null, 2));
   else if (found.length === 0) terminal.line("Nothing is withheld: strandline exclusions add URL does so");
-  else for (const each of found) terminal.line(ellipsize(lineOf(each), terminal.width));
+  else for (const each of found) terminal.row(lineOf(each));
   return EXIT.done;
 }
 

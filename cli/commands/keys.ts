@@ -2,7 +2,7 @@
 import type { ApiClient } from "../api-client.ts";
 import { CliError, EXIT } from "../exit.ts";
 import type { Page } from "../jobs-api.ts";
-import { ellipsize, harmless, type Terminal } from "../terminal.ts";
+import { harmless, type Terminal } from "../terminal.ts";
 
 interface KeyAnswer {
   id: string;
@@ -69,7 +69,7 @@ export async function listKeys(api: ApiClient, terminal: Terminal, { json }: { j
     const state = key.is_active ? (expired ? "expired" : "active") : "revoked";
     const scopes = key.scopes.join(",");
     const line = `${key.id}  ${state.padEnd(7)}  ${key.prefix}…  ${scopes}  ${harmless(key.name)}${limitOf(key)}`;
-    terminal.line(ellipsize(line, terminal.width));
+    terminal.row(line);
   }
   return EXIT.done;
 }

@@ -2,7 +2,7 @@
 import type { ApiClient } from "../api-client.ts";
 import { EXIT } from "../exit.ts";
 import type { Page } from "../jobs-api.ts";
-import { ellipsize, harmless, type Terminal } from "../terminal.ts";
+import { harmless, type Terminal } from "../terminal.ts";
 
 interface Revisit {
   shortest_hours: number;
@@ -77,7 +77,7 @@ export async function listSources(
   const page = await api<Page<Source>>("GET", `/api/v1/sources?limit=${limit}`);
   if (json) terminal.line(JSON.stringify(page, null, 2));
   else if (page.items.length === 0) terminal.line("No source is monitored: strandline sources add URL does so");
-  else for (const each of page.items) terminal.line(ellipsize(lineOf(each), terminal.width));
+  else for (const each of page.items) terminal.row(lineOf(each));
   return EXIT.done;
 }
 

@@ -2,7 +2,7 @@
 import type { ApiClient } from "../api-client.ts";
 import { EXIT } from "../exit.ts";
 import type { Page } from "../jobs-api.ts";
-import { ellipsize, harmless, type Terminal } from "../terminal.ts";
+import { harmless, type Terminal } from "../terminal.ts";
 
 interface Webhook {
   id: string;
@@ -37,7 +37,7 @@ export async function listWebhooks(
   const page = await api<Page<Webhook>>("GET", `/api/v1/webhooks?${query}`);
   if (json) terminal.line(JSON.stringify(page, null, 2));
   else if (page.items.length === 0) terminal.line("There is no webhook");
-  else for (const each of page.items) terminal.line(ellipsize(lineOf(each), terminal.width));
+  else for (const each of page.items) terminal.row(lineOf(each));
   return EXIT.done;
 }
 
@@ -51,7 +51,7 @@ export async function listDeliveries(
   const page = await api<Page<Delivery>>("GET", at(id, `/deliveries?${query}`));
   if (json) terminal.line(JSON.stringify(page, null, 2));
   else if (page.items.length === 0) terminal.line("It was told of nothing yet");
-  else for (const each of page.items) terminal.line(ellipsize(deliveryLine(each), terminal.width));
+  else for (const each of page.items) terminal.row(deliveryLine(each));
   return EXIT.done;
 }
 

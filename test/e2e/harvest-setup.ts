@@ -117,7 +117,8 @@ export async function startHarvest(more: Record<string, string> = {}): Promise<H
       headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json" },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
-    return { status: response.status, body: await response.json() };
+    const text = await response.text();
+    return { status: response.status, body: text === "" ? null : JSON.parse(text) };
   };
 
   return {

@@ -21,3 +21,14 @@ it("is given no control characters of a page, in no command; a file gets them as
   expect(written(true)).toBe("\x1b[1mT\x1b[22m  ]0;title a\tb\nc 2J  [8md e \n");
   expect(written(false)).toBe("T \x1b]0;title\x07a\tb\nc\x9b2J \x1b[8md\u202ee\r\n");
 });
+
+it("cuts rows of a list where a person looks at them, and leaves them whole where a program reads them", () => {
+  const row = "x".repeat(200);
+  const shown = (isTTY: boolean) => {
+    let all = "";
+    createTerminal({ isTTY, columns: 80, write: (text) => (all += text) }, {}).row(row);
+    return all;
+  };
+  expect(shown(false)).toBe(`${row}\n`);
+  expect(shown(true)).toBe(`${"x".repeat(79)}…\n`);
+});

@@ -24,6 +24,7 @@ test("the keys of providers and the browser are where nothing else is", () => {
     "live-page",
     "proxy-test",
     "push",
+    "source-schedules",
     "webhook-send",
   ]);
 });
