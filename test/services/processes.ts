@@ -72,8 +72,14 @@ export const cpuMs = (pid: number): Promise<number> => statMs(pid, false);
 /** CPU of a process and of every process below it, ended ones included, in ms. */
 export async function treeCpuMs(pid: number): Promise<number> {
   let total = await statMs(pid, true);
-  for (const child of await childrenOf(pid)) total += await treeCpuMs(child);
+  for (const child of await childrenOf(pid)) total += await treeCpuMs(child).catch(noneOfEnded);
   return total;
+}
+
+/** A process may end between being listed and being read; who waited for it has its time from then on. */
+function noneOfEnded(error: NodeJS.ErrnoException): number {
+  if (error.code === "ENOENT" || error.code === "ESRCH") return 0;
+  throw error;
 }
 
 /** Threads of a process. */
