@@ -6,6 +6,8 @@ import { defineRoute } from "../adapters/api/route.ts";
 import type { DocumentsApi } from "./dependencies.ts";
 import { flag } from "./documents-json.ts";
 
+const POSITION = /^([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}) ([^\s\0]+)$/;
+
 export const llms = defineRoute(
   {
     method: "GET",
@@ -22,9 +24,13 @@ export const llms = defineRoute(
       cursor: z
         .string()
         .min(1)
-        // base64url of a URL
+        // base64url of an id and a URL
         .max(12_000)
-        .transform((text) => Buffer.from(text, "base64url").toString())
+        .transform((text, context) => {
+          const [, id = "", url = ""] = POSITION.exec(Buffer.from(text, "base64url").toString()) ?? [];
+          if (url === "") context.addIssue("not a cursor of this list");
+          return { id, url };
+        })
         .optional(),
     }),
     response: z.object({
@@ -39,6 +45,6 @@ export const llms = defineRoute(
     const { text, pages, next } = await llmsPart(sql, {
       ...{ domain, collectionId: collection_id ?? null, isFull: full, limit, after: cursor },
     });
-    return { text, pages, next_cursor: next === null ? null : encodeCursor(next), has_more: next !== null };
+    return { text, pages, next_cursor: next && encodeCursor(`${next.id} ${next.url}`), has_more: next !== null };
   },
 );

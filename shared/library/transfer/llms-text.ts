@@ -13,16 +13,22 @@ export interface LlmsSelection {
   isFull: boolean;
   /** Pages at the most. */
   limit: number;
-  /** URL of the last page of the part before. */
-  after: string | undefined;
+  /** The last page of the part before. */
+  after: LlmsPosition | undefined;
+}
+
+/** Where a part ends. Collections may each have a document of one URL. */
+export interface LlmsPosition {
+  id: string;
+  url: string;
 }
 
 export interface LlmsPart {
   /** Markdown; parts that are put together are one file. */
   text: string;
   pages: number;
-  /** URL to go on after; null: that were all. */
-  next: string | null;
+  /** What to go on after; null: that were all. */
+  next: LlmsPosition | null;
 }
 
 /** Of a statement. */
@@ -37,8 +43,10 @@ interface Page {
   id: string;
 }
 
-/** Of the texts of one part, in UTF-8; one that is larger alone is cut. */
+/** Of the texts of one part, in UTF-8. */
 const PART_BYTES = 3_000_000;
+/** Of one text: in any script no more than a part. */
+const TEXT_CHARACTERS = PART_BYTES / 3;
 const LONGEST_TITLE = 300;
 const LONGEST_DESCRIPTION = 500;
 
@@ -56,13 +64,14 @@ export async function llmsPart(sql: Sql, selection: LlmsSelection): Promise<Llms
     from documents d where ${of} ${
       after === undefined
         ? emptyFragment(sql)
-        : sql`and (${folder(sql`d.url`)}, d.url collate "C") > (${folder(sql`${after}::text`)}, ${after}::text collate "C")`
+        : sql`and (${folder(sql`d.url`)}, d.url collate "C", d.id)
+            > (${folder(sql`${after.url}::text`)}, ${after.url}::text collate "C", ${after.id}::uuid)`
     }
     order by ${folder(sql`d.url`)}, d.url collate "C", d.id limit ${limit + 1}`;
   const pages = fitting(found.slice(0, limit), isFull);
   const texts = isFull ? await readTexts(sql, pages) : new Map<string, string>();
   const lines = after === undefined ? await head(sql, of, domain) : [];
-  let above = after === undefined ? undefined : folderOf(after);
+  let above = after === undefined ? undefined : folderOf(after.url);
   for (const page of pages) {
     const within = folderOf(page.url);
     if (within !== above) lines.push("", `## ${within === "" ? "Pages" : inline(decoded(within))}`, "");
@@ -71,7 +80,9 @@ export async function llmsPart(sql: Sql, selection: LlmsSelection): Promise<Llms
     else lines.push(`- ${link(page)}${page.description ? `: ${inline(page.description)}` : ""}`);
   }
   const text = lines.length === 0 ? "" : `${lines.join("\n")}\n`;
-  return { text, pages: pages.length, next: found.length > pages.length ? (pages.at(-1)?.url ?? null) : null };
+  const last = pages.at(-1);
+  const next = found.length > pages.length && last !== undefined ? { id: last.id, url: last.url } : null;
+  return { text, pages: pages.length, next };
 }
 
 /** At least one. */
@@ -86,7 +97,7 @@ function fitting(pages: readonly Page[], isFull: boolean): Page[] {
 
 async function readTexts(sql: Sql, pages: readonly Page[]): Promise<Map<string, string>> {
   const rows = await sql<{ id: string; markdown: string }[]>`
-    select id, left(markdown, ${PART_BYTES / 3}) as markdown from documents
+    select id, left(markdown, ${TEXT_CHARACTERS}) as markdown from documents
     where id = any(${pages.map(({ id }) => id)}::uuid[])`;
   return new Map(rows.map(({ id, markdown }) => [id, markdown]));
 }

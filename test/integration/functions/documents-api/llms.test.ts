@@ -91,3 +91,31 @@ it("has nothing of other hosts, and refuses what it does not know", async () => 
   const refused = await callApi(api, { path: "/api/v1/documents/llms", key: setup.keys.read });
   expect(refused).toMatchObject({ status: 400, body: { code: "VALIDATION_ERROR" } });
 });
+
+it("has both documents of one URL that two collections have, and refuses what is no cursor of it", async () => {
+  for (const name of ["east", "west"]) {
+    const made = await callApi(api, {
+      method: "POST",
+      path: "/api/v1/collections",
+      key: setup.keys.write,
+      json: { name },
+    });
+    const json = { url: "https://twice.example/page", content: `The same page, kept in the ${name}.`, title: name };
+    const key = setup.keys.write;
+    await callApi(api, {
+      method: "POST",
+      path: "/api/v1/documents",
+      key,
+      json: { ...json, collection_id: made.body.id },
+    });
+  }
+  const ask = (cursor: string) =>
+    callApi(api, { path: `/api/v1/documents/llms?domain=twice.example&limit=1${cursor}`, key: setup.keys.read });
+  const first = await ask("");
+  const second = await ask(`&cursor=${first.body.next_cursor}`);
+  expect(first.body.text + second.body.text).toMatch(/\[(east|west)\][^[]*\[(?!\1)(east|west)\]/);
+  expect(second.body.next_cursor).toBeNull();
+  for (const forged of ["https://twice.example/page", "x y", `${"0".repeat(8)}-0000-0000-0000-${"0".repeat(12)} \0`]) {
+    expect((await ask(`&cursor=${Buffer.from(forged).toString("base64url")}`)).status).toBe(400);
+  }
+});
