@@ -128,7 +128,8 @@ const showing = (terminal: Terminal, job: JobDetail, json: true | undefined): nu
   );
   if (error !== null) terminal.line(harmless(error));
   terminal.line(`${pagesCrawled} pages crawled, ${pagesFailed} failed, ${job.indexedPageCount} indexed`);
-  terminal.line(`${job.warcFileCount} WARC files, ${job.warcBytesTotal} bytes; temporary files: ${job.cleanupStatus}`);
+  const cleaned = job.cleanupStatus === "none" ? "" : "; temporary files were deleted";
+  terminal.line(`${job.warcFileCount} WARC files, ${job.warcBytesTotal} bytes${cleaned}`);
   terminal.line(outputDir);
   terminal.line(harmless(JSON.stringify(job.config)));
   return EXIT.done;

@@ -296,7 +296,9 @@ async function endRun(tx: Transaction, step: Step, unstarted?: string): Promise<
     where id = ${run.id}`;
   const limits = limitsOf(job.config.tool_options);
   const next = nextAfter({ verdict, workers: run.workers, stopReason }, limits, doneSoFar(runs), now);
-  const because = [stopReason, why, run.taskStoppedReason].filter(Boolean).join("; ");
+  // of each task that ends ECS says why, of one that did its work as well
+  const isGood = verdict === "succeeded" || verdict === "limited";
+  const because = [stopReason, why, isGood ? null : run.taskStoppedReason].filter(Boolean).join("; ");
   return await follow(tx, step, next, { exitCode, verdict, because });
 }
 

@@ -238,6 +238,8 @@ describe("what is withheld", () => {
     ["editions", "/api/sources"],
     ["editions", "/api/sources/site.test"],
     ["editions", "/api/sources/site.test/editions"],
+    // pictures of captures that are withheld: editions-api/previews
+    ["editions", "/api/sources/site.test/preview"],
     ["changes", "/api/changes?latest=false&includeUnchanged=true"],
     ["changes", "/api/changes/rss"],
     ["changes", `/api/changes/compare?toSnapshotId=${kept}`],
@@ -298,6 +300,7 @@ describe("what is withheld", () => {
     const untold = [
       "/api/exports",
       "/api/sources/site.test/editions",
+      "/api/sources/site.test/preview",
       `/api/snapshot/${kept}`,
       `/api/snapshots/raw/${kept}`,
     ];
