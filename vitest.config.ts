@@ -16,6 +16,8 @@ const CONTAINERS = [
     (room) => `test/integration/${room}/**/*.test.ts`,
   ),
   "test/integration/crawl/recovery/dead-letters.test.ts",
+  // each of a kind loads the same handler
+  "test/integration/archive/{archive-search,changes}*.test.ts",
 ];
 
 /** Where tests call a whole runtime, its answers are held against the OpenAPI document. */
