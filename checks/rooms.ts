@@ -302,6 +302,8 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
   "infra/variables.ts": ["shared/platform/config.ts"],
   "infra/topology.ts": ["infra/topology"],
   "infra/topology": [],
+  // asks an account what it has; deploys nothing
+  "infra/preflight": ["shared/platform/aws/sha256.ts"],
   // drives what was deployed; deploys nothing by itself
   "infra/rehearsal": ["demo"],
 

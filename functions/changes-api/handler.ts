@@ -20,7 +20,7 @@ import { isOn, requireFeature } from "../adapters/archive/switched-off.ts";
 import { requireShown } from "../adapters/archive/withheld.ts";
 import { changeJson, changeSchema, comparedJson, comparedSchema } from "./change-json.ts";
 import { type ChangesApi, changesApi } from "./dependencies.ts";
-import { liveNames, liveNamesSchema } from "./live-names.ts";
+import { fetchSchema, liveNames, liveNamesSchema, statsSchema } from "./live-names.ts";
 import { rssFeed } from "./rss.ts";
 
 const open = (): boolean => changesApi().config.archivePublic;
@@ -173,24 +173,13 @@ const compareWithLive = defineStreamRoute(
     response: z.object({
       snapshot: comparedSchema,
       live: z.object({
-        requestedUrl: z.string(),
-        finalUrl: z.string(),
-        statusCode: z.int(),
-        contentType: z.string().nullable(),
-        fetchedAt: z.iso.datetime(),
+        ...fetchSchema.shape,
         title: z.string().nullable(),
         truncated: z.boolean(),
       }),
       mode: z.enum(LIVE_TEXTS),
       changeType: z.enum(["updated", "unchanged"]),
-      summary: z.string(),
-      highNoise: z.boolean(),
-      addedSections: z.int(),
-      removedSections: z.int(),
-      changedSections: z.int(),
-      addedLines: z.int(),
-      removedLines: z.int(),
-      changeRatio: z.number(),
+      ...statsSchema.shape,
       diffFormat: z.string(),
       diffHtml: z.string(),
       diffTruncated: z.boolean(),
@@ -209,7 +198,7 @@ const compareWithLive = defineStreamRoute(
     });
     const { live, kind, summary, highNoise, difference } = compared;
     const { hunks, isCut, ...counts } = difference;
-    const { addedSections, removedSections, changedSections, addedLines, removedLines, changeRatio } = counts;
+    const stats = { ...counts, summary, highNoise };
     const shown = {
       requestedUrl: snapshot.url,
       finalUrl: live.finalUrl,
@@ -227,18 +216,11 @@ const compareWithLive = defineStreamRoute(
         live: shown,
         mode,
         changeType: kind,
-        summary,
-        highNoise,
-        addedSections,
-        removedSections,
-        changedSections,
-        addedLines,
-        removedLines,
-        changeRatio,
+        ...stats,
         diffFormat: "html",
         diffHtml: html,
         diffTruncated: isCut,
-        ...liveNames(snapshot, { live: shown, mode, stats: { summary, ...counts, highNoise }, html, isCut }),
+        ...liveNames(snapshot, { live: shown, mode, stats, html, isCut }),
       },
       { "cache-control": "no-store", "x-robots-tag": "noindex, nofollow" },
     );

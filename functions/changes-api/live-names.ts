@@ -5,7 +5,7 @@ import type { Snapshot } from "../../shared/archive/snapshots/snapshots.ts";
 import { LIVE_TEXTS } from "../../shared/crawl/tasks/live-page.ts";
 import { comparedJson, comparedSchema } from "./change-json.ts";
 
-const statsSchema = z.object({
+export const statsSchema = z.object({
   summary: z.string(),
   highNoise: z.boolean(),
   addedSections: z.int(),
@@ -16,7 +16,7 @@ const statsSchema = z.object({
   changeRatio: z.number(),
 });
 
-const fetchSchema = z.object({
+export const fetchSchema = z.object({
   requestedUrl: z.string(),
   finalUrl: z.string(),
   statusCode: z.int(),

@@ -2,9 +2,9 @@
  * Reads from AWS, signed, by the protocols of its services. Clients of five more services would be installed for one
  * call each; what signs and finds credentials is there already.
  */
-import { createHash, createHmac, type Hash, type Hmac } from "node:crypto";
 import { SQSClient } from "@aws-sdk/client-sqs";
 import { SignatureV4 } from "@smithy/signature-v4";
+import { Sha256 } from "../../shared/platform/aws/sha256.ts";
 
 export interface AwsReader {
   region: string;
@@ -95,20 +95,4 @@ function refusalOf(service: string, status: number, text: string): AwsRefusal {
   const code = /"__type"\s*:\s*"(?:[^"]*#)?([^"]+)"/.exec(text)?.[1] ?? /<Code>([^<]+)</.exec(text)?.[1] ?? `${status}`;
   const said = /"[mM]essage"\s*:\s*"([^"]*)"/.exec(text)?.[1] ?? /<Message>([^<]*)</.exec(text)?.[1] ?? "";
   return new AwsRefusal(code, `${service} answers ${status} ${code}${said === "" ? "" : `: ${said}`}`);
-}
-
-class Sha256 {
-  readonly #hash: Hash | Hmac;
-
-  constructor(secret?: string | ArrayBuffer | ArrayBufferView) {
-    this.#hash = secret === undefined ? createHash("sha256") : createHmac("sha256", secret as string);
-  }
-
-  update(chunk: string | ArrayBuffer | ArrayBufferView): void {
-    this.#hash.update(chunk as string);
-  }
-
-  async digest(): Promise<Uint8Array> {
-    return this.#hash.digest();
-  }
 }

@@ -1,8 +1,8 @@
 /** The three calls of ECS that tasks need, by its JSON protocol: its client would be larger than all that uses it. */
-import { createHash, createHmac, type Hash, type Hmac } from "node:crypto";
 import { SignatureV4 } from "@smithy/signature-v4";
 import { PermanentError, RetryableError } from "../errors.ts";
 import { embeddedCredentials } from "./clients.ts";
+import { Sha256 } from "./sha256.ts";
 
 export interface Ecs {
   /** @throws PermanentError with the code of ECS; RetryableError where another try may help */
@@ -58,20 +58,4 @@ function ownCredentials(env: Readonly<Record<string, string | undefined>>) {
   const { AWS_ACCESS_KEY_ID: accessKeyId = "", AWS_SECRET_ACCESS_KEY: secretAccessKey = "" } = env;
   const { AWS_SESSION_TOKEN: sessionToken } = env;
   return { accessKeyId, secretAccessKey, ...(sessionToken === undefined ? {} : { sessionToken }) };
-}
-
-class Sha256 {
-  readonly #hash: Hash | Hmac;
-
-  constructor(secret?: string | ArrayBuffer | ArrayBufferView) {
-    this.#hash = secret === undefined ? createHash("sha256") : createHmac("sha256", secret as string);
-  }
-
-  update(chunk: string | ArrayBuffer | ArrayBufferView): void {
-    this.#hash.update(chunk as string);
-  }
-
-  async digest(): Promise<Uint8Array> {
-    return this.#hash.digest();
-  }
 }

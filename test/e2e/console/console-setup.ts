@@ -1,17 +1,11 @@
 /** A whole Strandline, and a browser in which a person opens its console. */
-import { once } from "node:events";
-import { type AddressInfo, createServer } from "node:net";
-import { type Browser, launch, type Page } from "puppeteer-core";
-import { chromiumBinary } from "../../../shared/render/chromium/binary.ts";
+import type { Browser, Page } from "puppeteer-core";
 import { type Instance, startInstance } from "../../services/instance.ts";
+import { type TrappedBrowser, trappedBrowser } from "../../services/trapped-browser.ts";
 
-export interface ConsoleSetup {
+export interface ConsoleSetup extends TrappedBrowser {
   instance: Instance;
-  browser: Browser;
-  /** What came to where every name but this machine's leads. */
-  trapped: string[];
   open(options?: Partial<Look>): Promise<ConsolePage>;
-  close(): Promise<void>;
 }
 
 export interface Look {
@@ -42,37 +36,14 @@ export async function consoleSetup(): Promise<ConsoleSetup> {
   const instance = await startInstance({
     env: { ACCESS__ALLOW_HOSTS: "127.0.0.1", RATE_LIMIT__DEFAULT_RPS: "100", RATE_LIMIT__API_RPM: "100000" },
   });
-  const trapped: string[] = [];
-  const trap = createServer((socket) => {
-    socket.on("error", () => {});
-    socket.once("data", (bytes) => {
-      trapped.push(bytes.toString("latin1", 0, 200));
-      socket.destroy();
-    });
-  }).listen(0, "127.0.0.1");
-  await once(trap, "listening");
-  const { executable, env } = await chromiumBinary("");
-  const browser = await launch({
-    executablePath: executable,
-    headless: "shell",
-    pipe: true,
-    env: { ...process.env, ...env },
-    args: [
-      "--no-sandbox",
-      "--disable-gpu",
-      "--disable-background-networking",
-      "--disable-component-update",
-      `--host-resolver-rules=MAP * 127.0.0.1:${(trap.address() as AddressInfo).port}, EXCLUDE 127.0.0.1`,
-    ],
-  });
+  const { browser, trapped, close: closeBrowser } = await trappedBrowser();
   return {
     instance,
     browser,
     trapped,
     open: (look) => openConsole(browser, instance, look),
     async close() {
-      await browser.close();
-      trap.close();
+      await closeBrowser();
       await instance.stop();
     },
   };

@@ -1,24 +1,18 @@
 /** A browser for which every name but this machine's leads into a trap, the port of replay, and that of the API. */
-import { once } from "node:events";
-import { type AddressInfo, createServer } from "node:net";
-import { type Browser, type Frame, launch, type Page } from "puppeteer-core";
+import type { Frame, Page } from "puppeteer-core";
 import { TOPOLOGY } from "../../../../infra/topology.ts";
 import { type HttpGateway, startHttpGateway } from "../../../../local/gateway/http-gateway.ts";
-import { chromiumBinary } from "../../../../shared/render/chromium/binary.ts";
+import { type TrappedBrowser, trappedBrowser } from "../../../services/trapped-browser.ts";
 import { type ArchiveSetup, archiveSetup } from "../archive-setup.ts";
 import { type ReplayServer, startReplayServer } from "./replay-server.ts";
 
-export interface ReplayBrowser {
+export interface ReplayBrowser extends TrappedBrowser {
   setup: ArchiveSetup;
   server: ReplayServer;
   api: HttpGateway;
-  browser: Browser;
   page: Page;
-  /** What came to where every name but this machine's leads. */
-  trapped: string[];
   /** What the API was asked for, whatever it answered. */
   asked: string[];
-  close(): Promise<void>;
 }
 
 /** With these records in the archive. */
@@ -26,7 +20,6 @@ export async function replayBrowser(records: readonly Buffer[]): Promise<ReplayB
   const setup = await archiveSetup();
   await setup.importRecords(records);
   const server = await startReplayServer();
-  const trapped: string[] = [];
   const asked: string[] = [];
   const api = await startHttpGateway({
     topology: TOPOLOGY,
@@ -42,28 +35,7 @@ export async function replayBrowser(records: readonly Buffer[]): Promise<ReplayB
       asked.push(`${method} ${url}`),
     );
   }
-  const trap = createServer((socket) => {
-    socket.on("error", () => {});
-    socket.once("data", (bytes) => {
-      trapped.push(bytes.toString("latin1", 0, 200));
-      socket.destroy();
-    });
-  }).listen(0, "127.0.0.1");
-  await once(trap, "listening");
-  const { executable, env } = await chromiumBinary("");
-  const browser = await launch({
-    executablePath: executable,
-    headless: "shell",
-    pipe: true,
-    env: { ...process.env, ...env },
-    args: [
-      "--no-sandbox",
-      "--disable-gpu",
-      "--disable-background-networking",
-      "--disable-component-update",
-      `--host-resolver-rules=MAP * 127.0.0.1:${(trap.address() as AddressInfo).port}, EXCLUDE 127.0.0.1`,
-    ],
-  });
+  const { browser, trapped, close: closeBrowser } = await trappedBrowser();
   const page = await browser.newPage();
   return {
     setup,
@@ -74,8 +46,7 @@ export async function replayBrowser(records: readonly Buffer[]): Promise<ReplayB
     trapped,
     asked,
     async close() {
-      await browser.close();
-      trap.close();
+      await closeBrowser();
       api.destroy();
       api.close();
       server.destroy();
