@@ -1,5 +1,5 @@
 /** The first key of the API: made once, kept for the CLI, made again where the database does not know it any more. */
-import { createApiKey, findApiKey } from "../shared/access/api-keys.ts";
+import { createApiKey, findApiKey, isWellFormedKey } from "../shared/access/api-keys.ts";
 import { connectDatabase } from "../shared/platform/database/database.ts";
 import { sha256 } from "../shared/platform/ids.ts";
 import { readCredentials, writeCredentials } from "./home.ts";
@@ -21,7 +21,7 @@ export async function ensureAdminKey(options: AdminKeyOptions): Promise<{ key: s
   const sql = connectDatabase({ url: databaseUrl, poolSize: 1 });
   try {
     const kept = readCredentials(home)?.api_key;
-    const known = kept === undefined ? undefined : await findApiKey(sql, sha256(kept));
+    const known = kept !== undefined && isWellFormedKey(kept) ? await findApiKey(sql, sha256(kept)) : undefined;
     const isUsable = known?.isActive === true && (known.expiresAt === null || known.expiresAt > new Date());
     const key =
       kept !== undefined && isUsable

@@ -116,8 +116,8 @@ const limit = defineRoute(
     }),
     response: apiKeySchema,
   },
-  async ({ params, body, caller, log }, { sql }: ApiContainer) => {
-    const limited = await limitApiKey(sql, params.key_id, body.collections);
+  async ({ params, body, caller, log }, container: ApiContainer) => {
+    const limited = await limitApiKey(container, params.key_id, body.collections);
     const to = { limited_key_id: limited.id, collections: body.collections?.length ?? null };
     log.info("API key limited", { ...to, by: caller.keyId });
     return apiKeyJson(limited);
@@ -134,8 +134,8 @@ const revoke = defineRoute(
     status: 204,
     response: z.null(),
   },
-  async ({ params, caller, log }, { sql }: ApiContainer) => {
-    await revokeApiKey(sql, params.key_id);
+  async ({ params, caller, log }, container: ApiContainer) => {
+    await revokeApiKey(container, params.key_id);
     log.info("API key revoked", { revoked_key_id: params.key_id, by: caller.keyId });
     return null;
   },

@@ -17,7 +17,7 @@ export function mcpDependencies(): McpApi {
 }
 
 const createRemoteGate = (apiUrl: string): Gate => ({
-  async admit(presented, scope, limited = false) {
+  async admit(presented, scope, { limited = false } = {}) {
     if (presented === undefined || !isWellFormedKey(presented)) throw keyRequired();
     const admitted = await readOwnKey(apiUrl, presented);
     if (!includesScope(admitted.caller.scopes, scope)) throw scopeLacking(scope, admitted.caller.scopes);

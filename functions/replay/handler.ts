@@ -15,7 +15,7 @@ export async function answer(event: LambdaFunctionURLEvent): Promise<ReplayAnswe
   const { http, domainName, requestId } = event.requestContext;
   const header = (name: string): string | undefined => event.headers[name];
   try {
-    if (!config.archivePublic) await gate.admit(presentedKey(header), "read");
+    if (!config.archivePublic) await gate.admit(presentedKey(header), "read", { address: http.sourceIp });
     const scheme = header("x-forwarded-proto") === "http" ? "http" : "https";
     const found = await replay(
       { sql, objects },

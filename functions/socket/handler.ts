@@ -32,10 +32,10 @@ async function serveSocket(event: SocketEvent): Promise<SocketResponse> {
 
 /** What is refused here is refused as the HTTP status of the handshake. */
 async function connect(api: SocketApi, event: SocketEvent): Promise<SocketResponse> {
-  const { connectionId, requestId } = event.requestContext;
+  const { connectionId, requestId, identity } = event.requestContext;
   const log = api.log.with({ request_id: requestId });
   try {
-    const { caller } = await api.gate.admit(socketKey(event), "read");
+    const { caller } = await api.gate.admit(socketKey(event), "read", { address: identity?.sourceIp });
     const jobId = await askedJob(api, event);
     await api.connections.open({ connectionId, jobId, keyId: caller.keyId });
     await startWatch(api, connectionId, jobId);

@@ -10,6 +10,7 @@ export const socketEventSchema = z.object({
     routeKey: z.enum(["$connect", "$default", "$disconnect"]),
     connectionId: z.string().min(1),
     requestId: z.string().optional(),
+    identity: z.object({ sourceIp: z.string().optional() }).optional(),
   }),
   /** Of `$connect` only. */
   headers: z.record(z.string(), z.string()).nullish(),

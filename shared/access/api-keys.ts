@@ -7,6 +7,7 @@ import { crc32 } from "node:zlib";
 import type { Queryable, Sql } from "../platform/database/database.ts";
 import { ApiError } from "../platform/errors.ts";
 import { sha256, uuidv7 } from "../platform/ids.ts";
+import type { KeyCache } from "./key-cache.ts";
 
 /** Weakest first: each scope includes those before it. */
 export const SCOPES = ["read", "write", "admin"] as const;
@@ -42,8 +43,8 @@ export interface NewApiKey {
 const KEY_MARKER = "sl_";
 const KEY_BYTES = 32;
 const PREFIX_LENGTH = KEY_MARKER.length + 6;
-/** Marker, secret and, in keys that have one, checksum. */
-const KEY_FORM = /^(sl_[\w-]{43})([\w-]{6})?$/;
+/** Marker, secret, checksum. */
+const KEY_FORM = /^(sl_[\w-]{43})([\w-]{6})$/;
 
 const checksum = (text: string): string => {
   const bytes = Buffer.alloc(4);
@@ -53,11 +54,11 @@ const checksum = (text: string): string => {
 
 /**
  * Whether it can be one of our keys: what is mistyped, cut, or another service's needs no look-up, which would wake a
- * paused database. Keys of before the checksum have none.
+ * paused database.
  */
 export function isWellFormedKey(presented: string): boolean {
   const [, secret = "", sum] = KEY_FORM.exec(presented) ?? [];
-  return secret !== "" && (sum === undefined || sum === checksum(secret));
+  return secret !== "" && sum === checksum(secret);
 }
 
 /**
@@ -101,19 +102,32 @@ export async function findApiKey(sql: Queryable, hash: Buffer): Promise<(ApiKey 
   return row;
 }
 
+/** What is told of a key before its row is changed. */
+type ToldOfChange = Pick<KeyCache, "bypass">;
+
+/** @throws ApiError 404 where there is no such key */
+async function announceChange(sql: Sql, cache: ToldOfChange, id: string): Promise<void> {
+  const [row] = await sql<{ hash: Buffer }[]>`select key_hash as hash from api_keys where id = ${id}`;
+  if (row === undefined) throw new ApiError(404, `There is no API key ${id}`, { code: "NOT_FOUND" });
+  await cache.bypass(row.hash);
+}
+
 /**
  * Holds a key to collections, to others, or to none, from its next request on.
  * @param collectionIds as `ApiKey` has it; at least one
  * @throws ApiError 404 where there is no such key or collection, 409 where the key has the scope admin
  */
-export async function limitApiKey(sql: Sql, id: string, collectionIds: readonly string[] | null): Promise<ApiKey> {
+export async function limitApiKey(
+  { sql, cache }: { sql: Sql; cache: ToldOfChange },
+  id: string,
+  collectionIds: readonly string[] | null,
+): Promise<ApiKey> {
   if (collectionIds !== null) await requireCollections(sql, collectionIds);
+  await announceChange(sql, cache, id);
   const [row] = await sql<ApiKey[]>`
     update api_keys set collection_ids = ${collectionIds && [...collectionIds]}::uuid[]
     where id = ${id} and (${collectionIds === null} or not 'admin' = any(scopes)) returning ${columns(sql)}`;
   if (row !== undefined) return row;
-  const [known] = await sql`select from api_keys where id = ${id}`;
-  if (known === undefined) throw new ApiError(404, `There is no API key ${id}`, { code: "NOT_FOUND" });
   const message = "The key has the scope admin, which reaches everything: make another key for the collections";
   throw new ApiError(409, message, { code: "CONFLICT" });
 }
@@ -133,7 +147,8 @@ export async function usableKeys(sql: Queryable, ids: readonly string[]): Promis
  * Ends a key at once. Revoking twice is the same as once.
  * @throws ApiError 404 where there is no such key, 409 where it is the last usable admin key: nobody could make another
  */
-export async function revokeApiKey(sql: Sql, id: string): Promise<void> {
+export async function revokeApiKey({ sql, cache }: { sql: Sql; cache: ToldOfChange }, id: string): Promise<void> {
+  await announceChange(sql, cache, id);
   await sql.begin(async (tx) => {
     // two revocations at once must not each take the other's key for the one that remains
     await tx`lock table api_keys in share row exclusive mode`;
@@ -142,8 +157,7 @@ export async function revokeApiKey(sql: Sql, id: string): Promise<void> {
         select 1 from api_keys where id <> ${id} and ${usableAdmin(tx)}
       ) as "isLastAdmin"
       from api_keys where id = ${id}`;
-    if (state === undefined) throw new ApiError(404, `There is no API key ${id}`, { code: "NOT_FOUND" });
-    if (state.isLastAdmin) {
+    if (state?.isLastAdmin) {
       throw new ApiError(409, "This is the last usable admin key: create another one before you revoke it", {
         code: "CONFLICT",
       });

@@ -1,13 +1,14 @@
 /**
  * Decides who may do what: a presented key becomes a caller, or an error that tells nothing about the keys there are.
- * Whatever has the form of a key takes the same path: one hash, one lookup, one comparison in constant time.
+ * Whatever has the form of a key takes the same path: one hash, and one look-up, in the cache or in the database.
  */
 import { timingSafeEqual } from "node:crypto";
 import type { Queryable } from "../platform/database/database.ts";
 import { ApiError } from "../platform/errors.ts";
 import { sha256 } from "../platform/ids.ts";
 import { type AccessScope, findApiKey, isWellFormedKey, SCOPES, usableKeys } from "./api-keys.ts";
-import type { RateLimiter, RateLimitState } from "./rate-limit.ts";
+import type { KeyCache, KnownKey } from "./key-cache.ts";
+import { ofAddress, type RateLimiter, type RateLimitState } from "./rate-limit.ts";
 
 export interface Caller {
   keyId: string;
@@ -17,16 +18,22 @@ export interface Caller {
   collectionIds: readonly string[] | null;
 }
 
+export interface Circumstances {
+  /** Whether keys that are limited to collections may come in: whoever lets them holds them to these. */
+  limited?: boolean | undefined;
+  /** Of whoever asks: one that presents key after key is made to wait before the database is asked. */
+  address?: string | undefined;
+}
+
 export interface Gate {
   /**
    * @param presented the key as it came, undefined where none did
-   * @param limited whether keys that are limited to collections may come in: whoever lets them holds them to these
    * @throws ApiError 401 AUTH_REQUIRED, 403 FORBIDDEN, 429 RATE_LIMITED
    */
   admit(
     presented: string | undefined,
     scope: AccessScope,
-    limited?: boolean,
+    circumstances?: Circumstances,
   ): Promise<{ caller: Caller; rate: RateLimitState }>;
   /** Whether a key that was admitted would be again: it may have been revoked, or have expired. */
   stillAdmits(keyId: string): Promise<boolean>;
@@ -35,19 +42,32 @@ export interface Gate {
 interface GateOptions {
   sql: Queryable;
   limiter: RateLimiter;
+  cache: KeyCache;
   now?: () => number;
 }
 
+/** Keys that the database is asked for, of one address in a minute: whoever uses a key asks once in five. */
+const LOOK_UPS_PER_MINUTE = 60;
+
 /** Makes the gate that every request of an API passes. */
-export function createGate({ sql, limiter, now = Date.now }: GateOptions): Gate {
+export function createGate({ sql, limiter, cache, now = Date.now }: GateOptions): Gate {
+  const lookUp = async (presented: string, address: string): Promise<KnownKey | undefined> => {
+    const hash = sha256(presented);
+    const cached = await cache.read(hash);
+    if (cached === undefined) {
+      const lookUps = await limiter.take(ofAddress("look-up", address), LOOK_UPS_PER_MINUTE);
+      if (lookUps.exceeded) throw rateLimited(lookUps, now(), "This address may present", "keys");
+    } else if (cached !== "changing") return cached ?? undefined;
+    const key = await findApiKey(sql, hash);
+    const matches = timingSafeEqual(hash, key?.keyHash ?? Buffer.alloc(hash.length));
+    await cache.keep(hash, key);
+    return matches && key?.isActive ? key : undefined;
+  };
   return {
-    async admit(presented, scope, limited = false) {
+    async admit(presented, scope, { limited = false, address = "" } = {}) {
       if (presented === undefined || !isWellFormedKey(presented)) throw keyRequired();
-      const hash = sha256(presented);
-      const key = await findApiKey(sql, hash);
-      const matches = timingSafeEqual(hash, key?.keyHash ?? Buffer.alloc(hash.length));
-      const usable = matches && key?.isActive && (key.expiresAt?.getTime() ?? Infinity) > now();
-      if (!usable) throw keyRequired();
+      const key = await lookUp(presented, address);
+      if (key === undefined || (key.expiresAt?.getTime() ?? Infinity) <= now()) throw keyRequired();
       if (!includesScope(key.scopes, scope)) throw scopeLacking(scope, key.scopes);
       if (key.collectionIds !== null && !limited) throw outOfReach();
       const rate = await limiter.take(key.id, key.rateLimitRpm);
@@ -93,10 +113,15 @@ export function rateLimitHeaders(rate: RateLimitState): Record<string, string> {
   };
 }
 
-/** @param who in words */
-export function rateLimited(rate: RateLimitState, now: number, who = "This API key"): ApiError {
+/** @param may who may do what with how many `things`, in words */
+export function rateLimited(
+  rate: RateLimitState,
+  now: number,
+  may = "This API key may send",
+  things = "requests",
+): ApiError {
   const retryAfterS = Math.max(1, Math.ceil((rate.resetAt - now) / 1000));
-  return new ApiError(429, `${who} may send ${rate.limit} requests a minute: try again in ${retryAfterS} s`, {
+  return new ApiError(429, `${may} ${rate.limit} ${things} a minute: try again in ${retryAfterS} s`, {
     code: "RATE_LIMITED",
     details: { limit: rate.limit, retry_after_s: retryAfterS },
     headers: { ...rateLimitHeaders(rate), "retry-after": String(retryAfterS) },

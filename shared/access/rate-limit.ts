@@ -1,10 +1,11 @@
 /**
- * Counts the requests per minute of one API key in DynamoDB. The minute is part of the item's key, so an item that TTL
+ * Counts the requests per minute of one API key, or of one address, in DynamoDB. The minute is part of the item's key, so an item that TTL
  * has not deleted yet is never counted again. A fixed window lets through up to twice the limit around the turn of a
  * minute, which is the price of one write per request and no read.
  */
 import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import { createStateTable, expiresAt } from "../platform/aws/state-table.ts";
+import { sha256 } from "../platform/ids.ts";
 
 export interface RateLimitState {
   /** Requests a minute. */
@@ -24,6 +25,10 @@ export interface RateLimiter {
 const WINDOW_MS = 60_000;
 /** Long enough for clocks that disagree. */
 const KEEP_S = 120;
+
+/** @returns whom to count: no address is kept, not for the minute either */
+export const ofAddress = (what: string, address: string): string =>
+  `${what}#${sha256(address).toString("base64url").slice(0, 22)}`;
 
 /** Makes the limiter of the requests per minute. */
 export function createRateLimiter(

@@ -1,7 +1,6 @@
 /** Counts who asks routes that want no key, told apart by address. */
-import { sha256 } from "../platform/ids.ts";
 import { rateLimited } from "./authorize.ts";
-import type { RateLimiter } from "./rate-limit.ts";
+import { ofAddress, type RateLimiter } from "./rate-limit.ts";
 
 export interface Readers {
   /** @throws ApiError 429 RATE_LIMITED */
@@ -13,9 +12,8 @@ export function createReaders(limiter: RateLimiter, perMinute: number, now: () =
   return {
     async admit(address) {
       if (perMinute === 0) return;
-      // no address is kept, not for the minute either
-      const rate = await limiter.take(`reader#${sha256(address).toString("base64url").slice(0, 22)}`, perMinute);
-      if (rate.exceeded) throw rateLimited(rate, now(), "This address");
+      const rate = await limiter.take(ofAddress("reader", address), perMinute);
+      if (rate.exceeded) throw rateLimited(rate, now(), "This address may send");
     },
   };
 }

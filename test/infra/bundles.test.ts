@@ -9,6 +9,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Bundle, bundleFunctions } from "../../infra/bundle.ts";
 import { TOPOLOGY } from "../../infra/topology.ts";
+import { unknownKey } from "../services/unknown-key.ts";
 
 const LARGEST_BYTES = 1_500_000;
 /** Processor time of an import at one vCPU; the clock would measure this machine's other work. */
@@ -68,7 +69,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 test("mcp-api tells models what its tools take", async () => {
-  const key = `sl_${"x".repeat(43)}`;
+  const key = unknownKey();
   const self = { id: "01a21f41-8338-7e2b-aa87-b99705a5cdeb", name: "model", scopes: ["read"], collections: null };
   const api = createServer((_request, response) => response.end(JSON.stringify(self)));
   await new Promise<void>((resolve) => api.listen(0, "127.0.0.1", resolve));

@@ -166,15 +166,16 @@ function addRoute<Dependencies extends ApiDependencies>(
     ...(spec.idempotent && { parameters: [IDEMPOTENCY_PARAMETER] }),
     ...(scope === "public" ? {} : { security: [{ api_key: [] }, ...(open ? [{}] : [])] }),
     middleware: async (c: Context<ApiEnv>, next: () => Promise<void>) => {
+      const address = c.env?.event?.requestContext?.identity?.sourceIp ?? "";
       if (scope !== "public" && open?.()) {
         const { readers } = await dependencies();
-        await readers?.admit(c.env?.event?.requestContext?.identity?.sourceIp ?? "");
+        await readers?.admit(address);
       } else if (scope !== "public") {
         const { gate } = await dependencies();
         const { caller, rate } = await gate.admit(
           presentedKey((name) => c.req.header(name)),
           scope,
-          spec.limited,
+          { limited: spec.limited, address },
         );
         c.set("caller", caller);
         for (const [header, value] of Object.entries(rateLimitHeaders(rate))) c.header(header, value);

@@ -5,6 +5,7 @@
 import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import { createGate } from "../../../shared/access/authorize.ts";
 import { createIdempotencyKeys } from "../../../shared/access/idempotency.ts";
+import { createKeyCache, type KeyCache } from "../../../shared/access/key-cache.ts";
 import { createRateLimiter } from "../../../shared/access/rate-limit.ts";
 import { createUrlInspector, type UrlInspector } from "../../../shared/access/url-inspection.ts";
 import type { JobDependencies } from "../../../shared/crawl/jobs/dependencies.ts";
@@ -24,6 +25,8 @@ export interface ApiContainer extends ApiDependencies {
   config: Config;
   sql: Sql;
   dynamo: DynamoDBDocumentClient;
+  /** What the gate knows of keys without the database. */
+  cache: KeyCache;
 }
 
 /** @param name the function's, for its log lines */
@@ -31,12 +34,14 @@ export function createApiContainer(name: string): ApiContainer {
   const config = loadConfig();
   const sql = configuredDatabase(config);
   const dynamo = dynamoClient();
+  const cache = createKeyCache(dynamo, config.stateTable);
   return {
     config,
     sql,
     dynamo,
+    cache,
     log: createLogger({ function: name }, config.logLevel),
-    gate: createGate({ sql, limiter: createRateLimiter(dynamo, config.stateTable) }),
+    gate: createGate({ sql, cache, limiter: createRateLimiter(dynamo, config.stateTable) }),
     idempotencyKeys: createIdempotencyKeys(sql),
   };
 }

@@ -14,6 +14,7 @@ import { api as searchApi } from "../../../functions/search-api/handler.ts";
 import { handler as socket } from "../../../functions/socket/handler.ts";
 import { TOPOLOGY } from "../../../infra/topology.ts";
 import { createGate } from "../../../shared/access/authorize.ts";
+import { createKeyCache } from "../../../shared/access/key-cache.ts";
 import { createRateLimiter } from "../../../shared/access/rate-limit.ts";
 import { settleJob } from "../../../shared/crawl/jobs/lifecycle.ts";
 import { embedTaskSchema } from "../../../shared/knowledge/embedding/embed-task.ts";
@@ -167,7 +168,11 @@ describe("every route of the topology", () => {
 
   it("as the gate does where nobody says more, which is what replay asks", async () => {
     const limiter = createRateLimiter(setup.aws.dynamo, setup.aws.stateTable);
-    const gate = createGate({ sql: setup.database.sql, limiter });
+    const gate = createGate({
+      sql: setup.database.sql,
+      limiter,
+      cache: createKeyCache(setup.aws.dynamo, setup.aws.stateTable),
+    });
     await expect(gate.admit(mine.key, "read")).rejects.toMatchObject({ status: 403, message: OUT_OF_REACH });
   });
 });
@@ -401,7 +406,11 @@ describe("keys", () => {
     expect(await reach(key)).toEqual([mine.document]);
     expect((await ask(key, "GET", `/documents/${other.document}`)).status).toBe(404);
     const limiter = createRateLimiter(setup.aws.dynamo, setup.aws.stateTable);
-    const gate = createGate({ sql: setup.database.sql, limiter });
+    const gate = createGate({
+      sql: setup.database.sql,
+      limiter,
+      cache: createKeyCache(setup.aws.dynamo, setup.aws.stateTable),
+    });
     // what it listens to is of jobs
     expect(await gate.stillAdmits(id)).toBe(false);
     await limit(id, { collections: [mine.collection, other.collection] });

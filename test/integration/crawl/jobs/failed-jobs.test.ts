@@ -5,6 +5,7 @@ import type { CrawlApi } from "../../../../functions/crawl-api/dependencies.ts";
 import { listFailed, retry } from "../../../../functions/crawl-api/failures.ts";
 import { createApiKey } from "../../../../shared/access/api-keys.ts";
 import { createGate } from "../../../../shared/access/authorize.ts";
+import { createKeyCache } from "../../../../shared/access/key-cache.ts";
 import { createRateLimiter } from "../../../../shared/access/rate-limit.ts";
 import { createUrlInspector } from "../../../../shared/access/url-inspection.ts";
 import { readJob } from "../../../../shared/crawl/jobs/views.ts";
@@ -29,11 +30,13 @@ async function failures() {
   const setup = await crawlSetup();
   const { aws, sql, dependencies } = setup;
   const { key } = await createApiKey(sql, { name: "t", scopes: ["write"], rateLimitRpm: 100_000, expiresAt: null });
+  const cache = createKeyCache(aws.dynamo, aws.stateTable);
   const container: CrawlApi = {
     ...dependencies,
     config: loadConfig(aws.env),
     dynamo: aws.dynamo,
-    gate: createGate({ sql, limiter: createRateLimiter(aws.dynamo, aws.stateTable) }),
+    gate: createGate({ sql, cache, limiter: createRateLimiter(aws.dynamo, aws.stateTable) }),
+    cache,
     inspector: createUrlInspector([]),
     listening: createListening({ flags: dependencies.flags, clock: systemClock, log: dependencies.log }),
   };

@@ -55,9 +55,8 @@ it("a revoked key stops working at once, and revoking it again changes nothing",
   expect(list.body.items.find((each: { id: string }) => each.id === id)).toMatchObject({ is_active: false });
 });
 
-it("a key stops working when it expires", async () => {
+it("a key that has expired does not work", async () => {
   const { id, key } = (await create({ name: "expiring", expires_at: "2100-01-01T00:00:00+02:00" })).body;
-  expect(await works(key)).toBe(true);
   await setup.database.sql`update api_keys set expires_at = now() where id = ${id}`;
   expect(await works(key)).toBe(false);
 });

@@ -8,6 +8,7 @@ import type { FunctionSpec } from "../../../../infra/topology/spec.ts";
 import { startHttpGateway } from "../../../../local/gateway/http-gateway.ts";
 import { InvocationError } from "../../../../local/lambda/invocation.ts";
 import { testRuntime } from "../../../services/index.ts";
+import { unknownKey } from "../../../services/unknown-key.ts";
 
 interface Echo {
   event: Record<string, unknown> & { requestContext: Record<string, unknown> };
@@ -20,7 +21,7 @@ const fault = (how: string) => ({ method: "POST", body: JSON.stringify({ how }) 
 const codeOf = async (response: Response) => [response.status, ((await response.json()) as { code: string }).code];
 
 /** Of the form of a key; whether it is one, the function tells. */
-const KEY = `sl_${"k".repeat(43)}`;
+const KEY = unknownKey();
 
 test("a request becomes a REST proxy event and the answer a response", async () => {
   const { runtime } = await testRuntime(["echo"]);
