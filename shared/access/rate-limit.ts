@@ -1,7 +1,7 @@
 /**
- * Counts the requests per minute of one API key, or of one address, in DynamoDB. The minute is part of the item's key, so an item that TTL
- * has not deleted yet is never counted again. A fixed window lets through up to twice the limit around the turn of a
- * minute, which is the price of one write per request and no read.
+ * Counts the requests per minute of one API key, or of one address, in DynamoDB. The minute is part of the item's key,
+ * so an item that TTL has not deleted yet is never counted again. A fixed window lets through up to twice the limit
+ * around the turn of a minute, which is the price of one write per request and no read.
  */
 import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import { createStateTable, expiresAt } from "../platform/aws/state-table.ts";
