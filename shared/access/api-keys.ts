@@ -7,7 +7,6 @@ import { crc32 } from "node:zlib";
 import type { Queryable, Sql } from "../platform/database/database.ts";
 import { ApiError } from "../platform/errors.ts";
 import { sha256, uuidv7 } from "../platform/ids.ts";
-import type { KeyCache } from "./key-cache.ts";
 
 /** Weakest first: each scope includes those before it. */
 export const SCOPES = ["read", "write", "admin"] as const;
@@ -102,8 +101,10 @@ export async function findApiKey(sql: Queryable, hash: Buffer): Promise<(ApiKey 
   return row;
 }
 
-/** What is told of a key before its row is changed. */
-type ToldOfChange = Pick<KeyCache, "bypass">;
+/** What is told of a key before its row is changed, see `KeyCache`. */
+interface ToldOfChange {
+  bypass(hash: Buffer): Promise<void>;
+}
 
 /** @throws ApiError 404 where there is no such key */
 async function announceChange(sql: Sql, cache: ToldOfChange, id: string): Promise<void> {
