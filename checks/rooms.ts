@@ -45,6 +45,8 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
   ],
   "shared/knowledge/embedding": [...OUTSIDE, "shared/knowledge"],
 
+  // the OpenAPI document as pages
+  "shared/reference": [],
   // what language models are offered of the API
   "shared/mcp": [],
   "shared/notify": OUTSIDE,

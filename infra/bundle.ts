@@ -1,6 +1,6 @@
 /**
  * Bundles each function for Lambda with esbuild: one folder with `index.mjs`, its source map outside of what is
- * uploaded, the migrations where the code asks for them, and the function's own configuration files. One call builds
+ * uploaded, the migrations where the code asks for them, and the function's own files. One call builds
  * them all, so that a synthesis needs no Docker and reads each source once.
  */
 import { existsSync } from "node:fs";
@@ -37,6 +37,9 @@ const WORKERS: Readonly<Record<string, readonly string[]>> = {
   render: ["shared/render/pdf/pdf-worker.ts"],
   "documents-api": ["shared/render/pdf/pdf-worker.ts", "shared/library/files/docx-worker.ts"],
 };
+
+/** Documents of the project that a function reads where it runs. */
+const DOCUMENTS: Readonly<Record<string, readonly string[]>> = { "docs-api": ["docs/openapi.json"] };
 
 /** Functions that give their schemas to others as JSON Schema. */
 const TELLS_SCHEMAS = ["mcp-api"];
@@ -97,8 +100,11 @@ async function completeBundle(name: string, directory: string, { outputs }: Meta
   if (Object.keys(output.inputs).some((input) => input.endsWith("shared/platform/database/migrations.ts"))) {
     await copyMigrations(join(directory, "migrations"));
   }
-  const files = join(REPOSITORY, "functions", name, "config");
-  if (existsSync(files)) await cp(files, join(directory, "config"), { recursive: true });
+  for (const folder of ["config", "files"]) {
+    const files = join(REPOSITORY, "functions", name, folder);
+    if (existsSync(files)) await cp(files, join(directory, folder), { recursive: true });
+  }
+  for (const file of DOCUMENTS[name] ?? []) await cp(join(REPOSITORY, file), join(directory, basename(file)));
   return { name, directory, bytes: output.bytes, packages: packagesIn(output) };
 }
 

@@ -17,6 +17,7 @@ const BY_DEPLOYMENT: Readonly<Record<string, string>> = {
   ARCHIVE__CORS_ORIGINS: "`archiveCorsOrigins`",
   ARCHIVE__REPLAY_URL: "the deployment",
   API__URL: "the deployment",
+  CONSOLE__PATH: "not there",
   RENDER__CHROMIUM_PATH: "the layer",
   CRAWL4AI__URL: "`crawl4aiImage`",
   CRAWL4AI__TOKEN: "the deployment",

@@ -169,6 +169,7 @@ class RunningRuntime implements Runtime {
       ...services.env,
       AWS_ENDPOINT_URL_APIGATEWAYMANAGEMENTAPI: this.url,
       API__URL: this.url,
+      CONSOLE__PATH: "console/",
       ...(this.#replay ? { ARCHIVE__REPLAY_URL: this.#replay.url } : {}),
     };
     this.env = handlerEnvironment(found, env, config, replaced, this.#home.path);

@@ -216,7 +216,7 @@ export const OPERATION_GROUPS: readonly OperationGroup[] = [
   },
   {
     tag: "administration",
-    description: "API keys, settings of crawls, domains, caches, proxies and health",
+    description: "API keys, settings of crawls, domains, caches, proxies, health and this reference",
     operations: {
       "POST /api/v1/api-keys": "createApiKey",
       "GET /api/v1/api-keys": "listApiKeys",
@@ -249,6 +249,10 @@ export const OPERATION_GROUPS: readonly OperationGroup[] = [
       "POST /api/v1/proxies/test": "testProxies",
       "GET /api/v1/health": "getHealth",
       "GET /api/v1/health/ready": "getReadiness",
+      "GET /": "getEntrance",
+      "GET /openapi.json": "getOpenApiDocument",
+      "GET /docs": "getReference",
+      "GET /docs/{page}": "getReferencePage",
     },
   },
 ];

@@ -157,6 +157,23 @@ export const ADMINISTRATION: readonly FunctionSpec[] = [
     localContainers: 1,
   },
   {
+    name: "docs-api",
+    about: "Says what the API is, and gives its reference and its OpenAPI document",
+    timeoutS: 29,
+    memoryMb: 256,
+    network: "internet",
+    maxConcurrency: 4,
+    routes: [
+      { method: "GET", path: "/" },
+      { method: "GET", path: "/openapi.json" },
+      { method: "GET", path: "/docs" },
+      { method: "GET", path: "/docs/{page}" },
+    ],
+    grants: {},
+    localContainers: 1,
+    localEventsPerContainer: 8,
+  },
+  {
     name: "migrate",
     about: "Brings the database schema up to date",
     timeoutS: 300,

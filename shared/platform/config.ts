@@ -222,6 +222,11 @@ export const CONFIG_FIELDS = {
     z.string().default(""),
     "Where the API answers, for what asks it with a caller's own key; set by the deployment and by `npm start`",
   ),
+  consolePath: field(
+    "CONSOLE__PATH",
+    z.string().default(""),
+    "Where the console is served, from the root of the API; set by `npm start`",
+  ),
   mergedWarcMb: field(
     "ARCHIVE__MERGED_WARC_MB",
     integer(1_000, 1, 4_000),

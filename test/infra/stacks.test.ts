@@ -389,7 +389,7 @@ describe("the API", () => {
     };
     const actual = properties("AWS::ApiGateway::Method").map(({ HttpMethod, ResourceId, Integration }) => {
       const { ResponseTransferMode } = Integration as { ResponseTransferMode?: string };
-      return `${HttpMethod} ${pathOf(ResourceId)}${ResponseTransferMode === "STREAM" ? " streaming" : ""}`;
+      return `${HttpMethod} ${pathOf(ResourceId) || "/"}${ResponseTransferMode === "STREAM" ? " streaming" : ""}`;
     });
     const declared = TOPOLOGY.functions.flatMap((spec) =>
       gatewayMethods(spec).map(

@@ -52,13 +52,16 @@ function checkAnswer(request: TestRequest, { status, headers, body }: TestAnswer
 const mapOf = (headers: Record<string, string>): Map<string, string> =>
   new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 
+const isText = (type: string): boolean => /^text\/(html|css|javascript)\b/.test(type);
+
 async function callPlainApi(api: Pick<Api, "handler">, request: TestRequest): Promise<TestAnswer> {
   const result = await api.handler(proxyEvent(request), {} as Context);
   const multi = Object.entries(result.multiValueHeaders ?? {}).map(([name, values]) => [name, values.join(", ")]);
+  const type = String(result.headers?.["content-type"] ?? "");
   return {
     status: result.statusCode,
     headers: { ...(result.headers as Record<string, string>), ...Object.fromEntries(multi) },
-    body: result.body === "" ? undefined : JSON.parse(result.body),
+    body: isText(type) ? result.body : result.body === "" ? undefined : JSON.parse(result.body),
   };
 }
 

@@ -41,7 +41,16 @@ it("serves whatever lies below /jobs below /api/v1/jobs as well, by the same fun
   expect(paths).toEqual(expect.arrayContaining(short.map((path) => path.replace(" /jobs/", " /api/v1/jobs/"))));
 });
 
-const PUBLIC = ["/api/v1/health", "/api/v1/health/ready", "/healthz", "/api/health"];
+const PUBLIC = [
+  "/api/v1/health",
+  "/api/v1/health/ready",
+  "/healthz",
+  "/api/health",
+  "/",
+  "/openapi.json",
+  "/docs",
+  "/docs/{page}",
+];
 const ID = "0199b3a0-0000-7000-8000-000000000000";
 const guarded = built.flatMap(({ name, routes = [] }) =>
   routes.filter(({ path }) => !PUBLIC.includes(path)).map(({ method, path }) => ({ name, method, path })),

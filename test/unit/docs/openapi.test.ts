@@ -254,7 +254,10 @@ describe("what clients are generated from", () => {
       expect(Object.keys(operation.responses)).toEqual(expect.arrayContaining(["401", "403", "429"]));
     }
   });
-  const PUBLIC = ["/api/health", "/api/v1/health", "/api/v1/health/ready", "/healthz"];
+  const PUBLIC = [
+    ...["/", "/api/health", "/api/v1/health", "/api/v1/health/ready", "/docs", "/docs/{page}", "/healthz"],
+    "/openapi.json",
+  ];
 
   it("has parameters with defaults of their own type, each path's as required", () => {
     for (const { name, path, operation } of all) {
