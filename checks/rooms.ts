@@ -369,7 +369,9 @@ const WITHOUT_DATABASE = [
   "shared/crawl/rendering",
   "shared/render",
   // what has callers' keys meets no strangers
-  ...TOPOLOGY.functions.filter(({ grants }) => !grants.database && !grants.api).map(({ name }) => `functions/${name}`),
+  ...TOPOLOGY.functions
+    .filter(({ name, grants }) => !grants.database && !grants.api && name !== "docs-api")
+    .map(({ name }) => `functions/${name}`),
 ];
 
 /** What rooms may not reach, over however many files. */
