@@ -228,6 +228,8 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
     "shared/crawl/urls",
     "shared/crawl/settings",
     "shared/crawl/jobs",
+    "shared/crawl/frontier",
+    "shared/crawl/discovery",
     "shared/crawl/submit",
     "shared/crawl/administration",
     "shared/crawl/schedules",

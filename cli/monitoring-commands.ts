@@ -31,11 +31,13 @@ export function addMonitoringCommands(program: Command, around: Around): void {
 }
 
 function addSourceCommands(program: Command, { withApi, terminal, json, limit, repeated, count }: Around): void {
-  const sources = program.command("sources").description("crawl pages and sites again and again, by a schedule");
+  const sources = program
+    .command("sources")
+    .description("crawl pages, sites, feeds and sitemaps again and again, by a schedule");
   const withFields = (command: Command): Command =>
     command
       .option("--name <name>", "what it is called")
-      .addOption(new Option("--type <type>", "what it is").choices(["page", "site"]))
+      .addOption(new Option("--type <type>", "what it is").choices(["page", "site", "feed", "sitemap"]))
       .option("--cron <expression>", "when it is crawled: five fields, as in '0 */6 * * *'; none: when somebody asks")
       .option("--time-zone <name>", "whose clocks the expression means, as in Europe/Berlin")
       .option(
@@ -45,10 +47,11 @@ function addSourceCommands(program: Command, { withApi, terminal, json, limit, r
       )
       .option("--shortest-hours <n>", "and for at least so long where it does (1)", count)
       .addOption(new Option("--scope <scope>", "site: where links may lead").choices(["host", "domain", "prefix"]))
-      .option("--include <pattern>", "site: follow only URLs that match (RE2; may be repeated)", repeated)
-      .option("--exclude <pattern>", "site: follow no URL that matches (RE2; may be repeated)", repeated)
+      .option("--include <pattern>", "site, feed, sitemap: only URLs that match (RE2; may be repeated)", repeated)
+      .option("--exclude <pattern>", "site, feed, sitemap: no URL that matches (RE2; may be repeated)", repeated)
       .option("--depth <n>", "site: follow links this deep", count)
       .option("--max-pages <n>", "site: fetch at most this many pages", count)
+      .option("--max-entries <n>", "feed, sitemap: crawl at most this many entries in one run", count)
       .option("--config-id <id>", "named config of its jobs")
       .option("--collection <id>", "collection of its documents")
       .option("--tag <tag>", "tag of its jobs (may be repeated)", repeated)
@@ -62,9 +65,10 @@ function addSourceCommands(program: Command, { withApi, terminal, json, limit, r
     .action((options: Shown & { limit: number }, command: Command) =>
       withApi(command, (api) => listSources(api, terminal, options)),
     );
-  withFields(sources.command("add").description("monitor a page or a site").argument("<url>")).action(
-    (url: string, options: SourceOptions, command: Command) =>
-      withApi(command, (api) => addSource(api, terminal, url, options)),
+  withFields(
+    sources.command("add").description("monitor a page, a site, a feed or a sitemap").argument("<url>"),
+  ).action((url: string, options: SourceOptions, command: Command) =>
+    withApi(command, (api) => addSource(api, terminal, url, options)),
   );
   withFields(
     sources

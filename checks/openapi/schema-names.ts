@@ -37,6 +37,7 @@ export const SCHEMA_NAMES: Readonly<Record<string, string>> = {
   "spiderExtract.response.extracted_pages.*": "SpiderExtractedPage",
   "spiderExtract.request.result_mode": "SpiderResultMode",
   "streamCrawlProgress.response": "CrawlProgress",
+  "getSource.response.runs.*.list": "SourceListReport",
   "compareSnapshots.response": "SnapshotComparison",
   "compareWithLivePage.response": "LiveComparison",
   "startWarcRun.request|verify": "VerifyWarcRun",

@@ -1,4 +1,4 @@
-/** `sources …`: pages and sites that are crawled again and again. */
+/** `sources …`: pages, sites, feeds and sitemaps that are crawled again and again. */
 import type { ApiClient } from "../api-client.ts";
 import { EXIT } from "../exit.ts";
 import type { Page } from "../jobs-api.ts";
@@ -19,6 +19,7 @@ interface SourceFields {
   is_active: boolean;
   revisit: Revisit | null;
   site: Record<string, unknown> | null;
+  list: Record<string, unknown> | null;
   config_id: string | null;
   config: Record<string, unknown>;
   collection_id: string | null;
@@ -39,6 +40,7 @@ interface Run {
   stop_reason: string | null;
   error: string | null;
   counts: { crawled: number; failed: number; skipped: number };
+  list: { taken: number; left: number; notes: { source: string; code: string; message: string }[] } | null;
   created_at: string;
   completed_at: string | null;
 }
@@ -56,6 +58,7 @@ export interface SourceOptions {
   exclude?: string[];
   depth?: number;
   maxPages?: number;
+  maxEntries?: number;
   configId?: string;
   collection?: string;
   tag?: string[];
@@ -91,6 +94,9 @@ export async function showSource(api: ApiClient, terminal: Terminal, id: string,
   if (source.last_error !== null) terminal.line(`Its latest firing began no job: ${harmless(source.last_error)}`);
   if (source.next_runs.length > 0) terminal.line(`Next: ${source.next_runs.join(", ")}`);
   for (const run of source.runs) terminal.line(runLine(run));
+  for (const { source: place, code, message } of source.runs[0]?.list?.notes ?? []) {
+    terminal.line(`${code}  ${harmless(place)}: ${harmless(message)}`);
+  }
   return EXIT.done;
 }
 
@@ -114,15 +120,15 @@ export async function changeSource(
   { json, ...options }: SourceOptions & { active?: boolean },
 ): Promise<number> {
   const before = await api<Source>("GET", at(id));
-  const { site, revisit, ...fields } = fieldsOf(options);
   const type = options.type ?? before.type;
-  const merged = { ...before.site, ...site };
+  const { site, list, revisit, ...fields } = fieldsOf({ ...options, type });
   const after = {
     ...requestOf(before),
     ...fields,
     revisit: revisitAfter(before.revisit, revisit, fields.schedule_cron),
     ...(options.active === undefined ? {} : { is_active: options.active }),
-    site: type === "site" && Object.keys(merged).length > 0 ? merged : (site ?? null),
+    site: partAfter(type === "site", before.site, site),
+    list: partAfter(isList(type), before.list, list),
   };
   const changed = await api<Source>("PUT", at(id), after);
   terminal.line(json ? JSON.stringify(changed, null, 2) : lineOf(changed));
@@ -158,14 +164,28 @@ export async function deleteSource(api: ApiClient, terminal: Terminal, id: strin
   return EXIT.done;
 }
 
+const isList = (type: string | undefined): boolean => type === "feed" || type === "sitemap";
+
+/** What is not for the source's type is left for the API to refuse. */
+function partAfter(
+  applies: boolean,
+  before: Record<string, unknown> | null,
+  named: Record<string, unknown> | null | undefined,
+): Record<string, unknown> | null {
+  const merged = { ...before, ...named };
+  return applies && Object.keys(merged).length > 0 ? merged : (named ?? null);
+}
+
 /** In the API's words, of what was named. */
 function fieldsOf(
   options: Omit<SourceOptions, "json">,
 ): Partial<Omit<SourceFields, "revisit">> & { revisit?: Partial<Revisit> | null } {
+  const patterns = { include: options.include, exclude: options.exclude };
+  const forList = isList(options.type);
+  const list = withoutMissing({ ...(forList && patterns), max_entries: options.maxEntries });
   const site = withoutMissing({
     scope: options.scope,
-    include: options.include,
-    exclude: options.exclude,
+    ...(!forList && patterns),
     max_depth: options.depth,
     max_pages: options.maxPages,
   });
@@ -184,6 +204,7 @@ function fieldsOf(
       priority: options.priority,
     }),
     ...(Object.keys(site).length > 0 && { site }),
+    ...(Object.keys(list).length > 0 && { list }),
   };
 }
 
@@ -204,7 +225,7 @@ function revisitAfter(
   return named && { ...before, ...named };
 }
 
-function requestOf(source: Source): Omit<SourceFields, "site"> {
+function requestOf(source: Source): Omit<SourceFields, "site" | "list"> {
   const { name, type, url, schedule_cron, time_zone, is_active, revisit } = source;
   const { config_id, config, collection_id, tags, priority } = source;
   return {
@@ -223,9 +244,10 @@ function lineOf({ id, name, type, url, schedule_cron, time_zone, is_active, next
   return `${id}  ${type.padEnd(7)}  ${harmless(url)}${label}  ${when}${next}`;
 }
 
-function runLine({ job_id, status, stop_reason, error, counts, created_at }: Run): string {
+function runLine({ job_id, status, stop_reason, error, counts, list, created_at }: Run): string {
   const why = error ?? (stop_reason !== null && stop_reason !== "completed" ? stop_reason : null);
   const { crawled, failed, skipped } = counts;
   const came = `${crawled} crawled, ${failed} failed, ${skipped} skipped`;
-  return `${job_id}  ${created_at}  ${status.padEnd(9)}  ${came}${why === null ? "" : `  (${harmless(why)})`}`;
+  const left = list === null || list.left === 0 ? "" : `, ${list.left} left for the next run`;
+  return `${job_id}  ${created_at}  ${status.padEnd(9)}  ${came}${left}${why === null ? "" : `  (${harmless(why)})`}`;
 }

@@ -135,8 +135,9 @@ export const showDiscovery = defineRoute(
   },
   async ({ params: { job_id }, query: { limit, cursor } }, dependencies: DiscoverApi) => {
     const job = await readDiscoveryJob(dependencies.sql, job_id);
-    if (job === undefined) throw new ApiError(404, `There is no discovery job ${job_id}`, { code: "NOT_FOUND" });
-    const { result_key: _, created_at, completed_at, ...shown } = job;
+    if (job === undefined || job.list !== null)
+      throw new ApiError(404, `There is no discovery job ${job_id}`, { code: "NOT_FOUND" });
+    const { result_key: _, list: _list, created_at, completed_at, ...shown } = job;
     const offset = Number(cursor ?? 0);
     const items = await urlsOf(dependencies, job, offset, limit);
     const has_more = offset + items.length < job.urls_found && items.length > 0;

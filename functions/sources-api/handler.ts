@@ -1,7 +1,7 @@
 /** The routes that create, list, replace and delete monitored sources, and crawl them when somebody asks. */
 import { z } from "zod";
-import type { JobView } from "../../shared/crawl/jobs/views.ts";
-import { listRuns, runSource } from "../../shared/crawl/sources/run-source.ts";
+import { noteSchema } from "../../shared/crawl/discovery/task.ts";
+import { listRuns, runSource, type SourceRun } from "../../shared/crawl/sources/run-source.ts";
 import { tellSchedule } from "../../shared/crawl/sources/schedule-source.ts";
 import {
   createSource,
@@ -33,7 +33,7 @@ const create = defineRoute(
     path: "/api/v1/sources",
     scope: "write",
     idempotent: true,
-    summary: "Monitor a page or a site: crawl it by a schedule, or when somebody asks",
+    summary: "Monitor a page, a site, a feed or a sitemap: crawl it by a schedule, or when somebody asks",
     body: sourceRequestSchema,
     status: 201,
     response: sourceSchema,
@@ -79,6 +79,21 @@ const runSchema = z.object({
   stop_reason: z.string().nullable(),
   error: z.string().nullable(),
   counts: jobCountsSchema,
+  /** What its list came to; null unless the source is a feed or a sitemap, and until that is read. */
+  list: z
+    .object({
+      documents_read: z.int(),
+      /** Not sent, or not read again. */
+      documents_unchanged: z.int(),
+      /** In what was read. */
+      entries: z.int(),
+      /** New or changed ones, which the job crawls. */
+      taken: z.int(),
+      /** Those that did not fit: they are due at the next run. */
+      left: z.int(),
+      notes: z.array(noteSchema),
+    })
+    .nullable(),
   created_at: z.iso.datetime(),
   completed_at: z.iso.datetime().nullable(),
 });
@@ -104,12 +119,13 @@ const show = defineRoute(
   },
 );
 
-const runJson = ({ job_id, status, stop_reason, error, counts, created_at, completed_at }: JobView) => ({
+const runJson = ({ job_id, status, stop_reason, error, counts, list, created_at, completed_at }: SourceRun) => ({
   job_id,
   status,
   stop_reason,
   error,
   counts,
+  list,
   created_at: created_at.toISOString(),
   completed_at: completed_at?.toISOString() ?? null,
 });

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import type { Caller } from "../../shared/access/authorize.ts";
 import { crawlConfigOverridesSchema } from "../../shared/crawl/administration/effective-config.ts";
+import { LIST_TYPES } from "../../shared/crawl/discovery/list-task.ts";
 import { CronError, parseCron } from "../../shared/crawl/schedules/cron.ts";
 import { toEventBridge } from "../../shared/crawl/schedules/eventbridge-cron.ts";
 import { isTimeZone, nextFirings } from "../../shared/crawl/schedules/firings.ts";
@@ -25,6 +26,16 @@ const siteOptions = {
   max_depth: z.int().min(0).max(1_000).default(2),
   max_pages: z.int().min(1).max(1_000_000).default(100),
 };
+
+/** Of a feed or a sitemap alone. */
+const listOptions = {
+  include: urlPatternsSchema,
+  exclude: urlPatternsSchema,
+  /** In one run; what is left is crawled by the next one. */
+  max_entries: z.int().min(1).max(10_000).default(100),
+};
+
+const isList = (type: string): boolean => type === "feed" || type === "sitemap";
 
 const HOURS = z.int().min(1).max(8_760);
 const revisitSchema = z
@@ -56,7 +67,7 @@ export const sourceRequestSchema = z
   .strictObject({
     name: z.string().trim().min(1).max(200),
     type: z.enum(SOURCE_TYPES).default("site"),
-    /** The page, or where the crawl of the site begins; the URL guard checks it. */
+    /** The page, where the crawl of the site begins, or the feed or sitemap; the URL guard checks it. */
     url: z.string().min(1),
     /** Five fields; without it the source is crawled only when somebody asks. */
     schedule_cron: orNull(cron),
@@ -66,6 +77,7 @@ export const sourceRequestSchema = z
     /** More often where its pages change, and less where they do not, as far as the schedule lets it. */
     revisit: orNull(revisitSchema),
     site: orNull(z.strictObject(siteOptions)),
+    list: orNull(z.strictObject(listOptions)),
     ...jobOptions,
   })
   .superRefine(({ schedule_cron, revisit }, context) => {
@@ -77,16 +89,25 @@ export const sourceRequestSchema = z
     if (type === "site" || site === undefined) return;
     context.addIssue({ code: "custom", path: ["site"], message: 'is for the type "site" alone: leave it out' });
   })
+  .superRefine(({ type, list }, context) => {
+    if (isList(type) || list === undefined) return;
+    const message = 'is for the types "feed" and "sitemap" alone: leave it out';
+    context.addIssue({ code: "custom", path: ["list"], message });
+  })
   .meta({
     anyOf: [
-      { properties: { type: { enum: ["site"] } } },
-      { required: ["type"], properties: { type: { enum: ["page"] }, site: { type: "null" } } },
+      { properties: { type: { enum: ["site"] }, list: { type: "null" } } },
+      {
+        required: ["type"],
+        properties: { type: { enum: ["page"] }, site: { type: "null" }, list: { type: "null" } },
+      },
+      { required: ["type"], properties: { type: { enum: [...LIST_TYPES] }, site: { type: "null" } } },
     ],
   });
 export type SourceRequest = z.output<typeof sourceRequestSchema>;
 
 /** @param url as the URL guard read it */
-export function inputOf({ site, ...body }: SourceRequest, url: string): SourceInput {
+export function inputOf({ site, list, ...body }: SourceRequest, url: string): SourceInput {
   const { name, type, schedule_cron, time_zone, is_active, revisit } = body;
   const { config_id, config = {}, collection_id, tags, priority } = body;
   const isSite = type === "site";
@@ -100,6 +121,7 @@ export function inputOf({ site, ...body }: SourceRequest, url: string): SourceIn
     revisit: revisit ?? null,
     options: {
       site: isSite ? (site ?? z.object(siteOptions).parse({})) : null,
+      list: isList(type) ? (list ?? z.object(listOptions).parse({})) : null,
       config_id: config_id ?? null,
       config,
       collection_id: collection_id ?? null,
@@ -129,6 +151,7 @@ export const sourceSchema = z.object({
       max_pages: z.int(),
     })
     .nullable(),
+  list: z.object({ include: z.array(z.string()), exclude: z.array(z.string()), max_entries: z.int() }).nullable(),
   config_id: z.uuid().nullable(),
   config: crawlConfigOverridesSchema,
   collection_id: z.uuid().nullable(),

@@ -54,7 +54,7 @@ export const ADMINISTRATION: readonly FunctionSpec[] = [
       { method: "DELETE", path: "/api/v1/sources/{source_id}" },
       { method: "POST", path: "/api/v1/sources/{source_id}/trigger" },
     ],
-    grants: { send: [...CLAIM_QUEUES, "source-schedules"], stateTable: true, database: true },
+    grants: { send: [...CLAIM_QUEUES, "source-schedules", "discover"], stateTable: true, database: true },
     localContainers: 1,
   },
   {
@@ -77,7 +77,7 @@ export const ADMINISTRATION: readonly FunctionSpec[] = [
     network: "private",
     queues: [{ queue: "source-runs", batchSize: 10, maxConcurrency: 2 }],
     cycleEnds: "source-schedules confirms what it was told, and is told again only where that is not there",
-    grants: { send: [...CLAIM_QUEUES, "source-schedules"], stateTable: true, database: true },
+    grants: { send: [...CLAIM_QUEUES, "source-schedules", "discover"], stateTable: true, database: true },
     localContainers: 1,
   },
   {

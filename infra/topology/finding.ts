@@ -30,12 +30,12 @@ export const FINDING: readonly FunctionSpec[] = [
   },
   {
     name: "discovered",
-    about: "Writes down how a discovery began and ended",
-    timeoutS: 30,
-    memoryMb: 256,
+    about: "Writes down how a discovery ended, and gives jobs what the lists of their sources name",
+    timeoutS: 60,
+    memoryMb: 512,
     network: "private",
     queues: [{ queue: "discovered", batchSize: 10, maxConcurrency: 2 }],
-    grants: { database: true },
+    grants: { send: [...CLAIM_QUEUES], bucket: "read", stateTable: true, database: true },
     localContainers: 1,
   },
   {

@@ -46,6 +46,8 @@ export interface GetOptions {
   robots: "obey" | "invited" | "api";
   /** Tries where the fault is transient. */
   tries?: number;
+  /** What makes the request conditional: an answer 304 is a fault of that status. */
+  validators?: readonly [string, string][];
 }
 
 export type Fetched =
@@ -138,12 +140,13 @@ export function createFetcher(dependencies: FetcherDependencies, { signal, deadl
 
   const follow = async (
     start: URL,
-    { accept, robots: rule }: GetOptions,
+    { accept, robots: rule, validators = [] }: GetOptions,
   ): Promise<Fetched & { retryable?: boolean }> => {
     const headers: [string, string][] = [
       ["user-agent", settings.userAgent],
       ["accept", accept],
       ["accept-encoding", "gzip, deflate, br, zstd"],
+      ...validators,
     ];
     const final = ({ code, message }: Pick<CaptureError, "code" | "message">): Reply => ({
       response: null,

@@ -4,14 +4,16 @@
  */
 
 import { MessagesRefused, type QueueSender } from "../../platform/aws/queues.ts";
-import type { Sql } from "../../platform/database/database.ts";
+import { inTransaction, type Sql, type Transaction } from "../../platform/database/database.ts";
 import { rowsOf } from "../../platform/database/rows.ts";
 import { uuidv7 } from "../../platform/ids.ts";
 import type { Logger } from "../../platform/observability/log.ts";
 import { storable } from "../../platform/text.ts";
+import { failJob, isFinished, lockJob } from "../jobs/lifecycle.ts";
 import { recordJobEnded } from "../jobs/metrics.ts";
 import type { JobFlags } from "../tasks/job-flags.ts";
 import { keywordsOf } from "../urls/relevance.ts";
+import type { ListDocument, ListTask, WantedList } from "./list-task.ts";
 import { DISCOVER_QUEUE, type Discovered, type DiscoveryNote, type DiscoveryTask } from "./task.ts";
 
 export interface DiscoveryDependencies {
@@ -49,6 +51,8 @@ export interface DiscoveryView {
   urls_found: number;
   result_key: string | null;
   notes: DiscoveryNote[];
+  /** Of a monitored source, for the job of the same id; null: somebody asked for a discovery. */
+  list: WantedList | null;
   created_at: Date;
   completed_at: Date | null;
 }
@@ -74,15 +78,7 @@ export async function sendDiscovery(
   { sql, queues, log }: Pick<DiscoveryDependencies, "sql" | "queues" | "log">,
   job: DiscoveryView,
 ): Promise<void> {
-  const task: DiscoveryTask = {
-    jobId: job.job_id,
-    domain: job.domain,
-    sources: job.sources,
-    pattern: job.pattern,
-    maxUrls: job.max_urls,
-    keywords: job.score_query === null ? [] : keywordsOf(job.score_query),
-    scoreThreshold: job.score_threshold,
-  };
+  const task = job.list === null ? taskOf(job) : await listTask(sql, job.job_id, job.list);
   try {
     await queues.send(DISCOVER_QUEUE, task);
   } catch (error) {
@@ -95,10 +91,38 @@ export async function sendDiscovery(
   }
 }
 
+function taskOf(job: DiscoveryView): DiscoveryTask {
+  return {
+    jobId: job.job_id,
+    domain: job.domain,
+    sources: job.sources,
+    pattern: job.pattern,
+    maxUrls: job.max_urls,
+    keywords: job.score_query === null ? [] : keywordsOf(job.score_query),
+    scoreThreshold: job.score_threshold,
+  };
+}
+
+/** Of what was read before, so that the message keeps below what a queue takes: the rest is read again. */
+const MOST_KNOWN_CHARACTERS = 150_000;
+
+async function listTask(sql: Sql, jobId: string, list: WantedList): Promise<ListTask> {
+  const rows = await sql<ListDocument[]>`
+    select l.url, l.etag, l.last_modified, l.digest, l.named
+    from crawl_source_lists l join jobs j on j.crawl_source_id = l.source_id
+    where j.id = ${jobId} order by l.url`;
+  let characters = 0;
+  const known = rows.filter((row) => {
+    characters += JSON.stringify(row).length;
+    return characters <= MOST_KNOWN_CHARACTERS;
+  });
+  return { jobId, list, known };
+}
+
 export async function readDiscoveryJob(sql: Sql, jobId: string): Promise<DiscoveryView | undefined> {
   const [row] = await sql<DiscoveryView[]>`
     select id as job_id, domain, sources, pattern, max_urls, score_query, score_threshold, status, error, urls_found,
-      result_key, notes, created_at, completed_at
+      result_key, notes, list, created_at, completed_at
     from discovery_jobs where id = ${jobId}`;
   return row;
 }
@@ -113,7 +137,10 @@ interface Noting {
  *
  * @returns whether this changed the row
  */
-export async function takeDiscovered({ sql, log }: Noting, message: Discovered): Promise<boolean> {
+export async function takeDiscovered(
+  { sql, log }: Noting,
+  message: Exclude<Discovered, { event: "listed" }>,
+): Promise<boolean> {
   if (message.event === "started") {
     const { count } =
       await sql`update discovery_jobs set status = 'running' where id = ${message.jobId} and status = 'pending'`;
@@ -135,11 +162,23 @@ export async function takeDiscovered({ sql, log }: Noting, message: Discovered):
  * @returns whether it was open
  */
 export async function failDiscovery({ sql, log }: Noting, jobId: string, error: string): Promise<boolean> {
-  const [ended] = await sql<{ seconds: number }[]>`
-    update discovery_jobs set status = 'failed', error = ${error}, completed_at = now()
-    where id = ${jobId} and status in ('pending', 'running')
-    returning extract(epoch from completed_at - created_at)::float8 as seconds`;
+  const ended = await inTransaction(sql, async (tx) => {
+    const [row] = await tx<{ seconds: number; monitored: boolean }[]>`
+      update discovery_jobs set status = 'failed', error = ${error}, completed_at = now()
+      where id = ${jobId} and status in ('pending', 'running')
+      returning extract(epoch from completed_at - created_at)::float8 as seconds, list is not null as monitored`;
+    if (row?.monitored) await failListJob(tx, log, jobId, error);
+    return row;
+  });
   return recordEnded(log, jobId, "failed", ended);
+}
+
+/** Ends the job that waits for its list, and never learns what that names. */
+export async function failListJob(tx: Transaction, log: Logger, jobId: string, error: string): Promise<void> {
+  const job = await lockJob(tx, jobId);
+  if (job === undefined || isFinished(job.status)) return;
+  await tx`update jobs set awaits_list = false where id = ${jobId}`;
+  await failJob(tx, log, job, storable(error));
 }
 
 function recordEnded(

@@ -1,8 +1,10 @@
 /**
- * Reads what lists pages for machines: sitemaps and their indexes, text sitemaps, RSS 0.9 to 2.0, Atom. Text comes in
- * pieces cut anywhere, and nothing is kept but the entry at hand, so memory does not grow with the list.
+ * Reads what lists pages for machines: sitemaps and their indexes, text sitemaps, RSS 0.9 to 2.0, Atom, JSON Feed. Text
+ * comes in pieces cut anywhere, and nothing is kept but the entry at hand, so memory does not grow with the list; only
+ * of JSON the whole is kept, up to a bound.
  */
 import { Parser } from "htmlparser2";
+import { jsonFeedReader } from "./json-feed.ts";
 import { feedDate, w3cDatetime } from "./list-dates.ts";
 import type { ListEntry, ListKind, ListParser, ListSink } from "./parsed-list.ts";
 import { lineReader } from "./text-list.ts";
@@ -18,14 +20,30 @@ export function createListParser(sink: ListSink, document?: URL): ListParser {
     },
     write(text) {
       if (reader === undefined) {
-        const start = text.trimStart();
+        const start = withoutPreface(text);
         if (start === "") return;
-        reader = start.startsWith("<") ? xmlReader(sink, document) : lineReader(sink);
+        reader = readerOf(start, sink, document);
         reader.write(start);
       } else if (!reader.done) reader.write(text);
     },
     end: (cut) => reader?.end(cut) ?? { kind: "empty", root: undefined, complete: !cut },
   };
+}
+
+function readerOf(start: string, sink: ListSink, document: URL | undefined): ListParser {
+  if (start.startsWith("<")) return xmlReader(sink, document);
+  return start.startsWith("{") ? jsonFeedReader(sink, document) : lineReader(sink);
+}
+
+const XML_START = /<(?:\?xml\s|rss[\s>]|feed[\s>]|rdf:RDF[\s>]|urlset[\s>]|sitemapindex[\s>])/;
+/** Of what a broken server writes before the document: warnings, mostly. */
+const LONGEST_PREFACE = 4096;
+
+function withoutPreface(text: string): string {
+  const start = text.trimStart();
+  if (/^[<{]|^https?:/i.test(start)) return start;
+  const at = start.slice(0, LONGEST_PREFACE).search(XML_START);
+  return at < 0 ? start : start.slice(at);
 }
 
 /** Longer text is not kept: no URL, date or title is as long. */
@@ -172,6 +190,8 @@ function sitemapEntry(fields: ReadonlyMap<string, string>): Omit<ListEntry, "bas
     url: fields.get("loc") ?? null,
     lastmod: valid,
     badLastmod: lastmod !== undefined && valid === null,
+    dated: lastmod ?? null,
+    id: null,
     title: null,
   };
 }
@@ -186,6 +206,8 @@ function feedEntry(fields: ReadonlyMap<string, string>): Omit<ListEntry, "base">
     url: link ?? null,
     lastmod: valid,
     badLastmod: dates.length > 0 && valid === null,
+    dated: dates[0] ?? null,
+    id: fields.get("guid") ?? fields.get("id") ?? null,
     title: fields.get("title") ?? null,
   };
 }

@@ -10,6 +10,10 @@ export interface ListEntry {
   /** W3C datetime; null where there is none, or a bad one. */
   lastmod: string | null;
   badLastmod: boolean;
+  /** The date as it stands in the list. */
+  dated: string | null;
+  /** What a feed calls it: guid or id. */
+  id: string | null;
   title: string | null;
 }
 

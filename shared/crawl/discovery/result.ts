@@ -8,6 +8,7 @@ import { z } from "zod";
 import type { ObjectStore } from "../../platform/aws/objects.ts";
 import { uuidv7 } from "../../platform/ids.ts";
 import type { DiscoveredUrl } from "./collector.ts";
+import { type Listed, listedSchema } from "./list-task.ts";
 
 const compress = promisify(zstdCompress);
 const decompress = promisify(zstdDecompress);
@@ -45,4 +46,22 @@ export async function readDiscovery(
   if (body === undefined) return undefined;
   const lines = (await decompress(body, { maxOutputLength: MAX_RESULT_BYTES })).toString("utf8").split("\n");
   return lines.slice(offset, offset + limit).map((line) => urlSchema.parse(JSON.parse(line)));
+}
+
+/**
+ * Leaves what a monitored list names.
+ * @returns the key
+ */
+export async function writeListed(objects: ObjectStore, key: string, listed: Listed): Promise<string> {
+  await objects.put(key, await compress(JSON.stringify(listed)), "application/zstd");
+  return key;
+}
+
+/** @returns undefined where the object has expired */
+export async function readListed(objects: ObjectStore, key: string): Promise<Listed | undefined> {
+  const body = await objects.get(key);
+  if (body === undefined) return undefined;
+  return listedSchema.parse(
+    JSON.parse((await decompress(body, { maxOutputLength: MAX_RESULT_BYTES })).toString("utf8")),
+  );
 }

@@ -46,5 +46,18 @@ export const discoveredSchema = z.discriminatedUnion("event", [
     resultKey: z.string().nullable(),
     notes: z.array(noteSchema),
   }),
+  /** The list of a monitored source was read. */
+  z.strictObject({
+    event: z.literal("listed"),
+    jobId: z.uuid(),
+    /** Why nothing could be read; null where something was, or nothing has changed. */
+    error: z.string().nullable(),
+    entries: z.int().nonnegative(),
+    documentsRead: z.int().nonnegative(),
+    documentsUnchanged: z.int().nonnegative(),
+    /** Claim check; null with an error. */
+    resultKey: z.string().nullable(),
+    notes: z.array(noteSchema),
+  }),
 ]);
 export type Discovered = z.infer<typeof discoveredSchema>;

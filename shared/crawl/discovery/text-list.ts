@@ -6,6 +6,8 @@ const LONGEST_LINE = 4096;
 /** Lines without a URL before the first one: what begins like that is no list. */
 const MOST_LEADING_LINES = 20;
 
+const UNDATED = { base: undefined, lastmod: null, badLastmod: false, dated: null, id: null, title: null };
+
 export function lineReader(sink: ListSink): ListParser {
   let rest = "";
   let urls = 0;
@@ -17,7 +19,7 @@ export function lineReader(sink: ListSink): ListParser {
     if (text === "" || text.startsWith("#")) return;
     if (/^https?:\/\//i.test(text)) urls += 1;
     else others += 1;
-    if (urls > 0) sink.page({ url: text, base: undefined, lastmod: null, badLastmod: false, title: null }, "text");
+    if (urls > 0) sink.page({ ...UNDATED, url: text }, "text");
   };
   return {
     get done() {

@@ -33,6 +33,8 @@ export interface JobRow {
   deadlineAt: Date | null;
   /** The deadline has passed: nothing more is claimed, and the job completes with what it has. */
   timedOut: boolean;
+  /** Its URLs are those of a list that is being read. */
+  awaitsList: boolean;
   settings: JobSettings;
   counts: JobCounts;
 }
@@ -65,7 +67,7 @@ export async function lockJob(tx: Transaction, jobId: string): Promise<JobRow | 
   const [raw] = await tx<RawJob[]>`
     select id, kind, status, stop_reason as "stopReason", priority, collection_id as "collectionId",
       generation_id as "generationId", cancel_requested as "cancelRequested", deadline_at as "deadlineAt",
-      timed_out as "timedOut", settings, discovered, open_urls as open,
+      timed_out as "timedOut", awaits_list as "awaitsList", settings, discovered, open_urls as open,
       crawled, failed, skipped, claimed, results, documents, chunks, unembedded_chunks as unembedded
     from jobs where id = ${jobId} for no key update`;
   return raw && jobOf(raw);
@@ -76,7 +78,7 @@ export async function peekJob(tx: Transaction, jobId: string): Promise<JobRow | 
   const [raw] = await tx<RawJob[]>`
     select id, kind, status, stop_reason as "stopReason", priority, collection_id as "collectionId",
       generation_id as "generationId", cancel_requested as "cancelRequested", deadline_at as "deadlineAt",
-      timed_out as "timedOut", settings, discovered, open_urls as open,
+      timed_out as "timedOut", awaits_list as "awaitsList", settings, discovered, open_urls as open,
       crawled, failed, skipped, claimed, results, documents, chunks, unembedded_chunks as unembedded
     from jobs where id = ${jobId}`;
   return raw && jobOf(raw);
@@ -186,6 +188,7 @@ export async function settleJob(
   const job = await lockJob(tx, jobId);
   if (job === undefined || isFinished(job.status) || job.counts.open > 0) return "unchanged";
   if (job.cancelRequested) return await finish(tx, log, job, "cancelled", "manual_stop");
+  if (job.awaitsList) return "unchanged";
   const isCrawl = job.kind !== "import";
   if (isCrawl && job.counts.crawled === 0 && (job.kind === "site" || job.counts.failed > 0))
     return await fail(tx, log, job);

@@ -51,6 +51,8 @@ export async function stalledJobs(sql: Sql): Promise<string[]> {
     select id from jobs
     where status in ('pending', 'running', 'embedding') and updated_at < now() - ${STALLED_JOB}::interval
       and (open_urls > 0 or unembedded_chunks = 0 or status <> 'embedding')
+      -- its discovery is looked after
+      and not awaits_list
     order by updated_at limit ${MOST_JOBS}`;
   return rows.map((row) => row.id);
 }

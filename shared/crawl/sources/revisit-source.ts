@@ -49,7 +49,7 @@ async function unjudgedVisit(
         select from jobs earlier
         where earlier.crawl_source_id = ${id} and earlier.id < j.id and earlier.crawled > 0) as first
     from jobs j
-    where j.crawl_source_id = ${id} and j.status = 'completed' and j.crawled > 0
+    where j.crawl_source_id = ${id} and j.status = 'completed' and (j.crawled > 0 or j.list_report is not null)
       and j.completed_at < now() - ${COMPARED_AFTER}::interval
     order by j.id desc limit 1`;
   if (latest === undefined || latest.first || latest.id === revisit_job_id) return undefined;

@@ -1,13 +1,18 @@
 /** Begins jobs for sources: one at a time for each. */
 import type { Queryable, Transaction } from "../../platform/database/database.ts";
 import { ApiError } from "../../platform/errors.ts";
+import { uuidv7 } from "../../platform/ids.ts";
 import { effectiveConfig, requireCollection } from "../administration/effective-config.ts";
+import type { ListReport, WantedList } from "../discovery/list-task.ts";
 import type { JobDependencies } from "../jobs/dependencies.ts";
 import { type JobView, jobColumns } from "../jobs/views.ts";
 import { createJob, type NewJob } from "../submit/create-job.ts";
 import { ANYWHERE } from "../urls/scope.ts";
 import { scopeOfSeeds } from "../urls/scope-of-seeds.ts";
+import { noteListDue, sendList } from "./read-list.ts";
 import type { CrawlSource } from "./sources.ts";
+
+export type SourceRun = JobView & { list: ListReport | null };
 
 type Admission = (tx: Transaction) => Promise<void>;
 
@@ -27,8 +32,9 @@ export async function runSource(
   const { config_id, config, collection_id, tags, priority } = source.options;
   const effective = await effectiveConfig(sql, config_id ?? undefined, config);
   if (collection_id !== null) await requireCollection(sql, collection_id);
+  const jobId = id ?? uuidv7();
   const job: NewJob = {
-    id,
+    id: jobId,
     ...crawlOf(source),
     config: effective,
     // an earlier run's captures would be what it is to look for changes of
@@ -39,11 +45,15 @@ export async function runSource(
     apiKeyId,
     crawlSourceId: source.id,
   };
-  return await createJob(dependencies, job, async (tx) => {
+  const list = wantedList(source);
+  const begun = await createJob(dependencies, job, async (tx) => {
     await admitRun(tx, source.id);
     await admit?.(tx);
+    if (list !== null) await noteListDue(tx, jobId, list, apiKeyId);
     await tx`update crawl_sources set last_crawled_at = now(), last_error = null where id = ${source.id}`;
   });
+  if (list !== null) await sendList(dependencies, begun.job_id);
+  return begun;
 }
 
 /**
@@ -54,19 +64,28 @@ export async function listRuns(
   sql: Queryable,
   sourceId: string,
   { limit, after }: { limit: number; after?: string | undefined },
-): Promise<JobView[]> {
-  return await sql<JobView[]>`
-    select ${jobColumns(sql)} from jobs
+): Promise<SourceRun[]> {
+  return await sql<SourceRun[]>`
+    select ${jobColumns(sql)}, list_report as list from jobs
     where crawl_source_id = ${sourceId} and ${after === undefined ? sql`true` : sql`id < ${after}`}
     order by id desc limit ${limit}`;
+}
+
+function wantedList({ type, url, options: { list } }: CrawlSource): WantedList | null {
+  if (list === null || (type !== "feed" && type !== "sitemap")) return null;
+  return { type, url, include: list.include, exclude: list.exclude };
 }
 
 function crawlOf({
   type,
   url,
   options,
-}: CrawlSource): Pick<NewJob, "kind" | "seeds" | "scope" | "maxDepth" | "maxPages"> {
-  const { site } = options;
+}: CrawlSource): Pick<NewJob, "kind" | "seeds" | "scope" | "maxDepth" | "maxPages" | "awaitsList"> {
+  const { site, list } = options;
+  if (list !== null) {
+    const maxPages = list.max_entries;
+    return { kind: "pages", seeds: [url], scope: ANYWHERE, maxDepth: 0, maxPages, awaitsList: true };
+  }
   if (type === "page" || site === null) {
     return { kind: "pages", seeds: [url], scope: ANYWHERE, maxDepth: 0, maxPages: 1 };
   }

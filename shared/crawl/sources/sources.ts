@@ -7,10 +7,11 @@ import type { Queryable } from "../../platform/database/database.ts";
 import { ApiError } from "../../platform/errors.ts";
 import { uuidv7 } from "../../platform/ids.ts";
 import { crawlConfigOverridesSchema } from "../administration/effective-config.ts";
+import { LIST_TYPES } from "../discovery/list-task.ts";
 import type { Revisit } from "../schedules/revisit.ts";
 import { PRIORITIES } from "../settings/job-settings.ts";
 
-export const SOURCE_TYPES = ["page", "site"] as const;
+export const SOURCE_TYPES = ["page", "site", ...LIST_TYPES] as const;
 export type SourceType = (typeof SOURCE_TYPES)[number];
 
 /** Of a site: which of its pages are crawled. */
@@ -22,10 +23,20 @@ const siteOptionsSchema = z.object({
   max_pages: z.int(),
 });
 
+/** Of a feed or sitemap: which of its entries are crawled. */
+const listOptionsSchema = z.object({
+  include: z.array(z.string()),
+  exclude: z.array(z.string()),
+  /** In one run. */
+  max_entries: z.int(),
+});
+
 /** What each of its jobs is told, in the words of requests for crawls. */
 export const sourceOptionsSchema = z.object({
-  /** null for a source that is one page. */
+  /** null unless it is a site. */
   site: siteOptionsSchema.nullable(),
+  /** null unless it is a feed or a sitemap. */
+  list: listOptionsSchema.nullable().default(null),
   config_id: z.uuid().nullable(),
   config: crawlConfigOverridesSchema,
   collection_id: z.uuid().nullable(),
@@ -91,6 +102,7 @@ export async function replaceSource(sql: Queryable, id: string, input: SourceInp
   const differs = sql`
     (schedule_cron, time_zone, is_active) is distinct from
       (${schedule_cron}::text, ${time_zone}::text, ${is_active}::boolean)`;
+  await forgetList(sql, id, input);
   const [row] = await sql<Row[]>`
     update crawl_sources set name = ${name}, type = ${type}, url = ${url},
       options = ${JSON.stringify(options)}::text::jsonb, schedule_cron = ${schedule_cron}, time_zone = ${time_zone},
@@ -102,6 +114,17 @@ export async function replaceSource(sql: Queryable, id: string, input: SourceInp
   if (row === undefined) throw missing(id);
   return sourceOf(row);
 }
+
+/** Of another list, or of other entries of it, nothing is known that was not crawled: all of it is read again. */
+async function forgetList(sql: Queryable, id: string, input: SourceInput): Promise<void> {
+  const before = await findSource(sql, id);
+  if (before === undefined || namesOf(before) === namesOf(input)) return;
+  await sql`delete from crawl_source_lists where source_id = ${id}`;
+  await sql`delete from crawl_source_entries where source_id = ${id} and taken is distinct from version`;
+}
+
+const namesOf = ({ type, url, options: { list } }: SourceInput): string =>
+  JSON.stringify([type, url, list?.include, list?.exclude]);
 
 /** @throws ApiError 404 NOT_FOUND */
 export async function readSource(sql: Queryable, id: string): Promise<CrawlSource> {

@@ -47,6 +47,8 @@ export interface NewJob {
   edition?: { archiveJobId: number; sourceCode: string; hidden: boolean };
   /** The monitored source that it crawls for. */
   crawlSourceId?: string | null;
+  /** Its URLs are those that a list names, which its one seed is: see `takeList`. */
+  awaitsList?: boolean;
   apiKeyId: string | null;
   /** Told of this job alone. */
   webhook?: NewWebhook | undefined;
@@ -89,6 +91,7 @@ export async function createJob(
     await insertJob(tx, jobId, job, settings);
     if (job.webhook !== undefined) await createWebhook(tx, jobId, job.webhook);
     const row = (await lockJob(tx, jobId)) as JobRow;
+    if (job.awaitsList) return [];
     await addUrls(tx, row, seeds.map(seedUrl));
     const claimed = await claimUrls(tx, row, null);
     // the hosts of all seeds may have been blocked meanwhile
@@ -108,12 +111,13 @@ async function insertJob(tx: Transaction, jobId: string, job: NewJob, settings: 
   const { edition } = job;
   await tx`
     insert into jobs (id, kind, priority, api_key_id, collection_id, generation_id, delivery, retry_of, deadline_at,
-      watched_at, archive_job_id, source_code, hidden, crawl_source_id, settings)
+      watched_at, archive_job_id, source_code, hidden, crawl_source_id, awaits_list,
+      settings)
     values (${jobId}, ${job.kind}, ${job.priority}, ${job.apiKeyId}, ${job.collectionId}, ${uuidv7()},
       ${job.delivery ?? null}, ${job.retryOf ?? null},
       now() + ${job.timeoutS ?? null}::float8 * interval '1 second', case when ${job.endsUnheard ?? false} then now() end,
       ${edition?.archiveJobId ?? null}, ${edition?.sourceCode ?? null}, ${edition?.hidden ?? false},
-      ${job.crawlSourceId ?? null},
+      ${job.crawlSourceId ?? null}, ${job.awaitsList ?? false},
       ${JSON.stringify(settings)}::text::jsonb)`;
   for (const tag of settings.tags) {
     await tx`insert into tags (id, name) values (${uuidv7()}, ${tag}) on conflict do nothing`;
