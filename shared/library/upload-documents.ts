@@ -162,6 +162,9 @@ function addressOf({ url, filename }: Upload, content: UploadedText["content"]):
   return filename === undefined ? `upload://${hash}/` : `upload://${hash}/${encodeURIComponent(filename)}`;
 }
 
+/** What a browser would run where somebody shows the URL as a link. */
+const RUNS_IN_A_BROWSER = /^(javascript|vbscript|data|blob):$/;
+
 /**
  * As documents have it: normalised where it is one of the web.
  * @throws ApiError 400 URL_INVALID
@@ -170,6 +173,10 @@ export function documentUrl(url: string): string {
   const parsed = URL.parse(url);
   if (parsed === null || parsed.username !== "" || parsed.password !== "") {
     throw new ApiError(400, "url: not an absolute URL without credentials", { code: "URL_INVALID" });
+  }
+  if (RUNS_IN_A_BROWSER.test(parsed.protocol)) {
+    const message = `url: a name that begins with ${parsed.protocol} is not taken, since a reader's browser would run it`;
+    throw new ApiError(400, message, { code: "URL_INVALID" });
   }
   return /^https?:$/.test(parsed.protocol) ? normalizeUrl(url) : parsed.href;
 }
