@@ -51,6 +51,8 @@ export interface InstanceOptions {
   env?: Record<string, string>;
   home?: string;
   port?: number;
+  /** Three minutes where not given. */
+  startTimeoutMs?: number;
 }
 
 const START = join(import.meta.dirname, "../../local/start.js");
@@ -65,7 +67,7 @@ export async function startInstance(options: InstanceOptions = {}): Promise<Inst
   await copyCluster(home);
   const child = startNode(START, [], { STRANDLINE_HOME: home, PORT: String(port), ...options.env });
   child.process.stdout?.resume();
-  await waitFor(`http://127.0.0.1:${port}/api/v1/health/ready`, child);
+  await waitFor(`http://127.0.0.1:${port}/api/v1/health/ready`, child, options.startTimeoutMs);
   return {
     ...(await connectInstance(home)),
     child,
@@ -123,13 +125,13 @@ export async function connectInstance(home: string): Promise<RunningInstance> {
   };
 }
 
-async function waitFor(url: string, child: Child): Promise<void> {
-  const deadline = Date.now() + START_TIMEOUT_MS;
+async function waitFor(url: string, child: Child, timeoutMs = START_TIMEOUT_MS): Promise<void> {
+  const deadline = Date.now() + timeoutMs;
   for (;;) {
     if (child.process.exitCode !== null) throw new Error(`the runtime ended with exit code ${child.process.exitCode}`);
     const answer = await fetch(url).catch(() => undefined);
     if (answer?.ok) return;
-    if (Date.now() > deadline) throw new Error(`no answer from ${url} within ${START_TIMEOUT_MS} ms`);
+    if (Date.now() > deadline) throw new Error(`no answer from ${url} within ${timeoutMs} ms`);
     await delay(POLL_MS);
   }
 }
