@@ -1,8 +1,8 @@
 /**
  * Loaded by Node before a runtime (`--import`): makes what is around its functions fail as a cloud does. Services
- * answer 503 or not at all, functions are killed or run out of their time, messages come twice and in another order, and the
- * clock jumps. Which of it happens how often is read from the file that `FAULTS_FILE` names; what happened is written
- * beside it, by process.
+ * answer 503 or not at all, functions are killed or run out of their time, messages come twice and in another order,
+ * and the clock jumps. Which of it happens how often is read from the file that `FAULTS_FILE` names; what happened is
+ * written beside it, by process.
  */
 import { randomUUID } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -91,8 +91,7 @@ function failServices(strikes: Strikes): void {
       if (service !== undefined && strikes(service as "s3" | "sqs" | "dynamodb")) {
         if (Math.random() < 0.5) {
           request.resume();
-          response.writeHead(503, { "content-type": "application/xml" });
-          response.end("<Error><Code>SlowDown</Code><Message>Please reduce your request rate.</Message></Error>");
+          refuse(response, service);
           return true;
         }
         response.end = () => response.destroy();
@@ -100,6 +99,17 @@ function failServices(strikes: Strikes): void {
     }
     return Reflect.apply(emit, this, [event, ...args]);
   };
+}
+
+/** As each protocol has it. */
+function refuse(response: ServerResponse, service: string): void {
+  if (service === "s3") {
+    response.writeHead(503, { "content-type": "application/xml" });
+    response.end("<Error><Code>SlowDown</Code><Message>Please reduce your request rate.</Message></Error>");
+    return;
+  }
+  response.writeHead(503, { "content-type": "application/x-amz-json-1.0" });
+  response.end('{"__type":"ServiceUnavailable","message":"The service is unavailable at the moment."}');
 }
 
 /** A function that is killed is a thread that ends; one that runs out of its time is what its container makes of it. */

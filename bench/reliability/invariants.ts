@@ -68,8 +68,8 @@ export async function checkInvariants(system: TestedSystem, made: Made): Promise
         (select count(*)::int from jobs where crawl_source_id is not null) as source_runs,
         (select count(*)::int from jobs where status = 'cancelled') as cancelled_jobs,
         (select coalesce(extract(epoch from max(completed_at - created_at)), 0)::float8 from jobs) as longest_job_s,
-        (select coalesce(extract(epoch from
-          percentile_cont(0.5) within group (order by completed_at - created_at)), 0)::float8 from jobs) as median_job_s`;
+        (select coalesce(extract(epoch from percentile_cont(0.5) within group (order by completed_at - created_at)),
+          0)::float8 from jobs) as median_job_s`;
     Object.assign(figures, totals);
 
     const jobs = await sql<{ id: string }[]>`select id from jobs`;
