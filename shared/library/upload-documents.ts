@@ -175,7 +175,7 @@ export function documentUrl(url: string): string {
     throw new ApiError(400, "url: not an absolute URL without credentials", { code: "URL_INVALID" });
   }
   if (RUNS_IN_A_BROWSER.test(parsed.protocol)) {
-    const message = `url: a name that begins with ${parsed.protocol} is not taken, since a reader's browser would run it`;
+    const message = `url: one that begins with ${parsed.protocol} is not taken: a reader's browser would run it`;
     throw new ApiError(400, message, { code: "URL_INVALID" });
   }
   return /^https?:$/.test(parsed.protocol) ? normalizeUrl(url) : parsed.href;
