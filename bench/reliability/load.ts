@@ -2,7 +2,6 @@
 import { createHash } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
-import { http, record } from "../../test/integration/archive/warc-records.ts";
 import { ask, make, type TestedSystem } from "./tested-system.ts";
 
 /** What was answered for: nothing of it may be missing in the end. */
@@ -157,8 +156,7 @@ async function importFile(system: TestedSystem, made: Made): Promise<void> {
   const serial = crypto.randomUUID();
   const members = Array.from({ length: RECORDS_PER_FILE }, (_, index) => {
     const url = `https://imported-${serial}.example/${index}`;
-    const body = `<title>${index}</title><h1>Imported</h1><p>Number ${index} of ${serial}.</p>`;
-    return gzipSync(record(http(body), { url, id: `urn:uuid:${crypto.randomUUID()}` }));
+    return gzipSync(response(url, `<title>${index}</title><h1>Imported</h1><p>Number ${index} of ${serial}.</p>`));
   });
   const file = Buffer.concat(members);
   const announced = {
@@ -175,6 +173,21 @@ async function importFile(system: TestedSystem, made: Made): Promise<void> {
   await put?.text().catch(() => "");
   if (put?.status === 200) made.imports.push(id);
   await pause(system, IMPORT_PAUSE_MS);
+}
+
+/** A WARC record, as archivers write it. */
+function response(url: string, body: string): string {
+  const block = `HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n${body}`;
+  const fields = [
+    "WARC/1.0",
+    "WARC-Type: response",
+    `WARC-Target-URI: ${url}`,
+    "WARC-Date: 2026-01-02T03:04:05Z",
+    `WARC-Record-ID: <urn:uuid:${crypto.randomUUID()}>`,
+    "Content-Type: application/http; msgtype=response",
+    `Content-Length: ${Buffer.byteLength(block)}`,
+  ];
+  return `${fields.join("\r\n")}\r\n\r\n${block}\r\n\r\n`;
 }
 
 async function trigger(system: TestedSystem, made: Made): Promise<void> {
