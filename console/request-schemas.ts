@@ -6,6 +6,9 @@ const FORMS = {
   batch: "/api/v1/crawl/batch",
   spider: "/spider/crawl",
   scrape: "/api/v1/scrape",
+  source: "/api/v1/sources",
+  proxy: "/api/v1/proxies",
+  config: "/api/v1/configs",
 } as const;
 
 interface Document {

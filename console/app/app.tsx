@@ -4,7 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import { signOut, useIsSignedIn } from "./api/session.ts";
 import { Loading, View } from "./parts/page.tsx";
 import { hrefOf, type Place, usePlace } from "./router.ts";
-import { Home } from "./views/home.tsx";
+import { Home } from "./views/home/home.tsx";
 import { KeyEntry } from "./views/key-entry.tsx";
 
 type ViewOf = ComponentType<{ place: Place }>;

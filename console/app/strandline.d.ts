@@ -1,6 +1,9 @@
 /** What the build makes of the OpenAPI document. */
 declare module "strandline:request-schemas" {
-  const schemas: Record<"deep" | "pages" | "batch" | "spider" | "scrape", import("./forms/schema.ts").ObjectSchema>;
+  const schemas: Record<
+    "deep" | "pages" | "batch" | "spider" | "scrape" | "source" | "proxy" | "config",
+    import("./forms/schema.ts").ObjectSchema
+  >;
   export default schemas;
 }
 

@@ -1,6 +1,7 @@
 /** The routes that list and show jobs, and cancel them. */
 import { z } from "zod";
 import { deadLettersOf } from "../../shared/crawl/jobs/failed.ts";
+import { readFrontier } from "../../shared/crawl/jobs/frontier-view.ts";
 import { readRenderingCounts } from "../../shared/crawl/jobs/rendering-counts.ts";
 import { listJobs, listJobUrls, readJob, readJobRun } from "../../shared/crawl/jobs/views.ts";
 import { readErrorCounts } from "../../shared/crawl/jobs/without-pages.ts";
@@ -18,6 +19,22 @@ const params = z.strictObject({ job_id: z.uuid() });
 const urlPosition = z.string().regex(/^\S+\.[0-9a-f]{64}$/);
 const limit = z.coerce.number().int().min(1).max(500);
 
+const frontierSchema = z.object({
+  next: z.array(z.object({ url: z.string(), depth: z.int(), attempts: z.int(), not_before: z.iso.datetime() })),
+  /** By depth, state, status and error code; null for jobs of more than 200,000 URLs. */
+  counts: z
+    .array(
+      z.object({
+        depth: z.int(),
+        state: z.enum(["pending", "claimed", "crawled", "failed", "skipped"]),
+        status_code: z.int().nullable(),
+        error_code: z.string().nullable(),
+        count: z.int(),
+      }),
+    )
+    .nullable(),
+});
+
 export const showJob = defineRoute(
   {
     method: "GET",
@@ -25,9 +42,15 @@ export const showJob = defineRoute(
     scope: "read",
     summary: "A job: its state, counts and stop reason, and page by page what became of its URLs",
     params,
-    query: z.strictObject({ limit: limit.default(100), cursor: cursorParameter(urlPosition) }),
+    query: z.strictObject({
+      limit: limit.default(100),
+      cursor: cursorParameter(urlPosition),
+      /** URLs that are next; 0: none, and no counts. */
+      frontier: z.coerce.number().int().min(0).max(100).default(0),
+    }),
     response: jobSchema.extend({
       run: jobRunSchema.nullable(),
+      frontier: frontierSchema.nullable(),
       errors: errorCountsSchema,
       rendering: renderingCountsSchema.nullable(),
       dead_letters: z.array(deadLetterSchema),
@@ -44,9 +67,14 @@ export const showJob = defineRoute(
     const next_cursor = next === null ? null : encodeCursor(next);
     const letters = (await deadLettersOf(sql, [job_id])).get(job_id) ?? [];
     const dead_letters = letters.map(deadLetterJson);
+    const frontier = query.frontier === 0 ? null : await readFrontier(sql, job, query.frontier);
     return {
       ...jobJson(job),
       run,
+      frontier: frontier && {
+        ...frontier,
+        next: frontier.next.map((each) => ({ ...each, not_before: each.not_before.toISOString() })),
+      },
       errors: await readErrorCounts(sql, job_id),
       rendering: await readRenderingCounts(sql, job_id),
       dead_letters,

@@ -45,8 +45,19 @@ export interface Job extends JobProgress {
   created_at: string;
 }
 
+export interface Frontier {
+  /** URLs that wait to be fetched, those first that are next. */
+  next: { url: string; depth: number; attempts: number; not_before: string }[];
+  /** null where the job has too many to be counted. */
+  counts:
+    | { depth: number; state: string; status_code: number | null; error_code: string | null; count: number }[]
+    | null;
+}
+
 export interface JobDetails extends Job {
   run: unknown;
+  /** null where it was not asked for. */
+  frontier: Frontier | null;
   errors: { code: string; count: number }[];
   results: Page<JobResult>;
 }

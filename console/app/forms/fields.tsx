@@ -9,9 +9,14 @@ interface FieldsOptions {
   /** Fields that stand elsewhere. */
   without?: readonly string[];
   prefix?: string;
+  /** In place of their names. */
+  words?: Words;
 }
 
-export function Fields({ schema, filled, fill, without = [], prefix = "" }: FieldsOptions) {
+/** What fields are called, and what to write there, by their names. */
+export type Words = Readonly<Record<string, { label: string; hint?: string }>>;
+
+export function Fields({ schema, filled, fill, without = [], prefix = "", words = {} }: FieldsOptions) {
   const shown = Object.entries(schema.properties).filter(([name]) => !without.includes(name));
   return (
     <div class="fields">
@@ -31,20 +36,37 @@ export function Fields({ schema, filled, fill, without = [], prefix = "" }: Fiel
           );
         }
         return (
-          <Field key={path} name={name} schema={field} text={filled[path] ?? ""} fill={(text) => fill(path, text)} />
+          <Field
+            key={path}
+            name={words[path]?.label ?? name}
+            hint={words[path]?.hint}
+            schema={field}
+            text={filled[path] ?? ""}
+            isRequired={prefix === "" && (schema.required ?? []).includes(name)}
+            fill={(text) => fill(path, text)}
+          />
         );
       })}
     </div>
   );
 }
 
-function Field({ name, schema, text, fill }: { name: string; schema: Schema; text: string; fill(text: string): void }) {
+interface FieldOptions {
+  name: string;
+  hint: string | undefined;
+  schema: Schema;
+  text: string;
+  isRequired: boolean;
+  fill(text: string): void;
+}
+
+function Field({ name, hint: own, schema, text, isRequired, fill }: FieldOptions) {
   const id = useId();
-  const hint = hintOf(schema);
+  const hint = own ?? hintOf(schema);
   return (
     <div class="field">
       <label for={id}>{name}</label>
-      <Input id={id} hintId={`${id}-hint`} schema={schema} text={text} fill={fill} />
+      <Input id={id} hintId={`${id}-hint`} schema={schema} text={text} isRequired={isRequired} fill={fill} />
       <p class="hint" id={`${id}-hint`}>
         {hint}
       </p>
@@ -52,17 +74,14 @@ function Field({ name, schema, text, fill }: { name: string; schema: Schema; tex
   );
 }
 
-interface InputOptions {
+interface InputOptions extends Omit<FieldOptions, "name" | "hint"> {
   id: string;
   hintId: string;
-  schema: Schema;
-  text: string;
-  fill(text: string): void;
 }
 
-function Input({ id, hintId, schema, text, fill }: InputOptions) {
+function Input({ id, hintId, schema, text, isRequired, fill }: InputOptions) {
   const kind = kindOf(schema);
-  const common = { id, "aria-describedby": hintId, value: text };
+  const common = { id, "aria-describedby": hintId, value: text, required: isRequired };
   if (kind === "choice" || kind === "flag") {
     const choices = kind === "flag" ? ["true", "false"] : (schema.enum ?? []);
     return (

@@ -46,6 +46,23 @@ export function requestOf(schema: ObjectSchema, filled: Filled, prefix = ""): Re
   return request;
 }
 
+/** What stands in the fields of something that exists: `requestOf` makes the same of it again. */
+export function filledFrom(schema: ObjectSchema, value: Readonly<Record<string, unknown>>, prefix = ""): Filled {
+  const filled: Record<string, string> = {};
+  for (const [name, field] of Object.entries(schema.properties)) {
+    const path = `${prefix}${name}`;
+    const given = value[name];
+    if (given === undefined || given === null) continue;
+    const kind = kindOf(field);
+    if (kind === "group") {
+      const group = { ...field, properties: field.properties ?? {} };
+      Object.assign(filled, filledFrom(group, given as Record<string, unknown>, `${path}.`));
+    } else if (kind === "lines") filled[path] = (given as unknown[]).join("\n");
+    else filled[path] = kind === "json" ? JSON.stringify(given) : String(given);
+  }
+  return filled;
+}
+
 export class FieldFault extends Error {
   override name = "FieldFault";
 }
@@ -74,4 +91,14 @@ function valueIn(schema: Schema, filled: Filled, path: string): unknown {
     }
   }
   return text;
+}
+
+/** While somebody types, a field may be no JSON yet. */
+export function attempt<T>(make: () => T): { value: T; fault?: undefined } | { value?: undefined; fault: string } {
+  try {
+    return { value: make() };
+  } catch (error) {
+    if (error instanceof FieldFault) return { fault: error.message };
+    throw error;
+  }
 }

@@ -24,6 +24,14 @@ const NUMBER = new Intl.NumberFormat();
 
 export const number = (value: number): string => NUMBER.format(value);
 
+const UNITS = ["bytes", "KB", "MB", "GB", "TB", "PB"];
+
+/** In powers of 1,000. */
+export function size(bytes: number): string {
+  const step = Math.min(UNITS.length - 1, bytes < 1 ? 0 : Math.floor(Math.log10(bytes) / 3));
+  return `${NUMBER.format(Math.round((bytes / 1000 ** step) * 10) / 10)} ${UNITS[step]}`;
+}
+
 /** To a page of the live web, in a tab of its own that learns nothing of this one. */
 export function LiveLink({ url, children }: { url: string | null; children?: ComponentChildren }) {
   const href = webUrl(url);

@@ -2,8 +2,8 @@
 import axe from "axe-core";
 import type { Page } from "puppeteer-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { type ConsoleSetup, consoleSetup, openView } from "../../services/console-page.ts";
 import { html, type Site, startSite } from "../../sites/site.ts";
-import { type ConsoleSetup, consoleSetup, openView } from "./console-setup.ts";
 import { keyboardPerson, mousePerson } from "./persons.ts";
 
 let setup: ConsoleSetup;
@@ -53,6 +53,108 @@ it.each([
   await close();
 });
 
+it.each([
+  { hand: "the mouse", width: 1440, personOf: mousePerson },
+  { hand: "the keyboard alone", width: 360, personOf: keyboardPerson },
+])(
+  "a person has a site crawled on a schedule, hears of each crawl, and sees what changed, by $hand at $width px",
+  async ({ width, personOf }) => {
+    const name = `Pilots ${width}`;
+    const site = await startSite({
+      "/": html("<title>Pilots</title><h1>Pilots</h1><p>The harbour has three pilots, who work by day.</p>"),
+      "/hook": { status: 200, body: "heard" },
+    });
+    sites.push(site);
+    const { page, complaints, close } = await setup.open({ width });
+    const person = personOf(page);
+    const textOf = async (selector: string): Promise<string> =>
+      await page.$eval(selector, ({ textContent }) => textContent ?? "").catch(() => "");
+    const heard = (): number => site.requests.filter(({ path }) => path === "/hook").length;
+
+    await person.fill("API key", setup.instance.apiKey);
+    await person.press("Open the console");
+    await person.press("Webhooks");
+    await person.fill("Address of the receiver", `${site.origin}/hook`);
+    await person.press("Create the webhook");
+    await expect.poll(() => textOf(".copyable figcaption")).toContain("Secret");
+    await person.press("Sources");
+    await person.fill("Name", name);
+    await person.fill("Address", `${site.origin}/`);
+    await person.fill("Schedule", "0 5 1 1 *");
+    await person.press("Create the source");
+    await expect.poll(() => textOf("h1")).toBe(name);
+    expect(await page.$$eval("main ol time", (times) => times.length)).toBe(5);
+    await person.press("Crawl now");
+    await expect.poll(() => textOf(".state")).toBe("completed");
+
+    site.route({
+      "/": html("<title>Pilots</title><h1>Pilots</h1><p>The harbour has four pilots, who work by night.</p>"),
+    });
+    await person.press("Sources");
+    await person.press(name);
+    await expect.poll(() => textOf("h1")).toBe(name);
+    await person.press("Crawl now");
+    await expect.poll(() => textOf("h1")).not.toBe(name);
+    await expect.poll(() => textOf(".state")).toBe("completed");
+
+    await person.press("Webhooks");
+    await person.press(`${site.origin}/hook`);
+    await expect
+      .poll(async () => {
+        await person.press("Look again");
+        return await page.$$eval(".state.good", (states) => states.length);
+      })
+      .toBeGreaterThanOrEqual(2);
+    const before = heard();
+    await person.press(
+      await page.$eval("button[aria-label^='Send crawl']", (button) => button.getAttribute("aria-label") ?? ""),
+    );
+    await expect.poll(heard).toBe(before + 1);
+
+    await person.press("Archive");
+    await person.fill("Address of a page", `${site.origin}/`);
+    await person.press("Show its captures");
+    await person.chooseNext("Compare with the capture of");
+    await expect.poll(() => textOf(".diff ins")).toContain("four pilots");
+    expect(await textOf(".diff del")).toContain("three pilots");
+    await expect.poll(() => page.$$eval(".columns iframe", (frames) => frames.length)).toBe(2);
+
+    expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
+    expect(complaints).toEqual([]);
+    await close();
+  },
+);
+
+it("shows a long list by the rows in sight alone, and finds the others", async () => {
+  const links = Array.from({ length: 60 }, (_, at) => `<a href="/page/${at}">Page ${at}</a>`).join(" ");
+  const site = await startSite(
+    { "/": html(`<title>Sixty</title><p>Sixty pages are here.</p>${links}`) },
+    ({ url = "" }) =>
+      html(`<title>Number ${url.split("/").at(-1)}.</title><p>This is the page at ${url} and nothing else.</p>`),
+  );
+  sites.push(site);
+  const { instance } = setup;
+  const { job_id } = await instance.call<{ job_id: string }>("POST", "/api/v1/crawl/deep", { url: `${site.origin}/` });
+  await instance.waitForJob(job_id);
+  const opened = await setup.open({ width: 360 });
+  const { page } = opened;
+  await openView(opened, instance.apiKey, `/jobs/${job_id}`);
+  await page.waitForSelector('.long table[aria-rowcount="62"]');
+  expect(await page.$$eval(".long tbody tr", (rows) => rows.length)).toBeLessThan(40);
+  const person = keyboardPerson(page);
+  const last = await instance.call<{ pages: { title: string }[] }>("GET", `/api/v1/jobs/${job_id}/results?cursor=60`);
+  await person.fill("Find in pages", last.pages[0]?.title ?? "");
+  await person.press("Find next");
+  // the row has the focus, is told as the one that it is, and those above are gone
+  await expect.poll(() => page.evaluate("document.activeElement.getAttribute('aria-rowindex')")).toBe("62");
+  expect(await page.$$eval('.long [aria-rowindex="2"]', (rows) => rows.length)).toBe(0);
+  // by the keys of the list itself
+  await page.$eval(".long", (list) => (list as unknown as { focus(): void }).focus());
+  await page.keyboard.press("Home");
+  await expect.poll(() => page.$$eval('.long [aria-rowindex="2"]', (rows) => rows.length)).toBe(1);
+  await opened.close();
+});
+
 it("loads at most 150 KB of script before the first view is there", async () => {
   const opened = await setup.open();
   await openView(opened, setup.instance.apiKey, "/");
@@ -73,9 +175,15 @@ it("has no view that axe finds fault with, light or dark, and none that a hostil
   await instance.waitForJob(job_id);
   const documents = await instance.call<{ items: { id: string }[] }>("GET", "/api/v1/documents?limit=10");
   const source = await instance.call<{ id: string }>("POST", "/api/v1/sources", {
-    name: HOSTILE,
+    name: RAW,
     url: `${site.origin}/`,
   });
+  const webhook = await instance.call<{ id: string }>("POST", "/api/v1/webhooks", {
+    url: `${site.origin}/hook?"><img src=x onerror=taken=1>`,
+    events: ["crawl.completed"],
+  });
+  await instance.call("POST", "/api/v1/configs", { name: RAW });
+  await instance.call("POST", "/api/v1/proxies", { name: RAW, servers: [{ url: "http://127.0.0.1:9" }] });
   const views = [
     "/",
     "/crawl",
@@ -89,11 +197,17 @@ it("has no view that axe finds fault with, light or dark, and none that a hostil
     "/knowledge",
     `/knowledge/${documents.items[0]?.id}`,
     "/settings",
+    "/crawl?kind=scrape",
+    `/webhooks/${webhook.id}`,
   ];
   for (const look of [{ scheme: "light" }, { scheme: "dark", width: 360 }] as const) {
     const opened = await setup.open(look);
     for (const view of views) {
       await openView(opened, instance.apiKey, view);
+      if (view === "/settings") {
+        await opened.page.click("button[aria-label^='Show ']");
+        await opened.page.waitForSelector("section.domain dl");
+      }
       await opened.page.evaluate(axe.source);
       const found = await opened.page.evaluate(
         "axe.run({ iframes: false }).then(({ violations }) => violations.map(({ id, nodes }) => [id, nodes[0].html]))",
@@ -122,6 +236,8 @@ const HOSTILE = [
   "&lt;b id=taken&gt;",
   "&quot;&gt;&lt;svg onload=&quot;taken=1&quot;&gt;",
 ].join(" ");
+
+const RAW = `<img src=x onerror="taken=1"><script>taken=1</script><b id=taken>`;
 
 const links = [
   `<a href="/a">one</a>`,

@@ -5,6 +5,8 @@ import { expect } from "vitest";
 export interface Person {
   /** Fills in the field with this label. */
   fill(label: string, text: string): Promise<void>;
+  /** Takes the option after the one that is chosen in the list with this label. */
+  chooseNext(label: string): Promise<void>;
   /** Presses the button, or follows the link, with this name. */
   press(name: string): Promise<void>;
 }
@@ -15,11 +17,28 @@ const named = (name: string, role: string): string => `::-p-aria([name="${name}"
 export const mousePerson = (page: Page): Person => ({
   async fill(label, text) {
     const field = await fieldOf(page, label);
-    await field.click({ count: 3 });
+    // a list above that comes meanwhile moves it away from under the pointer: somebody who sees that clicks again
+    await expect
+      .poll(async () => {
+        await field.click({ count: 3 });
+        return await field.evaluate((element) => element.matches(":focus"));
+      })
+      .toBe(true);
     await field.type(text);
   },
+  async chooseNext(label) {
+    const list = await fieldOf(page, label);
+    const next = await list.evaluate((element) => {
+      const { options, selectedIndex } = element as unknown as { options: { value: string }[]; selectedIndex: number };
+      return options[selectedIndex + 1]?.value;
+    });
+    await list.select(next ?? "");
+  },
   async press(name) {
-    await (await pressable(page, name)).click();
+    const element = await pressable(page, name);
+    // what is still on its way would move the button away from under the pointer
+    await expect.poll(() => page.$$eval("main p[role=status].faint", (awaited) => awaited.length)).toBe(0);
+    await element.click();
   },
 });
 
@@ -29,6 +48,10 @@ export const keyboardPerson = (page: Page): Person => ({
     await tabTo(page, await fieldOf(page, label));
     await selectAll(page);
     await page.keyboard.type(text);
+  },
+  async chooseNext(label) {
+    await tabTo(page, await fieldOf(page, label));
+    await page.keyboard.press("ArrowDown");
   },
   async press(name) {
     await tabTo(page, await pressable(page, name));

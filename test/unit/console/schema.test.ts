@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, expect, it } from "vitest";
-import { FieldFault, kindOf, type ObjectSchema, requestOf } from "../../../console/app/forms/schema.ts";
+import { FieldFault, filledFrom, kindOf, type ObjectSchema, requestOf } from "../../../console/app/forms/schema.ts";
 import { errorCauses } from "../../../console/error-causes.ts";
 import { requestSchemas } from "../../../console/request-schemas.ts";
 
@@ -29,6 +29,29 @@ it("makes a request of what was filled in, and leaves out what was not", () => {
   expect(requestOf(deep, {})).toEqual({});
 });
 
+it("fills the fields in with a source, of which they make the same source again", async () => {
+  const schemas = requestSchemas(await readFile(join(DOCS, "openapi.json"), "utf8"));
+  const schema = schemas["source"] as ObjectSchema;
+  const source = {
+    name: "Harbour",
+    type: "site",
+    url: "https://harbour.example/",
+    schedule_cron: "0 * * * *",
+    time_zone: "Europe/Berlin",
+    is_active: false,
+    revisit: { shortest_hours: 2, longest_hours: 168 },
+    site: { scope: "host", include: [], exclude: ["/old/"], max_depth: 2, max_pages: 50 },
+    config: { rate_limit_rps: 0.5, headers: { "accept-language": "de" } },
+    tags: ["sea", "wind"],
+    priority: "low",
+  };
+  const answer = { ...source, id: "an id", config_id: null, collection_id: null, last_error: null, revisit_hours: 4 };
+  const { site, ...rest } = requestOf(schema, filledFrom(schema, answer)) as typeof source;
+  // a list of nothing is what is left out
+  const { include: _, ...given } = source.site;
+  expect({ ...rest, site }).toEqual({ ...source, site: given });
+});
+
 it("follows references of the document, and takes one thing or null for that thing", () => {
   const schema = {
     type: "object",
@@ -36,7 +59,16 @@ it("follows references of the document, and takes one thing or null for that thi
     config: { anyOf: [{ $ref: "#/components/schemas/Kind" }, { type: "null" }], description: "of it" },
   };
   const post = { requestBody: { content: { "application/json": { schema: { $ref: "#/components/schemas/Body" } } } } };
-  const paths = ["/api/v1/crawl/deep", "/api/v1/crawl", "/api/v1/crawl/batch", "/spider/crawl", "/api/v1/scrape"];
+  const paths = [
+    "/api/v1/crawl/deep",
+    "/api/v1/crawl",
+    "/api/v1/crawl/batch",
+    "/spider/crawl",
+    "/api/v1/scrape",
+    "/api/v1/sources",
+    "/api/v1/proxies",
+    "/api/v1/configs",
+  ];
   const kind = { type: "string", enum: ["a", "b"] };
   const document = {
     paths: Object.fromEntries(paths.map((path) => [path, { post }])),

@@ -3,7 +3,7 @@ import { shell } from "../../forms/equal-calls.ts";
 import type { Filled } from "../../forms/schema.ts";
 import type { goTo } from "../../router.ts";
 
-interface Kind {
+export interface Kind {
   title: string;
   does: string;
   path: string;
@@ -11,10 +11,11 @@ interface Kind {
   urlField: string;
   /** Words of the CLI that do the same; undefined where an option has no word there. */
   command(address: string, filled: Filled): string | undefined;
-  ended(answer: unknown, go: typeof goTo): void;
+  /** Opens where its answer leads; undefined where the answer itself is what was asked for. */
+  ended?(answer: unknown, go: typeof goTo): void;
 }
 
-const toJob: Kind["ended"] = (answer, go) => go(["jobs", (answer as { job_id: string }).job_id]);
+const toJob: NonNullable<Kind["ended"]> = (answer, go) => go(["jobs", (answer as { job_id: string }).job_id]);
 
 const FLAGS: Record<string, string> = {
   max_depth: "--depth",
@@ -56,6 +57,22 @@ export const KINDS = {
     urlField: "urls",
     command: () => undefined,
     ended: (_answer, go) => go(["jobs"]),
+  },
+  spider: {
+    title: "Crawl as a spider",
+    does: "From one or more addresses, with limits of depth, pages and requests, and which fields its pages have.",
+    // without it the answer would be the pages, once all are there
+    path: "/spider/crawl?result_mode=store",
+    urlField: "seed_urls",
+    command: () => undefined,
+    ended: toJob,
+  },
+  scrape: {
+    title: "Show one page",
+    does: "Fetches one page now and shows it, in the formats that you name under “More options”.",
+    path: "/api/v1/scrape",
+    urlField: "url",
+    command: () => undefined,
   },
 } satisfies Record<string, Kind>;
 

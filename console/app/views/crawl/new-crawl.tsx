@@ -5,18 +5,20 @@ import { call } from "../../api/client.ts";
 import { useAction } from "../../api/use-api.ts";
 import { equalCalls } from "../../forms/equal-calls.ts";
 import { Fields } from "../../forms/fields.tsx";
-import { FieldFault, type Filled, requestOf } from "../../forms/schema.ts";
+import { attempt, type Filled, requestOf } from "../../forms/schema.ts";
 import { Copyable } from "../../parts/copy.tsx";
 import { Fault, View } from "../../parts/page.tsx";
 import { goTo, type Place } from "../../router.ts";
-import { isKind, KINDS, type KindName } from "./kinds.ts";
+import { isKind, KINDS, type Kind, type KindName } from "./kinds.ts";
+import { Scraped } from "./scraped.tsx";
 
 export function NewCrawl({ place: { query } }: { place: Place }) {
   const asked = query.get("kind");
   const [kind, setKind] = useState<KindName>(isKind(asked) ? asked : "deep");
   const [address, setAddress] = useState(query.get("url") ?? "");
   const [filled, setFilled] = useState<Filled>({});
-  const { path, urlField, title, does, command, ended } = KINDS[kind];
+  const [answer, setAnswer] = useState<unknown>();
+  const { path, urlField, title, does, command, ended }: Kind = KINDS[kind];
   const schema = schemas[kind];
   const made = attempt(() => {
     const urls = address.split(/\s+/).filter((each) => each !== "");
@@ -25,7 +27,10 @@ export function NewCrawl({ place: { query } }: { place: Place }) {
   });
   const starting = useAction(async () => {
     if (made.value === undefined) return;
-    ended(await call(path, { body: made.value }), goTo);
+    setAnswer(undefined);
+    const answered = await call(path, { body: made.value });
+    if (ended === undefined) setAnswer(answered);
+    else ended(answered, goTo);
   });
   return (
     <View title="New crawl">
@@ -58,6 +63,7 @@ export function NewCrawl({ place: { query } }: { place: Place }) {
                   onChange={() => {
                     if (isKind(name)) setKind(name);
                     setFilled({});
+                    setAnswer(undefined);
                   }}
                 />
                 {each.title}
@@ -89,6 +95,7 @@ export function NewCrawl({ place: { query } }: { place: Place }) {
           />
         </details>
       </form>
+      {answer === undefined ? null : <Scraped answer={answer} />}
       {made.value === undefined ? null : (
         <section class="panel">
           <h2>The same without the console</h2>
@@ -99,14 +106,4 @@ export function NewCrawl({ place: { query } }: { place: Place }) {
       )}
     </View>
   );
-}
-
-/** While somebody types, a field may be no JSON yet. */
-function attempt<T>(make: () => T): { value: T; fault?: undefined } | { value?: undefined; fault: string } {
-  try {
-    return { value: make() };
-  } catch (error) {
-    if (error instanceof FieldFault) return { fault: error.message };
-    throw error;
-  }
 }

@@ -4,7 +4,7 @@ import { call } from "../../api/client.ts";
 import type { Counts, JobDetails, JobProgress } from "../../api/types.ts";
 import { useAction, useApi } from "../../api/use-api.ts";
 import { hasEnded, useJobProgress } from "../../api/watch-job.ts";
-import { Bars, Line, type Sample } from "../../parts/charts.tsx";
+import { Line, type Sample } from "../../parts/charts.tsx";
 import { Confirm } from "../../parts/confirm.tsx";
 import { Fault, Loading, Panel, View } from "../../parts/page.tsx";
 import { number, State, Time } from "../../parts/text.tsx";
@@ -13,13 +13,21 @@ import { Downloads } from "./downloads.tsx";
 import { Failures } from "./failures.tsx";
 import { jobTitle } from "./job-table.tsx";
 import { ResultTable } from "./result-table.tsx";
+import { Spread } from "./spread.tsx";
 import { useResults } from "./use-results.ts";
+
+const EVERY_MS = 5000;
+/** URLs of the frontier that are shown. */
+const NEXT = 20;
 
 export function JobView({ id }: { id: string }) {
   const { progress, fault, isStreamed } = useJobProgress(id);
   const isOver = progress !== undefined && hasEnded(progress);
-  // once for what it was asked to do, and again, as another question, for how it went
-  const details = useApi<JobDetails>(`/api/v1/crawl/${encodeURIComponent(id)}?limit=${isOver ? 1 : 2}`);
+  // of a job that runs again and again; once more, as another question, for how it went
+  const details = useApi<JobDetails>(
+    `/api/v1/crawl/${encodeURIComponent(id)}?limit=${isOver ? 1 : 2}&frontier=${NEXT}`,
+    isOver ? undefined : EVERY_MS,
+  );
   const job = details.data;
   const counts = progress?.counts ?? job?.counts;
   const ended = counts === undefined ? undefined : counts.crawled + counts.failed + counts.skipped;
@@ -35,15 +43,8 @@ export function JobView({ id }: { id: string }) {
         <p class="faint">{isStreamed ? "Told live by the server." : "Asked for every two seconds."}</p>
       )}
       <Rate ended={ended} isOver={isOver} />
-      <Failures pages={results.pages} errors={job?.errors} />
-      <div class="columns">
-        <Panel title="By status">
-          <Bars counts={countBy(results.pages, ({ status_code }) => String(status_code ?? "no answer"))} unit="pages" />
-        </Panel>
-        <Panel title="By depth">
-          <Bars counts={countBy(results.pages, ({ depth }) => String(depth))} unit="pages" />
-        </Panel>
-      </div>
+      {job === undefined ? null : <Failures job={job} />}
+      {job?.frontier ? <Spread frontier={job.frontier} isOver={isOver} /> : null}
       <ResultTable results={results} isOver={isOver} />
       {job === undefined ? null : (
         <details>
@@ -147,10 +148,4 @@ function Rate({ ended, isOver }: { ended: number | undefined; isOver: boolean })
       <Line samples={samples} label={`Pages a second over time, ${now.toFixed(1)} now`} />
     </Panel>
   );
-}
-
-function countBy<T>(items: readonly T[], name: (item: T) => string): Map<string, number> {
-  const counts = new Map<string, number>();
-  for (const item of items) counts.set(name(item), (counts.get(name(item)) ?? 0) + 1);
-  return new Map([...counts].sort(([one], [other]) => one.localeCompare(other, undefined, { numeric: true })));
 }

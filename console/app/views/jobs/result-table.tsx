@@ -1,62 +1,55 @@
 /** The pages of a job. */
+import type { LongList } from "../../lists/use-block-list.ts";
+import { type LongColumn, LongTable } from "../../parts/long-table.tsx";
 import { Empty, Fault, Panel } from "../../parts/page.tsx";
 import { LiveLink, number, Time } from "../../parts/text.tsx";
 import { hrefOf } from "../../router.ts";
-import { codeOf } from "./failures.tsx";
-import type { Results } from "./use-results.ts";
+import type { ResultPage } from "./use-results.ts";
 
-export function ResultTable({ results: { pages, total, fault, more }, isOver }: { results: Results; isOver: boolean }) {
+const COLUMNS: readonly LongColumn<ResultPage>[] = [
+  {
+    head: "Page",
+    width: 52,
+    cell: (page) => (
+      <>
+        {faultOf(page) === undefined ? (
+          <div class="title">{page.title ?? ""}</div>
+        ) : (
+          <div class="bad" title={faultOf(page)}>
+            {faultOf(page)}
+          </div>
+        )}
+        <LiveLink url={page.url} />
+      </>
+    ),
+  },
+  { head: "Status", width: 9, cell: ({ status_code }) => status_code || "–", isFigure: true },
+  { head: "Depth", width: 8, cell: ({ depth }) => depth, isFigure: true },
+  { head: "Fetched", width: 20, cell: ({ crawled_at }) => <Time at={crawled_at} /> },
+  {
+    head: "See it",
+    width: 11,
+    cell: ({ url, title }) => (
+      <a href={hrefOf(["archive"], { url })} aria-label={`Archived: ${title ?? url}`}>
+        Archived
+      </a>
+    ),
+  },
+];
+
+const faultOf = ({ fetch_error, parse_error }: ResultPage): string | undefined => fetch_error ?? parse_error;
+
+const textOf = (page: ResultPage): string => `${page.title ?? ""} ${page.url} ${faultOf(page) ?? ""}`;
+
+export function ResultTable({ results: { rows, fault }, isOver }: { results: LongList<ResultPage>; isOver: boolean }) {
+  const isEmpty = rows.isCounted && rows.count === 0;
   return (
-    <Panel title="Pages" aside={total === undefined ? null : <span>{number(total)}</span>}>
+    <Panel title="Pages" aside={rows.isCounted ? <span>{number(rows.count)}</span> : null}>
       <Fault fault={fault} />
-      {pages.length === 0 && fault === undefined ? (
+      {isEmpty ? (
         <Empty>{isOver ? "No page of this job has ended." : "The first page shows here once it is fetched."}</Empty>
-      ) : (
-        <div class="scroll">
-          <table class="rows">
-            <thead>
-              <tr>
-                <th scope="col">Page</th>
-                <th scope="col" class="figure">
-                  Status
-                </th>
-                <th scope="col" class="figure">
-                  Depth
-                </th>
-                <th scope="col">Fetched</th>
-                <th scope="col">See it</th>
-              </tr>
-            </thead>
-            <tbody>
-              {pages.map((page) => (
-                <tr key={page.url}>
-                  <td>
-                    <div class="title">{page.title ?? ""}</div>
-                    <LiveLink url={page.url} />
-                    {codeOf(page) === undefined ? null : <div class="bad">{page.fetch_error ?? page.parse_error}</div>}
-                  </td>
-                  <td class="figure">{page.status_code ?? "–"}</td>
-                  <td class="figure">{page.depth}</td>
-                  <td>
-                    <Time at={page.crawled_at} />
-                  </td>
-                  <td>
-                    <a href={hrefOf(["archive"], { url: page.url })} aria-label={`Archived: ${page.title ?? page.url}`}>
-                      Archived
-                    </a>
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
-      )}
-      {more === undefined ? null : (
-        <p>
-          <button type="button" onClick={more}>
-            Show more
-          </button>
-        </p>
+      ) : fault !== undefined && !rows.isCounted ? null : (
+        <LongTable rows={rows} columns={COLUMNS} label="Pages" textOf={textOf} />
       )}
     </Panel>
   );

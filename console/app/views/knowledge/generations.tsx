@@ -1,4 +1,5 @@
 /** The states that a site's documents had, and the way back to one. */
+import { useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
 import { usePages } from "../../api/use-api.ts";
 import { Confirm } from "../../parts/confirm.tsx";
@@ -6,6 +7,7 @@ import { Listed, Panel } from "../../parts/page.tsx";
 import { Table } from "../../parts/table.tsx";
 import { number, State, Time } from "../../parts/text.tsx";
 import { hrefOf } from "../../router.ts";
+import { GenerationDiff } from "./generation-diff.tsx";
 
 interface Generation {
   id: string;
@@ -14,10 +16,16 @@ interface Generation {
   state: string;
   visible_documents: number;
   documents: number;
+  first_activated_at: string;
   activated_at: string;
 }
 
+/** Whether it is of the same hosts, and came before. */
+const isBefore = (one: Generation, other: Generation): boolean =>
+  one.first_activated_at < other.first_activated_at && one.hosts.join() === other.hosts.join();
+
 export function Generations() {
+  const [compared, setCompared] = useState<{ from: string; to: string }>();
   const pages = usePages<Generation>("/api/v1/generations?limit=20");
   return (
     <Panel title="Generations">
@@ -43,6 +51,21 @@ export function Generations() {
               },
               { head: "Activated", cell: ({ activated_at }) => <Time at={activated_at} /> },
               {
+                head: "Compare",
+                cell: (generation) => {
+                  const other = generations.find((each) => isBefore(each, generation));
+                  return other === undefined ? null : (
+                    <button
+                      type="button"
+                      onClick={() => setCompared({ from: other.id, to: generation.id })}
+                      aria-label={`What changed until the generation of ${generation.first_activated_at}`}
+                    >
+                      What changed
+                    </button>
+                  );
+                },
+              },
+              {
                 head: "Go back",
                 cell: ({ id, state, documents }) =>
                   state === "kept" ? (
@@ -65,6 +88,7 @@ export function Generations() {
           />
         )}
       </Listed>
+      {compared === undefined ? null : <GenerationDiff key={`${compared.from} ${compared.to}`} {...compared} />}
     </Panel>
   );
 }

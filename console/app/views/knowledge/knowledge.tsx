@@ -1,8 +1,9 @@
 /** What can be searched: `#/knowledge?domain=…`, `#/knowledge/ID`. */
-import { withQuery } from "../../api/client.ts";
-import { usePages } from "../../api/use-api.ts";
-import { Listed, Panel, View } from "../../parts/page.tsx";
-import { Table } from "../../parts/table.tsx";
+import { call, withQuery } from "../../api/client.ts";
+import type { Page } from "../../api/types.ts";
+import { useBlockList } from "../../lists/use-block-list.ts";
+import { type LongColumn, LongTable } from "../../parts/long-table.tsx";
+import { Empty, Fault, Panel, View } from "../../parts/page.tsx";
 import { LiveLink, Time } from "../../parts/text.tsx";
 import { goTo, hrefOf, type Place } from "../../router.ts";
 import { Collections } from "./collections.tsx";
@@ -20,9 +21,38 @@ export function Knowledge({ place: { path, query } }: { place: Place }) {
   return <Documents collection={collection} tag={tag} domain={domain} />;
 }
 
+const SIZE = 200;
+
+const COLUMNS: readonly LongColumn<StoredDocument>[] = [
+  {
+    head: "Document",
+    width: 48,
+    cell: ({ id, title, url }) => (
+      <>
+        <div>
+          <a href={hrefOf(["knowledge", id])}>{title ?? url}</a>
+        </div>
+        <LiveLink url={url} />
+      </>
+    ),
+  },
+  { head: "By", width: 9, cell: ({ source }) => source },
+  { head: "Language", width: 10, cell: ({ language }) => language },
+  { head: "Tags", width: 13, cell: ({ tags }) => tags.map(({ name }) => name).join(", ") },
+  { head: "Read", width: 20, cell: ({ crawled_at }) => <Time at={crawled_at} /> },
+];
+
 function Documents({ collection, tag, domain }: { collection: string; tag: string; domain: string }) {
-  const list = withQuery("/api/v1/documents", { collection_id: collection, tags: tag, domain, limit: 50 });
-  const pages = usePages<StoredDocument>(list);
+  const query = { collection_id: collection, tags: tag, domain, limit: SIZE };
+  const { rows, fault, reload } = useBlockList<StoredDocument>(withQuery("/api/v1/documents", query), () => ({
+    size: SIZE,
+    async read(cursor, signal) {
+      // they are counted once, with the first of them
+      const path = withQuery("/api/v1/documents", { ...query, cursor, count: cursor === undefined });
+      const page = await call<Page<StoredDocument> & { total: number | null }>(path, { signal });
+      return { items: page.items, next: page.next_cursor, total: page.total ?? undefined };
+    },
+  }));
   const isFiltered = collection !== "" || tag !== "" || domain !== "";
   return (
     <View title="Knowledge">
@@ -47,10 +77,10 @@ function Documents({ collection, tag, domain }: { collection: string; tag: strin
           </div>
           <button type="submit">Show these</button>
         </form>
-        <Listed
-          pages={pages}
-          empty={
-            isFiltered ? (
+        <Fault fault={fault} />
+        {rows.isCounted && rows.count === 0 ? (
+          <Empty>
+            {isFiltered ? (
               <>
                 No document is so. <a href={hrefOf(["knowledge"])}>Show all</a>
               </>
@@ -58,37 +88,18 @@ function Documents({ collection, tag, domain }: { collection: string; tag: strin
               <>
                 No document yet. <a href={hrefOf(["crawl"])}>Crawl a site</a>, or put files below.
               </>
-            )
-          }
-        >
-          {(documents) => (
-            <Table
-              items={documents}
-              keyOf={(document) => document.id}
-              columns={[
-                {
-                  head: "Document",
-                  cell: ({ id, title, url }) => (
-                    <>
-                      <a href={hrefOf(["knowledge", id])} class="title">
-                        {title ?? url}
-                      </a>
-                      <div>
-                        <LiveLink url={url} />
-                      </div>
-                    </>
-                  ),
-                },
-                { head: "By", cell: ({ source }) => source },
-                { head: "Language", cell: ({ language }) => language },
-                { head: "Tags", cell: ({ tags }) => tags.map(({ name }) => name).join(", ") },
-                { head: "Read", cell: ({ crawled_at }) => <Time at={crawled_at} /> },
-              ]}
-            />
-          )}
-        </Listed>
+            )}
+          </Empty>
+        ) : fault !== undefined && !rows.isCounted ? null : (
+          <LongTable
+            rows={rows}
+            columns={COLUMNS}
+            label="Documents"
+            textOf={({ title, url }) => `${title ?? ""} ${url}`}
+          />
+        )}
       </Panel>
-      <Upload collection={collection} done={pages.reload} />
+      <Upload collection={collection} done={reload} />
       <Generations />
     </View>
   );

@@ -1,12 +1,11 @@
 /** How hosts are treated: how fast, and whether at all. */
-import { call } from "../../api/client.ts";
+import { useState } from "preact/hooks";
 import { usePages } from "../../api/use-api.ts";
-import { Confirm } from "../../parts/confirm.tsx";
-import { Does } from "../../parts/does.tsx";
 import { SmallForm } from "../../parts/form.tsx";
 import { Listed, Panel } from "../../parts/page.tsx";
 import { Table } from "../../parts/table.tsx";
 import { number, State, Time } from "../../parts/text.tsx";
+import { DomainState } from "./domain.tsx";
 
 interface Domain {
   domain: string;
@@ -25,9 +24,22 @@ interface Counted {
 export function Domains() {
   const settings = usePages<Domain>("/api/v1/domains?limit=50");
   const counts = usePages<Counted>("/api/v1/stats/domains?limit=50");
-  const pathOf = (domain: string): string => `/api/v1/domains/${encodeURIComponent(domain)}`;
+  const [shown, setShown] = useState<string>();
+  const opener = (domain: string) => (
+    <button type="button" onClick={() => setShown(domain)} aria-label={`Show ${domain}`}>
+      Show
+    </button>
+  );
   return (
     <Panel title="Domains">
+      <SmallForm
+        label="Show the domain"
+        fields={[
+          { name: "domain", label: "Domain", hint: "A host, with its port unless that is 80 or 443", isRequired: true },
+        ]}
+        send={async ({ domain }) => setShown(domain)}
+      />
+      {shown === undefined ? null : <DomainState key={shown} domain={shown} changed={settings.reload} />}
       <h3>With settings of their own</h3>
       <Listed pages={settings} empty="None: every host is treated alike.">
         {(domains) => (
@@ -41,40 +53,15 @@ export function Domains() {
                 head: "State",
                 cell: ({ is_blocked, blocked_reason }) => (
                   <>
-                    <State of={is_blocked ? "blocked" : "crawled"} /> {blocked_reason ?? ""}
+                    <State of={is_blocked ? "blocked" : "active"} /> {blocked_reason ?? ""}
                   </>
                 ),
               },
-              {
-                head: "Change",
-                cell: ({ domain, is_blocked }) =>
-                  is_blocked ? (
-                    <Does
-                      label={`Unblock ${domain}`}
-                      act={async () => {
-                        await call(`${pathOf(domain)}/unblock`, { method: "POST" });
-                        settings.reload();
-                      }}
-                    >
-                      Unblock
-                    </Does>
-                  ) : null,
-              },
+              { head: "See it", cell: ({ domain }) => opener(domain) },
             ]}
           />
         )}
       </Listed>
-      <SmallForm
-        label="Set the rate"
-        fields={[
-          { name: "domain", label: "Domain", isRequired: true },
-          { name: "rate", label: "Requests a second", type: "number", isRequired: true },
-        ]}
-        send={async ({ domain = "", rate }) => {
-          await call(pathOf(domain), { method: "PUT", body: { rate_limit_rps: Number(rate) } });
-          settings.reload();
-        }}
-      />
       <h3>Crawled so far</h3>
       <Listed pages={counts} empty="None yet.">
         {(domains) => (
@@ -86,23 +73,7 @@ export function Domains() {
               { head: "Crawled", cell: ({ crawled }) => number(crawled), isFigure: true },
               { head: "Failed", cell: ({ failed }) => number(failed), isFigure: true },
               { head: "Last capture", cell: ({ last_capture_at }) => <Time at={last_capture_at} /> },
-              {
-                head: "Block",
-                cell: ({ domain }) => (
-                  <Confirm
-                    label={`Block ${domain}`}
-                    question={`Block ${domain}?`}
-                    act={async () => {
-                      await call(`${pathOf(domain)}/block`, { body: { reason: "Blocked in the console" } });
-                      settings.reload();
-                    }}
-                  >
-                    <p>
-                      Nothing of it is fetched any more, in jobs that run neither. What the archive has of it stays.
-                    </p>
-                  </Confirm>
-                ),
-              },
+              { head: "See it", cell: ({ domain }) => opener(domain) },
             ]}
           />
         )}

@@ -1,19 +1,28 @@
 /** One source: when it is crawled next, how the last crawls went. */
+import schemas from "strandline:request-schemas";
 import { call } from "../../api/client.ts";
 import { useApi } from "../../api/use-api.ts";
+import { filledFrom, requestOf } from "../../forms/schema.ts";
+import { SchemaForm } from "../../forms/schema-form.tsx";
 import { Confirm } from "../../parts/confirm.tsx";
 import { Does } from "../../parts/does.tsx";
 import { Empty, Fault, Loading, Panel, View } from "../../parts/page.tsx";
 import { Table } from "../../parts/table.tsx";
 import { LiveLink, number, State, Time } from "../../parts/text.tsx";
 import { goTo, hrefOf } from "../../router.ts";
-import type { SourceDetails } from "./source-types.ts";
+import { FIRST, type SourceDetails, WORDS } from "./source-types.ts";
 
 const EVERY_MS = 5000;
+const schema = schemas.source;
 
 export function SourceView({ id }: { id: string }) {
   const path = `/api/v1/sources/${encodeURIComponent(id)}`;
-  const { data: source, fault } = useApi<SourceDetails>(path, EVERY_MS);
+  const { data: source, fault, reload } = useApi<SourceDetails>(path, EVERY_MS);
+  // all of it: what a change leaves out goes back to its default
+  const change = async (request: Record<string, unknown>): Promise<void> => {
+    await call(path, { method: "PUT", body: request });
+    reload();
+  };
   return (
     <View
       title={source?.name ?? "Source"}
@@ -27,6 +36,15 @@ export function SourceView({ id }: { id: string }) {
           >
             Crawl now
           </Does>
+          {source === undefined ? null : (
+            <Does
+              act={() =>
+                change({ ...requestOf(schema, filledFrom(schema, { ...source })), is_active: !source.is_active })
+              }
+            >
+              {source.is_active ? "Pause" : "Resume"}
+            </Does>
+          )}
           <Confirm
             label="Delete source"
             question="Delete this source?"
@@ -42,17 +60,32 @@ export function SourceView({ id }: { id: string }) {
     >
       <Fault fault={fault} />
       {source === undefined ? fault === undefined ? <Loading /> : null : <Details source={source} />}
+      {source === undefined ? null : (
+        <Panel title="Change it">
+          <SchemaForm
+            key={source.id}
+            schema={schema}
+            first={FIRST}
+            words={WORDS}
+            without={["is_active"]}
+            start={{ ...source }}
+            label="Save the source"
+            send={(request) => change({ ...request, is_active: source.is_active })}
+          />
+        </Panel>
+      )}
     </View>
   );
 }
 
 function Details({ source }: { source: SourceDetails }) {
-  const { url, type, schedule_cron, time_zone, last_error, next_runs, runs } = source;
+  const { url, type, schedule_cron, time_zone, is_active, revisit, revisit_hours, last_error, next_runs, runs } =
+    source;
   return (
     <>
-      <Panel title="Schedule">
+      <Panel title="Schedule" aside={<State of={is_active ? "active" : "paused"} />}>
         <p>
-          {type === "page" ? "The page" : "The site from"} <LiveLink url={url} />
+          {type}: <LiveLink url={url} />
           {schedule_cron === null ? (
             ", crawled when somebody asks."
           ) : (
@@ -61,6 +94,12 @@ function Details({ source }: { source: SourceDetails }) {
             </>
           )}
         </p>
+        {revisit === null ? null : (
+          <p>
+            At those of its times that are due: every {revisit_hours ?? revisit.shortest_hours} hours now, between{" "}
+            {revisit.shortest_hours} and {revisit.longest_hours} as pages change.
+          </p>
+        )}
         {last_error === null ? null : <p class="fault">{last_error}</p>}
         {next_runs.length === 0 ? null : (
           <ol>

@@ -1,13 +1,14 @@
 /** Sites that are crawled again and again: `#/sources`, `#/sources/ID`. */
+import schemas from "strandline:request-schemas";
 import { call } from "../../api/client.ts";
 import { usePages } from "../../api/use-api.ts";
-import { filledIn, SmallForm } from "../../parts/form.tsx";
+import { SchemaForm } from "../../forms/schema-form.tsx";
 import { Listed, Panel, View } from "../../parts/page.tsx";
 import { Table } from "../../parts/table.tsx";
 import { LiveLink, State, Time } from "../../parts/text.tsx";
 import { goTo, hrefOf, type Place } from "../../router.ts";
 import { SourceView } from "./source.tsx";
-import type { Source } from "./source-types.ts";
+import { FIRST, type Source, WORDS } from "./source-types.ts";
 
 export function Sources({ place: { path } }: { place: Place }) {
   const id = path[1];
@@ -44,28 +45,14 @@ function SourceList() {
         )}
       </Listed>
       <Panel title="New source">
-        <SmallForm
+        <SchemaForm
+          schema={schemas.source}
+          first={FIRST}
+          words={WORDS}
+          start={{ time_zone: Intl.DateTimeFormat().resolvedOptions().timeZone }}
           label="Create the source"
-          fields={[
-            { name: "name", label: "Name", isRequired: true },
-            { name: "url", label: "Address", isRequired: true },
-            {
-              name: "type",
-              label: "What to crawl",
-              choices: [
-                { value: "site", label: "the site from there on" },
-                { value: "page", label: "that page alone" },
-              ],
-            },
-            {
-              name: "schedule_cron",
-              label: "Schedule",
-              hint: "Minute, hour, day, month, weekday: 30 6 * * MON-FRI. Empty: by hand",
-            },
-            { name: "time_zone", label: "Time zone", start: Intl.DateTimeFormat().resolvedOptions().timeZone },
-          ]}
-          send={async (given) => {
-            const { id } = await call<Source>("/api/v1/sources", { body: filledIn(given) });
+          send={async (body) => {
+            const { id } = await call<Source>("/api/v1/sources", { body });
             goTo(["sources", id]);
           }}
         />

@@ -1,7 +1,9 @@
 /** One webhook, with what was sent and what the receiver answered. */
+import { useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
 import { useApi, usePages } from "../../api/use-api.ts";
 import { Confirm } from "../../parts/confirm.tsx";
+import { Copyable } from "../../parts/copy.tsx";
 import { Does } from "../../parts/does.tsx";
 import { Fault, Listed, Panel, View } from "../../parts/page.tsx";
 import { Table } from "../../parts/table.tsx";
@@ -26,6 +28,7 @@ interface Delivery {
 export function WebhookView({ id }: { id: string }) {
   const path = `/api/v1/webhooks/${encodeURIComponent(id)}`;
   const webhook = useApi<Webhook>(path);
+  const [secret, setSecret] = useState<string>();
   const deliveries = usePages<Delivery>(`${path}/deliveries?limit=50`);
   return (
     <View
@@ -44,6 +47,20 @@ export function WebhookView({ id }: { id: string }) {
             Look again
           </button>
           <Confirm
+            label="Rotate the secret"
+            question="Give this webhook another secret?"
+            act={async () => {
+              const { secret: made } = await call<{ secret: string }>(`${path}/rotate`, { body: {} });
+              setSecret(made);
+              webhook.reload();
+            }}
+          >
+            <p>
+              For a day both secrets sign what is sent, so that its receiver can be told in peace. Then the old one
+              ends.
+            </p>
+          </Confirm>
+          <Confirm
             label="Delete webhook"
             question="Delete this webhook?"
             act={async () => {
@@ -61,6 +78,12 @@ export function WebhookView({ id }: { id: string }) {
         <p class="address">
           {webhook.data.url}, told of {webhook.data.events.join(", ")}
         </p>
+      )}
+      {secret === undefined ? null : (
+        <Panel title="The new secret">
+          <p role="status">This is the only time that the secret is shown.</p>
+          <Copyable name="Secret" text={secret} />
+        </Panel>
       )}
       <Panel title="Deliveries">
         <Listed pages={deliveries} empty="Nothing was sent yet. “Send a test” shows whether the receiver answers.">

@@ -116,3 +116,21 @@ it("refuses an unknown state and a limit out of range", async () => {
   expect((await get("/api/v1/jobs?limit=0")).status).toBe(400);
   expect((await get("/api/v1/jobs?limit=501")).status).toBe(400);
 });
+
+it("tells what is next and how many URLs are where, to who asks for the frontier", async () => {
+  const urls = ["a", "b"].flatMap((host) => [1, 2, 3].map((page) => `https://${host}.frontier.example/${page}`));
+  const jobId = await start(urls);
+  await setup.database.sql`
+    update frontier set state = 'pending', task_id = null, lease_until = null where job_id = ${jobId}`;
+  await setup.database.sql`
+    update frontier set state = 'failed', error_code = 'DNS_FAILURE' where job_id = ${jobId} and url like '%b.%/3'`;
+  expect((await get(`/api/v1/crawl/${jobId}?limit=1`)).body.frontier).toBeNull();
+  const { next, counts } = (await get(`/api/v1/crawl/${jobId}?limit=1&frontier=4`)).body.frontier;
+  expect(next.map(({ url }: { url: string }) => url)).toEqual(urls.slice(0, 4));
+  expect(next[0]).toMatchObject({ depth: 0, attempts: 0 });
+  expect(counts).toEqual([
+    { depth: 0, state: "failed", status_code: null, error_code: "DNS_FAILURE", count: 1 },
+    { depth: 0, state: "pending", status_code: null, error_code: null, count: 5 },
+  ]);
+  expect(await get(`/api/v1/crawl/${jobId}?frontier=101`)).toMatchObject({ status: 400 });
+});

@@ -1,11 +1,12 @@
 /** A whole Strandline, and a browser in which a person opens its console. */
 import type { Browser, Page } from "puppeteer-core";
-import { type Instance, startInstance } from "../../services/instance.ts";
-import { type TrappedBrowser, trappedBrowser } from "../../services/trapped-browser.ts";
+import { type Instance, startInstance } from "./instance.ts";
+import { type TrappedBrowser, trappedBrowser } from "./trapped-browser.ts";
 
 export interface ConsoleSetup extends TrappedBrowser {
   instance: Instance;
-  open(options?: Partial<Look>): Promise<ConsolePage>;
+  /** @param url where the console is, if it is not the instance's own address */
+  open(options?: Partial<Look>, url?: string): Promise<ConsolePage>;
 }
 
 export interface Look {
@@ -32,16 +33,16 @@ export async function openView({ page }: ConsolePage, apiKey: string, address: s
   await page.waitForSelector("#view h1");
 }
 
-export async function consoleSetup(): Promise<ConsoleSetup> {
+export async function consoleSetup(env: Record<string, string> = {}): Promise<ConsoleSetup> {
   const instance = await startInstance({
-    env: { ACCESS__ALLOW_HOSTS: "127.0.0.1", RATE_LIMIT__DEFAULT_RPS: "100", RATE_LIMIT__API_RPM: "100000" },
+    env: { ACCESS__ALLOW_HOSTS: "127.0.0.1", RATE_LIMIT__DEFAULT_RPS: "100", RATE_LIMIT__API_RPM: "100000", ...env },
   });
   const { browser, trapped, close: closeBrowser } = await trappedBrowser();
   return {
     instance,
     browser,
     trapped,
-    open: (look) => openConsole(browser, instance, look),
+    open: (look, url = instance.url) => openConsole(browser, url, look),
     async close() {
       await closeBrowser();
       await instance.stop();
@@ -59,7 +60,7 @@ const TELL_REFUSALS = `if (top === self) {
 
 async function openConsole(
   browser: Browser,
-  { url }: Instance,
+  url: string,
   { width = 1440, scheme = "light" }: Partial<Look> = {},
 ): Promise<ConsolePage> {
   const context = await browser.createBrowserContext();

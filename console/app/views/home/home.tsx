@@ -1,11 +1,12 @@
 /** What is going on: what crawls now, how fast, how each part is, the latest jobs. */
 import { useEffect, useState } from "preact/hooks";
-import type { Job, Page } from "../api/types.ts";
-import { useApi } from "../api/use-api.ts";
-import { Empty, Fault, Loading, Panel, View } from "../parts/page.tsx";
-import { number, State, Time } from "../parts/text.tsx";
-import { hrefOf } from "../router.ts";
-import { JobTable } from "./jobs/job-table.tsx";
+import type { Job, Page } from "../../api/types.ts";
+import { useApi } from "../../api/use-api.ts";
+import { Empty, Fault, Loading, Panel, View } from "../../parts/page.tsx";
+import { number, State, size, Time } from "../../parts/text.tsx";
+import { hrefOf } from "../../router.ts";
+import { JobTable } from "../jobs/job-table.tsx";
+import { ChangedLately, Errors } from "./lately.tsx";
 
 const EVERY_MS = 3000;
 
@@ -46,6 +47,10 @@ export function Home() {
       <Panel title="Latest jobs" aside={<a href={hrefOf(["jobs"])}>All jobs</a>}>
         {items === undefined ? <Loading /> : <JobTable jobs={items.filter((job) => job.completed_at !== null)} />}
       </Panel>
+      <div class="columns">
+        <ChangedLately />
+        <Errors />
+      </div>
       <Health />
     </View>
   );
@@ -74,6 +79,9 @@ function Totals({ jobs }: { jobs: readonly Job[] | undefined }) {
     return found === undefined ? "–" : `${found.estimated ? "≈ " : ""}${number(found.rows)}`;
   };
   const urls = stats.data?.open.urls;
+  // only a key that may administrate is told; others do without
+  const storage = useApi<{ warcBytesTotal: number }>("/api/admin/storage");
+  const bytes = storage.data?.warcBytesTotal;
   return (
     <dl class="totals">
       <Total name="Pages a second" value={rate === undefined ? "–" : rate.toFixed(1)} />
@@ -81,6 +89,7 @@ function Totals({ jobs }: { jobs: readonly Job[] | undefined }) {
       <Total name="Captures" value={rows("captures")} />
       <Total name="Documents" value={rows("documents")} />
       <Total name="Jobs" value={rows("jobs")} />
+      {bytes === undefined ? null : <Total name="Archive" value={size(bytes)} />}
     </dl>
   );
 }

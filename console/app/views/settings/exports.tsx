@@ -1,0 +1,97 @@
+/** Web archives as files: made of a job, or of what the archive has of an address. */
+import { call } from "../../api/client.ts";
+import { usePages } from "../../api/use-api.ts";
+import { Does } from "../../parts/does.tsx";
+import { SmallForm } from "../../parts/form.tsx";
+import { Listed, Panel } from "../../parts/page.tsx";
+import { webUrl } from "../../parts/safe-url.ts";
+import { Table } from "../../parts/table.tsx";
+import { number, State, Time } from "../../parts/text.tsx";
+
+interface Export {
+  id: string;
+  filename: string;
+  status: string;
+  error: string | null;
+  bytes: number | null;
+  pages: number;
+  created_at: string;
+}
+
+export function Exports() {
+  const pages = usePages<Export>("/api/v1/exports?limit=20");
+  return (
+    <Panel
+      title="Exports"
+      aside={
+        <button type="button" onClick={pages.reload}>
+          Look again
+        </button>
+      }
+    >
+      <Listed
+        pages={pages}
+        empty="No WACZ file yet. A job that has ended can be saved as one, and so can a site below."
+      >
+        {(exports) => (
+          <Table
+            items={exports}
+            keyOf={({ id }) => id}
+            columns={[
+              { head: "File", cell: ({ filename }) => filename },
+              {
+                head: "State",
+                cell: ({ status, error }) => (
+                  <>
+                    <State of={status} /> {error ?? ""}
+                  </>
+                ),
+              },
+              { head: "Pages", cell: (each) => number(each.pages), isFigure: true },
+              { head: "Bytes", cell: ({ bytes }) => (bytes === null ? "–" : number(bytes)), isFigure: true },
+              { head: "Since", cell: ({ created_at }) => <Time at={created_at} /> },
+              {
+                head: "Fetch",
+                cell: ({ id, filename, status }) =>
+                  status !== "completed" ? null : (
+                    <Does
+                      label={`Fetch ${filename}`}
+                      act={async () => {
+                        const { download } = await call<{ download: { url: string } | null }>(
+                          `/api/v1/exports/${encodeURIComponent(id)}`,
+                        );
+                        const url = webUrl(download?.url);
+                        if (url !== undefined) open(url, "_blank", "noopener,noreferrer");
+                      }}
+                    >
+                      Fetch
+                    </Does>
+                  ),
+              },
+            ]}
+          />
+        )}
+      </Listed>
+      <SmallForm
+        label="Make the file"
+        fields={[
+          { name: "url", label: "Of this address", isRequired: true },
+          {
+            name: "matchType",
+            label: "And what lies",
+            choices: [
+              { value: "exact", label: "nowhere else" },
+              { value: "prefix", label: "below it" },
+              { value: "host", label: "on its host" },
+              { value: "domain", label: "on its domain" },
+            ],
+          },
+        ]}
+        send={async ({ url, matchType }) => {
+          await call("/api/v1/exports", { body: { url, matchType } });
+          pages.reload();
+        }}
+      />
+    </Panel>
+  );
+}
