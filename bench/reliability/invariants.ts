@@ -229,7 +229,8 @@ async function verifyFiles(instance: Instance, faults: string[], figures: Record
   for (;;) {
     const run = await instance.call<Record<string, unknown>>("GET", `/api/admin/warc-runs/${id}`);
     if (run["status"] === "completed") {
-      figures["warc_files_verified"] = Number(run["files"] ?? 0);
+      const counts = run["counts"] as Record<string, number>;
+      Object.assign(figures, { warc_files_verified: counts["files"], warc_records_verified: counts["records"] });
       const found = run["faults"] as unknown[];
       if (found.length > 0) faults.push(`faults of WARC files: ${JSON.stringify(found.slice(0, 3))}`);
       return;
