@@ -67,6 +67,13 @@ export const SEARCH_FIELDS: readonly SearchField[] = [
     about: "near-duplicates are one result",
     kind: "flag",
   },
+  {
+    field: "group_by",
+    flags: "--group-by <what>",
+    about: "results are sections, with all their headings",
+    kind: "text",
+    choices: ["section"],
+  },
   { field: "use_reranker", flags: "--rerank", about: "in the order of the configured reranker", kind: "flag" },
   { field: "rerank_top_n", flags: "--rerank-top-n <n>", about: "so many results are reranked", kind: "number" },
   { field: "cursor", flags: "--cursor <cursor>", about: "next_cursor of the page before (see --json)", kind: "text" },

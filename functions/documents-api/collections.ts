@@ -1,5 +1,6 @@
 /** The routes of collections and tags. */
 import { z } from "zod";
+import { type CollectionDefaults, collectionDefaultFields } from "../../shared/crawl/settings/collection-defaults.ts";
 import { moveDocuments, reindexCollection } from "../../shared/library/change-documents.ts";
 import {
   type Collection,
@@ -11,23 +12,66 @@ import {
 } from "../../shared/library/collections.ts";
 import { createTag, deleteTag, listTags, type Tag } from "../../shared/library/tags.ts";
 import { cursorPage, cursorParameter, encodeCursor } from "../adapters/api/cursor.ts";
-import { orNull } from "../adapters/api/or-null.ts";
+import { orNull, orNullAs } from "../adapters/api/or-null.ts";
 import { defineRoute } from "../adapters/api/route.ts";
 import { type DocumentsApi, within } from "./dependencies.ts";
 import { changedSchema, changeEach, documentIds, flag, pageOf, tagName } from "./documents-json.ts";
+
+const { chunk_size, chunk_overlap, min_chunk_size, languages, language } = collectionDefaultFields;
+
+const NO_EMBEDDER = "one model answers all searches: configure it for the deployment, and leave this out";
+const ownDefaults = z
+  .strictObject({
+    /** Tokens; in place of 512. */
+    chunk_size: orNull(chunk_size),
+    /** Tokens; half of chunk_size at the most. */
+    chunk_overlap: orNull(chunk_overlap),
+    min_chunk_size: orNull(min_chunk_size),
+    /** Languages that are made searchable, in place of English. ISO 639-1; "*" means all. */
+    languages: orNull(languages),
+    /** What documents are in whose language nobody can tell. */
+    language: orNull(language),
+  })
+  .transform((defaults): CollectionDefaults => {
+    const said = Object.entries(defaults).filter(([, value]) => value !== undefined);
+    return Object.fromEntries(said);
+  });
+/** Whoever wants another model for a collection is told why there is none. */
+const defaultsBody = z.preprocess((defaults, { addIssue }) => {
+  if (typeof defaults !== "object" || defaults === null || !("embedder" in defaults)) return defaults;
+  addIssue({ code: "custom", path: ["embedder"], message: NO_EMBEDDER });
+  const { embedder: _, ...rest } = defaults;
+  return rest;
+}, ownDefaults);
 
 const collectionSchema = z.object({
   id: z.uuid(),
   name: z.string(),
   description: z.string().nullable(),
+  /** What whoever fills it leaves open. */
+  defaults: z.object({
+    chunk_size: z.int().nullable(),
+    chunk_overlap: z.int().nullable(),
+    min_chunk_size: z.int().nullable(),
+    languages: z.array(z.string()).nullable(),
+    language: z.string().nullable(),
+  }),
   /** That can be found. */
   documents: z.int(),
   created_at: z.iso.datetime(),
   updated_at: z.iso.datetime(),
 });
 
-const collectionJson = ({ created_at, updated_at, ...rest }: Collection): z.output<typeof collectionSchema> => ({
+const NO_DEFAULTS = { chunk_size: null, chunk_overlap: null, min_chunk_size: null, languages: null, language: null };
+
+const collectionJson = ({
+  created_at,
+  updated_at,
+  defaults,
+  ...rest
+}: Collection): z.output<typeof collectionSchema> => ({
   ...rest,
+  defaults: { ...NO_DEFAULTS, ...defaults },
   created_at: created_at.toISOString(),
   updated_at: updated_at.toISOString(),
 });
@@ -36,6 +80,7 @@ const collectionBody = z.strictObject({
   /** Unique. */
   name: z.string().trim().min(1).max(100),
   description: orNull(z.string().max(2_000)),
+  defaults: orNullAs(defaultsBody, {}),
 });
 const params = z.strictObject({ collection_id: z.uuid() });
 const paging = { limit: z.coerce.number().int().min(1).max(200).default(50), cursor: cursorParameter(z.uuid()) };
@@ -50,8 +95,8 @@ const create = defineRoute(
     status: 201,
     response: collectionSchema,
   },
-  async ({ body: { name, description } }, { sql }: DocumentsApi) =>
-    collectionJson(await createCollection(sql, { name, description: description ?? null })),
+  async ({ body: { name, description = null, defaults } }, { sql }: DocumentsApi) =>
+    collectionJson(await createCollection(sql, { name, description, defaults })),
 );
 
 const list = defineRoute(
@@ -89,13 +134,13 @@ const replace = defineRoute(
     method: "PUT",
     path: "/api/v1/collections/{collection_id}",
     scope: "write",
-    summary: "Rename or describe a collection; its documents stay",
+    summary: "Rename or describe a collection, or change its defaults; its documents stay as they are",
     params,
     body: collectionBody,
     response: collectionSchema,
   },
-  async ({ params: { collection_id }, body: { name, description } }, { sql }: DocumentsApi) =>
-    collectionJson(await replaceCollection(sql, collection_id, { name, description: description ?? null })),
+  async ({ params: { collection_id }, body: { name, description = null, defaults } }, { sql }: DocumentsApi) =>
+    collectionJson(await replaceCollection(sql, collection_id, { name, description, defaults })),
 );
 
 const remove = defineRoute(
@@ -211,16 +256,24 @@ const reindex = defineRoute(
     path: "/api/v1/collections/{collection_id}/reindex",
     scope: "write",
     limited: true,
-    summary: "Make the vectors of a collection anew, 200 documents a request; the old ones answer meanwhile",
+    summary:
+      "Cut a collection anew as its defaults say by now, and make its vectors anew: up to 200 documents a request",
     params,
     query: z.strictObject({ cursor: cursorParameter(z.uuid()) }),
     status: 202,
-    response: z.object({ documents: z.int(), next_cursor: z.string().nullable(), has_more: z.boolean() }),
+    response: z.object({
+      documents: z.int(),
+      /** Of these, those that were not as the defaults say. */
+      recut: z.int(),
+      next_cursor: z.string().nullable(),
+      has_more: z.boolean(),
+    }),
   },
   async ({ params: { collection_id }, query: { cursor }, caller }, api: DocumentsApi) => {
     await readCollection(api.sql, collection_id, caller.collectionIds);
-    const { documents, last } = await reindexCollection(within(api, caller), collection_id, cursor);
-    return { documents, next_cursor: last === null ? null : encodeCursor(last), has_more: last !== null };
+    const asked = { collectionId: collection_id, maxTokens: api.maxTokens, after: cursor };
+    const { last, ...done } = await reindexCollection(within(api, caller), asked);
+    return { ...done, next_cursor: last === null ? null : encodeCursor(last), has_more: last !== null };
   },
 );
 

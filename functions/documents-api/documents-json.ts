@@ -155,13 +155,12 @@ const uploadFields = z.strictObject({
   filename: orNull(z.string().min(1).max(255)),
   /** ISO 639-1, for a text that is told wrongly. */
   language: orNull(z.string().regex(/^[a-z]{2}$/, "an ISO 639-1 code, such as en")),
-  /** Languages that are taken; "*": any. */
-  languages: orNullAs(
+  /** Languages that are taken; "*": any. Left out: those of the collection, or else English. */
+  languages: orNull(
     z
       .array(z.string().regex(/^(?:[a-z]{2}|\*)$/))
       .min(1)
       .max(50),
-    ["en"],
   ),
   collection_id: orNull(z.uuid()),
   tags: orNullAs(z.array(tagName).max(50), []),

@@ -1,7 +1,7 @@
 /** The route that makes a crawl job of the merged list of a search run. */
 import { z } from "zod";
 import { inspectUrl } from "../../shared/access/url-inspection.ts";
-import { effectiveConfig, requireCollection } from "../../shared/crawl/administration/effective-config.ts";
+import { effectiveConfig } from "../../shared/crawl/administration/effective-config.ts";
 import { createJob } from "../../shared/crawl/submit/create-job.ts";
 import { ANYWHERE } from "../../shared/crawl/urls/scope.ts";
 import { ApiError } from "../../shared/platform/errors.ts";
@@ -53,8 +53,7 @@ export const crawlRun = defineRoute(
         refused.length === 0 ? "the run has no URL of that kind" : refused.map(({ reason }) => reason).join("; ");
       throw new ApiError(409, "nothing to crawl", { code: "NOTHING_TO_CRAWL", details: { text } });
     }
-    const config = await effectiveConfig(sql, body.config_id, body.config ?? {});
-    if (body.collection_id !== undefined) await requireCollection(sql, body.collection_id);
+    const config = await effectiveConfig(sql, body.config_id, body.config ?? {}, body.collection_id);
     const job = await createJob(dependencies, {
       id: reservedId("job"),
       kind: "pages",

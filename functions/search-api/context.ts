@@ -25,6 +25,8 @@ const citationSchema = z.object({
   url: z.string(),
   title: z.string().nullable(),
   section_header: z.string().nullable(),
+  /** Of the section in which it begins, in its document; null where that has none. */
+  section_position: z.int().nullable(),
   captured_at: z.iso.datetime(),
   /** Where the capture can be seen; null for uploads, and where nothing is replayed. */
   replay_url: z.string().nullable(),
@@ -105,6 +107,7 @@ function citationJson(
     url,
     title,
     section_header: first.sectionHeader,
+    section_position: first.section,
     captured_at: capturedAt.toISOString(),
     replay_url: isCaptured ? browseUrl(replayUrl, url, capturedAt) : null,
     text,

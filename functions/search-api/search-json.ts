@@ -69,6 +69,8 @@ const fieldsSchema = z.strictObject({
   tag_ids: z.array(z.uuid()).min(1).max(100).nullish(),
   tags: z.array(z.string().trim().toLowerCase().min(1).max(100)).min(1).max(100).nullish(),
   tag_match: z.enum(["any", "all"]).nullish(),
+  /** Whether results are passages, or the sections of documents in which these stand. */
+  group_by: z.enum(["section"]).nullish(),
   cursor: z.string().max(MAX_CURSOR_LENGTH).nullish(),
 });
 type SearchBody = z.output<typeof fieldsSchema>;
@@ -159,6 +161,9 @@ export function searchBodySchema(mode: SearchRequest["mode"]) {
     if (body.rerank_top_n != null && !body.use_reranker) {
       fault("rerank_top_n", "means nothing without use_reranker: set that, or leave it out");
     }
+    if (body.group_by && body.expand_chunks) {
+      fault("expand_chunks", "does not go with group_by: the link of a section gives all of its text");
+    }
     if (body.facets && body.cursor != null) {
       fault("facets", "come with the first page: leave them out of the next ones");
     }
@@ -171,11 +176,12 @@ export const RERANK_TOP_N = 20;
 
 /** What is asked for beside the ranking, and with it. */
 export function searchExtras(body: SearchBody): Partial<SearchRequest> {
-  const { cursor, facets, collapse_duplicates, use_reranker, rerank_top_n } = body;
+  const { cursor, facets, collapse_duplicates, use_reranker, rerank_top_n, group_by } = body;
   return {
     ...(cursor != null && { cursor }),
     ...(facets && { facets }),
     ...(collapse_duplicates && { collapse: true }),
+    ...(group_by && { groupBy: group_by }),
     ...(use_reranker && { rerankTopN: rerank_top_n ?? RERANK_TOP_N }),
   };
 }
@@ -242,6 +248,20 @@ const searchResultSchema = z.object({
   /** `[start, end)` in UTF-16 code units of `content`. */
   highlights: z.array(z.tuple([z.int(), z.int()])),
   section_header: z.string().nullable(),
+  /** That the result stands for; null unless asked for, and where a document has none. `content` is of it alone. */
+  section: z
+    .object({
+      /** Names it within its document. */
+      position: z.int(),
+      /** 0 for what stands before the first heading. */
+      level: z.int(),
+      heading: z.string().nullable(),
+      /** Headings of those that it stands in, the outermost first, and its own. */
+      path: z.array(z.string()),
+      /** Gives it with all below it as Markdown. */
+      link: z.string(),
+    })
+    .nullable(),
   /** The texts before and behind, without what `content` holds; null unless asked for. */
   expanded_chunks: z.array(z.string()).nullable(),
   /** The places among the hits of either side; null unless asked for. */
@@ -285,7 +305,7 @@ export const searchResponseSchema = z.object({
       rrf_k: z.int().nullable(),
     })
     .nullable(),
-  /** Passages that match, as many at least as its pages have. */
+  /** Passages that match, or sections, as many at least as its pages have. */
   total_count: z.int().nullable(),
   /** Whether that was counted; otherwise it is an estimate. */
   total_exact: z.boolean(),
@@ -331,10 +351,17 @@ export function searchResultJson(result: SearchResult, body: SearchBody): z.inpu
     source: result.source,
     highlights: result.highlights,
     section_header: result.sectionHeader,
+    section: sectionJson(result),
     expanded_chunks: body.expand_chunks ? result.beside : null,
     explanation: body.explain ? { vector_rank: result.vectorRank, keyword_rank: result.keywordRank } : null,
     duplicates: body.collapse_duplicates ? result.duplicates.map(duplicateJson) : null,
   };
+}
+
+function sectionJson({ documentId, section }: SearchResult): z.input<typeof searchResultSchema>["section"] {
+  if (section === null) return null;
+  const { position, level, heading, path } = section;
+  return { position, level, heading, path, link: `/api/v1/documents/${documentId}/sections/${position}` };
 }
 
 function duplicateJson({ documentId, chunkId, url, title, score, similarity }: DescribedDuplicate) {

@@ -2,6 +2,7 @@
  * Deletes, restores, moves and tags documents. What was changed holds for every search when this resolves: rows decide
  * what is visible, and a vector that carries an old collection or tag is made anew.
  */
+import type { CollectionDefaults } from "../crawl/settings/collection-defaults.ts";
 import { holdActivations } from "../knowledge/documents/generations.ts";
 import { sendEmbedTasks } from "../knowledge/embedding/embed-task.ts";
 import { askAgain } from "../knowledge/embedding/model-change.ts";
@@ -11,6 +12,7 @@ import { inTransaction, isUniqueViolation, type Sql, type Transaction } from "..
 import { ApiError } from "../platform/errors.ts";
 import type { Logger } from "../platform/observability/log.ts";
 import { type CollectionLimit, isWithin } from "./collection-limit.ts";
+import { recutDocuments, type Waiting } from "./recut-documents.ts";
 import { lockDocuments, missingDocument } from "./stored-documents.ts";
 import { ensureTags } from "./tags.ts";
 
@@ -22,7 +24,7 @@ export interface LibraryDependencies {
   log: Logger;
   flags: { markActive(): Promise<void> };
   /** Resolves to null where embeddings are switched off. */
-  vectors(): Promise<Pick<VectorStore, "deleteDocuments"> | null>;
+  vectors(): Promise<Pick<VectorStore, "deleteDocuments" | "deletePoints"> | null>;
 }
 
 /** What became of each document of a request. */
@@ -199,32 +201,71 @@ export async function reindexDocuments(dependencies: LibraryDependencies, ids: r
   return outcome(ids, found);
 }
 
-/** Documents whose vectors one request has made anew. */
+/** Documents that one request sees to at the most, and for how long it begins with more of them. */
 const REINDEXED_AT_ONCE = 200;
+const REINDEXING_MS = 12_000;
+/** Documents of a transaction: one may have 2,000 chunks, all of whose words are read. */
+const TOGETHER = 10;
 
 /**
- * Does as `reindexDocuments` for some documents of a collection, in the order of their ids.
+ * Cuts documents of a collection anew where they are not as its defaults say by now, in the order of their ids; for the
+ * others it does as `reindexDocuments`.
+ * @param maxTokens what the embedder reads; null where there is none
  * @param after id of the last document seen; undefined: from the first on
- * @returns how many, and the id to go on after; null: that were all
+ * @returns how many it saw to and how many of them it cut, and the id to go on after; null: that were all
  */
 export async function reindexCollection(
   dependencies: LibraryDependencies,
-  collectionId: string,
-  after: string | undefined,
-): Promise<{ documents: number; last: string | null }> {
+  { collectionId, maxTokens, after }: { collectionId: string; maxTokens: number | null; after: string | undefined },
+): Promise<{ documents: number; recut: number; last: string | null }> {
   const { sql } = dependencies;
+  await dependencies.flags.markActive();
+  const endsAt = performance.now() + REINDEXING_MS;
   const rows = await sql<{ id: string }[]>`
     select id from documents_active
     where collection_id = ${collectionId} ${after === undefined ? sql`` : sql`and id > ${after}`}
     order by id limit ${REINDEXED_AT_ONCE + 1}`;
   const ids = rows.slice(0, REINDEXED_AT_ONCE).map(({ id }) => id);
-  const { changed } = await reindexDocuments(dependencies, ids);
-  return { documents: changed.length, last: rows.length > REINDEXED_AT_ONCE ? (ids.at(-1) ?? null) : null };
+  const done = { documents: 0, recut: 0 };
+  for (let at = 0; at < ids.length; at += TOGETHER) {
+    if (at > 0 && performance.now() > endsAt) return { ...done, last: ids[at - 1] as string };
+    const some = await reindexTogether(dependencies, collectionId, ids.slice(at, at + TOGETHER), maxTokens);
+    done.documents += some.documents;
+    done.recut += some.recut;
+  }
+  return { ...done, last: rows.length > REINDEXED_AT_ONCE ? (ids.at(-1) ?? null) : null };
 }
 
-export interface Waiting {
-  jobId: string;
-  chunkIds: string[];
+async function reindexTogether(
+  dependencies: LibraryDependencies,
+  collectionId: string,
+  ids: readonly string[],
+  maxTokens: number | null,
+): Promise<{ documents: number; recut: number }> {
+  const { sql, vectors, log } = dependencies;
+  const { there, cut, again } = await inTransaction(sql, async (tx) => {
+    await holdActivations(tx);
+    const [collection] = await tx<{ defaults: CollectionDefaults }[]>`
+      select defaults from collections where id = ${collectionId} for key share`;
+    const locked = await lockDocuments(tx, ids, dependencies.limit);
+    const there = locked
+      .filter((each) => each.deleted_at === null && each.collection_id === collectionId)
+      .map(({ id }) => id);
+    const cut = await recutDocuments(tx, there, collection?.defaults ?? {}, maxTokens);
+    const again = await reembed(
+      tx,
+      there.filter((id) => !cut.recut.includes(id)),
+    );
+    return { there, cut, again };
+  });
+  try {
+    if (cut.gone.length > 0) await (await vectors())?.deletePoints(cut.gone);
+  } catch (error) {
+    // no search shows what has no row; reconciling removes what is left
+    log.warn("the vectors of chunks that are gone stay until maintenance", { error, chunks: cut.gone.length });
+  }
+  await sendWaiting(dependencies, [...again, ...cut.waiting]);
+  return { documents: there.length, recut: cut.recut.length };
 }
 
 /**

@@ -1,4 +1,6 @@
 /** Collections: each document is in one of them, or in none. */
+import { type CollectionDefaults, withCollectionDefaults } from "../crawl/settings/collection-defaults.ts";
+import { completeConfig, faultOfSizes } from "../crawl/settings/crawl-config.ts";
 import { isUniqueViolation, type Sql, type Transaction } from "../platform/database/database.ts";
 import { ApiError } from "../platform/errors.ts";
 import { uuidv7 } from "../platform/ids.ts";
@@ -8,6 +10,7 @@ export interface Collection {
   id: string;
   name: string;
   description: string | null;
+  defaults: CollectionDefaults;
   /** That can be found. */
   documents: number;
   created_at: Date;
@@ -17,23 +20,53 @@ export interface Collection {
 export interface CollectionInput {
   name: string;
   description: string | null;
+  defaults?: CollectionDefaults;
 }
 
-/** @throws ApiError 409 CONFLICT where the name is taken */
-export async function createCollection(sql: Sql, { name, description }: CollectionInput): Promise<Collection> {
+/** @throws ApiError 409 CONFLICT where the name is taken, 400 VALIDATION_ERROR where sizes do not go together */
+export async function createCollection(sql: Sql, input: CollectionInput): Promise<Collection> {
   const id = uuidv7();
-  await named(name, sql`insert into collections (id, name, description) values (${id}, ${name}, ${description})`);
-  return await readCollection(sql, id);
-}
-
-/** @throws ApiError 409 CONFLICT where the name is taken, 404 NOT_FOUND */
-export async function replaceCollection(sql: Sql, id: string, input: CollectionInput): Promise<Collection> {
   const { name, description } = input;
+  const defaults = writtenDefaults(input);
   await named(
     name,
-    sql`update collections set name = ${name}, description = ${description}, updated_at = now() where id = ${id}`,
+    sql`
+      insert into collections (id, name, description, defaults)
+      values (${id}, ${name}, ${description}, ${defaults}::text::jsonb)`,
   );
   return await readCollection(sql, id);
+}
+
+/** @throws as `createCollection`; 404 NOT_FOUND */
+export async function replaceCollection(sql: Sql, id: string, input: CollectionInput): Promise<Collection> {
+  const { name, description } = input;
+  const defaults = writtenDefaults(input);
+  await named(
+    name,
+    sql`
+      update collections set name = ${name}, description = ${description}, defaults = ${defaults}::text::jsonb,
+        updated_at = now()
+      where id = ${id}`,
+  );
+  return await readCollection(sql, id);
+}
+
+function writtenDefaults({ defaults = {} }: CollectionInput): string {
+  const fault = faultOfSizes(completeConfig(withCollectionDefaults({}, defaults)));
+  if (fault !== undefined) throw new ApiError(400, `defaults: ${fault}`, { code: "VALIDATION_ERROR" });
+  return JSON.stringify(defaults);
+}
+
+/** What each of some collections says; those that are not there say nothing. */
+export async function readDefaults(
+  sql: Sql,
+  ids: readonly (string | null)[],
+): Promise<ReadonlyMap<string | null, CollectionDefaults>> {
+  const named = [...new Set(ids)].filter((id) => id !== null);
+  if (named.length === 0) return new Map();
+  const rows = await sql<{ id: string; defaults: CollectionDefaults }[]>`
+    select id, defaults from collections where id = any(${named}::uuid[])`;
+  return new Map(rows.map(({ id, defaults }) => [id, defaults]));
 }
 
 /** @throws ApiError 404 NOT_FOUND */
@@ -62,7 +95,7 @@ async function select(
 ): Promise<Collection[]> {
   const reached = within === null ? sql`` : sql`and id = any(${[...within]}::uuid[])`;
   return await sql<Collection[]>`
-    select c.id, c.name, c.description, c.created_at, c.updated_at, (
+    select c.id, c.name, c.description, c.defaults, c.created_at, c.updated_at, (
       select count(*)::int from documents_active d where d.collection_id = c.id) as documents
     from (select * from collections where ${where} ${reached} order by id desc limit ${limit}) c order by c.id desc`;
 }

@@ -1,11 +1,10 @@
 /** Reads what somebody uploaded: Markdown, HTML, plain text, PDF or DOCX, told by what it is. */
-import { marked } from "marked";
 import { z } from "zod";
 import { extractPage, extractPlainText } from "../extract/extract-page.ts";
 import type { Extraction } from "../extract/extraction.ts";
-import { ApiError } from "../platform/errors.ts";
 import { type FileBounds, readFile } from "./files/read-file.ts";
 import { noText, unsupported } from "./files/unread.ts";
+import { markdownToHtml } from "./markdown-to-html.ts";
 
 export interface UploadedText {
   /** Bytes: of a file. */
@@ -92,21 +91,10 @@ function textExtraction(content: string, kind: Kind, url: string): Extraction {
   if (kind === "plain") return extractPlainText(text);
   if (kind === "html") return extractPage(text, { url });
   const matter = FRONT_MATTER.exec(text);
-  const html = htmlOfMarkdown(text.slice(matter?.[0].length ?? 0));
+  const html = markdownToHtml(text.slice(matter?.[0].length ?? 0));
   const found = wholePage(`<!doctype html><html><body>${html}</body></html>`, url);
   const title = matter?.[1] === undefined ? null : frontTitle(matter[1]);
   return { ...found, title: title ?? found.title ?? firstHeading(found) };
-}
-
-/** @throws ApiError 422 UNREADABLE where it nests some thousand lists or quotations */
-function htmlOfMarkdown(text: string): string {
-  try {
-    return marked.parse(text, { async: false, gfm: true });
-  } catch (cause) {
-    if (!(cause instanceof RangeError)) throw cause;
-    const message = "The Markdown has too many lists or quotations in one another: send it as text/plain";
-    throw new ApiError(422, message, { code: "UNREADABLE", cause });
-  }
 }
 
 /** All of it is content: there is nothing around. */

@@ -8,7 +8,8 @@ import { type IndexTarget, insertDocuments, type NewDocument } from "../knowledg
 import { inTransaction, type Transaction } from "../platform/database/database.ts";
 import { ApiError } from "../platform/errors.ts";
 import { uuidv7 } from "../platform/ids.ts";
-import { type LibraryDependencies, reembed, type Waiting } from "./change-documents.ts";
+import { type LibraryDependencies, reembed } from "./change-documents.ts";
+import type { Waiting } from "./recut-documents.ts";
 import { ensureTags } from "./tags.ts";
 
 export interface Prepared {

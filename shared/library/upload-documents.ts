@@ -3,7 +3,8 @@
  * is visible at once; the vectors follow.
  */
 import { outOfReach } from "../access/authorize.ts";
-import { type CrawlConfig, crawlConfigSchema } from "../crawl/settings/crawl-config.ts";
+import { type CollectionDefaults, withCollectionDefaults } from "../crawl/settings/collection-defaults.ts";
+import { type CrawlConfig, completeConfig } from "../crawl/settings/crawl-config.ts";
 import { normalizeUrl, urlHash } from "../crawl/urls/normalize-url.ts";
 import type { Extraction } from "../extract/extraction.ts";
 import { chunkLimits, documentOf, type NewDocument } from "../knowledge/documents/documents.ts";
@@ -14,6 +15,7 @@ import { sha256 } from "../platform/ids.ts";
 import { isTransientError } from "../platform/transient-errors.ts";
 import { type LibraryDependencies, sendWaiting } from "./change-documents.ts";
 import { type CollectionLimit, isWithin } from "./collection-limit.ts";
+import { readDefaults } from "./collections.ts";
 import { readUpload, type UploadedText } from "./read-upload.ts";
 import { type Prepared, type StoreSettings, storeDocuments, type Uploaded } from "./store-documents.ts";
 
@@ -27,8 +29,11 @@ export interface Upload extends Omit<UploadedText, "content"> {
   tags: readonly string[];
   /** Beside what the content itself says. */
   metadata: Record<string, unknown>;
-  /** ISO 639-1 codes; other languages are refused unless `language` names them. */
-  languages: readonly string[];
+  /**
+   * ISO 639-1 codes; other languages are refused unless `language` names them. Left out: those of the collection, or
+   * else English.
+   */
+  languages?: readonly string[] | undefined;
 }
 
 export type UploadOutcome = Uploaded | { error: ApiError };
@@ -49,18 +54,21 @@ export async function uploadDocuments(
   apiKeyId: string | null,
   maxTokens: number | null,
 ): Promise<UploadOutcome[]> {
-  const config = crawlConfigSchema.parse({});
+  const collections = uploads.map(({ collectionId }) => collectionId);
+  const known = await readDefaults(dependencies.sql, collections);
+  const settings = new Map(collections.map((id) => [id, settingsOf(known.get(id))]));
   const outcomes: UploadOutcome[] = [];
   const readBy = performance.now() + READING_MS;
   const prepared: (Prepared | undefined)[] = [];
   for (const [at, upload] of uploads.entries()) {
     // one after the other: each file may take all the memory that there is for files
-    prepared[at] = await prepareWithin(dependencies.limit, upload, { config, maxTokens, readBy }).catch(
-      (error: unknown) => {
-        outcomes[at] = { error: failure(dependencies, error) };
-        return undefined;
-      },
-    );
+    prepared[at] = await prepareWithin(dependencies.limit, upload, {
+      ...(settings.get(upload.collectionId) as CollectionSettings),
+      ...{ maxTokens, readBy },
+    }).catch((error: unknown) => {
+      outcomes[at] = { error: failure(dependencies, error) };
+      return undefined;
+    });
   }
   const groups = Map.groupBy(
     prepared.flatMap((each, at) => (each === undefined ? [] : [{ ...each, at }])),
@@ -68,12 +76,24 @@ export async function uploadDocuments(
   );
   await dependencies.flags.markActive();
   for (const [collectionId, group] of groups) {
-    const settings = { collectionId, apiKeyId, config, source: "upload" as const, wantsVectors: maxTokens !== null };
-    const stored = await storeEach(dependencies, group, settings);
+    const { config } = settings.get(collectionId) as CollectionSettings;
+    const asked = { collectionId, apiKeyId, config, source: "upload" as const, wantsVectors: maxTokens !== null };
+    const stored = await storeEach(dependencies, group, asked);
     for (const [nth, { at }] of group.entries()) outcomes[at] = stored[nth] as UploadOutcome;
   }
   return outcomes;
 }
+
+interface CollectionSettings {
+  config: CrawlConfig;
+  /** Of what has no language that can be told; undefined: none. */
+  assumedLanguage: string | undefined;
+}
+
+const settingsOf = (defaults: CollectionDefaults = {}): CollectionSettings => ({
+  config: completeConfig(withCollectionDefaults({}, defaults)),
+  assumedLanguage: defaults.language,
+});
 
 /** All at once; where the database refuses one of them, each by itself, so that it fails alone. */
 async function storeEach(
@@ -117,8 +137,7 @@ async function storeGroup(
   return outcomes;
 }
 
-interface Reading {
-  config: CrawlConfig;
+interface Reading extends CollectionSettings {
   maxTokens: number | null;
   /** By the clock of `performance`. */
   readBy: number;
@@ -138,22 +157,24 @@ async function prepareWithin(limit: CollectionLimit, upload: Upload, reading: Re
   return await prepare(upload, reading);
 }
 
-async function prepare(upload: Upload, { config, maxTokens, readBy }: Reading): Promise<Prepared> {
+async function prepare(upload: Upload, reading: Reading): Promise<Prepared> {
+  const { config, readBy } = reading;
+  const languages = upload.languages ?? config.languages;
   const content = typeof upload.content === "function" ? await upload.content() : upload.content;
   const url = addressOf(upload, content);
   const timeoutMs = Math.max(1, Math.floor(readBy - performance.now()));
   const extraction = await readUpload({ ...upload, content }, url, { timeoutMs, memoryMb: FILE_MEMORY_MB });
-  if (upload.language === undefined && whyNotIndexed(extraction, upload.languages) === "language") {
+  if (upload.language === undefined && whyNotIndexed(extraction, languages) === "language") {
     const { language } = extraction;
     throw new ApiError(
       422,
-      `The content is in the language "${language}", and only ${upload.languages.join(", ")} is wanted: ` +
+      `The content is in the language "${language}", and only ${languages.join(", ")} is wanted: ` +
         'name it in "languages", or as the document\'s "language"',
       { code: "LANGUAGE_NOT_WANTED", details: { language } },
     );
   }
   const { tags, metadata } = upload;
-  return { tags, metadata, document: describe(upload, url, extraction, config, maxTokens) };
+  return { tags, metadata, document: describe(upload, url, extraction, reading) };
 }
 
 function addressOf({ url, filename }: Upload, content: UploadedText["content"]): string {
@@ -185,8 +206,7 @@ function describe(
   { metadata }: Upload,
   url: string,
   extraction: Extraction,
-  config: CrawlConfig,
-  maxTokens: number | null,
+  { config, maxTokens, assumedLanguage }: Reading,
 ): NewDocument {
   const page = {
     capture: { extraction, fetchedAt: new Date().toISOString() },
@@ -194,6 +214,7 @@ function describe(
     url,
     urlHash: urlHash(url),
     parentUrl: null,
+    assumedLanguage,
   };
   const document = documentOf(page, chunkLimits(config, maxTokens));
   return { ...document, row: { ...document.row, metadata: { ...document.row.metadata, ...metadata } } };

@@ -50,7 +50,14 @@ interface SectionNode {
 
 interface Context {
   context: string;
-  citations: { number: number; document_id: string; url: string; title: string | null; replay_url: string | null }[];
+  citations: {
+    number: number;
+    document_id: string;
+    section_position: number | null;
+    url: string;
+    title: string | null;
+    replay_url: string | null;
+  }[];
 }
 
 /** @param version of what serves it */
@@ -76,8 +83,8 @@ export function createMcpServer(api: AskApi, version: string): McpServer {
       answered(async () => {
         const { context, citations } = await api<Context>("POST", "/api/v1/context", asked);
         if (citations.length === 0) return ["Nothing was found."];
-        const sources = citations.map(({ number, document_id, url, title, replay_url }) =>
-          JSON.stringify({ number, document_id, url, title, replay_url }),
+        const sources = citations.map(({ number, document_id, section_position, url, title, replay_url }) =>
+          JSON.stringify({ number, document_id, position: section_position ?? undefined, url, title, replay_url }),
         );
         return [untrusted(`${context}\n\nSources:\n${sources.join("\n")}`)];
       }),
@@ -118,7 +125,7 @@ export function createMcpServer(api: AskApi, version: string): McpServer {
       annotations: READS,
       inputSchema: z.object({
         document_id: documentId,
-        position: z.int().min(0).describe("As read_document lists it"),
+        position: z.int().min(0).describe("As search or read_document names it"),
       }),
     },
     ({ document_id, position }) =>

@@ -1,11 +1,7 @@
 /** What every request for a crawl may say beside what is to be crawled, and what that means for the job. */
 import { z } from "zod";
 import type { Caller } from "../../../shared/access/authorize.ts";
-import {
-  crawlConfigOverridesSchema,
-  effectiveConfig,
-  requireCollection,
-} from "../../../shared/crawl/administration/effective-config.ts";
+import { crawlConfigOverridesSchema, effectiveConfig } from "../../../shared/crawl/administration/effective-config.ts";
 import type { JobSettings } from "../../../shared/crawl/settings/job-settings.ts";
 import { PRIORITIES } from "../../../shared/crawl/settings/job-settings.ts";
 import type { NewJob } from "../../../shared/crawl/submit/create-job.ts";
@@ -43,7 +39,6 @@ export async function resolveOptions(
   { config_id, config = {}, collection_id, tags, priority }: JobOptions,
   caller: Caller,
 ): Promise<Pick<NewJob, "config" | "collectionId" | "tags" | "priority" | "apiKeyId">> {
-  const effective = await effectiveConfig(sql, config_id, config);
-  if (collection_id !== undefined) await requireCollection(sql, collection_id);
+  const effective = await effectiveConfig(sql, config_id, config, collection_id);
   return { config: effective, collectionId: collection_id ?? null, tags, priority, apiKeyId: caller.keyId };
 }

@@ -1,14 +1,16 @@
 /**
- * The crawl settings that a job runs with: those of a stored config, then the overrides of the request, then defaults.
+ * The crawl settings that a job runs with: the overrides of the request, then those of a stored config, then those of
+ * the collection that it fills, then defaults.
  */
 import { z } from "zod";
 import type { Queryable } from "../../platform/database/database.ts";
 import { ApiError } from "../../platform/errors.ts";
+import { type CollectionDefaults, withCollectionDefaults } from "../settings/collection-defaults.ts";
 import {
   type CrawlConfig,
   completeConfig,
   crawlConfigSchema,
-  largestPartOf,
+  faultOfSizes,
   OWN_HEADERS,
 } from "../settings/crawl-config.ts";
 import { requireProxy } from "./proxy-configs.ts";
@@ -25,13 +27,15 @@ export const crawlConfigOverridesSchema = z.strictObject(crawlConfigOverrides) a
 >;
 
 /**
- * @throws ApiError 404 NOT_FOUND where there is no config `configId` or no such proxy, 409 PROXY_INACTIVE, 400
- * VALIDATION_ERROR where the settings do not go together
+ * @param collectionId that the job fills; null or left out: none
+ * @throws ApiError 404 NOT_FOUND where there is no config `configId`, no such collection or proxy, 409 PROXY_INACTIVE,
+ * 400 VALIDATION_ERROR where the settings do not go together
  */
 export async function effectiveConfig(
   sql: Queryable,
   configId: string | undefined,
   overrides: Partial<CrawlConfig>,
+  collectionId?: string | null,
 ): Promise<CrawlConfig> {
   const stored = configId === undefined ? {} : await readStoredConfig(sql, configId);
   const own = Object.keys(overrides.headers ?? {}).find((name) => OWN_HEADERS.test(name));
@@ -40,15 +44,10 @@ export async function effectiveConfig(
       code: "VALIDATION_ERROR",
     });
   }
-  const config = completeConfig({ ...stored, ...overrides });
-  const most = largestPartOf(config.chunk_size);
-  const large = (["chunk_overlap", "min_chunk_size"] as const).find((name) => config[name] > most);
-  if (large !== undefined) {
-    const message =
-      `config: ${large} (${config[large]}) is more than half of chunk_size (${config.chunk_size}): ` +
-      `set it to ${most} at the most`;
-    throw new ApiError(400, message, { code: "VALIDATION_ERROR" });
-  }
+  const defaults = collectionId == null ? {} : await readCollectionDefaults(sql, collectionId);
+  const config = completeConfig(withCollectionDefaults({ ...stored, ...overrides }, defaults));
+  const fault = faultOfSizes(config);
+  if (fault !== undefined) throw new ApiError(400, `config: ${fault}`, { code: "VALIDATION_ERROR" });
   const browserSettings = ["wait_for", "viewport", "mobile", "actions"] as const;
   const idle = browserSettings.find((name) => isBrowserSetting(config[name]));
   if (config.render === "never" && idle !== undefined) {
@@ -71,9 +70,9 @@ async function readStoredConfig(sql: Queryable, id: string): Promise<Partial<Cra
 }
 
 /** @throws ApiError 404 NOT_FOUND */
-export async function requireCollection(sql: Queryable, id: string): Promise<void> {
-  const [row] = await sql`select 1 from collections where id = ${id}`;
-  if (row !== undefined) return;
+async function readCollectionDefaults(sql: Queryable, id: string): Promise<CollectionDefaults> {
+  const [row] = await sql<{ defaults: CollectionDefaults }[]>`select defaults from collections where id = ${id}`;
+  if (row !== undefined) return row.defaults;
   const message = `There is no collection ${id} (collection_id): create it with POST /api/v1/collections`;
   throw new ApiError(404, message, { code: "NOT_FOUND" });
 }

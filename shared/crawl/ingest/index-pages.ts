@@ -64,12 +64,13 @@ export async function indexPages(
   const target = indexTarget(job, maxTokens !== null);
   const { config } = job.settings;
   const limits = chunkLimits(config, maxTokens);
+  const assumedLanguage = await assumedLanguageOf(tx, job, pages);
   const documents = pages.flatMap(({ capture, captureId, finalUrl, finalHash, outcome, url }) => {
     const { extraction } = capture;
     if (outcome.state !== "crawled" || capture.notModified || extraction === null) return [];
     if (whyNotIndexed(extraction, config.languages) !== null) return [];
     const page = { capture: { ...capture, extraction }, captureId, url: finalUrl, urlHash: finalHash };
-    return [documentOf({ ...page, parentUrl: url.discoveredFrom }, limits)];
+    return [documentOf({ ...page, parentUrl: url.discoveredFrom, assumedLanguage }, limits)];
   });
   for (const { row, chunks } of documents) {
     if (chunks.length < limits.most) continue;
@@ -86,6 +87,18 @@ export async function indexPages(
     documents: written.documents + copied.documents,
     chunkIds: [...written.chunkIds, ...copied.chunkIds],
   };
+}
+
+/** What the collection says that pages are in whose language cannot be told; not asked for where there is none. */
+async function assumedLanguageOf(
+  tx: Transaction,
+  { collectionId }: JobRow,
+  pages: readonly IndexedPage[],
+): Promise<string | undefined> {
+  if (collectionId === null || !pages.some(({ capture }) => capture.extraction?.language === "und")) return undefined;
+  const [row] = await tx<{ language: string | null }[]>`
+    select defaults ->> 'language' as language from collections where id = ${collectionId}`;
+  return row?.language ?? undefined;
 }
 
 export function indexTarget(job: JobRow, wantsVectors: boolean): IndexTarget {

@@ -90,7 +90,7 @@ export const pageTimeoutMs = ({ page_timeout_ms }: Pick<CrawlConfig, "page_timeo
   page_timeout_ms ?? DEFAULT_PAGE_TIMEOUT_MS;
 
 /** More of a chunk could neither be repeated nor be asked for, whatever the text. */
-export const largestPartOf = (chunkSize: number): number => Math.floor(chunkSize / 2);
+const largestPartOf = (chunkSize: number): number => Math.floor(chunkSize / 2);
 
 /**
  * The settings with the defaults of what they leave open: those of chunks go by their size.
@@ -104,6 +104,17 @@ export function completeConfig(settings: Partial<CrawlConfig>): CrawlConfig {
     min_chunk_size = Math.min(config.min_chunk_size, most),
   } = settings;
   return { ...config, chunk_overlap, min_chunk_size };
+}
+
+type ChunkSizes = Pick<CrawlConfig, "chunk_size" | "chunk_overlap" | "min_chunk_size">;
+
+/** What is wrong with sizes of which overlap or minimum are more than half of a chunk; undefined: nothing. */
+export function faultOfSizes(sizes: ChunkSizes): string | undefined {
+  const most = largestPartOf(sizes.chunk_size);
+  const large = (["chunk_overlap", "min_chunk_size"] as const).find((name) => sizes[name] > most);
+  if (large === undefined) return undefined;
+  const half = `more than half of chunk_size (${sizes.chunk_size})`;
+  return `${large} (${sizes[large]}) is ${half}: set it to ${most} at the most`;
 }
 
 /** What of a page these settings make its content. */

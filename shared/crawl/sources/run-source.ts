@@ -2,7 +2,7 @@
 import type { Queryable, Transaction } from "../../platform/database/database.ts";
 import { ApiError } from "../../platform/errors.ts";
 import { uuidv7 } from "../../platform/ids.ts";
-import { effectiveConfig, requireCollection } from "../administration/effective-config.ts";
+import { effectiveConfig } from "../administration/effective-config.ts";
 import type { ListReport, WantedList } from "../discovery/list-task.ts";
 import type { JobDependencies } from "../jobs/dependencies.ts";
 import { type JobView, jobColumns } from "../jobs/views.ts";
@@ -30,8 +30,7 @@ export async function runSource(
 ): Promise<JobView> {
   const { sql } = dependencies;
   const { config_id, config, collection_id, tags, priority } = source.options;
-  const effective = await effectiveConfig(sql, config_id ?? undefined, config);
-  if (collection_id !== null) await requireCollection(sql, collection_id);
+  const effective = await effectiveConfig(sql, config_id ?? undefined, config, collection_id);
   const jobId = id ?? uuidv7();
   const job: NewJob = {
     id: jobId,

@@ -14,6 +14,8 @@ export interface Evidence {
   url: string;
   title: string | null;
   sectionHeader: string | null;
+  /** Place of its section in the document; null where that has none. */
+  section: number | null;
   content: string;
   /** Of the document's text, in UTF-16 code units. */
   start: number;
@@ -58,8 +60,10 @@ export interface Context {
 
 /** The hits that are visible still, with where they stand in their documents. */
 export async function readEvidence(sql: Sql, results: readonly SearchResult[]): Promise<Evidence[]> {
-  const rows = await sql<Pick<Evidence, "chunkId" | "start" | "end" | "index" | "capturedAt" | "isCaptured">[]>`
-    select c.id as "chunkId", c.start_char as start, c.end_char as end, c.chunk_index as index,
+  const rows = await sql<
+    Pick<Evidence, "chunkId" | "section" | "start" | "end" | "index" | "capturedAt" | "isCaptured">[]
+  >`
+    select c.id as "chunkId", c.section, c.start_char as start, c.end_char as end, c.chunk_index as index,
       d.crawled_at as "capturedAt", d.capture_id is not null as "isCaptured"
     from chunks c join documents_active d on d.id = c.document_id
     where c.id = any(${results.map(({ chunkId }) => chunkId)}::uuid[])`;

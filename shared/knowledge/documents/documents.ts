@@ -2,7 +2,8 @@
 import type { Capture } from "../../capture/capture.ts";
 import { BOUNDS } from "../../extract/bounds.ts";
 import { type ChunkLimits, chunkText } from "../../extract/chunks/chunk.ts";
-import type { Extraction, Section } from "../../extract/extraction.ts";
+import { packBlocks } from "../../extract/chunks/stored-blocks.ts";
+import type { Chunk, Extraction, Section } from "../../extract/extraction.ts";
 import type { Transaction } from "../../platform/database/database.ts";
 import { rowsOf } from "../../platform/database/rows.ts";
 import { sha256, uuidv7 } from "../../platform/ids.ts";
@@ -25,7 +26,11 @@ export interface NewDocument {
     markdown: string;
     content_hash: string;
     sections: Section[];
+    /** See `packBlocks`; null where they are not known. */
+    blocks: number[] | null;
     language: string;
+    /** Nobody could tell it: the collection says so. */
+    is_language_assumed: boolean;
     metadata: Record<string, unknown>;
     links: string[];
     crawled_at: string;
@@ -84,18 +89,17 @@ export interface PageSource {
   url: string;
   urlHash: string;
   parentUrl: string | null;
+  /** Of a page in which no language can be told; left out: it has none. */
+  assumedLanguage?: string | undefined;
 }
 
 export function documentOf(page: PageSource, limits: ChunkLimits): NewDocument {
   const { extraction, fetchedAt } = page.capture;
-  const { title, markdown, sections, language, metadata, robots, links } = extraction;
+  const { title, markdown, sections, blocks, metadata, robots, links } = extraction;
   const text = storable(extraction.text);
   const id = uuidv7();
-  const chunks = chunkText({ ...extraction, text }, limits);
-  const byteOf = byteOffsets(
-    text,
-    chunks.flatMap(({ startChar, endChar }) => [startChar, endChar]),
-  );
+  const is_language_assumed = extraction.language === "und" && page.assumedLanguage !== undefined;
+  const language = is_language_assumed ? (page.assumedLanguage as string) : extraction.language;
   return {
     row: {
       id,
@@ -109,7 +113,9 @@ export function documentOf(page: PageSource, limits: ChunkLimits): NewDocument {
       markdown,
       content_hash: sha256(text).toString("hex"),
       sections,
+      blocks: packBlocks(blocks),
       language,
+      is_language_assumed,
       metadata: {
         author: metadata.author,
         description: metadata.description,
@@ -120,25 +126,37 @@ export function documentOf(page: PageSource, limits: ChunkLimits): NewDocument {
       links: robots.nofollow ? [] : links,
       crawled_at: fetchedAt,
     },
-    chunks: chunks.map(({ content, startChar, endChar, ...chunk }) => ({
-      row: {
-        id: uuidv7(),
-        document_id: id,
-        section: chunk.section,
-        chunk_index: chunk.index,
-        content_hash: sha256(content).toString("hex"),
-        first_byte: byteOf(startChar),
-        bytes: byteOf(endChar) - byteOf(startChar),
-        start_char: startChar,
-        end_char: endChar,
-        token_count: chunk.tokenCount,
-        section_header: chunk.sectionHeader,
-        content_type: chunk.contentType,
-      },
-      words: storable(keywordText(title, chunk.sectionHeader, content)),
-      language,
-    })),
+    chunks: newChunks({ id, title, text, language }, chunkText({ ...extraction, text }, limits)),
   };
+}
+
+/** @param chunks of the document's text, in their order */
+export function newChunks(
+  { id, title, text, language }: { id: string; title: string | null; text: string; language: string },
+  chunks: readonly Chunk[],
+): NewChunk[] {
+  const byteOf = byteOffsets(
+    text,
+    chunks.flatMap(({ startChar, endChar }) => [startChar, endChar]),
+  );
+  return chunks.map(({ content, startChar, endChar, ...chunk }) => ({
+    row: {
+      id: uuidv7(),
+      document_id: id,
+      section: chunk.section,
+      chunk_index: chunk.index,
+      content_hash: sha256(content).toString("hex"),
+      first_byte: byteOf(startChar),
+      bytes: byteOf(endChar) - byteOf(startChar),
+      start_char: startChar,
+      end_char: endChar,
+      token_count: chunk.tokenCount,
+      section_header: chunk.sectionHeader,
+      content_type: chunk.contentType,
+    },
+    words: storable(keywordText(title, chunk.sectionHeader, content)),
+    language,
+  }));
 }
 
 /**
@@ -192,12 +210,12 @@ export async function insertDocuments(
   );
   const inserted = await tx<{ id: string }[]>`
     insert into documents (id, generation_id, job_id, collection_id, capture_id, url, url_hash, domain, parent_url, title,
-      content, markdown, content_hash, sections, language, metadata, links, crawled_at, source)
+      content, markdown, content_hash, sections, blocks, language, is_language_assumed, metadata, links, crawled_at, source)
     select id, ${target.generationId}, ${target.jobId}, ${target.collectionId}, capture_id, url, decode(hash, 'hex'), domain,
-      parent_url, title, content, markdown, decode(content_hash, 'hex'), sections, language, metadata, links, crawled_at, ${target.source ?? "crawl"}
+      parent_url, title, content, markdown, decode(content_hash, 'hex'), sections, blocks, language, is_language_assumed, metadata, links, crawled_at, ${target.source ?? "crawl"}
     from json_to_recordset(${rowsOf(sorted.map((each) => each.row))}::text::json) as r (id uuid, capture_id bigint, url text,
       hash text, domain text, parent_url text, title text, content text, markdown text, content_hash text, sections jsonb,
-      language text, metadata jsonb, links text[], crawled_at timestamptz)
+      blocks jsonb, language text, is_language_assumed boolean, metadata jsonb, links text[], crawled_at timestamptz)
     on conflict (generation_id, url_hash) do nothing
     returning id`;
   const ids = new Set(inserted.map((row) => row.id));
@@ -205,15 +223,18 @@ export async function insertDocuments(
   const chunks = kept.flatMap((each) => each.chunks);
   await tagDocuments(tx, [...ids], target.tags);
   await insertChunks(tx, [...ids], chunks);
-  await rememberLanguages(tx, kept);
+  await rememberLanguages(
+    tx,
+    kept.map(({ row }) => row.language),
+  );
   const chunkIds = chunks.map(({ row }) => row.id);
   if (target.wantsVectors) await requestEmbeddings(tx, chunkIds);
   return { documents: kept.length, chunkIds };
 }
 
 /** A query is read in each of them. In one order for all transactions, as the documents. */
-async function rememberLanguages(tx: Transaction, documents: readonly NewDocument[]): Promise<void> {
-  const languages = [...new Set(documents.map(({ row }) => row.language))].sort();
+export async function rememberLanguages(tx: Transaction, seen: readonly string[]): Promise<void> {
+  const languages = [...new Set(seen)].sort();
   await tx`
     insert into document_languages (language) select seen.language from unnest(${languages}::text[]) as seen (language)
     where not exists (select from document_languages known where known.language = seen.language)
@@ -221,7 +242,7 @@ async function rememberLanguages(tx: Transaction, documents: readonly NewDocumen
 }
 
 /** The texts of the documents are converted once each, not once for each chunk. */
-async function insertChunks(
+export async function insertChunks(
   tx: Transaction,
   documentIds: readonly string[],
   chunks: readonly NewChunk[],

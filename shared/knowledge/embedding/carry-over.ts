@@ -61,9 +61,9 @@ export async function carryOver(
     .map(({ document, parentUrl, crawledAt }) => ({ id: uuidv7(), old: document.id, parentUrl, crawledAt }));
   const inserted = await tx<{ id: string }[]>`
     insert into documents (id, generation_id, job_id, collection_id, capture_id, url, url_hash, domain, parent_url, title,
-      content, markdown, content_hash, sections, language, source, metadata, links, crawled_at)
+      content, markdown, content_hash, sections, blocks, language, is_language_assumed, source, metadata, links, crawled_at)
     select r.id, ${target.generationId}, ${target.jobId}, ${target.collectionId}::uuid, d.capture_id, d.url, d.url_hash, d.domain,
-      r."parentUrl", d.title, d.content, d.markdown, d.content_hash, d.sections, d.language, d.source, d.metadata, d.links, r."crawledAt"
+      r."parentUrl", d.title, d.content, d.markdown, d.content_hash, d.sections, d.blocks, d.language, d.is_language_assumed, d.source, d.metadata, d.links, r."crawledAt"
     from json_to_recordset(${rowsOf(rows)}::text::json) as r (id uuid, old uuid, "parentUrl" text, "crawledAt" timestamptz)
     join documents d on d.id = r.old
     order by d.url_hash

@@ -9,8 +9,8 @@ import { z } from "zod";
 import { ApiError } from "../../platform/errors.ts";
 import { sha256 } from "../../platform/ids.ts";
 import type { Fusion } from "../embedders/embedder.ts";
+import type { ListedHit, NearDuplicate } from "./listed-hit.ts";
 import { requestKey } from "./request-key.ts";
-import type { ListedHit, NearDuplicate } from "./results.ts";
 import type { SearchRequest } from "./search-request.ts";
 import type { SideName } from "./sides.ts";
 import type { Total } from "./totals.ts";
@@ -47,8 +47,10 @@ const BY_VECTOR = 1;
 const BY_KEYWORD = 2;
 const RERANKED = 4;
 const COLLAPSED = 8;
+const OF_SECTION = 16;
+const OF_DOCUMENT = 32;
 /** Without what is collapsed under it. */
-const MOST_HIT_BYTES = 55;
+const MOST_HIT_BYTES = 57;
 const DUPLICATE_BYTES = 32;
 
 export function encodeRest(request: SearchRequest, { hits, total, missing, fusion }: RestOfRanking): string {
@@ -109,8 +111,13 @@ function fault(code: string, message: string, cause?: unknown): ApiError {
 
 /** Pages may differ in their length, and in what they tell of their hits. */
 function nameOf({ query, mode, minScore = 0, filter = {}, ...rest }: SearchRequest): Buffer {
-  const { fusion, collapse = false, rerankTopN } = rest;
-  const ranking = { ...(fusion && { fusion }), ...(rerankTopN !== undefined && { rerankTopN }), collapse };
+  const { fusion, collapse = false, rerankTopN, groupBy } = rest;
+  const ranking = {
+    ...(fusion && { fusion }),
+    ...(rerankTopN !== undefined && { rerankTopN }),
+    collapse,
+    ...(groupBy && { groupBy }),
+  };
   return sha256(requestKey({ query, mode, minScore, filter, ...ranking })).subarray(0, SEARCH.length);
 }
 
@@ -122,18 +129,20 @@ function sizeOf(hits: readonly ListedHit[]): number {
 }
 
 function writeHit(bytes: Buffer, start: number, hit: ListedHit): number {
-  const { chunkId, score, vectorScore, vectorRank, keywordScore, keywordRank, rerankScore, collapsed } = hit;
+  const { chunkId, score, vectorScore, vectorRank, keywordScore, keywordRank, rerankScore, collapsed, sectionAt } = hit;
   const flags =
     (vectorScore === null ? 0 : BY_VECTOR) |
     (keywordScore === null ? 0 : BY_KEYWORD) |
     (rerankScore === undefined ? 0 : RERANKED) |
-    (collapsed === undefined ? 0 : COLLAPSED);
+    (collapsed === undefined ? 0 : COLLAPSED) |
+    (sectionAt === undefined ? 0 : sectionAt === null ? OF_DOCUMENT : OF_SECTION);
   let at = bytes.writeUInt8(flags, start);
   at = writeUuid(bytes, at, chunkId);
   at = bytes.writeDoubleLE(score, at);
   if (vectorScore !== null) at = bytes.writeUInt16LE(vectorRank ?? 0, bytes.writeDoubleLE(vectorScore, at));
   if (keywordScore !== null) at = bytes.writeUInt16LE(keywordRank ?? 0, bytes.writeDoubleLE(keywordScore, at));
   if (rerankScore !== undefined) at = bytes.writeDoubleLE(rerankScore, at);
+  if (sectionAt != null) at = bytes.writeUInt16LE(sectionAt, at);
   if (collapsed === undefined) return at;
   at = bytes.writeUInt16LE(collapsed.length, at);
   for (const { chunkId: duplicate, score: own, similarity } of collapsed) {
@@ -154,8 +163,9 @@ function readHit(reader: Reader): ListedHit {
   const keyword = flags & BY_KEYWORD ? { keywordScore: reader.number(), keywordRank: reader.short() } : NOT_BY_KEYWORD;
   const source = vector.vectorScore === null ? "keyword" : keyword.keywordScore === null ? "vector" : "fused";
   const rerankScore = flags & RERANKED ? { rerankScore: reader.number() } : {};
+  const section = flags & OF_SECTION ? { sectionAt: reader.short() } : flags & OF_DOCUMENT ? { sectionAt: null } : {};
   const collapsed = flags & COLLAPSED ? { collapsed: readDuplicates(reader) } : {};
-  return { chunkId, score, ...vector, ...keyword, source, ...rerankScore, ...collapsed };
+  return { chunkId, score, ...vector, ...keyword, source, ...rerankScore, ...section, ...collapsed };
 }
 
 function readDuplicates(reader: Reader): NearDuplicate[] {

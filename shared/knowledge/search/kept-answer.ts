@@ -4,7 +4,7 @@ import { FACETS } from "./facets.ts";
 import type { SearchAnswer } from "./search-request.ts";
 
 /** Another one where the same bytes would be read as another answer. */
-export const ANSWER_FORMAT = 1;
+export const ANSWER_FORMAT = 2;
 
 const scored = { chunkId: z.string(), score: z.number() };
 const duplicate = z.object({ ...scored, similarity: z.number() });
@@ -25,6 +25,9 @@ const resultSchema = z.object({
   highlights: z.array(z.tuple([z.number(), z.number()])),
   beside: z.array(z.string()),
   duplicates: z.array(duplicate.extend(page)),
+  section: z
+    .object({ position: z.number(), level: z.number(), heading: z.string().nullable(), path: z.array(z.string()) })
+    .nullable(),
 });
 
 const facetValues = z.array(z.object({ value: z.string().nullable(), count: z.number() }));

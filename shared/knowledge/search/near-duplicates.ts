@@ -4,8 +4,7 @@
  */
 import type { Queryable } from "../../platform/database/database.ts";
 import { exactWords } from "../analysis/exact-words.ts";
-import type { FusedHit } from "./fusion.ts";
-import type { ListedHit } from "./results.ts";
+import type { ListedHit } from "./listed-hit.ts";
 
 /** Words in a row; of scripts without spaces, characters. */
 const SHINGLE = 2;
@@ -15,7 +14,7 @@ export const SIMILAR = 0.6;
 export const MOST_COMPARED = 200;
 
 /** Lists under each hit those behind it that say nearly the same. */
-export async function collapseNearDuplicates(tx: Queryable, hits: readonly FusedHit[]): Promise<ListedHit[]> {
+export async function collapseNearDuplicates(tx: Queryable, hits: readonly ListedHit[]): Promise<ListedHit[]> {
   const compared = hits.slice(0, MOST_COMPARED);
   const rows = await tx<{ id: string; content: string }[]>`
     select id, content from chunks where id = any(${compared.map(({ chunkId }) => chunkId)}::uuid[])`;
@@ -23,7 +22,7 @@ export async function collapseNearDuplicates(tx: Queryable, hits: readonly Fused
   const similar = firstSimilar(compared.map(({ chunkId }) => texts.get(chunkId) ?? ""));
   const listed = compared.map((hit): ListedHit & Required<Pick<ListedHit, "collapsed">> => ({ ...hit, collapsed: [] }));
   for (const [index, first] of similar.entries()) {
-    const { chunkId, score } = compared[index] as FusedHit;
+    const { chunkId, score } = compared[index] as ListedHit;
     if (first !== null) listed[first.index]?.collapsed.push({ chunkId, score, similarity: first.similarity });
   }
   return [...listed.filter((_, index) => similar[index] === null), ...hits.slice(MOST_COMPARED)];

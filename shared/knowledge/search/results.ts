@@ -2,22 +2,9 @@
 import type { Transaction } from "../../platform/database/database.ts";
 import type { FusedHit } from "./fusion.ts";
 import { type Highlight, highlight, type Marks } from "./highlight.ts";
+import type { ListedHit, NearDuplicate } from "./listed-hit.ts";
 import { type SearchFilter, visibleDocument } from "./search-filter.ts";
-
-/** A hit as pages list it. */
-export interface ListedHit extends FusedHit {
-  /** 0 to 1; where a reranker has read the passage. */
-  rerankScore?: number;
-  /** Hits behind it that say nearly the same; where that was asked for. */
-  collapsed?: NearDuplicate[];
-}
-
-export interface NearDuplicate {
-  chunkId: string;
-  score: number;
-  /** To the hit that it is listed under; 0 to 1. */
-  similarity: number;
-}
+import { type FoundSection, type PlacedSection, readSections } from "./sections.ts";
 
 export interface DescribedDuplicate extends NearDuplicate {
   documentId: string;
@@ -29,6 +16,7 @@ export interface SearchResult extends ListedHit {
   documentId: string;
   url: string;
   title: string | null;
+  /** Where sections are asked for, what of the passage stands in it. */
   content: string;
   sectionHeader: string | null;
   highlights: Highlight[];
@@ -36,6 +24,8 @@ export interface SearchResult extends ListedHit {
   beside: string[];
   /** Of `collapsed`, those that are still visible. */
   duplicates: DescribedDuplicate[];
+  /** null unless sections are asked for, and where the document has none. */
+  section: FoundSection | null;
 }
 
 /** In characters. */
@@ -84,9 +74,12 @@ export async function describe(
       left(c.section_header, ${LONGEST_TITLE}) as "sectionHeader", d.language
     from ${visibleChunks(tx, ids)}`;
   const found = new Map(rows.map((row) => [row.chunkId, row]));
+  const sections = await readSections(tx, hits);
   const results = hits.flatMap((hit) => {
     const row = found.get(hit.chunkId);
-    return row === undefined ? [] : [{ ...hit, ...row, duplicates: describedDuplicates(hit, found) }];
+    if (row === undefined) return [];
+    const placed = sections.get(hit.chunkId);
+    return [{ ...hit, ...row, ...inSection(row, placed), duplicates: describedDuplicates(hit, found) }];
   });
   const highlights = await highlight(
     tx,
@@ -99,6 +92,16 @@ export async function describe(
     highlights: highlights[index] ?? [],
     beside: beside.get(result.chunkId) ?? [],
   }));
+}
+
+/** Of a passage, what stands in the section that it stands for. */
+function inSection(
+  { content, sectionHeader }: DescribedChunk,
+  placed: PlacedSection | undefined,
+): Pick<SearchResult, "content" | "sectionHeader" | "section"> {
+  if (placed === undefined) return { content, sectionHeader, section: null };
+  const { range, ...section } = placed;
+  return { content: content.slice(...range).trimEnd(), sectionHeader: section.heading, section };
 }
 
 interface DescribedChunk extends Pick<SearchResult, "chunkId" | "documentId" | "url" | "title" | "content"> {

@@ -24,6 +24,8 @@ export interface SearchRequest {
   facets?: Facet[];
   /** Whether passages that say nearly the same are one result. */
   collapse?: boolean;
+  /** Whether the ranking is one of passages, or of the sections in which they stand; left out: of passages. */
+  groupBy?: "section";
   /** So many of the best results are put in the order of the reranker. */
   rerankTopN?: number;
 }

@@ -16,16 +16,18 @@ import { countFacets, type Facet, type Facets, noFacets } from "./facets.ts";
 import { type FusedHit, fuse, type SideHit } from "./fusion.ts";
 import { NO_MARKS } from "./highlight.ts";
 import { type KeywordQuery, marksOfQuery } from "./keyword-search.ts";
+import type { ListedHit } from "./listed-hit.ts";
 import { collapseNearDuplicates } from "./near-duplicates.ts";
 import { nextPage } from "./next-page.ts";
 import { parseQuery } from "./query-syntax.ts";
 import { rerankResults } from "./rerank.ts";
-import { describe, type ListedHit, type SearchResult } from "./results.ts";
+import { describe, type SearchResult } from "./results.ts";
 import { isFiltered, type SearchFilter, vectorFilter } from "./search-filter.ts";
 import type { SearchAnswer, SearchRequest } from "./search-request.ts";
 import { openSnapshot } from "./search-version.ts";
+import { groupBySection } from "./sections.ts";
 import { LONE_WAIT_MS, type MissingSide, outcomeOf, Patience, SHARED_WAIT_MS, searchError } from "./sides.ts";
-import { type Total, totalOf } from "./totals.ts";
+import { type Total, totalOf, totalOfGroups } from "./totals.ts";
 import type { VectorSide } from "./vector-side.ts";
 
 export interface SearchDependencies {
@@ -108,13 +110,18 @@ export async function answerSearch(dependencies: SearchDependencies, request: Se
       ...{ keywordHits: keywordHits.length, ranked: ranked.length, kept: kept.length },
     });
     const keywords = "value" in words ? words.value.keywords : null;
-    const header = { missing, total, fusion: mode === "hybrid" && keywords !== null ? wanted : null };
     const cut = mode === "hybrid" && "value" in vector && !vector.value.whole;
     const counted = { ranked, kept, total, cut, keywords: mode === "vector" ? null : keywords };
     const facets = request.facets === undefined ? null : await facetsOf(tx, request.facets, counted, filter);
-    const listed = request.collapse ? await collapseNearDuplicates(tx, kept) : kept;
-    const shown = Math.max(limit, request.rerankTopN ?? 0);
     const marks = keywords === null ? NO_MARKS : marksOfQuery(keywords);
+    const grouped = request.groupBy === undefined ? kept : await groupBySection(tx, kept, marks);
+    const header = {
+      missing,
+      total: request.groupBy === undefined ? total : totalOfGroups(total, kept.length, grouped.length),
+      fusion: mode === "hybrid" && keywords !== null ? wanted : null,
+    };
+    const listed = request.collapse ? await collapseNearDuplicates(tx, grouped) : grouped;
+    const shown = Math.max(limit, request.rerankTopN ?? 0);
     const results = await describe(tx, listed.slice(0, shown), marks, expand);
     const queryRemembered = "value" in vector && vector.value.remembered;
     return { header, facets, results, rest: listed.slice(shown), version: snapshot.version, queryRemembered };
@@ -147,12 +154,12 @@ async function firstPage(
   query: string,
   { header, facets, results: best, rest: behind, version, queryRemembered }: Found,
 ): Promise<SearchAnswer> {
-  const { limit, rerankTopN } = request;
+  const { limit, rerankTopN, groupBy } = request;
   const reranked =
     reranker && rerankTopN !== undefined
       ? await rerankResults(reranker, query, best, rerankTopN)
       : { results: best, missing: [] };
-  const total = facets?.exact ? { count: facets.counted, exact: true } : header.total;
+  const total = facets?.exact && groupBy === undefined ? { count: facets.counted, exact: true } : header.total;
   const told = { ...header, total, missing: [...header.missing, ...reranked.missing] };
   const rest = [...reranked.results.slice(limit), ...behind];
   const next = rest.length === 0 ? null : encodeRest(request, { ...told, hits: rest });

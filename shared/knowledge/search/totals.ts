@@ -39,6 +39,12 @@ export function keywordTotal({ query, ranked, limit, found, filtered }: KeywordR
   return { count: Math.max(found, candidates, Math.round(corpus * (1 - without))), exact: false };
 }
 
+/** Of the groups that passages were put into, as far as these were ranked. */
+export function totalOfGroups({ count, exact }: Total, kept: number, groups: number): Total {
+  if (count <= kept) return { count: groups, exact };
+  return { count: Math.max(groups, Math.round((count * groups) / kept)), exact: false };
+}
+
 export interface SidesOfTotal {
   /** null where the side has no part in the search. */
   keyword: Total | null;

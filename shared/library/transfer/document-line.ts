@@ -180,7 +180,14 @@ export function documentOfLine(line: DocumentLine, id: string): NewDocument {
     row: {
       ...{ id, capture_id: null, url, hash: urlHash(url), domain: new URL(url).host, parent_url: line.parent_url },
       ...{ title, content, markdown: line.markdown, content_hash: sha256(content).toString("hex") },
-      ...{ sections: line.sections, language, metadata: line.metadata, links: line.links },
+      ...{
+        sections: line.sections,
+        blocks: null,
+        language,
+        is_language_assumed: false,
+        metadata: line.metadata,
+        links: line.links,
+      },
       crawled_at: line.crawled_at,
     },
     chunks: chunks.map(({ start, end, tokens, section, section_header, content_type }, at): NewChunk => {

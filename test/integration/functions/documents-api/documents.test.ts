@@ -512,7 +512,7 @@ it("makes the vectors of a collection anew, some of its documents at a time", as
   const first = await call("POST", path);
   expect(first).toMatchObject({ status: 202, body: { documents: 200, has_more: true } });
   const second = await call("POST", `${path}?cursor=${first.body.next_cursor}`);
-  expect(second.body).toEqual({ documents: 1, next_cursor: null, has_more: false });
+  expect(second.body).toEqual({ documents: 1, recut: 0, next_cursor: null, has_more: false });
   // one chunk, which is that of the first document
   expect(await embed()).toBe(1);
   expect(await found("vector", "pangani harbour", { collection_ids: [collection_id] })).toEqual([mine.document_id]);

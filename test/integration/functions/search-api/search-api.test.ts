@@ -92,6 +92,7 @@ describe("the search API", () => {
       source: "fused",
       highlights: [placeOf("coffee"), placeOf("morning")],
       section_header: "Food",
+      section: null,
       expanded_chunks: null,
       explanation: null,
       duplicates: null,
@@ -413,7 +414,7 @@ describe("a context", () => {
         number: 1,
         document_id: expect.any(String),
         chunk_ids: chunkIds,
-        ...{ url: "https://site.example/a", title: "Town", section_header: "Food" },
+        ...{ url: "https://site.example/a", title: "Town", section_header: "Food", section_position: null },
         ...{ captured_at: "2026-05-01T12:00:00.000Z", replay_url: null, start_char: 0, end_char: 62, is_cut: false },
         text: expect.stringContaining(CONTENTS[0] ?? "-"),
         reason: {

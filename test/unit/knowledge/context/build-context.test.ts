@@ -5,7 +5,13 @@ import { buildContext, type Evidence } from "../../../../shared/knowledge/contex
 
 const evidence = (rank: number, documentId: string, index: number, more: Partial<Evidence> = {}): Evidence => ({
   ...{ documentId, index, rank, chunkId: `${documentId}${index}`, url: `https://site.example/${documentId}` },
-  ...{ title: null, sectionHeader: null, content: `Text ${index} of ${documentId}.`, start: 100 * index },
+  ...{
+    title: null,
+    sectionHeader: null,
+    section: null,
+    content: `Text ${index} of ${documentId}.`,
+    start: 100 * index,
+  },
   ...{ end: 100 * index + 12, capturedAt: new Date("2026-02-03"), isCaptured: true, score: 1 / rank, source: "fused" },
   ...{ vectorRank: rank, keywordRank: rank, words: [], duplicates: 0 },
   ...more,
