@@ -68,6 +68,8 @@ export interface StandingParts {
   secrets: number;
   /** Queues that wake a function. */
   triggers: number;
+  /** Queues that a schedule asks, times how often in a minute. */
+  drainedQueuesPerMinute: number;
 }
 
 /** Long polls of Lambda at each trigger, and how long one waits for a message, in seconds. */
@@ -86,6 +88,7 @@ export function billOfIdleMonth(parts: StandingParts, idle: Consumption): Bill {
     dashboard: parts.dashboards * PRICES.dashboardMonth,
     secrets: parts.secrets * PRICES.secretMonth,
     "empty polls": ((parts.triggers * POLLERS * MONTH_S) / POLL_S) * PRICES.sqsRequest,
+    "emptied queues": ((parts.drainedQueuesPerMinute * MONTH_S) / 60) * PRICES.sqsRequest,
     "schedules and what they wake": (idle.usage.totalUsd - (idle.usage.usd["apigateway"] ?? 0)) / months,
   };
 }

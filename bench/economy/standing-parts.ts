@@ -8,6 +8,15 @@ interface Template {
   Resources: Record<string, { Type: string; Properties?: Record<string, unknown> }>;
 }
 
+/** Queues that this one has emptied in a minute, where it is a schedule that says so. */
+function drainedPerMinute({ Type, Properties = {} }: Template["Resources"][string]): number {
+  if (Type !== "AWS::Scheduler::Schedule") return 0;
+  const { Input } = Properties["Target"] as { Input?: string };
+  const { drain = [] } = JSON.parse(Input ?? "{}") as { drain?: string[] };
+  const [, minutes] = /^rate\((\d+) minutes?\)$/.exec(String(Properties["ScheduleExpression"])) ?? [];
+  return drain.length / Number(minutes);
+}
+
 const REPOSITORY = join(import.meta.dirname, "../..");
 
 export async function standingParts(): Promise<StandingParts> {
@@ -28,5 +37,6 @@ export async function standingParts(): Promise<StandingParts> {
     // RDS keeps the password of the database in one that no template names
     secrets: count("AWS::SecretsManager::Secret") + 1,
     triggers: count("AWS::Lambda::EventSourceMapping"),
+    drainedQueuesPerMinute: resources.reduce((sum, each) => sum + drainedPerMinute(each), 0),
   };
 }

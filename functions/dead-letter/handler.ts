@@ -10,6 +10,7 @@ import { configuredDatabase } from "../../shared/platform/database/database.ts";
 import { once } from "../../shared/platform/once.ts";
 import { createQueueHandler } from "../adapters/queue/consumer.ts";
 import { createQueueContainer } from "../adapters/queue/container.ts";
+import { alsoDraining } from "../adapters/queue/drain.ts";
 
 const dependencies = once(() => {
   const container = createQueueContainer("dead-letter");
@@ -23,7 +24,7 @@ const dependencies = once(() => {
   };
 });
 
-export const handler = createQueueHandler(dependencies, {
+const consume = createQueueHandler(dependencies, {
   schema: z.string(),
   body: "text",
   handle: async (body, { messageId, queue, receiveCount, attributes, log }, container) => {
@@ -32,3 +33,5 @@ export const handler = createQueueHandler(dependencies, {
     await recordDeadLetter({ ...container, log }, letter);
   },
 });
+
+export const handler = alsoDraining(dependencies, consume);

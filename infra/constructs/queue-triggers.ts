@@ -8,9 +8,10 @@ const FEWEST_AT_ONCE = 2;
 
 /** @throws Error where the topology names no such queue */
 export function listenToQueues({ spec, lambda }: StrandlineFunction, { queues, settings }: Surroundings): void {
-  for (const { queue: name, batchSize, maxConcurrency, batchingWindowS } of spec.queues ?? []) {
+  for (const { queue: name, batchSize, maxConcurrency, batchingWindowS, drainedEveryMinutes } of spec.queues ?? []) {
     const queue = queues.get(name);
     if (queue === undefined) throw new Error(`${spec.name} listens to ${name}, which the topology does not name`);
+    if (drainedEveryMinutes !== undefined) continue;
     lambda.addEventSource(
       new SqsEventSource(queue, {
         batchSize,

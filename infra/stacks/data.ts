@@ -2,7 +2,7 @@
  * What must not be lost: the database and the bucket, with the queues that it tells of uploads; and the table of
  * short-lived state.
  */
-import { Duration, RemovalPolicy, Stack, type StackProps } from "aws-cdk-lib";
+import { CfnOutput, Duration, RemovalPolicy, Stack, type StackProps } from "aws-cdk-lib";
 import { AttributeType, BillingMode, Table } from "aws-cdk-lib/aws-dynamodb";
 import { Port, SecurityGroup, SubnetType } from "aws-cdk-lib/aws-ec2";
 import { PolicyStatement, ServicePrincipal } from "aws-cdk-lib/aws-iam";
@@ -49,6 +49,10 @@ export class DataStack extends Stack {
     this.notifyOfObjects(props.settings);
     this.stateTable = this.createStateTable();
     this.providerKeys = this.createProviderKeys();
+    new CfnOutput(this, "ProviderKeysSecret", {
+      value: this.providerKeys.secretName,
+      description: "The secret that takes the keys of search and model providers",
+    });
     this.cluster = this.createCluster(props);
     const { secret } = this.cluster;
     if (secret === undefined) throw new Error("The cluster has no secret, though RDS manages its password");

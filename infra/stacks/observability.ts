@@ -2,7 +2,7 @@
  * A page of graphs, and alarms: each says what it means and links to the section of the runbook that says what to do.
  */
 import { Duration, Stack, type StackProps } from "aws-cdk-lib";
-import { Alarm, ComparisonOperator, type IMetric, TreatMissingData } from "aws-cdk-lib/aws-cloudwatch";
+import { Alarm, ComparisonOperator, type IMetric, Metric, TreatMissingData } from "aws-cdk-lib/aws-cloudwatch";
 import { SnsAction } from "aws-cdk-lib/aws-cloudwatch-actions";
 import { PolicyStatement, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import { Topic } from "aws-cdk-lib/aws-sns";
@@ -11,8 +11,7 @@ import type { Construct } from "constructs";
 import { WorkDashboard } from "../constructs/dashboard.ts";
 import { queuesByName } from "../constructs/queue-pair.ts";
 import { functionNamed } from "../constructs/strandline-function.ts";
-import type { Settings } from "../settings.ts";
-import { deadLetterQueue } from "../topology/spec.ts";
+import { metricsNamespace, type Settings } from "../settings.ts";
 import { TOPOLOGY } from "../topology.ts";
 import type { ApiStack } from "./api.ts";
 import type { DataStack } from "./data.ts";
@@ -76,46 +75,44 @@ export class ObservabilityStack extends Stack {
       if (found === undefined) throw new Error(`The topology names no queue ${name}`);
       return found;
     };
-    const ofQueues = TOPOLOGY.queues.flatMap(({ name }): AlarmSpec[] => [
-      {
-        name: `${deadLetterQueue(name)}-arrivals`,
-        meaning: `Messages of ${name} could not be handled and went to its dead-letter queue.`,
-        section: "messages-in-a-dead-letter-queue",
-        metric: queue(deadLetterQueue(name)).metricNumberOfMessagesReceived({ period: PERIOD, statistic: "Sum" }),
-        threshold: 1,
-      },
-      {
-        name: `${deadLetterQueue(name)}-depth`,
-        meaning: `Messages stay in the dead-letter queue of ${name}: their URLs are not ended yet.`,
-        section: "messages-in-a-dead-letter-queue",
-        metric: queue(deadLetterQueue(name)).metricApproximateNumberOfMessagesVisible({
-          period: PERIOD,
-          statistic: "Maximum",
-        }),
-        threshold: 1,
-        periods: 3,
-      },
-      {
+    const ofQueues = TOPOLOGY.queues.map(
+      ({ name }): AlarmSpec => ({
         name: `${name}-age`,
         meaning: `The oldest message of ${name} waits for more than ${OLDEST_MESSAGE.toMinutes()} minutes.`,
         section: "old-messages-in-a-queue",
         metric: queue(name).metricApproximateAgeOfOldestMessage({ period: PERIOD, statistic: "Maximum" }),
         threshold: OLDEST_MESSAGE.toSeconds(),
         periods: 3,
-      },
-    ]);
-    const ofFunctions = TOPOLOGY.functions.map(
-      ({ name }): AlarmSpec => ({
+      }),
+    );
+    // what a function with routes fails at is a server error of the API, or of the replay of captures
+    const watched = TOPOLOGY.functions.filter(({ routes }) => routes === undefined);
+    const ofFunctions = watched.map(
+      ({ name, queues = [] }): AlarmSpec => ({
         name: `${name}-errors`,
         meaning: `Invocations of ${name} end with an error.`,
         section: "errors-of-a-function",
         metric: functionNamed(this, settings.name, name).metricErrors({ period: PERIOD, statistic: "Sum" }),
-        threshold: 3,
+        // a run that empties queues fails where a message stays, and the next one comes minutes later
+        threshold: queues.some(({ drainedEveryMinutes }) => drainedEveryMinutes !== undefined) ? 1 : 3,
       }),
     );
     return [
       ...ofQueues,
       ...ofFunctions,
+      {
+        name: "dead-letters",
+        meaning: "Messages could not be handled and went to a dead-letter queue.",
+        section: "messages-in-a-dead-letter-queue",
+        metric: new Metric({
+          namespace: metricsNamespace(settings),
+          metricName: "messages",
+          dimensionsMap: { component: "drained" },
+          statistic: "Sum",
+          period: PERIOD,
+        }),
+        threshold: 1,
+      },
       {
         name: "api-5xx",
         meaning: "The API answers with server errors.",

@@ -5,7 +5,13 @@ import { SqsQueue } from "aws-cdk-lib/aws-events-targets";
 import { Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import { Architecture, Code, LayerVersion, Runtime } from "aws-cdk-lib/aws-lambda";
 import { LogGroup, RetentionDays } from "aws-cdk-lib/aws-logs";
-import { Schedule, ScheduleExpression, ScheduleGroup, TimeWindow } from "aws-cdk-lib/aws-scheduler";
+import {
+  Schedule,
+  ScheduleExpression,
+  ScheduleGroup,
+  ScheduleTargetInput,
+  TimeWindow,
+} from "aws-cdk-lib/aws-scheduler";
 import { LambdaInvoke } from "aws-cdk-lib/aws-scheduler-targets";
 import type { IQueue, Queue } from "aws-cdk-lib/aws-sqs";
 import { Trigger } from "aws-cdk-lib/triggers";
@@ -17,12 +23,29 @@ import { listenToQueues } from "../constructs/queue-triggers.ts";
 import { createSourceSchedules } from "../constructs/source-schedules.ts";
 import { StrandlineFunction, type Surroundings } from "../constructs/strandline-function.ts";
 import { renderedByCrawl4Ai } from "../topology/rendering.ts";
-import { servesSockets } from "../topology/spec.ts";
+import { type FunctionSpec, servesSockets } from "../topology/spec.ts";
 import { TOPOLOGY } from "../topology.ts";
 import type { Engines } from "./engines.ts";
 
 export interface PipelineStackProps extends StackProps {
   surroundings: Omit<Surroundings, "queues" | "chromium">;
+}
+
+interface ScheduleSpec {
+  name: string;
+  everyMinutes: number;
+  /** What the function is told; where absent, that it is time. */
+  input?: object;
+}
+
+/** Schedules by which a function empties queues: one for all that are emptied as often. */
+function drainsOf({ queues = [] }: FunctionSpec): ScheduleSpec[] {
+  const drained = Map.groupBy(queues, ({ drainedEveryMinutes }) => drainedEveryMinutes);
+  return [...drained].flatMap(([everyMinutes, triggers]) =>
+    everyMinutes === undefined
+      ? []
+      : [{ name: `drain-${everyMinutes}`, everyMinutes, input: { drain: triggers.map(({ queue }) => queue) } }],
+  );
 }
 
 /** Where CDK puts the function that calls others at a deployment. */
@@ -77,7 +100,8 @@ export class PipelineStack extends Stack {
   }
 
   private schedule({ spec, lambda }: StrandlineFunction, scheduleGroup: ScheduleGroup): void {
-    for (const { name, everyMinutes } of spec.schedules ?? []) {
+    const schedules: ScheduleSpec[] = [...(spec.schedules ?? []), ...drainsOf(spec)];
+    for (const { name, everyMinutes, input } of schedules) {
       const role = new Role(lambda, `schedule-${name}-role`, {
         assumedBy: new ServicePrincipal("scheduler.amazonaws.com"),
       });
@@ -89,7 +113,12 @@ export class PipelineStack extends Stack {
         scheduleGroup,
         timeWindow: TimeWindow.off(),
         // the next one comes soon and does the same work
-        target: new LambdaInvoke(lambda, { role, retryAttempts: 0, maxEventAge: Duration.minutes(1) }),
+        target: new LambdaInvoke(lambda, {
+          role,
+          retryAttempts: 0,
+          maxEventAge: Duration.minutes(1),
+          ...(input === undefined ? {} : { input: ScheduleTargetInput.fromObject(input) }),
+        }),
       });
       lambda.configureAsyncInvoke({ retryAttempts: 0, maxEventAge: Duration.minutes(everyMinutes) });
     }

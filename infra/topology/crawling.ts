@@ -57,7 +57,13 @@ export const CRAWLING: readonly FunctionSpec[] = [
     timeoutS: 60,
     memoryMb: 256,
     network: "private",
-    queues: QUEUES.map(({ name }) => ({ queue: deadLetterQueue(name), batchSize: 10, maxConcurrency: 2 })),
+    maxConcurrency: 1,
+    queues: QUEUES.map(({ name }) => ({
+      queue: deadLetterQueue(name),
+      batchSize: 10,
+      maxConcurrency: 2,
+      drainedEveryMinutes: 2,
+    })),
     // a page that could not be rendered is delivered as it was fetched, in a batch of its own; uploads are begun anew
     cycleEnds: "the redrives of a message, which it carries and which are capped",
     grants: { send: [...CLAIM_QUEUES, "imports"], bucket: "write", stateTable: true, database: true },

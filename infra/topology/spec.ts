@@ -22,6 +22,11 @@ export interface QueueTrigger {
   maxConcurrency: number;
   /** Longest wait for a batch to fill, in seconds. */
   batchingWindowS?: number;
+  /**
+   * On AWS a schedule has the function empty it, and nothing polls it: for what mostly has no messages, and may wait
+   * for them. The handler is one of `alsoDraining`.
+   */
+  drainedEveryMinutes?: number;
 }
 
 export interface FunctionSpec {

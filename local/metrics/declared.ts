@@ -8,6 +8,7 @@ import { RENDER } from "../../shared/crawl/rendering/metrics.ts";
 import { STREAM } from "../../shared/crawl/results/metrics.ts";
 import { FAILURES, PROVIDERS, RUNS } from "../../shared/harvest/telemetry.ts";
 import { EMBED, SEARCH } from "../../shared/knowledge/metrics.ts";
+import { DRAINED } from "../../shared/platform/observability/drained.ts";
 import type { Metric, MetricSet } from "../../shared/platform/observability/metrics.ts";
 
 export type DeclaredSet = Pick<MetricSet, "component" | "dimensions" | "metrics">;
@@ -25,6 +26,7 @@ export const DECLARED: readonly DeclaredSet[] = [
   RUNS,
   FAILURES,
   DEAD_LETTERS,
+  DRAINED,
   SWEEP,
 ];
 

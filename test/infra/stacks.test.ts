@@ -365,7 +365,9 @@ describe("queues", () => {
   });
 
   test("are read with partial batch failures and a limit on concurrency", () => {
-    const triggers = TOPOLOGY.functions.flatMap(({ queues = [] }) => queues);
+    const triggers = TOPOLOGY.functions
+      .flatMap(({ queues = [] }) => queues)
+      .filter(({ drainedEveryMinutes }) => drainedEveryMinutes === undefined);
     const mappings = properties("AWS::Lambda::EventSourceMapping");
     expect(mappings).toHaveLength(triggers.length);
     for (const mapping of mappings) {
@@ -375,6 +377,15 @@ describe("queues", () => {
       });
     }
   });
+});
+
+test("dead-letter queues are emptied by a schedule, and nothing polls them", () => {
+  const drains = properties("AWS::Scheduler::Schedule").flatMap(({ ScheduleExpression, Target }) => {
+    const { Input } = Target as { Input?: string };
+    return Input === undefined ? [] : [{ ScheduleExpression, ...JSON.parse(Input) }];
+  });
+  const drain = TOPOLOGY.queues.map(({ name }) => deadLetterQueue(name));
+  expect(drains).toEqual([{ ScheduleExpression: "rate(2 minutes)", drain }]);
 });
 
 describe("the API", () => {
@@ -659,13 +670,22 @@ describe("alarms", () => {
     );
   });
 
-  test("watch every dead-letter queue, every function and the age of every queue", () => {
+  test("watch what dead-letter finds, the age of every queue, the API and every function without routes", () => {
     const names = properties("AWS::CloudWatch::Alarm").map(({ AlarmName }) => AlarmName);
-    for (const { name } of TOPOLOGY.queues) {
-      expect(names).toContain(`strandline-${deadLetterQueue(name)}-depth`);
-      expect(names).toContain(`strandline-${name}-age`);
-    }
-    for (const { name } of TOPOLOGY.functions) expect(names).toContain(`strandline-${name}-errors`);
+    for (const { name } of TOPOLOGY.queues) expect(names).toContain(`strandline-${name}-age`);
+    for (const { name, routes } of TOPOLOGY.functions)
+      expect(names.includes(`strandline-${name}-errors`), name).toBe(routes === undefined);
+    expect(names).toContain("strandline-dead-letters");
+    expect(names).toContain("strandline-api-5xx");
+    // what it finds it tells of, and where it fails messages stay
+    const alarms = properties("AWS::CloudWatch::Alarm");
+    const alarm = (name: string) => alarms.find(({ AlarmName }) => AlarmName === `strandline-${name}`);
+    expect(alarm("dead-letters")).toMatchObject({
+      Namespace: "Strandline/strandline",
+      MetricName: "messages",
+      Threshold: 1,
+    });
+    expect(alarm("dead-letter-errors")).toMatchObject({ Threshold: 1 });
   });
 
   test("each leads to a section of the runbook that exists", async () => {
