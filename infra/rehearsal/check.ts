@@ -171,7 +171,7 @@ export async function check(workshop: Workshop, deployed: Deployed, options: Che
     await api.json("POST", "/api/admin/sources", { sources: [source] });
     const run = async (): Promise<Answer> => {
       const { id } = await api.json("POST", "/api/admin/jobs", { source: code });
-      return await until(`archive job ${id} is indexed`, 180, async () => {
+      return await until(`archive job ${id} is indexed`, 360, async () => {
         const job = await api.json("GET", `/api/admin/jobs/${id}`);
         return /indexed|failed/.test(job.status) ? job : undefined;
       });
@@ -194,7 +194,7 @@ export async function check(workshop: Workshop, deployed: Deployed, options: Che
   });
   await part("dead letter", async () => {
     await send(options.deployment, "fetch-normal", { jobId: crawl, wrong: true });
-    const letters = await until("the message is recorded", 120, async () => {
+    const letters = await until("the message is recorded", 240, async () => {
       const { dead_letters } = await api.crawl(crawl);
       return dead_letters?.length > 0 ? dead_letters : undefined;
     });
