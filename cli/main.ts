@@ -10,7 +10,7 @@ import { addExclusion, listExclusions, type NewExclusionOptions, revokeExclusion
 import { type ExportOptions, exportWacz } from "./commands/export.ts";
 import { importWarc } from "./commands/import.ts";
 import { cancelJob, listJobs, type ResultsOptions, retryJob, showJob, showResults } from "./commands/jobs.ts";
-import { createKey, limitKey, listKeys, type NewKeyOptions, revokeKey } from "./commands/keys.ts";
+import { createKey, type KeyLimits, limitKey, listKeys, type NewKeyOptions, revokeKey } from "./commands/keys.ts";
 import { serveMcp } from "./commands/mcp.ts";
 import { runProgram } from "./commands/run.ts";
 import { type ScrapeOptions, scrape } from "./commands/scrape.ts";
@@ -332,6 +332,7 @@ keys
   .addOption(new Option("--scope <scopes...>", "what it may do").choices(["read", "write", "admin"]))
   .option("--collection <ids...>", "collections whose documents it may reach, and nothing else")
   .option("--rpm <n>", "requests a minute", count)
+  .option("--jobs-per-day <n>", "jobs that it may begin in a day of UTC", count)
   .option("--expires <time>", "ISO 8601 time, e.g. 2030-01-31T00:00:00Z")
   .addOption(json())
   .action((name: string, options: NewKeyOptions, command: Command) =>
@@ -348,8 +349,9 @@ keys
   .argument("<key-id>")
   .option("--collection <ids...>", "collections whose documents it may reach, and nothing else")
   .option("--unlimited", "whatever its scopes let it")
+  .option("--jobs-per-day <n>", "jobs that it may begin in a day of UTC; 0: any number", count)
   .addOption(json())
-  .action((id: string, options: { collection?: string[]; unlimited?: true; json?: true }, command: Command) =>
+  .action((id: string, options: KeyLimits, command: Command) =>
     withApi(command, (api) => limitKey(api, terminal, id, options)),
   );
 keys

@@ -11,6 +11,8 @@ interface KeyAnswer {
   scopes: string[];
   collections: string[] | null;
   rate_limit_rpm: number;
+  jobs_per_day: number | null;
+  jobs_today: number;
   expires_at: string | null;
   is_active: boolean;
 }
@@ -19,7 +21,16 @@ export interface NewKeyOptions {
   scope?: string[];
   collection?: string[];
   rpm?: number;
+  jobsPerDay?: number;
   expires?: string;
+  json?: true;
+}
+
+export interface KeyLimits {
+  collection?: string[];
+  unlimited?: true;
+  /** 0: any number. */
+  jobsPerDay?: number;
   json?: true;
 }
 
@@ -27,13 +38,14 @@ export async function createKey(
   api: ApiClient,
   terminal: Terminal,
   name: string,
-  { scope, collection, rpm, expires, json }: NewKeyOptions,
+  { scope, collection, rpm, jobsPerDay, expires, json }: NewKeyOptions,
 ): Promise<number> {
   const created = await api<KeyAnswer & { key: string }>("POST", "/api/v1/api-keys", {
     name,
     ...(scope && { scopes: scope }),
     ...(collection && { collections: collection }),
     ...(rpm !== undefined && { rate_limit_rpm: rpm }),
+    ...(jobsPerDay !== undefined && { jobs_per_day: jobsPerDay }),
     ...(expires !== undefined && { expires_at: expires }),
   });
   if (json) {
@@ -52,6 +64,9 @@ const limitOf = ({ collections }: KeyAnswer): string =>
     ? ""
     : `  (${collections.length === 1 ? "one collection" : `${collections.length} collections`})`;
 
+const quotaOf = ({ jobs_per_day, jobs_today }: KeyAnswer): string =>
+  jobs_per_day === null ? "" : `  (${jobs_today} of ${jobs_per_day} jobs today)`;
+
 export async function listKeys(api: ApiClient, terminal: Terminal, { json }: { json?: true }): Promise<number> {
   const keys: KeyAnswer[] = [];
   let cursor: string | null = null;
@@ -68,7 +83,8 @@ export async function listKeys(api: ApiClient, terminal: Terminal, { json }: { j
     const expired = key.expires_at !== null && Date.parse(key.expires_at) <= Date.now();
     const state = key.is_active ? (expired ? "expired" : "active") : "revoked";
     const scopes = key.scopes.join(",");
-    const line = `${key.id}  ${state.padEnd(7)}  ${key.prefix}…  ${scopes}  ${harmless(key.name)}${limitOf(key)}`;
+    const limits = limitOf(key) + quotaOf(key);
+    const line = `${key.id}  ${state.padEnd(7)}  ${key.prefix}…  ${scopes}  ${harmless(key.name)}${limits}`;
     terminal.row(line);
   }
   return EXIT.done;
@@ -85,18 +101,23 @@ export async function revokeKey(
   return EXIT.done;
 }
 
-/** Holds a key to collections from its next request on; to none where `unlimited` is wanted. */
+/** Holds a key to collections from its next request on, to none where `unlimited` is wanted, and sets its quota. */
 export async function limitKey(
   api: ApiClient,
   terminal: Terminal,
   id: string,
-  { collection, unlimited, json }: { collection?: string[]; unlimited?: true; json?: true },
+  { collection, unlimited, jobsPerDay, json }: KeyLimits,
 ): Promise<number> {
-  if ((collection === undefined) === (unlimited === undefined)) {
-    throw new CliError("Name the key's collections with --collection, or say --unlimited", EXIT.usage);
+  const both = collection !== undefined && unlimited !== undefined;
+  if (both || (collection === undefined && unlimited === undefined && jobsPerDay === undefined)) {
+    throw new CliError(
+      "Name the key's collections with --collection, or say --unlimited; or --jobs-per-day",
+      EXIT.usage,
+    );
   }
   const limited = await api<KeyAnswer>("PUT", `/api/v1/api-keys/${encodeURIComponent(id)}`, {
-    collections: collection ?? null,
+    ...((collection ?? unlimited) !== undefined && { collections: collection ?? null }),
+    ...(jobsPerDay !== undefined && { jobs_per_day: jobsPerDay === 0 ? null : jobsPerDay }),
   });
   if (json) terminal.line(JSON.stringify(limited, null, 2));
   else terminal.line(`Key ${id} reaches ${limited.collections?.join(", ") ?? "everything that its scopes let it"}.`);

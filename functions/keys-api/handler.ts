@@ -22,6 +22,8 @@ const collectionIds = z
   .max(100)
   .transform((ids) => [...new Set(ids)]);
 
+const jobsPerDay = z.int().min(1).max(1_000_000_000);
+
 const newKeyFields = z.strictObject({
   name: z.string().trim().min(1).max(100),
   scopes: z
@@ -37,6 +39,8 @@ const newKeyFields = z.strictObject({
     .default(null),
   /** The key reaches their documents, and nothing else. */
   collections: collectionIds.nullable().default(null),
+  /** Jobs that it may begin in a day of UTC; null: any number. */
+  jobs_per_day: jobsPerDay.nullable().default(null),
 });
 const newKeySchema = newKeyFields.refine(
   ({ scopes, collections }) => collections === null || !scopes.includes("admin"),
@@ -64,6 +68,7 @@ const create = defineRoute(
       rateLimitRpm: body.rate_limit_rpm ?? config.apiRpm,
       expiresAt: body.expires_at,
       collectionIds: body.collections,
+      jobsPerDay: body.jobs_per_day,
     });
     log.info("API key created", { created_key_id: created.id, scopes: created.scopes, by: caller.keyId });
     return { ...apiKeyJson(created), key };
@@ -108,17 +113,25 @@ const limit = defineRoute(
     method: "PUT",
     path: "/api/v1/api-keys/{key_id}",
     scope: "admin",
-    summary: "Limit an API key to collections, or to none; its next request is held to it",
+    summary: "Limit an API key to collections, or to none, and set its quota; its next request is held to it",
     params: z.strictObject({ key_id: z.uuid() }),
-    body: z.strictObject({
-      /** In place of those that it had; null: the key reaches everything that its scopes let it. */
-      collections: collectionIds.nullable(),
-    }),
+    body: z
+      .strictObject({
+        /** In place of those that it had; null: the key reaches everything that its scopes let it. */
+        collections: collectionIds.nullable().optional(),
+        /** null: any number. */
+        jobs_per_day: jobsPerDay.nullable().optional(),
+      })
+      .refine((body) => Object.keys(body).length > 0, "names nothing to change: collections, jobs_per_day, or both")
+      .meta({ minProperties: 1 }),
     response: apiKeySchema,
   },
   async ({ params, body, caller, log }, container: ApiContainer) => {
-    const limited = await limitApiKey(container, params.key_id, body.collections);
-    const to = { limited_key_id: limited.id, collections: body.collections?.length ?? null };
+    const limited = await limitApiKey(container, params.key_id, {
+      collectionIds: body.collections,
+      jobsPerDay: body.jobs_per_day,
+    });
+    const to = { limited_key_id: limited.id, collections: limited.collectionIds?.length ?? null };
     log.info("API key limited", { ...to, by: caller.keyId });
     return apiKeyJson(limited);
   },

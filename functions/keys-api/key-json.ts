@@ -10,6 +10,10 @@ export const apiKeySchema = z.object({
   rate_limit_rpm: z.int(),
   /** The collections that it is limited to; null: it is not. */
   collections: z.array(z.uuid()).nullable(),
+  /** Jobs that it may begin in a day of UTC; null: any number. */
+  jobs_per_day: z.int().nullable(),
+  /** Those that it has begun today. */
+  jobs_today: z.int(),
   created_at: z.iso.datetime(),
   expires_at: z.iso.datetime().nullable(),
   is_active: z.boolean(),
@@ -23,6 +27,8 @@ export function apiKeyJson(key: ApiKey): z.input<typeof apiKeySchema> {
     scopes: key.scopes,
     rate_limit_rpm: key.rateLimitRpm,
     collections: key.collectionIds,
+    jobs_per_day: key.jobsPerDay,
+    jobs_today: key.jobsToday,
     created_at: key.createdAt.toISOString(),
     expires_at: key.expiresAt?.toISOString() ?? null,
     is_active: key.isActive,

@@ -23,6 +23,10 @@ export interface ApiKey {
   rateLimitRpm: number;
   /** The collections that it may reach, and nothing else; null: all that there is. */
   collectionIds: string[] | null;
+  /** Jobs that it may begin in a day of UTC; null: any number. */
+  jobsPerDay: number | null;
+  /** Those that it has begun today. */
+  jobsToday: number;
   createdAt: Date;
   expiresAt: Date | null;
   /** False once revoked. A key may also have expired: see `expiresAt`. */
@@ -36,6 +40,8 @@ export interface NewApiKey {
   expiresAt: Date | null;
   /** See `ApiKey`; not together with the scope admin. At least one. */
   collectionIds?: readonly string[] | null;
+  /** See `ApiKey`; null where not given. */
+  jobsPerDay?: number | null;
 }
 
 /** The marker lets secret scanners find a leaked key. */
@@ -68,9 +74,11 @@ export async function createApiKey(sql: Queryable, wanted: NewApiKey): Promise<A
   const secret = KEY_MARKER + randomBytes(KEY_BYTES).toString("base64url");
   const key = secret + checksum(secret);
   const [row] = await sql<ApiKey[]>`
-    insert into api_keys (id, key_hash, prefix, name, scopes, rate_limit_rpm, expires_at, collection_ids)
+    insert into api_keys (id, key_hash, prefix, name, scopes, rate_limit_rpm, expires_at, collection_ids,
+      jobs_per_day)
     values (${uuidv7()}, ${sha256(key)}, ${key.slice(0, PREFIX_LENGTH)}, ${wanted.name}, ${[...wanted.scopes]},
-            ${wanted.rateLimitRpm}, ${wanted.expiresAt}, ${wanted.collectionIds ? [...wanted.collectionIds] : null}::uuid[])
+            ${wanted.rateLimitRpm}, ${wanted.expiresAt}, ${wanted.collectionIds ? [...wanted.collectionIds] : null}::uuid[],
+            ${wanted.jobsPerDay ?? null})
     returning ${columns(sql)}`;
   return { ...(row as ApiKey), key };
 }
@@ -114,20 +122,23 @@ async function announceChange(sql: Sql, cache: ToldOfChange, id: string): Promis
 }
 
 /**
- * Holds a key to collections, to others, or to none, from its next request on.
- * @param collectionIds as `ApiKey` has it; at least one
+ * Holds a key to collections, to others, or to none, and to a quota, from its next request on.
+ * @param limits as `ApiKey` has them; what is undefined stays as it is
  * @throws ApiError 404 where there is no such key or collection, 409 where the key has the scope admin
  */
 export async function limitApiKey(
   { sql, cache }: { sql: Sql; cache: ToldOfChange },
   id: string,
-  collectionIds: readonly string[] | null,
+  limits: { collectionIds?: readonly string[] | null | undefined; jobsPerDay?: number | null | undefined },
 ): Promise<ApiKey> {
-  if (collectionIds !== null) await requireCollections(sql, collectionIds);
+  const { collectionIds, jobsPerDay } = limits;
+  if (collectionIds) await requireCollections(sql, collectionIds);
   await announceChange(sql, cache, id);
   const [row] = await sql<ApiKey[]>`
-    update api_keys set collection_ids = ${collectionIds && [...collectionIds]}::uuid[]
-    where id = ${id} and (${collectionIds === null} or not 'admin' = any(scopes)) returning ${columns(sql)}`;
+    update api_keys set
+      collection_ids = ${collectionIds === undefined ? sql`collection_ids` : sql`${collectionIds && [...collectionIds]}::uuid[]`},
+      jobs_per_day = ${jobsPerDay === undefined ? sql`jobs_per_day` : sql`${jobsPerDay}::int`}
+    where id = ${id} and (${!collectionIds} or not 'admin' = any(scopes)) returning ${columns(sql)}`;
   if (row !== undefined) return row;
   const message = "The key has the scope admin, which reaches everything: make another key for the collections";
   throw new ApiError(409, message, { code: "CONFLICT" });
@@ -172,4 +183,7 @@ const usableAdmin = (sql: Queryable) =>
 
 const columns = (sql: Queryable) => sql`
   id, prefix, name, scopes, rate_limit_rpm as "rateLimitRpm", created_at as "createdAt", expires_at as "expiresAt",
-  is_active as "isActive", collection_ids as "collectionIds"`;
+  is_active as "isActive", collection_ids as "collectionIds", jobs_per_day as "jobsPerDay",
+  coalesce((
+    select jobs from key_usage
+    where api_key_id = api_keys.id and day = (statement_timestamp() at time zone 'UTC')::date), 0) as "jobsToday"`;

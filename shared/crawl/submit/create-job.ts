@@ -7,6 +7,7 @@ import { refuseBlockedSeeds } from "../frontier/blocked-hosts.ts";
 import { claimUrls } from "../frontier/claim.ts";
 import { dispatch } from "../frontier/dispatch.ts";
 import { addUrls, seedUrl } from "../frontier/frontier.ts";
+import { countDailyJob } from "../jobs/daily-jobs.ts";
 import type { JobDependencies } from "../jobs/dependencies.ts";
 import { type JobRow, lockJob, settleJob } from "../jobs/lifecycle.ts";
 import { type JobView, readJob } from "../jobs/views.ts";
@@ -58,8 +59,8 @@ export interface NewJob {
  * Writes the job with its seeds, claims the first of them, and sends their tasks after the commit. The job is taken
  * once this resolves, even if no message could be sent: the sweep sends them.
  * @param admit runs first in the job's transaction; what it throws refuses the job
- * @throws ApiError 403 DOMAIN_BLOCKED where the hosts of all seeds are blocked; RangeError without a seed, or with
- * limits below 1 page or 0 links; TypeError where a seed is not a URL
+ * @throws ApiError 403 DOMAIN_BLOCKED where the hosts of all seeds are blocked; 429 QUOTA_EXCEEDED; RangeError
+ * without a seed, or with limits below 1 page or 0 links; TypeError where a seed is not a URL
  */
 export async function createJob(
   dependencies: JobDependencies,
@@ -88,6 +89,7 @@ export async function createJob(
   await flags.markActive();
   const taken = inTransaction(sql, async (tx) => {
     await admit?.(tx);
+    if (job.apiKeyId !== null) await countDailyJob(tx, job.apiKeyId);
     await insertJob(tx, jobId, job, settings);
     if (job.webhook !== undefined) await createWebhook(tx, jobId, job.webhook);
     const row = (await lockJob(tx, jobId)) as JobRow;

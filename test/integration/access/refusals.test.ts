@@ -141,11 +141,11 @@ it("holds a key to its collections from its next request on, however many come m
   const [collection] = await sql<{ id: string }[]>`
     insert into collections (id, name) values (gen_random_uuid(), 'limits') returning id`;
   expect((await present(key)).refusal).toBeUndefined();
-  await limitApiKey({ sql, cache: cacheAt() }, id, [collection?.id ?? ""]);
+  await limitApiKey({ sql, cache: cacheAt() }, id, { collectionIds: [collection?.id ?? ""] });
   for (let request = 0; request < 70; request++) {
     expect((await present(key, { address: "192.0.2.9" })).refusal).toMatchObject({ status: 403 });
   }
-  await limitApiKey({ sql, cache: cacheAt() }, id, null);
+  await limitApiKey({ sql, cache: cacheAt() }, id, { collectionIds: null });
   expect((await present(key)).refusal).toBeUndefined();
 });
 

@@ -45,6 +45,28 @@ it("takes a key in either header", async () => {
   expect(await status({ authorization: key })).toBe(401);
 });
 
+it("a key begins as many jobs in a day as its quota says, however many are asked for at once", async () => {
+  const { id, key } = (await create({ name: "quota", scopes: ["write"], jobs_per_day: 7, rate_limit_rpm: 1000 })).body;
+  const crawl = () => callApi(crawlApi, { path: "/api/v1/crawl", key, json: { urls: ["https://quota.example/"] } });
+  const answers = await Promise.all(Array.from({ length: 50 }, crawl));
+  expect(answers.filter(({ status }) => status === 202)).toHaveLength(7);
+  const refused = answers.filter(({ status }) => status === 429);
+  expect(refused).toHaveLength(43);
+  expect(refused[0]).toMatchObject({ body: { code: "QUOTA_EXCEEDED", details: { jobs_per_day: 7 } } });
+  expect(Number(refused[0]?.headers["retry-after"])).toBeGreaterThan(0);
+  const { sql } = setup.database;
+  expect(await sql`select from jobs where api_key_id = ${id}`).toHaveLength(7);
+
+  const change = (json: object) => admin({ method: "PUT", path: `/api/v1/api-keys/${id}`, json: { ...json } });
+  expect((await change({ jobs_per_day: 8 })).body).toMatchObject({ jobs_per_day: 8, jobs_today: 7, collections: null });
+  expect([(await crawl()).status, (await crawl()).status]).toEqual([202, 429]);
+  // a day later
+  await sql`update key_usage set day = day - 1 where api_key_id = ${id}`;
+  expect((await crawl()).status).toBe(202);
+  expect((await change({ jobs_per_day: null })).body).toMatchObject({ jobs_per_day: null, jobs_today: 1 });
+  expect((await change({})).status).toBe(400);
+});
+
 it("a revoked key stops working at once, and revoking it again changes nothing", async () => {
   const { id, key } = (await create({ name: "short-lived" })).body;
   expect(await works(key)).toBe(true);
