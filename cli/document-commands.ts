@@ -1,6 +1,7 @@
 /** The commands that see to documents. */
 import { type Command, InvalidArgumentError, type Option } from "commander";
 import type { ApiClient } from "./api-client.ts";
+import { listChunkSizes, pauseChunkSize, useChunkSize } from "./commands/chunk-sizes.ts";
 import {
   deleteDocument,
   type ListOptions,
@@ -86,6 +87,7 @@ export function addDocumentCommands(program: Command, { withApi, terminal, json,
     .action((options: ReconcileOptions, used: Command) => withApi(used, (api) => reconcile(api, terminal, options)));
   addGenerationCommands(program, { withApi, terminal, json, limit });
   addModelCommands(program, { withApi, terminal, json });
+  addChunkSizeCommands(program, { withApi, terminal, json });
 }
 
 function addModelCommands(
@@ -115,6 +117,46 @@ function addModelCommands(
     .action((model: string, dimension: string, _: unknown, used: Command) =>
       withApi(used, (api) => goBack(api, terminal, [model, dimension], used.optsWithGlobals<{ json?: true }>())),
     );
+}
+
+function addChunkSizeCommands(
+  program: Command,
+  { withApi, terminal, json }: Pick<Around, "withApi" | "terminal" | "json">,
+): void {
+  const sizes = program
+    .command("chunk-size")
+    .description("the size that documents are cut to, and how far a change is");
+  sizes
+    .addOption(json())
+    .action((options: { json?: true }, used: Command) =>
+      withApi(used, (api) => listChunkSizes(api, terminal, options)),
+    );
+  sizes
+    .command("use")
+    .description("cut all documents to another size, or go back to one that is kept")
+    .argument("<tokens>", 'or "crawled": each document by its own settings', sizeOf)
+    .addOption(json())
+    .action((tokens: number | null, _: unknown, used: Command) =>
+      withApi(used, (api) => useChunkSize(api, terminal, tokens, used.optsWithGlobals<{ json?: true }>())),
+    );
+  for (const [name, about, paused] of [
+    ["pause", "stop the change to another size where it is", true],
+    ["resume", "let it go on", false],
+  ] as const) {
+    sizes
+      .command(name)
+      .description(about)
+      .addOption(json())
+      .action((_: unknown, used: Command) =>
+        withApi(used, (api) => pauseChunkSize(api, terminal, paused, used.optsWithGlobals<{ json?: true }>())),
+      );
+  }
+}
+
+function sizeOf(tokens: string): number | null {
+  if (tokens === "crawled") return null;
+  if (/^[0-9]{1,6}$/.test(tokens)) return Number(tokens);
+  throw new InvalidArgumentError('It must be a whole number, or "crawled".');
 }
 
 function addGenerationCommands(

@@ -116,6 +116,8 @@ export const OPERATION_GROUPS: readonly OperationGroup[] = [
       "GET /api/v1/generations/{generation_id}/diff/{other_id}": "compareGenerations",
       "GET /api/v1/embedding-models": "listEmbeddingModels",
       "POST /api/v1/embedding-models": "changeEmbeddingModel",
+      "GET /api/v1/documents/chunk-sizes": "listChunkSizes",
+      "POST /api/v1/documents/chunk-sizes": "changeChunkSize",
     },
   },
   {

@@ -20,6 +20,7 @@ import { createApi } from "../adapters/api/api.ts";
 import { batchItem, workOnBatch } from "../adapters/api/batch-item.ts";
 import { cursorPage, cursorParameter } from "../adapters/api/cursor.ts";
 import { defineRoute } from "../adapters/api/route.ts";
+import { chunkSizeRoutes } from "./chunk-sizes.ts";
 import { collectionRoutes } from "./collections.ts";
 import { type DocumentsApi, documentsApi, within } from "./dependencies.ts";
 import {
@@ -354,7 +355,9 @@ const bulkTags = defineRoute(
 export const api = createApi(
   "documents-api",
   [
-    ...[llms, list, show, chunks, upload, announce, uploadBatch, remove, erase, bulkDelete, restore, reindex],
+    // before the routes whose paths have an id in this place
+    ...[llms, ...chunkSizeRoutes],
+    ...[list, show, chunks, upload, announce, uploadBatch, remove, erase, bulkDelete, restore, reindex],
     ...[
       tag,
       untag,

@@ -19,6 +19,7 @@ import {
   removeUnseenDocuments,
 } from "../../shared/knowledge/documents/maintenance.ts";
 import { embedderDescriptor } from "../../shared/knowledge/embedders/registry.ts";
+import { dropLeavingChunks } from "../../shared/knowledge/embedding/chunk-size-change.ts";
 import { dropLeavingModels } from "../../shared/knowledge/embedding/model-change.ts";
 import { compareStore } from "../../shared/knowledge/embedding/store-comparison.ts";
 import { refreshIfStale } from "../../shared/knowledge/search/corpus-statistics.ts";
@@ -92,6 +93,10 @@ const STEPS: Readonly<Record<string, Step>> = {
       await left.drop();
       await left.close();
     });
+  },
+  async dropped_chunks({ sql, vectors }, hasTime) {
+    const opened = await vectors?.();
+    return await dropLeavingChunks(sql, opened ?? null, hasTime);
   },
   async compared_vectors(all, hasTime) {
     const opened = await all.vectors?.();

@@ -67,6 +67,8 @@ export const KNOWLEDGE: readonly FunctionSpec[] = [
       { method: "POST", path: "/api/v1/documents/tags" },
       { method: "POST", path: "/api/v1/documents/reconcile" },
       { method: "GET", path: "/api/v1/documents/llms" },
+      { method: "GET", path: "/api/v1/documents/chunk-sizes" },
+      { method: "POST", path: "/api/v1/documents/chunk-sizes" },
       { method: "GET", path: "/api/v1/documents/{document_id}" },
       { method: "DELETE", path: "/api/v1/documents/{document_id}" },
       { method: "DELETE", path: "/api/v1/documents/{document_id}/permanently" },

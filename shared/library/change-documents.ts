@@ -3,6 +3,7 @@
  * what is visible, and a vector that carries an old collection or tag is made anew.
  */
 import type { CollectionDefaults } from "../crawl/settings/collection-defaults.ts";
+import { holdChunkSets } from "../knowledge/documents/chunk-sets.ts";
 import { holdActivations } from "../knowledge/documents/generations.ts";
 import { sendEmbedTasks } from "../knowledge/embedding/embed-task.ts";
 import { askAgain } from "../knowledge/embedding/model-change.ts";
@@ -64,7 +65,16 @@ export async function deleteDocuments(
     return there;
   });
   try {
-    if (found.length > 0) await (await vectors())?.deleteDocuments(found);
+    const store = found.length === 0 ? null : await vectors();
+    if (store !== null) {
+      await inTransaction(sql, async (tx) => {
+        // whoever restores one waits, and has its vectors made after these are gone
+        const rows = await tx<{ id: string; isGone: boolean }[]>`
+          select id, deleted_at is not null or not generation_active as "isGone" from documents
+          where id = any(${found}::uuid[]) order by id for no key update`;
+        await store.deleteDocuments(rows.filter(({ isGone }) => isGone).map(({ id }) => id));
+      });
+    }
   } catch (error) {
     // no search shows what has no visible row; maintenance removes what is left
     log.warn("the vectors of deleted documents stay until maintenance", { error, documents: found.length });
@@ -244,6 +254,7 @@ async function reindexTogether(
 ): Promise<{ documents: number; recut: number }> {
   const { sql, vectors, log } = dependencies;
   const { there, cut, again } = await inTransaction(sql, async (tx) => {
+    await holdChunkSets(tx);
     await holdActivations(tx);
     const [collection] = await tx<{ defaults: CollectionDefaults }[]>`
       select defaults from collections where id = ${collectionId} for key share`;

@@ -7,13 +7,9 @@ import { completeConfig } from "../crawl/settings/crawl-config.ts";
 import { type ChunkLimits, chunkText } from "../extract/chunks/chunk.ts";
 import { packBlocks, unpackBlocks } from "../extract/chunks/stored-blocks.ts";
 import type { Block, Chunk, Section } from "../extract/extraction.ts";
-import {
-  chunkLimits,
-  insertChunks,
-  newChunks,
-  rememberLanguages,
-  requestEmbeddings,
-} from "../knowledge/documents/documents.ts";
+import { type ChunkSet, chunksOfSet, holdChunkSets } from "../knowledge/documents/chunk-sets.ts";
+import { insertChunks, type NewChunk, newChunks, requestEmbeddings } from "../knowledge/documents/chunks.ts";
+import { chunkLimits, rememberLanguages } from "../knowledge/documents/documents.ts";
 import type { Transaction } from "../platform/database/database.ts";
 
 /** Chunks of a job that wait for a vector. */
@@ -56,8 +52,11 @@ export async function recutDocuments(
       d.sections, d.blocks
     from documents d join jobs j on j.id = d.job_id
     where d.id = any(${ids as string[]}::uuid[]) and j.status = 'completed' order by d.id`;
-  const stored = await storedChunks(tx, documents);
-  const limits = sizesOf(defaults, maxTokens);
+  const sets = await holdChunkSets(tx);
+  const own = sets.find(({ chunkSize }) => chunkSize === null);
+  const stored = await storedChunks(tx, documents, own ?? sets.find(({ state }) => state === "serving"));
+  // where all documents are cut to one size, collections have no say
+  const limits = own === undefined ? null : sizesOf(defaults, maxTokens);
   const changed = documents.flatMap((document) => {
     const before = stored.get(document.id) ?? [];
     const language = languageOf(document, defaults);
@@ -78,15 +77,22 @@ export async function recutDocuments(
     tx,
     changed.map(({ language }) => language),
   );
-  const made = changed.map(({ document: { id, jobId, title, content }, language, chunks }) => ({
-    jobId,
-    chunks: newChunks({ id, title, text: content, language }, chunks),
-  }));
-  await insertChunks(
-    tx,
-    recut,
-    made.flatMap(({ chunks }) => chunks),
-  );
+  const made: { jobId: string; chunks: NewChunk[] }[] = [];
+  for (const set of sets) {
+    const ofSet = changed.map(({ document, blocks, language, chunks }) => {
+      const { id, jobId, title, content } = document;
+      const cutAsBefore = newChunks({ id, title, text: content, language }, chunks);
+      const row = { ...document, language, blocks: packBlocks(blocks) };
+      return { jobId, chunks: chunksOfSet({ row, chunks: cutAsBefore }, set) };
+    });
+    await insertChunks(
+      tx,
+      recut,
+      ofSet.flatMap(({ chunks }) => chunks),
+      set.id,
+    );
+    made.push(...ofSet);
+  }
   if (maxTokens === null) return { recut, waiting: [], gone };
   const byJob = Map.groupBy(made, ({ jobId }) => jobId);
   const waiting = [...byJob].map(([jobId, of]) => ({
@@ -123,11 +129,13 @@ interface StoredRange extends Chunk {
 async function storedChunks(
   tx: Transaction,
   documents: readonly CutDocument[],
+  set: ChunkSet | undefined,
 ): Promise<ReadonlyMap<string, StoredRange[]>> {
   const rows = await tx<StoredRange[]>`
     select document_id as "documentId", chunk_index as index, content, start_char as "startChar", end_char as "endChar",
       token_count as "tokenCount", content_type as "contentType", section_header as "sectionHeader", section
-    from chunks where document_id = any(${documents.map(({ id }) => id)}::uuid[]) order by document_id, chunk_index`;
+    from chunks where document_id = any(${documents.map(({ id }) => id)}::uuid[]) and chunk_set = ${set?.id ?? 0}
+    order by document_id, chunk_index`;
   return Map.groupBy(rows, ({ documentId }) => documentId);
 }
 

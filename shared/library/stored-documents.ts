@@ -126,7 +126,7 @@ function conditions(sql: Sql, filter: DocumentFilter) {
 export async function readDocument(sql: Sql, id: string, limit: CollectionLimit): Promise<StoredDocument> {
   const [row] = await sql<StoredDocument[]>`
     select ${sql.unsafe(LISTED)}, d.content, d.markdown, d.sections,
-      (select count(*)::int from chunks c where c.document_id = d.id) as chunks
+      (select count(*)::int from chunks_serving c where c.document_id = d.id) as chunks
     from documents d where d.id = ${id} and d.generation_active ${withinLimit(sql, limit)}`;
   if (row === undefined) throw missingDocument(id);
   return row;
@@ -151,7 +151,7 @@ export async function listChunks(
   return await sql<StoredChunk[]>`
     select c.id, chunk_index, content, start_char, end_char, token_count, left(section_header, 1000) as section_header,
       section, content_type, case when e.state = 'done' then e.model end as embedding_model
-    from chunks c left join embeddings e on e.chunk_id = c.id
+    from chunks_serving c left join embeddings e on e.chunk_id = c.id
     where c.document_id = ${documentId} and chunk_index > ${after} order by chunk_index limit ${limit}`;
 }
 

@@ -19,8 +19,8 @@ const IDLE_S = 5;
 let admin: postgres.Sql | undefined;
 
 /**
- * A migrated database without rows. Inside a test it goes when that test ends; in `beforeAll` call `drop()` in
- * `afterAll` (or use `await using`). Whoever changes its schema changes it back.
+ * A migrated database without other rows than each installation has. Inside a test it goes when that test ends; in
+ * `beforeAll` call `drop()` in `afterAll` (or use `await using`). Whoever changes its schema changes it back.
  *
  * @example
  * const { sql, url } = await testDatabase();
@@ -94,6 +94,7 @@ async function empty(sql: Sql): Promise<void> {
       loop
         execute format('alter sequence %s restart', found.name);
       end loop;
+      insert into chunk_sets (id, chunk_size, state) values (0, null, 'serving');
     end $$`);
 }
 

@@ -95,6 +95,9 @@ export async function isIdle(sql: Sql): Promise<boolean> {
       and not exists (
         -- the others are kept for a day
         select from embedding_models where state = 'leaving' and changed_at not between now() - interval '1 day' and now() - interval '10 minutes')
+      and not exists (
+        select from chunk_sets where state = 'dropped' or state = 'coming' and not paused
+          or state = 'leaving' and changed_at not between now() - interval '1 day' and now() - interval '10 minutes')
       and not exists (select from jobs where completed_at > now() - ${AFTERMATH}::interval)
       and not exists (
         select from documents d where not d.generation_active and not exists (

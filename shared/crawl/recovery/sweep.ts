@@ -5,6 +5,7 @@
 import { resumeRuns } from "../../archive/files/runs.ts";
 import { resumeImports } from "../../archive/import/recovery.ts";
 import { resumeExports } from "../../archive/wacz/exports.ts";
+import { changeChunkSize } from "../../knowledge/embedding/chunk-size-change.ts";
 import { embedQueue, sendEmbedTasks } from "../../knowledge/embedding/embed-task.ts";
 import { changeModel, type EmbeddingModel } from "../../knowledge/embedding/model-change.ts";
 import { outstandingChunks } from "../../knowledge/embedding/outstanding-chunks.ts";
@@ -60,6 +61,8 @@ export interface Swept {
   jobsBeforeVectors: number;
   /** Chunks that want a vector of the model that is configured now. */
   outdatedChunks: number;
+  /** Documents that were cut to another chunk size. */
+  cutDocuments: number;
   /** Names of the steps that could not be done; why is in the log. */
   failedSteps: string[];
 }
@@ -69,7 +72,7 @@ type SweepDependencies = JobDependencies &
     /** Messages of a queue, those included that are in some worker's hands or wait for their time. */
     messagesIn(queue: string): Promise<number>;
     /** The model that chunks are embedded with; null where embeddings are switched off. */
-    embeddingModel: EmbeddingModel | null;
+    embeddingModel: (EmbeddingModel & { maxTokens: number }) | null;
   };
 
 /**
@@ -141,6 +144,10 @@ const STEPS: Readonly<Record<string, Step>> = {
     const { embeddingModel } = dependencies;
     if (embeddingModel !== null) swept.outdatedChunks = await changeModel(dependencies.sql, embeddingModel, hasTime);
   },
+  async "another chunk size"(dependencies, swept, hasTime) {
+    const maxTokens = dependencies.embeddingModel?.maxTokens ?? null;
+    swept.cutDocuments = await changeChunkSize({ ...dependencies, maxTokens }, hasTime);
+  },
   async "stalled embeddings"(dependencies, swept, hasTime) {
     const waiting = new Map<Priority, number>();
     for (const { id, priority, silent } of await stalledEmbeddings(dependencies.sql)) {
@@ -194,6 +201,7 @@ export async function sweep(
     retoldSchedules: 0,
     jobsBeforeVectors: 0,
     outdatedChunks: 0,
+    cutDocuments: 0,
     failedSteps: [],
   };
   const since = await flags.activeSince();

@@ -5,13 +5,9 @@
 import type { Transaction } from "../../platform/database/database.ts";
 import { rowsOf } from "../../platform/database/rows.ts";
 import { uuidv7 } from "../../platform/ids.ts";
-import {
-  type IndexedPages,
-  type IndexTarget,
-  NOTHING_INDEXED,
-  requestEmbeddings,
-  tagDocuments,
-} from "../documents/documents.ts";
+import { holdChunkSets } from "../documents/chunk-sets.ts";
+import { requestEmbeddings } from "../documents/chunks.ts";
+import { type IndexedPages, type IndexTarget, NOTHING_INDEXED, tagDocuments } from "../documents/documents.ts";
 
 export interface ActiveDocument {
   id: string;
@@ -84,15 +80,17 @@ interface Renamed {
 }
 
 async function copyChunks(tx: Transaction, documents: readonly Renamed[]): Promise<string[]> {
+  const sets = await holdChunkSets(tx);
   const chunks = await tx<{ old: string }[]>`
     select id as old from chunks where document_id = any(${documents.map((each) => each.old)}::uuid[])
+      and chunk_set = any(${sets.map(({ id }) => id)}::smallint[])
     order by document_id, chunk_index`;
   const renamed = chunks.map(({ old }) => ({ old, id: uuidv7() }));
   await tx`
     insert into chunks (id, document_id, section, chunk_index, content, content_hash, start_char, end_char, token_count,
-      section_header, content_type, fts, analysis)
+      section_header, content_type, fts, analysis, chunk_set)
     select r.id, d.id, c.section, c.chunk_index, c.content, c.content_hash, c.start_char, c.end_char, c.token_count,
-      c.section_header, c.content_type, c.fts, c.analysis
+      c.section_header, c.content_type, c.fts, c.analysis, c.chunk_set
     from json_to_recordset(${rowsOf(renamed)}::text::json) as r (id uuid, old uuid)
     join chunks c on c.id = r.old
     join json_to_recordset(${rowsOf(documents)}::text::json) as d (id uuid, old uuid) on d.old = c.document_id`;

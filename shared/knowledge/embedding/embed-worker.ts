@@ -279,7 +279,7 @@ async function embedOrRefuse(embedder: Embedder, texts: string[]): Promise<(Floa
  * documents what holds no more
  */
 async function finishChunks(
-  { sql, settleJob, log }: EmbedDependencies,
+  { sql, settleJob, log, vectorSide }: EmbedDependencies,
   jobId: string,
   { none = [], points = [], faulty = [], model }: FinishedChunks,
 ): Promise<{ left: number; relabelled: string[] }> {
@@ -292,6 +292,7 @@ async function finishChunks(
     // whoever changes a document locks these rows before it commits
     const relabelled = await relabelledPoints(tx, points);
     const done = stored.filter((id) => !relabelled.includes(id));
+    await removeDeleted(tx, vectorSide?.vectors, stored);
     const finished = await tx<{ state: string }[]>`
       update embeddings set
         attempts = attempts + (chunk_id = any(${faulty}::uuid[]))::int,
@@ -326,6 +327,22 @@ async function finishChunks(
     }
   }
   return { left, relabelled };
+}
+
+/**
+ * Removes the points of documents that were deleted while they were embedded: whoever deletes may have removed the
+ * document's points before these were stored. Whoever restores waits for the rows of the chunks.
+ */
+async function removeDeleted(
+  tx: Transaction,
+  vectors: VectorStore | undefined,
+  stored: readonly string[],
+): Promise<void> {
+  if (vectors === undefined || stored.length === 0) return;
+  const rows = await tx<{ id: string }[]>`
+    select c.id from chunks c join documents d on d.id = c.document_id
+    where c.id = any(${stored as string[]}::uuid[]) and d.deleted_at is not null`;
+  if (rows.length > 0) await vectors.deletePoints(rows.map(({ id }) => id));
 }
 
 /** Chunks of points whose documents have another collection, or other tags, than when they were read. */

@@ -39,7 +39,7 @@ export async function refreshCorpusStatistics(sql: Sql): Promise<boolean> {
     if (!lock?.locked) return false;
     const [corpus] = await tx<{ chunks: number; tokens: number }[]>`
       select count(*) as chunks, coalesce(avg(token_count), 0)::float8 as tokens
-      from chunks c join documents_active d on d.id = c.document_id`;
+      from chunks_serving c join documents_active d on d.id = c.document_id`;
     const chunks = corpus?.chunks ?? 0;
     const share = Math.min(1, SAMPLE_CHUNKS / Math.max(1, chunks));
     await tx`delete from lexeme_statistics`;
@@ -61,13 +61,14 @@ export async function refreshCorpusStatistics(sql: Sql): Promise<boolean> {
  */
 function sampleQuery(share: number): string {
   const sample = share === 1 ? "" : `tablesample system (${100 * share})`;
-  return `select c.fts from chunks c ${sample} join documents_active d on d.id = c.document_id`;
+  return `select c.fts from chunks c ${sample} join documents_active d on d.id = c.document_id
+    where c.chunk_set = (select id from chunk_sets where state = 'serving')`;
 }
 
 /** Refreshes where the corpus has changed by a tenth since the last time. For a schedule. */
 export async function refreshIfStale(sql: Sql): Promise<boolean> {
   const [corpus] = await sql<{ chunks: number }[]>`
-    select count(*) as chunks from chunks c join documents_active d on d.id = c.document_id`;
+    select count(*) as chunks from chunks_serving c join documents_active d on d.id = c.document_id`;
   return (await isStale(sql, corpus?.chunks ?? 0)) && (await refreshCorpusStatistics(sql));
 }
 
@@ -91,7 +92,7 @@ export async function settleKeywordIndex(sql: Sql): Promise<number> {
 async function refreshIfSmall(sql: Sql): Promise<boolean> {
   const [corpus] = await sql<{ chunks: number }[]>`
     select count(*) as chunks from (
-      select 1 from chunks c join documents_active d on d.id = c.document_id limit ${SMALL_CORPUS_CHUNKS + 1}) few`;
+      select 1 from chunks_serving c join documents_active d on d.id = c.document_id limit ${SMALL_CORPUS_CHUNKS + 1}) few`;
   const chunks = corpus?.chunks ?? 0;
   return chunks <= SMALL_CORPUS_CHUNKS && (await isStale(sql, chunks)) && (await refreshCorpusStatistics(sql));
 }

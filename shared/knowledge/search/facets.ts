@@ -80,7 +80,7 @@ function holdingAnyWord(tx: Transaction, { terms, condition, patterns }: Keyword
   const any = terms.length === 0 ? null : `(${terms.map(({ query }) => query).join(" | ")})`;
   const query = [any, condition].filter((part) => part !== null).join(" & ");
   return tx`
-    select c.id, c.document_id from chunks c
+    select c.id, c.document_id from chunks_serving c
     cross join lateral (select from ${visibleDocument(tx, "c.document_id", filter)}) visible
     where ${query === "" ? tx`false` : matching(tx, query, false)} ${matchingPatterns(tx, patterns)}
     limit ${MOST_COUNTED + 1}`;

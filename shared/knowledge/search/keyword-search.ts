@@ -258,7 +258,9 @@ async function rankCandidates(
   });
   const within = documentIds === undefined ? tx`` : tx`c.document_id = any(${[...documentIds]}::uuid[]) and`;
   const chunks = ({ query, scanned }: RecallQuery) =>
-    bounded ? tx`(select * from chunks c where ${matching(tx, query, scanned)} limit ${MOST_TESTED}) c` : tx`chunks c`;
+    bounded
+      ? tx`(select * from chunks_serving c where ${matching(tx, query, scanned)} limit ${MOST_TESTED}) c`
+      : tx`chunks_serving c`;
   const candidates = (each: RecallQuery) => tx`
     union all (
       select c.id, c.document_id, 0::float8 ${scores.length === 0 ? tx`` : scores} as score

@@ -85,7 +85,7 @@ async function readCounts(tx: Transaction, lexemes: readonly string[]): Promise<
   const unknown = lexemes.filter((lexeme) => !frequent.has(lexeme)).slice(0, MOST_COUNTED);
   if (unknown.length === 0) return rows;
   const counted = await tx<LexemeCount[]>`
-    select lexeme, (select count(*) from (select 1 from chunks where fts @@ query::tsquery limit ${COUNT_LIMIT}) few) as chunks
+    select lexeme, (select count(*) from (select 1 from chunks_serving where fts @@ query::tsquery limit ${COUNT_LIMIT}) few) as chunks
     from unnest(${unknown}::text[], ${unknown.map(lexemeQuery)}::text[]) as unknown (lexeme, query)`;
   return [...rows, ...counted];
 }

@@ -19,7 +19,7 @@ export async function nextPage(sql: Sql, request: SearchRequest, cursor: string)
   const page = sql.begin("isolation level repeatable read read only", async (tx) => {
     const snapshot = await openSnapshot(sql, tx, LONE_WAIT_MS);
     const keywords = await analyseQuery(tx, parseQuery(request.query), snapshot);
-    const visible = await visibleHits(tx, hits, null, filter);
+    const visible = await visibleHits(tx, hits, null, filter, "chunks");
     if (visible.length === 0) throw expired();
     const results = await describe(tx, visible.slice(0, limit), marksOfQuery(keywords), expand);
     const rest = visible.slice(limit);

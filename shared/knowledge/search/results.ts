@@ -35,19 +35,28 @@ export const LONGEST_TITLE = 1000;
  * The visible ones of some chunks as `c`, their documents as `d`: one after the other by their keys, since joining
  * costs as much as there are documents.
  */
-export function visibleChunks(tx: Transaction, ids: readonly string[], filter: SearchFilter = {}) {
+export function visibleChunks(
+  tx: Transaction,
+  ids: readonly string[],
+  filter: SearchFilter = {},
+  of: "chunks" | "chunks_serving" = "chunks",
+) {
   return tx`
     unnest(${ids}::uuid[]) hit (id)
-    cross join lateral (select * from chunks where id = hit.id limit 1) c
+    cross join lateral (select * from ${tx(of)} where id = hit.id limit 1) c
     cross join lateral (select * from ${visibleDocument(tx, "c.document_id", filter)}) d`;
 }
 
-/** The hits whose chunks are visible and match, in their order. */
+/**
+ * The hits whose chunks are visible and match, in their order.
+ * @param of `chunks`: those as well that answered before the chunk size was changed
+ */
 export async function visibleHits<Hit extends { chunkId: string }>(
   tx: Transaction,
   hits: readonly Hit[],
   condition: string | null,
   filter: SearchFilter,
+  of: "chunks" | "chunks_serving" = "chunks_serving",
 ): Promise<Hit[]> {
   const rows = await tx<{ id: string }[]>`
     select c.id
@@ -55,6 +64,7 @@ export async function visibleHits<Hit extends { chunkId: string }>(
       tx,
       hits.map(({ chunkId }) => chunkId),
       filter,
+      of,
     )}
     ${condition === null ? tx`` : tx`where c.fts @@ ${condition}::tsquery`}`;
   const visible = new Set(rows.map(({ id }) => id));
@@ -127,7 +137,7 @@ async function textsBeside(tx: Transaction, hits: readonly FusedHit[]): Promise<
     select c.id as "chunkId", n.content, n.chunk_index < c.chunk_index as before,
       case when n.chunk_index < c.chunk_index then n.end_char - c.start_char else c.end_char - n.start_char end as shared
     from chunks c
-    join chunks n on n.document_id = c.document_id and n.chunk_index in (c.chunk_index - 1, c.chunk_index + 1)
+    join chunks n on n.document_id = c.document_id and n.chunk_set = c.chunk_set and n.chunk_index in (c.chunk_index - 1, c.chunk_index + 1)
     where c.id = any(${hits.map(({ chunkId }) => chunkId)}::uuid[])
     order by n.chunk_index`;
   const texts = new Map<string, string[]>();

@@ -107,7 +107,7 @@ async function readLines(source: ExportSource, ids: readonly string[]): Promise<
     sql<ChunkRow[]>`
       select c.id, c.document_id, c.start_char as start, c.end_char as end, c.token_count as tokens, c.section,
         c.section_header, c.content_type, e.state, e.model || ' ' || e.dimension as made_by
-      from chunks c left join embeddings e on e.chunk_id = c.id
+      from chunks_serving c left join embeddings e on e.chunk_id = c.id
       where c.document_id = any(${ids as string[]}::uuid[]) order by c.document_id, c.chunk_index`,
   ]);
   const vectors = await readVectors(source, chunks);

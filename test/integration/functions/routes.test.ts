@@ -85,7 +85,7 @@ const ADMIN = [
   /^DELETE \/api\/v1\/cache\//,
   /^(POST|PUT|DELETE) \/api\/v1\/proxies/,
   /^POST \/api\/v1\/execute-js/,
-  /^POST \/api\/v1\/embedding-models$/,
+  /^POST \/api\/v1\/(embedding-models|documents\/chunk-sizes)$/,
 ];
 const required = (method: string, path: string) => {
   if (ADMIN.some((pattern) => pattern.test(`${method} ${path}`))) return "admin";

@@ -2,6 +2,7 @@
 import { readFile as bytesOf } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
+import { constants, deflateRawSync, deflateSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { readUpload } from "../../../shared/library/read-upload.ts";
 import { pdfFile, pdfOf } from "../../services/pdf-file.ts";
@@ -74,6 +75,27 @@ test.each([
   expect((await read(bytes, "a.txt")).text).toBe("The tide — turns.");
 });
 
+test("a PDF of 2,000 pages, the most that are read", async () => {
+  const found = await read(pdfFile(Array.from({ length: 2_000 }, (_, at) => [`Page of tide ${at + 1}.`])));
+  expect(found.sections).toHaveLength(2_000);
+  expect(found.sections.at(-1)).toMatchObject({ heading: "Page 2000" });
+});
+
+test("a DOCX with thousands of parts, and with a bomb that nobody opens in it", async () => {
+  const document =
+    '<w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:body><w:p><w:r>' +
+    "<w:t>The tide turns.</w:t></w:r></w:p></w:body></w:document>";
+  const parts = Object.entries({ ...DOCX_HEAD, "word/document.xml": document }).map(([name, bytes]) => ({
+    name,
+    bytes,
+  }));
+  const bomb = zipFile([{ name: "zeros", bytes: Buffer.alloc(20_000_000), deflated: true }]);
+  const many = Array.from({ length: 10_000 }, (_, at) => ({ name: `word/media/${at}`, bytes: "" }));
+  for (const more of [many, [{ name: "word/embeddings/bomb.zip", bytes: bomb, deflated: true }]]) {
+    expect((await read(zipFile([...parts, ...more]))).text).toBe("The tide turns.");
+  }
+});
+
 const lockedPdf = (): Buffer => {
   const secret = `<${"5a".repeat(32)}>`;
   const objects = [
@@ -109,6 +131,46 @@ describe("what is not read says why", () => {
     const before = process.memoryUsage.rss();
     await expect(read(bomb)).rejects.toMatchObject({ code: "FILE_TOO_LARGE" });
     expect(process.memoryUsage.rss() - before).toBeLessThan(1_500_000_000);
+  });
+
+  const GROWTH = 1_500_000_000;
+  const refusedWithin = async (bytes: Buffer, code: string, bounds = BOUNDS) => {
+    const before = process.memoryUsage.rss();
+    await expect(read(bytes, "a.bin", bounds)).rejects.toMatchObject({ code });
+    expect(process.memoryUsage.rss() - before).toBeLessThan(GROWTH);
+  };
+
+  /** Deflated zeros of 4 GB, in 4 MB. */
+  const endless = (): Buffer => {
+    const part = deflateRawSync(Buffer.alloc(1 << 20), { finishFlush: constants.Z_FULL_FLUSH });
+    return Buffer.concat([...Array.from({ length: 4_000 }, () => part), deflateRawSync("")]);
+  };
+
+  test.each([4_000 * 2 ** 20, 100])("a DOCX with a part of 4 GB, of which it says %i bytes", async (bytes) => {
+    const part = { name: "word/document.xml", bytes: endless(), claims: { method: 8, bytes } };
+    const head = Object.entries(DOCX_HEAD).map(([name, text]) => ({ name, bytes: text }));
+    await refusedWithin(zipFile([...head, part]), "FILE_TOO_LARGE");
+  });
+
+  test("a PDF whose page unpacks to far more than it is long, and takes for ever", async () => {
+    const packed = deflateSync(Buffer.from("BT (tide) Tj ET\n".repeat(5_000_000))).toString("latin1");
+    const objects = [
+      "<< /Type /Catalog /Pages 2 0 R >>",
+      "<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+      "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 9 9] /Contents 4 0 R >>",
+      `<< /Length ${packed.length} /Filter /FlateDecode >>\nstream\n${packed}\nendstream`,
+    ];
+    await refusedWithin(pdfOf(objects, "/Root 1 0 R"), "FILE_TOO_LARGE", { ...BOUNDS, timeoutMs: 10_000 });
+  });
+
+  test("a PDF that is cut off in the middle has no text, or what is left of it", async () => {
+    const whole = pdfFile(Array.from({ length: 5 }, (_, at) => [`The tide turns on page ${at + 1}.`]));
+    for (const share of [0.05, 0.9]) {
+      const found = await read(whole.subarray(0, Math.floor(whole.length * share))).catch((error: unknown) => error);
+      if (found instanceof Error)
+        expect(found).toMatchObject({ code: expect.stringMatching(/^(UNREADABLE|NO_TEXT)$/) });
+      else expect(found).toMatchObject({ text: expect.stringContaining("The tide turns on page 1.") });
+    }
   });
 
   test("a file that takes too long", async () => {

@@ -34,6 +34,7 @@ const STARTS_NOTHING: Readonly<Record<string, string>> = {
   "POST /api/v1/collections/{collection_id}/reindex": "marks what is to be embedded",
   "POST /api/v1/tags": "a name is taken once",
   "POST /api/v1/documents/reconcile": "what is repaired stays so",
+  "POST /api/v1/documents/chunk-sizes": "what is under way or serves stays so",
   "POST /api/v1/embedding-models": "what is paused or serves stays so",
   "POST /api/v1/generations/{generation_id}/activate": "what is active stays so",
   "POST /api/admin/exclusions": "makes a row",

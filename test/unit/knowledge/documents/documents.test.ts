@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { extractPage } from "../../../../shared/extract/extract-page.ts";
-import { byteOffsets, chunkLimits } from "../../../../shared/knowledge/documents/documents.ts";
+import { byteOffsets } from "../../../../shared/knowledge/documents/chunks.ts";
+import { chunkLimits } from "../../../../shared/knowledge/documents/documents.ts";
 import { whyNotIndexed } from "../../../../shared/knowledge/documents/not-indexed.ts";
 import { rowsOf } from "../../../../shared/platform/database/rows.ts";
 
