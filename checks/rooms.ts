@@ -316,6 +316,10 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
   // makes files of it, and says how they are served
   console: [],
 
+  // a package of its own: it knows the API by its document alone
+  client: [],
+  "client/src": [],
+
   "local/ports.ts": [],
   "local/lines.ts": [],
   "local/compile-cache.js": [],
@@ -346,7 +350,7 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
   ],
   "local/console": ["console", "functions/adapters/api"],
   local: [...DECLARATION, "functions", "shared"],
-  cli: ["shared/platform", "shared/mcp", "local", "demo"],
+  cli: ["shared/platform", "shared/mcp", "client/src", "local", "demo"],
   demo: ["shared/platform", "shared/render", ...DECLARATION, "local", "cli"],
   checks: ["shared/platform", "functions", "infra/variables.ts", ...DECLARATION],
   bench: ["shared", "functions", ...DECLARATION, "local", "demo", "cli", "test/services"],
@@ -354,7 +358,7 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
   "test/fixtures": ["local", "shared", ...DECLARATION],
   "test/sites": ["demo", "test/services/arrivals.ts"],
   "test/services/arrivals.ts": [],
-  test: ["shared", "functions", "infra", "layers", "local", "cli", "demo", "bench", "checks", "console"],
+  test: ["shared", "functions", "infra", "layers", "local", "cli", "demo", "bench", "checks", "console", "client"],
 };
 
 /** Packages that belong to some rooms only. */

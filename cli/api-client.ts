@@ -1,5 +1,6 @@
 /** Calls the HTTP API and turns what goes wrong into words. */
-import { setTimeout as delay } from "node:timers/promises";
+import { ApiError, ConnectionError } from "../client/src/errors.ts";
+import { createTransport } from "../client/src/transport.ts";
 import type { Connection } from "./connection.ts";
 import { CliError, EXIT } from "./exit.ts";
 
@@ -38,48 +39,36 @@ export class ApiFailure extends CliError {
 }
 
 const REQUEST_TIMEOUT_MS = 60_000;
-/** How often a request over the limit is sent again. */
-const MOST_WAITS = 3;
+/** How often a request is sent, where the API is busy or its limit reached. */
+const TRIES = 4;
 
 export function createApiClient({ url, apiKey }: Connection): ApiClient {
+  const send = createTransport({ url, apiKey, tries: TRIES, timeoutMs: REQUEST_TIMEOUT_MS });
   return async <Answer>(method: string, path: string, body?: unknown, as = "json"): Promise<Answer> => {
-    for (let waits = 0; ; waits += 1) {
-      const response = await send(url, method, path, apiKey, body);
+    try {
+      const response = await send({ method, path, body, repeatable: method === "GET" });
       const text = await response.text();
-      if (response.ok && as === "text") return text as Answer;
-      if (response.ok) return (text === "" ? null : parseAnswer(text, url)) as Answer;
-      const retryAfterS = Number(response.headers.get("retry-after") ?? Number.NaN);
-      if (response.status === 429 && waits < MOST_WAITS && retryAfterS <= 60) {
-        await delay(retryAfterS * 1000);
-        continue;
-      }
-      throw new ApiFailure(response.status, errorBody(text));
+      if (as === "text") return text as Answer;
+      return (text === "" ? null : parseAnswer(text, url)) as Answer;
+    } catch (error) {
+      throw failureOf(error, url);
     }
   };
 }
 
-async function send(url: string, method: string, path: string, apiKey: string, body: unknown): Promise<Response> {
-  try {
-    return await fetch(url + path, {
-      method,
-      headers: {
-        authorization: `Bearer ${apiKey}`,
-        ...(body === undefined ? {} : { "content-type": "application/json" }),
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
-    });
-  } catch (error) {
-    if (error instanceof Error && error.name === "TimeoutError") {
-      throw new CliError(`${url} did not answer within ${REQUEST_TIMEOUT_MS / 1000} s`, EXIT.unreachable);
-    }
-    throw new CliError(
-      `The API does not answer at ${url} (${reasonOf(error)})`,
-      EXIT.unreachable,
-      "Start it with `npm start`, or say where it is with --url or STRANDLINE_URL",
-      { cause: error },
-    );
+/** What the client throws, as a command ends with it. */
+function failureOf(error: unknown, url: string): unknown {
+  if (error instanceof ApiError) return new ApiFailure(error.status, error.body ?? {});
+  if (!(error instanceof ConnectionError)) return error;
+  if (error.cause instanceof Error && error.cause.name === "TimeoutError") {
+    return new CliError(`${url} did not answer within ${REQUEST_TIMEOUT_MS / 1000} s`, EXIT.unreachable);
   }
+  return new CliError(
+    `The API does not answer at ${url} (${reasonOf(error.cause)})`,
+    EXIT.unreachable,
+    "Start it with `npm start`, or say where it is with --url or STRANDLINE_URL",
+    { cause: error.cause },
+  );
 }
 
 function parseAnswer(text: string, url: string): unknown {
@@ -87,15 +76,6 @@ function parseAnswer(text: string, url: string): unknown {
     return JSON.parse(text);
   } catch {
     throw new CliError(`${url} answered with something that is no JSON: is it the Strandline API?`, EXIT.failed);
-  }
-}
-
-function errorBody(text: string): ErrorBody {
-  try {
-    const parsed: unknown = JSON.parse(text);
-    return typeof parsed === "object" && parsed !== null ? parsed : {};
-  } catch {
-    return {};
   }
 }
 

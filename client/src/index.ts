@@ -1,0 +1,14 @@
+export type {
+  Answer,
+  Args,
+  CallOptions,
+  Client,
+  ClientOptions,
+  Item,
+  ListName,
+  OperationName,
+  StreamName,
+} from "./client.ts";
+export { createClient } from "./client.ts";
+export { ApiError, ConnectionError } from "./errors.ts";
+export type * from "./types.ts";
