@@ -148,7 +148,7 @@ function objectOf({ properties = {}, required = [], type }: Schema): string {
   const fields = Object.entries(properties).map(
     ([name, field]) => `${text(name)}${required.includes(name) ? "" : "?"}: ${typeOf(field)}`,
   );
-  const object = `{ ${fields.join("; ")} }`;
+  const object = fields.length === 0 ? "Record<string, unknown>" : `{ ${fields.join("; ")} }`;
   return Array.isArray(type) && type.includes("null") ? `${object} | null` : object;
 }
 

@@ -1323,7 +1323,7 @@ export type LiveComparisonStats = {
   changeRatio: number;
 };
 export type LlmsText = { text: string; pages: number; next_cursor: string | null; has_more: boolean };
-export type McpMessage = {};
+export type McpMessage = Record<string, unknown>;
 export type MissingSide = { side: MissingSideSide; code: string; reason: string };
 export type MissingSideSide = "vector" | "keyword" | "reranker";
 export type NoDocumentReason = "type" | "noindex" | "no_text" | "language" | "not_asked" | "duplicate";
@@ -1455,7 +1455,7 @@ export type ResolveReplayResponse = {
   browseUrl: string | null;
   mimeType: string | null;
 };
-export type RetryArchiveJobRequest = {};
+export type RetryArchiveJobRequest = Record<string, unknown>;
 export type RetryJobResponse = {
   job_id: string;
   status: JobStatus;

@@ -53,7 +53,7 @@ it("follows a crawl whose streams are cut, and sees each page once", async () =>
   const read = async (): Promise<string[]> => {
     const urls: string[] = [];
     const stream = client.events("streamJobPages", { path: { job_id } });
-    for await (const record of stream) if (record.type === "page") urls.push(record.url);
+    for await (const record of stream) if (record.type === "page") urls.push(record.data.url);
     return urls;
   };
   const whole = await read();
