@@ -1,9 +1,10 @@
 /**
  * Puts the OpenAPI document together from the routes of every API function. A test compares; after a change of the API:
- * `npx node checks/openapi.ts`.
+ * `npx node checks/openapi.ts`, which makes the client's types anew as well.
  */
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { writeGenerated } from "../client/generate.ts";
 import type { Api } from "../functions/adapters/api/api.ts";
 import { TOPOLOGY } from "../infra/topology.ts";
 import { errorStatuses, shareErrors, shareHeaders, stateErrors } from "./openapi/answers.ts";
@@ -131,4 +132,5 @@ if (import.meta.main) {
     throw new Error(`This breaks clients: see checks/openapi/allowed-breaks.ts\n${broken.join("\n")}`);
   }
   await writeFile(OPENAPI_FILE, generated);
+  writeGenerated();
 }

@@ -352,7 +352,7 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
   local: [...DECLARATION, "functions", "shared"],
   cli: ["shared/platform", "shared/mcp", "client/src", "local", "demo"],
   demo: ["shared/platform", "shared/render", ...DECLARATION, "local", "cli"],
-  checks: ["shared/platform", "functions", "infra/variables.ts", ...DECLARATION],
+  checks: ["shared/platform", "functions", "client", "infra/variables.ts", ...DECLARATION],
   bench: ["shared", "functions", ...DECLARATION, "local", "demo", "cli", "test/services"],
   "test/services": ["shared", "functions", ...DECLARATION, "local", "demo", "cli", "test/sites", "test/fixtures"],
   "test/fixtures": ["local", "shared", ...DECLARATION],

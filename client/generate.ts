@@ -152,7 +152,10 @@ function objectOf({ properties = {}, required = [], type }: Schema): string {
   return Array.isArray(type) && type.includes("null") ? `${object} | null` : object;
 }
 
-if (import.meta.main) {
+/** Writes the generated files. */
+export function writeGenerated(): void {
   const made = generate();
   for (const [name, file] of Object.entries(GENERATED)) writeFileSync(file, made[name as keyof typeof GENERATED]);
 }
+
+if (import.meta.main) writeGenerated();

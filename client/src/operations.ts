@@ -309,7 +309,7 @@ export const OPERATIONS: Readonly<Record<keyof Operations, Endpoint>> = {
   replaceConfig: { method: "PUT", path: "/api/v1/configs/{config_id}" },
   /** Delete a crawl config; jobs that were started with it go on */
   deleteConfig: { method: "DELETE", path: "/api/v1/configs/{config_id}" },
-  /** Monitor a page or a site: crawl it by a schedule, or when somebody asks */
+  /** Monitor a page, a site, a feed or a sitemap: crawl it by a schedule, or when somebody asks */
   createSource: { method: "POST", path: "/api/v1/sources", idempotent: true },
   /** The monitored sources, newest first */
   listSources: { method: "GET", path: "/api/v1/sources" },

@@ -749,12 +749,14 @@ export type CreateSourceRequest = {
   is_active?: boolean;
   revisit?: CreateSourceRequestRevisit | null;
   site?: CreateSourceRequestSite | null;
+  list?: CreateSourceRequestList | null;
   config_id?: string | null;
   config?: CrawlOptions | null;
   collection_id?: string | null;
   tags?: string[] | null;
   priority?: JobPriority;
 };
+export type CreateSourceRequestList = { include?: string[]; exclude?: string[]; max_entries?: number };
 export type CreateSourceRequestRevisit = { shortest_hours?: number; longest_hours: number };
 export type CreateSourceRequestSite = {
   scope?: SiteScope;
@@ -763,6 +765,7 @@ export type CreateSourceRequestSite = {
   max_depth?: number;
   max_pages?: number;
 };
+export type CreateSourceResponseList = { include: string[]; exclude: string[]; max_entries: number };
 export type CreateTagRequest = { name: string };
 export type CreateWebhookRequest = {
   source_id?: string | null;
@@ -1755,6 +1758,7 @@ export type Source = {
   revisit: SourceRevisit | null;
   revisit_hours: number | null;
   site: SourceSite | null;
+  list: CreateSourceResponseList | null;
   config_id: string | null;
   config: CrawlOptions;
   collection_id: string | null;
@@ -1777,6 +1781,7 @@ export type SourceDetails = {
   revisit: SourceRevisit | null;
   revisit_hours: number | null;
   site: SourceSite | null;
+  list: CreateSourceResponseList | null;
   config_id: string | null;
   config: CrawlOptions;
   collection_id: string | null;
@@ -1791,6 +1796,14 @@ export type SourceDetails = {
   runs: SourceRun[];
 };
 export type SourceList = { items: Source[]; next_cursor: string | null; has_more: boolean };
+export type SourceListReport = {
+  documents_read: number;
+  documents_unchanged: number;
+  entries: number;
+  taken: number;
+  left: number;
+  notes: DiscoveryNote[];
+};
 export type SourceRevisit = { shortest_hours: number; longest_hours: number };
 export type SourceRun = {
   job_id: string;
@@ -1798,6 +1811,7 @@ export type SourceRun = {
   stop_reason: string | null;
   error: string | null;
   counts: JobCounts;
+  list: SourceListReport | null;
   created_at: string;
   completed_at: string | null;
 };
@@ -1809,7 +1823,7 @@ export type SourceSite = {
   max_depth: number;
   max_pages: number;
 };
-export type SourceType = "page" | "site";
+export type SourceType = "page" | "site" | "feed" | "sitemap";
 export type SpiderCrawlAccepted = {
   job_id: string;
   status: "running";
