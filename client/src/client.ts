@@ -81,6 +81,7 @@ export function createClient(options: ClientOptions): Client {
       body: args.body,
       headers: { ...key, ...more },
       repeatable: endpoint.idempotent === true || ["GET", "PUT", "DELETE"].includes(endpoint.method),
+      ...(more["accept"] === undefined ? {} : { streamed: true }),
       signal: call.signal,
     });
   };

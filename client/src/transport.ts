@@ -24,6 +24,8 @@ export interface Sent {
   headers?: Readonly<Record<string, string>>;
   /** Whether it may be sent twice: what it does is done once. */
   repeatable: boolean;
+  /** The body is a stream, which is read as it comes; otherwise the answer is there once it is whole. */
+  streamed?: true;
   signal?: AbortSignal | undefined;
 }
 
@@ -61,7 +63,7 @@ function mayHelp(error: ApiError | ConnectionError, { repeatable }: Sent): boole
 /** @throws what the signal of the caller was aborted with */
 async function once(
   { url, apiKey, timeoutMs = TIMEOUT_MS, fetch: ask = fetch }: TransportOptions,
-  { method, path, body, headers, signal }: Sent,
+  { method, path, body, headers, streamed, signal }: Sent,
 ): Promise<Response | ApiError | ConnectionError> {
   signal?.throwIfAborted();
   const late = new AbortController();
@@ -80,7 +82,11 @@ async function once(
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       signal: signal === undefined ? late.signal : AbortSignal.any([late.signal, signal]),
     });
-    if (response.ok) return response;
+    if (response.ok && streamed) return response;
+    if (response.ok) {
+      const { status, headers: head } = response;
+      return new Response((await response.text()) || null, { status, headers: head });
+    }
     return new ApiError(response.status, parsed(await response.text()), response.headers);
   } catch (error) {
     signal?.throwIfAborted();
