@@ -149,7 +149,7 @@ export const OPERATIONS: Readonly<Record<keyof Operations, Endpoint>> = {
   listCollections: { method: "GET", path: "/api/v1/collections" },
   /** A collection */
   getCollection: { method: "GET", path: "/api/v1/collections/{collection_id}" },
-  /** Rename or describe a collection; its documents stay */
+  /** Rename or describe a collection, or change its defaults; its documents stay as they are */
   replaceCollection: { method: "PUT", path: "/api/v1/collections/{collection_id}" },
   /** Delete a collection that is empty, or with its documents */
   deleteCollection: { method: "DELETE", path: "/api/v1/collections/{collection_id}" },
@@ -157,7 +157,7 @@ export const OPERATIONS: Readonly<Record<keyof Operations, Endpoint>> = {
   addToCollection: { method: "POST", path: "/api/v1/collections/{collection_id}/documents" },
   /** Take documents out of a collection; they can still be found outside of it */
   removeFromCollection: { method: "POST", path: "/api/v1/collections/{collection_id}/documents/remove" },
-  /** Make the vectors of a collection anew, 200 documents a request; the old ones answer meanwhile */
+  /** Cut a collection anew as its defaults say by now, and make its vectors anew: up to 200 documents a request */
   reindexCollection: { method: "POST", path: "/api/v1/collections/{collection_id}/reindex" },
   /** Make a tag, or find it where it is there */
   createTag: { method: "POST", path: "/api/v1/tags" },

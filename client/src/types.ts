@@ -321,6 +321,7 @@ export type Citation = {
   url: string;
   title: string | null;
   section_header: string | null;
+  section_position: number | null;
   captured_at: string;
   replay_url: string | null;
   text: string;
@@ -348,9 +349,17 @@ export type Collection = {
   id: string;
   name: string;
   description: string | null;
+  defaults: CollectionDefaults;
   documents: number;
   created_at: string;
   updated_at: string;
+};
+export type CollectionDefaults = {
+  chunk_size: number | null;
+  chunk_overlap: number | null;
+  min_chunk_size: number | null;
+  languages: string[] | null;
+  language: string | null;
 };
 export type CollectionList = { items: Collection[]; next_cursor: string | null; has_more: boolean };
 export type ComputeChangesRequest = { source?: string | null };
@@ -415,6 +424,7 @@ export type Crawl = {
   started_at: string | null;
   completed_at: string | null;
   run: CrawlRun | null;
+  frontier: CrawlFrontier | null;
   errors: CrawlError[];
   rendering: CrawlRendering | null;
   dead_letters: CrawlDeadLetter[];
@@ -446,6 +456,15 @@ export type CrawlDeadLetter = {
 };
 export type CrawlDeadLetterState = "waiting" | "sent" | "recovered" | "ended";
 export type CrawlError = { code: string; count: number };
+export type CrawlFrontier = { next: CrawlFrontierNext[]; counts: CrawlFrontierCount[] | null };
+export type CrawlFrontierCount = {
+  depth: number;
+  state: UrlState;
+  status_code: number | null;
+  error_code: string | null;
+  count: number;
+};
+export type CrawlFrontierNext = { url: string; depth: number; attempts: number; not_before: string };
 export type CrawlOptions = {
   rate_limit_rps?: number;
   respect_robots_txt?: boolean;
@@ -661,7 +680,18 @@ export type CreateArchiveJobRequest = {
   toolOptions?: Record<string, unknown> | null;
   passthroughArgs?: string[] | null;
 };
-export type CreateCollectionRequest = { name: string; description?: string | null };
+export type CreateCollectionRequest = {
+  name: string;
+  description?: string | null;
+  defaults?: CreateCollectionRequestDefaults | null;
+};
+export type CreateCollectionRequestDefaults = {
+  chunk_size?: number | null;
+  chunk_overlap?: number | null;
+  min_chunk_size?: number | null;
+  languages?: string[] | null;
+  language?: string | null;
+};
 export type CreateConfigRequest = {
   name: string;
   max_depth?: 0;
@@ -1421,7 +1451,12 @@ export type ReconcileVectorsResponse = {
 export type RefusedSeed = { path: string; host?: string; code: RefusedSeedCode; message: string };
 export type RefusedSeedCode = "URL_BLOCKED" | "URL_INVALID";
 export type RegisterArchiveJobRequest = { source: string; name?: string | null; keys: string[] };
-export type ReindexCollectionResponse = { documents: number; next_cursor: string | null; has_more: boolean };
+export type ReindexCollectionResponse = {
+  documents: number;
+  recut: number;
+  next_cursor: string | null;
+  has_more: boolean;
+};
 export type RenderMode = "never" | "auto" | "always";
 export type ReplaceWebhookRequest = {
   url: string;
@@ -1584,6 +1619,7 @@ export type SearchRequest = {
   tag_ids?: string[] | null;
   tags?: string[] | null;
   tag_match?: "any" | "all" | null;
+  group_by?: "section" | null;
   cursor?: string | null;
 };
 export type SearchRequestFacet = "domain" | "language" | "collection" | "month" | "tag";
@@ -1612,6 +1648,7 @@ export type SearchResult = {
   source: SearchResultSource;
   highlights: [number, number][];
   section_header: string | null;
+  section: SearchResultSection | null;
   expanded_chunks: string[] | null;
   explanation: SearchResultExplanation | null;
   duplicates: SearchResultDuplicate[] | null;
@@ -1625,6 +1662,13 @@ export type SearchResultDuplicate = {
   similarity: number;
 };
 export type SearchResultExplanation = { vector_rank: number | null; keyword_rank: number | null };
+export type SearchResultSection = {
+  position: number;
+  level: number;
+  heading: string | null;
+  path: string[];
+  link: string;
+};
 export type SearchResultSource = "vector" | "keyword" | "fused";
 export type SearchRun = {
   run_id: number;
@@ -1673,6 +1717,7 @@ export type SearchVectorsRequest = {
   tag_ids?: string[] | null;
   tags?: string[] | null;
   tag_match?: "any" | "all" | null;
+  group_by?: "section" | null;
   cursor?: string | null;
 };
 export type Section = {
@@ -2171,7 +2216,7 @@ export interface Operations {
   crawlBatch: { args: { body: CrawlBatchRequest }; answer: CrawlBatchResponse; event: never };
   crawlSite: { args: { body: CrawlSiteRequest }; answer: CrawlSiteResponse; event: never };
   getCrawl: {
-    args: { path: { job_id: string }; query?: { limit?: number; cursor?: string } };
+    args: { path: { job_id: string }; query?: { limit?: number; cursor?: string; frontier?: number } };
     answer: Crawl;
     event: never;
   };
