@@ -105,6 +105,10 @@ export const OPERATIONS: Readonly<Record<keyof Operations, Endpoint>> = {
   openMcpStream: { method: "GET", path: "/mcp" },
   /** The pages of a host as llms.txt, or with their texts as llms-full.txt, a part at a time */
   getLlmsText: { method: "GET", path: "/api/v1/documents/llms" },
+  /** The chunk sizes that documents are cut to, and how far a change to another one is */
+  listChunkSizes: { method: "GET", path: "/api/v1/documents/chunk-sizes" },
+  /** Cut all documents to another chunk size in the background, pause that, or go back to a size that is kept */
+  changeChunkSize: { method: "POST", path: "/api/v1/documents/chunk-sizes" },
   /** The documents that can be found, newest first; or those that were deleted */
   listDocuments: { method: "GET", path: "/api/v1/documents" },
   /** Store a document of one's own: Markdown, HTML, plain text, PDF or DOCX */
@@ -295,7 +299,7 @@ export const OPERATIONS: Readonly<Record<keyof Operations, Endpoint>> = {
   listApiKeys: { method: "GET", path: "/api/v1/api-keys" },
   /** The API key that the request presents */
   getOwnApiKey: { method: "GET", path: "/api/v1/api-keys/self" },
-  /** Limit an API key to collections, or to none; its next request is held to it */
+  /** Limit an API key to collections, or to none, and set its quota; its next request is held to it */
   limitApiKey: { method: "PUT", path: "/api/v1/api-keys/{key_id}" },
   /** Revoke an API key; it stops working at once */
   revokeApiKey: { method: "DELETE", path: "/api/v1/api-keys/{key_id}" },

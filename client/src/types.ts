@@ -79,6 +79,8 @@ export type ApiKey = {
   scopes: ApiKeyScope[];
   rate_limit_rpm: number;
   collections: string[] | null;
+  jobs_per_day: number | null;
+  jobs_today: number;
   created_at: string;
   expires_at: string | null;
   is_active: boolean;
@@ -298,6 +300,7 @@ export type Change = {
   changeRatio: number | null;
 };
 export type ChangeChangeType = "new_page" | "updated" | "unchanged" | "error";
+export type ChangeChunkSizeRequest = { chunk_size?: number | null; paused?: boolean };
 export type ChangeEmbeddingModelRequest = { paused?: boolean; serving?: ChangeEmbeddingModelRequestServing };
 export type ChangeEmbeddingModelRequestServing = { model: string; dimension: number };
 export type ChangeList = { enabled: boolean; total: number; page: number; pageSize: number; results: Change[] };
@@ -314,6 +317,18 @@ export type Chunk = {
   embedding_model: string | null;
 };
 export type ChunkList = { items: Chunk[]; next_cursor: string | null; has_more: boolean };
+export type ChunkSize = {
+  chunk_size: number | null;
+  state: ChunkSizeState;
+  paused: boolean;
+  changed_at: string;
+  documents: number;
+  uncut: number;
+  chunks: number;
+  waiting: number;
+};
+export type ChunkSizeList = { items: ChunkSize[] };
+export type ChunkSizeState = "serving" | "coming" | "leaving";
 export type Citation = {
   number: number;
   document_id: string;
@@ -660,6 +675,7 @@ export type CreateApiKeyRequest = {
   rate_limit_rpm?: number;
   expires_at?: string | null;
   collections?: string[] | null;
+  jobs_per_day?: number | null;
 };
 export type CreateApiKeyResponse = {
   id: string;
@@ -668,6 +684,8 @@ export type CreateApiKeyResponse = {
   scopes: ApiKeyScope[];
   rate_limit_rpm: number;
   collections: string[] | null;
+  jobs_per_day: number | null;
+  jobs_today: number;
   created_at: string;
   expires_at: string | null;
   is_active: boolean;
@@ -1005,14 +1023,13 @@ export type Edition = {
 export type EmbeddingModel = {
   model: string;
   dimension: number;
-  state: EmbeddingModelState;
+  state: ChunkSizeState;
   paused: boolean;
   changed_at: string;
   chunks: number;
   waiting: number;
 };
 export type EmbeddingModelList = { items: EmbeddingModel[] };
-export type EmbeddingModelState = "serving" | "coming" | "leaving";
 export type Entrance = { name: string; version: string; about: string; links: Record<string, string> };
 export type ErrorRecord = { type: "error"; data: ErrorRecordData };
 export type ErrorRecordData = { error_code: string; message: string; cursor?: number; host?: string; until?: string };
@@ -1286,7 +1303,7 @@ export type LatestSnapshot = {
   captureTimestamp: string | null;
   mimeType: string | null;
 };
-export type LimitApiKeyRequest = { collections: string[] | null };
+export type LimitApiKeyRequest = { collections?: string[] | null; jobs_per_day?: number | null };
 export type LiveComparison = {
   snapshot: LiveComparisonSnapshot;
   live: LiveComparisonLive;
@@ -2351,6 +2368,8 @@ export interface Operations {
     answer: LlmsText;
     event: never;
   };
+  listChunkSizes: { args: { path?: never }; answer: ChunkSizeList; event: never };
+  changeChunkSize: { args: { body: ChangeChunkSizeRequest }; answer: ChunkSizeList; event: never };
   listDocuments: {
     args: {
       query?: {
