@@ -2,7 +2,7 @@
  * Part of the page script: messages between windows. Replayed pages are of no origin, so that none could be addressed
  * by its own, or be told from another: the origins travel with what is sent.
  */
-export const MESSAGES = String.raw`
+export const MESSAGES = `
   var pageOrigin = new URL(page).origin;
   var SENT = "__archivedMessage";
   function sentWith(value) {

@@ -242,8 +242,7 @@ export const PAGES: Readonly<Record<string, AwkwardPage>> = {
       "frm-refresh.html": framed("/frame/refresh.html"),
       "frm-refresh-quoted.html": framed("/frame/refresh-quoted.html"),
       "frm-refresh-header.html": framed("/frame/refresh-header.html"),
-      "frm-name.html":
-        "<iframe name=fn></iframe><a id=fa target=fn href='[frm-name.html]'>x</a>" + script("fa.click()"),
+      "frm-name.html": `<iframe name=fn></iframe><a id=fa target=fn href='[frm-name.html]'>x</a>${script("fa.click()")}`,
       "frm-form.html?q=1":
         "<iframe name=ff></iframe><form id=fg target=ff action='/r/frm-form.html'><input name=q value=1></form>" +
         script("fg.submit()"),
