@@ -27,6 +27,8 @@ const DOCUMENTED_FETCH = ["test/services/documented-fetch.ts"];
 export default defineConfig(({ mode }) => ({
   test: {
     maxWorkers: 2,
+    // Node itself loads what is tested, as it does where it runs: nothing is transformed, and no module is mocked
+    experimental: { viteModuleRunner: false, nodeLoader: false },
     teardownTimeout: 60_000,
     projects: [
       {
