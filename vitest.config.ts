@@ -16,6 +16,7 @@ const CONTAINERS = [
     (room) => `test/integration/${room}/**/*.test.ts`,
   ),
   "test/integration/crawl/recovery/dead-letters.test.ts",
+  "test/integration/platform/aws/silent-services.test.ts",
   // each of a kind loads the same handler
   "test/integration/archive/{archive-search,changes}*.test.ts",
 ];

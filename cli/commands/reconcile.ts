@@ -7,6 +7,7 @@ import type { Terminal } from "../terminal.ts";
 interface Reconciled {
   orphaned_points: number;
   lost_chunks: number;
+  stale_chunks: number;
   waiting_chunks: number;
   next_cursor: string | null;
 }
@@ -27,20 +28,21 @@ export async function reconcile(
   { dryRun: isDry, detach, cursor, json }: ReconcileOptions,
 ): Promise<number> {
   const dryRun = isDry === true;
-  const total = { orphaned_points: 0, lost_chunks: 0, waiting_chunks: 0 };
+  const total = { orphaned_points: 0, lost_chunks: 0, stale_chunks: 0, waiting_chunks: 0 };
   const ask = (from: string | null, dry_run: boolean) =>
     api<Reconciled>("POST", "/api/v1/documents/reconcile", { cursor: from, dry_run });
   for (let from: string | null = cursor ?? null; ; ) {
     const part = await ask(from, dryRun);
     total.orphaned_points += part.orphaned_points;
     total.lost_chunks += part.lost_chunks;
+    total.stale_chunks += part.stale_chunks;
     total.waiting_chunks = part.waiting_chunks;
     from = part.next_cursor;
     if (from === null) break;
     // whoever is broken off goes on with it
     if (!json) terminal.line(terminal.dim(`${total.lost_chunks} lost so far; goes on at --cursor ${from}`));
   }
-  while (!dryRun && !detach && total.lost_chunks > 0 && total.waiting_chunks > 0) {
+  while (!dryRun && !detach && total.lost_chunks + total.stale_chunks > 0 && total.waiting_chunks > 0) {
     await pause(POLL_MS);
     total.waiting_chunks = await waitingChunks(api);
   }
@@ -48,6 +50,10 @@ export async function reconcile(
   else {
     terminal.line(`${total.orphaned_points} points without a chunk${dryRun ? "" : ", removed"}`);
     terminal.line(`${total.lost_chunks} chunks without their vector${dryRun ? "" : `, ${made(total.waiting_chunks)}`}`);
+    if (total.stale_chunks > 0) {
+      const what = `${total.stale_chunks} chunks whose vector carries another collection or other tags`;
+      terminal.line(`${what}${dryRun ? "" : `, ${made(total.waiting_chunks)}`}`);
+    }
   }
   return EXIT.done;
 }

@@ -1461,6 +1461,7 @@ export type ReconcileVectorsRequest = { cursor?: string | null; dry_run?: boolea
 export type ReconcileVectorsResponse = {
   orphaned_points: number;
   lost_chunks: number;
+  stale_chunks: number;
   waiting_chunks: number;
   next_cursor: string | null;
   has_more: boolean;

@@ -15,7 +15,8 @@ export const reconcile = defineRoute(
     method: "POST",
     path: "/api/v1/documents/reconcile",
     scope: "admin",
-    summary: "Compare the vector store with the rows by id: points without a chunk go, lost vectors are made again",
+    summary:
+      "Compare the vector store with the rows by id: points without a chunk go, lost and outdated vectors are made again",
     body: z.strictObject({
       /** `next_cursor` of the answer before. */
       cursor: orNull(cursorParameter(z.uuid())),
@@ -27,6 +28,8 @@ export const reconcile = defineRoute(
       orphaned_points: z.int(),
       /** Chunks whose vectors were lost; asked for again unless this was a dry run. */
       lost_chunks: z.int(),
+      /** Chunks whose vectors carry another collection, host, language or other tags; asked for again likewise. */
+      stale_chunks: z.int(),
       /** Of all jobs, those that wait for a vector now. */
       waiting_chunks: z.int(),
       next_cursor: z.string().nullable(),
@@ -42,16 +45,18 @@ export const reconcile = defineRoute(
     const until = performance.now() + WORK_MS;
     // the sweep sees to what cannot be sent now
     if (!dry_run) await flags.markActive();
-    const { removedPoints, lostChunks, next } = await compareStore(
+    const { removedPoints, lostChunks, staleChunks, next } = await compareStore(
       ...([sql, vectors, descriptor, cursor, () => performance.now() < until] as const),
       { repairs: !dry_run, send: { queues, log } },
     );
-    log.info("vectors compared", { removed_points: removedPoints, lost_chunks: lostChunks, dry_run, by: caller.keyId });
+    const found = { removed_points: removedPoints, lost_chunks: lostChunks, stale_chunks: staleChunks };
+    log.info("vectors compared", { ...found, dry_run, by: caller.keyId });
     const [waiting] = await sql<{ chunks: number }[]>`
       select coalesce(sum(unembedded_chunks), 0)::int as chunks from jobs
       where unembedded_chunks > 0 and status in ('embedding', 'completed')`;
     return {
-      ...{ orphaned_points: removedPoints, lost_chunks: lostChunks, waiting_chunks: waiting?.chunks ?? 0 },
+      ...{ orphaned_points: removedPoints, lost_chunks: lostChunks, stale_chunks: staleChunks },
+      waiting_chunks: waiting?.chunks ?? 0,
       next_cursor: next === null ? null : encodeCursor(next),
       has_more: next !== null,
     };

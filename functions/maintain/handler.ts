@@ -142,7 +142,9 @@ async function compare({ sql, state, descriptor, log }: Dependencies, vectors: V
     () => hasTime() && performance.now() < ends,
   );
   await state.put(COMPARISON_KEY, { after: compared.next, finished_at: compared.next === null ? Date.now() : 0 });
-  const { removedPoints, lostChunks } = compared;
+  const { removedPoints, lostChunks, staleChunks } = compared;
   if (lostChunks > 0) log.warn("vectors are lost, and made again", { lost_chunks: lostChunks });
-  return removedPoints + lostChunks;
+  if (staleChunks > 0)
+    log.warn("vectors carry what their documents no longer have, and are made again", { stale_chunks: staleChunks });
+  return removedPoints + lostChunks + staleChunks;
 }

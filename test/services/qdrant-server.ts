@@ -66,7 +66,7 @@ const SCHEMAS = {
   scroll: z.strictObject({
     limit: z.int().min(1),
     offset: id.exactOptional(),
-    with_payload: z.literal(false),
+    with_payload: z.array(z.string()),
   }) satisfies z.ZodType<Schemas["ScrollRequest"]>,
   query: z.strictObject({
     query: z.array(z.number()),
@@ -148,9 +148,10 @@ function answer(
   };
   if (call === "GET") return { status: "green", points_count: points.size, config: { params: settings } };
   if (call === "POST points/scroll") {
-    const { limit, offset = "" } = SCHEMAS.scroll.parse(body);
-    const ids = [...points.keys()].toSorted().filter((each) => each >= offset);
-    return { points: ids.slice(0, limit).map((each) => ({ id: each })), next_page_offset: ids[limit] ?? null };
+    const { limit, offset = "", with_payload } = SCHEMAS.scroll.parse(body);
+    const from = [...points.values()].filter((point) => point.id >= offset).toSorted((a, b) => (a.id < b.id ? -1 : 1));
+    const page = from.slice(0, limit).map((point) => ({ id: point.id, payload: pick(point.payload, with_payload) }));
+    return { points: page, next_page_offset: from[limit]?.id ?? null };
   }
   if (call === "POST points") {
     const asked = SCHEMAS.read.parse(body).ids.flatMap((each) => points.get(each) ?? []);
@@ -206,3 +207,7 @@ function cosine(a: readonly number[], b: readonly number[]): number {
   const dot = a.reduce((sum, value, at) => sum + value * (b[at] ?? 0), 0);
   return dot / (Math.hypot(...a) * Math.hypot(...b));
 }
+
+/** As Qdrant does: fields that a point has not are left out. */
+const pick = (payload: Record<string, unknown>, fields: readonly string[]): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(payload).filter(([name]) => fields.includes(name)));

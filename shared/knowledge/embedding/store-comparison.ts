@@ -1,9 +1,10 @@
 /**
  * Compares the vector store with the rows by id, a stretch at a time: points of chunks that are gone are removed, and
- * chunks whose vectors are lost are embedded again, from the embedding cache where it has them.
+ * chunks whose vectors are lost are embedded again, from the embedding cache where it has them. So are chunks whose
+ * points say what does not hold of their documents: filters would miss them, or find them wrongly.
  */
 import { inTransaction, type Sql } from "../../platform/database/database.ts";
-import type { VectorStore } from "../vector-stores/vector-store.ts";
+import type { PointLabels, VectorStore } from "../vector-stores/vector-store.ts";
 import { sendEmbedTasks } from "./embed-task.ts";
 import { askAgain, type EmbeddingModel } from "./model-change.ts";
 
@@ -19,6 +20,8 @@ export interface Comparison {
   removedPoints: number;
   /** Chunks whose vectors are not there, those of generations that are kept among them. */
   lostChunks: number;
+  /** Visible chunks whose points carry another collection, host, source, language or other tags than the rows. */
+  staleChunks: number;
   /** Where the next run goes on; null: from the first id. */
   next: string | null;
 }
@@ -42,12 +45,13 @@ export async function compareStore(
   hasTime: () => boolean,
   options: ComparisonOptions = {},
 ): Promise<Comparison> {
-  const compared: Comparison = { removedPoints: 0, lostChunks: 0, next: after };
+  const compared: Comparison = { removedPoints: 0, lostChunks: 0, staleChunks: 0, next: after };
   while (hasTime()) {
-    const { ids, more } = await vectors.scan(compared.next, PAGE);
+    const { ids, labels, more } = await vectors.scan(compared.next, PAGE);
     const orphans = await withoutRows(sql, ids);
     if (options.repairs !== false && orphans.length > 0) await vectors.deletePoints(orphans);
     compared.removedPoints += orphans.length;
+    compared.staleChunks += await askForStale(sql, model, labels, options);
     const until = more ? (ids.at(-1) ?? LAST) : LAST;
     compared.lostChunks += await askForLost(sql, model, { after: compared.next, until, held: ids }, hasTime, options);
     compared.next = more ? until : null;
@@ -63,6 +67,37 @@ async function withoutRows(sql: Sql, ids: readonly string[]): Promise<string[]> 
     select p.id from unnest(${ids as string[]}::uuid[]) p (id) where not exists (
       select from chunks c join documents d on d.id = c.document_id where c.id = p.id and d.deleted_at is null)`;
   return rows.map(({ id }) => id);
+}
+
+interface LabelledChunk extends Required<PointLabels>, LostChunk {}
+
+/** A document that changes between the two readings has its chunks wait, or its points made anew once more. */
+async function askForStale(
+  sql: Sql,
+  { model, dimension }: EmbeddingModel,
+  labels: ReadonlyMap<string, PointLabels>,
+  { repairs = true, send }: ComparisonOptions,
+): Promise<number> {
+  const rows = await sql<LabelledChunk[]>`
+    select c.id, j.id as "jobId", true as "isActive", d.id as "documentId", d.collection_id as "collectionId", d.domain,
+      d.source, d.language, array(select tag_id::text from document_tags t where t.document_id = d.id) as tags
+    from chunks c join embeddings e on e.chunk_id = c.id join documents_active d on d.id = c.document_id
+      join jobs j on j.id = d.job_id
+    where c.id = any(${[...labels.keys()]}::uuid[]) and e.state = 'done' and e.model = ${model}
+      and e.dimension = ${dimension} and j.status = 'completed'`;
+  const stale = rows.filter((row) => isStale(labels.get(row.id) ?? {}, row));
+  if (repairs && stale.length > 0) await askForRows(sql, stale, send);
+  return stale.length;
+}
+
+function isStale({ tags, ...labels }: PointLabels, row: LabelledChunk): boolean {
+  const { documentId, collectionId, domain, source, language } = row;
+  const known = { documentId, collectionId, domain, source, language };
+  const differs = Object.entries(known).some(([name, value]) => {
+    const label = labels[name as keyof typeof known];
+    return label !== undefined && label !== value;
+  });
+  return differs || (tags !== undefined && tags.toSorted().join() !== row.tags.toSorted().join());
 }
 
 interface Stretch {

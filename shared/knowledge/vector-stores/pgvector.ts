@@ -9,7 +9,7 @@ import { sha256 } from "../../platform/ids.ts";
 import { isUnreachable } from "../../platform/transient-errors.ts";
 import type { EmbedderDescriptor } from "../embedders/embedder.ts";
 import { collectionName } from "./collection-name.ts";
-import type { VectorFilter, VectorPoint, VectorStore } from "./vector-store.ts";
+import type { PointLabels, VectorFilter, VectorPoint, VectorStore } from "./vector-store.ts";
 
 export interface PgVectorOptions {
   /** Of the store alone, which ends it: searches ask while they hold another connection. */
@@ -152,11 +152,24 @@ export function createPgVectorStore({ sql, descriptor, timeoutMs = TIMEOUT_MS }:
       await unlessMissing(null, () => limited(remove));
     },
     async scan(after, limit) {
-      const read = (tx: Transaction) => tx<{ id: string }[]>`
-        select chunk_id as id from ${table} where ${after}::uuid is null or chunk_id > ${after}::uuid
-        order by chunk_id limit ${limit + 1}`;
-      const rows = await unlessMissing<readonly { id: string }[]>([], () => limited(read));
-      return { ids: rows.slice(0, limit).map(({ id }) => id), more: rows.length > limit };
+      const read = (columns: string) => (tx: Transaction) =>
+        tx<Scanned[]>`
+        select chunk_id as id, ${tx.unsafe(columns)} from ${table}
+        where ${after}::uuid is null or chunk_id > ${after}::uuid order by chunk_id limit ${limit + 1}`;
+      const rows = await unlessMissing<readonly Scanned[]>([], async () =>
+        limited(read(LABELS)).catch(async (error: unknown) => {
+          if (databaseErrorCode(error) !== UNDEFINED_COLUMN) throw error;
+          // a table of before, until the next write
+          return await limited(read('document_id as "documentId"'));
+        }),
+      );
+      const labels = new Map(
+        rows.slice(0, limit).map(({ id, ...known }): [string, PointLabels] => {
+          const set = Object.entries(known).filter(([name, value]) => value !== null || name === "collectionId");
+          return [id, Object.fromEntries(set)];
+        }),
+      );
+      return { ids: [...labels.keys()], labels, more: rows.length > limit };
     },
     async drop() {
       await guarded(() => limited((tx) => tx`drop table if exists ${table}`));
@@ -174,6 +187,11 @@ export function createPgVectorStore({ sql, descriptor, timeoutMs = TIMEOUT_MS }:
     },
   };
 }
+
+const LABELS =
+  'document_id as "documentId", collection_id as "collectionId", domain, source, language, tags::text[] as tags';
+
+type Scanned = { id: string } & { [Name in keyof PointLabels]?: PointLabels[Name] | null };
 
 interface Scored {
   chunkId: string;

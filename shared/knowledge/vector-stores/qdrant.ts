@@ -10,7 +10,7 @@ import { CallFailed, callJson, type JsonCall, type JsonReply, jsonIfAny } from "
 import { retryAfterMs } from "../../platform/retry-after.ts";
 import type { EmbedderDescriptor } from "../embedders/embedder.ts";
 import { collectionName } from "./collection-name.ts";
-import type { VectorFilter, VectorPoint, VectorStore } from "./vector-store.ts";
+import type { PointLabels, VectorFilter, VectorPoint, VectorStore } from "./vector-store.ts";
 
 export interface QdrantOptions {
   url: string;
@@ -36,8 +36,20 @@ const PAYLOAD_INDEXES = {
   crawled_at: "datetime",
 } as const;
 
+/** Points of before lack some. */
+const labelsSchema = z.object({
+  document_id: z.string().optional(),
+  collection_id: z.string().nullable().optional(),
+  domain: z.string().optional(),
+  source: z.enum(["crawl", "upload", "api"]).optional(),
+  language: z.string().optional(),
+  tags: z.array(z.string()).optional(),
+});
 const idsSchema = z.object({
-  result: z.object({ points: z.array(z.object({ id: z.string() })), next_page_offset: z.string().nullish() }),
+  result: z.object({
+    points: z.array(z.object({ id: z.string(), payload: labelsSchema.nullish() })),
+    next_page_offset: z.string().nullish(),
+  }),
 });
 const hitsSchema = z.object({
   result: z.object({ points: z.array(z.object({ id: z.string(), score: z.number() })) }),
@@ -78,15 +90,16 @@ export function createQdrantStore(options: QdrantOptions): VectorStore {
   async function scroll(after: string | null, limit: number, signal?: AbortSignal) {
     const body = {
       limit: after === null ? limit : limit + 1,
-      with_payload: false,
+      with_payload: LABELS,
       ...(after === null ? {} : { offset: after }),
     } satisfies Schemas["ScrollRequest"];
     const reply = await call({ method: "POST", path: `${path}/points/scroll`, body, signal }, [404]);
-    if (reply.status === 404) return { ids: [], more: false };
+    if (reply.status === 404) return { ids: [], labels: new Map<string, PointLabels>(), more: false };
     const { points, next_page_offset } = answerOf(reply, idsSchema).result;
     // the offset itself comes first where it is still there
-    const ids = points.map(({ id }) => id).filter((id) => id !== after);
-    return { ids, more: typeof next_page_offset === "string" };
+    const others = points.filter(({ id }) => id !== after);
+    const labels = new Map(others.map(({ id, payload }) => [id, labelsOf(payload ?? {})]));
+    return { ids: [...labels.keys()], labels, more: typeof next_page_offset === "string" };
   }
 
   return {
@@ -143,6 +156,13 @@ export function createQdrantStore(options: QdrantOptions): VectorStore {
     },
     async close() {},
   };
+}
+
+const LABELS = Object.keys(labelsSchema.shape);
+
+function labelsOf({ document_id, collection_id, ...labels }: z.output<typeof labelsSchema>): PointLabels {
+  const named = { documentId: document_id, collectionId: collection_id, ...labels };
+  return Object.fromEntries(Object.entries(named).filter(([, value]) => value !== undefined));
 }
 
 type Call = Pick<JsonCall, "method" | "body" | "signal"> & { path: string };

@@ -6,14 +6,14 @@
 import { mkdirSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname } from "node:path";
-import { DatabaseSync } from "node:sqlite";
+import { DatabaseSync, type SQLOutputValue } from "node:sqlite";
 import { setImmediate } from "node:timers/promises";
 import { RetryableError } from "../../platform/errors.ts";
 import type { EmbedderDescriptor } from "../embedders/embedder.ts";
 import { BinaryIndex, binaryCode, type LabelFilter } from "./binary-codes.ts";
 import { ByteVectors } from "./byte-vectors.ts";
 import { collectionName } from "./collection-name.ts";
-import type { VectorFilter, VectorHit, VectorStore } from "./vector-store.ts";
+import type { PointLabels, VectorFilter, VectorHit, VectorPoint, VectorStore } from "./vector-store.ts";
 
 export interface SqliteVectorOptions {
   path: string;
@@ -54,7 +54,10 @@ export function createSqliteVectorStore({ path, descriptor, busyTimeoutMs }: Sql
      values (?, ?, ?, ?, ?, ?, ?, ?, ?) returning id`,
   );
   const insertVector = db.prepare(`insert into "${name}_vectors" (id, vector) values (?, ?)`);
-  const following = db.prepare(`select chunk_id from "${name}" where chunk_id > ? order by chunk_id limit ?`);
+  const following = db.prepare(
+    `select chunk_id, document_id, collection_id, domain, source, language, tags
+     from "${name}" where chunk_id > ? order by chunk_id limit ?`,
+  );
   const removeDocument = db.prepare(`delete from "${name}" where document_id = ?`);
   const readVectors = db.prepare(
     `select p.chunk_id, v.vector from json_each(?) c cross join "${name}" p on p.chunk_id = c.value
@@ -120,8 +123,8 @@ export function createSqliteVectorStore({ path, descriptor, busyTimeoutMs }: Sql
     async scan(after, limit) {
       // the texts of uuids sort as the uuids do
       const rows = guarded(() => following.all(after ?? "", limit + 1));
-      const ids = rows.map((row) => String(row["chunk_id"]));
-      return { ids: ids.slice(0, limit), more: ids.length > limit };
+      const labels = new Map(rows.slice(0, limit).map((row) => [String(row["chunk_id"]), labelsOf(row)]));
+      return { ids: [...labels.keys()], labels, more: rows.length > limit };
     },
     async drop() {
       inTransaction(db, () => db.exec(`delete from "${name}"`));
@@ -135,6 +138,21 @@ export function createSqliteVectorStore({ path, descriptor, busyTimeoutMs }: Sql
     async close() {
       db.close();
     },
+  };
+}
+
+type Row = Record<string, SQLOutputValue>;
+
+function labelsOf(row: Row): PointLabels {
+  const text = (name: string) => (row[name] === null ? undefined : String(row[name]));
+  const { source, language, tags } = { source: text("source"), language: text("language"), tags: text("tags") };
+  return {
+    documentId: String(row["document_id"]),
+    collectionId: text("collection_id") ?? null,
+    domain: String(row["domain"]),
+    ...(source !== undefined && { source: source as VectorPoint["payload"]["source"] }),
+    ...(language !== undefined && { language }),
+    ...(tags !== undefined && { tags: tags.split(" ").filter((tag) => tag !== "") }),
   };
 }
 

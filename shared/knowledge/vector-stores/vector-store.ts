@@ -20,6 +20,11 @@ export interface VectorPoint {
   };
 }
 
+/** What a point says of its document; what its store does not keep, or did not when it was stored, is left out. */
+export type PointLabels = Partial<
+  Pick<VectorPoint["payload"], "documentId" | "collectionId" | "domain" | "source" | "language" | "tags">
+>;
+
 export interface VectorFilter {
   collectionIds?: string[];
   domains?: string[];
@@ -56,9 +61,12 @@ export interface VectorStore {
   deletePoints(chunkIds: readonly string[]): Promise<void>;
   /**
    * Up to `limit` of the ids that follow `after`, in the order that PostgreSQL sorts uuids in; null: from the first.
-   * @returns `more`: whether others follow these
+   * @returns `labels`: by id; `more`: whether others follow these
    */
-  scan(after: string | null, limit: number): Promise<{ ids: string[]; more: boolean }>;
+  scan(
+    after: string | null,
+    limit: number,
+  ): Promise<{ ids: string[]; labels: ReadonlyMap<string, PointLabels>; more: boolean }>;
   /** Removes every vector of the model. */
   drop(): Promise<void>;
   /** Whether it holds no vector of the model at all. */

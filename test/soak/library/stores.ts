@@ -30,9 +30,9 @@ export async function expectEqualStores({ postgresUrl, home }: RunningInstance):
     await expect.poll(async () => (await waiting()).length).toBe(0);
     const compared = await compareStore(sql, vectors, STATIC_DESCRIPTOR, null, () => true);
     // points of documents that are deleted may be left over; none may be lost
-    expect(compared).toMatchObject({ lostChunks: 0, next: null });
+    expect(compared).toMatchObject({ lostChunks: 0, staleChunks: 0, next: null });
     const again = await compareStore(sql, vectors, STATIC_DESCRIPTOR, null, () => true);
-    expect(again).toEqual({ removedPoints: 0, lostChunks: 0, next: null });
+    expect(again).toEqual({ removedPoints: 0, lostChunks: 0, staleChunks: 0, next: null });
     const rows = await sql<Labelled[]>`
       select c.id as chunk, d.id as document, d.collection_id as collection,
         coalesce((select string_agg(tag_id::text, ' ' order by tag_id::text) from document_tags t

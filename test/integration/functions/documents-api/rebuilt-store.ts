@@ -33,7 +33,14 @@ export async function isRebuilt(setup: ApiSetup, lose: () => Promise<void>): Pro
   const { items } = (await call("/batch", { documents })).body;
   const ids = items.map((each: { document_id: string }) => each.document_id) as string[];
   await (await embed())?.vectors.close();
-  const same = { orphaned_points: 0, lost_chunks: 0, waiting_chunks: 0, next_cursor: null, has_more: false };
+  const same = {
+    orphaned_points: 0,
+    lost_chunks: 0,
+    stale_chunks: 0,
+    waiting_chunks: 0,
+    next_cursor: null,
+    has_more: false,
+  };
 
   await lose();
   const deleted = ids.pop() ?? "";
@@ -67,6 +74,33 @@ export async function isRebuilt(setup: ApiSetup, lose: () => Promise<void>): Pro
   await call(`/${deleted}/restore`, {});
   await (await embed())?.vectors.close();
   expect((await call("/reconcile", { dry_run: true })).body).toEqual(same);
+
+  // a point that says what does not hold: filters would find it wrongly, or not at all
+  const planted = await openVectorSide(loadConfig())();
+  const [row] = await setup.database.sql<{ id: string; documentId: string; url: string; crawledAt: Date }[]>`
+    select c.id, d.id as "documentId", d.url, d.crawled_at as "crawledAt"
+    from chunks c join documents_active d on d.id = c.document_id order by c.id limit 1`;
+  if (row === undefined) throw new Error("There are no chunks");
+  const { id: chunkId, documentId, crawledAt } = row;
+  const right = {
+    ...{ documentId, generationId: uuidv7(), collectionId: null, domain: "notes.example", url: row.url, title: null },
+    ...{ source: "upload" as const, language: "en", tags: [], crawledAt: crawledAt.toISOString() },
+  };
+  for (const wrong of [
+    { tags: [uuidv7()] },
+    { collectionId: uuidv7() },
+    { domain: "other.example" },
+    { language: "de" },
+    { source: "crawl" as const },
+  ]) {
+    await planted?.vectors.upsert([{ chunkId, vector, payload: { ...right, ...wrong } }]);
+    const stale = { ...same, stale_chunks: 1 };
+    expect((await call("/reconcile", { dry_run: true })).body, JSON.stringify(wrong)).toEqual(stale);
+    expect((await call("/reconcile", {})).body).toEqual({ ...stale, waiting_chunks: 1 });
+    await (await embed())?.vectors.close();
+    expect((await call("/reconcile", { dry_run: true })).body).toEqual(same);
+  }
+  await planted?.vectors.close();
 
   expect((await call("/reconcile", {}, setup.keys.write)).status).toBe(403);
   expect((await call("/reconcile", { cursor: "none" })).body).toMatchObject({ code: "VALIDATION_ERROR" });

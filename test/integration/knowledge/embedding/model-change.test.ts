@@ -191,9 +191,9 @@ describe("the comparison of store and rows", () => {
     await store.deletePoints([lost]);
     await sql`delete from documents where id = (select document_id from chunks where id = ${gone})`;
     const compare = (next: string | null = null) => compareStore(sql, store, newModel(), next, ALWAYS);
-    expect(await compare()).toEqual({ removedPoints: 1, lostChunks: 1, next: null });
+    expect(await compare()).toEqual({ removedPoints: 1, lostChunks: 1, staleChunks: 0, next: null });
     expect((await store.scan(null, 10)).ids).toEqual([kept]);
-    expect(await compare()).toEqual({ removedPoints: 0, lostChunks: 0, next: null });
+    expect(await compare()).toEqual({ removedPoints: 0, lostChunks: 0, staleChunks: 0, next: null });
     expect(await outstanding(jobId)).toEqual([lost]);
     await embed(newConfig(), { jobId, chunkIds: [lost] });
     expect((await store.scan(null, 10)).ids).toEqual([lost, kept].toSorted());
@@ -208,7 +208,7 @@ describe("the comparison of store and rows", () => {
     const store = await storeOf(newConfig());
     await store.drop();
     const compared = await compareStore(sql, store, newModel(), null, ALWAYS);
-    expect(compared).toEqual({ removedPoints: 0, lostChunks: 2, next: null });
+    expect(compared).toEqual({ removedPoints: 0, lostChunks: 2, staleChunks: 0, next: null });
     expect((await outstanding(jobId)).toSorted()).toEqual(chunkIds.toSorted());
     await store.close();
   });
@@ -220,7 +220,7 @@ describe("the comparison of store and rows", () => {
     await store.deletePoints([lost]);
     await sql`delete from documents where id = (select document_id from chunks where id = ${gone})`;
     const compared = await compareStore(sql, store, newModel(), null, ALWAYS, { repairs: false });
-    expect(compared).toEqual({ removedPoints: 1, lostChunks: 1, next: null });
+    expect(compared).toEqual({ removedPoints: 1, lostChunks: 1, staleChunks: 0, next: null });
     expect((await store.scan(null, 10)).ids).toEqual([gone, kept].toSorted());
     expect(await outstanding(jobId)).toEqual([]);
     await store.close();

@@ -96,7 +96,7 @@ export function listedVectors(
     async deleteDocuments() {},
     async deletePoints() {},
     async scan() {
-      return { ids: [...chunkIds()].toSorted(), more: false };
+      return { ids: [...chunkIds()].toSorted(), labels: new Map(), more: false };
     },
     async drop() {},
     async isEmpty() {

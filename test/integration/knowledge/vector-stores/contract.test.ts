@@ -139,7 +139,7 @@ describe.each(KINDS)("%s", (_name, kind) => {
     await store.check(signal());
     expect(await store.isEmpty(signal())).toBe(true);
     expect(await store.search(at(0), 5)).toEqual([]);
-    expect(await store.scan(null, 5)).toEqual({ ids: [], more: false });
+    expect(await store.scan(null, 5)).toEqual({ ids: [], labels: new Map(), more: false });
     await store.deleteDocuments([uuidv7()]);
     await store.deletePoints([uuidv7()]);
     expect(await store.isEmpty(signal())).toBe(true);
@@ -258,6 +258,20 @@ describe.each(KINDS)("%s", (_name, kind) => {
       if (after !== null) await store.deletePoints([after]);
     }
     expect(seen).toEqual(sorted);
+  });
+
+  test("says of each point what it was stored with of its document", async () => {
+    const store = open();
+    const [plain, labelled] = [
+      point(0),
+      point(1, { collectionId: uuidv7(), source: "upload", language: "de", tags: [uuidv7(), uuidv7()] }),
+    ];
+    await store.upsert([plain, labelled]);
+    const { labels } = await store.scan(null, 5);
+    for (const { chunkId, payload } of [plain, labelled]) {
+      const { documentId, collectionId, domain, source, language, tags } = payload;
+      expect(labels.get(chunkId)).toEqual({ documentId, collectionId, domain, source, language, tags });
+    }
   });
 
   test("keeps models apart, and drops one without the other", async () => {

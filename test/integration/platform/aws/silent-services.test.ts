@@ -13,7 +13,6 @@ test("a service that takes a connection and never answers is given up, as a faul
   onTestFinished(() => {
     for (const socket of sockets) socket.destroy();
     silent.close();
-    vi.resetModules();
   });
   const endpoint = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
   for (const service of ["SQS", "S3", "DYNAMODB"]) vi.stubEnv(`AWS_ENDPOINT_URL_${service}`, endpoint);
@@ -21,8 +20,6 @@ test("a service that takes a connection and never answers is given up, as a faul
   vi.stubEnv("AWS_ACCESS_KEY_ID", "local");
   vi.stubEnv("AWS_SECRET_ACCESS_KEY", "local");
   vi.stubEnv("AWS_MAX_ATTEMPTS", "1");
-  // a container of its own
-  vi.resetModules();
   const { dynamoClient, s3Client, sqsClient } = await import("../../../../shared/platform/aws/clients.ts");
   const calls = await Promise.allSettled([
     sqsClient().send(new SendMessageCommand({ QueueUrl: `${endpoint}/000000000000/fetch-normal`, MessageBody: "x" })),
