@@ -94,10 +94,6 @@ export async function storeDocuments(
       fresh.map(({ document }) => document),
     );
     await tagThem(tx, group, outcomes, "created", "updated");
-    await tx`
-      delete from removed_urls r using documents d
-      where d.generation_id = ${job.generationId} and r.url_hash = d.url_hash
-        and r.collection_id = coalesce(d.collection_id, '00000000-0000-0000-0000-000000000000')`;
     const unembedded = wantsVectors ? chunkIds.length : 0;
     await addCounts(tx, job, {
       discovered: documents,
@@ -191,6 +187,8 @@ async function insertUploadJob(
     max_depth: 0,
     max_pages: fresh.length,
     replaces: "pages",
+    // whoever sends a document wants it shown, also where somebody deletes the one before at this moment
+    restore_deleted: true,
     config,
     tags: [],
   });
