@@ -56,7 +56,8 @@ const OPEN = [
   "POST /mcp",
 ];
 /** Tell nothing of documents, and take no key. */
-const WITHOUT_KEY = /^(GET|HEAD) \/(healthz|health|api\/health|api\/v1\/health|api\/v1\/health\/ready)$/;
+const WITHOUT_KEY =
+  /^(GET|HEAD) \/(healthz|health|api\/health|api\/v1\/health|api\/v1\/health\/ready|openapi\.json|docs|docs\/\{page\})?$/;
 const OUT_OF_REACH = "This API key is limited to collections, and may not ask for this";
 
 interface Own {
