@@ -21,6 +21,9 @@ const CONTAINERS = [
   "test/integration/archive/{archive-search,changes}*.test.ts",
 ];
 
+/** Tests that put a module in the place of another. */
+const MOCKING = ["test/unit/functions/sample-messages.test.ts"];
+
 /** Where tests call a whole runtime, its answers are held against the OpenAPI document. */
 const DOCUMENTED_FETCH = ["test/services/documented-fetch.ts"];
 
@@ -28,7 +31,7 @@ const DOCUMENTED_FETCH = ["test/services/documented-fetch.ts"];
 export default defineConfig(({ mode }) => ({
   test: {
     maxWorkers: 2,
-    // Node itself loads what is tested, as it does where it runs: nothing is transformed, and no module is mocked
+    // Node itself loads what is tested, as it does where it runs: nothing is transformed, and no module can be mocked
     experimental: { viteModuleRunner: false, nodeLoader: false },
     teardownTimeout: 60_000,
     projects: [
@@ -36,12 +39,21 @@ export default defineConfig(({ mode }) => ({
         test: {
           name: "unit",
           include: ["test/unit/**/*.test.ts", "test/{infra,layers}/**/*.test.ts"],
+          exclude: MOCKING,
           // files share what they import: none of them changes it
           isolate: false,
           unstubEnvs: true,
           expect: { poll: { timeout: 60_000 } },
           testTimeout: 120_000,
           hookTimeout: 120_000,
+        },
+      },
+      {
+        test: {
+          name: "unit-mocking",
+          include: MOCKING,
+          experimental: { viteModuleRunner: true, nodeLoader: true },
+          testTimeout: 120_000,
         },
       },
       {

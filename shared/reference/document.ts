@@ -24,6 +24,7 @@ export interface Schema {
   maxLength?: number;
   minItems?: number;
   maxItems?: number;
+  minProperties?: number;
   pattern?: string;
 }
 

@@ -24,13 +24,16 @@ export function sampleOf(schema: Schema, schemas: Schemas, field = "", depth = 0
 }
 
 function objectOf(schema: Schema, schemas: Schemas, depth: number): Record<string, unknown> {
-  const { properties = {}, required = [], allOf = [] } = schema;
+  const { properties = {}, required = [], allOf = [], minProperties = 0 } = schema;
   // of rules about fields that go one without the other, the way that needs the fewest
   const byRule = allOf.flatMap(({ anyOf = [], oneOf = [] }) => {
     const ways = [...anyOf, ...oneOf].map(({ required: needed = [] }) => needed);
     return ways.toSorted((one, other) => one.length - other.length)[0] ?? [];
   });
-  const names = [...new Set([...required, ...byRule])];
+  const needed = new Set([...required, ...byRule]);
+  // where some field is wanted and none by its name, the first ones are
+  const others = Object.keys(properties).filter((name) => !needed.has(name));
+  const names = [...needed, ...others.slice(0, Math.max(0, minProperties - needed.size))];
   return Object.fromEntries(
     names.map((name) => [name, sampleOf(properties[name] ?? {}, schemas, name, depth + 1)] as const),
   );

@@ -37,10 +37,13 @@ export const mousePerson = (page: Page): Person => ({
   async press(name) {
     const element = await pressable(page, name);
     // what is still on its way would move the button away from under the pointer
-    await expect.poll(() => page.$$eval("main p[role=status].faint", (awaited) => awaited.length)).toBe(0);
+    await expect.poll(() => page.$$eval("main p[role=status]", awaitedAmong)).toBe(0);
     await element.click();
   },
 });
+
+const awaitedAmong = (said: { textContent: string | null }[]): number =>
+  said.filter(({ textContent }) => textContent === "Loading…").length;
 
 /** Reaches everything by the Tab key. */
 export const keyboardPerson = (page: Page): Person => ({

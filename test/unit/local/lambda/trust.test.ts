@@ -19,6 +19,7 @@ test("the keys of providers and the browser are where nothing else is", () => {
   expect(names(of("browser"))).toEqual(["render", "render-media"]);
   expect(names(of("internet"))).toEqual([
     "discover",
+    "docs-api",
     "engine-tasks",
     "fetch",
     "live-page",
