@@ -137,7 +137,7 @@ export const OPERATIONS: Readonly<Record<keyof Operations, Endpoint>> = {
   untagDocument: { method: "DELETE", path: "/api/v1/documents/{document_id}/tags/{tag_id}" },
   /** Add tags to up to 1,000 documents, and take others from them */
   tagDocuments: { method: "POST", path: "/api/v1/documents/tags" },
-  /** Compare the vector store with the rows by id: points without a chunk go, lost and outdated vectors are made again */
+  /** Compare the vector store with the rows: points without a chunk go, lost and stale ones are made again */
   reconcileVectors: { method: "POST", path: "/api/v1/documents/reconcile" },
   /** The sections of a document: a tree in the order of the text, parents before their children */
   listSections: { method: "GET", path: "/api/v1/documents/{document_id}/sections" },

@@ -15,8 +15,7 @@ export const reconcile = defineRoute(
     method: "POST",
     path: "/api/v1/documents/reconcile",
     scope: "admin",
-    summary:
-      "Compare the vector store with the rows by id: points without a chunk go, lost and outdated vectors are made again",
+    summary: "Compare the vector store with the rows: points without a chunk go, lost and stale ones are made again",
     body: z.strictObject({
       /** `next_cursor` of the answer before. */
       cursor: orNull(cursorParameter(z.uuid())),
