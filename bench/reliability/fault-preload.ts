@@ -5,9 +5,10 @@
  * written beside it, by process.
  */
 import { randomUUID } from "node:crypto";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { type IncomingMessage, Server, type ServerResponse } from "node:http";
 import { syncBuiltinESMExports } from "node:module";
+import { basename, dirname, join } from "node:path";
 import workerThreads, {
   getEnvironmentData,
   isMainThread,
@@ -45,6 +46,13 @@ if (!isMainThread) moveClock(getEnvironmentData(CLOCK) as Float64Array);
 else if (process.env["FAULTS_FILE"] && /local\/start\.[jt]s$/.test(process.argv[1] ?? ""))
   injectFaults(process.env["FAULTS_FILE"]);
 
+/** Who reads it, or kills this process, finds all of it or what was there before. */
+function writeWhole(file: string, text: string): void {
+  const beside = join(dirname(file), `.${basename(file)}`);
+  writeFileSync(beside, text);
+  renameSync(beside, file);
+}
+
 function injectFaults(file: string): void {
   const clock = new Float64Array(new SharedArrayBuffer(8));
   setEnvironmentData(CLOCK, clock);
@@ -56,7 +64,7 @@ function injectFaults(file: string): void {
     plan = JSON.parse(readFileSync(file, "utf8")) as FaultPlan;
     clock[0] = plan.clockMs;
     const now = JSON.stringify(counts);
-    if (now !== written) writeFileSync(`${file}.${process.pid}`, now);
+    if (now !== written) writeWhole(`${file}.${process.pid}`, now);
     written = now;
   }, READ_MS);
   timer.unref();
