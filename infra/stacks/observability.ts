@@ -85,7 +85,7 @@ export class ObservabilityStack extends Stack {
         periods: 3,
       }),
     );
-    // what a function with routes fails at is a server error of the API, or of the replay of captures
+    // what a function with routes of the API fails at is a server error of the API; the replay of captures has none
     const watched = TOPOLOGY.functions.filter(({ routes }) => routes === undefined);
     const ofFunctions = watched.map(
       ({ name, queues = [] }): AlarmSpec => ({
