@@ -116,13 +116,14 @@ async function upload(system: TestedSystem, made: Made): Promise<void> {
       content: `# Tides at ${url}\n\nA note on tides, lighthouses and the harbour wall.`,
     };
   });
-  const answer = await ask<{ items: { document_id: string }[] }>(system, "POST", "/api/v1/documents/batch", {
+  const answer = await ask<{ items: { document_id?: string }[] }>(system, "POST", "/api/v1/documents/batch", {
     documents,
   });
-  if (answer !== undefined && answer.status < 300) {
-    for (const [nth, url] of urls.entries()) {
-      made.uploads.set(url, { id: answer.body.items[nth]?.document_id ?? "", deleted: false });
-    }
+  // one that has no id was not taken: it says so with an error of its own
+  const taken = answer !== undefined && answer.status < 300 ? answer.body.items : [];
+  for (const [nth, url] of urls.entries()) {
+    const id = taken[nth]?.document_id;
+    if (id !== undefined) made.uploads.set(url, { id, deleted: false });
   }
   const known = [...made.uploads.values()];
   const some = known.filter(({ deleted }) => !deleted && Math.random() < 3 / known.length).slice(0, 5);
