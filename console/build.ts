@@ -15,9 +15,12 @@ export const CONSOLE_DIST = join(ROOT, "dist");
 const STAMP = "sources.sha256";
 
 /** What the app reads of the rest of the project, beside its own files. */
-const READ = ["../docs/openapi.json", "../docs/guide/errors.md", "../package-lock.json"].map((file) =>
-  join(ROOT, file),
-);
+const READ = [
+  "../docs/openapi.json",
+  "../docs/guide/errors.md",
+  "../package-lock.json",
+  "../functions/docs-api/files/colours.css",
+].map((file) => join(ROOT, file));
 
 /** Builds where nothing is built yet, or where the sources have changed since. */
 export async function buildWhereStale(): Promise<void> {

@@ -19,6 +19,7 @@ export interface DocsApi extends ApiDependencies {
 }
 
 export const FILE_TYPES = {
+  "colours.css": "text/css; charset=utf-8",
   "reference.css": "text/css; charset=utf-8",
   "reference.js": "text/javascript; charset=utf-8",
 } as const;

@@ -28,6 +28,7 @@ export function pageOf({ document, consolePath }: Site, { title, root, beside, m
 <meta name="color-scheme" content="light dark">
 <title>${title}</title>
 <link rel="icon" href="data:,">
+<link rel="stylesheet" href="${root}docs/colours.css">
 <link rel="stylesheet" href="${root}docs/reference.css">
 <script type="module" src="${root}docs/reference.js"></script>
 </head>

@@ -83,7 +83,7 @@ it("says what it is, to browsers and to others", async () => {
   expect(load(page.body)("main a").length).toBe(3);
 });
 
-it.each(["reference.css", "reference.js"])("serves %s", async (file) => {
+it.each(["colours.css", "reference.css", "reference.js"])("serves %s", async (file) => {
   const { status, headers } = await callApi(api, { path: `/docs/${file}` });
   expect(status).toBe(200);
   expect(headers["content-type"]).toMatch(/^text\/(css|javascript)/);
