@@ -10,6 +10,7 @@ import {
 } from "../../shared/archive/exclusions/exclusions.ts";
 import { ApiError } from "../../shared/platform/errors.ts";
 import { cursorPage, cursorParameter } from "../adapters/api/cursor.ts";
+import { numberParameter } from "../adapters/api/numbers.ts";
 import { defineRoute } from "../adapters/api/route.ts";
 import type { ArchiveApi } from "./dependencies.ts";
 
@@ -96,7 +97,7 @@ const list = defineRoute(
     scope: "admin",
     summary: "What the archive's readers are not shown, newest first",
     query: z.strictObject({
-      limit: z.coerce.number().int().min(1).max(1000).default(100),
+      limit: numberParameter(z.int().min(1).max(1000).default(100)),
       cursor: cursorParameter(z.uuid()),
     }),
     response: z.object({ items: z.array(exclusionSchema), next_cursor: z.string().nullable(), has_more: z.boolean() }),

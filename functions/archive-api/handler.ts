@@ -12,6 +12,7 @@ import {
 import { ApiError } from "../../shared/platform/errors.ts";
 import { createApi } from "../adapters/api/api.ts";
 import { cursorPage, cursorParameter } from "../adapters/api/cursor.ts";
+import { numberParameter } from "../adapters/api/numbers.ts";
 import { defineRoute } from "../adapters/api/route.ts";
 import { type ArchiveApi, archiveApi } from "./dependencies.ts";
 import { exclusionRoutes } from "./exclusions.ts";
@@ -32,7 +33,7 @@ const list = defineRoute(
     scope: "admin",
     summary: "WARC imports, newest first",
     query: z.strictObject({
-      limit: z.coerce.number().int().min(1).max(200).default(50),
+      limit: numberParameter(z.int().min(1).max(200).default(50)),
       cursor: cursorParameter(z.uuid()),
     }),
     response: z.object({ items: z.array(importSchema), next_cursor: z.string().nullable(), has_more: z.boolean() }),

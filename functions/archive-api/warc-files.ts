@@ -12,6 +12,7 @@ import {
 import { listWarcFiles } from "../../shared/archive/files/warc-files.ts";
 import { ApiError } from "../../shared/platform/errors.ts";
 import { cursorPage, cursorParameter } from "../adapters/api/cursor.ts";
+import { numberParameter } from "../adapters/api/numbers.ts";
 import { defineRoute } from "../adapters/api/route.ts";
 import type { ArchiveApi } from "./dependencies.ts";
 
@@ -43,7 +44,7 @@ const runSchema = z.object({
 });
 
 const MOST_FAULTS = 1000;
-const pageQuery = { limit: z.coerce.number().int().min(1).max(1000).default(100) };
+const pageQuery = { limit: numberParameter(z.int().min(1).max(1000).default(100)) };
 const text = (time: Date | null): string | null => time?.toISOString() ?? null;
 
 const runJson = ({ faults, createdAt, completedAt, ...view }: RunView): z.infer<typeof runSchema> => ({

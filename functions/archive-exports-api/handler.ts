@@ -14,6 +14,7 @@ import {
 } from "../../shared/archive/exports/rows.ts";
 import type { ListPart } from "../../shared/archive/snapshots/snapshots.ts";
 import type { Sql } from "../../shared/platform/database/database.ts";
+import { numberParameter } from "../adapters/api/numbers.ts";
 import { defineRoute, headOf } from "../adapters/api/route.ts";
 import { createStreamApi } from "../adapters/api/stream-api.ts";
 import { defineStreamRoute, StreamedResponse } from "../adapters/api/stream-route.ts";
@@ -75,8 +76,8 @@ const query = z.object({
   format: z.enum(FORMATS).default("jsonl"),
   compressed: flagParameter.default(true),
   source: sourceParameter.optional(),
-  afterId: z.coerce.number().int().min(0).max(Number.MAX_SAFE_INTEGER).default(0),
-  limit: z.coerce.number().int().min(1).max(MAX_LIMIT).default(DEFAULT_LIMIT),
+  afterId: numberParameter(z.int().min(0).max(Number.MAX_SAFE_INTEGER).default(0)),
+  limit: numberParameter(z.int().min(1).max(MAX_LIMIT).default(DEFAULT_LIMIT)),
   from: dayParameter.optional(),
   to: dayParameter.optional(),
 });

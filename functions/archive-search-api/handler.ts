@@ -10,6 +10,7 @@ import {
 } from "../../shared/archive/search/search-archive.ts";
 import { searchUses } from "../../shared/archive/usage/usage.ts";
 import { ApiError } from "../../shared/platform/errors.ts";
+import { numberParameter } from "../adapters/api/numbers.ts";
 import { defineRoute, headOf } from "../adapters/api/route.ts";
 import { createStreamApi } from "../adapters/api/stream-api.ts";
 import { dayParameter, daySpan } from "../adapters/api/times.ts";
@@ -34,7 +35,7 @@ const query = z.object({
   from: dayParameter.optional(),
   to: dayParameter.optional(),
   page: pageParameter,
-  pageSize: z.coerce.number().int().min(1).max(100).default(20),
+  pageSize: numberParameter(z.int().min(1).max(100).default(20)),
   ranking: z.enum(["v1", "v2"]).default("v2"),
 });
 

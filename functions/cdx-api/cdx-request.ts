@@ -14,6 +14,7 @@ import type { CdxQuery } from "../../shared/archive/cdx/select-captures.ts";
 import { patternFaults } from "../../shared/crawl/urls/patterns.ts";
 import { isInCalendar } from "../../shared/platform/calendar.ts";
 import { cursorParameter } from "../adapters/api/cursor.ts";
+import { numberParameter } from "../adapters/api/numbers.ts";
 
 /** Of a list that is kept until its end is known. */
 const MOST_LAST = 10_000;
@@ -88,7 +89,7 @@ export const cdxParameters = z
     filter: several(parseFilter),
     fl: text.transform(parsed(parseFields)).optional(),
     collapse: several(parseCollapse),
-    limit: z.coerce.number().int().min(-MOST_LAST).max(Number.MAX_SAFE_INTEGER).optional(),
+    limit: numberParameter(z.int().min(-MOST_LAST).max(Number.MAX_SAFE_INTEGER).optional()),
     sort: z.enum(["default", "reverse", "closest"]).optional(),
     closest: timeOf("first"),
     resolveRevisits: flag,

@@ -9,6 +9,7 @@ import { withLiveSlot } from "../../shared/archive/changes/live-slots.ts";
 import { readSnapshot } from "../../shared/archive/snapshots/snapshots.ts";
 import { LIVE_TEXTS } from "../../shared/crawl/tasks/live-page.ts";
 import { ApiError } from "../../shared/platform/errors.ts";
+import { numberParameter } from "../adapters/api/numbers.ts";
 import { ApiResponse, defineRoute, headOf } from "../adapters/api/route.ts";
 import { createStreamApi } from "../adapters/api/stream-api.ts";
 import { defineStreamRoute, onePiece, StreamedResponse } from "../adapters/api/stream-route.ts";
@@ -26,7 +27,7 @@ import { rssFeed } from "./rss.ts";
 const open = (): boolean => changesApi().config.archivePublic;
 
 const source = sourceParameter.optional();
-const id = z.coerce.number().int().positive().max(Number.MAX_SAFE_INTEGER);
+const id = numberParameter(z.int().positive().max(Number.MAX_SAFE_INTEGER));
 
 const list = defineRoute(
   {
@@ -44,7 +45,7 @@ const list = defineRoute(
       from: dayParameter.optional(),
       to: dayParameter.optional(),
       page: pageParameter,
-      pageSize: z.coerce.number().int().min(1).max(100).default(20),
+      pageSize: numberParameter(z.int().min(1).max(100).default(20)),
     }),
     response: z.object({
       enabled: z.boolean(),

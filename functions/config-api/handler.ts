@@ -12,6 +12,7 @@ import { once } from "../../shared/platform/once.ts";
 import { createApi } from "../adapters/api/api.ts";
 import { type ApiContainer, createApiContainer } from "../adapters/api/container.ts";
 import { cursorPage, cursorParameter } from "../adapters/api/cursor.ts";
+import { numberParameter } from "../adapters/api/numbers.ts";
 import { defineRoute } from "../adapters/api/route.ts";
 import { configJson, configRequestSchema, configSchema, settingsOf } from "./config-json.ts";
 
@@ -38,7 +39,7 @@ const list = defineRoute(
     scope: "read",
     summary: "The crawl configs, newest first",
     query: z.strictObject({
-      limit: z.coerce.number().int().min(1).max(200).default(50),
+      limit: numberParameter(z.int().min(1).max(200).default(50)),
       cursor: cursorParameter(z.uuid()),
     }),
     response: z.object({ items: z.array(configSchema), next_cursor: z.string().nullable(), has_more: z.boolean() }),

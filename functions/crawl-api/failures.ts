@@ -3,6 +3,7 @@ import { z } from "zod";
 import { type DeadLetterView, listFailedJobs } from "../../shared/crawl/jobs/failed.ts";
 import { retryJob } from "../../shared/crawl/submit/retry-job.ts";
 import { cursorPage, cursorParameter } from "../adapters/api/cursor.ts";
+import { numberParameter } from "../adapters/api/numbers.ts";
 import { defineRoute } from "../adapters/api/route.ts";
 import type { CrawlApi } from "./dependencies.ts";
 import { jobJson, jobResponseSchema, jobSchema, pageOf } from "./responses.ts";
@@ -43,7 +44,7 @@ export const listFailed = defineRoute(
     scope: "read",
     summary: "Jobs that failed, have failed URLs or dead letters, newest first, with the error codes counted",
     query: z.strictObject({
-      limit: z.coerce.number().int().min(1).max(100).default(50),
+      limit: numberParameter(z.int().min(1).max(100).default(50)),
       cursor: cursorParameter(z.uuid()),
     }),
     response: pageOf(

@@ -8,6 +8,7 @@ import { readErrorCounts } from "../../shared/crawl/jobs/without-pages.ts";
 import { cancelJob } from "../../shared/crawl/submit/cancel-job.ts";
 import { ApiError } from "../../shared/platform/errors.ts";
 import { cursorPage, cursorParameter, encodeCursor } from "../adapters/api/cursor.ts";
+import { numberParameter } from "../adapters/api/numbers.ts";
 import { defineRoute } from "../adapters/api/route.ts";
 import type { CrawlApi } from "./dependencies.ts";
 import { deadLetterJson, deadLetterSchema, errorCountsSchema, renderingCountsSchema } from "./failures.ts";
@@ -17,7 +18,7 @@ import { jobJson, jobResponseSchema, jobRunSchema, jobSchema, jobUrlJson, jobUrl
 const params = z.strictObject({ job_id: z.uuid() });
 /** Of `listJobUrls`: a priority and the hash of a URL. */
 const urlPosition = z.string().regex(/^\S+\.[0-9a-f]{64}$/);
-const limit = z.coerce.number().int().min(1).max(500);
+const limitOr = (limit: number) => numberParameter(z.int().min(1).max(500).default(limit));
 
 const frontierSchema = z.object({
   next: z.array(z.object({ url: z.string(), depth: z.int(), attempts: z.int(), not_before: z.iso.datetime() })),
@@ -43,10 +44,10 @@ export const showJob = defineRoute(
     summary: "A job: its state, counts and stop reason, and page by page what became of its URLs",
     params,
     query: z.strictObject({
-      limit: limit.default(100),
+      limit: limitOr(100),
       cursor: cursorParameter(urlPosition),
       /** URLs that are next; 0: none, and no counts. */
-      frontier: z.coerce.number().int().min(0).max(100).default(0),
+      frontier: numberParameter(z.int().min(0).max(100).default(0)),
     }),
     response: jobSchema.extend({
       run: jobRunSchema.nullable(),
@@ -115,7 +116,7 @@ export const list = defineRoute(
     summary: "Jobs, newest first",
     query: z.strictObject({
       status: z.enum(JOB_STATUSES).optional(),
-      limit: limit.default(50),
+      limit: limitOr(50),
       cursor: cursorParameter(z.uuid()),
     }),
     response: pageOf(jobSchema),

@@ -9,6 +9,7 @@ import { keywordsOf } from "../../shared/crawl/urls/relevance.ts";
 import { urlPatternSchema } from "../../shared/crawl/urls/scope-of-seeds.ts";
 import { ApiError } from "../../shared/platform/errors.ts";
 import { cursorParameter, encodeCursor } from "../adapters/api/cursor.ts";
+import { numberParameter } from "../adapters/api/numbers.ts";
 import { defineRoute } from "../adapters/api/route.ts";
 import { hostOf, refusedUrl } from "../adapters/crawling/checked-url.ts";
 import type { DiscoverApi } from "./dependencies.ts";
@@ -109,7 +110,7 @@ export const showDiscovery = defineRoute(
     summary: "A discovery job: its state, what it could not read, and page by page the URLs that it found",
     params: z.strictObject({ job_id: z.uuid() }),
     query: z.strictObject({
-      limit: z.coerce.number().int().min(1).max(1_000).default(100),
+      limit: numberParameter(z.int().min(1).max(1_000).default(100)),
       cursor: cursorParameter(z.string().regex(/^\d{1,6}$/)),
     }),
     response: z.object({

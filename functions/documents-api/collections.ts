@@ -12,6 +12,7 @@ import {
 } from "../../shared/library/collections.ts";
 import { createTag, deleteTag, listTags, type Tag } from "../../shared/library/tags.ts";
 import { cursorPage, cursorParameter, encodeCursor } from "../adapters/api/cursor.ts";
+import { numberParameter } from "../adapters/api/numbers.ts";
 import { orNull, orNullAs } from "../adapters/api/or-null.ts";
 import { defineRoute } from "../adapters/api/route.ts";
 import { type DocumentsApi, within } from "./dependencies.ts";
@@ -83,7 +84,7 @@ const collectionBody = z.strictObject({
   defaults: orNullAs(defaultsBody, {}),
 });
 const params = z.strictObject({ collection_id: z.uuid() });
-const paging = { limit: z.coerce.number().int().min(1).max(200).default(50), cursor: cursorParameter(z.uuid()) };
+const paging = { limit: numberParameter(z.int().min(1).max(200).default(50)), cursor: cursorParameter(z.uuid()) };
 
 const create = defineRoute(
   {

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { compareGenerations } from "../../shared/library/generation-diff.ts";
 import { activateAgain, type Generation, listGenerations, readGeneration } from "../../shared/library/generations.ts";
 import { cursorPage, cursorParameter } from "../adapters/api/cursor.ts";
+import { numberParameter } from "../adapters/api/numbers.ts";
 import { defineRoute } from "../adapters/api/route.ts";
 import type { DocumentsApi } from "./dependencies.ts";
 import { flag, pageOf } from "./documents-json.ts";
@@ -42,7 +43,7 @@ const list = defineRoute(
       /** With port, unless it is the scheme's own. */
       host: z.string().trim().toLowerCase().min(1).max(260).optional(),
       collection_id: z.uuid().optional(),
-      limit: z.coerce.number().int().min(1).max(200).default(50),
+      limit: numberParameter(z.int().min(1).max(200).default(50)),
       cursor: cursorParameter(z.uuid()),
     }),
     response: pageOf(generationSchema),
@@ -110,7 +111,7 @@ const diff = defineRoute(
     query: z.strictObject({
       /** Whether changed pages come with their lines. */
       text: flag,
-      limit: z.coerce.number().int().min(1).max(100).default(50),
+      limit: numberParameter(z.int().min(1).max(100).default(50)),
       cursor: cursorParameter(z.string().regex(/^[0-9a-f]{64}$/)),
     }),
     response: pageOf(pageSchema),

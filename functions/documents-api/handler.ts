@@ -19,6 +19,7 @@ import { type Upload, uploadDocuments } from "../../shared/library/upload-docume
 import { createApi } from "../adapters/api/api.ts";
 import { batchItem, workOnBatch } from "../adapters/api/batch-item.ts";
 import { cursorPage, cursorParameter } from "../adapters/api/cursor.ts";
+import { numberParameter } from "../adapters/api/numbers.ts";
 import { defineRoute } from "../adapters/api/route.ts";
 import { chunkSizeRoutes } from "./chunk-sizes.ts";
 import { collectionRoutes } from "./collections.ts";
@@ -89,7 +90,7 @@ const list = defineRoute(
     summary: "The documents that can be found, newest first; or those that were deleted",
     query: z.strictObject({
       ...filters,
-      limit: z.coerce.number().int().min(1).max(200).default(50),
+      limit: numberParameter(z.int().min(1).max(200).default(50)),
       cursor: cursorParameter(z.uuid()),
       /** Whether all that match are counted. */
       count: flag,
@@ -129,7 +130,7 @@ const chunks = defineRoute(
     summary: "The chunks of a document in the order of its text",
     params,
     query: z.strictObject({
-      limit: z.coerce.number().int().min(1).max(200).default(50),
+      limit: numberParameter(z.int().min(1).max(200).default(50)),
       cursor: cursorParameter(z.string().regex(/^\d{1,9}$/)),
     }),
     response: pageOf(chunkSchema),

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { llmsPart } from "../../shared/library/transfer/llms-text.ts";
 import { encodeCursor } from "../adapters/api/cursor.ts";
+import { numberParameter } from "../adapters/api/numbers.ts";
 import { defineRoute } from "../adapters/api/route.ts";
 import type { DocumentsApi } from "./dependencies.ts";
 import { flag } from "./documents-json.ts";
@@ -20,7 +21,7 @@ export const llms = defineRoute(
       collection_id: z.uuid().optional(),
       /** Whether the texts come along. */
       full: flag,
-      limit: z.coerce.number().int().min(1).max(1_000).default(500),
+      limit: numberParameter(z.int().min(1).max(1_000).default(500)),
       cursor: z
         .string()
         .min(1)

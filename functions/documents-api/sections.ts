@@ -3,6 +3,7 @@ import { z } from "zod";
 import { areSectionsCut, sectionMarkdown, sectionNodes, subtree } from "../../shared/library/sections.ts";
 import { readDocument } from "../../shared/library/stored-documents.ts";
 import { cursorPage, cursorParameter } from "../adapters/api/cursor.ts";
+import { numberParameter } from "../adapters/api/numbers.ts";
 import { defineRoute } from "../adapters/api/route.ts";
 import type { DocumentsApi } from "./dependencies.ts";
 import { MOST_CHARACTERS } from "./documents-json.ts";
@@ -28,7 +29,7 @@ const list = defineRoute(
     summary: "The sections of a document: a tree in the order of the text, parents before their children",
     params: z.strictObject({ document_id: z.uuid() }),
     query: z.strictObject({
-      limit: z.coerce.number().int().min(1).max(1_000).default(1_000),
+      limit: numberParameter(z.int().min(1).max(1_000).default(1_000)),
       cursor: cursorParameter(z.string().regex(/^\d{1,9}$/)),
     }),
     response: z.object({
@@ -65,7 +66,7 @@ const show = defineRoute(
     scope: "read",
     limited: true,
     summary: "A section with all that stands below it, as Markdown",
-    params: z.strictObject({ document_id: z.uuid(), position: z.coerce.number().int().min(0).max(1_000_000) }),
+    params: z.strictObject({ document_id: z.uuid(), position: numberParameter(z.int().min(0).max(1_000_000)) }),
     response: z.object({
       document_id: z.uuid(),
       url: z.string(),

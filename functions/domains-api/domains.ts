@@ -10,6 +10,7 @@ import {
 } from "../../shared/crawl/administration/domain-settings.ts";
 import { MIN_RATE_RPS } from "../../shared/crawl/settings/crawl-config.ts";
 import { cursorPage, cursorParameter } from "../adapters/api/cursor.ts";
+import { numberParameter } from "../adapters/api/numbers.ts";
 import { defineRoute } from "../adapters/api/route.ts";
 import type { DomainsApi } from "./dependencies.ts";
 import {
@@ -41,7 +42,7 @@ export const list = defineRoute(
     summary: "The domains that have settings, in order of name",
     query: z.strictObject({
       blocked: z.enum(["true", "false"]).optional(),
-      limit: z.coerce.number().int().min(1).max(500).default(50),
+      limit: numberParameter(z.int().min(1).max(500).default(50)),
       cursor: cursorParameter(domainPosition),
     }),
     response: z.object({ items: z.array(domainSchema), next_cursor: z.string().nullable(), has_more: z.boolean() }),

@@ -4,6 +4,7 @@ import { listDomainCounts } from "../../shared/crawl/administration/domain-count
 import { readOpenWork } from "../../shared/crawl/jobs/open-work.ts";
 import { countRows } from "../../shared/platform/database/table-size.ts";
 import { cursorPage, cursorParameter } from "../adapters/api/cursor.ts";
+import { numberParameter } from "../adapters/api/numbers.ts";
 import { defineRoute } from "../adapters/api/route.ts";
 import type { DomainsApi } from "./dependencies.ts";
 import { domainPosition, urlCountsJson, urlCountsSchema } from "./domain-json.ts";
@@ -49,7 +50,7 @@ export const domainStats = defineRoute(
     scope: "read",
     summary: "What became of the URLs of each domain, over all jobs, in order of name",
     query: z.strictObject({
-      limit: z.coerce.number().int().min(1).max(500).default(50),
+      limit: numberParameter(z.int().min(1).max(500).default(50)),
       cursor: cursorParameter(domainPosition),
     }),
     response: z.object({

@@ -21,6 +21,7 @@ import { reportStorage } from "../../shared/archive/editions/storage.ts";
 import { toolOverridesSchema } from "../../shared/archive/editions/tool-options.ts";
 import { INCOMING_PREFIX } from "../../shared/archive/import/task.ts";
 import { ApiError } from "../../shared/platform/errors.ts";
+import { numberParameter } from "../adapters/api/numbers.ts";
 import { orNull } from "../adapters/api/or-null.ts";
 import { defineRoute } from "../adapters/api/route.ts";
 import type { EditionsApi } from "./dependencies.ts";
@@ -35,10 +36,10 @@ import {
   plannedJobSchema,
 } from "./job-json.ts";
 
-const params = z.strictObject({ id: z.coerce.number().int().positive().max(Number.MAX_SAFE_INTEGER) });
+const params = z.strictObject({ id: numberParameter(z.int().positive().max(Number.MAX_SAFE_INTEGER)) });
 const paging = {
-  limit: z.coerce.number().int().min(1).max(500).default(50),
-  offset: z.coerce.number().int().min(0).max(1_000_000_000).default(0),
+  limit: numberParameter(z.int().min(1).max(500).default(50)),
+  offset: numberParameter(z.int().min(0).max(1_000_000_000).default(0)),
 };
 const source = z
   .string()

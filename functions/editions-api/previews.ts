@@ -3,6 +3,7 @@ import { z } from "zod";
 import { readPreview } from "../../shared/archive/editions/previews.ts";
 import { SOURCE_LANGUAGES } from "../../shared/archive/editions/source.ts";
 import { ApiError } from "../../shared/platform/errors.ts";
+import { numberParameter } from "../adapters/api/numbers.ts";
 import { ApiResponse } from "../adapters/api/route.ts";
 import { defineStreamRoute, StreamedResponse } from "../adapters/api/stream-route.ts";
 import { cacheFor, holdsTag, UNCHANGED } from "../adapters/archive/public-reading.ts";
@@ -22,7 +23,7 @@ export const preview = defineStreamRoute(
     summary: "A picture of the entry page of an edition of the source, of the newest one where no job is named",
     params: codeParams,
     query: z.strictObject({
-      jobId: z.coerce.number().int().positive().max(Number.MAX_SAFE_INTEGER).optional(),
+      jobId: numberParameter(z.int().positive().max(Number.MAX_SAFE_INTEGER).optional()),
       lang: z.enum(SOURCE_LANGUAGES).default("en"),
     }),
     headers: {

@@ -11,6 +11,7 @@ import {
 } from "../../shared/archive/editions/reports.ts";
 import { ApiError } from "../../shared/platform/errors.ts";
 import { sha256 } from "../../shared/platform/ids.ts";
+import { numberParameter } from "../adapters/api/numbers.ts";
 import { defineRoute } from "../adapters/api/route.ts";
 import { defineStreamRoute } from "../adapters/api/stream-route.ts";
 import { noteUse } from "../adapters/archive/noted-use.ts";
@@ -80,8 +81,8 @@ const list = defineRoute(
     query: z.object({
       status: z.enum(REPORT_STATUSES).optional(),
       category: z.enum(REPORT_CATEGORIES).optional(),
-      limit: z.coerce.number().int().min(1).max(500).default(50),
-      offset: z.coerce.number().int().min(0).max(1_000_000_000).default(0),
+      limit: numberParameter(z.int().min(1).max(500).default(50)),
+      offset: numberParameter(z.int().min(0).max(1_000_000_000).default(0)),
     }),
     response: z.object({ items: z.array(reportSchema), total: z.int(), limit: z.int(), offset: z.int() }),
   },
@@ -97,7 +98,7 @@ const show = defineRoute(
     path: "/api/admin/reports/{id}",
     scope: "admin",
     summary: "One report",
-    params: z.strictObject({ id: z.coerce.number().int().positive().max(Number.MAX_SAFE_INTEGER) }),
+    params: z.strictObject({ id: numberParameter(z.int().positive().max(Number.MAX_SAFE_INTEGER)) }),
     response: reportSchema,
   },
   async ({ params: { id } }, { sql }: EditionsApi) => {

@@ -7,6 +7,7 @@ import { inTransaction } from "../../shared/platform/database/database.ts";
 import { ApiError } from "../../shared/platform/errors.ts";
 import { createApi } from "../adapters/api/api.ts";
 import { cursorPage, cursorParameter } from "../adapters/api/cursor.ts";
+import { numberParameter } from "../adapters/api/numbers.ts";
 import { defineRoute } from "../adapters/api/route.ts";
 import { type ExportsApi, exportsApi } from "./dependencies.ts";
 
@@ -80,7 +81,7 @@ const list = defineRoute(
     scope: "read",
     summary: "Exports, newest first",
     query: z.strictObject({
-      limit: z.coerce.number().int().min(1).max(200).default(50),
+      limit: numberParameter(z.int().min(1).max(200).default(50)),
       cursor: cursorParameter(z.uuid()),
     }),
     response: z.object({ items: z.array(exportSchema), next_cursor: z.string().nullable(), has_more: z.boolean() }),

@@ -14,6 +14,7 @@ import { recordFailure, recordRun } from "../../shared/harvest/telemetry.ts";
 import { isInCalendar } from "../../shared/platform/calendar.ts";
 import { ApiError } from "../../shared/platform/errors.ts";
 import { cursorPage, cursorParameter } from "../adapters/api/cursor.ts";
+import { numberParameter } from "../adapters/api/numbers.ts";
 import { defineRoute } from "../adapters/api/route.ts";
 import { OUT_OF_CALENDAR } from "../adapters/api/times.ts";
 import type { HarvestApi } from "./dependencies.ts";
@@ -192,7 +193,7 @@ export const listSearchRuns = defineRoute(
         /** ISO 8601, a day or a time; both ends count, and a day counts as a whole. */
         from: moment(0).optional(),
         to: moment(DAY_MS - 1).optional(),
-        limit: z.coerce.number().int().min(1).max(500).default(50),
+        limit: numberParameter(z.int().min(1).max(500).default(50)),
         cursor: cursorParameter(
           z
             .string()

@@ -12,6 +12,7 @@ import { once } from "../../shared/platform/once.ts";
 import { createApi } from "../adapters/api/api.ts";
 import { type ApiContainer, createApiContainer } from "../adapters/api/container.ts";
 import { cursorPage, cursorParameter } from "../adapters/api/cursor.ts";
+import { numberParameter } from "../adapters/api/numbers.ts";
 import { defineRoute } from "../adapters/api/route.ts";
 import { momentParameter } from "../adapters/api/times.ts";
 import { apiKeyJson, apiKeySchema } from "./key-json.ts";
@@ -82,7 +83,7 @@ const list = defineRoute(
     scope: "admin",
     summary: "The API keys, newest first, revoked ones included",
     query: z.strictObject({
-      limit: z.coerce.number().int().min(1).max(200).default(50),
+      limit: numberParameter(z.int().min(1).max(200).default(50)),
       cursor: cursorParameter(z.uuid()),
     }),
     response: z.object({ items: z.array(apiKeySchema), next_cursor: z.string().nullable(), has_more: z.boolean() }),

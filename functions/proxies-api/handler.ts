@@ -9,6 +9,7 @@ import {
 } from "../../shared/crawl/administration/proxy-configs.ts";
 import { createApi } from "../adapters/api/api.ts";
 import { cursorPage, cursorParameter } from "../adapters/api/cursor.ts";
+import { numberParameter } from "../adapters/api/numbers.ts";
 import { defineRoute } from "../adapters/api/route.ts";
 import { type ProxiesApi, proxiesApi } from "./dependencies.ts";
 import { newProxy, newProxySchema, proxyJson, proxySchema } from "./proxy-json.ts";
@@ -23,7 +24,7 @@ const list = defineRoute(
     scope: "read",
     summary: "Proxy configs, newest first",
     query: z.strictObject({
-      limit: z.coerce.number().int().min(1).max(200).default(50),
+      limit: numberParameter(z.int().min(1).max(200).default(50)),
       cursor: cursorParameter(z.uuid()),
     }),
     response: z.object({ items: z.array(proxySchema), next_cursor: z.string().nullable(), has_more: z.boolean() }),

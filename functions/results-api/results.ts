@@ -3,6 +3,7 @@ import { z } from "zod";
 import { selectFields, selectionOf } from "../../shared/crawl/results/fields.ts";
 import { type ResultPage, readResultPages } from "../../shared/crawl/results/pages.ts";
 import { jsonChunks } from "../adapters/api/json-chunks.ts";
+import { numberParameter } from "../adapters/api/numbers.ts";
 import { defineStreamRoute, StreamedResponse } from "../adapters/api/stream-route.ts";
 import { crawledPageSchema } from "../adapters/crawling/crawled-page.ts";
 import { fieldSelection } from "../adapters/crawling/field-selection.ts";
@@ -22,7 +23,7 @@ const query = z.strictObject({
     .regex(/^\d{1,15}$/, "is no cursor: pass the `cursor` of an answer, or leave it out")
     .transform((digits) => Math.min(Number(digits), MAX_CURSOR))
     .default(0),
-  limit: z.coerce.number().int().min(1).max(1000).default(100),
+  limit: numberParameter(z.int().min(1).max(1000).default(100)),
   ...fieldSelection,
 });
 

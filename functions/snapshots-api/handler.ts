@@ -15,6 +15,7 @@ import {
 } from "../../shared/archive/snapshots/snapshots.ts";
 import { isMissingFromArchive } from "../../shared/crawl/results/archived-content.ts";
 import { ApiError, PermanentError } from "../../shared/platform/errors.ts";
+import { numberParameter } from "../adapters/api/numbers.ts";
 import { ApiResponse, defineRoute, headOf } from "../adapters/api/route.ts";
 import { createStreamApi } from "../adapters/api/stream-api.ts";
 import { defineStreamRoute, StreamedResponse } from "../adapters/api/stream-route.ts";
@@ -103,7 +104,7 @@ const stats = defineRoute(
 
 const DAY_MS = 86_400_000;
 
-const params = z.strictObject({ id: z.coerce.number().int().positive().max(Number.MAX_SAFE_INTEGER) });
+const params = z.strictObject({ id: numberParameter(z.int().positive().max(Number.MAX_SAFE_INTEGER)) });
 
 const detail = defineRoute(
   {

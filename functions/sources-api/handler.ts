@@ -14,6 +14,7 @@ import { once } from "../../shared/platform/once.ts";
 import { createApi } from "../adapters/api/api.ts";
 import { createJobContainer, type JobContainer } from "../adapters/api/container.ts";
 import { cursorPage, cursorParameter } from "../adapters/api/cursor.ts";
+import { numberParameter } from "../adapters/api/numbers.ts";
 import { defineRoute } from "../adapters/api/route.ts";
 import { checkedUrl } from "../adapters/crawling/checked-url.ts";
 import { jobCountsSchema } from "../adapters/crawling/job-counts.ts";
@@ -56,7 +57,7 @@ const list = defineRoute(
     scope: "read",
     summary: "The monitored sources, newest first",
     query: z.strictObject({
-      limit: z.coerce.number().int().min(1).max(200).default(50),
+      limit: numberParameter(z.int().min(1).max(200).default(50)),
       cursor: cursorParameter(z.uuid()),
     }),
     response: z.object({ items: z.array(sourceSchema), next_cursor: z.string().nullable(), has_more: z.boolean() }),
@@ -138,7 +139,7 @@ const history = defineRoute(
     summary: "The jobs that crawled a monitored source, newest first",
     params,
     query: z.strictObject({
-      limit: z.coerce.number().int().min(1).max(200).default(50),
+      limit: numberParameter(z.int().min(1).max(200).default(50)),
       cursor: cursorParameter(z.uuid()),
     }),
     response: z.object({ items: z.array(runSchema), next_cursor: z.string().nullable(), has_more: z.boolean() }),

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import type { Strategy } from "../../shared/crawl/settings/job-settings.ts";
 import { urlPatternsSchema } from "../../shared/crawl/urls/scope-of-seeds.ts";
+import { numberParameter } from "../adapters/api/numbers.ts";
 import { orNull } from "../adapters/api/or-null.ts";
 import { bestFirstOptions, bestFirstRule, checkBestFirst } from "../adapters/crawling/best-first.ts";
 import { fieldSelection } from "../adapters/crawling/field-selection.ts";
@@ -32,17 +33,18 @@ export const crawlQuerySchema = z
           "stream answers each page as it comes; store answers 202 at once",
       }),
     ...fieldSelection,
-    max_pages: z.coerce
-      .number()
-      .int()
-      .min(1)
-      .max(10_000)
-      .optional()
-      .meta({
-        description:
-          "With result_mode=pages alone, refused with any other: a crawl of more pages than this is not " +
-          "answered, 1000 where left out. What is fetched at the most is max_pages of the body",
-      }),
+    max_pages: numberParameter(
+      z
+        .int()
+        .min(1)
+        .max(10_000)
+        .optional()
+        .meta({
+          description:
+            "With result_mode=pages alone, refused with any other: a crawl of more pages than this is not " +
+            "answered, 1000 where left out. What is fetched at the most is max_pages of the body",
+        }),
+    ),
     detach: z
       .stringbool(BOOLEANS)
       .default(false)
@@ -119,7 +121,7 @@ export function timeoutOf({ result_mode }: CrawlQuery, { timeout_seconds }: Craw
 
 /** As `result_seq` is stored. */
 const MAX_CURSOR = 2 ** 31 - 1;
-const cursor = z.coerce.number().int().min(0).max(MAX_CURSOR);
+const cursor = numberParameter(z.int().min(0).max(MAX_CURSOR));
 
 export const followQuerySchema = z.strictObject({ cursor: cursor.optional(), ...fieldSelection });
 

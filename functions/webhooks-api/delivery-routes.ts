@@ -5,6 +5,7 @@ import { DELIVERY_STATUSES, listDeliveries, redeliver as makeAgain } from "../..
 import { tellTest } from "../../shared/notify/webhooks/outbox.ts";
 import { missing, readWebhook } from "../../shared/notify/webhooks/webhooks.ts";
 import { cursorPage, cursorParameter } from "../adapters/api/cursor.ts";
+import { numberParameter } from "../adapters/api/numbers.ts";
 import { defineRoute } from "../adapters/api/route.ts";
 import type { WebhooksApi } from "./dependencies.ts";
 import { deliveryJson, deliverySchema } from "./webhook-json.ts";
@@ -46,7 +47,7 @@ export const deliveries = defineRoute(
     params,
     query: z.strictObject({
       status: z.enum(DELIVERY_STATUSES).optional(),
-      limit: z.coerce.number().int().min(1).max(200).default(50),
+      limit: numberParameter(z.int().min(1).max(200).default(50)),
       cursor: cursorParameter(z.string().regex(/^\d{1,15}$/)),
     }),
     response: z.object({ items: z.array(deliverySchema), next_cursor: z.string().nullable(), has_more: z.boolean() }),

@@ -11,6 +11,7 @@ import {
 } from "../../shared/notify/webhooks/webhooks.ts";
 import { createApi } from "../adapters/api/api.ts";
 import { cursorPage, cursorParameter } from "../adapters/api/cursor.ts";
+import { numberParameter } from "../adapters/api/numbers.ts";
 import { orNullAs } from "../adapters/api/or-null.ts";
 import { defineRoute } from "../adapters/api/route.ts";
 import { checkedUrl } from "../adapters/crawling/checked-url.ts";
@@ -36,7 +37,7 @@ const list = defineRoute(
     query: z.strictObject({
       job_id: z.uuid().optional(),
       source_id: z.uuid().optional(),
-      limit: z.coerce.number().int().min(1).max(200).default(50),
+      limit: numberParameter(z.int().min(1).max(200).default(50)),
       cursor: cursorParameter(z.uuid()),
     }),
     response: z.object({ items: z.array(webhookSchema), next_cursor: z.string().nullable(), has_more: z.boolean() }),

@@ -1,5 +1,6 @@
 /** Query parameters of the archive's routes, in all the spellings that clients of its interface send. */
 import { z } from "zod";
+import { numberParameter } from "../api/numbers.ts";
 
 const TRUE = ["true", "1", "yes", "y", "on", "t"] as const;
 const FALSE = ["false", "0", "no", "n", "off", "f"] as const;
@@ -19,4 +20,4 @@ export const sourceParameter = z
   .transform((text) => text.toLowerCase());
 
 /** From 1; one behind the last has nothing, however far. */
-export const pageParameter = z.coerce.number().int().min(1).max(Number.MAX_SAFE_INTEGER).default(1);
+export const pageParameter = numberParameter(z.int().min(1).max(Number.MAX_SAFE_INTEGER).default(1));

@@ -124,3 +124,39 @@ it.each(matrix)(
     }
   },
 );
+
+/** Those that JavaScript would read. */
+const NO_DECIMALS = ["0x10", "1e1", " 5 ", "5.0", "+5", ""];
+
+it.each(built.filter(({ name }) => !asksApi.has(name)))(
+  "$name reads numbers of queries in decimal digits alone",
+  async ({ name }) => {
+    const api = await load(name);
+    for (const [template, operations] of Object.entries(api.openApi().paths ?? {})) {
+      for (const [method, operation] of Object.entries(operations ?? {})) {
+        const { parameters = [] } = operation as { parameters?: Parameter[] };
+        const numbers = parameters.filter(({ schema }) => schema?.type === "integer");
+        const path = numbers.reduce((text, each) => text.replace(`{${each.name}}`, "1"), template);
+        for (const parameter of numbers.filter(({ in: where }) => where === "query")) {
+          for (const text of NO_DECIMALS) {
+            const answer = await callApi(api, {
+              method: method.toUpperCase(),
+              path: `${path.replaceAll(/\{.+?\}/g, ID)}?${parameter.name}=${encodeURIComponent(text)}`,
+              key: setup.keys.admin,
+              ...(method === "post" ? { json: {} } : {}),
+            });
+            const asked = `${method} ${path} ${parameter.name}=${text}`;
+            expect([asked, [400, 422].includes(answer.status)]).toEqual([asked, true]);
+            if (method !== "head") expect(JSON.stringify(answer.body)).toContain("in decimal digits");
+          }
+        }
+      }
+    }
+  },
+);
+
+interface Parameter {
+  name: string;
+  in: string;
+  schema?: { type?: unknown };
+}
