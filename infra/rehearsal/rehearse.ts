@@ -140,7 +140,8 @@ async function down(): Promise<void> {
 async function synthesise(settings: Record<string, unknown>): Promise<void> {
   rmSync(workshop.path("cdk.out"), { recursive: true, force: true });
   const variables = JSON.stringify({ ACCESS__ALLOW_HOSTS: PRIVATE_HOSTS });
-  const context = Object.entries({ variables, ...settings }).flatMap(([name, value]) => [
+  // the emulator serves no distributions of CloudFront
+  const context = Object.entries({ variables, console: "false", ...settings }).flatMap(([name, value]) => [
     "--context",
     `${name}=${value}`,
   ]);

@@ -23,7 +23,8 @@ export interface ApiStackProps extends StackProps {
   surroundings: Omit<Surroundings, "queues">;
 }
 
-const STAGE = "live";
+/** What API Gateway puts before the paths. */
+export const STAGE = "live";
 
 /** What API Gateway answers by itself, in the shape of the functions' own errors. */
 const GATEWAY_ANSWERS = [

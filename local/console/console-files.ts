@@ -1,8 +1,9 @@
 /** The files of the console as a server needs them: built when somebody first asks, compressed once, kept in memory. */
 import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
-import { extname, join } from "node:path";
+import { join } from "node:path";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
+import { contentTypeOf } from "../../console/file-headers.ts";
 
 export interface ConsoleFile {
   type: string;
@@ -12,12 +13,6 @@ export interface ConsoleFile {
   gzip: Buffer;
 }
 
-const TYPES: Record<string, string> = {
-  ".html": "text/html; charset=utf-8",
-  ".js": "text/javascript; charset=utf-8",
-  ".css": "text/css; charset=utf-8",
-};
-
 /**
  * Gives the files by their path below `/console/`; the builder is not loaded before.
  * @throws Error where the console cannot be built
@@ -26,7 +21,7 @@ export async function readConsole(): Promise<ReadonlyMap<string, ConsoleFile>> {
   const { buildWhereStale, CONSOLE_DIST } = await import("../../console/build.ts");
   await buildWhereStale();
   const names = await readdir(CONSOLE_DIST, { recursive: true });
-  const served = names.map((name) => name.replaceAll("\\", "/")).filter((name) => TYPES[extname(name)] !== undefined);
+  const served = names.map((name) => name.replaceAll("\\", "/")).filter((name) => contentTypeOf(name) !== undefined);
   return new Map(
     await Promise.all(served.map(async (name) => [name, await prepare(join(CONSOLE_DIST, name))] as const)),
   );
@@ -35,7 +30,7 @@ export async function readConsole(): Promise<ReadonlyMap<string, ConsoleFile>> {
 async function prepare(file: string): Promise<ConsoleFile> {
   const body = await readFile(file);
   return {
-    type: TYPES[extname(file)] ?? "",
+    type: contentTypeOf(file) ?? "",
     etag: `"${createHash("sha256").update(body).digest("base64url").slice(0, 22)}"`,
     body,
     br: brotliCompressSync(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }),

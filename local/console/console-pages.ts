@@ -1,6 +1,8 @@
 /** Serves the console at `/console/`, on the port of the API: it asks nothing of any other origin. */
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { ASKED_EACH_TIME, contentPolicy, FOR_EVER, SECURITY_HEADERS } from "../../console/security-headers.ts";
+import { placeOf } from "../../console/addresses.ts";
+import { cacheControlOf } from "../../console/file-headers.ts";
+import { contentPolicy, SECURITY_HEADERS } from "../../console/security-headers.ts";
 import { acceptedCoding } from "../../functions/adapters/api/answer-coding.ts";
 import { type ConsoleFile, readConsole } from "./console-files.ts";
 
@@ -37,14 +39,14 @@ export function createConsolePages({ replayUrl, onFault }: ConsoleOptions): Cons
         response.setHeader("allow", "GET, HEAD");
         return refuse(response, 405, "The console is files: GET and HEAD only");
       }
-      if (!url.pathname.startsWith(ROOT)) {
-        response.writeHead(308, { location: ROOT }).end();
+      const { file: name, location } = placeOf(url.pathname);
+      if (location !== undefined) {
+        response.writeHead(302, { location }).end();
         return true;
       }
-      const name = url.pathname.slice(ROOT.length) || "index.html";
       try {
-        const file = (await read()).get(name);
-        if (file === undefined) return refuse(response, 404, "The console has no such file");
+        const file = name === undefined ? undefined : (await read()).get(name);
+        if (name === undefined || file === undefined) return refuse(response, 404, "The console has no such file");
         send(request, response, file, name, replayUrl());
       } catch (error) {
         onFault(error);
@@ -65,7 +67,7 @@ function send(
   const headers = {
     ...SECURITY_HEADERS,
     "content-security-policy": contentPolicy(replayUrl),
-    "cache-control": name.startsWith("assets/") ? FOR_EVER : ASKED_EACH_TIME,
+    "cache-control": cacheControlOf(name),
     etag: file.etag,
     vary: "accept-encoding",
   };

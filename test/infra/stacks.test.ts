@@ -76,12 +76,15 @@ describe("functions", () => {
     },
   );
 
-  test("no other function is there but CDK's own that runs the migration", () => {
+  test("no other function is there but CDK's own that runs the migration, and the one that brings the console", () => {
     const own = new Set(TOPOLOGY.functions.map(({ about }) => about));
     const others = synthesis
       .resources("AWS::Lambda::Function")
       .filter(({ Properties }) => !own.has(String(Properties["Description"])));
-    expect(others.map(({ logicalId }) => logicalId)).toEqual([expect.stringMatching(/^AWSCDKTriggerCustomResource/)]);
+    expect(others.map(({ logicalId }) => logicalId).toSorted()).toEqual([
+      expect.stringMatching(/^AWSCDKTriggerCustomResource/),
+      expect.stringMatching(/^Publisher/),
+    ]);
   });
 
   test("what reaches the internet is outside of the VPC and knows no database", () => {
@@ -175,7 +178,13 @@ describe("a change of the deployment", () => {
         .filter(({ output }) => output.Export !== undefined)
         .map(({ stackName }) => stackName),
     );
-    expect([...holders].toSorted()).toEqual(["strandline-data", "strandline-network", "strandline-replay"]);
+    // the console's distribution has to know which API is behind it
+    expect([...holders].toSorted()).toEqual([
+      "strandline-api",
+      "strandline-data",
+      "strandline-network",
+      "strandline-replay",
+    ]);
     const exported = synthesis.app
       .synth()
       .stacks.filter(({ stackName }) => stackName === "strandline-data")
@@ -542,12 +551,16 @@ describe("uploads", () => {
 });
 
 describe("data", () => {
-  test("buckets are private, encrypted, versioned and kept", () => {
-    expect(properties("AWS::S3::Bucket")).toHaveLength(1);
-    for (const bucket of properties("AWS::S3::Bucket")) {
-      expect(bucket).toMatchObject({
+  test("buckets are private and encrypted; what holds the archive is versioned and kept", () => {
+    const buckets = synthesis.resources("AWS::S3::Bucket");
+    expect(buckets.map(({ stack, DeletionPolicy }) => [stack, DeletionPolicy])).toEqual([
+      ["strandline-data", "Retain"],
+      ["strandline-console", "Delete"],
+    ]);
+    expect(buckets[0]?.Properties["VersioningConfiguration"]).toEqual({ Status: "Enabled" });
+    for (const { Properties } of buckets) {
+      expect(Properties).toMatchObject({
         BucketEncryption: expect.anything(),
-        VersioningConfiguration: { Status: "Enabled" },
         PublicAccessBlockConfiguration: {
           BlockPublicAcls: true,
           BlockPublicPolicy: true,
@@ -559,10 +572,8 @@ describe("data", () => {
   });
 
   test("capture batches, exports and found URLs end after 30 days, what is cached or made for one reader after one or two, WARCs never", () => {
-    const [Rules = []] = properties("AWS::S3::Bucket").map(
-      ({ LifecycleConfiguration }) =>
-        (LifecycleConfiguration as { Rules: { Prefix?: string; ExpirationInDays?: number }[] }).Rules,
-    );
+    const [{ LifecycleConfiguration } = {}] = properties("AWS::S3::Bucket");
+    const { Rules } = LifecycleConfiguration as { Rules: { Prefix?: string; ExpirationInDays?: number }[] };
     const expiring = Rules.filter(({ ExpirationInDays }) => ExpirationInDays !== undefined);
     const days = Object.fromEntries(expiring.map(({ Prefix, ExpirationInDays }) => [Prefix, ExpirationInDays]));
     expect(days).toEqual({

@@ -37,7 +37,10 @@ export async function synthesise(context: Record<string, unknown> = {}): Promise
   const uploader = join(folder, "uploader");
   await mkdir(uploader, { recursive: true });
   await writeFile(join(uploader, "Dockerfile"), "FROM scratch\n");
-  createStacks(app, await emptyBundles(join(folder, "bundles")), layers, uploader);
+  const publisher = { directory: join(folder, "publisher"), keys: ["console/index.html"] };
+  await mkdir(publisher.directory);
+  await writeFile(join(publisher.directory, "index.mjs"), "// publisher\n");
+  createStacks(app, await emptyBundles(join(folder, "bundles")), layers, uploader, publisher);
   const all = app.synth().stacks.flatMap(({ stackName, template }) =>
     Object.entries<Omit<Resource, "stack" | "logicalId">>(template.Resources).map(([logicalId, resource]) => ({
       stack: stackName,
