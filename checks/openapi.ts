@@ -40,9 +40,11 @@ interface Body {
 /** The whole document as JSON text, with the paths in the topology's order. */
 export async function openApiDocument(): Promise<string> {
   const names = TOPOLOGY.functions.filter(({ routes }) => routes !== undefined).map(({ name }) => name);
+  const scopes = new Map<string, string>();
   const documents = await Promise.all(
     names.map(async (name) => {
-      const { api } = (await import(`../functions/${name}/handler.ts`)) as { api: Pick<Api, "openApi"> };
+      const { api } = (await import(`../functions/${name}/handler.ts`)) as { api: Pick<Api, "openApi" | "routes"> };
+      for (const { method, path, scope } of api.routes) scopes.set(`${method} ${path}`, scope);
       // as JSON, without what is undefined
       return JSON.parse(JSON.stringify(api.openApi())) as JsonObject;
     }),
@@ -54,7 +56,11 @@ export async function openApiDocument(): Promise<string> {
   const paths: JsonObject = {};
   for (const [path, methods] of documents.flatMap(({ paths: own }) => Object.entries(own as JsonObject))) {
     const operations = Object.entries(methods as JsonObject).map(([method, operation]) => {
-      const named = operationOf(method.toUpperCase(), path, operation as JsonObject);
+      const route = { method: method.toUpperCase(), path };
+      const named = operationOf(
+        { ...route, scope: scopes.get(`${route.method} ${path}`) ?? "" },
+        operation as JsonObject,
+      );
       bodies.push(...bodiesOf(named));
       answers.push(named["responses"] as JsonObject);
       return [method, named] as const;
@@ -78,10 +84,23 @@ export async function openApiDocument(): Promise<string> {
 
 const anyKey = () => Object.keys(KEY_SCHEMES).map((scheme) => ({ [scheme]: [] }));
 
+/** In words, and for programs: OpenAPI has room for scopes, but readers of it take them with OAuth alone. */
+function scopeOf(scope: string, isOpen: boolean): JsonObject {
+  if (scope === "public") return { description: "Needs no key." };
+  const unless = isOpen ? ", unless the archive is public" : "";
+  return { description: `Needs a key of scope \`${scope}\`${unless}.`, "x-scope": scope };
+}
+
 /** A path with a parameter that holds slashes is one with a parameter for OpenAPI. */
 export const templateOf = (path: string): string => path.replace("+}", "}");
 
-function operationOf(method: string, path: string, { summary, ...own }: JsonObject): JsonObject {
+interface Route {
+  method: string;
+  path: string;
+  scope: string;
+}
+
+function operationOf({ method, path, scope }: Route, { summary, ...own }: JsonObject): JsonObject {
   const { operationId, tag } = operationNamed(method, path);
   const { security = [], parameters = [], requestBody: body, responses } = own as Record<string, Json[] & JsonObject>;
   const isOpen = security.some((each) => isObject(each) && Object.keys(each).length === 0);
@@ -92,6 +111,7 @@ function operationOf(method: string, path: string, { summary, ...own }: JsonObje
     operationId,
     tags: [tag],
     summary: summary ?? operationId,
+    ...scopeOf(scope, isOpen),
     security: isPublic ? [] : [...anyKey(), ...(isOpen ? [{}] : [])],
     ...(taken.length > 0 && { parameters: taken }),
     ...(body !== undefined && { requestBody: body }),

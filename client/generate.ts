@@ -27,6 +27,7 @@ interface Operation {
   parameters?: { name: string; in: string; required?: boolean; schema: Schema }[];
   requestBody?: { required?: boolean; content: Contents };
   responses: Record<string, { content?: Contents }>;
+  "x-scope"?: string;
 }
 interface Document {
   paths: Record<string, Record<string, Operation>>;
@@ -54,8 +55,10 @@ export function generate(): Record<keyof typeof GENERATED, string> {
     ([name, schema]) => `export type ${name} = ${typeOf(schema)};\n`,
   );
   const operations = places.map(({ operation }) => `  ${operation.operationId}: ${operationType(operation)};\n`);
-  const table = places.map(({ path, method, operation: { operationId, summary, parameters = [], responses } }) => {
+  const table = places.map(({ path, method, operation }) => {
+    const { operationId, summary, parameters = [], responses } = operation;
     const flags = [
+      ...(method === "POST" && reads(operation) ? ["reads: true"] : []),
       ...(parameters.some(({ name }) => name === IDEMPOTENCY) ? ["idempotent: true"] : []),
       ...(EVENTS in contentsOf(responses) ? ["events: true"] : []),
     ];
@@ -74,6 +77,8 @@ export interface Endpoint {
   path: string;
   /** Takes an \`Idempotency-Key\`. */
   idempotent?: true;
+  /** Changes nothing, although it is a POST. */
+  reads?: true;
   /** Gives server-sent events. */
   events?: true;
 }
@@ -92,6 +97,12 @@ const formatted = (name: keyof typeof GENERATED, source: string): string =>
     input: source,
     encoding: "utf8",
   });
+
+/** A message may ask for more than its route does. */
+const ENVELOPES = ["sendMcpMessage"];
+
+const reads = ({ operationId, "x-scope": scope }: Operation): boolean =>
+  scope === "read" && !ENVELOPES.includes(operationId);
 
 const text = (value: unknown): string => JSON.stringify(value);
 

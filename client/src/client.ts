@@ -1,6 +1,7 @@
 /** The API with types: each operation, lists as iterators, jobs that are waited for, streams that go on. */
 import { ConnectionError } from "./errors.ts";
 import { readEvents } from "./events.ts";
+import { LISTS_OF_LINES, type ListOfLines, type Reading, readList, readPart } from "./lines.ts";
 import { type Endpoint, OPERATIONS } from "./operations.ts";
 import { createTransport, type TransportOptions, wait } from "./transport.ts";
 import type { Crawl, Operations } from "./types.ts";
@@ -22,10 +23,21 @@ export type ListName = {
 }[OperationName];
 export type Item<Name extends ListName> = Answer<Name> extends { items: (infer One)[] } ? One : never;
 
-/** Operations that give server-sent events. */
-export type StreamName = {
-  [Name in OperationName]: [Operations[Name]["event"]] extends [never] ? never : Name;
-}[OperationName];
+/** Operations that give server-sent events of something that goes on whoever listens. */
+export type StreamName = Exclude<
+  { [Name in OperationName]: [Operations[Name]["event"]] extends [never] ? never : Name }[OperationName],
+  "spiderCrawl"
+>;
+
+interface Lines {
+  exportDocuments: Record<string, unknown>;
+  exportSnapshots: Record<string, unknown>;
+  exportChanges: Record<string, unknown>;
+  queryCdx: Record<string, string>;
+  spiderCrawl: Operations["spiderCrawl"]["event"];
+}
+/** Operations that give lines of JSON. */
+export type LinesName = keyof Lines;
 
 type Parameters<Name extends OperationName> =
   Record<string, never> extends Args<Name>
@@ -43,6 +55,13 @@ export interface Client {
   items<Name extends ListName>(name: Name, ...rest: Parameters<Name>): AsyncGenerator<Item<Name>>;
   /** The events of a stream, from where it broke wherever it breaks, until the API says that there are no more. */
   events<Name extends StreamName>(name: Name, ...rest: Parameters<Name>): AsyncGenerator<Operations[Name]["event"]>;
+  /**
+   * Every record of a list that comes as lines of JSON, part by part, from where it broke wherever it breaks. `limit`
+   * is the size of a part.
+   * @throws ApiError for an error answer
+   * @throws ConnectionError where connections bring nothing again and again
+   */
+  lines<Name extends LinesName>(name: Name, ...rest: Parameters<Name>): AsyncGenerator<Lines[Name]>;
   /**
    * The job, once it has ended: `completed`, `failed` or `cancelled`.
    * @param options `pollMs`: between one look and the next, 1000 where left out
@@ -70,6 +89,8 @@ const ENDED = ["completed", "failed", "cancelled"];
  */
 export function createClient(options: ClientOptions): Client {
   const send = createTransport(options);
+  const { apiKey: _, ...withoutKey } = options;
+  const sendElsewhere = createTransport({ ...withoutKey, url: "" });
   const delay = options.delay ?? wait;
 
   const ask = (name: OperationName, args: AnyArgs, call: CallOptions, more: Record<string, string> = {}) => {
@@ -80,7 +101,7 @@ export function createClient(options: ClientOptions): Client {
       path: addressOf(endpoint, args),
       body: args.body,
       headers: { ...key, ...more },
-      repeatable: endpoint.idempotent === true || ["GET", "PUT", "DELETE"].includes(endpoint.method),
+      repeatable: isRepeatable(endpoint),
       ...(more["accept"] === undefined ? {} : { streamed: true }),
       signal: call.signal,
     });
@@ -104,6 +125,8 @@ export function createClient(options: ClientOptions): Client {
   }
 
   async function* events(name: OperationName, args: AnyArgs = {}, given: CallOptions = {}): AsyncGenerator<unknown> {
+    const { method, events: hasEvents } = OPERATIONS[name];
+    if (!hasEvents || method !== "GET") throw new TypeError(`${name} gives no events that could be gone on with`);
     let last: string | undefined;
     for (let idle = 0; ; ) {
       const resumed: Record<string, string> = last === undefined ? {} : { "last-event-id": last };
@@ -129,6 +152,39 @@ export function createClient(options: ClientOptions): Client {
     }
   }
 
+  const readingOf = (name: string, { signal }: CallOptions): Reading => ({
+    name,
+    signal,
+    pause: (idle) => delay(RECONNECT_MS * idle, signal),
+  });
+
+  async function* lines(name: LinesName, args: AnyArgs = {}, given: CallOptions = {}): AsyncGenerator<unknown> {
+    if (name === "exportDocuments") return yield* documents(args, given);
+    const list: ListOfLines | undefined = Object.hasOwn(LISTS_OF_LINES, name) ? LISTS_OF_LINES[name] : undefined;
+    if (list === undefined) throw new TypeError(`${name} gives no lines`);
+    // one key for all, so that a part that is asked for again is that of the same crawl
+    const keyed = { idempotencyKey: crypto.randomUUID(), ...given };
+    const part = async (asked: AnyArgs) =>
+      (await ask(name, asked, keyed, { accept: "application/x-ndjson" })).body ?? emptyStream();
+    yield* readList(list, args, part, readingOf(name, given));
+  }
+
+  /** The parts of an export are files, which are had without a key. */
+  async function* documents(args: AnyArgs, given: CallOptions): AsyncGenerator<unknown> {
+    for (let { body } = args; ; ) {
+      const part = (await call("exportDocuments", { ...args, body }, given)) as Answer<"exportDocuments">;
+      yield* readPart(() => unpacked(part.download_url, given), readingOf("exportDocuments", given));
+      if (part.next_cursor === null) return;
+      body = { ...(args.body as object), cursor: part.next_cursor };
+    }
+  }
+
+  async function unpacked(url: string, { signal }: CallOptions): Promise<ReadableStream<Uint8Array>> {
+    const { body } = await sendElsewhere({ method: "GET", path: url, repeatable: true, streamed: true, signal });
+    const gunzip = new DecompressionStream("gzip") as ReadableWritablePair<Uint8Array, Uint8Array>;
+    return (body ?? emptyStream()).pipeThrough(gunzip);
+  }
+
   async function waitForJob(
     jobId: string,
     { signal, pollMs = POLL_MS }: { signal?: AbortSignal; pollMs?: number } = {},
@@ -142,8 +198,14 @@ export function createClient(options: ClientOptions): Client {
   }
 
   // the types of each operation are those that the table was generated with
-  return { call, items, events, waitForJob } as Client;
+  return { call, items, events, lines, waitForJob } as Client;
 }
+
+const emptyStream = (): ReadableStream<Uint8Array> => new Blob([]).stream();
+
+/** Whether it does nothing twice. */
+const isRepeatable = ({ method, idempotent, reads }: Endpoint): boolean =>
+  idempotent === true || reads === true || ["GET", "PUT", "DELETE"].includes(method);
 
 function addressOf({ path }: Endpoint, { path: inPath = {}, query = {} }: AnyArgs): string {
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => {

@@ -5,6 +5,7 @@ export type {
   Client,
   ClientOptions,
   Item,
+  LinesName,
   ListName,
   OperationName,
   StreamName,

@@ -6,6 +6,8 @@ export interface Endpoint {
   path: string;
   /** Takes an `Idempotency-Key`. */
   idempotent?: true;
+  /** Changes nothing, although it is a POST. */
+  reads?: true;
   /** Gives server-sent events. */
   events?: true;
 }
@@ -78,7 +80,7 @@ export const OPERATIONS: Readonly<Record<keyof Operations, Endpoint>> = {
   /** Find the URLs of a site in its sitemaps and feeds, and in Common Crawl's index */
   discoverUrls: { method: "POST", path: "/api/v1/discover", idempotent: true },
   /** Score URLs, with their titles where they are known, by their relevance for a query */
-  scoreUrls: { method: "POST", path: "/api/v1/discover/score" },
+  scoreUrls: { method: "POST", path: "/api/v1/discover/score", reads: true },
   /** A discovery job: its state, what it could not read, and page by page the URLs that it found */
   getDiscovery: { method: "GET", path: "/api/v1/discover/{job_id}" },
   /** Harvest URLs: the question is rewritten, all search providers are asked at once, what they find is merged */
@@ -92,13 +94,13 @@ export const OPERATIONS: Readonly<Record<keyof Operations, Endpoint>> = {
   /** Whether the harvester can work */
   getSearchRunsHealth: { method: "GET", path: "/healthz" },
   /** Search by words and by meaning, fused into one ranking */
-  search: { method: "POST", path: "/api/v1/search" },
+  search: { method: "POST", path: "/api/v1/search", reads: true },
   /** Search by meaning */
-  searchVectors: { method: "POST", path: "/api/v1/search/vector" },
+  searchVectors: { method: "POST", path: "/api/v1/search/vector", reads: true },
   /** Search by words */
-  searchKeywords: { method: "POST", path: "/api/v1/search/keyword" },
+  searchKeywords: { method: "POST", path: "/api/v1/search/keyword", reads: true },
   /** What a language model needs to answer a question, within a budget of tokens, with numbered sources */
-  buildContext: { method: "POST", path: "/api/v1/context" },
+  buildContext: { method: "POST", path: "/api/v1/context", reads: true },
   /** A message of the Model Context Protocol, and its answer */
   sendMcpMessage: { method: "POST", path: "/mcp" },
   /** No stream is offered: 405 */
@@ -144,7 +146,7 @@ export const OPERATIONS: Readonly<Record<keyof Operations, Endpoint>> = {
   /** A section with all that stands below it, as Markdown */
   getSection: { method: "GET", path: "/api/v1/documents/{document_id}/sections/{position}" },
   /** Documents with chunks, sections, tags and vectors as lines of JSON, packed: a part, and where the next begins */
-  exportDocuments: { method: "POST", path: "/api/v1/documents/export" },
+  exportDocuments: { method: "POST", path: "/api/v1/documents/export", reads: true },
   /** Store documents that were exported; a line that fails leaves the others alone */
   importDocuments: { method: "POST", path: "/api/v1/documents/import" },
   /** Make a collection, which crawls, uploads and moves can fill */

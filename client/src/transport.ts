@@ -37,8 +37,8 @@ const LONGEST_WAIT_MS = 60_000;
 const FIRST_WAIT_MS = 250;
 
 /**
- * Sends requests. 429 and 503 are tried again after what `Retry-After` says: the API did not begin with them. Broken
- * connections, 500, 502 and 504 only where a repetition does nothing twice.
+ * Sends requests. 429 is tried again after what `Retry-After` says: the API did not begin with it. Broken connections,
+ * 500, 502, 503 and 504, after which the API may have done all of it, only where a repetition does nothing twice.
  */
 export function createTransport(options: TransportOptions): Transport {
   const { tries = TRIES, longestWaitMs = LONGEST_WAIT_MS, delay = wait } = options;
@@ -56,8 +56,10 @@ export function createTransport(options: TransportOptions): Transport {
 
 function mayHelp(error: ApiError | ConnectionError, { repeatable }: Sent): boolean {
   if (error instanceof ConnectionError) return repeatable;
-  if (error.status === 429 || error.status === 503) return true;
-  return repeatable && [500, 502, 504].includes(error.status);
+  if (error.status === 429) return true;
+  // the first try with the same `Idempotency-Key` is still under way
+  if (error.code === "IDEMPOTENCY_IN_PROGRESS") return true;
+  return repeatable && [500, 502, 503, 504].includes(error.status);
 }
 
 /** @throws what the signal of the caller was aborted with */
@@ -91,7 +93,7 @@ async function once(
   } catch (error) {
     signal?.throwIfAborted();
     const reason = late.signal.aborted ? (late.signal.reason as Error) : error;
-    return new ConnectionError(`The API does not answer at ${url}: ${String((reason as Error).message)}`, {
+    return new ConnectionError(`The API does not answer at ${url || path}: ${String((reason as Error).message)}`, {
       cause: error,
     });
   } finally {

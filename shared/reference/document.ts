@@ -51,6 +51,8 @@ export interface Operation {
   summary: string;
   /** No entry: without a key. */
   security: readonly Record<string, unknown>[];
+  /** Which key it needs. */
+  description: string;
   parameters?: readonly Parameter[];
   requestBody?: { required?: boolean; content: Contents };
   responses: Record<string, Response | Reference>;

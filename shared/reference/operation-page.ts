@@ -39,7 +39,7 @@ const shortLink = ({ method, path, operation }: Place, current: string): Markup 
 
 function mainOf(document: ApiDocument, place: Place): Content {
   const { method, path, operation } = place;
-  const { parameters = [], requestBody, responses, security } = operation;
+  const { parameters = [], requestBody, responses, description } = operation;
   const { schemas } = document.components;
   const answers = Object.entries(responses).map(([status, each]) => ({ status, ...responseOf(document, each) }));
   const body = requestBody?.content[JSON_TYPE]?.schema;
@@ -53,7 +53,7 @@ function mainOf(document: ApiDocument, place: Place): Content {
 <h1>${operation.operationId}</h1>
 <p class="lead">${prose(operation.summary)}</p>
 <p class="address"><span class="method ${method.toLowerCase()}">${method}</span> <code>${path}</code></p>
-<p>${keysOf(security)}</p>
+<p>${prose(description)}</p>
 <h2>Request</h2>
 ${parameters.length === 0 ? undefined : parametersView(parameters)}
 ${body === undefined ? undefined : bodyView(body, requestBody?.required ?? false)}
@@ -68,12 +68,6 @@ ${formOf(place, sample)}
   )}</dl>
 <h2>Types</h2>
 ${typesOf(shown, schemas).map(([name, schema]) => typeView(name, schema))}`;
-}
-
-function keysOf(security: Place["operation"]["security"]): string {
-  if (security.length === 0) return "It needs no key.";
-  const isOpen = security.some((each) => Object.keys(each).length === 0);
-  return isOpen ? "It needs a key, unless the archive is public." : "It needs a key.";
 }
 
 const parametersView = (parameters: readonly Parameter[]): Markup => html`

@@ -53,7 +53,13 @@ import { StreamedResponse, type StreamRequest } from "./stream-route.ts";
 
 export interface Api {
   name: string;
-  routes: readonly { method: HttpMethod; path: string; body?: Schema; limited?: true }[];
+  routes: readonly {
+    method: HttpMethod;
+    path: string;
+    scope: DefinedRoute<never>["spec"]["scope"];
+    body?: Schema;
+    limited?: true;
+  }[];
   handler: LambdaHandler;
   /** OpenAPI 3.1. */
   openApi(): OpenApiDocument;

@@ -72,10 +72,40 @@ it("waits as Retry-After says, and not longer than it was told to", async () => 
   await expect(other.call("getStats")).rejects.toMatchObject({ status: 429, retryAfterS: 3_600 });
 });
 
-it("does not send twice what might be done twice", async () => {
-  const { client, asked } = scripted(new Error("reset"));
-  await expect(client.call("search", { body: { query: "a" } })).rejects.toThrow(ConnectionError);
+it.each([
+  ["a connection that breaks", new Error("reset")],
+  ["503, which may come once the request was taken", failed(503, { "retry-after": "1" })],
+  ["500", failed(500)],
+])("does not send twice what might be done twice: %s", async (_, answer) => {
+  const { client, asked } = scripted(answer, json({}));
+  const created = client.call("createWebhook", { body: { url: "https://hooks.example/" } });
+  await expect(created).rejects.toThrow(answer instanceof Error ? ConnectionError : ApiError);
   expect(asked).toHaveLength(1);
+});
+
+it("sends again what was refused before it was looked at, and questions that are asked by POST", async () => {
+  const { client, asked } = scripted(failed(429, { "retry-after": "1" }), json({ id: "w" }, { status: 201 }));
+  await client.call("createWebhook", { body: { url: "https://hooks.example/" } });
+  expect(asked).toHaveLength(2);
+  const { client: other, asked: questions } = scripted(new Error("reset"), failed(503), json({ results: [] }));
+  await other.call("search", { body: { query: "a" } });
+  expect(questions).toHaveLength(3);
+});
+
+it("waits for the first of two requests with one key, and does not where the key was another request's", async () => {
+  const conflict = (code: string, headers: Record<string, string> = {}) =>
+    json({ error: "No", code, request_id: "r" }, { status: 409, headers });
+  const { client, asked, waits } = scripted(
+    new Error("reset"),
+    conflict("IDEMPOTENCY_IN_PROGRESS", { "retry-after": "1" }),
+    json({ job_id: "j" }, { status: 202 }),
+    conflict("IDEMPOTENCY_KEY_REUSED"),
+  );
+  const body = { url: "https://example.org/" };
+  expect(await client.call("crawlSite", { body })).toEqual({ job_id: "j" });
+  expect(waits.at(-1)).toBe(1_000);
+  await expect(client.call("crawlSite", { body })).rejects.toMatchObject({ code: "IDEMPOTENCY_KEY_REUSED" });
+  expect(asked).toHaveLength(4);
 });
 
 it("gives up after five tries", async () => {
@@ -114,6 +144,16 @@ it("goes on with a stream that breaks, without an event twice", async () => {
   for await (const event of client.events("streamJobPages", { path: { job_id: "j" } })) seen.push(event);
   expect(seen).toEqual([{ n: 1 }, { n: 2 }, { n: 3 }]);
   expect(asked.map(({ headers }) => headers.get("last-event-id"))).toEqual([null, "2", "2", "3"]);
+});
+
+it("starts no second crawl for the events of a request that starts one", async () => {
+  const { client, asked } = scripted();
+  const read = async () => {
+    // @ts-expect-error its records are read as lines
+    for await (const _ of client.events("spiderCrawl", { body: { seed_urls: ["https://example.org/"] } }));
+  };
+  await expect(read()).rejects.toThrow(TypeError);
+  expect(asked).toEqual([]);
 });
 
 it("gives up a stream that brings nothing", async () => {
