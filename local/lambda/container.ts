@@ -68,6 +68,7 @@ export class Container {
   #events = 0;
   #hasBrowser = false;
   #dead: string | undefined;
+  #ending: Promise<void> | undefined;
   #broken = false;
   #utilization = 0;
   #sample: { at: number; loop: EventLoopUtilization } | undefined;
@@ -211,6 +212,12 @@ export class Container {
   async stop(reason = "the container was stopped"): Promise<void> {
     this.#dead ??= reason;
     this.#settleAll({ fault: "stopped", message: "The runtime stopped" });
+    // each of many events may ask for it
+    this.#ending ??= this.#end();
+    await this.#ending;
+  }
+
+  async #end(): Promise<void> {
     // a browser ends with its thread in any case, but as a zombie of this process
     if (this.#hasBrowser) await this.#closeDown();
     await this.#worker.terminate();
