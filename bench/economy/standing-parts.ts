@@ -13,6 +13,7 @@ function drainedPerMinute({ Type, Properties = {} }: Template["Resources"][strin
   if (Type !== "AWS::Scheduler::Schedule") return 0;
   const { Input } = Properties["Target"] as { Input?: string };
   const { drain = [] } = JSON.parse(Input ?? "{}") as { drain?: string[] };
+  if (drain.length === 0) return 0;
   const [, minutes] = /^rate\((\d+) minutes?\)$/.exec(String(Properties["ScheduleExpression"])) ?? [];
   return drain.length / Number(minutes);
 }

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { resumeUploads } from "../../shared/archive/import/recovery.ts";
 import { IMPORTS_QUEUE } from "../../shared/archive/import/task.ts";
 import { recordDeadLetter } from "../../shared/crawl/recovery/dead-letters.ts";
+import { firstQueueOf } from "../../shared/crawl/tasks/fetch-task.ts";
 import { createJobFlags } from "../../shared/crawl/tasks/job-flags.ts";
 import { dynamoClient, s3Client } from "../../shared/platform/aws/clients.ts";
 import { createObjectStore } from "../../shared/platform/aws/objects.ts";
@@ -28,7 +29,7 @@ const consume = createQueueHandler(dependencies, {
   schema: z.string(),
   body: "text",
   handle: async (body, { messageId, queue, receiveCount, attributes, log }, container) => {
-    const letter = { queue: queue.replace(/-dlq$/, ""), messageId, body, receiveCount, attributes };
+    const letter = { queue: firstQueueOf(queue.replace(/-dlq$/, ""), body), messageId, body, receiveCount, attributes };
     if (letter.queue === IMPORTS_QUEUE) await resumeUploads(container, body);
     await recordDeadLetter({ ...container, log }, letter);
   },

@@ -3,6 +3,7 @@ import type { S3Client } from "@aws-sdk/client-s3";
 import type { SQSClient } from "@aws-sdk/client-sqs";
 import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import type { FetchDependencies } from "../../shared/crawl/fetch/dependencies.ts";
+import { createHeldCaptures } from "../../shared/crawl/fetch/held-captures.ts";
 import { createTaskLeases } from "../../shared/crawl/fetch/task-lease.ts";
 import { createJobFlags } from "../../shared/crawl/tasks/job-flags.ts";
 import { createSessionCookies } from "../../shared/crawl/tasks/session-cookies.ts";
@@ -16,6 +17,8 @@ import { webTools } from "../adapters/api/web-access.ts";
 
 /** Bodies above 1 MB that are read at a time: 50 MB each at the most, in a function of 1 GB. */
 const LARGE_BODIES = 2;
+/** Bytes of WARC and code units of text that all its tasks hold back together: one alone may have 20 million. */
+const MOST_HELD = 32 * 1024 * 1024;
 
 interface AwsClients {
   sqs: SQSClient;
@@ -30,6 +33,7 @@ export function fetchDependencies(
 ) {
   return {
     ...webTools(config, dynamo, log, LARGE_BODIES),
+    held: createHeldCaptures(MOST_HELD),
     sqs,
     queueUrlPrefix: config.queueUrlPrefix,
     log,
@@ -46,6 +50,8 @@ export function fetchDependencies(
     },
   } satisfies FetchDependencies & Record<string, unknown>;
 }
+
+export type FetchContainer = ReturnType<typeof fetchDependencies>;
 
 export const dependencies = once(() =>
   fetchDependencies(loadConfig(), { sqs: sqsClient(), s3: s3Client(), dynamo: dynamoClient() }),

@@ -173,10 +173,11 @@ export class StrandlineFunction extends Construct {
   private grant({ data, queues, engines, sourceSchedules }: Surroundings): void {
     const { grants, queues: triggers = [] } = this.spec;
     // a consumer sends what it can never handle to the dead-letter queue itself
-    const deadLetters = triggers.map(({ queue }) => deadLetterQueue(queue)).filter((name) => queues.has(name));
+    const consumed = [...triggers.map(({ queue }) => queue), ...(grants.receive ?? [])];
+    const deadLetters = consumed.map(deadLetterQueue).filter((name) => queues.has(name));
     for (const name of new Set([...(grants.send ?? []), ...deadLetters]))
       queueNamed(queues, name).grantSendMessages(this.lambda);
-    for (const { queue } of triggers) queueNamed(queues, queue).grantConsumeMessages(this.lambda);
+    for (const queue of consumed) queueNamed(queues, queue).grantConsumeMessages(this.lambda);
     if (grants.stateTable) this.allow(data.stateTable.tableArn, ...STATE_ACTIONS);
     if (grants.database) data.databaseSecret.grantRead(this.lambda);
     if (grants.providerKeys) data.providerKeys.grantRead(this.lambda);

@@ -35,7 +35,12 @@ export const CRAWLING: readonly FunctionSpec[] = [
       { queue: "fetch-low", batchSize: 1, maxConcurrency: 20 },
     ],
     cycleEnds: "the job's limits of pages, depth and attempts: a URL is sent once for each claim of its row",
-    grants: { send: [...FETCH_QUEUES, "captures", "render"], bucket: "write", stateTable: true },
+    grants: {
+      send: [...FETCH_QUEUES, "fetch-shared", "captures", "render"],
+      receive: ["fetch-shared"],
+      bucket: "write",
+      stateTable: true,
+    },
     localContainers: 4,
     // a task waits politely for most of its time: together what its queues may have under way
     localEventsPerContainer: 80,

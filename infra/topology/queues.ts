@@ -8,6 +8,8 @@ export const QUEUES = [
   { name: "fetch-high", maxReceiveCount: MAX_RECEIVES },
   { name: "fetch-normal", maxReceiveCount: MAX_RECEIVES },
   { name: "fetch-low", maxReceiveCount: MAX_RECEIVES },
+  // nothing listens: workers of slow hosts take from it
+  { name: "fetch-shared", maxReceiveCount: MAX_RECEIVES },
   { name: "captures", maxReceiveCount: MAX_RECEIVES },
   { name: "embed-high", maxReceiveCount: MAX_RECEIVES },
   { name: "embed-normal", maxReceiveCount: MAX_RECEIVES },

@@ -58,6 +58,8 @@ export interface FunctionSpec {
   grants: {
     /** Queues it sends to. */
     send?: readonly string[];
+    /** Queues it asks for messages by itself, without being woken by them. */
+    receive?: readonly string[];
     /**
      * `write`: wherever functions write, which is not where uploads lie, so that no event of theirs can be their own.
      * `upload`: where uploads lie, and nowhere else. Both read.
@@ -138,7 +140,7 @@ export function gatewayMethods(
 /** SQS visibility timeout in seconds: at least six times the timeout of the slowest consumer, as AWS advises. */
 export function visibilityTimeoutS(topology: Topology, queue: string): number {
   const timeouts = topology.functions
-    .filter((each) => each.queues?.some((trigger) => trigger.queue === queue))
+    .filter(({ queues, grants }) => queues?.some((each) => each.queue === queue) || grants.receive?.includes(queue))
     .map((each) => each.timeoutS);
   return 6 * Math.max(5, ...timeouts);
 }

@@ -12,6 +12,7 @@ import { QUEUES } from "../../infra/topology/queues.ts";
 import { deadLetterQueue } from "../../infra/topology/spec.ts";
 import { TOPOLOGY } from "../../infra/topology.ts";
 import { credentialsIn } from "../../local/front/credentials.ts";
+import { firstQueueOf } from "../../shared/crawl/tasks/fetch-task.ts";
 import { type EmbeddingServer, startEmbeddingServer } from "../services/embedding-server.ts";
 import { type GraphSite, startGraphSite } from "../services/graph-site.ts";
 import { listen } from "../services/listeners.ts";
@@ -43,6 +44,7 @@ beforeAll(async () => {
     `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">${paths.map((path) => `<url><loc>${site.origin}${path}</loc></url>`).join("")}</urlset>`;
   site = await startSite({
     ...Object.fromEntries(pages.map((path) => [path, html(`<title>${path}</title><h1>${path}</h1>${TEXT}`)])),
+    ...Object.fromEntries(Array.from({ length: 6 }, (_, page) => [`/shared/${page}`, html(TEXT)])),
     "/scripted": html(`<title>Scripted</title><div id="root"></div>
       <script>document.querySelector("#root").innerHTML = "${TEXT}"</script>`),
     "/media": html("<p>Media</p>"),
@@ -171,6 +173,15 @@ const DONE_ONCE: Record<QueueName, () => Promise<void>> = {
   "fetch-high": () => fetchesOnce("/high", "high"),
   "fetch-normal": () => fetchesOnce("/normal", "normal"),
   "fetch-low": () => fetchesOnce("/low", "low"),
+  async "fetch-shared"() {
+    const { instance } = harvest;
+    const shared = Array.from({ length: 6 }, (_, page) => `/shared/${page}`);
+    const urls = shared.map((path) => site.origin + path);
+    const config = { rate_limit_rps: 1 };
+    const { job_id } = await instance.call<{ job_id: string }>("POST", "/api/v1/crawl", { urls, config });
+    await instance.waitForJob(job_id);
+    expect(shared.map(asked)).toEqual(shared.map(() => 1));
+  },
   async captures() {
     expect(await crawl("/captures")).toMatchObject(ONE_PAGE);
     // the same once more, from the cache
@@ -361,14 +372,15 @@ describe("delivered twice, done once", () => {
     const letters = () => harvest.sql<{ queue: string; state: string }[]>`select queue, state from dead_letters`;
     await expect.poll(async () => (await letters()).length).toBeGreaterThanOrEqual(names.length);
     expect((await letters()).map(({ queue, state }) => `${queue} ${state}`).toSorted()).toEqual(
-      names.map((name) => `${name} ended`).toSorted(),
+      names.map((name) => `${firstQueueOf(name, "")} ended`).toSorted(),
     );
   });
 
   it("is shown of every queue that a function consumes", () => {
     const consumed = TOPOLOGY.functions.flatMap(({ queues = [] }) => queues.map(({ queue }) => queue));
+    const asked = TOPOLOGY.functions.flatMap(({ grants }) => grants.receive ?? []);
     const shown = Object.keys(DONE_ONCE);
-    expect(consumed.toSorted()).toEqual([...shown, ...shown.map(deadLetterQueue)].toSorted());
+    expect([...consumed, ...asked].toSorted()).toEqual([...shown, ...shown.map(deadLetterQueue)].toSorted());
   });
 });
 

@@ -326,10 +326,14 @@ describe("permissions", () => {
       expect(ended.every((arn) => ends !== undefined && arn.includes(ends))).toBe(true);
       expect(ended.length).toBe(ends === undefined ? 0 : 1);
       if (grants.bucket === "keep") expect(written).toEqual(ended);
-      expect(actions.filter((action) => action === "sqs:ReceiveMessage")).toHaveLength(queues.length);
+      expect(actions.filter((action) => action === "sqs:ReceiveMessage")).toHaveLength(
+        queues.length + (grants.receive?.length ?? 0),
+      );
       const sends = new Set([
         ...(grants.send ?? []),
-        ...queues.map(({ queue }) => deadLetterQueue(queue)).filter((name) => !/-dlq-dlq$/.test(name)),
+        ...[...queues.map(({ queue }) => queue), ...(grants.receive ?? [])]
+          .map(deadLetterQueue)
+          .filter((name) => !/-dlq-dlq$/.test(name)),
       ]);
       expect(actions.filter((action) => action === "sqs:SendMessage")).toHaveLength(sends.size);
     },

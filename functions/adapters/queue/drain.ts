@@ -3,18 +3,13 @@
  * messages go to the handler as a trigger's batches do. For queues that mostly have none: a trigger asks each five
  * times in 20 s, whatever comes.
  */
-import {
-  DeleteMessageBatchCommand,
-  type Message,
-  type MessageAttributeValue,
-  ReceiveMessageCommand,
-} from "@aws-sdk/client-sqs";
-import type { SQSBatchResponse, SQSEvent, SQSMessageAttribute, SQSRecord } from "aws-lambda";
+import type { SQSBatchResponse, SQSEvent, SQSRecord } from "aws-lambda";
 import { z } from "zod";
 import { DRAINED } from "../../../shared/platform/observability/drained.ts";
 import type { Logger } from "../../../shared/platform/observability/log.ts";
 import type { QueueHandler } from "./consumer.ts";
 import type { ConsumerDependencies } from "./delivery.ts";
+import { receiveRecords, removeRecords } from "./received.ts";
 
 /** The most that SQS gives at once. */
 const BATCH = 10;
@@ -55,32 +50,15 @@ interface Drain {
   isTime(): boolean;
 }
 
-async function drainOne(
-  { sqs, queueUrlPrefix }: ConsumerDependencies,
-  queue: string,
-  { handled, isTime }: Drain,
-): Promise<Counts> {
-  const QueueUrl = queueUrlPrefix + queue;
+async function drainOne(shared: ConsumerDependencies, queue: string, { handled, isTime }: Drain): Promise<Counts> {
   const counts: Counts = { found: 0, failed: 0 };
   while (isTime()) {
-    const { Messages = [] } = await sqs.send(
-      new ReceiveMessageCommand({
-        QueueUrl,
-        MaxNumberOfMessages: BATCH,
-        WaitTimeSeconds: WAIT_S,
-        MessageSystemAttributeNames: ["All"],
-        MessageAttributeNames: ["All"],
-      }),
-    );
-    if (Messages.length === 0) break;
-    const records = Messages.map((message) => recordOf(message, queueUrlPrefix, queue));
+    const records = await receiveRecords(shared, queue, { most: BATCH, waitS: WAIT_S });
+    if (records.length === 0) break;
     const { batchItemFailures } = await handled(records);
     const failed = new Set(batchItemFailures.map(({ itemIdentifier }) => itemIdentifier));
     const done = records.filter(({ messageId }) => !failed.has(messageId));
-    if (done.length > 0) {
-      const Entries = done.map(({ receiptHandle }, index) => ({ Id: String(index), ReceiptHandle: receiptHandle }));
-      await sqs.send(new DeleteMessageBatchCommand({ QueueUrl, Entries }));
-    }
+    if (done.length > 0) await removeRecords(shared, queue, done);
     counts.found += records.length;
     counts.failed += failed.size;
   }
@@ -93,26 +71,3 @@ function report(log: Logger, counts: readonly Counts[]): void {
   if (found > 0) log.measure("queues were emptied", DRAINED.fields({}, { messages: found }, Date.now()));
   if (sum("failed") > 0) throw new Error(`${sum("failed")} of ${found} messages could not be handled, and stay`);
 }
-
-/** As a trigger hands it over. The deployment's name stands before that of the queue, as it ends the URLs' prefix. */
-function recordOf(message: Message, queueUrlPrefix: string, queue: string): SQSRecord {
-  const { MessageId = "", ReceiptHandle = "", Body = "", Attributes = {}, MessageAttributes = {} } = message;
-  return {
-    messageId: MessageId,
-    receiptHandle: ReceiptHandle,
-    body: Body,
-    attributes: Attributes as unknown as SQSRecord["attributes"],
-    messageAttributes: Object.fromEntries(
-      Object.entries(MessageAttributes).map(([name, value]) => [name, attributeOf(value)]),
-    ),
-    md5OfBody: message.MD5OfBody ?? "",
-    eventSource: "aws:sqs",
-    eventSourceARN: `arn:aws:sqs:::${queueUrlPrefix.split("/").at(-1)}${queue}`,
-    awsRegion: "",
-  };
-}
-
-const attributeOf = ({ DataType = "String", StringValue }: MessageAttributeValue): SQSMessageAttribute => ({
-  dataType: DataType,
-  ...(StringValue === undefined ? {} : { stringValue: StringValue }),
-});

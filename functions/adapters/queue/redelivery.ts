@@ -18,7 +18,7 @@ export type FailedDelivery = "again" | "dead";
 
 const DEAD_LETTERS = "-dlq";
 const FIRST_RETRY_S = 1;
-const LONGEST_RETRY_S = 60;
+export const LONGEST_RETRY_S = 60;
 /** Deliveries of a message that fails by itself, and may be one of those that always will. */
 const TRIES_OF_A_MESSAGE = 5;
 

@@ -95,7 +95,7 @@ export function createFetcher(dependencies: FetcherDependencies, { signal, deadl
       budget,
       clock,
       signal,
-      maxWaitMs: MAX_SLOT_WAIT_MS,
+      maxWaitMs: () => MAX_SLOT_WAIT_MS,
       wanted: () => 0,
       deadline,
     });

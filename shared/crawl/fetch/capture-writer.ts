@@ -12,6 +12,7 @@ import { retryTransient } from "../../platform/transient-errors.ts";
 import type { FetchTask } from "../tasks/fetch-task.ts";
 import type { RenderRequest } from "../tasks/render-task.ts";
 import { sendToRender } from "../tasks/render-task.ts";
+import type { HeldCaptures } from "./held-captures.ts";
 import type { TaskLease } from "./task-lease.ts";
 
 export interface CaptureWriter {
@@ -29,13 +30,15 @@ export interface CaptureWriter {
    * @returns false where the lease was lost
    */
   flush(): Promise<boolean>;
-  /** No more flushes by time. */
+  /** No more flushes by time, and nothing more is held back. */
   close(): void;
 }
 
 export interface CaptureWriterOptions {
   task: Pick<FetchTask, "jobId" | "taskId" | "config" | "deadline">;
   lease: TaskLease;
+  /** What all tasks of the worker hold back. */
+  held: HeldCaptures;
   objects: ObjectStore;
   queues: QueueSender;
   /** Fields of the warcinfo records. */
@@ -66,12 +69,15 @@ const FLUSH_TEXT_CHARS = 4 * 1024 * 1024;
 const PATIENCE_MS = 30_000;
 
 export function createCaptureWriter(options: CaptureWriterOptions): CaptureWriter {
-  const { task, lease, objects, queues, clock } = options;
+  const { task, lease, held, objects, queues, clock } = options;
   const { jobId, taskId } = task;
   let segment: WarcSegment | undefined;
   let segments = 0;
   let pending: { capture: Capture; rendering: RenderRequest | null }[] = [];
   let textChars = 0;
+  /** What is counted as held back; no more is once the writer is closed. */
+  let counted = 0;
+  let closed = false;
   /** Epoch ms since which something waits. */
   let since = 0;
   let timer: NodeJS.Timeout | undefined;
@@ -87,11 +93,19 @@ export function createCaptureWriter(options: CaptureWriterOptions): CaptureWrite
     return segment;
   };
 
+  const count = (): void => {
+    if (closed) return;
+    const size = (segment?.bytes ?? 0) + textChars;
+    held.add(size - counted);
+    counted = size;
+  };
+
   const send = async (): Promise<boolean> => {
     clearTimeout(timer);
     timer = undefined;
     const [file, all] = [segment, pending];
     [segment, pending, textChars] = [undefined, [], 0];
+    count();
     const until = Math.min(options.deadline, clock.now() + PATIENCE_MS);
     if (file) await retryTransient(clock, { until }, () => objects.put(file.key, file.contents(), "application/warc"));
     if (all.length === 0) return true;
@@ -136,18 +150,26 @@ export function createCaptureWriter(options: CaptureWriterOptions): CaptureWrite
       textChars += (rendering?.html.length ?? 0) + (rendering?.pdf?.length ?? 0);
       const { text = "", markdown = "", links = [] } = capture.extraction ?? {};
       textChars += links.reduce((sum, link) => sum + link.length, text.length + markdown.length);
+      count();
       if (timer === undefined) {
         since = clock.now();
         startTimer();
       }
       const full =
-        pending.length >= FLUSH_CAPTURES || (segment?.bytes ?? 0) > FLUSH_WARC_BYTES || textChars > FLUSH_TEXT_CHARS;
+        pending.length >= FLUSH_CAPTURES ||
+        (segment?.bytes ?? 0) > FLUSH_WARC_BYTES ||
+        textChars > FLUSH_TEXT_CHARS ||
+        held.full;
       if (full && !(await flush())) options.onTrouble("lease-lost");
     },
     archive(members) {
       if (members.length > 0) openSegment().append(members);
     },
     flush,
-    close: () => clearTimeout(timer),
+    close() {
+      clearTimeout(timer);
+      closed = true;
+      held.add(-counted);
+    },
   };
 }

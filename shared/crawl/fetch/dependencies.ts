@@ -10,12 +10,15 @@ import type { Egress } from "../proxies/egress.ts";
 import type { RobotsCache } from "../robots/cache.ts";
 import type { JobFlags } from "../tasks/job-flags.ts";
 import type { SessionCookies } from "../tasks/session-cookies.ts";
+import type { HeldCaptures } from "./held-captures.ts";
 import type { TaskLeases } from "./task-lease.ts";
 
 export interface FetchDependencies {
   guard: UrlGuard;
   egress: Egress;
   budget: BodyBudget;
+  /** Of all tasks of the worker together. */
+  held: HeldCaptures;
   hosts: HostStates;
   leases: TaskLeases;
   robots: RobotsCache;
@@ -38,6 +41,10 @@ export interface TaskDelivery {
   receiveCount: number;
   remainingMs(): number;
   log: Logger;
+  /** Whether the worker has other tasks at the moment, beside which waiting costs nothing more; false if left out. */
+  hasCompany?: () => boolean;
+  /** The worker is to end: the task goes on in another. */
+  ending?: AbortSignal;
 }
 
 /** How a delivery ended. `lost`: another delivery has the task now. */

@@ -13,6 +13,8 @@ import type { PageContext } from "./fetch-page.ts";
 
 /** A slot further away than this is not waited for: the task is sent again, and its worker goes for other work. */
 const MAX_SLOT_WAIT_MS = 2000;
+/** The same while the worker has other tasks, in ms: waiting beside them costs nothing more. */
+const MAX_SHARED_WAIT_MS = 60_000;
 /** The same for another host, since the task cannot be sent there. */
 const MAX_FOREIGN_WAIT_MS = 30_000;
 
@@ -40,6 +42,8 @@ export interface TaskHostsOptions {
   freshness?: FreshnessCheck;
   /** A request leaves. */
   onRequest?: () => void;
+  /** Whether the worker has other tasks at the moment; false if left out. */
+  hasCompany?: (() => boolean) | undefined;
 }
 
 export function createTaskHosts(options: TaskHostsOptions): TaskHosts {
@@ -47,6 +51,11 @@ export function createTaskHosts(options: TaskHostsOptions): TaskHosts {
   const { hosts, egress, budget, clock, settings } = dependencies;
   const clients = new Map<string, PoliteClient>();
   const ownEgress = egress.forTask(task.config.proxy_id);
+
+  const ownWaitMs = (): number =>
+    options.hasCompany?.()
+      ? Math.max(MAX_SLOT_WAIT_MS, Math.min(MAX_SHARED_WAIT_MS, deadline - clock.now()))
+      : MAX_SLOT_WAIT_MS;
 
   const clientOf = (host: string): PoliteClient => {
     const held = clients.get(host);
@@ -61,7 +70,7 @@ export function createTaskHosts(options: TaskHostsOptions): TaskHosts {
       budget,
       clock,
       signal,
-      maxWaitMs: own ? MAX_SLOT_WAIT_MS : MAX_FOREIGN_WAIT_MS,
+      maxWaitMs: own ? ownWaitMs : () => MAX_FOREIGN_WAIT_MS,
       wanted: own ? queued : () => 0,
       deadline,
       freshness,

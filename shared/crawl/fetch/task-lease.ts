@@ -56,6 +56,8 @@ export interface TaskLeases {
    * @param when `early`: also where it was sent again for later
    */
   take(taskId: string, owner: string, when?: "in-time" | "early"): Promise<LeaseOutcome>;
+  /** How often the task was taken so far. */
+  takes(taskId: string): Promise<number>;
   /** Takes the task from whoever holds it: for when that one is known to be gone. A deferral stays. */
   free(taskId: string): Promise<void>;
 }
@@ -84,6 +86,7 @@ export function createTaskLeases(
       const deferred = item?.["owner"] === undefined;
       return { outcome: "busy", remainingMs: Math.max(0, seen.lease_until - now()), deferred };
     },
+    takes: async (taskId) => taskItemSchema.parse((await table.read(keyOf(taskId))) ?? {}).takes,
     async free(taskId) {
       const change = { set: { lease_until: 0, owner: undefined }, when: "attribute_exists(#owner)" };
       await table.update(keyOf(taskId), change);

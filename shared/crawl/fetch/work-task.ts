@@ -39,7 +39,7 @@ export async function workThrough(
   dependencies: FetchDependencies,
   task: FetchTask,
   lease: TaskLease,
-  { remainingMs, log }: TaskDelivery,
+  { remainingMs, log, hasCompany, ending }: TaskDelivery,
   record: FetchRecord,
 ): Promise<WorkOutcome> {
   const { clock, settings } = dependencies;
@@ -74,7 +74,10 @@ export async function workThrough(
     queued,
     freshness: poll,
     onRequest: notes.requested,
+    hasCompany,
   });
+  const stopForEnd = (): void => stop.stopFor({ kind: "later", waitMs: 0 });
+  ending?.addEventListener("abort", stopForEnd);
   const context = pageContext(dependencies, task, hosts, writer, stop.signal);
   const ended = new Set(task.urls.map(({ urlHash }) => urlHash).filter((urlHash) => lease.isDone(urlHash)));
 
@@ -131,11 +134,13 @@ export async function workThrough(
   };
 
   try {
+    if (ending?.aborted) stopForEnd();
     await poll.ensureRecent();
     poll.start((error) => stop.stopFor({ kind: "failed", error }));
     await sortOut();
     await atOnce(task.concurrency ?? settings.concurrency, untilStopped(), work);
   } finally {
+    ending?.removeEventListener("abort", stopForEnd);
     await poll.stop();
     writer.close();
     await leaveSlots(hosts, log);
@@ -165,7 +170,7 @@ async function leaveSlots(hosts: TaskHosts, log: Logger): Promise<void> {
 }
 
 function openWriter(
-  { objects, queues, clock, settings }: FetchDependencies,
+  { objects, queues, clock, settings, held }: FetchDependencies,
   task: FetchTask,
   lease: TaskLease,
   { stop, ...options }: Pick<CaptureWriterOptions, "deadline" | "onDelivered" | "isListened"> & { stop: TaskStop },
@@ -173,6 +178,7 @@ function openWriter(
   return createCaptureWriter({
     task,
     lease,
+    held,
     objects,
     queues,
     warcinfo: warcinfoFields(settings.userAgent, task),

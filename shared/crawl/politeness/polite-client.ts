@@ -107,7 +107,7 @@ export function createPoliteClient(options: PoliteClientOptions): PoliteClient {
         for (;;) {
           const { client: expected } = await egress.chooseRoute();
           connected = () => Boolean(expected.stats[url.origin]?.connected);
-          const left = Math.max(options.maxWaitMs, options.deadline - clock.now());
+          const left = Math.max(options.maxWaitMs(), options.deadline - clock.now());
           const slot = await slots.take(limits.continues ? Math.min(MAX_CONTINUED_WAIT_MS, left) : undefined);
           const admission = await pacer.admit(slot.pace, signal);
           const cold = !connected();

@@ -48,7 +48,7 @@ export interface SlotQueueOptions {
   /** Whether a connection must be made first. */
   cold(): boolean;
   /** Longest wait for a slot that is not reserved yet, in ms. */
-  maxWaitMs: number;
+  maxWaitMs(): number;
   /** Requests still to come after those that wait already: slots are reserved for all of them at once. */
   wanted(): number;
   /** Epoch ms by which the last slot must be. */
@@ -186,7 +186,7 @@ export function createSlotQueue(options: SlotQueueOptions): SlotQueue {
   };
 
   return {
-    async take(maxWaitMs = options.maxWaitMs) {
+    async take(maxWaitMs = options.maxWaitMs()) {
       waiting += 1;
       try {
         return await next(maxWaitMs);

@@ -54,3 +54,17 @@ export const fetchTaskSchema = z.strictObject({
 export type FetchTask = z.infer<typeof fetchTaskSchema>;
 
 export const fetchQueue = (priority: Priority): string => `fetch-${priority}`;
+/** Tasks of slow hosts on their way to a worker that has others. */
+export const SHARED_QUEUE = "fetch-shared";
+
+const prioritySchema = z.looseObject({ priority: z.enum(PRIORITIES) });
+
+/** The queue by which a message of a fetch queue came first, as far as it can be read. */
+export function firstQueueOf(queue: string, body: string): string {
+  if (queue !== SHARED_QUEUE) return queue;
+  try {
+    return fetchQueue(prioritySchema.parse(JSON.parse(body)).priority);
+  } catch {
+    return fetchQueue("normal");
+  }
+}

@@ -47,7 +47,7 @@ describe("a delivery", () => {
   it("sends its captures in batches that stay small, whether text or links make them large", async () => {
     await using site = await startSite(graph(1));
     const harness = await fetchHarness();
-    const { objects, queues, leases, clock } = harness.dependencies;
+    const { objects, queues, leases, clock, held } = harness.dependencies;
     const task = fetchTask({ urls: pages(site.origin, 1) });
     const [capture] = await harness.fetch(task);
     if (!capture?.extraction) throw new Error("not extracted");
@@ -58,6 +58,7 @@ describe("a delivery", () => {
     const options = {
       task,
       lease: taken.lease,
+      held,
       objects,
       queues,
       warcinfo: {},

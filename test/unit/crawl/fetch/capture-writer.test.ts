@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { type CaptureWriterOptions, createCaptureWriter } from "../../../../shared/crawl/fetch/capture-writer.ts";
 import { capturedWithout } from "../../../../shared/crawl/fetch/fetch-page.ts";
+import { createHeldCaptures } from "../../../../shared/crawl/fetch/held-captures.ts";
 import { fault } from "../../../../shared/crawl/http/faults.ts";
 import { systemClock } from "../../../../shared/platform/clock.ts";
 
@@ -12,11 +13,12 @@ afterEach(() => {
 });
 
 /** A writer whose services answer at once. */
-function writerOf(isListened: () => boolean) {
+function writerOf(isListened: () => boolean, held = createHeldCaptures(Number.POSITIVE_INFINITY)) {
   const sent: unknown[] = [];
   const options = {
     task: { jobId: "01890000-0000-7000-8000-000000000001", taskId: "01890000-0000-7000-8000-000000000002" },
     lease: { take: 1, record: async () => true },
+    held,
     objects: { put: async () => undefined },
     queues: {
       send: async (_queue: string, message: unknown) => {
@@ -38,7 +40,13 @@ function writerOf(isListened: () => boolean) {
     const target = { url, urlHash: "0".repeat(64), depth: 0, attempt: 0, prior: null };
     await writer.add(capturedWithout(target, fault("TIMEOUT", "slow"), Date.now()), [], null);
   };
-  return { writer, add, sent };
+  const addText = async (length: number) => {
+    const target = { url: "http://a.example/", urlHash: "0".repeat(64), depth: 0, attempt: 0, prior: null };
+    const capture = capturedWithout(target, fault("TIMEOUT", "slow"), Date.now());
+    const extraction = { text: "x".repeat(length), markdown: "", links: [] } as unknown as typeof capture.extraction;
+    await writer.add({ ...capture, extraction }, [], null);
+  };
+  return { writer, add, addText, sent };
 }
 
 test("captures that nobody waits for are sent together, 15 s after the first of them", async () => {
@@ -82,4 +90,19 @@ test("nothing is sent by time once the writer is closed", async () => {
   writer.close();
   await vi.advanceTimersByTimeAsync(20_000);
   expect(sent).toHaveLength(0);
+});
+
+test("tasks of one worker hold back so much together, and whoever adds more delivers", async () => {
+  const held = createHeldCaptures(100);
+  const [one, other] = [writerOf(() => false, held), writerOf(() => false, held)];
+  await one.addText(80);
+  expect(one.sent).toHaveLength(0);
+  await other.addText(80);
+  expect([one.sent.length, other.sent.length]).toEqual([0, 1]);
+  expect(held.full).toBe(false);
+  // what a task that failed held is nobody's any more
+  one.writer.close();
+  await other.addText(90);
+  expect(other.sent).toHaveLength(1);
+  other.writer.close();
 });

@@ -78,7 +78,7 @@ function slowlyConnected(site: Site, more: Partial<PoliteClientOptions> = {}) {
     budget: createBodyBudget(1),
     clock: systemClock,
     signal: halt.signal,
-    maxWaitMs: 60_000,
+    maxWaitMs: () => 60_000,
     wanted: () => 0,
     deadline: Date.now() + 300_000,
     ...more,
