@@ -1,18 +1,25 @@
 /** What a browser is told about the console, wherever it is served from. */
 
+/** Origins beside the console's own, e.g. `https://example.org`. */
+export interface OtherOrigins {
+  /** Where captures are replayed; undefined: nowhere. */
+  replay: string | undefined;
+  /** The bucket, which takes files that are larger than a request of the API. */
+  storage: string;
+}
+
 /**
- * Lets the page load itself, ask its own origin, and frame replay, and nothing else: no script stands in a document,
- * and no text becomes markup.
- * @param replayOrigin where captures are replayed; undefined: nowhere
+ * Lets the page load itself, ask its own origin, put files into the bucket, and frame replay, and nothing else: no
+ * script stands in a document, and no text becomes markup.
  */
-export function contentPolicy(replayOrigin: string | undefined): string {
+export function contentPolicy({ replay, storage }: OtherOrigins): string {
   return [
     "default-src 'none'",
     "script-src 'self'",
     "style-src 'self'",
     "img-src 'self' data: blob:",
-    "connect-src 'self'",
-    `frame-src ${replayOrigin ?? "'none'"}`,
+    `connect-src 'self' ${storage}`,
+    `frame-src ${replay ?? "'none'"}`,
     "base-uri 'none'",
     "form-action 'none'",
     "frame-ancestors 'none'",

@@ -93,6 +93,7 @@ export function createStacks(
     description: "Strandline: the console with the API behind its origin, unless the deployment wants none",
     settings,
     api,
+    data,
     replayUrl: replay.url,
     publisher,
   });

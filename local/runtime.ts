@@ -259,7 +259,7 @@ class RunningRuntime implements Runtime {
 
   async #openGateway(): Promise<HttpGateway> {
     const pages = createConsolePages({
-      replayUrl: () => this.#replay?.url,
+      others: () => ({ replay: this.#replay?.url, storage: this.addresses.s3 }),
       onFault: (error) => this.#log.fault(error),
     });
     const gateway = await startHttpGateway({

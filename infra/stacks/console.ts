@@ -41,16 +41,19 @@ import { Architecture, Code, Function as LambdaFunction, Runtime } from "aws-cdk
 import { LogGroup, RetentionDays } from "aws-cdk-lib/aws-logs";
 import { BlockPublicAccess, Bucket, BucketEncryption, type IBucket } from "aws-cdk-lib/aws-s3";
 import type { Construct } from "constructs";
+import type { OtherOrigins } from "../../console/security-headers.ts";
 import { acknowledge } from "../acknowledge.ts";
 import type { ConsolePublisher } from "../console-publisher.ts";
 import { createConsoleHeaders } from "../constructs/console-headers.ts";
 import { VIEWER_REQUEST } from "../constructs/viewer-request.ts";
 import type { Settings } from "../settings.ts";
 import { type ApiStack, STAGE } from "./api.ts";
+import type { DataStack } from "./data.ts";
 
 export interface ConsoleStackProps extends StackProps {
   settings: Settings;
   api: ApiStack;
+  data: DataStack;
   /** Where captures are replayed. */
   replayUrl: string;
   publisher: ConsolePublisher;
@@ -72,7 +75,11 @@ export class ConsoleStack extends Stack {
   /** Whether the deployment wants none. */
   readonly isEmpty: boolean;
 
-  constructor(scope: Construct, id: string, { settings, api, replayUrl, publisher, ...props }: ConsoleStackProps) {
+  constructor(
+    scope: Construct,
+    id: string,
+    { settings, api, data, replayUrl, publisher, ...props }: ConsoleStackProps,
+  ) {
     super(scope, id, props);
     this.isEmpty = !settings.console;
     if (this.isEmpty) {
@@ -84,7 +91,7 @@ export class ConsoleStack extends Stack {
     this.publish(bucket, publisher);
     const distribution = this.createDistribution(settings, {
       api: this.apiBehaviour(api),
-      console: this.consoleBehaviour(bucket, replayUrl),
+      console: this.consoleBehaviour(bucket, { replay: replayUrl, storage: this.storageOf(data) }),
     });
     const host = settings.consoleDomain ?? distribution.distributionDomainName;
     new CfnOutput(this, "Url", { value: `https://${host}/console/`, description: "Where the console is" });
@@ -166,7 +173,12 @@ export class ConsoleStack extends Stack {
     };
   }
 
-  private consoleBehaviour(bucket: Bucket, replayUrl: string): BehaviorOptions {
+  /** The host of links to its objects: known by the name, which the functions know it by, too. */
+  private storageOf({ bucket }: DataStack): string {
+    return `https://${bucket.bucketName}.s3.${this.region}.${this.urlSuffix}`;
+  }
+
+  private consoleBehaviour(bucket: Bucket, others: OtherOrigins): BehaviorOptions {
     const viewerRequest = new ViewerRequestFunction(this, "ViewerRequest", {
       comment: "Strandline: which file an address of the console is",
       code: FunctionCode.fromInline(VIEWER_REQUEST),
@@ -179,7 +191,7 @@ export class ConsoleStack extends Stack {
       }),
       allowedMethods: AllowedMethods.ALLOW_GET_HEAD,
       cachePolicy: CachePolicy.CACHING_OPTIMIZED,
-      responseHeadersPolicy: createConsoleHeaders(this, replayUrl),
+      responseHeadersPolicy: createConsoleHeaders(this, others),
       viewerProtocolPolicy: ViewerProtocolPolicy.REDIRECT_TO_HTTPS,
       functionAssociations: [{ function: viewerRequest, eventType: FunctionEventType.VIEWER_REQUEST }],
       compress: true,

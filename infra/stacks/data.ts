@@ -14,7 +14,15 @@ import {
   DatabaseClusterEngine,
   ParameterGroup,
 } from "aws-cdk-lib/aws-rds";
-import { BlockPublicAccess, Bucket, BucketEncryption, type CfnBucket, StorageClass } from "aws-cdk-lib/aws-s3";
+import {
+  BlockPublicAccess,
+  Bucket,
+  BucketEncryption,
+  type CfnBucket,
+  type CorsRule,
+  HttpMethods,
+  StorageClass,
+} from "aws-cdk-lib/aws-s3";
 import { type ISecret, Secret } from "aws-cdk-lib/aws-secretsmanager";
 import type { Queue } from "aws-cdk-lib/aws-sqs";
 import type { Construct } from "constructs";
@@ -61,7 +69,7 @@ export class DataStack extends Stack {
     this.databaseUrl = `postgres://${DATABASE_NAME}@${hostname}:${POSTGRES_PORT}/${DATABASE_NAME}?sslmode=verify-full`;
   }
 
-  private createBucket({ warcStorageClass, warcStorageDays, qdrantImage }: Settings): Bucket {
+  private createBucket({ warcStorageClass, warcStorageDays, qdrantImage, ...settings }: Settings): Bucket {
     const transitionAfter = Duration.days(warcStorageDays);
     const transitions =
       warcStorageClass === "none" ? [] : [{ storageClass: new StorageClass(warcStorageClass), transitionAfter }];
@@ -71,6 +79,7 @@ export class DataStack extends Stack {
       enforceSSL: true,
       versioned: true,
       removalPolicy: RemovalPolicy.RETAIN,
+      cors: uploadsOfPages(settings),
       lifecycleRules: [
         // capture batches are read within minutes; a month leaves time to send them again by hand
         { prefix: "captures/", expiration: Duration.days(30) },
@@ -199,4 +208,18 @@ export class DataStack extends Stack {
     );
     return cluster;
   }
+}
+
+/** The console puts large files into the bucket by links of the API: who has none can do nothing with this. */
+function uploadsOfPages({ console, consoleDomain }: Pick<Settings, "console" | "consoleDomain">): CorsRule[] {
+  if (!console) return [];
+  return [
+    {
+      allowedMethods: [HttpMethods.PUT],
+      // the distribution has its name once it is there, and it stands on the bucket
+      allowedOrigins: [`https://${consoleDomain ?? "*.cloudfront.net"}`],
+      allowedHeaders: ["x-amz-checksum-sha256"],
+      maxAge: 3600,
+    },
+  ];
 }

@@ -2,6 +2,7 @@
  * In front of SQS and S3: what is not signed with the credentials of this start, or is for neither of the two, goes no
  * further.
  */
+import type { IncomingHttpHeaders } from "node:http";
 import { refusalOf } from "../front/callers.ts";
 import { type ServiceAnswer, signatureAnswer } from "../front/service-front.ts";
 import { type Claim, type SignatureCheck, SignatureError, type SignatureFault } from "../front/signature.ts";
@@ -34,8 +35,13 @@ export function guardFauxqs(app: FauxqsApp, signatures: SignatureCheck): void {
   app.addHook("onRequest", async (request, reply) => {
     const { method, url, headers } = request;
     const service = method === "POST" && request.routeOptions.url === "/" ? "sqs" : "s3";
-    const refusal = refusalOf(request.raw);
+    const takesPages = isUploadLink(method, request.raw.url ?? url, headers);
+    const refusal = refusalOf(request.raw, takesPages);
     if (refusal !== undefined) return send(reply, refuse(service, refusal.status, "AccessDenied", refusal.message));
+    if (takesPages && headers.origin !== undefined) {
+      reply.headers({ "access-control-allow-origin": headers.origin, vary: "origin" });
+      if (method === "OPTIONS") return send(reply, { status: 204, headers: UPLOADS_OF_PAGES, body: "" });
+    }
     try {
       claims.set(request, signatures.claimOf({ method, url: request.raw.url ?? url, headers }, [service]));
     } catch (error) {
@@ -60,6 +66,18 @@ export function guardFauxqs(app: FauxqsApp, signatures: SignatureCheck): void {
       return send(reply, refuse("s3", 400, "BadDigest", "The SHA-256 of the object is not the one that was stated"));
     }
   });
+}
+
+/** What the bucket of a deployment says of them, too. */
+const UPLOADS_OF_PAGES = {
+  "access-control-allow-methods": "PUT",
+  "access-control-allow-headers": "x-amz-checksum-sha256",
+};
+
+/** Whether a page has been given the link by which it asks: the console puts large files into the bucket itself. */
+function isUploadLink(method: string, url: string, headers: IncomingHttpHeaders): boolean {
+  const asked = method === "OPTIONS" ? headers["access-control-request-method"] : method;
+  return asked === "PUT" && URL.parse(url, "http://127.0.0.1")?.searchParams.has("X-Amz-Signature") === true;
 }
 
 interface Reply {

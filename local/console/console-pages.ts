@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { placeOf } from "../../console/addresses.ts";
 import { cacheControlOf } from "../../console/file-headers.ts";
-import { contentPolicy, SECURITY_HEADERS } from "../../console/security-headers.ts";
+import { contentPolicy, type OtherOrigins, SECURITY_HEADERS } from "../../console/security-headers.ts";
 import { acceptedCoding } from "../../functions/adapters/api/answer-coding.ts";
 import { type ConsoleFile, readConsole } from "./console-files.ts";
 
@@ -17,12 +17,11 @@ export interface ConsolePages {
 const ROOT = "/console/";
 
 export interface ConsoleOptions {
-  /** Where captures are replayed; undefined: nowhere. */
-  replayUrl(): string | undefined;
+  others(): OtherOrigins;
   onFault(error: unknown): void;
 }
 
-export function createConsolePages({ replayUrl, onFault }: ConsoleOptions): ConsolePages {
+export function createConsolePages({ others, onFault }: ConsoleOptions): ConsolePages {
   let reading: Promise<ReadonlyMap<string, ConsoleFile>> | undefined;
   const read = (): Promise<ReadonlyMap<string, ConsoleFile>> => {
     // where the build failed the next visit tries again
@@ -47,7 +46,7 @@ export function createConsolePages({ replayUrl, onFault }: ConsoleOptions): Cons
       try {
         const file = name === undefined ? undefined : (await read()).get(name);
         if (name === undefined || file === undefined) return refuse(response, 404, "The console has no such file");
-        send(request, response, file, name, replayUrl());
+        send(request, response, file, name, others());
       } catch (error) {
         onFault(error);
         refuse(response, 503, "The console could not be built: try `npm run build:console`, which says why");
@@ -62,11 +61,11 @@ function send(
   response: ServerResponse,
   file: ConsoleFile,
   name: string,
-  replayUrl: string | undefined,
+  others: OtherOrigins,
 ): void {
   const headers = {
     ...SECURITY_HEADERS,
-    "content-security-policy": contentPolicy(replayUrl),
+    "content-security-policy": contentPolicy(others),
     "cache-control": cacheControlOf(name),
     etag: file.etag,
     vary: "accept-encoding",

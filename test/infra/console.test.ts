@@ -159,10 +159,12 @@ describe("the console", () => {
     expect(told).toEqual(SECURITY_HEADERS);
     expect(StrictTransportSecurity).toMatchObject({ AccessControlMaxAgeSec: 31_536_000 });
     const text = JSON.stringify(ContentSecurityPolicy?.["ContentSecurityPolicy"]);
-    const [before = "", after = ""] = contentPolicy("REPLAY").split("REPLAY");
-    expect(text).toContain(before);
-    expect(text).toContain(after);
-    expect(text).toContain("strandline-replay:ExportsOutput");
+    // as it is written, but for the two hosts that the deployment knows
+    const parts = contentPolicy({ replay: "OTHER", storage: "OTHER" }).split("OTHER");
+    expect(parts).toHaveLength(3);
+    for (const part of parts) expect(text).toContain(part);
+    expect(text).toMatch(/connect-src 'self' https:\/\/",{"Fn::ImportValue":"strandline-data:ExportsOutputRefBucket/);
+    expect(text).toMatch(/frame-src https:\/\/".*strandline-replay:ExportsOutput/);
     expect(text).not.toContain("unsafe");
   });
 
@@ -262,6 +264,7 @@ describe("a deployment", () => {
     try {
       const found = without.resources().filter(({ stack }) => stack === STACK);
       expect(found.map(({ Type }) => Type)).toEqual(["AWS::CloudFormation::WaitConditionHandle"]);
+      expect(without.resources("AWS::S3::Bucket")[0]?.Properties["CorsConfiguration"]).toBeUndefined();
       const stacks = without.app.synth().stacks;
       for (const name of ["strandline-api", "strandline-replay"])
         expect(stacks.find(({ stackName }) => stackName === name)?.dependencies.map(({ id }) => id)).toContain(STACK);
@@ -269,6 +272,20 @@ describe("a deployment", () => {
       await without.remove();
     }
   }, 480_000);
+
+  test("lets pages of the console put files into the bucket by links, and no others", () => {
+    const corsOf = (each: Synthesis) => each.resources("AWS::S3::Bucket")[0]?.Properties["CorsConfiguration"];
+    expect(corsOf(synthesis)).toEqual({
+      CorsRules: [
+        {
+          AllowedMethods: ["PUT"],
+          AllowedOrigins: ["https://*.cloudfront.net"],
+          AllowedHeaders: ["x-amz-checksum-sha256"],
+          MaxAge: 3600,
+        },
+      ],
+    });
+  });
 
   test("with a name of its own takes nothing older than TLS 1.2", async () => {
     const consoleCertificate = `arn:aws:acm:us-east-1:000000000000:certificate/${"a".repeat(8)}`;
@@ -279,6 +296,8 @@ describe("a deployment", () => {
         Aliases: ["console.example.org"],
         ViewerCertificate: { AcmCertificateArn: consoleCertificate, MinimumProtocolVersion: "TLSv1.2_2021" },
       });
+      const [bucket] = named.resources("AWS::S3::Bucket");
+      expect(JSON.stringify(bucket?.Properties["CorsConfiguration"])).toContain('["https://console.example.org"]');
       expect(new AwsSolutionsChecks(named.app).validateScope(named.app).violations).toEqual([]);
     } finally {
       await named.remove();

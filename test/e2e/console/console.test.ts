@@ -1,7 +1,10 @@
 /** The console in a browser: as a person goes with the mouse or the keyboard alone, and before pages of strangers. */
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import axe from "axe-core";
 import type { Page } from "puppeteer-core";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
 import { type ConsoleSetup, consoleSetup, openView } from "../../services/console-page.ts";
 import { html, type Site, startSite } from "../../sites/site.ts";
 import { keyboardPerson, mousePerson } from "./persons.ts";
@@ -152,6 +155,28 @@ it("shows a long list by the rows in sight alone, and finds the others", async (
   await page.$eval(".long", (list) => (list as unknown as { focus(): void }).focus());
   await page.keyboard.press("Home");
   await expect.poll(() => page.$$eval('.long [aria-rowindex="2"]', (rows) => rows.length)).toBe(1);
+  await opened.close();
+});
+
+it("takes a file that is larger than a request may be, by a link to the storage", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "console upload-"));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const file = join(folder, "lighthouse.html");
+  const words = "<title>Lighthouse</title><p>The ombrascope turns above the harbour all night long.</p>";
+  await writeFile(file, `<!doctype html><!-- ${"x".repeat(5_000_000)} -->${words}`);
+  const opened = await setup.open({ width: 360 });
+  await openView(opened, setup.instance.apiKey, "/knowledge");
+  const [chooser] = await Promise.all([opened.page.waitForFileChooser(), opened.page.click("input[type=file]")]);
+  await chooser.accept([file]);
+  const said = () => opened.page.$eval(".drop + ul", ({ textContent }) => textContent ?? "");
+  await expect.poll(said).toMatch(/^lighthouse\.html: created, 1 passages$/);
+  const { results } = await setup.instance.call<{ results: { title: string }[] }>("POST", "/api/v1/search/keyword", {
+    query: "ombrascope",
+  });
+  expect(results.map(({ title }) => title)).toEqual(["Lighthouse"]);
+  const elsewhere = opened.asked.filter((each) => !each.startsWith(`${setup.instance.url}/`) && !/^data:/.test(each));
+  expect(elsewhere).toEqual([expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/\w+\/uploads\/.*X-Amz-Signature=/)]);
+  expect(opened.complaints).toEqual([]);
   await opened.close();
 });
 

@@ -8,11 +8,12 @@ import { readConsole } from "../../../local/console/console-files.ts";
 import { createConsolePages } from "../../../local/console/console-pages.ts";
 
 const REPLAY = "http://127.0.0.1:9";
+const STORAGE = "http://127.0.0.1:8";
 let server: Server;
 let origin: string;
 beforeAll(async () => {
   const pages = createConsolePages({
-    replayUrl: () => REPLAY,
+    others: () => ({ replay: REPLAY, storage: STORAGE }),
     onFault: (error) => {
       throw error;
     },
@@ -32,7 +33,7 @@ const index = async (): Promise<string> => await (await fetch(`${origin}/console
 const assetsIn = (html: string): string[] =>
   [...html.matchAll(/(?:href|src)="(assets\/[^"]+)"/g)].map(([, at]) => at ?? "");
 
-it("lets the page run its own scripts alone, ask its own origin alone, and frame replay alone", async () => {
+it("lets the page run its own scripts alone, ask its own origin and the bucket alone, and frame replay alone", async () => {
   const { headers } = await fetch(`${origin}/console/`);
   const policy = headers.get("content-security-policy") ?? "";
   expect(policy.split("; ")).toEqual(
@@ -40,14 +41,14 @@ it("lets the page run its own scripts alone, ask its own origin alone, and frame
       "default-src 'none'",
       "script-src 'self'",
       "style-src 'self'",
-      "connect-src 'self'",
+      `connect-src 'self' ${STORAGE}`,
       `frame-src ${REPLAY}`,
       "frame-ancestors 'none'",
       "require-trusted-types-for 'script'",
       "trusted-types 'none'",
     ]),
   );
-  expect(policy).not.toMatch(/unsafe|https?:\/\/(?!127\.0\.0\.1:9)|\*/);
+  expect(policy).not.toMatch(/unsafe|https?:\/\/(?!127\.0\.0\.1:[89])|\*/);
   expect(headers.get("referrer-policy")).toBe("no-referrer");
   expect(headers.get("x-content-type-options")).toBe("nosniff");
 });

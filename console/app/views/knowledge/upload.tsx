@@ -1,11 +1,15 @@
 /** Files of the reader's own, dropped or chosen. */
 import { useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
+import { putFile } from "../../api/put-file.ts";
 import { faultOf } from "../../api/use-api.ts";
+import { base64 } from "../../parts/base64.ts";
 import { Panel } from "../../parts/page.tsx";
 
 /** Of one request: the rest of its 6 MB is what base64 adds, and the names. */
 const MOST_BYTES = 4_000_000;
+/** Of one file, as the API reads it. */
+const LARGEST_BYTES = 25 * 1024 * 1024;
 
 interface Sent {
   name: string;
@@ -62,11 +66,12 @@ export function Upload({ collection, done }: { collection: string; done(): void 
 }
 
 async function send(file: File, collection: string): Promise<string> {
-  if (file.size > MOST_BYTES) return "too large for the console: over 4 MB. The CLI uploads larger ones";
+  if (file.size > LARGEST_BYTES) return "too large: 25 MB are read of a file. Divide it";
   try {
+    const content = new Uint8Array(await file.arrayBuffer());
     const body = {
       filename: file.name,
-      content_base64: base64(new Uint8Array(await file.arrayBuffer())),
+      ...(file.size > MOST_BYTES ? { upload_id: await putFile(content) } : { content_base64: base64(content) }),
       ...(collection === "" ? {} : { collection_id: collection }),
     };
     const { outcome, chunks } = await call<{ outcome: string; chunks: number }>("/api/v1/documents", { body });
@@ -75,12 +80,4 @@ async function send(file: File, collection: string): Promise<string> {
     const { message, code } = faultOf(error);
     return `${message} (${code})`;
   }
-}
-
-const STEP = 32_768;
-
-function base64(content: Uint8Array): string {
-  let text = "";
-  for (let at = 0; at < content.length; at += STEP) text += String.fromCharCode(...content.subarray(at, at + STEP));
-  return btoa(text);
 }

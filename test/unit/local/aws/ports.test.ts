@@ -228,6 +228,27 @@ test("a presigned URL of which any part was altered opens nothing", async () => 
   }
 });
 
+test("a page of this machine puts a file where a link takes it, and may do nothing else by it", async () => {
+  const url = await getSignedUrl(s3(), new PutObjectCommand({ Bucket: "bucket", Key: "from a page.txt" }));
+  const origin = "http://127.0.0.1:8787";
+  const asks = { origin, "access-control-request-method": "PUT" };
+  const before = await fetch(url, { method: "OPTIONS", headers: asks });
+  expect([before.status, before.headers.get("access-control-allow-origin")]).toEqual([204, origin]);
+  expect(before.headers.get("access-control-allow-headers")).toBe("x-amz-checksum-sha256");
+  const put = await fetch(url, { method: "PUT", headers: { origin }, body: "page" });
+  expect([put.status, put.headers.get("access-control-allow-origin")]).toEqual([200, origin]);
+  const statusOf = async (init: RequestInit, at = url) => (await fetch(at, init)).status;
+  for (const method of ["GET", "DELETE", "POST"]) expect(await statusOf({ method, headers: { origin } })).toBe(403);
+  expect(await statusOf({ method: "PUT", headers: { origin: "https://evil.example" }, body: "page" })).toBe(403);
+  expect(await statusOf({ method: "OPTIONS", headers: { ...asks, origin: "https://evil.example" } })).toBe(403);
+  const unsigned = url.replace(/\?.*/, "");
+  expect(await statusOf({ method: "PUT", headers: { origin }, body: "page" }, unsigned)).toBe(403);
+  expect(await statusOf({ method: "OPTIONS", headers: asks }, unsigned)).toBe(403);
+  expect(await statusOf({ method: "PUT", headers: { origin }, body: "page" }, `${unsigned}?X-Amz-Signature=a`)).toBe(
+    403,
+  );
+});
+
 test("pages of a browser and foreign names are refused whatever they know", async () => {
   const command = new GetObjectCommand({ Bucket: "bucket", Key: "of a/page ü+1.html" });
   const url = await getSignedUrl(s3(), command);
