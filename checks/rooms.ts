@@ -299,7 +299,7 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
 
   // one folder for each Lambda layer
   layers: [],
-  // what runs in containers, and when the console is deployed
+  // what runs beside the functions of the topology: in containers, and at a deployment
   tasks: ["shared/archive/engines", "shared/platform"],
   infra: ["layers", "infra/variables.ts", "console"],
   // the settings of the code, which a deployment may give
@@ -358,7 +358,20 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
   "test/fixtures": ["local", "shared", ...DECLARATION],
   "test/sites": ["demo", "test/services/arrivals.ts"],
   "test/services/arrivals.ts": [],
-  test: ["shared", "functions", "infra", "layers", "local", "cli", "demo", "bench", "checks", "console", "client"],
+  test: [
+    "shared",
+    "functions",
+    "tasks",
+    "infra",
+    "layers",
+    "local",
+    "cli",
+    "demo",
+    "bench",
+    "checks",
+    "console",
+    "client",
+  ],
 };
 
 /** Packages that belong to some rooms only. */

@@ -4,6 +4,7 @@ import { App, Tags, Validations } from "aws-cdk-lib";
 import { AwsSolutionsChecks } from "cdk-nag";
 import { type Bundle, bundleFunctions } from "./bundle.ts";
 import { buildConsolePublisher, type ConsolePublisher } from "./console-publisher.ts";
+import { buildDatabaseUser } from "./database-user.ts";
 import { buildLayers, type LayerFolders } from "./layers.ts";
 import { readSettings, type Settings } from "./settings.ts";
 import { ApiStack } from "./stacks/api.ts";
@@ -32,18 +33,23 @@ export interface Stacks {
   observability: ObservabilityStack;
 }
 
+interface Tasks {
+  uploader: string;
+  publisher: ConsolePublisher;
+  databaseUser: string;
+}
+
 /**
  * All stacks in `app`. Account and region come from the environment at deployment, so that a synthesis needs neither.
  * @param layers folders that become layers
- * @param uploader folder that becomes an image, where zimit is deployed
- * @param publisher what brings the console's files into their bucket
+ * @param tasks what runs beside the functions: the folder of the uploader's image, where zimit is deployed, what brings
+ *   the console's files into their bucket, and the folder of the function that makes the database's user
  */
 export function createStacks(
   app: App,
   bundles: ReadonlyMap<string, Bundle>,
   layers: LayerFolders,
-  uploader: string,
-  publisher: ConsolePublisher,
+  { uploader, publisher, databaseUser }: Tasks,
 ): Stacks {
   const settings = readSettings(app);
   refuseFewConnections(settings);
@@ -77,6 +83,7 @@ export function createStacks(
   const pipeline = new PipelineStack(app, `${name}-pipeline`, {
     description: "Strandline: queues, workers and schedules",
     surroundings,
+    databaseUser,
   });
   // whoever asked a service that goes has to let go of it first
   if (rendering.service === undefined) rendering.addStackDependency(pipeline);
@@ -141,9 +148,11 @@ function refuseFewConnections({ databaseMaxAcu, size }: Settings): void {
 export async function createApp(app: App, bundleDirectory: string): Promise<Stacks> {
   const bundles = await bundleFunctions(bundleDirectory);
   const layers = await buildLayers(join(bundleDirectory, "layers"));
-  const uploader = await buildUploader(join(bundleDirectory, "zimit-uploader"));
-  const publisher = await buildConsolePublisher(join(bundleDirectory, "console-publisher"));
-  const stacks = createStacks(app, bundles, layers, uploader, publisher);
+  const stacks = createStacks(app, bundles, layers, {
+    uploader: await buildUploader(join(bundleDirectory, "zimit-uploader")),
+    publisher: await buildConsolePublisher(join(bundleDirectory, "console-publisher")),
+    databaseUser: await buildDatabaseUser(join(bundleDirectory, "database-user")),
+  });
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app, { verbose: true }));
   return stacks;
 }

@@ -6,7 +6,7 @@ const BY_DEPLOYMENT: Readonly<Record<string, string>> = {
   LOG_LEVEL: "`logLevel`",
   METRICS__NAMESPACE: "the deployment",
   DATABASE__POSTGRES_URL: "the deployment",
-  DATABASE__SECRET_ARN: "the deployment",
+  DATABASE__AUTH: "the deployment",
   DATABASE__POOL_SIZE: "always 1",
   DATABASE__CONNECT_TIMEOUT_S: "the deployment",
   STORAGE__BUCKET: "the deployment",

@@ -179,7 +179,7 @@ export class StrandlineFunction extends Construct {
       queueNamed(queues, name).grantSendMessages(this.lambda);
     for (const queue of consumed) queueNamed(queues, queue).grantConsumeMessages(this.lambda);
     if (grants.stateTable) this.allow(data.stateTable.tableArn, ...STATE_ACTIONS);
-    if (grants.database) data.databaseSecret.grantRead(this.lambda);
+    if (grants.database) this.allow(data.databaseUserArn, "rds-db:connect");
     if (grants.providerKeys) data.providerKeys.grantRead(this.lambda);
     if (grants.tasks) engines?.allowTasks(this.lambda);
     if (grants.schedules) sourceSchedules?.allow(this.lambda);
@@ -335,7 +335,7 @@ function environmentOf(
           // API Gateway waits for 29 s, and a database that resumes may take longer: the answer then says so
           ...(spec.routes === undefined ? {} : { DATABASE__CONNECT_TIMEOUT_S: String(API_CONNECT_TIMEOUT_S) }),
           DATABASE__POSTGRES_URL: data.databaseUrl,
-          DATABASE__SECRET_ARN: data.databaseSecret.secretArn,
+          DATABASE__AUTH: "iam",
           NODE_EXTRA_CA_CERTS: AMAZON_CERTIFICATES,
         }
       : {}),

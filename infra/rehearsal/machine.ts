@@ -10,8 +10,10 @@ export const KIT = import.meta.dirname;
 
 export const PORTS = {
   emulator: 4566,
-  /** The stacks write no other into the database's URL. */
-  postgres: 5432,
+  /** Where the database is found: the stacks write no other into its URL. */
+  database: 5432,
+  /** PostgreSQL itself, behind the gate. */
+  postgres: 5433,
   handbook: 3100,
   oddities: 3101,
 };

@@ -2,7 +2,7 @@
  * What must not be lost: the database and the bucket, with the queues that it tells of uploads; and the table of
  * short-lived state.
  */
-import { CfnOutput, Duration, RemovalPolicy, Stack, type StackProps } from "aws-cdk-lib";
+import { ArnFormat, CfnOutput, Duration, RemovalPolicy, Stack, type StackProps } from "aws-cdk-lib";
 import { AttributeType, BillingMode, Table } from "aws-cdk-lib/aws-dynamodb";
 import { Port, SecurityGroup, SubnetType } from "aws-cdk-lib/aws-ec2";
 import { PolicyStatement, ServicePrincipal } from "aws-cdk-lib/aws-iam";
@@ -33,6 +33,8 @@ import { TOPOLOGY } from "../topology.ts";
 import type { NetworkStack } from "./network.ts";
 
 const DATABASE_NAME = "strandline";
+/** Of the database, not of IAM: made by `tasks/database-user`. */
+const FUNCTIONS_USER = "strandline_functions";
 const POSTGRES_PORT = 5432;
 
 export interface DataStackProps extends StackProps {
@@ -46,10 +48,13 @@ export class DataStack extends Stack {
   readonly cluster: DatabaseCluster;
   /** Keys of search and model providers, by the names of their variables: filled in by whoever deploys. */
   readonly providerKeys: Secret;
-  /** Holds the password; RDS made it and rotates it every seven days. */
+  /** Holds the password of the master user; RDS made it and rotates it every seven days. */
   readonly databaseSecret: ISecret;
-  /** Without the password, with verified TLS. */
+  readonly databaseName = DATABASE_NAME;
+  /** Of the user that functions are, who has no password; with verified TLS. */
   readonly databaseUrl: string;
+  /** To come in as that user, and as no other. */
+  readonly databaseUserArn: string;
 
   constructor(scope: Construct, id: string, props: DataStackProps) {
     super(scope, id, props);
@@ -66,7 +71,13 @@ export class DataStack extends Stack {
     if (secret === undefined) throw new Error("The cluster has no secret, though RDS manages its password");
     this.databaseSecret = secret;
     const { hostname } = this.cluster.clusterEndpoint;
-    this.databaseUrl = `postgres://${DATABASE_NAME}@${hostname}:${POSTGRES_PORT}/${DATABASE_NAME}?sslmode=verify-full`;
+    this.databaseUrl = `postgres://${FUNCTIONS_USER}@${hostname}:${POSTGRES_PORT}/${DATABASE_NAME}?sslmode=verify-full`;
+    this.databaseUserArn = this.formatArn({
+      service: "rds-db",
+      resource: "dbuser",
+      resourceName: `${this.cluster.clusterResourceIdentifier}/${FUNCTIONS_USER}`,
+      arnFormat: ArnFormat.COLON_RESOURCE_NAME,
+    });
   }
 
   private createBucket({ warcStorageClass, warcStorageDays, qdrantImage, ...settings }: Settings): Bucket {
@@ -192,6 +203,8 @@ export class DataStack extends Stack {
       credentials: Credentials.fromUsername(DATABASE_NAME),
       manageMasterUserPassword: true,
       iamAuthentication: true,
+      // by which the user of the functions is made
+      enableDataApi: true,
       storageEncrypted: true,
       backup: { retention: Duration.days(7) },
       deletionProtection: true,

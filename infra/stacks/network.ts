@@ -42,7 +42,7 @@ export class NetworkStack extends Stack {
       description: "Private functions: they call, and nobody calls them",
       allowAllOutbound: true,
     });
-    this.addInterfaceEndpoints();
+    this.addInterfaceEndpoint();
     acknowledge(
       this.vpc,
       ["VPC7"],
@@ -53,9 +53,10 @@ export class NetworkStack extends Stack {
 
   /**
    * What private functions call besides S3 and DynamoDB, whose gateways are free. In one zone: the database has one
-   * writer in one zone anyway, and each endpoint costs about 7.30 USD a month for each zone.
+   * writer in one zone anyway, and an endpoint costs about 7.30 USD a month for each zone. Secrets Manager has none:
+   * the database knows functions by IAM, and what else is secret is read at a deployment, or outside of this network.
    */
-  private addInterfaceEndpoints(): void {
+  private addInterfaceEndpoint(): void {
     const { vpc } = this;
     const securityGroup = new SecurityGroup(this, "Endpoints", {
       vpc,
@@ -69,12 +70,7 @@ export class NetworkStack extends Stack {
       "The rule names the VPC's own range, which cdk-nag cannot read because it is a reference",
     );
     const subnets = { subnets: vpc.isolatedSubnets.slice(0, 1) };
-    const services = {
-      Sqs: InterfaceVpcEndpointAwsService.SQS,
-      SecretsManager: InterfaceVpcEndpointAwsService.SECRETS_MANAGER,
-    };
-    for (const [id, service] of Object.entries(services)) {
-      vpc.addInterfaceEndpoint(id, { service, subnets, securityGroups: [securityGroup], open: false });
-    }
+    const service = InterfaceVpcEndpointAwsService.SQS;
+    vpc.addInterfaceEndpoint("Sqs", { service, subnets, securityGroups: [securityGroup], open: false });
   }
 }

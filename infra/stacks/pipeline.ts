@@ -18,6 +18,7 @@ import { Trigger } from "aws-cdk-lib/triggers";
 import type { Construct } from "constructs";
 import { CHROMIUM_LAYER } from "../../layers/chromium/chromium-layer.ts";
 import { acknowledge } from "../acknowledge.ts";
+import { DatabaseUser } from "../constructs/database-user.ts";
 import { createQueuePair, queuesByName } from "../constructs/queue-pair.ts";
 import { listenToQueues } from "../constructs/queue-triggers.ts";
 import { createSourceSchedules } from "../constructs/source-schedules.ts";
@@ -29,6 +30,8 @@ import type { Engines } from "./engines.ts";
 
 export interface PipelineStackProps extends StackProps {
   surroundings: Omit<Surroundings, "queues" | "chromium">;
+  /** Folder of the function that makes the database's user. */
+  databaseUser: string;
 }
 
 interface ScheduleSpec {
@@ -48,13 +51,16 @@ function drainsOf({ queues = [] }: FunctionSpec): ScheduleSpec[] {
   );
 }
 
+/** Of a trigger: the resource by which it runs. */
+const runOf = (trigger: Trigger) => trigger.node.findChild("Default").node;
+
 /** Where CDK puts the function that calls others at a deployment. */
 const TRIGGER_CALLER = "AWSCDK.TriggerCustomResourceProviderCustomResourceProvider";
 
 export class PipelineStack extends Stack {
   readonly functions: StrandlineFunction[] = [];
 
-  constructor(scope: Construct, id: string, { surroundings, ...props }: PipelineStackProps) {
+  constructor(scope: Construct, id: string, { surroundings, databaseUser, ...props }: PipelineStackProps) {
     super(scope, id, props);
     const ours = TOPOLOGY.queues.filter(({ objects }) => objects === undefined);
     const { name } = surroundings.settings;
@@ -81,7 +87,7 @@ export class PipelineStack extends Stack {
       this.schedule(each, scheduleGroup);
     }
     if (surroundings.engines) this.tellOfTasks(surroundings.engines, pairs);
-    this.migrateFirst();
+    this.migrateFirst(new DatabaseUser(this, "DatabaseUser", { code: databaseUser, data: surroundings.data }));
   }
 
   /** ECS tells when a task of an engine begins to run, and when it has stopped. */
@@ -127,7 +133,7 @@ export class PipelineStack extends Stack {
   /**
    * Functions that run at each deployment run before all others change: nothing works on a schema older than itself.
    */
-  private migrateFirst(): void {
+  private migrateFirst({ trigger: user }: DatabaseUser): void {
     const others = this.functions.filter(({ spec }) => !spec.atDeploy);
     for (const { spec, lambda } of this.functions.filter((each) => each.spec.atDeploy)) {
       const trigger = new Trigger(this, `run-${spec.name}`, {
@@ -135,19 +141,20 @@ export class PipelineStack extends Stack {
         timeout: Duration.seconds(spec.timeoutS),
         executeOnHandlerChange: true,
       });
-      this.keepLogOf(trigger);
+      const log = this.keepLogOf(trigger);
+      for (const each of [user, trigger]) runOf(each).addDependency(log);
+      runOf(trigger).addDependency(user);
       trigger.executeBefore(...others);
     }
   }
 
   /** The log of the function that CDK brings along to call ours: Lambda would make one that stays for ever. */
-  private keepLogOf(trigger: Trigger): void {
+  private keepLogOf(trigger: Trigger): LogGroup {
     const caller = this.node.findChild(TRIGGER_CALLER).node.findChild("Handler") as CfnResource;
-    const log = new LogGroup(trigger, "Log", {
+    return new LogGroup(trigger, "Log", {
       logGroupName: `/aws/lambda/${caller.ref}`,
       retention: RetentionDays.ONE_MONTH,
       removalPolicy: RemovalPolicy.DESTROY,
     });
-    trigger.node.findChild("Default").node.addDependency(log);
   }
 }

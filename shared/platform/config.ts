@@ -56,10 +56,10 @@ export const CONFIG_FIELDS = {
     z.string().default(""),
     "PostgreSQL 16 to 18; empty: the embedded server",
   ),
-  postgresSecretArn: field(
-    "DATABASE__SECRET_ARN",
-    z.string().default(""),
-    "Secrets Manager secret whose `password` goes with the URL, which holds none then; set by the deployment",
+  postgresAuth: field(
+    "DATABASE__AUTH",
+    z.enum(["password", "iam"]).default("password"),
+    "`iam`: RDS takes a token of the function's role in place of the URL's password; set by the deployment",
   ),
   postgresPoolSize: field("DATABASE__POOL_SIZE", integer(1, 1, 50), "Connections per container"),
   postgresConnectTimeoutS: field(

@@ -76,13 +76,14 @@ describe("functions", () => {
     },
   );
 
-  test("no other function is there but CDK's own that runs the migration, and the one that brings the console", () => {
+  test("no other function is there but what a deployment itself runs", () => {
     const own = new Set(TOPOLOGY.functions.map(({ about }) => about));
     const others = synthesis
       .resources("AWS::Lambda::Function")
       .filter(({ Properties }) => !own.has(String(Properties["Description"])));
     expect(others.map(({ logicalId }) => logicalId).toSorted()).toEqual([
       expect.stringMatching(/^AWSCDKTriggerCustomResource/),
+      expect.stringMatching(/^DatabaseUserFunction/),
       expect.stringMatching(/^Publisher/),
     ]);
   });
@@ -127,8 +128,8 @@ describe("functions", () => {
       expect(config.queueUrlPrefix, spec.name).toMatch(/^https:\/\/sqs\..*\/strandline-$/);
       expect(config.bucket, spec.name).not.toBe("strandline");
       if (spec.grants.database) {
-        expect(config.postgresUrl, spec.name).toMatch(/^postgres:\/\/strandline@.*sslmode=verify-full$/);
-        expect(config.postgresSecretArn, spec.name).not.toBe("");
+        expect(config.postgresUrl, spec.name).toMatch(/^postgres:\/\/strandline_functions@.*sslmode=verify-full$/);
+        expect(config.postgresAuth, spec.name).toBe("iam");
         expect(env["NODE_EXTRA_CA_CERTS"], spec.name).toBeDefined();
       }
     }
@@ -139,6 +140,48 @@ describe("functions", () => {
     expect(databaseConnections(TOPOLOGY)).toBeLessThan(0.9 * Math.min(2000, 190 * databaseMaxAcu));
     for (const spec of TOPOLOGY.functions.filter(({ grants }) => grants.database)) {
       expect(functionOf(spec).Properties["ReservedConcurrentExecutions"], spec.name).toBe(concurrencyLimit(spec));
+    }
+  });
+});
+
+interface Statement {
+  Action: string | string[];
+}
+
+describe("the database", () => {
+  const [run, migration] = [/^DatabaseUserRun/, /^runmigrate/].map(
+    (id) => (): Resource | undefined =>
+      synthesis.resources("Custom::Trigger").find(({ logicalId }) => id.test(logicalId)),
+  );
+
+  test("takes tokens of IAM, and statements from outside for the one function that makes its user", () => {
+    expect(properties("AWS::RDS::DBCluster")).toMatchObject([
+      { EnableIAMDatabaseAuthentication: true, EnableHttpEndpoint: true, MasterUsername: "strandline" },
+    ]);
+    const policies = [...synthesis.resources("AWS::IAM::Policy"), ...synthesis.resources("AWS::IAM::ManagedPolicy")];
+    const reaching = policies.filter(({ Properties }) => /rds-data:|MasterUserSecret/.test(JSON.stringify(Properties)));
+    expect(reaching.map(({ logicalId }) => logicalId)).toEqual([expect.stringMatching(/^DatabaseUserRole/)]);
+    const documents = reaching.map(({ Properties }) => Properties["PolicyDocument"] as { Statement: Statement[] });
+    const actions = documents.flatMap(({ Statement }) => Statement.flatMap(({ Action }) => Action));
+    expect(actions.filter((each) => !each.startsWith("logs:"))).toEqual([
+      "rds-data:ExecuteStatement",
+      "secretsmanager:GetSecretValue",
+    ]);
+    const [maker] = synthesis
+      .resources("AWS::Lambda::Function")
+      .filter(({ logicalId }) => logicalId.startsWith("DatabaseUserFunction"));
+    expect(maker?.Properties["VpcConfig"]).toBeUndefined();
+  });
+
+  test("has its user before the migration, which comes as that", () => {
+    expect(run?.()).toBeDefined();
+    expect(migration?.()?.DependsOn).toContain(run?.()?.logicalId);
+  });
+
+  test("is all that private functions would ask Secrets Manager for, which has no endpoint in their network", () => {
+    for (const spec of TOPOLOGY.functions.filter(({ network }) => network === "private")) {
+      expect(allows(spec, "secretsmanager"), spec.name).toBe(false);
+      expect(JSON.stringify(functionOf(spec).Properties["Environment"]), spec.name).not.toMatch(/SECRET_ARN/);
     }
   });
 });
@@ -205,6 +248,12 @@ describe("a change of the deployment", () => {
       "AWS::IAM::Role",
       "AWS::S3::Bucket",
     ]);
+    const secrets = synthesis.resources("AWS::SecretsManager::Secret");
+    expect(secrets.map(({ DeletionPolicy }) => DeletionPolicy)).toEqual(["Delete"]);
+    const deploy = await readFile(join(import.meta.dirname, "..", "..", "docs", "deploy.md"), "utf8");
+    expect(deploy).toMatch(
+      /What stays, on purpose: the bucket .*\n?.*snapshot of\s+the database, and the role .*Both secrets go/s,
+    );
     expect(properties("AWS::Scheduler::ScheduleGroup").map(({ Name }) => Name)).toEqual([
       "strandline-sources",
       expect.not.stringMatching(/^strandline$/),
@@ -263,7 +312,8 @@ describe("docs/deploy.md", () => {
     const endpoints = properties("AWS::EC2::VPCEndpoint").filter(
       ({ VpcEndpointType }) => VpcEndpointType === "Interface",
     );
-    expect(endpoints).toHaveLength(2);
+    expect(await deploy()).toContain("| one interface endpoint (SQS) in one zone | 7.30 |");
+    expect(endpoints.map(({ ServiceName }) => JSON.stringify(ServiceName))).toEqual([expect.stringMatching(/sqs/)]);
     expect(properties("AWS::CloudWatch::Dashboard")).toHaveLength(1);
     expect(await deploy()).toContain("| one dashboard | 0 or 3.00 |");
   });
@@ -299,7 +349,12 @@ describe("permissions", () => {
     "%s may do what its grants say and no more",
     (_name, spec) => {
       const { grants, queues = [] } = spec;
-      expect(allows(spec, "secretsmanager")).toBe(grants.database === true || grants.providerKeys === true);
+      expect(allows(spec, "secretsmanager")).toBe(grants.providerKeys === true);
+      expect(statementsOf(spec).filter(({ Action }) => Action.some((each) => each.startsWith("rds")))).toEqual(
+        grants.database === true
+          ? [{ Action: ["rds-db:connect"], Resource: [expect.stringMatching(/:dbuser:.*\/strandline_functions"/)] }]
+          : [],
+      );
       expect([allows(spec, "scheduler"), allows(spec, "iam")]).toEqual(Array(2).fill(grants.schedules === true));
       expect(allows(spec, "dynamodb")).toBe(grants.stateTable === true);
       expect(allows(spec, "s3")).toBe(grants.bucket !== undefined);
@@ -665,11 +720,14 @@ describe("schedules and deployment", () => {
     const file = join(synthesis.app.outdir, "strandline-pipeline.template.json");
     const { Resources } = JSON.parse(await readFile(file, "utf8"));
     const triggers = Object.entries<Resource>(Resources).filter(([, each]) => each.Type === "Custom::Trigger");
-    expect(triggers).toHaveLength(1);
+    expect(triggers.map(([id]) => id).toSorted()).toEqual([
+      expect.stringMatching(/^DatabaseUserRun/),
+      expect.stringMatching(/^runmigrate/),
+    ]);
     const ingest = Object.entries<Resource & { DependsOn?: string[] }>(Resources).find(([id]) =>
       /^functioningestFunction[0-9A-F]{8}$/.test(id),
     );
-    expect(ingest?.[1].DependsOn).toContain(triggers[0]?.[0]);
+    expect(ingest?.[1].DependsOn).toContain(triggers.find(([id]) => id.startsWith("runmigrate"))?.[0]);
   });
 });
 

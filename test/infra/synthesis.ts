@@ -40,7 +40,10 @@ export async function synthesise(context: Record<string, unknown> = {}): Promise
   const publisher = { directory: join(folder, "publisher"), keys: ["console/index.html"] };
   await mkdir(publisher.directory);
   await writeFile(join(publisher.directory, "index.mjs"), "// publisher\n");
-  createStacks(app, await emptyBundles(join(folder, "bundles")), layers, uploader, publisher);
+  const databaseUser = join(folder, "database-user");
+  await mkdir(databaseUser, { recursive: true });
+  await writeFile(join(databaseUser, "index.mjs"), "export const handler = null;\n");
+  createStacks(app, await emptyBundles(join(folder, "bundles")), layers, { uploader, publisher, databaseUser });
   const all = app.synth().stacks.flatMap(({ stackName, template }) =>
     Object.entries<Omit<Resource, "stack" | "logicalId">>(template.Resources).map(([logicalId, resource]) => ({
       stack: stackName,

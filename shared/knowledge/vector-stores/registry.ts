@@ -8,7 +8,7 @@ import type { EmbedderDescriptor } from "../embedders/embedder.ts";
 import type { VectorStore } from "./vector-store.ts";
 
 export type VectorStoreConfig = Pick<Config, "qdrantUrl" | "qdrantApiKey" | "qdrantCollection" | "sqliteVectorsPath"> &
-  Partial<Pick<Config, "vectorStore" | `postgres${"Url" | "ConnectTimeoutS" | "SecretArn"}`>>;
+  Partial<Pick<Config, "vectorStore" | `postgres${"Url" | "ConnectTimeoutS" | "Auth"}`>>;
 
 /** Of one container for its vectors, beside that of its rows. */
 const CONNECTIONS = 1;
@@ -24,10 +24,9 @@ export async function createVectorStore(
   const { vectorStore = config.qdrantUrl === "" ? "sqlite" : "qdrant" } = config;
   if (vectorStore === "pgvector") {
     const { createPgVectorStore } = await import("./pgvector.ts");
-    const { postgresUrl: url = "", postgresConnectTimeoutS: connectTimeoutS, postgresSecretArn } = config;
-    const secretArn = postgresSecretArn || undefined;
+    const { postgresUrl: url = "", postgresConnectTimeoutS: connectTimeoutS, postgresAuth: auth } = config;
     return createPgVectorStore({
-      sql: connectDatabase({ url, poolSize: CONNECTIONS, connectTimeoutS, secretArn }),
+      sql: connectDatabase({ url, poolSize: CONNECTIONS, connectTimeoutS, auth }),
       descriptor,
     });
   }

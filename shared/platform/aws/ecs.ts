@@ -2,6 +2,7 @@
 import { SignatureV4 } from "@smithy/signature-v4";
 import { PermanentError, RetryableError } from "../errors.ts";
 import { embeddedCredentials } from "./clients.ts";
+import { environmentCredentials } from "./environment-credentials.ts";
 import { Sha256 } from "./sha256.ts";
 
 export interface Ecs {
@@ -19,7 +20,7 @@ export function createEcs(env: Readonly<Record<string, string | undefined>> = pr
     service: "ecs",
     region,
     sha256: Sha256,
-    credentials: embeddedCredentials("ecs", env).credentials ?? ownCredentials(env),
+    credentials: embeddedCredentials("ecs", env).credentials ?? environmentCredentials(env),
   });
   return {
     async call(operation, input) {
@@ -52,10 +53,4 @@ export function createEcs(env: Readonly<Record<string, string | undefined>> = pr
       throw new PermanentError(message, { code: "ECS_REFUSED" });
     },
   };
-}
-
-function ownCredentials(env: Readonly<Record<string, string | undefined>>) {
-  const { AWS_ACCESS_KEY_ID: accessKeyId = "", AWS_SECRET_ACCESS_KEY: secretAccessKey = "" } = env;
-  const { AWS_SESSION_TOKEN: sessionToken } = env;
-  return { accessKeyId, secretAccessKey, ...(sessionToken === undefined ? {} : { sessionToken }) };
 }

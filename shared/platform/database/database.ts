@@ -2,8 +2,8 @@
 import postgres from "postgres";
 import type { Config } from "../config.ts";
 import { arrayTypes } from "./arrays.ts";
+import { createAuthToken } from "./auth-token.ts";
 import { createConnections } from "./connections.ts";
-import { readPassword } from "./database-secret.ts";
 
 export type Sql = postgres.Sql<Record<string, never>>;
 export type Transaction = postgres.TransactionSql<Record<string, never>>;
@@ -15,8 +15,8 @@ export interface DatabaseOptions {
   poolSize: number;
   /** Longest wait for a connection. */
   connectTimeoutS?: number | undefined;
-  /** Secret whose `password` is asked for at each new connection, so that a rotation needs no restart. */
-  secretArn?: string | undefined;
+  /** `iam`: by a token, made for each new connection. By the password of the URL where left out. */
+  auth?: Config["postgresAuth"] | undefined;
 }
 
 const DEFAULT_CONNECT_TIMEOUT_S = 30;
@@ -45,12 +45,12 @@ export const databaseOf = (config: Config): DatabaseOptions => ({
   url: config.postgresUrl,
   poolSize: config.postgresPoolSize,
   connectTimeoutS: config.postgresConnectTimeoutS,
-  secretArn: config.postgresSecretArn || undefined,
+  auth: config.postgresAuth,
 });
 
-export function connectDatabase({ url, poolSize, connectTimeoutS, secretArn }: DatabaseOptions): Sql {
+export function connectDatabase({ url, poolSize, connectTimeoutS, auth }: DatabaseOptions): Sql {
   return createConnections(url, poolSize, {
-    ...(secretArn === undefined ? {} : { password: () => readPassword(secretArn) }),
+    ...(auth === "iam" ? { password: () => createAuthToken(url) } : {}),
     connect_timeout: connectTimeoutS ?? DEFAULT_CONNECT_TIMEOUT_S,
     idle_timeout: 60,
     onnotice: () => {},
