@@ -35,6 +35,16 @@ interface Body {
   at: string;
   holder: JsonObject;
   key: string;
+  /** It is a stream, of which the schema is that of each record. */
+  isOfRecords: boolean;
+}
+
+const OF_RECORDS = ["application/x-ndjson", "text/event-stream"];
+
+/** A stream is text for whoever takes it whole; what its records are stands beside that. */
+function asText(holder: JsonObject): void {
+  holder["x-item-schema"] = holder["schema"] ?? {};
+  holder["schema"] = { type: "string", description: "Records, each as `x-item-schema` has it" };
 }
 
 /** The whole document as JSON text, with the paths in the topology's order. */
@@ -68,6 +78,7 @@ export async function openApiDocument(): Promise<string> {
     paths[templateOf(path)] = Object.fromEntries(operations);
   }
   const schemas = shareSchemas(bodies, merged("schemas") as Record<string, JsonObject>);
+  for (const { holder, isOfRecords } of bodies) if (isOfRecords) asText(holder);
   const headers = { ...merged("headers"), ...shareHeaders(answers) };
   const { version, license } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8")) as Record<string, string>;
   const document = {
@@ -123,11 +134,12 @@ function operationOf({ method, path, scope }: Route, { summary, ...own }: JsonOb
 function bodiesOf({ operationId, requestBody, responses }: JsonObject): Body[] {
   const schemasIn = (described: Json | undefined, role: string): Body[] => {
     if (!isObject(described) || !isObject(described["content"])) return [];
-    return Object.values(described["content"]).map((holder) => ({
+    return Object.entries(described["content"]).map(([type, holder]) => ({
       name: bodyName(operationId as string, role),
       at: `${operationId}.${role.toLowerCase()}`,
       holder: holder as JsonObject,
       key: "schema",
+      isOfRecords: OF_RECORDS.includes(type),
     }));
   };
   const good = Object.entries(responses as JsonObject).filter(

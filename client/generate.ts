@@ -20,7 +20,7 @@ interface Schema {
   oneOf?: Schema[];
   allOf?: Schema[];
 }
-type Contents = Record<string, { schema: Schema }>;
+type Contents = Record<string, { schema: Schema; "x-item-schema"?: Schema }>;
 interface Operation {
   operationId: string;
   summary: string;
@@ -129,7 +129,8 @@ function operationType({ parameters = [], requestBody, responses }: Operation): 
     if (content["application/json"] !== undefined) return [typeOf(content["application/json"].schema)];
     return Object.keys(content).length > 0 ? ["string"] : ["undefined"];
   });
-  const event = contents[EVENTS] === undefined ? "never" : typeOf(contents[EVENTS].schema);
+  const record = contents[EVENTS]?.["x-item-schema"];
+  const event = record === undefined ? "never" : typeOf(record);
   return `{ args: { ${args.join("; ") || "path?: never"} }; answer: ${union(bodies) || "undefined"}; event: ${event} }`;
 }
 

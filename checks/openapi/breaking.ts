@@ -97,7 +97,7 @@ function comparisonOf(old: JsonObject, now: JsonObject) {
     entriesOf(was).flatMap(([type, media]) => {
       const other = at(is, type);
       if (!isObject(other)) return [`${place} is no ${type} any more`];
-      return schemas(at(media, "schema") ?? {}, other["schema"] ?? {}, place, direction, new Set());
+      return schemas(contentOf(media), contentOf(other), place, direction, new Set());
     });
 
   const parameters = (was: JsonObject, is: JsonObject): string[] => {
@@ -162,7 +162,8 @@ function limits(was: JsonObject, is: JsonObject, place: string): string[] {
 /** A schema as the types that a value may have, each by itself. */
 function alternatives(document: JsonObject, schema: Json): JsonObject[] {
   if (!isObject(schema)) return [{}];
-  const { $ref, anyOf, oneOf, allOf, ...own } = schema;
+  const { $ref, anyOf, oneOf, allOf, const: only, ...own } = schema;
+  if (only !== undefined) return [{ ...own, type: typeof only, enum: [only] }];
   if (typeof $ref === "string") return alternatives(document, at(document, ...$ref.split("/").slice(1)) ?? {});
   // what is beside the fields of an object is a rule about them
   const options = own["properties"] === undefined ? (anyOf ?? oneOf) : undefined;
@@ -171,8 +172,18 @@ function alternatives(document: JsonObject, schema: Json): JsonObject[] {
     return alternatives(document, allOf[0] ?? {});
   }
   const { type } = own;
-  return Array.isArray(type) ? type.map((each) => ({ ...own, type: each })) : [own];
+  if (!Array.isArray(type)) return [own];
+  const { enum: words, ...rest } = own;
+  if (!Array.isArray(words)) return type.map((each) => ({ ...own, type: each }));
+  return type.map((each) => ({
+    ...rest,
+    type: each,
+    enum: words.filter((word) => (word === null) === (each === "null")),
+  }));
 }
+
+/** Of a stream that of its records, which is all that the text says. */
+const contentOf = (media: Json): Json => at(media, "x-item-schema") ?? at(media, "schema") ?? {};
 
 const fits = (given: Json | undefined, taken: Json): boolean =>
   given === taken || (given === "integer" && taken === "number");

@@ -39,7 +39,7 @@ export function shareSchemas(
   /** The schema with references to candidates for the objects in it. */
   const visit = (schema: Json, place: Place): Json => {
     if (!isObject(schema) || "$ref" in schema) return schema;
-    const inner = fallbackInWords(insides(schema, place));
+    const inner = fallbackInWords(insides(nullApart(schema), place));
     const { type } = inner;
     if (!isNamed(inner)) return inner;
     // what is said of the place is beside the reference, since the component is the same at others
@@ -126,6 +126,16 @@ function isNamed(schema: JsonObject): boolean {
   return (
     types.length === 1 && types[0] === "string" && Array.isArray(words) && words.length > 1 && !words.includes(null)
   );
+}
+
+/** Null is a type beside the words, which are then a choice with a name; a single word is itself. */
+function nullApart(schema: JsonObject): JsonObject {
+  const { type, enum: words, ...own } = schema;
+  if (!Array.isArray(type) || !type.includes("null") || !Array.isArray(words)) return schema;
+  const said = words.filter((each) => each !== null);
+  return said.length > 1
+    ? { ...schema, enum: said }
+    : { ...own, anyOf: [{ const: said[0] ?? null }, { type: "null" }] };
 }
 
 /** A default that is a list or an object, which generators refuse, stands in the description. */

@@ -255,7 +255,7 @@ export type BuildContextRequest = {
   url_prefix?: string | null;
   tag_ids?: string[] | null;
   tags?: string[] | null;
-  tag_match?: "any" | "all" | null;
+  tag_match?: SearchRequestTagMatch | null;
   min_score?: number;
   use_reranker?: boolean;
   max_tokens?: number;
@@ -659,16 +659,17 @@ export type CrawledUrl = {
   reused: boolean | null;
   rendered: CrawledUrlRendered | null;
   document_id: string | null;
-  no_document: "type" | "noindex" | "no_text" | "language" | "not_asked" | "duplicate" | null;
+  no_document: NoDocumentReason | null;
 };
 export type CrawledUrlList = { items: CrawledUrl[]; next_cursor: string | null; has_more: boolean };
 export type CrawledUrlRendered = {
   reason: string;
-  renderer: "chromium" | "crawl4ai" | "pdfjs" | null;
+  renderer: CrawledUrlRenderedRenderer | null;
   archived: boolean;
   error_code: string | null;
   error_message: string | null;
 };
+export type CrawledUrlRenderedRenderer = "chromium" | "crawl4ai" | "pdfjs";
 export type CreateApiKeyRequest = {
   name: string;
   scopes?: ApiKeyScope[];
@@ -844,8 +845,9 @@ export type DebugArchiveSearchResponse = {
   view: string;
   sort: string;
   rankingVersion: string;
-  queryMode: "broad" | "mixed" | "specific" | null;
+  queryMode: DebugArchiveSearchResponseQueryMode | null;
 };
+export type DebugArchiveSearchResponseQueryMode = "broad" | "mixed" | "specific";
 export type DebugArchiveSearchResponseResult = {
   id: number;
   title: string | null;
@@ -1070,7 +1072,7 @@ export type ExportDocumentsRequest = {
   collection_id?: string | null;
   tags?: string[] | null;
   domain?: string | null;
-  source?: "crawl" | "upload" | "api" | null;
+  source?: DocumentSource | null;
   language?: string | null;
   url_prefix?: string | null;
   limit?: number;
@@ -1591,7 +1593,7 @@ export type ScrapeResponseMetadata = {
 };
 export type ScrapeResponseRendered = {
   reason: string;
-  renderer: "chromium" | "crawl4ai" | "pdfjs" | null;
+  renderer: CrawledUrlRenderedRenderer | null;
   error_code: string | null;
   error_message: string | null;
 };
@@ -1624,7 +1626,7 @@ export type SearchRequest = {
   date_from?: string | null;
   date_to?: string | null;
   url_prefix?: string | null;
-  fusion?: "linear" | "rrf" | null;
+  fusion?: SearchFusionMethod | null;
   rrf_k?: number | null;
   vector_weight?: number | null;
   keyword_weight?: number | null;
@@ -1636,11 +1638,12 @@ export type SearchRequest = {
   rerank_top_n?: number | null;
   tag_ids?: string[] | null;
   tags?: string[] | null;
-  tag_match?: "any" | "all" | null;
+  tag_match?: SearchRequestTagMatch | null;
   group_by?: "section" | null;
   cursor?: string | null;
 };
 export type SearchRequestFacet = "domain" | "language" | "collection" | "month" | "tag";
+export type SearchRequestTagMatch = "any" | "all";
 export type SearchResponse = {
   results: SearchResult[];
   missing_sides: MissingSide[];
@@ -1722,7 +1725,7 @@ export type SearchVectorsRequest = {
   date_from?: string | null;
   date_to?: string | null;
   url_prefix?: string | null;
-  fusion?: "linear" | "rrf" | null;
+  fusion?: SearchFusionMethod | null;
   rrf_k?: number | null;
   vector_weight?: number | null;
   keyword_weight?: number | null;
@@ -1734,7 +1737,7 @@ export type SearchVectorsRequest = {
   rerank_top_n?: number | null;
   tag_ids?: string[] | null;
   tags?: string[] | null;
-  tag_match?: "any" | "all" | null;
+  tag_match?: SearchRequestTagMatch | null;
   group_by?: "section" | null;
   cursor?: string | null;
 };

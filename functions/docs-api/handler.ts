@@ -75,9 +75,13 @@ const entrance = defineStreamRoute(
   async ({ header, event }, { site }: DocsApi) => {
     const headers = { vary: "accept" };
     if (!prefersHtml(header("accept"))) return new ApiResponse(200, entranceOf(site, baseOf(event)), headers);
-    return new StreamedResponse({ contentType: HTML, chunks: onePiece(entrancePage(site)), headers });
+    const page = entrancePage(site, rootOf(event?.requestContext?.path));
+    return new StreamedResponse({ contentType: HTML, chunks: onePiece(page), headers });
   },
 );
+
+/** From where the browser is, which may have left out the slash behind the stage that API Gateway puts before paths. */
+const rootOf = (path = "/"): string => (path.endsWith("/") ? "./" : `./${path.split("/").at(-1)}/`);
 
 /** As browsers do, who name it before anything; who takes whatever comes does not read it. */
 const prefersHtml = (accept = ""): boolean => /text\/html/i.test(accept);
@@ -138,7 +142,10 @@ const isFile = (name: string): name is keyof typeof FILE_TYPES => Object.hasOwn(
 
 export const api = createApi("docs-api", [entrance, openApi, operations, reference], once(createDocsApi), {
   around: async (c, next) => {
-    await next();
+    const bare = /([^/]+)\/+$/.exec(c.req.path)?.[1];
+    // links are relative to the address without a slash at its end; a gateway may put a stage before it
+    if (bare !== undefined) c.res = c.redirect(`../${bare}`, 308);
+    else await next();
     for (const [name, value] of Object.entries(HEADERS)) c.header(name, value);
   },
   headers: Object.fromEntries(Object.keys(HEADERS).map((name) => [name, "What browsers may do with the answer"])),

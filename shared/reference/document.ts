@@ -36,7 +36,11 @@ export interface Parameter {
   schema: Schema;
 }
 
-export type Contents = Record<string, { schema: Schema }>;
+/** By content type; of streams what each record is, too. */
+export type Contents = Record<string, { schema: Schema; "x-item-schema"?: Schema }>;
+
+/** What there is in a content. */
+export const shownOf = (media: Contents[string]): Schema => media["x-item-schema"] ?? media.schema;
 export interface Reference {
   $ref: string;
 }

@@ -7,6 +7,7 @@ import {
   type Place,
   responseOf,
   type Schema,
+  shownOf,
 } from "./document.ts";
 import { type Content, html, type Markup, prose } from "./markup.ts";
 import { titleOf } from "./overview-pages.ts";
@@ -46,7 +47,7 @@ function mainOf(document: ApiDocument, place: Place): Content {
   const shown = [
     ...parameters.map(({ schema }) => schema),
     ...(body === undefined ? [] : [body]),
-    ...answers.flatMap(({ content = {} }) => Object.values(content).map(({ schema }) => schema)),
+    ...answers.flatMap(({ content = {} }) => Object.values(content).map(shownOf)),
   ];
   const sample = body === undefined ? undefined : JSON.stringify(sampleOf(body, schemas), null, 2);
   return html`
@@ -85,7 +86,7 @@ const bodyView = (body: Schema, required: boolean): Markup => html`
 ${body.properties === undefined ? undefined : schemaView(body, "the body")}`;
 
 const contentView = (content: Contents): Content =>
-  Object.entries(content).map(([type, { schema }]) => html`<br><code>${type}</code>: ${typeOf(schema)}`);
+  Object.entries(content).map(([type, media]) => html`<br><code>${type}</code>: ${typeOf(shownOf(media))}`);
 
 /** A path or query parameter as a form and an example begin with it. */
 const exampleOf = ({ schema, required = false }: Parameter): string => {

@@ -29,19 +29,20 @@ export function entranceOf({ document, consolePath }: Site, base: string): Entra
   };
 }
 
-export function entrancePage(site: Site): string {
+/** @param root from the page to the root of the API, with a slash at the end */
+export function entrancePage(site: Site, root: string): string {
   const { consolePath, document } = site;
   const main = html`
 <h1>${document.info.title}</h1>
 <p>${ABOUT}</p>
 <ul>
-${consolePath === undefined ? undefined : html`<li><a href="./${consolePath}">Console</a>: crawl, search and look into the archive from this browser</li>`}
-<li><a href="./docs">API reference</a>: every operation, with a form to try it</li>
-<li><a href="./openapi.json">OpenAPI document</a>: for generators of clients</li>
-<li><a href="./api/v1/health/ready">Health</a>: whether all that the API stands on answers</li>
+${consolePath === undefined ? undefined : html`<li><a href="${root}${consolePath}">Console</a>: crawl, search and look into the archive from this browser</li>`}
+<li><a href="${root}docs">API reference</a>: every operation, with a form to try it</li>
+<li><a href="${root}openapi.json">OpenAPI document</a>: for generators of clients</li>
+<li><a href="${root}api/v1/health/ready">Health</a>: whether all that the API stands on answers</li>
 </ul>
 <p>Requests of the API carry a key: <code>Authorization: Bearer KEY</code>.</p>`;
-  return pageOf(site, { title: document.info.title, root: "./", main });
+  return pageOf(site, { title: document.info.title, root, main });
 }
 
 export function operationsPage(site: Site): string {

@@ -10,8 +10,8 @@ export interface Site {
 
 export interface PageParts {
   title: string;
-  /** From the page to the root of the API: `./` or `../`. */
-  root: "./" | "../";
+  /** From the page to the root of the API, with a slash at the end: mostly `./` or `../`. */
+  root: string;
   /** Beside the main part. */
   beside?: Content;
   main: Content;

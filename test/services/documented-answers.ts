@@ -23,7 +23,8 @@ interface Header {
   schema: Schema;
   required?: boolean;
 }
-type Contents = Record<string, { schema: Schema }>;
+/** Of a stream what each record is, too. */
+type Contents = Record<string, { schema: Schema; "x-item-schema"?: Schema }>;
 interface Described {
   headers?: Record<string, { $ref: string } | Header>;
   content?: Contents;
@@ -99,7 +100,8 @@ export function checkHead(operation: Operation, asked: Asked, { status, headers 
 
   const type = essenceOf(headers.get("content-type") ?? "");
   const { content = {} } = described;
-  const { schema } = Object.entries(content).find(([name]) => essenceOf(name) === type)?.[1] ?? {};
+  const media = Object.entries(content).find(([name]) => essenceOf(name) === type)?.[1];
+  const schema = media?.["x-item-schema"] ?? media?.schema;
   if (type !== "" && schema === undefined) fail(`the media type ${type}`);
   if (type === "" && Object.keys(content).length > 0) fail("no media type");
   return (body) => check(closed(schema ?? {}), body, "the body");

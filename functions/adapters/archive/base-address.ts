@@ -6,7 +6,8 @@ export function baseOf(event: APIGatewayProxyEvent | undefined): string {
   const header = (name: string) =>
     Object.entries(event?.headers ?? {}).find(([each]) => each.toLowerCase() === name)?.[1];
   const scheme = header("x-forwarded-proto") === "https" ? "https" : "http";
-  const [path, whole] = [event?.path ?? "", event?.requestContext?.path ?? ""];
+  // the root of a stage may be asked for without its slash
+  const [path = "", whole = ""] = [event?.path, event?.requestContext?.path].map((each) => each?.replace(/\/+$/, ""));
   const stage = whole.endsWith(path) ? whole.slice(0, whole.length - path.length) : "";
   return `${scheme}://${header("host") ?? "localhost"}${stage}`;
 }

@@ -138,6 +138,32 @@ describe("what clients do not notice is none", () => {
     expect(breakingChanges(documentOf(), documentOf(parts))).toEqual([]);
   });
 
+  it.each([
+    ["words", ["a", "b"], { $ref: "#/components/schemas/Mode" }],
+    ["a single word", ["a"], { const: "a" }],
+  ])("%s that may be null, in another spelling, as long as the words are the same", (_, words, spelt) => {
+    const before = documentOf({
+      taken: changed(request, { sort: { type: ["string", "null"], enum: [...words, null] } }),
+    });
+    const now = (sort: JsonObject) => documentOf({ taken: changed(request, { sort }) });
+    expect(breakingChanges(before, now({ anyOf: [spelt, { type: "null" }] }))).toEqual([]);
+    expect(breakingChanges(before, now({ anyOf: [{ const: "other" }, { type: "null" }] }))[0]).toContain(
+      "request.sort takes a",
+    );
+    expect(breakingChanges(before, now(spelt))).toEqual(["POST /things: request.sort has another type"]);
+  });
+
+  it("a stream that says beside its text what its records are, as long as they are the same", () => {
+    const lines = (media: JsonObject) =>
+      documentOf({ responses: { 200: { content: { "application/x-ndjson": media } } } });
+    const records = lines({ schema: response });
+    const now = (schema: JsonObject) => lines({ schema: strings, "x-item-schema": schema });
+    expect(breakingChanges(records, now(response))).toEqual([]);
+    expect(breakingChanges(records, now({ ...response, properties: { id: strings } }))).toEqual([
+      "POST /things: response 200.note is gone",
+    ]);
+  });
+
   it("anything, in another major version", () => {
     expect(breakingChanges(documentOf(), { ...documentOf({ version: "2.0.0" }), paths: {} })).toEqual([]);
   });

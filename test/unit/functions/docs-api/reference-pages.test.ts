@@ -62,6 +62,35 @@ it("lists every operation", async () => {
   expect(hrefs.get().toSorted()).toEqual(ids.map((id) => `./docs/${id}`).toSorted());
 });
 
+/** As API Gateway asks for it, below its stage. */
+async function asked(path: string, { whole = `/live${path}`, accept = "*/*" } = {}) {
+  const headers = { host: "api.example", accept };
+  const event = { httpMethod: "GET", path, headers, requestContext: { path: whole } };
+  const { statusCode, headers: head, body } = await api.handler(event as never, {} as never);
+  return { status: statusCode, headers: head, body };
+}
+
+it.each([
+  ["/docs/", "../docs"],
+  ["/docs/search/", "../search"],
+  ["/docs/reference.css//", "../reference.css"],
+  ["/openapi.json/", "../openapi.json"],
+])("leads from %s to the address that links are relative to", async (path, location) => {
+  const { status, headers } = await asked(path);
+  expect(status).toBe(308);
+  expect(headers).toMatchObject({ location, "content-security-policy": expect.any(String) });
+});
+
+it.each([
+  ["/live", "./live/docs"],
+  ["/live/", "./docs"],
+])("leads on from the root of a stage that is asked for as %s", async (whole, link) => {
+  const page = await asked("/", { whole, accept: "text/html" });
+  expect(load(page.body)(`main a[href="${link}"]`).length).toBe(1);
+  const { body } = await asked("/", { whole });
+  expect(JSON.parse(body).links.docs).toBe("http://api.example/live/docs");
+});
+
 it("gives the document with the address under which it was asked for, and says when it is still the same", async () => {
   const { status, body, headers } = await callApi(api, { path: "/openapi.json" });
   expect(status).toBe(200);
