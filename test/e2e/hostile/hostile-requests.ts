@@ -106,6 +106,8 @@ export function hostileRequests({ key, host }: Keys): HostileRequest[] {
     }),
     post("more than six megabytes", 413, `{"url":"${"a".repeat(6 * MB)}"}`),
 
+    post("a body of 93 gigabytes, as it is announced", 413, "{", { length: 99_999_999_999 }),
+
     // heads
     get("a key of 100 kB", 431, "/api/v1/jobs", `X-Other: ${"a".repeat(100_000)}\r\n`),
     get(
