@@ -10,7 +10,16 @@ import { addExclusion, listExclusions, type NewExclusionOptions, revokeExclusion
 import { type ExportOptions, exportWacz } from "./commands/export.ts";
 import { importWarc } from "./commands/import.ts";
 import { cancelJob, listJobs, type ResultsOptions, retryJob, showJob, showResults } from "./commands/jobs.ts";
-import { createKey, type KeyLimits, limitKey, listKeys, type NewKeyOptions, revokeKey } from "./commands/keys.ts";
+import {
+  createKey,
+  type KeyLimits,
+  limitKey,
+  listKeys,
+  type NewKeyOptions,
+  revokeKey,
+  showUsage,
+  type UsageOptions,
+} from "./commands/keys.ts";
 import { serveMcp } from "./commands/mcp.ts";
 import { runProgram } from "./commands/run.ts";
 import { type ScrapeOptions, scrape } from "./commands/scrape.ts";
@@ -333,6 +342,8 @@ keys
   .option("--collection <ids...>", "collections whose documents it may reach, and nothing else")
   .option("--rpm <n>", "requests a minute", count)
   .option("--jobs-per-day <n>", "jobs that it may begin in a day of UTC", count)
+  .option("--pages-per-day <n>", "pages that its jobs may fetch in a day of UTC", count)
+  .option("--max-stored-bytes <n>", "bytes of captures and uploads that it may store", count)
   .option("--expires <time>", "ISO 8601 time, e.g. 2030-01-31T00:00:00Z")
   .addOption(json())
   .action((name: string, options: NewKeyOptions, command: Command) =>
@@ -350,9 +361,21 @@ keys
   .option("--collection <ids...>", "collections whose documents it may reach, and nothing else")
   .option("--unlimited", "whatever its scopes let it")
   .option("--jobs-per-day <n>", "jobs that it may begin in a day of UTC; 0: any number", count)
+  .option("--pages-per-day <n>", "pages that its jobs may fetch in a day of UTC; 0: any number", count)
+  .option("--max-stored-bytes <n>", "bytes of captures and uploads that it may store; 0: any number", count)
   .addOption(json())
   .action((id: string, options: KeyLimits, command: Command) =>
     withApi(command, (api) => limitKey(api, terminal, id, options)),
+  );
+keys
+  .command("usage")
+  .description("what a key has used, day by day, and what its quotas leave of it")
+  .argument("[key-id]", "another key, or all; left out: the one that asks")
+  .option("--from <day>", "e.g. 2030-01-31; left out: 30 days in all")
+  .option("--to <day>", "left out: today")
+  .addOption(json())
+  .action((id: string | undefined, options: UsageOptions, command: Command) =>
+    withApi(command, (api) => showUsage(api, terminal, id, options)),
   );
 keys
   .command("revoke")

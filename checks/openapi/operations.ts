@@ -225,6 +225,7 @@ export const OPERATION_GROUPS: readonly OperationGroup[] = [
       "GET /api/v1/api-keys/self": "getOwnApiKey",
       "PUT /api/v1/api-keys/{key_id}": "limitApiKey",
       "DELETE /api/v1/api-keys/{key_id}": "revokeApiKey",
+      "GET /api/v1/usage": "getUsage",
       "POST /api/v1/configs": "createConfig",
       "GET /api/v1/configs": "listConfigs",
       "GET /api/v1/configs/{config_id}": "getConfig",

@@ -301,10 +301,12 @@ export const OPERATIONS: Readonly<Record<keyof Operations, Endpoint>> = {
   listApiKeys: { method: "GET", path: "/api/v1/api-keys" },
   /** The API key that the request presents */
   getOwnApiKey: { method: "GET", path: "/api/v1/api-keys/self" },
-  /** Limit an API key to collections, or to none, and set its quota; its next request is held to it */
+  /** Limit an API key to collections, or to none, and set its quotas; its next request is held to it */
   limitApiKey: { method: "PUT", path: "/api/v1/api-keys/{key_id}" },
   /** Revoke an API key; it stops working at once */
   revokeApiKey: { method: "DELETE", path: "/api/v1/api-keys/{key_id}" },
+  /** What an API key has used, day by day, and what its quotas leave of it */
+  getUsage: { method: "GET", path: "/api/v1/usage" },
   /** Store crawl settings under a name */
   createConfig: { method: "POST", path: "/api/v1/configs" },
   /** The crawl configs, newest first */

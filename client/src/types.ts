@@ -81,6 +81,10 @@ export type ApiKey = {
   collections: string[] | null;
   jobs_per_day: number | null;
   jobs_today: number;
+  pages_per_day: number | null;
+  pages_today: number;
+  max_stored_bytes: number | null;
+  stored_bytes: number;
   created_at: string;
   expires_at: string | null;
   is_active: boolean;
@@ -677,6 +681,8 @@ export type CreateApiKeyRequest = {
   expires_at?: string | null;
   collections?: string[] | null;
   jobs_per_day?: number | null;
+  pages_per_day?: number | null;
+  max_stored_bytes?: number | null;
 };
 export type CreateApiKeyResponse = {
   id: string;
@@ -687,6 +693,10 @@ export type CreateApiKeyResponse = {
   collections: string[] | null;
   jobs_per_day: number | null;
   jobs_today: number;
+  pages_per_day: number | null;
+  pages_today: number;
+  max_stored_bytes: number | null;
+  stored_bytes: number;
   created_at: string;
   expires_at: string | null;
   is_active: boolean;
@@ -1305,7 +1315,12 @@ export type LatestSnapshot = {
   captureTimestamp: string | null;
   mimeType: string | null;
 };
-export type LimitApiKeyRequest = { collections?: string[] | null; jobs_per_day?: number | null };
+export type LimitApiKeyRequest = {
+  collections?: string[] | null;
+  jobs_per_day?: number | null;
+  pages_per_day?: number | null;
+  max_stored_bytes?: number | null;
+};
 export type LiveComparison = {
   snapshot: LiveComparisonSnapshot;
   live: LiveComparisonLive;
@@ -2082,6 +2097,32 @@ export type TimeMap = { original_uri: string };
 export type TriggerSourceResponse = { job_id: string; status: JobStatus };
 export type TypeAction = { type: "type"; selector: string; text: string };
 export type UrlState = "pending" | "claimed" | "crawled" | "failed" | "skipped";
+export type Usage = {
+  key_id: string | null;
+  from: string;
+  to: string;
+  totals: UsageTotals;
+  stored_bytes: number;
+  limits: UsageLimits | null;
+  left: UsageLeft | null;
+  days: UsageDay[];
+};
+export type UsageDay = {
+  date: string;
+  jobs: number;
+  pages: number;
+  fetched_bytes: number;
+  documents: number;
+  stored_bytes: number;
+};
+export type UsageLeft = { jobs: number | null; pages: number | null; stored_bytes: number | null; resets_at: string };
+export type UsageLimits = {
+  rate_limit_rpm: number;
+  jobs_per_day: number | null;
+  pages_per_day: number | null;
+  max_stored_bytes: number | null;
+};
+export type UsageTotals = { jobs: number; pages: number; fetched_bytes: number; documents: number };
 export type ValidateArchiveJobResponse = {
   sourceCode: string;
   engine: string;
@@ -2701,6 +2742,7 @@ export interface Operations {
   getOwnApiKey: { args: { path?: never }; answer: OwnApiKey; event: never };
   limitApiKey: { args: { path: { key_id: string }; body: LimitApiKeyRequest }; answer: ApiKey; event: never };
   revokeApiKey: { args: { path: { key_id: string } }; answer: undefined; event: never };
+  getUsage: { args: { query?: { key_id?: string | "all"; from?: string; to?: string } }; answer: Usage; event: never };
   createConfig: { args: { body: CreateConfigRequest }; answer: Config; event: never };
   listConfigs: { args: { query?: { limit?: number; cursor?: string } }; answer: ConfigList; event: never };
   getConfig: { args: { path: { config_id: string } }; answer: Config; event: never };

@@ -1,4 +1,4 @@
-/** Creates, lists, tells, limits and revokes API keys. */
+/** Creates, lists, tells, limits and revokes API keys, and tells what they have used. */
 import { z } from "zod";
 import {
   createApiKey,
@@ -16,6 +16,7 @@ import { numberParameter } from "../adapters/api/numbers.ts";
 import { defineRoute } from "../adapters/api/route.ts";
 import { momentParameter } from "../adapters/api/times.ts";
 import { apiKeyJson, apiKeySchema } from "./key-json.ts";
+import { usage } from "./usage.ts";
 
 const collectionIds = z
   .array(z.uuid().toLowerCase())
@@ -23,7 +24,8 @@ const collectionIds = z
   .max(100)
   .transform((ids) => [...new Set(ids)]);
 
-const jobsPerDay = z.int().min(1).max(1_000_000_000);
+const perDay = z.int().min(1).max(1_000_000_000);
+const bytes = z.int().min(1).max(Number.MAX_SAFE_INTEGER);
 
 const newKeyFields = z.strictObject({
   name: z.string().trim().min(1).max(100),
@@ -41,7 +43,11 @@ const newKeyFields = z.strictObject({
   /** The key reaches their documents, and nothing else. */
   collections: collectionIds.nullable().default(null),
   /** Jobs that it may begin in a day of UTC; null: any number. */
-  jobs_per_day: jobsPerDay.nullable().default(null),
+  jobs_per_day: perDay.nullable().default(null),
+  /** Pages that its jobs may fetch in a day of UTC; null: any number. */
+  pages_per_day: perDay.nullable().default(null),
+  /** Bytes of captures and uploads that it may store; null: any number. */
+  max_stored_bytes: bytes.nullable().default(null),
 });
 const newKeySchema = newKeyFields.refine(
   ({ scopes, collections }) => collections === null || !scopes.includes("admin"),
@@ -70,6 +76,8 @@ const create = defineRoute(
       expiresAt: body.expires_at,
       collectionIds: body.collections,
       jobsPerDay: body.jobs_per_day,
+      pagesPerDay: body.pages_per_day,
+      maxStoredBytes: body.max_stored_bytes,
     });
     log.info("API key created", { created_key_id: created.id, scopes: created.scopes, by: caller.keyId });
     return { ...apiKeyJson(created), key };
@@ -114,16 +122,20 @@ const limit = defineRoute(
     method: "PUT",
     path: "/api/v1/api-keys/{key_id}",
     scope: "admin",
-    summary: "Limit an API key to collections, or to none, and set its quota; its next request is held to it",
+    summary: "Limit an API key to collections, or to none, and set its quotas; its next request is held to it",
     params: z.strictObject({ key_id: z.uuid() }),
     body: z
       .strictObject({
         /** In place of those that it had; null: the key reaches everything that its scopes let it. */
         collections: collectionIds.nullable().optional(),
         /** null: any number. */
-        jobs_per_day: jobsPerDay.nullable().optional(),
+        jobs_per_day: perDay.nullable().optional(),
+        /** null: any number. */
+        pages_per_day: perDay.nullable().optional(),
+        /** null: any number. */
+        max_stored_bytes: bytes.nullable().optional(),
       })
-      .refine((body) => Object.keys(body).length > 0, "names nothing to change: collections, jobs_per_day, or both")
+      .refine((body) => Object.keys(body).length > 0, "names nothing to change: collections, or a quota")
       .meta({ minProperties: 1 }),
     response: apiKeySchema,
   },
@@ -131,6 +143,8 @@ const limit = defineRoute(
     const limited = await limitApiKey(container, params.key_id, {
       collectionIds: body.collections,
       jobsPerDay: body.jobs_per_day,
+      pagesPerDay: body.pages_per_day,
+      maxStoredBytes: body.max_stored_bytes,
     });
     const to = { limited_key_id: limited.id, collections: limited.collectionIds?.length ?? null };
     log.info("API key limited", { ...to, by: caller.keyId });
@@ -157,7 +171,7 @@ const revoke = defineRoute(
 
 export const api = createApi(
   "keys-api",
-  [create, list, readOwn, limit, revoke],
+  [create, list, readOwn, limit, revoke, usage],
   once(() => createApiContainer("keys-api")),
 );
 export const handler = api.handler;

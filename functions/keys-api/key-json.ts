@@ -14,6 +14,14 @@ export const apiKeySchema = z.object({
   jobs_per_day: z.int().nullable(),
   /** Those that it has begun today. */
   jobs_today: z.int(),
+  /** Pages that its jobs may fetch in a day of UTC; null: any number. */
+  pages_per_day: z.int().nullable(),
+  /** Those that they have fetched today. */
+  pages_today: z.int(),
+  /** Bytes of captures and uploads that it may store; null: any number. */
+  max_stored_bytes: z.int().nullable(),
+  /** Those that it stores. */
+  stored_bytes: z.int(),
   created_at: z.iso.datetime(),
   expires_at: z.iso.datetime().nullable(),
   is_active: z.boolean(),
@@ -29,6 +37,10 @@ export function apiKeyJson(key: ApiKey): z.input<typeof apiKeySchema> {
     collections: key.collectionIds,
     jobs_per_day: key.jobsPerDay,
     jobs_today: key.jobsToday,
+    pages_per_day: key.pagesPerDay,
+    pages_today: key.pagesToday,
+    max_stored_bytes: key.maxStoredBytes,
+    stored_bytes: key.storedBytes,
     created_at: key.createdAt.toISOString(),
     expires_at: key.expiresAt?.toISOString() ?? null,
     is_active: key.isActive,

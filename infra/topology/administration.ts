@@ -5,7 +5,7 @@ import type { FunctionSpec } from "./spec.ts";
 export const ADMINISTRATION: readonly FunctionSpec[] = [
   {
     name: "keys-api",
-    about: "Creates, lists, limits and revokes API keys",
+    about: "Creates, lists, limits and revokes API keys, and tells what they have used",
     timeoutS: 29,
     memoryMb: 256,
     network: "private",
@@ -16,6 +16,7 @@ export const ADMINISTRATION: readonly FunctionSpec[] = [
       { method: "GET", path: "/api/v1/api-keys/self" },
       { method: "PUT", path: "/api/v1/api-keys/{key_id}" },
       { method: "DELETE", path: "/api/v1/api-keys/{key_id}" },
+      { method: "GET", path: "/api/v1/usage" },
     ],
     below: ["/api/v1/api-keys"],
     grants: { stateTable: true, database: true },

@@ -7,6 +7,7 @@ import { crc32 } from "node:zlib";
 import type { Queryable, Sql } from "../platform/database/database.ts";
 import { ApiError } from "../platform/errors.ts";
 import { sha256, uuidv7 } from "../platform/ids.ts";
+import { today } from "./key-work.ts";
 
 /** Weakest first: each scope includes those before it. */
 export const SCOPES = ["read", "write", "admin"] as const;
@@ -27,6 +28,14 @@ export interface ApiKey {
   jobsPerDay: number | null;
   /** Those that it has begun today. */
   jobsToday: number;
+  /** Pages that its jobs may fetch in a day of UTC; null: any number. */
+  pagesPerDay: number | null;
+  /** Those that they have fetched today. */
+  pagesToday: number;
+  /** Bytes of captures and uploads that it may store; null: any number. */
+  maxStoredBytes: number | null;
+  /** Those that it stores. */
+  storedBytes: number;
   createdAt: Date;
   expiresAt: Date | null;
   /** False once revoked. A key may also have expired: see `expiresAt`. */
@@ -42,6 +51,8 @@ export interface NewApiKey {
   collectionIds?: readonly string[] | null;
   /** See `ApiKey`; null where not given. */
   jobsPerDay?: number | null;
+  pagesPerDay?: number | null;
+  maxStoredBytes?: number | null;
 }
 
 /** The marker lets secret scanners find a leaked key. */
@@ -75,10 +86,10 @@ export async function createApiKey(sql: Queryable, wanted: NewApiKey): Promise<A
   const key = secret + checksum(secret);
   const [row] = await sql<ApiKey[]>`
     insert into api_keys (id, key_hash, prefix, name, scopes, rate_limit_rpm, expires_at, collection_ids,
-      jobs_per_day)
+      jobs_per_day, pages_per_day, max_stored_bytes)
     values (${uuidv7()}, ${sha256(key)}, ${key.slice(0, PREFIX_LENGTH)}, ${wanted.name}, ${[...wanted.scopes]},
             ${wanted.rateLimitRpm}, ${wanted.expiresAt}, ${wanted.collectionIds ? [...wanted.collectionIds] : null}::uuid[],
-            ${wanted.jobsPerDay ?? null})
+            ${wanted.jobsPerDay ?? null}, ${wanted.pagesPerDay ?? null}, ${wanted.maxStoredBytes ?? null})
     returning ${columns(sql)}`;
   return { ...(row as ApiKey), key };
 }
@@ -102,10 +113,20 @@ export async function listApiKeys(sql: Queryable, page: { limit: number; after?:
     order by id desc limit ${page.limit}`;
 }
 
+/** @throws ApiError 404 where there is no such key */
+export async function readApiKey(sql: Queryable, id: string): Promise<ApiKey> {
+  const [row] = await sql<ApiKey[]>`select ${columns(sql)} from api_keys where id = ${id}`;
+  if (row === undefined) throw new ApiError(404, `There is no API key ${id}`, { code: "NOT_FOUND" });
+  return row;
+}
+
+type Quotas = "jobsPerDay" | "jobsToday" | "pagesPerDay" | "pagesToday" | "maxStoredBytes" | "storedBytes";
+export type FoundKey = Omit<ApiKey, Quotas> & { keyHash: Buffer };
+
 /** Finds the key with this hash, in whatever state, with its hash. */
-export async function findApiKey(sql: Queryable, hash: Buffer): Promise<(ApiKey & { keyHash: Buffer }) | undefined> {
-  const [row] = await sql<(ApiKey & { keyHash: Buffer })[]>`
-    select ${columns(sql)}, key_hash as "keyHash" from api_keys where key_hash = ${hash}`;
+export async function findApiKey(sql: Queryable, hash: Buffer): Promise<FoundKey | undefined> {
+  const [row] = await sql<FoundKey[]>`
+    select ${ownColumns(sql)}, key_hash as "keyHash" from api_keys where key_hash = ${hash}`;
   return row;
 }
 
@@ -121,23 +142,29 @@ async function announceChange(sql: Sql, cache: ToldOfChange, id: string): Promis
   await cache.bypass(row.hash);
 }
 
+type KeyLimits = {
+  [Limit in "collectionIds" | "jobsPerDay" | "pagesPerDay" | "maxStoredBytes"]?: ApiKey[Limit] | undefined;
+};
+
 /**
- * Holds a key to collections, to others, or to none, and to a quota, from its next request on.
+ * Holds a key to collections, to others, or to none, and to quotas, from its next request on.
  * @param limits as `ApiKey` has them; what is undefined stays as it is
  * @throws ApiError 404 where there is no such key or collection, 409 where the key has the scope admin
  */
 export async function limitApiKey(
   { sql, cache }: { sql: Sql; cache: ToldOfChange },
   id: string,
-  limits: { collectionIds?: readonly string[] | null | undefined; jobsPerDay?: number | null | undefined },
+  limits: KeyLimits,
 ): Promise<ApiKey> {
-  const { collectionIds, jobsPerDay } = limits;
+  const { collectionIds, jobsPerDay, pagesPerDay, maxStoredBytes } = limits;
   if (collectionIds) await requireCollections(sql, collectionIds);
   await announceChange(sql, cache, id);
   const [row] = await sql<ApiKey[]>`
     update api_keys set
       collection_ids = ${collectionIds === undefined ? sql`collection_ids` : sql`${collectionIds && [...collectionIds]}::uuid[]`},
-      jobs_per_day = ${jobsPerDay === undefined ? sql`jobs_per_day` : sql`${jobsPerDay}::int`}
+      jobs_per_day = ${jobsPerDay === undefined ? sql`jobs_per_day` : sql`${jobsPerDay}::int`},
+      pages_per_day = ${pagesPerDay === undefined ? sql`pages_per_day` : sql`${pagesPerDay}::int`},
+      max_stored_bytes = ${maxStoredBytes === undefined ? sql`max_stored_bytes` : sql`${maxStoredBytes}::bigint`}
     where id = ${id} and (${!collectionIds} or not 'admin' = any(scopes)) returning ${columns(sql)}`;
   if (row !== undefined) return row;
   const message = "The key has the scope admin, which reaches everything: make another key for the collections";
@@ -182,8 +209,15 @@ const usableAdmin = (sql: Queryable) =>
   sql`(is_active and 'admin' = any(scopes) and (expires_at is null or expires_at > now()))`;
 
 const columns = (sql: Queryable) => sql`
-  id, prefix, name, scopes, rate_limit_rpm as "rateLimitRpm", created_at as "createdAt", expires_at as "expiresAt",
-  is_active as "isActive", collection_ids as "collectionIds", jobs_per_day as "jobsPerDay",
+  ${ownColumns(sql)}, jobs_per_day as "jobsPerDay",
   coalesce((
-    select jobs from key_usage
-    where api_key_id = api_keys.id and day = (statement_timestamp() at time zone 'UTC')::date), 0) as "jobsToday"`;
+    select jobs from key_usage where api_key_id = api_keys.id and day = ${today(sql)}), 0) as "jobsToday",
+  pages_per_day as "pagesPerDay", max_stored_bytes as "maxStoredBytes",
+  coalesce((
+    select pages from key_work where api_key_id = api_keys.id and day = ${today(sql)}), 0) as "pagesToday",
+  (select coalesce(sum(stored_bytes), 0)::bigint from key_work where api_key_id = api_keys.id) as "storedBytes"`;
+
+/** Without its quotas, which no request but those that begin something asks about. */
+const ownColumns = (sql: Queryable) => sql`
+  id, prefix, name, scopes, rate_limit_rpm as "rateLimitRpm", created_at as "createdAt", expires_at as "expiresAt",
+  is_active as "isActive", collection_ids as "collectionIds"`;

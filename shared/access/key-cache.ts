@@ -5,7 +5,7 @@
 import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import { z } from "zod";
 import { createStateTable, expiresAt } from "../platform/aws/state-table.ts";
-import { type ApiKey, SCOPES } from "./api-keys.ts";
+import { type ApiKey, type FoundKey, SCOPES } from "./api-keys.ts";
 
 export type KnownKey = Pick<ApiKey, "id" | "name" | "scopes" | "rateLimitRpm" | "collectionIds" | "expiresAt">;
 
@@ -17,7 +17,7 @@ export interface KeyCache {
    */
   read(hash: Buffer): Promise<KnownKey | null | "changing" | undefined>;
   /** @param found as the database has it */
-  keep(hash: Buffer, found: ApiKey | undefined): Promise<void>;
+  keep(hash: Buffer, found: FoundKey | undefined): Promise<void>;
   /**
    * Lets the database alone speak for the key, for two minutes. Called before its row is changed: what was read of the
    * row before that is then kept no more, and what follows is the change.
@@ -78,7 +78,7 @@ export function createKeyCache(
 
 const momentOf = (ms: number | null): Date | null => (ms === null ? null : new Date(ms));
 
-const itemOf = ({ id, name, scopes, rateLimitRpm, collectionIds, expiresAt }: ApiKey) => ({
+const itemOf = ({ id, name, scopes, rateLimitRpm, collectionIds, expiresAt }: FoundKey) => ({
   ...{ id, name, scopes, rateLimitRpm, collectionIds },
   expiresAt: expiresAt?.getTime() ?? null,
 });

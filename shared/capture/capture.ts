@@ -171,6 +171,7 @@ export const CAPTURE_ERROR_CODES = {
   TIMEOUT: "skipped",
   BUDGET_EXHAUSTED: "skipped",
   HOST_BUDGET_EXHAUSTED: "skipped",
+  QUOTA_EXCEEDED: "skipped",
   DUPLICATE_CONTENT: "skipped",
   TRAP_PATH: "skipped",
   TRAP_QUERY: "skipped",

@@ -1,4 +1,5 @@
 /** Stores prepared documents as a job of their own, whose generation is visible at once; the vectors follow. */
+import { countUploads } from "../access/quotas.ts";
 import type { JobRow } from "../crawl/jobs/lifecycle.ts";
 import { addCounts, lockJob, settleJob } from "../crawl/jobs/lifecycle.ts";
 import type { CrawlConfig } from "../crawl/settings/crawl-config.ts";
@@ -53,7 +54,7 @@ export interface StoreSettings {
 
 /**
  * In one transaction: all of them, or none. Of several of one URL the last one stays.
- * @throws ApiError 404 NOT_FOUND where the collection is not there
+ * @throws ApiError 404 NOT_FOUND where the collection is not there, 403 STORAGE_QUOTA_EXCEEDED
  */
 export async function storeDocuments(
   { sql, log }: Pick<LibraryDependencies, "sql" | "log">,
@@ -87,6 +88,7 @@ export async function storeDocuments(
       tags: [],
       wantsVectors,
       source: settings.source,
+      uploadedBy: settings.apiKeyId,
     };
     const { documents, chunkIds } = await insertDocuments(
       tx,
@@ -94,6 +96,8 @@ export async function storeDocuments(
       fresh.map(({ document }) => document),
     );
     await tagThem(tx, group, outcomes, "created", "updated");
+    const storedBytes = await uploadBytes(tx, job.generationId);
+    await countUploads(tx, settings.apiKeyId, { documents, storedBytes });
     const unembedded = wantsVectors ? chunkIds.length : 0;
     await addCounts(tx, job, {
       discovered: documents,
@@ -106,6 +110,12 @@ export async function storeDocuments(
     if ((await settleJob(tx, jobId, log)) === "embedding") await settleJob(tx, jobId, log, { withoutVectors: true });
     return { outcomes, jobId, chunkIds, waiting };
   });
+}
+
+async function uploadBytes(tx: Transaction, generationId: string): Promise<number> {
+  const [row] = await tx<{ bytes: number }[]>`
+    select coalesce(sum(upload_bytes), 0)::bigint as bytes from documents where generation_id = ${generationId}`;
+  return row?.bytes ?? 0;
 }
 
 interface Known {

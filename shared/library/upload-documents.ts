@@ -95,7 +95,10 @@ const settingsOf = (defaults: CollectionDefaults = {}): CollectionSettings => ({
   assumedLanguage: defaults.language,
 });
 
-/** All at once; where the database refuses one of them, each by itself, so that it fails alone. */
+/** Without the others, or without this one, there may be no such error. */
+const OF_ONE_ALONE: readonly string[] = ["INTERNAL_ERROR", "STORAGE_QUOTA_EXCEEDED"];
+
+/** All at once; where the database or a quota refuses one of them, each by itself, so that it fails alone. */
 async function storeEach(
   dependencies: Pick<LibraryDependencies, "sql" | "queues" | "log">,
   group: readonly Prepared[],
@@ -105,7 +108,7 @@ async function storeEach(
     return await storeGroup(dependencies, group, settings);
   } catch (cause) {
     const error = failure(dependencies, cause);
-    if (group.length === 1 || error.code !== "INTERNAL_ERROR") return group.map(() => ({ error }));
+    if (group.length === 1 || !OF_ONE_ALONE.includes(error.code)) return group.map(() => ({ error }));
   }
   const outcomes: UploadOutcome[] = [];
   for (const each of group) outcomes.push(...(await storeEach(dependencies, [each], settings)));

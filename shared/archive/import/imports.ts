@@ -1,5 +1,5 @@
 /** The rows of WARC imports: announced, begun, shown. */
-
+import { requireStorage } from "../../access/quotas.ts";
 import { crawlConfigSchema } from "../../crawl/settings/crawl-config.ts";
 import { jobSettingsSchema } from "../../crawl/settings/job-settings.ts";
 import type { JobFlags } from "../../crawl/tasks/job-flags.ts";
@@ -65,13 +65,17 @@ export interface Announcement {
   source?: string | undefined;
 }
 
-/** @returns the import, and the key that the file is to be uploaded to */
+/**
+ * @returns the import, and the key that the file is to be uploaded to
+ * @throws ApiError 403 STORAGE_QUOTA_EXCEEDED
+ */
 export async function announceImport(
   sql: Sql,
   { id = uuidv7(), filename, bytes, sha256, apiKeyId, source }: Announcement,
 ): Promise<{ id: string; key: string }> {
   // a key of its own: what captures point to is never written over
   const key = `${INCOMING_PREFIX}${id}/${filename}`;
+  await inTransaction(sql, (tx) => requireStorage(tx, apiKeyId));
   await sql`
     insert into warc_imports (id, object_key, bytes, sha256, status, api_key_id, source_code)
     values (${id}, ${key}, ${bytes}, ${sha256}, 'announced', ${apiKeyId}, ${source ?? null})
@@ -83,6 +87,7 @@ export async function announceImport(
  * Makes the import of an object, with its job, or finds the one that is there: the same object twice is one import.
  * @param by who asks for it, and the code of the source that its captures belong to
  * @returns its id; `begun` where there is nothing left to start
+ * @throws ApiError 403 STORAGE_QUOTA_EXCEEDED
  */
 export async function beginImport(
   { sql, flags }: Omit<ImportsDependencies, "queues">,
@@ -94,16 +99,26 @@ export async function beginImport(
   return await inTransaction(sql, async (tx) => {
     await tx`select pg_advisory_xact_lock(hashtextextended(${object.key}, 0))`;
     const known = await tx<
-      { id: string; etag: string | null; status: ImportStatus; bytes: number | null; source: string | null }[]
+      {
+        id: string;
+        etag: string | null;
+        status: ImportStatus;
+        bytes: number | null;
+        source: string | null;
+        announcedBy: string | null;
+      }[]
     >`
-      select id, etag, status, bytes, source_code as source from warc_imports where object_key = ${object.key} order by created_at`;
+      select id, etag, status, bytes, source_code as source, api_key_id as "announcedBy" from warc_imports where object_key = ${object.key} order by created_at`;
     const same = known.find(({ etag }) => etag === object.etag);
     if (same !== undefined) return { id: same.id, begun: same.status === "completed" || same.status === "failed" };
     const announced = known.find(({ status }) => status === "announced");
+    await requireStorage(tx, apiKeyId);
     const id = announced?.id ?? uuidv7();
     const error = refusal(object, announced?.bytes ?? null, known.length > 0 && announced === undefined);
     const jobId =
-      error === null ? await insertImportJob(tx, object.key, apiKeyId, announced?.source ?? source ?? null) : null;
+      error === null
+        ? await insertImportJob(tx, object.key, announced?.announcedBy ?? apiKeyId, announced?.source ?? source ?? null)
+        : null;
     await tx`
       insert into warc_imports (id, job_id, object_key, etag, bytes, status, error, api_key_id, completed_at)
       values (${id}, ${jobId}, ${object.key}, ${object.etag}, ${object.bytes}, ${error === null ? "pending" : "failed"},

@@ -2,6 +2,7 @@
  * What became of the URLs of each domain, over all jobs: running totals, since counting afterwards would read every
  * capture.
  */
+import { type Work, withWork } from "../../access/key-work.ts";
 import type { Queryable, Transaction } from "../../platform/database/database.ts";
 import { rowsOf } from "../../platform/database/rows.ts";
 
@@ -12,10 +13,20 @@ export interface Counted {
   payloadBytes: number;
   /** No request was made: an earlier capture was used again. */
   reused: boolean;
+  /** Bytes of its WARC records. */
+  storedBytes: number;
 }
 
-/** Adds these captures. To be called last in a transaction, with nothing locked after it. */
-export async function countByDomain(tx: Transaction, capturedPages: readonly Counted[]): Promise<void> {
+/**
+ * Adds these captures, and counts what an API key has used for them in the same statement. To be called last in a
+ * transaction, with nothing locked after it.
+ * @param apiKeyId null: nothing is to be counted
+ */
+export async function countByDomain(
+  tx: Transaction,
+  capturedPages: readonly Counted[],
+  { apiKeyId, work }: { apiKeyId: string | null; work: Partial<Work> },
+): Promise<void> {
   const domains = Map.groupBy(capturedPages, ({ url }) => url.host);
   const rows = [...domains].map(([domain, some]) => ({
     domain,
@@ -28,6 +39,7 @@ export async function countByDomain(tx: Transaction, capturedPages: readonly Cou
   }));
   if (rows.length === 0) return;
   await tx`
+    ${withWork(tx, apiKeyId, work)}
     insert into domain_counts as d (domain, crawled, failed, skipped, retried, reused, payload_bytes, last_capture_at)
     select domain, crawled, failed, skipped, retried, reused, bytes, now()
     from json_to_recordset(${rowsOf(rows)}::text::json)

@@ -57,6 +57,7 @@ const CLASS_OF: Record<CaptureErrorCode, ErrorClass> = {
   TIMEOUT: "stopped",
   BUDGET_EXHAUSTED: "stopped",
   HOST_BUDGET_EXHAUSTED: "stopped",
+  QUOTA_EXCEEDED: "stopped",
   DEAD_LETTERED: "stopped",
   TASK_REFUSED: "stopped",
 };

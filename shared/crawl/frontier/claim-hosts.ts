@@ -55,12 +55,13 @@ export async function requestsUnderWay(tx: Transaction, jobId: string): Promise<
  * present level alone, as long as there is budget for any: those that wait to be tried again would hold up what may be
  * fetched now. Then these, which must not be hidden by what is never to be fetched.
  * @param limit at the most so many
+ * @param most URLs that the job may have claimed, the tries after the first aside
  */
-export async function idleHosts(tx: Transaction, job: JobRow, limit: number): Promise<string[]> {
+export async function idleHosts(tx: Transaction, job: JobRow, limit: number, most: number): Promise<string[]> {
   if (limit <= 0) return [];
-  const { strategy, max_pages } = job.settings;
+  const { strategy } = job.settings;
   const hostsOfFirstTries = strategy === "bfs" ? levelHosts : freshHosts;
-  const fresh = job.counts.claimed < max_pages ? await hostsOfFirstTries(tx, job.id, limit) : [];
+  const fresh = job.counts.claimed < most ? await hostsOfFirstTries(tx, job.id, limit) : [];
   const retried = fresh.length < limit ? await retriedHosts(tx, job.id, limit) : [];
   return [...new Set([...fresh, ...retried])].slice(0, limit);
 }

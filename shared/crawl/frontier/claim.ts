@@ -13,6 +13,7 @@ import type { Transaction } from "../../platform/database/database.ts";
 import { rowsOf } from "../../platform/database/rows.ts";
 import { uuidv7 } from "../../platform/ids.ts";
 import { addCounts, type JobRow, noteLimit } from "../jobs/lifecycle.ts";
+import { pagesLeft } from "../jobs/page-quota.ts";
 import { endBlocked } from "./blocked-hosts.ts";
 import { type ClaimedTask, fetchTask, priorOf, type TaskUrl } from "./build-task.ts";
 import { idleHosts, pendingHosts, requestsUnderWay, tasksUnderWay } from "./claim-hosts.ts";
@@ -33,8 +34,8 @@ interface Candidate extends TaskUrl {
 
 /**
  * Claims what may be claimed: first on these hosts (null: on none in particular), then on others that wait. The caller
- * holds the job's row. Where nothing can be claimed any more because `max_pages` is reached, the rest of the frontier
- * ends.
+ * holds the job's row. Where nothing can be claimed any more because `max_pages` or a quota of its key is reached, the
+ * rest of the frontier ends.
  */
 export async function claimUrls(tx: Transaction, job: JobRow, hosts: readonly string[] | null): Promise<ClaimedTask[]> {
   const tasks: ClaimedTask[] = [];
@@ -56,16 +57,17 @@ async function claimNext(tx: Transaction, job: JobRow, hosts: readonly string[] 
   if (job.settings.max_pages_per_host !== null) {
     await endSpentHosts(tx, job, hosts ?? (await pendingHosts(tx, job.id)));
   }
-  const { among, free } = await whereToClaim(tx, job, hosts, shape);
+  const most = Math.min(job.settings.max_pages, job.counts.claimed + (await pagesLeft(tx, job)));
+  const { among, free } = await whereToClaim(tx, job, hosts, { shape, most });
   const requests = await freeRequests(tx, job, shape);
-  const ready = await claimRound(tx, job, among, { shape, free, requests, which: "ready" });
+  const ready = await claimRound(tx, job, among, { shape, most, free, requests, which: "ready" });
   const left = Math.min(free, shape.tasksPerHost * among.length) - ready.length;
   const given = ready.reduce((sum, { task }) => sum + (task.concurrency ?? 0), 0);
   const requestsLeft = requests && requests - given;
   if (left <= 0 || requestsLeft === 0) return ready;
-  const waiting = { shape, free: left, requests: requestsLeft, which: "waiting" } as const;
+  const waiting = { shape, most, free: left, requests: requestsLeft, which: "waiting" } as const;
   const tasks = [...ready, ...(await claimRound(tx, job, among, waiting))];
-  if (tasks.length === 0 && job.counts.claimed >= job.settings.max_pages) await endWhereBudgetIsSpent(tx, job);
+  if (tasks.length === 0 && job.counts.claimed >= most) await endWhereBudgetIsSpent(tx, job, most);
   return tasks;
 }
 
@@ -74,11 +76,11 @@ async function whereToClaim(
   tx: Transaction,
   job: JobRow,
   hosts: readonly string[] | null,
-  shape: ClaimShape,
+  { shape, most }: Pick<Round, "shape" | "most">,
 ): Promise<{ among: string[]; free: number }> {
   if (isOnOneHost(job)) return { among: [...(hosts ?? (await pendingHosts(tx, job.id)))], free: shape.tasks };
   const free = Math.max(0, shape.tasks - (await tasksUnderWay(tx, job.id)));
-  const idle = await idleHosts(tx, job, free);
+  const idle = await idleHosts(tx, job, free, most);
   return { among: free === 0 ? [] : [...new Set([...(hosts ?? []), ...idle])], free };
 }
 
@@ -89,6 +91,8 @@ async function freeRequests(tx: Transaction, job: JobRow, { requests }: ClaimSha
 
 interface Round {
   shape: ClaimShape;
+  /** URLs that the job may have claimed, the tries after the first aside. */
+  most: number;
   /** Tasks that may be made. */
   free: number;
   /** As `freeRequests` says. */
@@ -104,10 +108,10 @@ async function claimRound(
   tx: Transaction,
   job: JobRow,
   hosts: readonly string[],
-  { shape, free, requests, which }: Round,
+  { shape, most, free, requests, which }: Round,
 ): Promise<ClaimedTask[]> {
   if (hosts.length === 0 || free <= 0 || requests === 0) return [];
-  const budget = job.settings.max_pages - job.counts.claimed;
+  const budget = most - job.counts.claimed;
   const room = await roomOfHosts(tx, job, hosts);
   // first tries that cannot be paid for must not hide others behind them
   const fresh = budget > 0 ? hosts.filter((host) => (room?.get(host) ?? 1) > 0) : [];
@@ -254,11 +258,12 @@ async function writeClaims(
 }
 
 /** Nothing under way can give budget back or come up for another try: the remaining URLs will never be fetched. */
-async function endWhereBudgetIsSpent(tx: Transaction, job: JobRow): Promise<void> {
+async function endWhereBudgetIsSpent(tx: Transaction, job: JobRow, most: number): Promise<void> {
   const [row] = await tx<{ busy: boolean }[]>`
     select exists (select from frontier where job_id = ${job.id} and state = 'claimed')
       or exists (select from frontier where job_id = ${job.id} and state = 'pending' and attempt > 0) as busy`;
   if (row?.busy !== false) return;
-  const skipped = await skipPending(tx, job, "BUDGET_EXHAUSTED");
-  if (skipped > 0) await noteLimit(tx, job, "max_pages");
+  const byQuota = most < job.settings.max_pages;
+  const skipped = await skipPending(tx, job, byQuota ? "QUOTA_EXCEEDED" : "BUDGET_EXHAUSTED");
+  if (skipped > 0) await noteLimit(tx, job, byQuota ? "quota_exceeded" : "max_pages");
 }

@@ -202,7 +202,7 @@ export async function endClaimed(tx: Transaction, job: JobRow, ended: readonly E
 export async function skipPending(
   tx: Transaction,
   job: JobRow,
-  errorCode: "CANCELLED" | "BUDGET_EXHAUSTED" | "TIMEOUT",
+  errorCode: "CANCELLED" | "BUDGET_EXHAUSTED" | "QUOTA_EXCEEDED" | "TIMEOUT",
 ): Promise<number> {
   const { count } = await tx`
     update frontier set state = 'skipped', error_code = ${errorCode}

@@ -2,6 +2,7 @@
  * Moves a job on by the pages of a task, in the transaction that stored them: links, counts, the next claims, its
  * state.
  */
+import { countWork, type Work } from "../../access/key-work.ts";
 import type { IndexedPages } from "../../knowledge/documents/documents.ts";
 import type { Transaction } from "../../platform/database/database.ts";
 import type { Logger } from "../../platform/observability/log.ts";
@@ -10,6 +11,7 @@ import { claimUrls } from "../frontier/claim.ts";
 import { prolongLease } from "../frontier/claim-lease.ts";
 import { type EndedUrl, endClaimed } from "../frontier/frontier.ts";
 import { addCounts, type JobRow, lockJob, markRunning, settleJob } from "../jobs/lifecycle.ts";
+import { hasQuota } from "../jobs/page-quota.ts";
 import { type Followed, followLinks, NOTHING_GAINED } from "./follow-links.ts";
 import type { IngestCounts, Ingested } from "./ingested.ts";
 
@@ -45,10 +47,14 @@ export async function advanceJob(
     const { length } = indexed.chunkIds;
     await addCounts(tx, job, { documents: indexed.documents, chunks: length, unembedded: embeds ? length : 0 });
   }
+  const work = workOf(pages, indexed);
+  // what has just ended is no longer under way: a quota has to see it before anything is claimed
+  const countsFirst = hasQuota(job);
+  if (countsFirst) await countWork(tx, job.apiKeyId, work);
   const tasks = await claimUrls(tx, job, [...new Set([...pages.map(({ url }) => url.host), ...gained.hosts])]);
   const settled = job.counts.open === 0 ? await settleJob(tx, job.id, log) : "unchanged";
   // last: other jobs wait for these rows until the commit
-  await countByDomain(tx, pages);
+  await countByDomain(tx, pages, { apiKeyId: countsFirst ? null : job.apiKeyId, work });
   return {
     tasks,
     chunkIds: embeds ? indexed.chunkIds : [],
@@ -57,6 +63,16 @@ export async function advanceJob(
     counts: countsOf(pages, indexed),
     seenLinks: gained.seenLinks,
     answeredBefore: false,
+  };
+}
+
+function workOf(pages: readonly EndedPage[], { documents }: IndexedPages): Work {
+  const sum = (of: (page: EndedPage) => number) => pages.reduce((total, page) => total + of(page), 0);
+  return {
+    pages: sum(({ outcome, reused }) => (reused || outcome.state === "pending" || outcome.givesBudgetBack ? 0 : 1)),
+    fetchedBytes: sum(({ payloadBytes }) => payloadBytes),
+    documents,
+    storedBytes: sum(({ storedBytes }) => storedBytes),
   };
 }
 

@@ -61,6 +61,9 @@ export function withKey(page: LockedPage, { settings }: JobRow): KeyedPage {
   return { ...page, finalUrl, finalHash: urlHash(finalUrl) };
 }
 
+/** Bytes of its records, those of the browser included. */
+export const warcBytes = ({ warc, rendered }: Capture): number => (warc?.length ?? 0) + (rendered?.warc?.length ?? 0);
+
 export function withOutcome(page: StoredPage): CapturedPage {
   const { capture, url } = page;
   const { extraction, payloadBytes } = capture;
@@ -70,6 +73,7 @@ export function withOutcome(page: StoredPage): CapturedPage {
     links: extraction === null || extraction.robots.nofollow ? [] : extraction.links,
     page: extraction,
     payloadBytes,
+    storedBytes: warcBytes(capture),
     reused: false,
   };
 }

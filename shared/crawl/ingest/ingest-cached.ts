@@ -57,6 +57,7 @@ async function reuseCaptures(
       finalUrl,
       links: document?.links ?? [],
       payloadBytes: 0,
+      storedBytes: 0,
       reused: true,
     }),
   );

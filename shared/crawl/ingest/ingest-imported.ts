@@ -2,6 +2,8 @@
  * Takes in a batch of imported captures, in one transaction with the row that says that the batch is to be taken: a
  * message may arrive any number of times. Nobody has claimed their URLs, and one URL may have been captured often.
  */
+
+import { countWork } from "../../access/key-work.ts";
 import { capturesMessage } from "../../archive/import/captures-message.ts";
 import { settleImport } from "../../archive/import/settle-import.ts";
 import type { Capture } from "../../capture/capture.ts";
@@ -10,7 +12,7 @@ import { supersedeDocuments } from "../../knowledge/documents/supersede.ts";
 import { inTransaction, isOutOfTime, type Transaction } from "../../platform/database/database.ts";
 import { addCounts, type JobRow, lockJob, markRunning, peekJob } from "../jobs/lifecycle.ts";
 import { normalizeUrl, urlHash } from "../urls/normalize-url.ts";
-import type { PlacedCapture } from "./captured-page.ts";
+import { type PlacedCapture, warcBytes } from "./captured-page.ts";
 import type { IngestDependencies } from "./dependencies.ts";
 import { indexPages } from "./index-pages.ts";
 import { ANSWERED_BEFORE, type Ingested, recordIngested, sendFollowUps } from "./ingested.ts";
@@ -128,11 +130,14 @@ async function takeImported(
   const embeds = embedding !== null;
   const made = { documents: indexed.documents, chunks, unembedded: embeds ? chunks : 0 };
   await addCounts(tx, job, { open: -placed.length, ...outcomes, ...made });
+  const storedBytes = pages.reduce((sum, { capture }) => sum + warcBytes(capture), 0);
+  const settled = await settleImport(tx, job, log);
+  await countWork(tx, job.apiKeyId, { documents: indexed.documents, storedBytes });
   return {
     tasks: [],
     chunkIds: embeds ? indexed.chunkIds : [],
     priority: job.priority,
-    job: await settleImport(tx, job, log),
+    job: settled,
     counts: { pages: { ...outcomes, retried: 0 }, reused: 0, documents: indexed.documents, chunks },
     seenLinks: [],
     answeredBefore: false,

@@ -35,6 +35,11 @@ export interface JobRow {
   timedOut: boolean;
   /** Its URLs are those of a list that is being read. */
   awaitsList: boolean;
+  /** Whose it is; null: nobody's. */
+  apiKeyId: string | null;
+  /** Quotas of that key, see `page-quota.ts`; null: none. */
+  pagesPerDay: number | null;
+  maxStoredBytes: number | null;
   settings: JobSettings;
   counts: JobCounts;
 }
@@ -63,26 +68,25 @@ interface RawJob extends Omit<JobRow, "settings" | "counts">, JobCounts {
 }
 
 /** The job's row, locked until the transaction ends; undefined where there is none. */
-export async function lockJob(tx: Transaction, jobId: string): Promise<JobRow | undefined> {
-  const [raw] = await tx<RawJob[]>`
-    select id, kind, status, stop_reason as "stopReason", priority, collection_id as "collectionId",
-      generation_id as "generationId", cancel_requested as "cancelRequested", deadline_at as "deadlineAt",
-      timed_out as "timedOut", awaits_list as "awaitsList", settings, discovered, open_urls as open,
-      crawled, failed, skipped, claimed, results, documents, chunks, unembedded_chunks as unembedded
-    from jobs where id = ${jobId} for no key update`;
+export const lockJob = (tx: Transaction, jobId: string) => readRow(tx, jobId, tx`for no key update`);
+
+/** As `lockJob`, without the lock: what it says may be old by the time it is read. */
+export const peekJob = (tx: Transaction, jobId: string) => readRow(tx, jobId, tx``);
+
+async function readRow(tx: Transaction, jobId: string, lock: Fragment): Promise<JobRow | undefined> {
+  const [raw] = await tx<RawJob[]>`select ${rowColumns(tx)} from jobs where id = ${jobId} ${lock}`;
   return raw && jobOf(raw);
 }
 
-/** As `lockJob`, without the lock: what it says may be old by the time it is read. */
-export async function peekJob(tx: Transaction, jobId: string): Promise<JobRow | undefined> {
-  const [raw] = await tx<RawJob[]>`
-    select id, kind, status, stop_reason as "stopReason", priority, collection_id as "collectionId",
-      generation_id as "generationId", cancel_requested as "cancelRequested", deadline_at as "deadlineAt",
-      timed_out as "timedOut", awaits_list as "awaitsList", settings, discovered, open_urls as open,
-      crawled, failed, skipped, claimed, results, documents, chunks, unembedded_chunks as unembedded
-    from jobs where id = ${jobId}`;
-  return raw && jobOf(raw);
-}
+type Fragment = ReturnType<Queryable>;
+
+const rowColumns = (sql: Queryable) => sql`
+  id, kind, status, stop_reason as "stopReason", priority, collection_id as "collectionId",
+  generation_id as "generationId", cancel_requested as "cancelRequested", deadline_at as "deadlineAt",
+  timed_out as "timedOut", awaits_list as "awaitsList", settings, discovered, open_urls as open,
+  crawled, failed, skipped, claimed, results, documents, chunks, unembedded_chunks as unembedded,
+  api_key_id as "apiKeyId", (select pages_per_day from api_keys k where k.id = jobs.api_key_id) as "pagesPerDay",
+  (select max_stored_bytes from api_keys k where k.id = jobs.api_key_id) as "maxStoredBytes"`;
 
 function jobOf(raw: RawJob): JobRow {
   const {
@@ -157,7 +161,7 @@ export async function recordTaskNote(sql: Queryable, { jobId, begunAt, waits }: 
 const MOST_WAITS = 20;
 
 /** Each outweighs those before it, since it cuts pages that they would have allowed. */
-const STOP_LIMITS = ["max_depth", "budget_exhausted", "max_pages", "timeout"] as const;
+const STOP_LIMITS = ["max_depth", "budget_exhausted", "max_pages", "timeout", "quota_exceeded"] as const;
 export type StopLimit = (typeof STOP_LIMITS)[number];
 
 /** Why the crawl went no further, noted while it runs; it becomes the job's stop reason if the job completes. */
@@ -229,9 +233,9 @@ async function activate(tx: Transaction, job: JobRow): Promise<void> {
   if (job.kind === "pages" || job.kind === "site") await rememberGeneration(tx, activation);
 }
 
-/** A crawl of whole hosts knows each of their pages; one that patterns narrow does not. */
-export function wholeHosts({ kind, settings: { scope, replaces } }: JobRow): readonly string[] {
-  const whole = kind === "site" && replaces === "site" && scope.mode === "host";
+/** A crawl of whole hosts knows each of their pages; one that patterns narrow, or a quota of its key cut, does not. */
+export function wholeHosts({ kind, stopReason, settings: { scope, replaces } }: JobRow): readonly string[] {
+  const whole = kind === "site" && replaces === "site" && scope.mode === "host" && stopReason !== "quota_exceeded";
   return whole && scope.include.length === 0 && scope.exclude.length === 0 ? scope.roots : [];
 }
 

@@ -10,6 +10,7 @@ import { addUrls, seedUrl } from "../frontier/frontier.ts";
 import { countDailyJob } from "../jobs/daily-jobs.ts";
 import type { JobDependencies } from "../jobs/dependencies.ts";
 import { type JobRow, lockJob, settleJob } from "../jobs/lifecycle.ts";
+import { requirePagesLeft } from "../jobs/page-quota.ts";
 import { type JobView, readJob } from "../jobs/views.ts";
 import type { CrawlConfig } from "../settings/crawl-config.ts";
 import type { Priority } from "../settings/job-settings.ts";
@@ -59,8 +60,9 @@ export interface NewJob {
  * Writes the job with its seeds, claims the first of them, and sends their tasks after the commit. The job is taken
  * once this resolves, even if no message could be sent: the sweep sends them.
  * @param admit runs first in the job's transaction; what it throws refuses the job
- * @throws ApiError 403 DOMAIN_BLOCKED where the hosts of all seeds are blocked; 429 QUOTA_EXCEEDED; RangeError
- * without a seed, or with limits below 1 page or 0 links; TypeError where a seed is not a URL
+ * @throws ApiError 403 DOMAIN_BLOCKED where the hosts of all seeds are blocked; 429 QUOTA_EXCEEDED, 403
+ * STORAGE_QUOTA_EXCEEDED where the key may not fetch a single page; RangeError without a seed, or with limits below
+ * 1 page or 0 links; TypeError where a seed is not a URL
  */
 export async function createJob(
   dependencies: JobDependencies,
@@ -93,6 +95,7 @@ export async function createJob(
     await insertJob(tx, jobId, job, settings);
     if (job.webhook !== undefined) await createWebhook(tx, jobId, job.webhook);
     const row = (await lockJob(tx, jobId)) as JobRow;
+    await requirePagesLeft(tx, row);
     if (job.awaitsList) return [];
     await addUrls(tx, row, seeds.map(seedUrl));
     const claimed = await claimUrls(tx, row, null);

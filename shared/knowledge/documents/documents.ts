@@ -117,6 +117,8 @@ export interface IndexTarget {
   wantsVectors: boolean;
   /** Left out: "crawl". */
   source?: "crawl" | "upload" | "api";
+  /** The API key that uploads them, to which their bytes are counted. */
+  uploadedBy?: string | null;
 }
 
 export interface IndexedPages {
@@ -140,9 +142,11 @@ export async function insertDocuments(
   );
   const inserted = await tx<{ id: string }[]>`
     insert into documents (id, generation_id, job_id, collection_id, capture_id, url, url_hash, domain, parent_url, title,
-      content, markdown, content_hash, sections, blocks, language, is_language_assumed, metadata, links, crawled_at, source)
+      content, markdown, content_hash, sections, blocks, language, is_language_assumed, metadata, links, crawled_at, source,
+      uploaded_by, upload_bytes)
     select id, ${target.generationId}, ${target.jobId}, ${target.collectionId}, capture_id, url, decode(hash, 'hex'), domain,
-      parent_url, title, content, markdown, decode(content_hash, 'hex'), sections, blocks, language, is_language_assumed, metadata, links, crawled_at, ${target.source ?? "crawl"}
+      parent_url, title, content, markdown, decode(content_hash, 'hex'), sections, blocks, language, is_language_assumed, metadata, links, crawled_at, ${target.source ?? "crawl"},
+      ${target.uploadedBy ?? null}::uuid, case when ${(target.uploadedBy ?? null) !== null} then octet_length(content) + octet_length(markdown) end
     from json_to_recordset(${rowsOf(sorted.map((each) => each.row))}::text::json) as r (id uuid, capture_id bigint, url text,
       hash text, domain text, parent_url text, title text, content text, markdown text, content_hash text, sections jsonb,
       blocks jsonb, language text, is_language_assumed boolean, metadata jsonb, links text[], crawled_at timestamptz)

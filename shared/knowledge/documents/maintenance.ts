@@ -67,10 +67,25 @@ export async function removeUnseenDocuments(
     if (rows.length === 0) break;
     const ids = rows.map((row) => row.id);
     await vectors?.deleteDocuments(ids);
-    const { count } = await sql`delete from documents where id = any(${ids}::uuid[]) and not generation_active`;
-    removed += count;
+    removed += await deleteDocuments(sql, ids);
   }
   return removed;
+}
+
+/** What they held is free again, for the API keys that have uploaded them. */
+async function deleteDocuments(sql: Sql, ids: readonly string[]): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`
+    with gone as (
+      delete from documents where id = any(${ids as string[]}::uuid[]) and not generation_active
+      returning uploaded_by, upload_bytes
+    ), freed as (
+      insert into key_work as w (api_key_id, day, stored_bytes)
+      select k.id, (statement_timestamp() at time zone 'UTC')::date, -sum(upload_bytes)
+      from gone join api_keys k on k.id = gone.uploaded_by group by k.id order by k.id
+      on conflict (api_key_id, day) do update set stored_bytes = w.stored_bytes + excluded.stored_bytes
+    )
+    select count(*)::int as count from gone`;
+  return row?.count ?? 0;
 }
 
 /**

@@ -39,6 +39,7 @@ const OPEN = [
   "GET /api/v1/documents/{document_id}/sections",
   "GET /api/v1/documents/{document_id}/sections/{position}",
   "GET /api/v1/tags",
+  "GET /api/v1/usage",
   "GET /mcp",
   "POST /api/v1/collections/{collection_id}/documents",
   "POST /api/v1/collections/{collection_id}/reindex",

@@ -34,6 +34,7 @@ const STEPS: Readonly<Record<string, NextStep>> = {
   TIMEOUT: { text: "Give the job more time: timeout_seconds", href: AGAIN },
   BUDGET_EXHAUSTED: { text: "Give the job more pages: max_pages", href: AGAIN },
   HOST_BUDGET_EXHAUSTED: { text: "Give the host more pages: max_pages_per_host", href: AGAIN },
+  QUOTA_EXCEEDED: { text: "Wait for the next day, or have the quotas of the API key raised" },
 };
 
 export function nextStepOf(code: string): NextStep | undefined {
