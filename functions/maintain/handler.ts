@@ -10,6 +10,7 @@ import { scheduleUpkeep } from "../../shared/archive/files/runs.ts";
 import { removeExpiredDiscoveries } from "../../shared/crawl/discovery/jobs.ts";
 import { ageCrawlCache } from "../../shared/crawl/frontier/crawl-cache.ts";
 import { removeExpiredResults } from "../../shared/crawl/results/retention.ts";
+import { forgetEntries } from "../../shared/crawl/sources/forget-entries.ts";
 import { createJobFlags } from "../../shared/crawl/tasks/job-flags.ts";
 import {
   ageEmbeddingCache,
@@ -75,6 +76,7 @@ const STEPS: Readonly<Record<string, Step>> = {
   keyed_captures: ({ sql }, hasTime) => fillUrlKeys(sql, hasTime),
   begun_upkeep: ({ sql, config }) => scheduleUpkeep(sql, config.warcUpkeepHours),
   forgotten_idempotency_keys: ({ sql }) => forgetIdempotencyKeys(sql),
+  forgotten_entries: ({ sql }, hasTime) => forgetEntries(sql, hasTime),
   expired_discoveries: ({ sql }) => removeExpiredDiscoveries(sql),
   async aged_captures({ sql }) {
     await ageCrawlCache(sql);

@@ -110,7 +110,7 @@ async function listTask(sql: Sql, jobId: string, list: WantedList): Promise<List
   const rows = await sql<ListDocument[]>`
     select l.url, l.etag, l.last_modified, l.digest, l.named
     from crawl_source_lists l join jobs j on j.crawl_source_id = l.source_id
-    where j.id = ${jobId} order by l.url`;
+    where j.id = ${jobId} and l.gone_at is null order by l.url`;
   let characters = 0;
   const known = rows.filter((row) => {
     characters += JSON.stringify(row).length;

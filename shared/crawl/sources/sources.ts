@@ -119,7 +119,7 @@ export async function replaceSource(sql: Queryable, id: string, input: SourceInp
 async function forgetList(sql: Queryable, id: string, input: SourceInput): Promise<void> {
   const before = await findSource(sql, id);
   if (before === undefined || namesOf(before) === namesOf(input)) return;
-  await sql`delete from crawl_source_lists where source_id = ${id}`;
+  await sql`update crawl_source_lists set gone_at = now() where source_id = ${id} and gone_at is null`;
   await sql`delete from crawl_source_entries where source_id = ${id} and taken is distinct from version`;
 }
 

@@ -15,6 +15,7 @@ import { addUrls, seedUrl } from "../frontier/frontier.ts";
 import type { JobDependencies } from "../jobs/dependencies.ts";
 import { isFinished, type JobRow, lockJob, settleJob } from "../jobs/lifecycle.ts";
 import { keyRules, normalizeUrl, urlHash } from "../urls/normalize-url.ts";
+import { LISTED_WITHIN } from "./forget-entries.ts";
 
 /** Jobs that are given an entry which none of them captures: it is left alone then until its version changes. */
 const MOST_TRIES = 3;
@@ -82,20 +83,34 @@ async function noteListed(tx: Transaction, sourceId: string, job: JobRow, listed
     position,
   }));
   await tx`
-    insert into crawl_source_entries as known (source_id, url_hash, url, version, dated, position)
-    select ${sourceId}, decode(hash, 'hex'), url, version, dated, position
+    insert into crawl_source_entries as known (source_id, url_hash, url, version, dated, position, last_listed_at)
+    select ${sourceId}, decode(hash, 'hex'), url, version, dated, position, statement_timestamp()
     from json_to_recordset(${rowsOf(unique)}::text::json)
       as r (hash text, url text, version text, dated timestamptz, position int)
     on conflict (source_id, url_hash) do update
-      set version = excluded.version, dated = excluded.dated, tries = 0
-      where known.version is distinct from excluded.version`;
-  await tx`delete from crawl_source_lists where source_id = ${sourceId}`;
+      set version = excluded.version, dated = excluded.dated, last_listed_at = excluded.last_listed_at,
+        tries = case when known.version is distinct from excluded.version then 0 else known.tries end
+      -- not at each run, which would write all entries anew
+      where known.version is distinct from excluded.version
+        or known.last_listed_at < excluded.last_listed_at - ${LISTED_WITHIN}::interval`;
+  await noteDocuments(tx, sourceId, listed);
+}
+
+async function noteDocuments(tx: Transaction, sourceId: string, { documents }: Listed): Promise<void> {
   await tx`
-    insert into crawl_source_lists (source_id, url, etag, last_modified, digest, named)
-    select ${sourceId}, url, etag, last_modified, digest, named
-    from json_to_recordset(${rowsOf(listed.documents)}::text::json)
+    update crawl_source_lists set gone_at = statement_timestamp()
+    where source_id = ${sourceId} and gone_at is null and url <> all(${documents.map(({ url }) => url)}::text[])`;
+  await tx`
+    insert into crawl_source_lists as known (source_id, url, etag, last_modified, digest, named, read_at)
+    select distinct on (url) ${sourceId}::uuid, url, etag, last_modified, digest, named, statement_timestamp()
+    from json_to_recordset(${rowsOf(documents)}::text::json)
       as r (url text, etag text, last_modified text, digest text, named text)
-    on conflict do nothing`;
+    on conflict (source_id, url) do update
+      set etag = excluded.etag, last_modified = excluded.last_modified, digest = excluded.digest, named = excluded.named,
+        gone_at = null,
+        -- where it is as it was its entries were not listed again
+        read_at = case when known.digest = excluded.digest and known.gone_at is null
+          then known.read_at else excluded.read_at end`;
 }
 
 /** @returns the URLs, the newest first; those without a date behind them, in the order of the list */
