@@ -981,6 +981,7 @@ export type Domain = {
   next_slot_at: string | null;
   hold_until: string | null;
   urls: DomainUrls | null;
+  robots: DomainRobot[];
 };
 export type DomainCircuit = {
   state: DomainCircuitState;
@@ -994,6 +995,14 @@ export type DomainCircuit = {
 };
 export type DomainCircuitState = "closed" | "open" | "half_open";
 export type DomainList = { items: DomainSummary[]; next_cursor: string | null; has_more: boolean };
+export type DomainRobot = {
+  origin: string;
+  rules: DomainRobotRule[];
+  total_rules: number;
+  crawl_delay_s: number | null;
+  sitemaps: string[];
+};
+export type DomainRobotRule = { allow: boolean; pattern: string };
 export type DomainStat = {
   crawled: number;
   failed: number;

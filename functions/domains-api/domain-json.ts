@@ -3,6 +3,7 @@ import { z } from "zod";
 import type { DomainCounts } from "../../shared/crawl/administration/domain-counts.ts";
 import type { DomainSettings } from "../../shared/crawl/administration/domain-settings.ts";
 import { circuitOf, circuitOpenUntil, type HostState } from "../../shared/crawl/politeness/host-state.ts";
+import type { RobotsRules } from "../../shared/crawl/robots/rules.ts";
 
 const time = z.iso.datetime();
 const count = z.int().nonnegative();
@@ -70,7 +71,36 @@ export const domainDetailSchema = domainSchema.extend({
   hold_until: time.nullable(),
   /** null where no URL of the domain was ever tried. */
   urls: urlCountsSchema.nullable(),
+  /** What its robots.txt says to this crawler, as it was last read; empty where none was within a day. */
+  robots: z.array(
+    z.object({
+      /** Each has its own: `https://` and `http://`. */
+      origin: z.string(),
+      /** Of all rules, the first 200, in the order in which they are asked: the first that matches decides. */
+      rules: z.array(z.object({ allow: z.boolean(), pattern: z.string() })),
+      total_rules: count,
+      crawl_delay_s: z.number().nullable(),
+      /** The first 50 of them, as the file has them. */
+      sitemaps: z.array(z.string()),
+    }),
+  ),
 });
+
+const MOST_RULES = 200;
+const MOST_SITEMAPS = 50;
+
+export function robotsJson(
+  origin: string,
+  { rules, crawlDelayMs, sitemaps }: RobotsRules,
+): z.input<typeof domainDetailSchema>["robots"][number] {
+  return {
+    origin,
+    rules: rules.slice(0, MOST_RULES),
+    total_rules: rules.length,
+    crawl_delay_s: crawlDelayMs === null ? null : crawlDelayMs / 1000,
+    sitemaps: sitemaps.slice(0, MOST_SITEMAPS),
+  };
+}
 
 export function hostJson(
   state: HostState,

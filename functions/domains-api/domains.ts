@@ -19,6 +19,7 @@ import {
   domainPosition,
   domainSchema,
   hostJson,
+  robotsJson,
   urlCountsJson,
 } from "./domain-json.ts";
 
@@ -136,14 +137,20 @@ export const resetCircuit = defineRoute(
 );
 
 async function detail(
-  { sql, hosts }: DomainsApi,
+  { sql, hosts, robots }: DomainsApi,
   settings: DomainSettings,
 ): Promise<z.input<typeof domainDetailSchema>> {
   const { domain } = settings;
-  const [state, counts] = await Promise.all([hosts.read(domain), readDomainCounts(sql, domain)]);
+  const origins = ["https", "http"].map((scheme) => `${scheme}://${domain}`);
+  const [state, counts, ...kept] = await Promise.all([
+    hosts.read(domain),
+    readDomainCounts(sql, domain),
+    ...origins.map(async (origin) => ({ origin, rules: await robots.get(origin) })),
+  ]);
   return {
     ...domainJson(settings),
     ...hostJson(state, Date.now()),
     urls: counts === undefined ? null : urlCountsJson(counts),
+    robots: kept.flatMap(({ origin, rules }) => (rules === undefined ? [] : [robotsJson(origin, rules)])),
   };
 }

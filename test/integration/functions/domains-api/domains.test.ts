@@ -7,6 +7,8 @@ import {
   repairDomains,
 } from "../../../../shared/crawl/administration/domain-settings.ts";
 import { createHostStates, type HostStates } from "../../../../shared/crawl/politeness/host-state.ts";
+import { createRobotsCache } from "../../../../shared/crawl/robots/cache.ts";
+import { parseRobots } from "../../../../shared/crawl/robots/rules.ts";
 import { createJobFlags } from "../../../../shared/crawl/tasks/job-flags.ts";
 import { callApi } from "../../../services/api.ts";
 import { type ApiSetup, setUpApi } from "../api-setup.ts";
@@ -38,8 +40,38 @@ it("shows a domain that has no settings as the deployment is set", async () => {
       circuit: { state: "closed", failures: 0, until: null, threshold: 7, timeout_s: 300 },
       next_slot_at: null,
       urls: null,
+      robots: [],
     },
   });
+});
+
+it("tells what robots.txt says to this crawler, of each origin as it was last read", async () => {
+  const cache = createRobotsCache(setup.aws.dynamo, setup.aws.stateTable);
+  const text =
+    "User-agent: *\nDisallow: /\n\nUser-agent: Strandline\nDisallow: /drafts/\nCrawl-delay: 2.5\n\nSitemap: /map.xml";
+  await cache.put("https://told.example", parseRobots(Buffer.from(text)));
+  const many = Array.from({ length: 201 }, (_, at) => ({ allow: false, pattern: `/${at}` }));
+  await cache.put("http://told.example", { rules: many, crawlDelayMs: null, sitemaps: [] });
+  const { status, body } = await get(at("told.example"));
+  expect(status).toBe(200);
+  expect(body.robots).toEqual([
+    {
+      origin: "https://told.example",
+      rules: [{ allow: false, pattern: "/drafts/" }],
+      total_rules: 1,
+      crawl_delay_s: 2.5,
+      sitemaps: ["/map.xml"],
+    },
+    {
+      origin: "http://told.example",
+      rules: many.slice(0, 200),
+      total_rules: 201,
+      crawl_delay_s: null,
+      sitemaps: [],
+    },
+  ]);
+  await callApi(api, { method: "DELETE", path: "/api/v1/cache/domain/told.example", key: setup.keys.admin });
+  expect((await get(at("told.example"))).body.robots).toEqual([]);
 });
 
 it("writes settings through to what fetch reads; what is left out stays, and null is the deployment's value", async () => {
