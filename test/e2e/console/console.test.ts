@@ -198,6 +198,12 @@ it("has no view that axe finds fault with, light or dark, and none that a hostil
   const { instance } = setup;
   const { job_id } = await instance.call<{ job_id: string }>("POST", "/api/v1/crawl/deep", { url: `${site.origin}/` });
   await instance.waitForJob(job_id);
+  // another generation of the same site, to be compared
+  site.route({
+    "/a": html(`<title>${HOSTILE} b</title><p>The quagga is gone, ${HOSTILE} and more words.</p>${ACTIVE}`),
+  });
+  const again = { url: `${site.origin}/`, cache: "bypass" };
+  await instance.waitForJob((await instance.call<{ job_id: string }>("POST", "/api/v1/crawl/deep", again)).job_id);
   const documents = await instance.call<{ items: { id: string }[] }>("GET", "/api/v1/documents?limit=10");
   const source = await instance.call<{ id: string }>("POST", "/api/v1/sources", {
     name: RAW,
@@ -229,10 +235,11 @@ it("has no view that axe finds fault with, light or dark, and none that a hostil
     const opened = await setup.open(look);
     for (const view of views) {
       await openView(opened, instance.apiKey, view);
-      if (view === "/settings") {
-        await opened.page.click("button[aria-label^='Show ']");
-        await opened.page.waitForSelector("section.domain dl");
-      }
+      await ACTS[view]?.(opened.page, site);
+      // whatever can be opened is
+      await opened.page.$$eval("details", (all) => {
+        for (const each of all) (each as unknown as { open: boolean }).open = true;
+      });
       await opened.page.evaluate(axe.source);
       const found = await opened.page.evaluate(
         "axe.run({ iframes: false }).then(({ violations }) => violations.map(({ id, nodes }) => [id, nodes[0].html]))",
@@ -253,6 +260,25 @@ it("has no view that axe finds fault with, light or dark, and none that a hostil
   }
   expect(setup.trapped).toEqual([]);
 });
+
+/** What a person does in a view before it is looked at. */
+const ACTS: Record<string, (page: Page, site: Site) => Promise<void>> = {
+  async "/settings"(page) {
+    await page.click("button[aria-label^='Show ']");
+    await page.waitForSelector("section.domain dl");
+    await page.click("button[aria-label^='Test ']");
+    await page.waitForSelector("[role=status] li");
+  },
+  async "/crawl?kind=scrape"(page, site) {
+    await mousePerson(page).fill("Address", `${site.origin}/a`);
+    await page.keyboard.press("Enter");
+    await page.waitForSelector("pre.scraped");
+  },
+  async "/knowledge"(page) {
+    await page.click("button[aria-label^='What changed until']");
+    await page.waitForSelector("section[aria-label='What changed between the generations'] tbody tr");
+  },
+};
 
 /** As text, which a title and a heading show; were it markup, it would run, ask elsewhere, or stand in the page. */
 const HOSTILE = [

@@ -26,6 +26,15 @@ interface Domain {
   next_slot_at: string | null;
   hold_until: string | null;
   urls: { crawled: number; failed: number; skipped: number; payload_bytes: number } | null;
+  robots: readonly Robots[];
+}
+
+interface Robots {
+  origin: string;
+  rules: readonly { allow: boolean; pattern: string }[];
+  total_rules: number;
+  crawl_delay_s: number | null;
+  sitemaps: readonly string[];
 }
 
 export function DomainState({ domain: name, changed }: { domain: string; changed(): void }) {
@@ -76,6 +85,11 @@ export function DomainState({ domain: name, changed }: { domain: string; changed
           <LiveLink url={`https://${name}/robots.txt`}>robots.txt</LiveLink>
         </Fact>
       </dl>
+      {domain.robots.length === 0 ? (
+        <p class="faint">Its robots.txt was not read within the last day: the next crawl reads it.</p>
+      ) : (
+        domain.robots.map((robots) => <RobotsRules key={robots.origin} {...robots} />)
+      )}
       {domain.in_force ? null : (
         <p class="fault">The change is stored, and the workers do not have it yet: send it again.</p>
       )}
@@ -112,6 +126,26 @@ export function DomainState({ domain: name, changed }: { domain: string; changed
         send={({ rate = "" }) => change("", { rate_limit_rps: rate === "" ? null : Number(rate) })}
       />
     </section>
+  );
+}
+
+/** In the words of the file: the first rule that matches decides. */
+function RobotsRules({ origin, rules, total_rules, crawl_delay_s, sitemaps }: Robots) {
+  const left = total_rules - rules.length;
+  const lines = [
+    ...rules.map(({ allow, pattern }) => `${allow ? "Allow" : "Disallow"}: ${pattern}`),
+    ...(left > 0 ? [`and ${number(left)} rules more`] : []),
+    ...(crawl_delay_s === null ? [] : [`Crawl-delay: ${String(crawl_delay_s)}`]),
+    ...sitemaps.map((at) => `Sitemap: ${at}`),
+  ];
+  return (
+    <details>
+      <summary>
+        What {origin}/robots.txt says to this crawler:{" "}
+        {total_rules === 0 ? "all is allowed" : `${number(total_rules)} rules`}
+      </summary>
+      <pre class="scraped" tabIndex={0}>{lines.join("\n") || "Nothing"}</pre>
+    </details>
   );
 }
 
