@@ -1,5 +1,6 @@
 /** A page that was just fetched, in the formats that were asked for: as text, whatever it is. */
 import { Panel } from "../../parts/page.tsx";
+import { Preformatted } from "../../parts/preformatted.tsx";
 
 export function Scraped({ answer }: { answer: unknown }) {
   return (
@@ -9,7 +10,9 @@ export function Scraped({ answer }: { answer: unknown }) {
         .map(([name, value]) => (
           <details key={name} open={name === "markdown" || name === "text"}>
             <summary>{name}</summary>
-            <pre class="scraped">{typeof value === "string" ? value : JSON.stringify(value, null, 2)}</pre>
+            <Preformatted class="scraped">
+              {typeof value === "string" ? value : JSON.stringify(value, null, 2)}
+            </Preformatted>
           </details>
         ))}
     </Panel>

@@ -7,6 +7,7 @@ import { hasEnded, useJobProgress } from "../../api/watch-job.ts";
 import { Line, type Sample } from "../../parts/charts.tsx";
 import { Confirm } from "../../parts/confirm.tsx";
 import { Fault, Loading, Panel, View } from "../../parts/page.tsx";
+import { Preformatted } from "../../parts/preformatted.tsx";
 import { number, State, Time } from "../../parts/text.tsx";
 import { goTo } from "../../router.ts";
 import { Downloads } from "./downloads.tsx";
@@ -49,7 +50,7 @@ export function JobView({ id }: { id: string }) {
       {job === undefined ? null : (
         <details>
           <summary>Settings of this job</summary>
-          <pre>{JSON.stringify(job.run, null, 2)}</pre>
+          <Preformatted>{JSON.stringify(job.run, null, 2)}</Preformatted>
         </details>
       )}
     </View>

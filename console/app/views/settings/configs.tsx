@@ -5,6 +5,7 @@ import { usePages } from "../../api/use-api.ts";
 import { SchemaForm } from "../../forms/schema-form.tsx";
 import { Confirm } from "../../parts/confirm.tsx";
 import { Listed, Panel } from "../../parts/page.tsx";
+import { Preformatted } from "../../parts/preformatted.tsx";
 import { Table } from "../../parts/table.tsx";
 import { Time } from "../../parts/text.tsx";
 
@@ -35,13 +36,13 @@ export function Configs() {
                 cell: (config) => (
                   <details>
                     <summary>{config.name}</summary>
-                    <pre>
+                    <Preformatted>
                       {JSON.stringify(
                         Object.fromEntries(Object.entries(config).filter(([name]) => !OWN.has(name))),
                         null,
                         2,
                       )}
-                    </pre>
+                    </Preformatted>
                   </details>
                 ),
               },

@@ -6,6 +6,7 @@ import { Confirm } from "../../parts/confirm.tsx";
 import { Does } from "../../parts/does.tsx";
 import { SmallForm } from "../../parts/form.tsx";
 import { Fault } from "../../parts/page.tsx";
+import { Preformatted } from "../../parts/preformatted.tsx";
 import { LiveLink, number, State, Time } from "../../parts/text.tsx";
 
 interface Circuit {
@@ -144,7 +145,7 @@ function RobotsRules({ origin, rules, total_rules, crawl_delay_s, sitemaps }: Ro
         What {origin}/robots.txt says to this crawler:{" "}
         {total_rules === 0 ? "all is allowed" : `${number(total_rules)} rules`}
       </summary>
-      <pre class="scraped" tabIndex={0}>{lines.join("\n") || "Nothing"}</pre>
+      <Preformatted class="scraped">{lines.join("\n") || "Nothing"}</Preformatted>
     </details>
   );
 }

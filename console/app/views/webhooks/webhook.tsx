@@ -6,6 +6,7 @@ import { Confirm } from "../../parts/confirm.tsx";
 import { Copyable } from "../../parts/copy.tsx";
 import { Does } from "../../parts/does.tsx";
 import { Fault, Listed, Panel, View } from "../../parts/page.tsx";
+import { Preformatted } from "../../parts/preformatted.tsx";
 import { Table } from "../../parts/table.tsx";
 import { State, Time } from "../../parts/text.tsx";
 import { goTo } from "../../router.ts";
@@ -97,7 +98,7 @@ export function WebhookView({ id }: { id: string }) {
                   cell: ({ event, body }) => (
                     <details>
                       <summary>{event}</summary>
-                      <pre>{body}</pre>
+                      <Preformatted>{body}</Preformatted>
                     </details>
                   ),
                 },
@@ -112,7 +113,7 @@ export function WebhookView({ id }: { id: string }) {
                   cell: ({ response_status, response_body, error }) => (
                     <>
                       {response_status ?? ""} {error ?? ""}
-                      {response_body ? <pre>{response_body}</pre> : null}
+                      {response_body ? <Preformatted>{response_body}</Preformatted> : null}
                     </>
                   ),
                 },
