@@ -25,6 +25,14 @@ type Command = keyof typeof COMMANDS;
 const CHANGED = { size: "small", logLevel: "debug", warcStorageClass: "STANDARD_IA" };
 const PRIVATE_HOSTS = `127.0.0.1:${PORTS.handbook},127.0.0.1:${PORTS.oddities}`;
 
+/** What `destroy` leaves on purpose, see docs/deploy.md, and what the CDK's bootstrap made. */
+const STAYS = [
+  /^bucket: (cdk-|\S*-data-bucket)/,
+  /^role: (cdk-|\S*-api-ApiCloudWatchRole)/,
+  // of every account
+  /^schedule group: default$/,
+];
+
 /** For the CDK CLI. */
 const ENDPOINTS = {
   AWS_ENDPOINT_URL: ENDPOINT,
@@ -125,14 +133,6 @@ async function change(): Promise<void> {
   await cdk("deploy", "--all");
   await checkDeployed();
 }
-
-/** What `destroy` leaves on purpose, see docs/deploy.md, and what the CDK's bootstrap made. */
-const STAYS = [
-  /^bucket: (cdk-|\S*-data-bucket)/,
-  /^role: (cdk-|\S*-api-ApiCloudWatchRole)/,
-  // of every account
-  /^schedule group: default$/,
-];
 
 async function destroy(): Promise<void> {
   await cdk("destroy", "--all", "--force");
