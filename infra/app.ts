@@ -5,6 +5,7 @@ import { AwsSolutionsChecks } from "cdk-nag";
 import { type Bundle, bundleFunctions } from "./bundle.ts";
 import { buildConsolePublisher, type ConsolePublisher } from "./console-publisher.ts";
 import { buildDatabaseUser } from "./database-user.ts";
+import { buildFetcher } from "./fetcher.ts";
 import { buildLayers, type LayerFolders } from "./layers.ts";
 import { readSettings, type Settings } from "./settings.ts";
 import { ApiStack } from "./stacks/api.ts";
@@ -37,6 +38,7 @@ interface Tasks {
   uploader: string;
   publisher: ConsolePublisher;
   databaseUser: string;
+  fetcher: string;
 }
 
 /**
@@ -49,7 +51,7 @@ export function createStacks(
   app: App,
   bundles: ReadonlyMap<string, Bundle>,
   layers: LayerFolders,
-  { uploader, publisher, databaseUser }: Tasks,
+  { uploader, publisher, databaseUser, fetcher }: Tasks,
 ): Stacks {
   const settings = readSettings(app);
   refuseFewConnections(settings);
@@ -84,6 +86,7 @@ export function createStacks(
     description: "Strandline: queues, workers and schedules",
     surroundings,
     databaseUser,
+    fetcher,
   });
   // whoever asked a service that goes has to let go of it first
   if (rendering.service === undefined) rendering.addStackDependency(pipeline);
@@ -152,6 +155,7 @@ export async function createApp(app: App, bundleDirectory: string): Promise<Stac
     uploader: await buildUploader(join(bundleDirectory, "zimit-uploader")),
     publisher: await buildConsolePublisher(join(bundleDirectory, "console-publisher")),
     databaseUser: await buildDatabaseUser(join(bundleDirectory, "database-user")),
+    fetcher: await buildFetcher(join(bundleDirectory, "fetcher")),
   });
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app, { verbose: true }));
   return stacks;

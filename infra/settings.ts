@@ -104,6 +104,12 @@ const settingsShape = z.strictObject({
   zimitUploaderBase: imageByDigest.optional(),
   /** GiB that a crawl may take before it is uploaded. */
   zimitDiskGib: z.coerce.number().int().min(21).max(200).default(100),
+  /** What fetches: the function that queues wake, or the same code as tasks of Fargate (Spot) that ask them. */
+  fetchers: z.enum(["lambda", "fargate"]).default("lambda"),
+  /** Of Node 24 for 64-bit Arm, by its digest, in which they run; built when it is deployed. */
+  fetcherBase: imageByDigest.optional(),
+  /** Tasks at the most; one is enough for some sixty hosts. */
+  fetchersMost: z.coerce.number().int().min(1).max(1000).default(10),
   userAgent: z.string().min(1).optional(),
   /** Whether anybody may read and replay the archive, without a key. */
   publicArchive: flag.default(true),
@@ -162,6 +168,12 @@ const settingsSchema = settingsShape
     const needed = "vectors have to be kept somewhere (or vectorStore pgvector)";
     if (teiUrl !== undefined) addIssue({ code: "custom", message: `teiUrl needs qdrantUrl: ${needed}` });
     if (openAiUrl !== undefined) addIssue({ code: "custom", message: `openAiUrl needs qdrantUrl: ${needed}` });
+  })
+  .superRefine(({ fetchers, fetcherBase }, { addIssue }) => {
+    if (fetchers === "fargate" && fetcherBase === undefined)
+      addIssue({ code: "custom", path: ["fetchers"], message: "fargate needs fetcherBase, an image of Node 24" });
+    if (fetchers === "lambda" && fetcherBase !== undefined)
+      addIssue({ code: "custom", path: ["fetcherBase"], message: "means nothing without fetchers fargate" });
   })
   .superRefine((settings, { addIssue }) => {
     for (const [of, needed] of PARTS) {

@@ -91,6 +91,8 @@ const UNPACKED_BROWSER = Size.gibibytes(1);
 export class StrandlineFunction extends Construct {
   readonly spec: FunctionSpec;
   readonly lambda: LambdaFunction;
+  readonly environment: Record<string, string>;
+  readonly role: Role;
 
   constructor(scope: Construct, spec: FunctionSpec, surroundings: Surroundings) {
     super(scope, `function-${spec.name}`);
@@ -104,6 +106,8 @@ export class StrandlineFunction extends Construct {
       removalPolicy: RemovalPolicy.DESTROY,
     });
     const placed = networkOf(spec, surroundings);
+    this.role = this.createRole(logGroup, placed !== undefined);
+    this.environment = environmentOf(spec, surroundings);
     const reserves = surroundings.settings.size === "standard" && spec.network === "private";
     const limit = reserves ? concurrencyLimit(spec) : undefined;
     this.lambda = new LambdaFunction(this, "Function", {
@@ -118,9 +122,9 @@ export class StrandlineFunction extends Construct {
       handler: "index.handler",
       timeout: Duration.seconds(spec.timeoutS),
       memorySize: spec.memoryMb,
-      environment: environmentOf(spec, surroundings),
+      environment: this.environment,
       logGroup,
-      role: this.createRole(logGroup, placed !== undefined),
+      role: this.role,
       ...(spec.cycleEnds === undefined ? {} : { recursiveLoop: RecursiveLoop.ALLOW }),
       ...(limit === undefined ? {} : { reservedConcurrentExecutions: limit }),
       ...(placed && { ...placed, vpcSubnets: { subnetType: SubnetType.PRIVATE_ISOLATED } }),

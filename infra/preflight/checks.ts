@@ -79,6 +79,12 @@ export function checksFor(needs: Needs, deployment: string): Check[] {
         ),
     },
     {
+      about: "spot tasks",
+      permission: "servicequotas:GetServiceQuota",
+      run: (aws) =>
+        enoughCpus(aws, needs.spotCpus, ["fargate", "L-36FBB829"], "AWS Fargate → Fargate Spot vCPU resource count"),
+    },
+    {
       about: "GPUs",
       permission: "servicequotas:GetServiceQuota",
       run: (aws) =>

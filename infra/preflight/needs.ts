@@ -11,6 +11,8 @@ export interface Needs {
   vpcs: number;
   /** vCPUs of tasks of Fargate that run all the time, or may. */
   fargateCpus: number;
+  /** vCPUs of tasks of Fargate Spot, at the most. */
+  spotCpus: number;
   /** vCPUs of machines with a GPU. */
   gpuCpus: number;
 }
@@ -20,7 +22,7 @@ const LEFT_UNRESERVED = 100;
 /** What `size: small` is made for, and a new account has. */
 const SMALL = 10;
 /** vCPUs of each task, as its stack makes it. */
-const TASK_CPUS = { crawl4ai: 2, zimit: 2, embedder: 4, reranker: 2 };
+const TASK_CPUS = { crawl4ai: 2, zimit: 2, embedder: 4, reranker: 2, fetcher: 0.5 };
 /** Of a g4dn.xlarge. */
 const GPU_CPUS = 4;
 
@@ -40,8 +42,11 @@ export function needsOf(settings: Settings): Needs {
   return {
     reserved,
     executions: reserved === 0 ? SMALL : reserved + LEFT_UNRESERVED,
-    vpcs: 1 + [settings.crawl4aiImage, settings.zimitImage].filter((image) => image !== undefined).length,
+    vpcs:
+      1 +
+      [settings.crawl4aiImage, settings.zimitImage, settings.fetcherBase].filter((image) => image !== undefined).length,
     fargateCpus: tasks.reduce((sum, [image, cpus]) => sum + (image === undefined ? 0 : cpus), 0),
+    spotCpus: settings.fetchers === "fargate" ? settings.fetchersMost * TASK_CPUS.fetcher : 0,
     gpuCpus: settings.teiImage !== undefined && settings.teiCompute === "gpu" ? GPU_CPUS : 0,
   };
 }

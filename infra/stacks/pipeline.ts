@@ -19,16 +19,20 @@ import type { Construct } from "constructs";
 import { CHROMIUM_LAYER } from "../../layers/chromium/chromium-layer.ts";
 import { acknowledge } from "../acknowledge.ts";
 import { DatabaseUser } from "../constructs/database-user.ts";
+import { FetchService } from "../constructs/fetch-service.ts";
 import { createQueuePair, queuesByName } from "../constructs/queue-pair.ts";
 import { listenToQueues } from "../constructs/queue-triggers.ts";
 import { createSourceSchedules } from "../constructs/source-schedules.ts";
 import { StrandlineFunction, type Surroundings } from "../constructs/strandline-function.ts";
+import type { Settings } from "../settings.ts";
 import { renderedByCrawl4Ai } from "../topology/rendering.ts";
 import { type FunctionSpec, servesSockets } from "../topology/spec.ts";
 import { TOPOLOGY } from "../topology.ts";
 import type { Engines } from "./engines.ts";
 
 export interface PipelineStackProps extends StackProps {
+  /** Folder of which the image of fetch as a service is built. */
+  fetcher: string;
   surroundings: Omit<Surroundings, "queues" | "chromium">;
   /** Folder of the function that makes the database's user. */
   databaseUser: string;
@@ -60,7 +64,7 @@ const TRIGGER_CALLER = "AWSCDK.TriggerCustomResourceProviderCustomResourceProvid
 export class PipelineStack extends Stack {
   readonly functions: StrandlineFunction[] = [];
 
-  constructor(scope: Construct, id: string, { surroundings, databaseUser, ...props }: PipelineStackProps) {
+  constructor(scope: Construct, id: string, { surroundings, databaseUser, fetcher, ...props }: PipelineStackProps) {
     super(scope, id, props);
     const ours = TOPOLOGY.queues.filter(({ objects }) => objects === undefined);
     const { name } = surroundings.settings;
@@ -83,11 +87,20 @@ export class PipelineStack extends Stack {
       this.functions.push(new StrandlineFunction(this, spec, { ...surroundings, queues, chromium, sourceSchedules }));
     const scheduleGroup = new ScheduleGroup(this, "Schedules", { removalPolicy: RemovalPolicy.DESTROY });
     for (const each of this.functions) {
-      listenToQueues(each, { ...surroundings, queues });
+      if (surroundings.settings.fetchers === "fargate" && each.spec.name === "fetch")
+        this.serveFetch(each, surroundings.settings, fetcher);
+      else listenToQueues(each, { ...surroundings, queues });
       this.schedule(each, scheduleGroup);
     }
     if (surroundings.engines) this.tellOfTasks(surroundings.engines, pairs);
     this.migrateFirst(new DatabaseUser(this, "DatabaseUser", { code: databaseUser, data: surroundings.data }));
+  }
+
+  /** The service has the function's rights; the function stays, and nothing wakes it. */
+  private serveFetch({ spec, role, environment }: StrandlineFunction, settings: Settings, folder: string): void {
+    const named = [...(spec.queues ?? []).map(({ queue }) => queue), ...(spec.grants.receive ?? [])];
+    const queues = named.map((queue) => `${settings.name}-${queue}`);
+    new FetchService(this, "Fetchers", { settings, folder, queues, role, environment });
   }
 
   /** ECS tells when a task of an engine begins to run, and when it has stopped. */

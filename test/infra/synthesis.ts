@@ -43,7 +43,15 @@ export async function synthesise(context: Record<string, unknown> = {}): Promise
   const databaseUser = join(folder, "database-user");
   await mkdir(databaseUser, { recursive: true });
   await writeFile(join(databaseUser, "index.mjs"), "export const handler = null;\n");
-  createStacks(app, await emptyBundles(join(folder, "bundles")), layers, { uploader, publisher, databaseUser });
+  const fetcher = join(folder, "fetcher");
+  await mkdir(fetcher, { recursive: true });
+  await writeFile(join(fetcher, "Dockerfile"), "FROM scratch\n");
+  createStacks(app, await emptyBundles(join(folder, "bundles")), layers, {
+    uploader,
+    publisher,
+    databaseUser,
+    fetcher,
+  });
   const all = app.synth().stacks.flatMap(({ stackName, template }) =>
     Object.entries<Omit<Resource, "stack" | "logicalId">>(template.Resources).map(([logicalId, resource]) => ({
       stack: stackName,
