@@ -1,4 +1,4 @@
-/** The deployment whose pages are fetched by tasks of Fargate: no function is woken for them, and rights are the same. */
+/** The deployment whose pages tasks of Fargate fetch: no function is woken for them, and rights are the same. */
 import { AwsSolutionsChecks } from "cdk-nag";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Resource, type Synthesis, synthesise } from "./synthesis.ts";
