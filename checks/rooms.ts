@@ -278,6 +278,8 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
     "shared/crawl/settings",
     "shared/crawl/jobs",
   ],
+  // every table and object, whatever they mean
+  "shared/backup": [...PLATFORM, "shared/crawl/settings"],
   // looks after all of them
   "shared/crawl/recovery": [
     ...OUTSIDE,

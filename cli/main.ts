@@ -1,4 +1,4 @@
-/** The command line. It talks to the HTTP API only; `start` and `demo` run the programs of those names. */
+/** The command line. It talks to the HTTP API only; `start`, `demo`, `backup` and `restore` run programs of their own. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Command, InvalidArgumentError, Option } from "commander";
@@ -92,6 +92,8 @@ const program = new Command("strandline")
 for (const [name, about] of [
   ["start", "run everything on this machine"],
   ["demo", "crawl a small site that comes along, and ask it three questions"],
+  ["backup", "write everything to a folder or s3://bucket/prefix (see backup --help)"],
+  ["restore", "make everything of a back-up again, where there is nothing yet (see restore --help)"],
 ] as const) {
   program
     .command(name)

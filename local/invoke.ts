@@ -5,12 +5,11 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { TOPOLOGY } from "../infra/topology.ts";
-import { restoredEnvironment } from "./environment.ts";
-import { AlreadyRunning, readCredentials, readRuntimeInfo } from "./home.ts";
+import { readCredentials } from "./home.ts";
 import { Container } from "./lambda/container.ts";
 import type { StreamSink } from "./lambda/invocation.ts";
 import { environmentOf, trustOf } from "./lambda/trust.ts";
-import { startRuntime } from "./runtime.ts";
+import { openServices } from "./open-services.ts";
 
 const home = process.env["STRANDLINE_HOME"] || ".strandline";
 const [functionName, file] = process.argv.slice(2);
@@ -19,19 +18,6 @@ if (spec === undefined || file === undefined) {
   const names = TOPOLOGY.functions.map(({ name }) => name).join(", ");
   process.stderr.write(`Usage: npm run invoke -- FUNCTION EVENT.json\nFUNCTION is one of: ${names}\n`);
   process.exit(2);
-}
-
-/** The environment of handlers, and how to give it back. */
-async function services(): Promise<{ env: Record<string, string>; stop(): Promise<void> }> {
-  try {
-    const runtime = await startRuntime({ topology: TOPOLOGY, home, onlyServices: true });
-    return { env: runtime.env, stop: () => runtime.stop() };
-  } catch (error) {
-    if (!(error instanceof AlreadyRunning)) throw error;
-    const running = readRuntimeInfo(home);
-    if (running === undefined) throw error;
-    return { env: restoredEnvironment(running.env, process.env), stop: async () => {} };
-  }
 }
 
 /** A streamed answer goes straight to the terminal, or wherever that is redirected. */
@@ -43,7 +29,7 @@ function streamToTerminal(): StreamSink {
   };
 }
 
-const { env, stop } = await services();
+const { env, stop } = await openServices(home);
 try {
   const text = (await readFile(file, "utf8")).replaceAll("<api-key>", readCredentials(home)?.api_key ?? "");
   const container = new Container({

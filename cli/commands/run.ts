@@ -1,10 +1,15 @@
-/** `start` and `demo` run programs of their own, with the same Node and the same terminal. */
+/** `start`, `demo`, `backup` and `restore` run programs of their own, with the same Node and the same terminal. */
 import { spawn } from "node:child_process";
 import { constants } from "node:os";
 import { join } from "node:path";
 import { CliError, EXIT } from "../exit.ts";
 
-const PROGRAMS = { start: "local/start.js", demo: "demo/demo.ts" } as const;
+const PROGRAMS = {
+  start: "local/start.js",
+  demo: "demo/demo.ts",
+  backup: "local/backup/backup.ts",
+  restore: "local/backup/restore.ts",
+} as const;
 
 /** @returns the program's exit code */
 export function runProgram(name: keyof typeof PROGRAMS, args: readonly string[]): Promise<number> {

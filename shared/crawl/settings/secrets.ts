@@ -2,9 +2,9 @@
 import type { CrawlConfig } from "./crawl-config.ts";
 
 /** What stands for the value that a caller may not see. */
-const HIDDEN = "[hidden]";
+export const HIDDEN = "[hidden]";
 /** Headers that say who asks, or prove it. */
-const CREDENTIAL = /auth|cookie|token|secret|passw|key|session|signature/i;
+export const CREDENTIAL = /auth|cookie|token|secret|passw|key|session|signature/i;
 
 /** The settings with their credentials, cookies and typed texts hidden. */
 export function withoutSecrets(config: CrawlConfig): CrawlConfig {
