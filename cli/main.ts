@@ -1,4 +1,7 @@
-/** The command line. It talks to the HTTP API only; `start`, `demo`, `backup` and `restore` run programs of their own. */
+/**
+ * The command line. It talks to the HTTP API only; `start`, `demo`, `backup` and `restore` run the programs of those
+ * names.
+ */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Command, InvalidArgumentError, Option } from "commander";

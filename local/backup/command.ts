@@ -1,4 +1,4 @@
-/** What `strandline backup` and `strandline restore` have in common: arguments, where a back-up lies, and how it ends. */
+/** What `strandline backup` and `restore` have in common: arguments, where a back-up lies, and how a command ends. */
 import { readFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import { S3Client } from "@aws-sdk/client-s3";

@@ -1,4 +1,7 @@
-/** Makes a back-up: first the rows, as of one moment, then the objects, which are there longer than rows speak of them. */
+/**
+ * Makes a back-up: first the rows, as of one moment, then the objects, which stay for a while after no row speaks of
+ * them any more.
+ */
 import { randomBytes } from "node:crypto";
 import type { Sql } from "../platform/database/database.ts";
 import type { BackupStore } from "./backup-store.ts";

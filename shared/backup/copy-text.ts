@@ -51,16 +51,3 @@ async function* wholeLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<st
   // COPY ends each line
   if (begun.some(({ length }) => length > 0)) throw new Error("The last row is cut off");
 }
-
-/** Passes them on, and counts the rows. */
-export async function* countRows(
-  chunks: AsyncIterable<Uint8Array>,
-  count: (rows: number) => void,
-): AsyncGenerator<Uint8Array> {
-  for await (const chunk of chunks) {
-    let rows = 0;
-    for (let at = chunk.indexOf(NEWLINE); at !== -1; at = chunk.indexOf(NEWLINE, at + 1)) rows++;
-    count(rows);
-    yield chunk;
-  }
-}

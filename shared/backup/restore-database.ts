@@ -127,7 +127,7 @@ async function withoutTriggers(tx: Transaction): Promise<void> {
   } catch (cause) {
     throw new UnusableBackup(
       `The database user may not switch off triggers (${cause instanceof Error ? cause.message : String(cause)})`,
-      "Restore as the user that owns the database: `grant set on parameter session_replication_role to …`, as a superuser, lets others",
+      "Restore as the user that the deployment made, or as a superuser",
     );
   }
 }
@@ -170,10 +170,18 @@ async function loadTable(
   const source = change === undefined ? gunzip : changeRows(gunzip, change);
   const loading = pipeline(source, target);
   loading.catch(() => undefined);
-  await Promise.all([reading, Promise.race([loading, refused])]);
-  const [loaded] = await tx.unsafe<{ rows: number }[]>(`select count(*)::int as rows from "${name}"`);
-  if (loaded?.rows === rows) return;
-  throw new UnusableBackup(`${file} holds ${loaded?.rows} rows of ${name} instead of ${rows}; nothing was restored`);
+  const loaded = Promise.race([loading, refused]);
+  try {
+    await Promise.all([reading, loaded]);
+  } catch (error) {
+    gunzip.destroy();
+    // the connection takes no other statement, the end of the transaction among them, before this one has ended
+    await loaded.catch(() => undefined);
+    throw error;
+  }
+  const [found] = await tx.unsafe<{ rows: number }[]>(`select count(*)::int as rows from "${name}"`);
+  if (found?.rows === rows) return;
+  throw new UnusableBackup(`${file} holds ${found?.rows} rows of ${name} instead of ${rows}; nothing was restored`);
 }
 
 /** Never back: what has seen a number is not to see it again with another meaning. */

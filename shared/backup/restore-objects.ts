@@ -29,7 +29,8 @@ export async function findPresent(bucket: Bucket, objects: readonly CheckedObjec
   if (foreign.length === 0) return present;
   const named = foreign.slice(0, MOST_NAMED).join(", ") + (foreign.length > MOST_NAMED ? ", …" : "");
   throw new UnusableBackup(
-    `The bucket ${bucket.name} holds ${foreign.length} objects that are not in the back-up (${named}); nothing was restored`,
+    `The bucket ${bucket.name} holds ${foreign.length} objects that are not in the back-up (${named}); ` +
+      "nothing was restored",
     "Restore into a new installation: another STRANDLINE_HOME, or another stack",
   );
 }

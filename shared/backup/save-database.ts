@@ -1,10 +1,9 @@
 /** Writes every table as it was at one moment: in one transaction that sees nothing of what comes meanwhile. */
-import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
 import type { Sql, Transaction } from "../platform/database/database.ts";
 import type { BackupStore } from "./backup-store.ts";
-import { changeRows, countRows } from "./copy-text.ts";
+import { writeField } from "./copy-text.ts";
 import { DATABASE, type Manifest, type TableFile } from "./manifest.ts";
 import { type ReplaceSecret, type RowsWithoutSecrets, secretsOfRows } from "./secrets.ts";
 import { readSchema, readSequences, readTables, type SavedTable } from "./tables.ts";
@@ -52,6 +51,8 @@ export async function saveDatabase(
   return saved as SavedDatabase;
 }
 
+const ROWS_PER_READ = 200;
+
 async function saveTable(
   tx: Transaction,
   store: BackupStore,
@@ -59,16 +60,29 @@ async function saveTable(
   to: { run: string; replace: ReplaceSecret; withoutSecrets: RowsWithoutSecrets },
 ): Promise<TableFile> {
   let rows = 0;
-  const listed = columns.map((column) => `"${column}"`).join(", ");
-  const written = (await tx.unsafe(`copy "${name}" (${listed}) to stdout`).readable()) as Readable;
   const change = secretsOfRows(name, columns, to.replace, to.withoutSecrets);
-  const counted = countRows(written, (more) => {
-    rows += more;
-  });
+  const listed = columns.map((column) => `"${column}"::text`).join(", ");
+  // a cursor can be closed where the back-up fails; COPY's stream blocks the connection until it was read to its end
+  const found = tx.unsafe<(string | null)[][]>(`select ${listed} from "${name}"`).values();
+  async function* lines(): AsyncGenerator<Uint8Array> {
+    for await (const read of found.cursor(ROWS_PER_READ)) {
+      rows += read.length;
+      const fields = read.map((row) => ([...row] as (string | null)[]).map(writeField));
+      const text = fields.map((each) => `${(change?.(each) ?? each).join("\t")}\n`).join("");
+      if (text !== "") yield Buffer.from(text);
+    }
+  }
   const gzip = createGzip();
-  const feeding = pipeline(change === undefined ? counted : changeRows(counted, change), gzip);
-  const [file] = await Promise.all([writeFile(store, `${DATABASE}/${to.run}/${name}.copy.gz`, gzip), feeding]);
-  return { name, columns, rows, ...file };
+  const feeding = pipeline(lines, gzip);
+  try {
+    const [file] = await Promise.all([writeFile(store, `${DATABASE}/${to.run}/${name}.copy.gz`, gzip), feeding]);
+    return { name, columns, rows, ...file };
+  } catch (error) {
+    // which closes the cursor: until then the connection takes no other statement, not even a rollback
+    gzip.destroy();
+    await feeding.catch(() => undefined);
+    throw error;
+  }
 }
 
 /** Columns that name objects which are to be there. */

@@ -1,6 +1,6 @@
 /**
- * Copies the objects of the bucket, a few at a time. Which were copied is written down as it goes, so that a back-up that
- * was broken off goes on, and the next one into the same place copies only what is new.
+ * Copies the objects of the bucket, a few at a time. Which were copied is written down as it goes, so that a back-up
+ * that was broken off goes on, and the next one into the same place copies only what is new.
  */
 import { createHash } from "node:crypto";
 import { atOnce } from "../platform/at-once.ts";
