@@ -12,8 +12,8 @@ const PROGRESS_KEY = "restore#unfinished";
 
 await runCommand(
   "restore",
-  "Make the database, the objects and what follows from them of a back-up, where there is nothing yet. A restore that\n" +
-    "was broken off is run again.",
+  "Make the database, the objects and what follows from them of a back-up, where there is nothing yet.\n" +
+    "A restore that was broken off is run again.",
   run,
 );
 
