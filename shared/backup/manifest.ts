@@ -86,7 +86,9 @@ export async function findManifest(store: BackupStore): Promise<Manifest | undef
     if (error instanceof SyntaxError) throw new UnusableBackup(`${MANIFEST} of ${store.address} is no JSON`);
     throw error;
   }
-  const { format, version } = z.looseObject({ format: z.unknown(), version: z.unknown() }).parse(json);
+  const { format, version } = z
+    .looseObject({ format: z.unknown().optional(), version: z.unknown().optional() })
+    .parse(json);
   if (format === "strandline-backup" && version !== 1) {
     throw new UnusableBackup(
       `${store.address} is a back-up of version ${String(version)}, of which this Strandline knows nothing`,

@@ -243,7 +243,7 @@ describe("a restore", () => {
 
   it.each([
     ["cut", async (path: string) => truncate(path, 5), /has 5 bytes instead of/],
-    ["changed", async (path: string) => writeFile(path, (await readFile(path)).fill(7, -3)), /has another content/],
+    ["changed", async (path: string) => writeFile(path, (await readFile(path)).fill(7, 2)), /has another content/],
     ["missing", async (path: string) => rm(path), /is missing/],
   ])("refuses a back-up with a file that is %s, before anything is changed", async (_what, damage, message) => {
     const { from, folder, store } = await filled();
