@@ -110,7 +110,9 @@ function linesOf({ installation, to, put, manifest, withoutSecrets, finished }: 
   ];
 }
 
-const rowsOf = ({ tables }: Manifest): number => tables.reduce((sum, { rows }) => sum + rows, 0);
+function rowsOf({ tables }: Manifest): number {
+  return tables.reduce((sum, { rows }) => sum + rows, 0);
+}
 
 function vectorsLine(finished: Finished | undefined): string {
   if (finished?.vectorFault !== undefined)
