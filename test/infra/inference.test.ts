@@ -249,7 +249,7 @@ describe("Qdrant", () => {
     ]);
     const rules = (synthesis: Synthesis) =>
       synthesis.resources("AWS::S3::Bucket").flatMap(({ Properties }) => {
-        const { Rules } = Properties["LifecycleConfiguration"] as { Rules: Record<string, unknown>[] };
+        const { Rules = [] } = (Properties["LifecycleConfiguration"] ?? {}) as { Rules?: Record<string, unknown>[] };
         return Rules.flatMap(({ Prefix, ExpirationInDays }) => (Prefix === "qdrant/" ? [ExpirationInDays] : []));
       });
     expect([rules(cpu), rules(off)]).toEqual([[14], []]);
