@@ -110,7 +110,7 @@ it.each([
       .toBeGreaterThanOrEqual(2);
     const before = heard();
     await person.press(
-      await page.$eval("button[aria-label^='Send crawl']", (button) => button.getAttribute("aria-label") ?? ""),
+      await page.$eval("button[aria-label^='Send again: crawl']", (button) => button.getAttribute("aria-label") ?? ""),
     );
     await expect.poll(heard).toBe(before + 1);
 

@@ -76,7 +76,7 @@ function About({ document, path, reload }: { document: StoredDocument; path: str
           <li key={tag.id}>
             {tag.name}{" "}
             <Does
-              label={`Take the tag ${tag.name} away`}
+              label={`Take away the tag ${tag.name}`}
               act={async () => {
                 await call(`${path}/tags/${encodeURIComponent(tag.id)}`, { method: "DELETE" });
                 reload();

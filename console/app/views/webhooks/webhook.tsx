@@ -122,7 +122,7 @@ export function WebhookView({ id }: { id: string }) {
                   head: "Again",
                   cell: (delivery) => (
                     <Does
-                      label={`Send ${delivery.event} of ${delivery.created_at} again`}
+                      label={`Send again: ${delivery.event} of ${delivery.created_at}`}
                       act={async () => {
                         await call(`${path}/deliveries/${encodeURIComponent(delivery.id)}/redeliver`, {
                           method: "POST",
