@@ -24,9 +24,12 @@ export async function runFetchTask(
   }
   if (taken.outcome === "completed") return log.info("task is completed: this delivery is a duplicate");
   if (taken.outcome === "busy") {
-    if (delivery.receiveCount === 1) return log.info("task is in other hands: this delivery is a duplicate");
-    // the holder may have died: the task is tried again when its lease ends
-    return await sendAgain(dependencies, task, taken.remainingMs);
+    if (delivery.receiveCount === 1 && !taken.deferred) {
+      return log.info("task is in other hands: this delivery is a duplicate");
+    }
+    // the holder may have died, or the time it was deferred to have been by a clock that is put right: this may be the
+    // task's only message. Another copy, which comes at the same time, finds the task held, and is dropped
+    return await sendAgain(dependencies, task, Math.min(MAX_DELAY_MS, taken.remainingMs));
   }
   const record = createFetchRecord();
   try {

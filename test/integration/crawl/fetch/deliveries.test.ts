@@ -24,6 +24,19 @@ describe("a delivery", () => {
     expect(harness.aws.queues.delayed("fetch-normal")).toBe(1);
   });
 
+  it("of a task that waits for later waits with it: no clock says that another message comes", async () => {
+    await using site = await startSite(graph(3));
+    const harness = await fetchHarness();
+    const task = fetchTask({ urls: pages(site.origin, 3) });
+    const taken = await harness.dependencies.leases.take(task.taskId, randomUUID());
+    if (taken.outcome !== "taken") throw new Error("not taken");
+    // by a clock that was far ahead, and is put right
+    await taken.lease.defer(20 * 60_000);
+    await harness.deliver(task);
+    expect(site.requests).toEqual([]);
+    expect(harness.aws.queues.delayed("fetch-normal")).toBe(1);
+  });
+
   it("of a completed task is dropped", async () => {
     await using site = await startSite(graph(3));
     const harness = await fetchHarness();
