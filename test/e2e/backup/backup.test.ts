@@ -1,6 +1,7 @@
 /** Back-ups of whole installations: every answer of the one that is restored is that of the one before. */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { gunzipSync } from "node:zlib";
 import { expect, it, onTestFinished } from "vitest";
 import { type InstanceOptions, startInstance } from "../../services/instance.ts";
@@ -20,7 +21,14 @@ it("answers every question as before, once it is restored elsewhere", async () =
   const before = await start({ home });
   const filled = await fill(before, site);
   await settled(before);
-  const expected = await answers(before, site, filled);
+  let expected = await answers(before, site, filled);
+  // statistics and indexes follow at leisure
+  const isSteady = async () => {
+    const last = expected;
+    expected = await answers(before, site, filled);
+    return isDeepStrictEqual(last, expected);
+  };
+  await expect.poll(isSteady, { interval: 3_000 }).toBe(true);
   const backup = join(folder, "backup");
   const sealed = { STRANDLINE_BACKUP_PASSPHRASE: "a long enough passphrase" };
 
@@ -40,5 +48,5 @@ it("answers every question as before, once it is restored elsewhere", async () =
   expect(restored).toMatchObject({ code: 0, err: "" });
   const after = await start({ home: elsewhere });
   await settled(after);
-  expect(await answers(after, site, filled)).toEqual(expected);
+  await expect.poll(() => answers(after, site, filled), { interval: 1_000 }).toEqual(expected);
 });

@@ -125,9 +125,10 @@ export async function settled({ call }: Instance): Promise<void> {
   const read = async () => {
     const models = await call<{ items: { chunks: number; waiting: number }[] }>("GET", "/api/v1/embedding-models");
     const changes = await call<{ total: number }>("GET", "/api/changes");
-    return { models: models.items.map(({ chunks, waiting }) => ({ chunks, waiting })), changes: changes.total };
+    const { total: found } = await call<{ total: number }>("GET", "/api/search?q=ferry");
+    return { models: models.items.map(({ chunks, waiting }) => ({ chunks, waiting })), changes: changes.total, found };
   };
-  await expect.poll(read).toEqual({ models: [{ chunks: 4, waiting: 0 }], changes: 1 });
+  await expect.poll(read).toEqual({ models: [{ chunks: 4, waiting: 0 }], changes: 1, found: 2 });
 }
 
 const SEARCHES = ["ferry tides", "trawler", "soundings in fathoms", "the moon"];
