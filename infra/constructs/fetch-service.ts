@@ -30,7 +30,7 @@ import { LogGroup, RetentionDays } from "aws-cdk-lib/aws-logs";
 import { Construct } from "constructs";
 import { acknowledge } from "../acknowledge.ts";
 import type { Settings } from "../settings.ts";
-import { ScaleOnQueues } from "./inference/scale-on-queues.ts";
+import { ScaleOnQueues } from "./scale-on-queues.ts";
 
 export interface FetchServiceProps {
   settings: Settings;

@@ -13,7 +13,7 @@ import { MODEL_PORT, ModelServer } from "../constructs/inference/model-server.ts
 import { ModelsNetwork } from "../constructs/inference/models-network.ts";
 import { QDRANT_PORT, QdrantServer } from "../constructs/inference/qdrant-server.ts";
 import { QdrantSnapshots } from "../constructs/inference/qdrant-snapshots.ts";
-import { ScaleOnQueues } from "../constructs/inference/scale-on-queues.ts";
+import { ScaleOnQueues } from "../constructs/scale-on-queues.ts";
 import { modelsDomain, type Settings } from "../settings.ts";
 import { EMBED_QUEUES } from "../topology/queues.ts";
 import type { DataStack } from "./data.ts";

@@ -46,7 +46,7 @@ export interface TaskLease {
    */
   record(urlHashes: readonly string[]): Promise<boolean>;
   complete(): Promise<boolean>;
-  /** Gives the task up until about `delayMs` from now: an earlier first delivery is a duplicate. */
+  /** Gives the task up until about `delayMs` from now: an earlier delivery waits for that, too. */
   defer(delayMs: number): Promise<boolean>;
 }
 

@@ -1,7 +1,7 @@
 /**
- * Forgets what the lists of monitored sources named long ago. An entry that is forgotten too early would be crawled
- * again as a new one: so it stays as long as any document of its list was last read when it was last named, for that
- * may be the one that names it and has not changed since. A document that could not be read counts for as long, too.
+ * Forgets entries that the lists of monitored sources named long ago. One that a list names still would be crawled
+ * again as a new one, and a list that has not changed does not name its entries anew: so an entry goes only where each
+ * document of its source's lists has changed since it was last named. One that could not be read has not.
  */
 import type { Sql } from "../../platform/database/database.ts";
 

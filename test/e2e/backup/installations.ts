@@ -27,22 +27,14 @@ export interface CommandEnd {
   err: string;
 }
 
-/** A command line that runs; `kill` is kill -9. */
-export function begin(args: readonly string[], env: Record<string, string>) {
+export async function strandline(args: readonly string[], env: Record<string, string>): Promise<CommandEnd> {
   const child = spawn(process.execPath, [STRANDLINE, ...args], {
     env: { ...process.env, ...env },
     stdio: ["ignore", "pipe", "pipe"],
-    // the command line runs the command as a program of its own
-    detached: true,
   });
-  const ended = Promise.all([once(child, "close"), text(child.stdout), text(child.stderr)]).then(
-    ([[code], out, err]): CommandEnd => ({ code: code as number | null, out, err }),
-  );
-  return { ended, kill: () => void (child.pid && process.kill(-child.pid, "SIGKILL")) };
+  const [[code], out, err] = await Promise.all([once(child, "close"), text(child.stdout), text(child.stderr)]);
+  return { code: code as number | null, out, err };
 }
-
-export const strandline = (args: readonly string[], env: Record<string, string>): Promise<CommandEnd> =>
-  begin(args, env).ended;
 
 const article = (name: string, words: string, links = "") =>
   html(
