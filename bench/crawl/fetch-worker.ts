@@ -27,6 +27,7 @@ function task(first: number, count: number): FetchTask {
     concurrency: null,
     announce: true,
     anchors: false,
+    deferrals: 0,
     config: crawlConfigSchema.parse({ rate_limit_rps: 10_000 }),
     urls: urls.map((url) => ({ url, urlHash: urlHash(url), depth: 1, attempt: 0, prior: null })),
   };

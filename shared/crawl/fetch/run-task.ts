@@ -24,11 +24,12 @@ export async function runFetchTask(
   }
   if (taken.outcome === "completed") return log.info("task is completed: this delivery is a duplicate");
   if (taken.outcome === "busy") {
-    if (delivery.receiveCount === 1 && !taken.deferred) {
+    const outdated = task.deferrals !== null && task.deferrals < taken.deferrals;
+    if (delivery.receiveCount === 1 && (outdated || !taken.deferred)) {
       return log.info("task is in other hands: this delivery is a duplicate");
     }
     // the holder may have died, or the time it was deferred to have been by a clock that is put right: this may be the
-    // task's only message. Another copy, which comes at the same time, finds the task held, and is dropped
+    // task's only message
     return await sendAgain(dependencies, task, Math.min(MAX_DELAY_MS, taken.remainingMs));
   }
   const record = createFetchRecord();
@@ -60,11 +61,12 @@ async function workWithLease(
     // in whole seconds, as a queue counts: what is left of the wait the next worker waits by itself
     const delayMs = Math.max(MIN_DELAY_MS, 1000 * Math.floor(Math.min(MAX_DELAY_MS, leftMs, outcome.waitMs) / 1000));
     log.info("task goes on later", { delay_ms: delayMs, done: lease.done, urls: task.urls.length });
-    if (!(await lease.defer(delayMs))) return;
+    const deferrals = await lease.defer(delayMs);
+    if (deferrals === undefined) return;
     record.deferred(delayMs);
     // who cancels later finds the deferral, and wakes the task
     const cancelled = await dependencies.flags.isCancelled(task.jobId);
-    await sendAgain(dependencies, task, cancelled ? MIN_DELAY_MS : delayMs);
+    await sendAgain(dependencies, { ...task, deferrals }, cancelled ? MIN_DELAY_MS : delayMs);
   } else if (outcome.kind === "done") {
     await lease.complete();
   } else {

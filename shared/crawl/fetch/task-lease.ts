@@ -16,6 +16,8 @@ const taskItemSchema = z.object({
   lease_until: z.number().default(0),
   /** Times the task was taken: makes the names of its files unique. */
   takes: z.number().default(0),
+  /** Times it was given up for later. */
+  deferrals: z.number().default(0),
   /** Short keys of the URLs whose captures were sent. */
   done: z.array(z.string()).default([]),
   completed: z.boolean().default(false),
@@ -25,7 +27,7 @@ export type LeaseOutcome =
   | { outcome: "taken"; lease: TaskLease }
   | { outcome: "completed" }
   /** Someone else works on it, or it was sent again for later. */
-  | { outcome: "busy"; remainingMs: number; deferred: boolean };
+  | { outcome: "busy"; remainingMs: number; deferred: boolean; deferrals: number };
 
 export interface TaskLease {
   readonly take: number;
@@ -46,8 +48,11 @@ export interface TaskLease {
    */
   record(urlHashes: readonly string[]): Promise<boolean>;
   complete(): Promise<boolean>;
-  /** Gives the task up until about `delayMs` from now: an earlier delivery waits for that, too. */
-  defer(delayMs: number): Promise<boolean>;
+  /**
+   * Gives the task up until about `delayMs` from now: an earlier delivery waits for that, too.
+   * @returns how often that was done with the task, for the message that is to go on; undefined where the lease was lost
+   */
+  defer(delayMs: number): Promise<number | undefined>;
 }
 
 export interface TaskLeases {
@@ -84,7 +89,8 @@ export function createTaskLeases(
       const seen = taskItemSchema.parse(item ?? {});
       if (seen.completed) return { outcome: "completed" };
       const deferred = item?.["owner"] === undefined;
-      return { outcome: "busy", remainingMs: Math.max(0, seen.lease_until - now()), deferred };
+      const remainingMs = Math.max(0, seen.lease_until - now());
+      return { outcome: "busy", remainingMs, deferred, deferrals: seen.deferrals };
     },
     takes: async (taskId) => taskItemSchema.parse((await table.read(keyOf(taskId))) ?? {}).takes,
     async free(taskId) {
@@ -94,7 +100,7 @@ export function createTaskLeases(
   };
 
   function heldLease(taskId: string, owner: string, item: StateItem): TaskLease {
-    const { takes: take, done: sent, lease_until } = taskItemSchema.parse(item);
+    const { takes: take, done: sent, lease_until, deferrals } = taskItemSchema.parse(item);
     const done = new Set(sent);
     // as it was written: the answer may have taken its time
     let until = lease_until;
@@ -124,7 +130,10 @@ export function createTaskLeases(
         return held({ done: [...done] });
       },
       complete: () => release({ completed: true }),
-      defer: (delayMs) => release({ lease_until: now() + delayMs - DEFERRAL_SLACK_MS }),
+      async defer(delayMs) {
+        const set = { lease_until: now() + delayMs - DEFERRAL_SLACK_MS, deferrals: deferrals + 1 };
+        return (await release(set)) ? set.deferrals : undefined;
+      },
     };
   }
 }

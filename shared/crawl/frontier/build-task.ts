@@ -44,6 +44,7 @@ export function fetchTask(job: JobRow, taskId: string, urls: readonly TaskUrl[],
     concurrency: workers,
     announce: false,
     anchors: scored,
+    deferrals: 0,
     urls: urls.map(({ url, urlHash, depth, attempt, prior }) => ({
       url,
       urlHash,

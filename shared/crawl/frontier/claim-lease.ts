@@ -81,7 +81,7 @@ export async function readTask(tx: Transaction, job: JobRow, taskId: string): Pr
     where u.job_id = ${job.id} and u.state = 'claimed' and u.task_id = ${taskId}
     order by u.priority`;
   const [first] = outstanding;
-  return first && { task: fetchTask(job, taskId, outstanding, first.workers), delayS: 0 };
+  return first && { task: { ...fetchTask(job, taskId, outstanding, first.workers), deferrals: null }, delayS: 0 };
 }
 
 /** All tasks of the job that are under way. */

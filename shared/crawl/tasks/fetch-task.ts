@@ -38,6 +38,11 @@ export const fetchTaskSchema = z.strictObject({
   announce: z.boolean().default(false),
   /** Whether the text of the links is wanted, too. */
   anchors: z.boolean().default(false),
+  /**
+   * How often it was deferred until this message was sent, which tells the message of the last deferral from copies of
+   * earlier ones; null: not known to who sent it.
+   */
+  deferrals: z.int().nonnegative().nullable().default(0),
   urls: z
     .array(
       z.strictObject({

@@ -31,10 +31,29 @@ describe("a delivery", () => {
     const taken = await harness.dependencies.leases.take(task.taskId, randomUUID());
     if (taken.outcome !== "taken") throw new Error("not taken");
     // by a clock that was far ahead, and is put right
-    await taken.lease.defer(20 * 60_000);
-    await harness.deliver(task);
+    const deferrals = (await taken.lease.defer(20 * 60_000)) ?? null;
+    await harness.deliver({ ...task, deferrals });
     expect(site.requests).toEqual([]);
     expect(harness.aws.queues.delayed("fetch-normal")).toBe(1);
+    // nobody knows whether the sweep's is the only one
+    await harness.deliver({ ...task, deferrals: null });
+    expect(harness.aws.queues.delayed("fetch-normal")).toBe(2);
+  });
+
+  it("of a task that was deferred since it was sent is dropped: the deferral has sent another", async () => {
+    await using site = await startSite(graph(3));
+    const harness = await fetchHarness();
+    await harness.dependencies.hosts.hold(site.host, Date.now() + 60_000);
+    const task = fetchTask({ urls: pages(site.origin, 3) });
+    await harness.deliver(task);
+    await harness.deliver(task);
+    expect(harness.aws.queues.delayed("fetch-normal")).toBe(1);
+    await harness.deliver({ ...task, deferrals: 1 });
+    expect(harness.aws.queues.delayed("fetch-normal")).toBe(2);
+    // the copy of a delivery that failed may be all there is
+    await harness.deliver(task, { receiveCount: 2 });
+    expect(harness.aws.queues.delayed("fetch-normal")).toBe(3);
+    expect(site.requests).toEqual([]);
   });
 
   it("of a completed task is dropped", async () => {
@@ -206,7 +225,7 @@ describe("a delivery", () => {
       expect(first.length).toBeGreaterThan(3);
       expect(first.length).toBeLessThan((count * 5) / 6);
       const [again] = await harness.aws.receive("fetch-normal", 20);
-      expect(again).toEqual(task);
+      expect(again).toEqual({ ...task, deferrals: 1 });
       const rest = await harness.fetch(task);
       expect(first.length + rest.length).toBe(count);
       expect(new Set([...first, ...rest].map(({ url }) => url)).size).toBe(count);
