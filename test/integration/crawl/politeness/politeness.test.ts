@@ -114,11 +114,8 @@ describe("a task whose slot is far away", () => {
 
   it("makes the request whose turn it is, and waits for the next one in the queue", async () => {
     await using site = await startSite(graph(10));
-    const clock = fastClock();
-    const harness = await fetchHarness({}, clock);
-    const began = clock.now();
+    const harness = await fetchHarness();
     await harness.deliver(fetchTask({ urls: pages(site.origin, 10), config: SPARSE }));
-    expect(clock.now() - began).toBeLessThan(5_000);
     expect(site.paths()).toHaveLength(1);
     expect(await harness.captures()).toHaveLength(1);
     expect(harness.delayed()).toBe(1);
