@@ -53,6 +53,20 @@ export function billOfPages(crawl: Consumption, idle: Consumption): Bill {
   return perMillion(bill, crawl.pages);
 }
 
+/** A task of the fetch service, and how many messages one has before there is a second: infra/constructs/fetch-service.ts. */
+const FETCHER = { cpus: 0.5, gb: 1, messages: 60 };
+
+/**
+ * The same pages where fetch is a service of Fargate, on demand, which is there as long as the crawl takes.
+ * @param bill with the function
+ * @param hosts each of which has a message at a time
+ */
+export function billOnFargate(bill: Bill, crawl: Consumption, hosts: number): Bill {
+  const tasks = Math.ceil(hosts / FETCHER.messages);
+  const hour = FETCHER.cpus * PRICES.fargateCpuHour + FETCHER.gb * PRICES.fargateGbHour + PRICES.publicAddressHour;
+  return { ...bill, ...perMillion({ "fetch: time": (tasks * hour * crawl.seconds) / HOUR_S }, crawl.pages) };
+}
+
 const invocations = ({ usage }: Consumption, name: string): number => usage.functions[name]?.invocations ?? 0;
 
 const storedBytes = ({ usage }: Consumption): number =>

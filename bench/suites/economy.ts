@@ -6,7 +6,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { type Instance, startInstance } from "../../test/services/instance.ts";
 import type { Benchmark } from "../bench.ts";
-import { type Bill, billOfIdleMonth, billOfPages, sum, total } from "../economy/bill.ts";
+import { type Bill, billOfIdleMonth, billOfPages, billOnFargate, sum, total } from "../economy/bill.ts";
 import { type Consumption, crawlPolitely, measured, type Setting } from "../economy/crawl-politely.ts";
 import { standingParts } from "../economy/standing-parts.ts";
 
@@ -39,6 +39,9 @@ export const run: Benchmark = async ({ scale, only }) => {
       printCrawl(name, crawls[name]);
     }
     const bills = Object.fromEntries(Object.entries(crawls).map(([name, crawl]) => [name, billOfPages(crawl, idle)]));
+    for (const [name, crawl] of Object.entries(crawls)) {
+      bills[`${name}_fargate`] = billOnFargate(bills[name] ?? {}, crawl, SETTINGS[name]?.hosts ?? 0);
+    }
     printBills(bills, month);
     return {
       ...Object.fromEntries(Object.entries(bills).map(([name, bill]) => [`usd_per_million_${name}`, cents(bill)])),

@@ -37,6 +37,14 @@ export const PRICES = {
   auroraGbMonth: 0.1,
   auroraIo: 0.2 / MILLION,
   auroraIoBytes: 4096,
+  /**
+   * https://aws.amazon.com/fargate/pricing/, 2026-11-30: Linux on arm64, on demand, by the hour. Spot is some 70 %
+   * less, and moves.
+   */
+  fargateCpuHour: 0.03238,
+  fargateGbHour: 0.00356,
+  /** https://aws.amazon.com/vpc/pricing/, 2026-11-30: a public IPv4 address in use. */
+  publicAddressHour: 0.005,
   /** https://aws.amazon.com/privatelink/pricing/, 2026-11-30: an interface endpoint in one zone. */
   interfaceEndpointHour: 0.01,
   /** https://aws.amazon.com/cloudwatch/pricing/, 2026-11-30: an alarm of one metric; a dashboard. */
