@@ -49,7 +49,7 @@ export function addDocumentCommands(program: Command, { withApi, terminal, json,
     );
   const documents = program.command("documents").description("the documents that searches find, newest first");
   documents
-    .option("--collection <id>", "only those of a collection")
+    .option("--collection <id or name>", "only those of a collection")
     .option("--tag <name>", "only those with it (may be repeated)", repeated)
     .option("--domain <host>", "only those of a host")
     .option("--deleted", "those that can be restored, instead")

@@ -6,6 +6,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { type ApiClient, ApiFailure, createApiClient } from "./api-client.ts";
+import { addCollectionCommands } from "./collection-commands.ts";
 import { type CrawlOptions, crawl } from "./commands/crawl.ts";
 import { verifyDataset } from "./commands/dataset.ts";
 import { type DiscoverOptions, discover } from "./commands/discover.ts";
@@ -251,6 +252,7 @@ program
   .description("let language models search, read and crawl: the Model Context Protocol on standard input and output")
   .action((_: object, command: Command) => withApi(command, (api) => serveMcp(api, version)));
 
+addCollectionCommands(program, { withApi, terminal, json, limit, repeated });
 addDocumentCommands(program, { withApi, terminal, json, limit, repeated });
 program
   .command("verify-dataset")
@@ -344,7 +346,7 @@ keys
   .description("make a key; it is shown once")
   .argument("<name>")
   .addOption(new Option("--scope <scopes...>", "what it may do").choices(["read", "write", "admin"]))
-  .option("--collection <ids...>", "collections whose documents it may reach, and nothing else")
+  .option("--collection <ids or names...>", "collections whose documents it may reach, and nothing else")
   .option("--rpm <n>", "requests a minute", count)
   .option("--jobs-per-day <n>", "jobs that it may begin in a day of UTC", count)
   .option("--pages-per-day <n>", "pages that its jobs may fetch in a day of UTC", count)
@@ -363,7 +365,7 @@ keys
   .command("limit")
   .description("hold a key to collections, from its next request on")
   .argument("<key-id>")
-  .option("--collection <ids...>", "collections whose documents it may reach, and nothing else")
+  .option("--collection <ids or names...>", "collections whose documents it may reach, and nothing else")
   .option("--unlimited", "whatever its scopes let it")
   .option("--jobs-per-day <n>", "jobs that it may begin in a day of UTC; 0: any number", count)
   .option("--pages-per-day <n>", "pages that its jobs may fetch in a day of UTC; 0: any number", count)

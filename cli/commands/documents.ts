@@ -158,7 +158,7 @@ export async function listDocuments(
   { collection, tag, domain, deleted, limit, json }: ListOptions,
 ): Promise<number> {
   const query = new URLSearchParams({ limit: String(Math.min(limit, 200)) });
-  if (collection !== undefined) query.set("collection_id", collection);
+  if (collection !== undefined) query.set("collection_id", await collectionId(api, collection, "existing"));
   if (tag !== undefined) query.set("tags", tag.join(","));
   if (domain !== undefined) query.set("domain", domain);
   if (deleted) query.set("deleted", "true");

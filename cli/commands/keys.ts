@@ -3,6 +3,7 @@ import type { ApiClient } from "../api-client.ts";
 import { CliError, EXIT } from "../exit.ts";
 import type { Page } from "../jobs-api.ts";
 import { harmless, type Terminal } from "../terminal.ts";
+import { collectionId } from "./documents.ts";
 
 interface KeyAnswer {
   id: string;
@@ -51,7 +52,7 @@ export async function createKey(
   const created = await api<KeyAnswer & { key: string }>("POST", "/api/v1/api-keys", {
     name,
     ...(scope && { scopes: scope }),
-    ...(collection && { collections: collection }),
+    ...(collection && { collections: await idsOf(api, collection) }),
     ...(rpm !== undefined && { rate_limit_rpm: rpm }),
     ...(jobsPerDay !== undefined && { jobs_per_day: jobsPerDay }),
     ...(pagesPerDay !== undefined && { pages_per_day: pagesPerDay }),
@@ -117,6 +118,9 @@ export async function revokeKey(
   return EXIT.done;
 }
 
+const idsOf = async (api: ApiClient, collections: readonly string[]): Promise<string[]> =>
+  await Promise.all(collections.map(async (collection) => await collectionId(api, collection, "existing")));
+
 /** Holds a key to collections from its next request on, to none where `unlimited` is wanted, and sets its quotas. */
 export async function limitKey(
   api: ApiClient,
@@ -134,7 +138,7 @@ export async function limitKey(
     );
   }
   const limited = await api<KeyAnswer>("PUT", `/api/v1/api-keys/${encodeURIComponent(id)}`, {
-    ...((collection ?? unlimited) !== undefined && { collections: collection ?? null }),
+    ...((collection ?? unlimited) !== undefined && { collections: collection ? await idsOf(api, collection) : null }),
     ...Object.fromEntries(given.map(([name, quota]) => [name, quota === 0 ? null : quota])),
   });
   if (json) terminal.line(JSON.stringify(limited, null, 2));

@@ -84,8 +84,7 @@ it("crawls, shows the job, cancels it, and tells that it cannot be cancelled twi
   expect(list.out).toContain(jobId);
   for (const line of list.out.split("\n")) expect(line.length).toBeLessThanOrEqual(80);
 
-  const shown = await run(["jobs", "show", jobId]);
-  expect(shown.out).toContain("https://a.example/one");
+  expect((await run(["collections", "show", "Shells"])).out).toContain("https://a.example/one");
   expect(JSON.parse((await run(["jobs", "show", jobId, "--json"])).out)).toMatchObject({
     job_id: jobId,
     counts: { open: 2 },
@@ -587,6 +586,51 @@ it("uploads files, lists and shows what came of them, deletes and restores", asy
   expect(await run(["documents", "restore", id])).toMatchObject({ code: 0 });
   const again = await run(["upload", notes, "--collection", "tides", "--json"]);
   expect(JSON.parse(again.out)).toMatchObject({ items: [{ outcome: "unchanged", document_id: id }] });
+});
+
+it("makes a collection, fills it, cuts it anew, and deletes it with what is in it", async () => {
+  const notes = join(folder, "shells.md");
+  writeFileSync(
+    notes,
+    "# Shells\n\nThe shells on the beach are counted, and everybody who walks there knows how many.",
+  );
+  const options = ["--description", "What lies there", "--chunk-size", "256", "--languages", "en", "--languages", "de"];
+  const made = await run(["collections", "create", "Shells", ...options]);
+  expect(made).toMatchObject({ code: 0, out: expect.stringMatching(/^[0-9a-f-]{36} {2}0 documents {4}Shells$/m) });
+  expect((await run(["collections", "show", "Shells"])).out.split("\n").slice(1)).toEqual([
+    "What lies there",
+    "chunk_size: 256",
+    "languages: en, de",
+    "",
+  ]);
+  const uploaded = await run(["upload", notes, "--tag", "beach", "--json"]);
+  const [{ document_id: id } = {}] = JSON.parse(uploaded.out).items;
+  expect(await run(["collections", "add", "Shells", id, "no-document"])).toMatchObject({
+    code: 1,
+    out: expect.stringMatching(/^1 of 2 moved into the collection\.\nno-document: .*\(VALIDATION_ERROR\)$/m),
+  });
+  expect((await run(["documents", "--collection", "Shells"])).out).toContain(id);
+  expect((await run(["collections"])).out).toMatch(/^[0-9a-f-]{36} {2}1 document {5}Shells$/m);
+  expect(await run(["collections", "reindex", "Shells"])).toMatchObject({
+    code: 0,
+    out: "1 document looked at, 0 cut anew.\n",
+  });
+  expect(await run(["collections", "delete", "Shells"])).toMatchObject({
+    code: 1,
+    err: expect.stringContaining("COLLECTION_NOT_EMPTY"),
+  });
+  expect(await run(["collections", "remove", "Shells", id])).toMatchObject({ code: 0 });
+  expect(await run(["collections", "add", "Shells", id])).toMatchObject({ code: 0 });
+  expect(await run(["collections", "delete", "Shells", "--with-documents"])).toMatchObject({ code: 0 });
+  expect(await run(["collections", "show", "Shells"])).toMatchObject({
+    code: 2,
+    err: expect.stringContaining("There is no collection Shells"),
+  });
+  expect((await run(["documents", "--deleted"])).out).toContain(id);
+  expect(await run(["documents", "restore", id])).toMatchObject({ code: 0 });
+  expect((await run(["tags"])).out).toMatch(/^[0-9a-f-]{36} {2}1 document {5}beach$/m);
+  expect(await run(["tags", "delete", "beach"])).toMatchObject({ code: 0 });
+  expect(await run(["tags", "delete", "beach"])).toMatchObject({ code: 2 });
 });
 
 it("exports documents to a file, goes on where that was broken off, and imports them", async () => {
