@@ -53,7 +53,7 @@ export function billOfPages(crawl: Consumption, idle: Consumption): Bill {
   return perMillion(bill, crawl.pages);
 }
 
-/** A task of the fetch service, and how many messages one has before there is a second: infra/constructs/fetch-service.ts. */
+/** A task of the fetch service, and the messages for which one is enough: see infra/constructs/fetch-service.ts. */
 const FETCHER = { cpus: 0.5, gb: 1, messages: 60 };
 
 /**

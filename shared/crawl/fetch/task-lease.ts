@@ -50,7 +50,7 @@ export interface TaskLease {
   complete(): Promise<boolean>;
   /**
    * Gives the task up until about `delayMs` from now: an earlier delivery waits for that, too.
-   * @returns how often that was done with the task, for the message that is to go on; undefined where the lease was lost
+   * @returns how often that was done with the task, which its next message says; undefined where the lease was lost
    */
   defer(delayMs: number): Promise<number | undefined>;
 }
