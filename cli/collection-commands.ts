@@ -53,7 +53,7 @@ export function addCollectionCommands(program: Command, around: Around): void {
   collections
     .command("delete <collection>")
     .description("delete a collection that is empty")
-    .option("--with-documents", "or one that is not")
+    .option("--with-documents", "or one that is not, with what is in it, for good")
     .addOption(json())
     .action((collection: string, _: unknown, used: Command) =>
       withApi(used, (api) =>

@@ -102,7 +102,7 @@ export async function deleteCollection(
 ): Promise<number> {
   const id = await existing(api, collection);
   await api<null>("DELETE", `/api/v1/collections/${id}${withDocuments ? "?delete_documents=true" : ""}`);
-  const along = withDocuments ? ", with its documents, which can be restored for 30 days" : "";
+  const along = withDocuments ? ", with its documents, for good" : "";
   terminal.line(json ? JSON.stringify({ id }) : `Collection ${id} is deleted${along}.`);
   return EXIT.done;
 }
