@@ -7,6 +7,8 @@ import { number, State, size, Time } from "../../parts/text.tsx";
 import { hrefOf } from "../../router.ts";
 import { JobTable } from "../jobs/job-table.tsx";
 import { ChangedLately, Errors } from "./lately.tsx";
+import { Total } from "./total.tsx";
+import { Used } from "./use.tsx";
 
 const EVERY_MS = 3000;
 
@@ -18,6 +20,8 @@ interface Stats {
 export function Home() {
   const jobs = useApi<Page<Job>>("/api/v1/jobs?limit=10", EVERY_MS);
   const items = jobs.data?.items;
+  // only a key that may administrate is told; others do without
+  const storage = useApi<{ warcBytesTotal: number }>("/api/admin/storage");
   const open = (items ?? []).filter(({ completed_at }) => completed_at === null);
   return (
     <View
@@ -29,7 +33,7 @@ export function Home() {
       }
     >
       <Fault fault={jobs.fault} />
-      <Totals jobs={items} />
+      <Totals jobs={items} archived={storage.data?.warcBytesTotal} />
       <Panel title="Crawling now">
         {items === undefined ? (
           <Loading />
@@ -51,6 +55,7 @@ export function Home() {
         <ChangedLately />
         <Errors />
       </div>
+      <Used isAdmin={storage.data !== undefined} />
       <Health />
     </View>
   );
@@ -71,7 +76,8 @@ function Waits({ jobs }: { jobs: readonly Job[] }) {
   );
 }
 
-function Totals({ jobs }: { jobs: readonly Job[] | undefined }) {
+/** @param archived bytes of the archive */
+function Totals({ jobs, archived }: { jobs: readonly Job[] | undefined; archived: number | undefined }) {
   const stats = useApi<Stats>("/api/v1/stats", EVERY_MS);
   const rate = useRate(jobs);
   const rows = (table: string): string => {
@@ -79,9 +85,6 @@ function Totals({ jobs }: { jobs: readonly Job[] | undefined }) {
     return found === undefined ? "–" : `${found.estimated ? "≈ " : ""}${number(found.rows)}`;
   };
   const urls = stats.data?.open.urls;
-  // only a key that may administrate is told; others do without
-  const storage = useApi<{ warcBytesTotal: number }>("/api/admin/storage");
-  const bytes = storage.data?.warcBytesTotal;
   return (
     <dl class="totals">
       <Total name="Pages a second" value={rate === undefined ? "–" : rate.toFixed(1)} />
@@ -89,17 +92,8 @@ function Totals({ jobs }: { jobs: readonly Job[] | undefined }) {
       <Total name="Captures" value={rows("captures")} />
       <Total name="Documents" value={rows("documents")} />
       <Total name="Jobs" value={rows("jobs")} />
-      {bytes === undefined ? null : <Total name="Archive" value={size(bytes)} />}
+      {archived === undefined ? null : <Total name="Archive" value={size(archived)} />}
     </dl>
-  );
-}
-
-function Total({ name, value }: { name: string; value: string }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{value}</dd>
-    </div>
   );
 }
 
