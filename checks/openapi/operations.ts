@@ -186,6 +186,7 @@ export const OPERATION_GROUPS: readonly OperationGroup[] = [
       "GET /api/v1/exports": "listPackages",
       "POST /api/v1/exports": "createPackage",
       "GET /api/v1/exports/{id}": "getPackage",
+      "DELETE /api/v1/exports/{id}": "deletePackage",
     },
   },
   {

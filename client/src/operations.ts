@@ -281,6 +281,8 @@ export const OPERATIONS: Readonly<Record<keyof Operations, Endpoint>> = {
   createPackage: { method: "POST", path: "/api/v1/exports", idempotent: true },
   /** One export: how it goes, and where its file is to be had */
   getPackage: { method: "GET", path: "/api/v1/exports/{id}" },
+  /** Delete an export that has ended, with its file; what it was made of stays */
+  deletePackage: { method: "DELETE", path: "/api/v1/exports/{id}" },
   /** Whether the archive answers, with its jobs by state; 500 where the database does not */
   getArchiveHealth: { method: "GET", path: "/api/health" },
   /** Totals of the archive, a minute old at the most */

@@ -1835,6 +1835,7 @@ export type SnapshotTimelineSnapshot = {
   title: string | null;
   statusCode: number;
   compareFromSnapshotId: number | null;
+  previewUrl: string | null;
   browseUrl: string | null;
 };
 export type Source = {
@@ -2727,6 +2728,7 @@ export interface Operations {
   listPackages: { args: { query?: { limit?: number; cursor?: string } }; answer: PackageList; event: never };
   createPackage: { args: { body: PackageOfJob | PackageOfUrls }; answer: Package; event: never };
   getPackage: { args: { path: { id: string } }; answer: PackageDetails; event: never };
+  deletePackage: { args: { path: { id: string } }; answer: undefined; event: never };
   getArchiveHealth: { args: { path?: never }; answer: ArchiveHealth; event: never };
   getArchiveStats: { args: { path?: never }; answer: ArchiveStats; event: never };
   getSnapshot: { args: { path: { id: number } }; answer: Snapshot; event: never };

@@ -1,6 +1,7 @@
 /** What the exports API needs, built once per container. */
 import { createJobFlags, type JobFlags } from "../../shared/crawl/tasks/job-flags.ts";
 import { s3Client, sqsClient } from "../../shared/platform/aws/clients.ts";
+import { createListedObjects, type ListedObjects } from "../../shared/platform/aws/listed-objects.ts";
 import { createLinkMaker, type LinkMaker } from "../../shared/platform/aws/presigned.ts";
 import { createQueueSender, type QueueSender } from "../../shared/platform/aws/queues.ts";
 import { once } from "../../shared/platform/once.ts";
@@ -10,6 +11,7 @@ export interface ExportsApi extends ApiContainer {
   queues: QueueSender;
   flags: Pick<JobFlags, "markActive">;
   links: Pick<LinkMaker, "linkTo">;
+  objects: Pick<ListedObjects, "remove">;
 }
 
 /** Seconds for which a download may begin. */
@@ -22,6 +24,7 @@ export const exportsApi = once((): ExportsApi => {
     ...container,
     queues: createQueueSender(sqsClient(), config.queueUrlPrefix),
     flags: createJobFlags(dynamo, config.stateTable),
+    objects: createListedObjects(s3Client(), config.bucket),
     links: createLinkMaker(s3Client(), config.bucket, DOWNLOAD_LIFETIME_S),
   };
 });

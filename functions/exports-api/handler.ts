@@ -1,6 +1,13 @@
 /** The routes by which jobs leave as WACZ files. */
 import { z } from "zod";
-import { createExport, type ExportView, listExports, readExport } from "../../shared/archive/wacz/exports.ts";
+import {
+  createExport,
+  deleteExport,
+  type ExportView,
+  listExports,
+  noExport,
+  readExport,
+} from "../../shared/archive/wacz/exports.ts";
 import { selectionSchema } from "../../shared/archive/wacz/selection.ts";
 import { isFinished, peekJob } from "../../shared/crawl/jobs/lifecycle.ts";
 import { inTransaction } from "../../shared/platform/database/database.ts";
@@ -105,12 +112,29 @@ const show = defineRoute(
   },
   async ({ params: { id } }, { sql, links }: ExportsApi) => {
     const view = await readExport(sql, id);
-    if (view === undefined) throw new ApiError(404, `There is no export ${id}`, { code: "NOT_FOUND" });
+    if (view === undefined) throw noExport(id);
     if (view.status !== "completed") return { ...exportJson(view), download: null };
     const { url, expiresAt } = await links.linkTo(view.key);
     return { ...exportJson(view), download: { url, expires_at: new Date(expiresAt).toISOString() } };
   },
 );
 
-export const api = createApi("exports-api", [list, create, show], exportsApi);
+const remove = defineRoute(
+  {
+    method: "DELETE",
+    path: "/api/v1/exports/{id}",
+    scope: "write",
+    summary: "Delete an export that has ended, with its file; what it was made of stays",
+    params: z.strictObject({ id: z.uuid() }),
+    status: 204,
+    response: z.null(),
+  },
+  async ({ params: { id }, caller, log }, dependencies: ExportsApi) => {
+    await deleteExport(dependencies, id);
+    log.info("an export was deleted", { export_id: id, by: caller.keyId });
+    return null;
+  },
+);
+
+export const api = createApi("exports-api", [list, create, show, remove], exportsApi);
 export const handler = api.handler;

@@ -61,7 +61,8 @@ const API_CONNECT_TIMEOUT_S = 20;
 type Access = NonNullable<FunctionSpec["grants"]["bucket"]>;
 
 /** The object prefixes that functions write, and the one where uploads lie. */
-const WRITTEN_KEYS = ["captures/*", "warcs/*", "media/*", "discoveries/*", "exports/*"];
+const EXPORTED_KEYS = ["exports/*"];
+const WRITTEN_KEYS = ["captures/*", "warcs/*", "media/*", "discoveries/*", ...EXPORTED_KEYS];
 const UPLOADED_KEYS = ["incoming/*"];
 const CACHED_KEYS = ["cache/*"];
 const DOCUMENT_KEYS = ["uploads/*"];
@@ -83,7 +84,13 @@ const MORE_KEYS: Partial<Record<Access, readonly string[]>> = {
   keep: ENGINE_KEYS,
   clear: PREVIEW_KEYS,
 };
-const DELETED_KEYS = { keep: KEPT_KEYS, clear: ENGINE_KEYS };
+const DELETED_KEYS = { keep: KEPT_KEYS, clear: ENGINE_KEYS, exports: EXPORTED_KEYS };
+/** Of those that read nothing else. */
+const OWN_KEYS: Partial<Record<Access, readonly string[]>> = {
+  cache: CACHED_KEYS,
+  documents: DOCUMENT_KEYS,
+  exports: EXPORTED_KEYS,
+};
 
 /** Chromium unpacks to 0.2 GB, and its pages may write as well. */
 const UNPACKED_BROWSER = Size.gibibytes(1);
@@ -194,13 +201,13 @@ export class StrandlineFunction extends Construct {
     const { bucketArn } = bucket;
     const arnsOf = (keys: readonly string[]) => keys.map((each) => `${bucketArn}/${each}`);
     this.allow(bucketArn, "s3:ListBucket");
-    const read =
-      access === "cache" || access === "documents" ? PUT_KEYS[access] : [...OBJECT_KEYS, ...(MORE_KEYS[access] ?? [])];
+    const read = OWN_KEYS[access] ?? [...OBJECT_KEYS, ...(MORE_KEYS[access] ?? [])];
     this.allow(arnsOf(read), "s3:GetObject");
     // an upload in parts may be given up
-    if (access !== "read" && access !== "clear")
+    if (access !== "read" && access !== "clear" && access !== "exports")
       this.allow(arnsOf(PUT_KEYS[access]), "s3:PutObject", "s3:AbortMultipartUpload");
-    if (access === "keep" || access === "clear") this.allow(arnsOf(DELETED_KEYS[access]), "s3:DeleteObject");
+    if (access === "keep" || access === "clear" || access === "exports")
+      this.allow(arnsOf(DELETED_KEYS[access]), "s3:DeleteObject");
     // the name under which the other stack exports the ARN is how the finding names it
     const { "Fn::ImportValue": arn } = Stack.of(this).resolve(Stack.of(bucket).exportValue(bucketArn));
     acknowledge(

@@ -235,7 +235,7 @@ export const ARCHIVE: readonly FunctionSpec[] = [
   },
   {
     name: "exports-api",
-    about: "Takes exports of jobs, and tells where their files are to be had",
+    about: "Takes exports of jobs, tells where their files are to be had, and deletes them",
     timeoutS: 29,
     memoryMb: 256,
     network: "private",
@@ -244,8 +244,9 @@ export const ARCHIVE: readonly FunctionSpec[] = [
       { method: "GET", path: "/api/v1/exports" },
       { method: "POST", path: "/api/v1/exports" },
       { method: "GET", path: "/api/v1/exports/{id}" },
+      { method: "DELETE", path: "/api/v1/exports/{id}" },
     ],
-    grants: { send: ["exports"], bucket: "read", stateTable: true, database: true },
+    grants: { send: ["exports"], bucket: "exports", stateTable: true, database: true },
     localContainers: 1,
   },
   {

@@ -68,10 +68,11 @@ export interface FunctionSpec {
      * `clear`: deletes what the engines of archive jobs left, and nothing else, and reads all.
      * `engine`: reads and writes what the engines of archive jobs are told and report, and pictures of entry pages, and
      * reads all.
+     * `exports`: reads and deletes exported files, and nothing else.
      * `keep`: writes and deletes WARC files that functions wrote, and nothing else, and reads all, those of engines
      * too.
      */
-    bucket?: "read" | "write" | "upload" | "cache" | "documents" | "clear" | "engine" | "keep";
+    bucket?: "read" | "write" | "upload" | "cache" | "documents" | "exports" | "clear" | "engine" | "keep";
     stateTable?: true;
     database?: true;
     vectors?: true;

@@ -363,7 +363,7 @@ describe("permissions", () => {
         .filter(({ Action }) => Action.includes("s3:PutObject"))
         .flatMap(({ Resource }) => Resource);
       const isIncoming = (arn: string) => arn.includes("/incoming/*");
-      expect(written.length > 0).toBe(!["read", "clear", undefined].includes(grants.bucket));
+      expect(written.length > 0).toBe(!["read", "clear", "exports", undefined].includes(grants.bucket));
       const isCached = (arn: string) => arn.includes("/cache/*");
       expect(written.filter(isCached).length).toBe(grants.bucket === "cache" ? 1 : 0);
       // what a bucket's event has woken must not write what such events tell of
@@ -377,7 +377,7 @@ describe("permissions", () => {
       const ended = statementsOf(spec)
         .filter(({ Action }) => Action.some((action) => action.startsWith("s3:Delete")))
         .flatMap(({ Resource }) => Resource);
-      const ends = { keep: "/warcs/*", clear: "/archive-jobs/*" }[grants.bucket as string];
+      const ends = { keep: "/warcs/*", clear: "/archive-jobs/*", exports: "/exports/*" }[grants.bucket as string];
       expect(ended.every((arn) => ends !== undefined && arn.includes(ends))).toBe(true);
       expect(ended.length).toBe(ends === undefined ? 0 : 1);
       if (grants.bucket === "keep") expect(written).toEqual(ended);

@@ -1,11 +1,12 @@
 /** Exports: asked for, built by a worker, and what became of them. */
 import { createHash } from "node:crypto";
 import type { JobFlags } from "../../crawl/tasks/job-flags.ts";
+import type { ListedObjects } from "../../platform/aws/listed-objects.ts";
 import type { OpenObjectWriter } from "../../platform/aws/multipart.ts";
 import type { QueueSender } from "../../platform/aws/queues.ts";
 import type { Sql } from "../../platform/database/database.ts";
 import { takeStalled } from "../../platform/database/leased-work.ts";
-import { PermanentError, RetryableError } from "../../platform/errors.ts";
+import { ApiError, PermanentError, RetryableError } from "../../platform/errors.ts";
 import { uuidv7 } from "../../platform/ids.ts";
 import type { Logger } from "../../platform/observability/log.ts";
 import { buildWacz, type Exported, type WaczContents, type WaczSources } from "./build-wacz.ts";
@@ -85,6 +86,28 @@ async function selectExports(sql: Sql, where: ReturnType<Sql>, limit: number): P
       created_at as "createdAt", completed_at as "completedAt"
     from exports where ${where} order by id desc limit ${limit}`;
 }
+
+/**
+ * Deletes an export that has ended, and its file before it: where that fails, the export is still there to be deleted.
+ * @throws ApiError 404 NOT_FOUND, 409 CONFLICT where it is under way
+ */
+export async function deleteExport(
+  { sql, objects }: { sql: Sql; objects: Pick<ListedObjects, "remove"> },
+  id: string,
+): Promise<void> {
+  const view = await readExport(sql, id);
+  if (view === undefined) throw noExport(id);
+  if (view.completedAt === null) {
+    throw new ApiError(409, `The export ${id} is under way: delete it once it has ended`, { code: "CONFLICT" });
+  }
+  // one that has ended is never begun again
+  await objects.remove(view.key);
+  const deleted = await sql`delete from exports where id = ${id}`;
+  // whoever deletes it at the same time has
+  if (deleted.count === 0) throw noExport(id);
+}
+
+export const noExport = (id: string): ApiError => new ApiError(404, `There is no export ${id}`, { code: "NOT_FOUND" });
 
 /** @returns how many were sent again */
 export async function resumeExports({ sql, queues }: Pick<ExportsDependencies, "sql" | "queues">): Promise<number> {

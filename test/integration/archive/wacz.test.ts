@@ -4,6 +4,7 @@ import { GetObjectCommand, ListMultipartUploadsCommand, PutObjectCommand } from 
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import {
   createExport,
+  deleteExport,
   type ExporterDependencies,
   readExport,
   resumeExports,
@@ -13,6 +14,7 @@ import { type Selection, selectionSchema } from "../../../shared/archive/wacz/se
 import { exportTaskSchema } from "../../../shared/archive/wacz/task.ts";
 import { ZipWriter } from "../../../shared/archive/wacz/zip-writer.ts";
 import { isSignatureOf } from "../../../shared/archive/wacz-file/signed-data.ts";
+import { createListedObjects } from "../../../shared/platform/aws/listed-objects.ts";
 import { createObjectWriters } from "../../../shared/platform/aws/multipart.ts";
 import { createUploads } from "../../../shared/platform/aws/uploads.ts";
 import { uuidv7 } from "../../../shared/platform/ids.ts";
@@ -252,6 +254,43 @@ describe("the WACZ file of a job", () => {
       status: "failed",
       error: expect.stringContaining("EXPORT_STOPS"),
     });
+  });
+});
+
+describe("an export that is deleted", () => {
+  const objects = createListedObjects(aws.s3, aws.bucket);
+  const keys = async (): Promise<string[]> => (await objects.list("exports/", "")).map(({ key }) => key);
+
+  it("goes with its file and leaves the others, and is not there a second time", async () => {
+    const { jobId } = await crawled();
+    const [one, other] = [await exported(jobId), await exported(jobId)];
+    await deleteExport({ sql, objects }, one.id);
+    expect(await readExport(sql, one.id)).toBeUndefined();
+    expect(await readExport(sql, other.id)).toEqual(other);
+    expect(await keys()).toContain(other.key);
+    expect(await keys()).not.toContain(one.key);
+    await expect(deleteExport({ sql, objects }, one.id)).rejects.toMatchObject({ status: 404, code: "NOT_FOUND" });
+  });
+
+  it("is one that has ended: not while it waits or is written, but where it failed", async () => {
+    const { jobId } = await crawled();
+    const { id } = await createExport(dependencies, { jobId, apiKeyId: null });
+    const refused = { status: 409, code: "CONFLICT" };
+    await expect(deleteExport({ sql, objects }, id)).rejects.toMatchObject(refused);
+    await sql`update exports set status = 'running', lease_until = now() + interval '1 hour' where id = ${id}`;
+    await expect(deleteExport({ sql, objects }, id)).rejects.toMatchObject(refused);
+    expect(await readExport(sql, id)).toMatchObject({ status: "running" });
+    await sql`update exports set status = 'failed', error = 'GONE', completed_at = now() where id = ${id}`;
+    await deleteExport({ sql, objects }, id);
+    expect(await readExport(sql, id)).toBeUndefined();
+  });
+
+  it("stays where its file cannot be deleted, to be deleted again", async () => {
+    const { jobId } = await crawled();
+    const { id } = await exported(jobId);
+    const broken = { remove: () => Promise.reject(new Error("the bucket is away")) };
+    await expect(deleteExport({ sql, objects: broken }, id)).rejects.toThrow("the bucket is away");
+    expect(await readExport(sql, id)).toMatchObject({ status: "completed" });
   });
 });
 

@@ -1,12 +1,14 @@
 /** Web archives as files: made of a job, or of what the archive has of an address. */
+import { useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
 import { usePages } from "../../api/use-api.ts";
+import { Confirm } from "../../parts/confirm.tsx";
 import { Does } from "../../parts/does.tsx";
 import { SmallForm } from "../../parts/form.tsx";
 import { Listed, Panel } from "../../parts/page.tsx";
 import { webUrl } from "../../parts/safe-url.ts";
 import { Table } from "../../parts/table.tsx";
-import { number, State, Time } from "../../parts/text.tsx";
+import { number, State, size, Time } from "../../parts/text.tsx";
 
 interface Export {
   id: string;
@@ -20,6 +22,7 @@ interface Export {
 
 export function Exports() {
   const pages = usePages<Export>("/api/v1/exports?limit=20");
+  const [said, setSaid] = useState("");
   return (
     <Panel
       title="Exports"
@@ -68,10 +71,26 @@ export function Exports() {
                     </Does>
                   ),
               },
+              {
+                head: "Delete",
+                cell: (each) =>
+                  HAS_ENDED.has(each.status) ? (
+                    <Delete
+                      made={each}
+                      tell={(what) => {
+                        setSaid(what);
+                        pages.reload();
+                      }}
+                    />
+                  ) : (
+                    <span class="faint">once it has ended</span>
+                  ),
+              },
             ]}
           />
         )}
       </Listed>
+      <p role="status">{said}</p>
       <SmallForm
         label="Make the file"
         fields={[
@@ -93,5 +112,23 @@ export function Exports() {
         }}
       />
     </Panel>
+  );
+}
+
+const HAS_ENDED = new Set(["completed", "failed"]);
+
+function Delete({ made: { id, filename, bytes }, tell }: { made: Export; tell(what: string): void }) {
+  const goes = bytes === null ? "It has no file: its row" : `Its file of ${size(bytes)}`;
+  return (
+    <Confirm
+      label={`Delete ${filename}`}
+      question={`Delete the export ${filename}?`}
+      act={async () => {
+        await call(`/api/v1/exports/${encodeURIComponent(id)}`, { method: "DELETE" });
+        tell(`${filename} is deleted${bytes === null ? "" : `, and its ${size(bytes)} with it`}.`);
+      }}
+    >
+      <p>{goes} goes for good, and links to it stop working. What it was made of stays, and can be exported anew.</p>
+    </Confirm>
   );
 }
