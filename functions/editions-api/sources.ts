@@ -1,6 +1,7 @@
 /** The routes that tell of sources and their editions, and the one that makes sources. */
 import { z } from "zod";
-import { previewUrl, readPreview } from "../../shared/archive/editions/previews.ts";
+import { previewUrl } from "../../shared/archive/editions/preview-urls.ts";
+import { readPreview } from "../../shared/archive/editions/previews.ts";
 import { baselineSources, SOURCE_LANGUAGES, sourceSchema } from "../../shared/archive/editions/source.ts";
 import {
   listEditions,

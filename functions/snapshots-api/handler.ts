@@ -1,5 +1,6 @@
 /** The routes by which front ends read the archive: its totals, snapshots of pages, and what servers sent. */
 import { z } from "zod";
+import { readPreviewUrls } from "../../shared/archive/editions/preview-urls.ts";
 import { byteRange } from "../../shared/archive/replay/byte-range.ts";
 import { nearestCaptures } from "../../shared/archive/replay/nearest.ts";
 import { contentTypeOf, readPayload } from "../../shared/archive/replay/payload.ts";
@@ -141,7 +142,10 @@ const timeline = defineRoute(
   async ({ params: { id }, query: { order } }, dependencies: SnapshotsApi) => {
     const snapshot = await existing(dependencies, id);
     const all = await readTimeline(dependencies.sql, snapshot.page, MOST_OF_A_TIMELINE);
-    const timeline = timelineJson(snapshot, all, dependencies.config.archiveReplayUrl);
+    const ids = all.map((each) => each.id);
+    const previews = await readPreviewUrls(dependencies.sql, ids);
+    const { archiveReplayUrl: replayUrl } = dependencies.config;
+    const timeline = timelineJson(snapshot, { snapshots: all, previews, replayUrl });
     return order === "oldest" ? timeline : { ...timeline, snapshots: timeline.snapshots.toReversed() };
   },
 );

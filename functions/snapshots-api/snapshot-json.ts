@@ -21,6 +21,9 @@ export const snapshotSchema = z.object({
   browseUrl: z.string().nullable(),
 });
 
+/** URLs of pictures by the id of what they show. */
+type Previews = ReadonlyMap<number, string>;
+
 export const timelineSchema = z.object({
   sourceCode: z.string(),
   sourceName: z.string(),
@@ -35,6 +38,8 @@ export const timelineSchema = z.object({
       title: z.string().nullable(),
       statusCode: z.int(),
       compareFromSnapshotId: z.int().nullable(),
+      /** Of the page as it looked; null where no picture was taken. */
+      previewUrl: z.string().nullable(),
       browseUrl: z.string().nullable(),
     }),
   ),
@@ -74,10 +79,10 @@ export function snapshotJson(
   };
 }
 
+/** @param replayUrl empty where nothing is replayed */
 export function timelineJson(
   { source, sourceName, page }: Snapshot,
-  snapshots: readonly Snapshot[],
-  replayUrl: string,
+  { snapshots, previews, replayUrl }: { snapshots: readonly Snapshot[]; previews: Previews; replayUrl: string },
 ): z.infer<typeof timelineSchema> {
   // what changes are computed from
   let good: number | null = null;
@@ -98,6 +103,7 @@ export function timelineJson(
       title,
       statusCode: status,
       compareFromSnapshotId: goodBefore[index] ?? null,
+      previewUrl: previews.get(id) ?? null,
       browseUrl: browseUrl(replayUrl, url, capturedAt),
     })),
   };

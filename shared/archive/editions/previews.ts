@@ -208,6 +208,3 @@ export async function readPreview(
     order by p.language = ${language} desc, a.id desc limit 1`;
   return found;
 }
-
-export const previewUrl = (code: string, { jobId, language }: Pick<Preview, "jobId" | "language">): string =>
-  `/api/sources/${code}/preview?jobId=${jobId}&lang=${language}`;

@@ -16,6 +16,7 @@ let setup: Awaited<ReturnType<typeof realCrawl>>;
 let site: Site;
 let key: string;
 let api: StreamApi;
+let snapshotsApi: StreamApi;
 let closeBrowser: () => Promise<void>;
 let render: (message: unknown) => Promise<void>;
 
@@ -29,6 +30,7 @@ beforeAll(async () => {
   Object.assign(process.env, { ACCESS__ALLOW_HOSTS: "127.0.0.1", RATE_LIMIT__DEFAULT_RPS: "100" });
   ({ key } = await createApiKey(sql, { name: "t", scopes: ["admin"], rateLimitRpm: 100_000, expiresAt: null }));
   ({ api } = (await import("../../../../functions/editions-api/handler.ts")) as { api: StreamApi });
+  ({ api: snapshotsApi } = (await import("../../../../functions/snapshots-api/handler.ts")) as { api: StreamApi });
   const { handler } = await import("../../../../functions/render-media/handler.ts");
   const { dependencies } = await import("../../../../functions/render-media/dependencies.ts");
   closeBrowser = () => dependencies().chromium.close();
@@ -106,6 +108,9 @@ it("are taken in each language, and shown", async () => {
   const { entryPreviewUrl } = (await call("/api/sources/clinic?lang=fr")).body;
   expect(entryPreviewUrl).toBe(`/api/sources/clinic/preview?jobId=${id}&lang=fr`);
   const shown = await callApi(api, { path: entryPreviewUrl });
+  const { entryRecordId } = (await call("/api/sources/clinic?lang=fr")).body;
+  const timeline = await callApi(snapshotsApi, { path: `/api/snapshots/${entryRecordId}/timeline`, key });
+  expect(timeline.body.snapshots).toMatchObject([{ snapshotId: entryRecordId, previewUrl: entryPreviewUrl }]);
   expect(shown).toMatchObject({
     status: 200,
     headers: {
