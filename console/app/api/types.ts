@@ -121,5 +121,7 @@ export interface Snapshot {
   statusCode: number | null;
   jobName: string | null;
   compareFromSnapshotId: number | null;
+  /** Of its screenshot. */
+  previewUrl: string | null;
   browseUrl: string | null;
 }

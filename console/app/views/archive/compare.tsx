@@ -7,6 +7,7 @@ import { Time } from "../../parts/text.tsx";
 import { goTo } from "../../router.ts";
 import { readDiff } from "./read-diff.ts";
 import { ReplayFrame } from "./replay.tsx";
+import { Screenshots } from "./screenshots.tsx";
 
 interface Compared {
   event: { summary: string; addedLines: number | null; removedLines: number | null };
@@ -43,12 +44,12 @@ export function Compare({ url, snapshots, shown, other }: CompareOptions) {
           ))}
         </select>
       </label>
-      {before === undefined ? null : <Difference before={before} after={shown} />}
+      {before === undefined ? null : <Difference url={url} before={before} after={shown} />}
     </Panel>
   );
 }
 
-function Difference({ before, after }: { before: Snapshot; after: Snapshot }) {
+function Difference({ url, before, after }: { url: string; before: Snapshot; after: Snapshot }) {
   const path = withQuery("/api/changes/compare", { toSnapshotId: after.snapshotId, fromSnapshotId: before.snapshotId });
   const { data, fault } = useApi<Compared>(path);
   const lines = readDiff(data?.diffHtml ?? "");
@@ -78,6 +79,7 @@ function Difference({ before, after }: { before: Snapshot; after: Snapshot }) {
           </div>
         ))}
       </div>
+      <Screenshots url={url} snapshots={[before, after]} />
     </>
   );
 }
