@@ -35,6 +35,8 @@ export interface Call {
   body?: unknown;
   signal?: AbortSignal | undefined;
   accept?: string;
+  /** Of an event stream that is taken up again. */
+  lastEventId?: string | undefined;
   /** In place of the one that the reader has given. */
   key?: string;
 }
@@ -44,7 +46,7 @@ export interface Call {
  * @throws ApiFault
  */
 export async function request(path: string, options: Call = {}): Promise<Response> {
-  const { method, body, signal, accept, key = currentKey() } = options;
+  const { method, body, signal, accept, lastEventId, key = currentKey() } = options;
   let response: Response;
   try {
     response = await fetch(path, {
@@ -53,6 +55,7 @@ export async function request(path: string, options: Call = {}): Promise<Respons
         ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
         ...(body === undefined ? {} : { "content-type": "application/json" }),
         ...(accept === undefined ? {} : { accept }),
+        ...(lastEventId === undefined ? {} : { "last-event-id": lastEventId }),
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       ...(signal === undefined ? {} : { signal }),

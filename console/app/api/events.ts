@@ -7,17 +7,43 @@ export interface ServerEvent {
   data: string;
 }
 
+/** The server says something every 15 s, be it a comment: a line that is silent for so long is dead. */
+const SILENCE_MS = 60_000;
+
+export interface Reading {
+  signal: AbortSignal;
+  /** Of the last event that has come; undefined: from the beginning. */
+  lastEventId?: string | undefined;
+}
+
 /**
  * Reads the events of one connection, until the server ends it.
  * @throws ApiFault where the stream is refused
+ * @throws TypeError where the connection is cut
  */
-export async function* readEvents(path: string, signal: AbortSignal): AsyncGenerator<ServerEvent> {
-  const { body } = await request(path, { signal, accept: "text/event-stream" });
-  if (body === null) return;
+export async function* readEvents(path: string, { signal, lastEventId }: Reading): AsyncGenerator<ServerEvent> {
+  const dead = new AbortController();
+  let silence: ReturnType<typeof setTimeout> | undefined;
+  const heard = (): void => {
+    clearTimeout(silence);
+    silence = setTimeout(() => dead.abort(new TypeError("The connection is silent")), SILENCE_MS);
+  };
+  try {
+    heard();
+    const either = AbortSignal.any([signal, dead.signal]);
+    const { body } = await request(path, { signal: either, accept: "text/event-stream", lastEventId });
+    if (body !== null) yield* eventsOf(body, heard);
+  } finally {
+    clearTimeout(silence);
+  }
+}
+
+async function* eventsOf(body: ReadableStream<BufferSource>, heard: () => void): AsyncGenerator<ServerEvent> {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
   let waiting = "";
   for (;;) {
     const { done, value } = await reader.read();
+    heard();
     if (done) return;
     const blocks = (waiting + value).split(/\r?\n\r?\n/);
     waiting = blocks.pop() ?? "";

@@ -1,9 +1,10 @@
 /** One job, live: progress, rate, what failed and why, the pages as they arrive. */
 import { useEffect, useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
+import { hasEnded } from "../../api/follow-job.ts";
 import type { Counts, JobDetails, JobProgress } from "../../api/types.ts";
 import { useAction, useApi } from "../../api/use-api.ts";
-import { hasEnded, useJobProgress } from "../../api/watch-job.ts";
+import { useJobProgress } from "../../api/watch-job.ts";
 import { Line, type Sample } from "../../parts/charts.tsx";
 import { Confirm } from "../../parts/confirm.tsx";
 import { Fault, Loading, Panel, View } from "../../parts/page.tsx";
