@@ -128,6 +128,82 @@ it.each([
   },
 );
 
+it("tells what a key has used and what its quotas are, and of all keys to those who administrate", async () => {
+  const site = await startSite({
+    "/": html(`<title>Locks</title><p>Two locks lead to the sea.</p><a href="/two">Two</a>`),
+    "/two": html("<title>Lock two</title><p>The second lock is older than the first one.</p>"),
+  });
+  sites.push(site);
+  const { instance } = setup;
+  const quotas = { jobs_per_day: 9, pages_per_day: 5000, max_stored_bytes: 3_000_000 };
+  const { key } = await instance.call<{ key: string }>("POST", "/api/v1/api-keys", {
+    name: "Lock keeper",
+    scopes: ["read", "write"],
+    ...quotas,
+  });
+  const opened = await setup.open({ width: 360 });
+  const text = async (): Promise<string> => await opened.page.$eval("main", ({ textContent }) => textContent ?? "");
+  await openView(opened, key, "/");
+  await expect.poll(text).toContain("Nothing was fetched or stored this month");
+  expect(await text()).toContain("Pages today0 of 5,000");
+  const crawl = await fetch(`${instance.url}/api/v1/crawl/deep`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+    body: JSON.stringify({ url: `${site.origin}/` }),
+  });
+  await instance.waitForJob(((await crawl.json()) as { job_id: string }).job_id);
+
+  const rows = async (): Promise<string[][]> =>
+    await opened.page.$$eval("section.panel table", (tables) =>
+      tables
+        .filter(({ textContent }) => textContent?.includes("This key"))
+        .flatMap((table) =>
+          [...table.querySelectorAll("tr")].map((row) => [...row.cells].map((cell) => cell.textContent ?? "")),
+        ),
+    );
+  await openView(opened, key, "/");
+  await expect.poll(rows).toEqual([
+    ["What", "This key"],
+    ["Jobs begun", "1"],
+    ["Pages fetched", "2"],
+    ["Bytes fetched", expect.stringMatching(/^[\d.]+ (bytes|KB)$/)],
+    ["Documents made", "2"],
+    ["Stored now", expect.stringMatching(/^[\d.]+ (bytes|KB)$/)],
+  ]);
+  expect(await text()).toMatch(/Pages today2 of 5,000Jobs today1 of 9Stored by this key[\d.]+ (bytes|KB) of 3 MB/);
+  await openView(opened, instance.apiKey, "/");
+  await expect.poll(async () => (await rows())[0]).toEqual(["What", "This key", "All keys"]);
+  expect(opened.complaints).toEqual([]);
+  await opened.close();
+});
+
+it("deletes an export with its file, once it has asked", async () => {
+  const site = await startSite({ "/": html("<title>Weir</title><p>The weir holds the river back in spring.</p>") });
+  sites.push(site);
+  const { instance } = setup;
+  const { job_id } = await instance.call<{ job_id: string }>("POST", "/api/v1/crawl/deep", { url: `${site.origin}/` });
+  await instance.waitForJob(job_id);
+  const { id } = await instance.call<{ id: string }>("POST", "/api/v1/exports", { job_id });
+  const statusOf = async (): Promise<string> =>
+    (await instance.call<{ status: string }>("GET", `/api/v1/exports/${id}`)).status;
+  await expect.poll(statusOf).toBe("completed");
+  const opened = await setup.open({ width: 360 });
+  const text = async (): Promise<string> => await opened.page.$eval("main", ({ textContent }) => textContent ?? "");
+  await openView(opened, instance.apiKey, "/settings");
+  const person = keyboardPerson(opened.page);
+  await person.press(`Delete ${job_id}.wacz`);
+  await opened.page.waitForSelector("dialog[open]");
+  expect(await opened.page.$eval("dialog[open]", ({ textContent }) => textContent)).toMatch(
+    /Its file of [\d.]+ (bytes|KB) goes for good/,
+  );
+  expect(await statusOf()).toBe("completed");
+  await opened.page.click("dialog[open] button.danger");
+  await expect.poll(text).toMatch(new RegExp(`${job_id}\\.wacz is deleted, and its [\\d.]+ (bytes|KB) with it`));
+  await expect(statusOf()).rejects.toThrow("404");
+  expect(opened.complaints).toEqual([]);
+  await opened.close();
+});
+
 it("shows a long list by the rows in sight alone, and finds the others", async () => {
   const links = Array.from({ length: 60 }, (_, at) => `<a href="/page/${at}">Page ${at}</a>`).join(" ");
   const site = await startSite(
@@ -214,6 +290,7 @@ it("has no view that axe finds fault with, light or dark, and none that a hostil
     events: ["crawl.completed"],
   });
   await instance.call("POST", "/api/v1/configs", { name: RAW });
+  await instance.call("POST", "/api/v1/exports", { job_id });
   await instance.call("POST", "/api/v1/proxies", { name: RAW, servers: [{ url: "http://127.0.0.1:9" }] });
   const views = [
     "/",
