@@ -8,6 +8,7 @@ import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
 import { type ConsoleSetup, consoleSetup, openView } from "../../services/console-page.ts";
 import { html, type Site, startSite } from "../../sites/site.ts";
 import { keyboardPerson, mousePerson } from "./persons.ts";
+import { givePicture } from "./picture.ts";
 
 let setup: ConsoleSetup;
 const sites: Site[] = [];
@@ -204,6 +205,60 @@ it("deletes an export with its file, once it has asked", async () => {
   await opened.close();
 });
 
+it("shows the screenshots of compared captures, and says of each that has none", async () => {
+  const site = await startSite({ "/": html("<title>Pier</title><p>The pier has one lamp at its end.</p>") });
+  sites.push(site);
+  const { instance } = setup;
+  const url = `${site.origin}/`;
+  const crawl = async (): Promise<void> => {
+    const { job_id } = await instance.call<{ job_id: string }>("POST", "/api/v1/crawl/deep", { url, cache: "bypass" });
+    await instance.waitForJob(job_id);
+  };
+  await crawl();
+  site.route({ "/": html("<title>Pier</title><p>The pier has two lamps at its end.</p>") });
+  await crawl();
+  const { snapshotId } = await instance.call<{ snapshotId: number }>(
+    "GET",
+    `/api/replay/resolve?url=${encodeURIComponent(url)}`,
+  );
+  const { snapshots } = await instance.call<{ snapshots: { snapshotId: number; captureTimestamp: string }[] }>(
+    "GET",
+    `/api/snapshots/${snapshotId}/timeline`,
+  );
+  const [before, after] = snapshots;
+  const view = `/archive?url=${encodeURIComponent(url)}&at=${after?.snapshotId}&with=${before?.snapshotId}`;
+  const opened = await setup.open({ width: 360, scheme: "dark" });
+  const shown = async (): Promise<string> =>
+    await opened.page
+      .$eval("section[aria-label=Screenshots]", ({ textContent }) => textContent ?? "")
+      .catch(() => "nothing");
+  await openView(opened, instance.apiKey, view);
+  await expect.poll(shown).toContain("Neither capture has a screenshot");
+  expect(await faultsOf(opened.page)).toEqual([]);
+
+  await opened.page.setViewport({ width: 1280, height: 800 });
+  const picture = await opened.page.screenshot({ type: "webp" });
+  await opened.page.setViewport({ width: 360, height: 900 });
+  await givePicture(instance, after?.snapshotId ?? 0, picture);
+  await openView(opened, instance.apiKey, view);
+  await expect.poll(shown).toContain("This capture has no screenshot");
+  await opened.page.$eval("section[aria-label=Screenshots] figure:last-child", (figure) => figure.scrollIntoView());
+  const pictures = async () =>
+    await opened.page.$$eval("section[aria-label=Screenshots] img", (all) =>
+      all.map(({ alt, naturalWidth, src }) => ({ alt, naturalWidth, from: src.slice(0, 5) })),
+    );
+  await expect
+    .poll(pictures)
+    .toEqual([{ alt: expect.stringContaining(`Screenshot of ${url}, captured `), naturalWidth: 1280, from: "blob:" }]);
+  expect((await pictures())[0]?.alt).toMatch(/\d{4}/);
+  expect(await faultsOf(opened.page)).toEqual([]);
+  expect(await opened.page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
+  const own = [`${instance.url}/`, `blob:${instance.url}/`, "data:"];
+  expect(opened.asked.filter((each) => !own.some((start) => each.startsWith(start)))).toEqual([]);
+  expect(opened.complaints).toEqual([]);
+  await opened.close();
+});
+
 it("shows a long list by the rows in sight alone, and finds the others", async () => {
   const links = Array.from({ length: 60 }, (_, at) => `<a href="/page/${at}">Page ${at}</a>`).join(" ");
   const site = await startSite(
@@ -317,10 +372,7 @@ it("has no view that axe finds fault with, light or dark, and none that a hostil
       await opened.page.$$eval("details", (all) => {
         for (const each of all) (each as unknown as { open: boolean }).open = true;
       });
-      await opened.page.evaluate(axe.source);
-      const found = await opened.page.evaluate(
-        "axe.run({ iframes: false }).then(({ violations }) => violations.map(({ id, nodes }) => [id, nodes[0].html]))",
-      );
+      const found = await faultsOf(opened.page);
       expect({ view, found }).toEqual({ view, found: [] });
       expect(await opened.page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
       // nothing of what strangers wrote has become an element, or has run
@@ -337,6 +389,14 @@ it("has no view that axe finds fault with, light or dark, and none that a hostil
   }
   expect(setup.trapped).toEqual([]);
 });
+
+/** What axe finds, by rule and element. */
+async function faultsOf(page: Page): Promise<unknown> {
+  await page.evaluate(axe.source);
+  return await page.evaluate(
+    "axe.run({ iframes: false }).then(({ violations }) => violations.map(({ id, nodes }) => [id, nodes[0].html]))",
+  );
+}
 
 /** What a person does in a view before it is looked at. */
 const ACTS: Record<string, (page: Page, site: Site) => Promise<void>> = {
