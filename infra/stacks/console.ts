@@ -59,7 +59,10 @@ export interface ConsoleStackProps extends StackProps {
   publisher: ConsolePublisher;
 }
 
-/** Between two parts of an answer; an answer that is given whole takes 29 s at the most. */
+/**
+ * Between two parts of an answer. Streams say something every 15 s, and an answer that is given whole takes 29 s at the
+ * most, but for crawls that are waited for: who wants those asks the API itself.
+ */
 const API_SILENCE_S = 60;
 
 /**
