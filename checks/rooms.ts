@@ -314,7 +314,8 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
   "infra/rehearsal": ["demo"],
 
   // a page on the API alone: what of it runs in a browser knows nothing of the rest
-  "console/app": [],
+  // types alone, made of the OpenAPI document
+  "console/app": ["client/src/types.ts"],
   // makes files of it, and says how they are served
   console: [],
 

@@ -1,26 +1,16 @@
 /** Search over everything that pages said on any day, in the archive's own query language. */
+
 import { useState } from "preact/hooks";
 import { withQuery } from "../../api/client.ts";
+import type { ArchiveSearchResponse } from "../../api/types.ts";
 import { useApi } from "../../api/use-api.ts";
 import { Empty, Fault, Loading, Panel } from "../../parts/page.tsx";
 import { LiveLink, number, Time } from "../../parts/text.tsx";
 import { goTo, hrefOf } from "../../router.ts";
 
-interface Found {
-  total: number;
-  results: {
-    id: number;
-    title: string | null;
-    originalUrl: string;
-    captureTimestamp: string;
-    snippet: string | null;
-    pageSnapshotsCount: number | null;
-  }[];
-}
-
 export function ArchiveSearch({ query }: { query: string }) {
   const [typed, setTyped] = useState(query);
-  const { data, fault } = useApi<Found>(
+  const { data, fault } = useApi<ArchiveSearchResponse>(
     query === "" ? undefined : withQuery("/api/search", { q: query, pageSize: 20 }),
   );
   return (

@@ -1,7 +1,7 @@
 /** A page as it was: `#/archive?url=…&at=SNAPSHOT&with=EARLIER`; and what all said: `#/archive?q=…`. */
 import { useState } from "preact/hooks";
 import { withQuery } from "../../api/client.ts";
-import type { Resolved, Snapshot } from "../../api/types.ts";
+import type { ResolveReplayResponse, SnapshotTimeline } from "../../api/types.ts";
 import { useApi } from "../../api/use-api.ts";
 import { Empty, Fault, Loading, Panel, View } from "../../parts/page.tsx";
 import { goTo, hrefOf, type Place } from "../../router.ts";
@@ -9,10 +9,6 @@ import { ArchiveSearch } from "./archive-search.tsx";
 import { Calendar } from "./calendar.tsx";
 import { Compare } from "./compare.tsx";
 import { Replay } from "./replay.tsx";
-
-interface Timeline {
-  snapshots: Snapshot[];
-}
 
 export function Archive({ place: { query } }: { place: Place }) {
   const url = query.get("url") ?? "";
@@ -50,9 +46,9 @@ export function Archive({ place: { query } }: { place: Place }) {
 }
 
 function Captures({ url, at, other }: { url: string; at: string | null; other: string | null }) {
-  const resolved = useApi<Resolved>(withQuery("/api/replay/resolve", { url }));
+  const resolved = useApi<ResolveReplayResponse>(withQuery("/api/replay/resolve", { url }));
   const newest = resolved.data?.snapshotId ?? undefined;
-  const timeline = useApi<Timeline>(newest === undefined ? undefined : `/api/snapshots/${newest}/timeline`);
+  const timeline = useApi<SnapshotTimeline>(newest === undefined ? undefined : `/api/snapshots/${newest}/timeline`);
   const snapshots = timeline.data?.snapshots;
   const shown = snapshots?.find(({ snapshotId }) => String(snapshotId) === (at ?? String(newest))) ?? snapshots?.at(-1);
   if (resolved.data?.found === false) {

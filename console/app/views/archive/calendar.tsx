@@ -1,12 +1,20 @@
 /** The captures of a page, month by month: each day that has some leads to them. */
-import type { Snapshot } from "../../api/types.ts";
+import type { SnapshotTimelineSnapshot } from "../../api/types.ts";
 import { State, Time } from "../../parts/text.tsx";
 import { hrefOf } from "../../router.ts";
 
 const MONTH = new Intl.DateTimeFormat(undefined, { month: "long", year: "numeric" });
 const DAY = new Intl.DateTimeFormat(undefined, { dateStyle: "full" });
 
-export function Calendar({ url, snapshots, shown }: { url: string; snapshots: readonly Snapshot[]; shown: Snapshot }) {
+export function Calendar({
+  url,
+  snapshots,
+  shown,
+}: {
+  url: string;
+  snapshots: readonly SnapshotTimelineSnapshot[];
+  shown: SnapshotTimelineSnapshot;
+}) {
   const days = Map.groupBy(snapshots, ({ captureTimestamp }) => dayOf(captureTimestamp));
   const months = Map.groupBy([...days.keys()].sort(), (day) => day.slice(0, 7));
   const open = dayOf(shown.captureTimestamp);
@@ -38,7 +46,7 @@ export function Calendar({ url, snapshots, shown }: { url: string; snapshots: re
 interface MonthOptions {
   /** `2026-11` */
   month: string;
-  days: ReadonlyMap<string, Snapshot[]>;
+  days: ReadonlyMap<string, SnapshotTimelineSnapshot[]>;
   url: string;
   /** The day that is shown. */
   open: string;

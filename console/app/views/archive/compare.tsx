@@ -1,6 +1,6 @@
 /** Two captures of a page: what of its text changed, and both as they looked. */
 import { withQuery } from "../../api/client.ts";
-import type { Snapshot } from "../../api/types.ts";
+import type { SnapshotComparison, SnapshotTimelineSnapshot } from "../../api/types.ts";
 import { useApi } from "../../api/use-api.ts";
 import { Empty, Fault, Loading, Panel } from "../../parts/page.tsx";
 import { Time } from "../../parts/text.tsx";
@@ -9,16 +9,10 @@ import { readDiff } from "./read-diff.ts";
 import { ReplayFrame } from "./replay.tsx";
 import { Screenshots } from "./screenshots.tsx";
 
-interface Compared {
-  event: { summary: string; addedLines: number | null; removedLines: number | null };
-  diffHtml: string | null;
-  diffTruncated: boolean;
-}
-
 interface CompareOptions {
   url: string;
-  snapshots: readonly Snapshot[];
-  shown: Snapshot;
+  snapshots: readonly SnapshotTimelineSnapshot[];
+  shown: SnapshotTimelineSnapshot;
   /** The earlier one, as the address has it. */
   other: string | null;
 }
@@ -49,9 +43,17 @@ export function Compare({ url, snapshots, shown, other }: CompareOptions) {
   );
 }
 
-function Difference({ url, before, after }: { url: string; before: Snapshot; after: Snapshot }) {
+function Difference({
+  url,
+  before,
+  after,
+}: {
+  url: string;
+  before: SnapshotTimelineSnapshot;
+  after: SnapshotTimelineSnapshot;
+}) {
   const path = withQuery("/api/changes/compare", { toSnapshotId: after.snapshotId, fromSnapshotId: before.snapshotId });
-  const { data, fault } = useApi<Compared>(path);
+  const { data, fault } = useApi<SnapshotComparison>(path);
   const lines = readDiff(data?.diffHtml ?? "");
   return (
     <>

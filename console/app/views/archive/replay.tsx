@@ -2,12 +2,12 @@
  * A capture in a frame. What runs there was written by strangers: it is on an origin of its own, sandboxed by replay
  * and again here, and can neither reach this page nor send it elsewhere.
  */
-import type { Snapshot } from "../../api/types.ts";
+import type { SnapshotTimelineSnapshot } from "../../api/types.ts";
 import { Panel } from "../../parts/page.tsx";
 import { webUrl } from "../../parts/safe-url.ts";
 import { LiveLink, Time } from "../../parts/text.tsx";
 
-export function Replay({ url, snapshot }: { url: string; snapshot: Snapshot }) {
+export function Replay({ url, snapshot }: { url: string; snapshot: SnapshotTimelineSnapshot }) {
   return (
     <Panel title="The page as it was">
       <p class="banner">
@@ -18,7 +18,7 @@ export function Replay({ url, snapshot }: { url: string; snapshot: Snapshot }) {
   );
 }
 
-export function ReplayFrame({ snapshot, name }: { snapshot: Snapshot; name: string }) {
+export function ReplayFrame({ snapshot, name }: { snapshot: SnapshotTimelineSnapshot; name: string }) {
   const address = webUrl(snapshot.browseUrl);
   if (address === undefined) return <p>This archive has no address where captures are replayed.</p>;
   return (

@@ -1,12 +1,12 @@
 /** Two captures of a page side by side, as a browser saw them when they were made. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ApiFault, request } from "../../api/client.ts";
-import type { Snapshot } from "../../api/types.ts";
+import type { SnapshotTimelineSnapshot } from "../../api/types.ts";
 import { faultOf } from "../../api/use-api.ts";
 import { Empty, Fault, Loading } from "../../parts/page.tsx";
 import { Time } from "../../parts/text.tsx";
 
-export function Screenshots({ url, snapshots }: { url: string; snapshots: readonly Snapshot[] }) {
+export function Screenshots({ url, snapshots }: { url: string; snapshots: readonly SnapshotTimelineSnapshot[] }) {
   return (
     <section aria-label="Screenshots">
       <h3>Screenshots</h3>
@@ -23,7 +23,7 @@ export function Screenshots({ url, snapshots }: { url: string; snapshots: readon
   );
 }
 
-function Screenshot({ url, snapshot }: { url: string; snapshot: Snapshot }) {
+function Screenshot({ url, snapshot }: { url: string; snapshot: SnapshotTimelineSnapshot }) {
   const { previewUrl, captureTimestamp } = snapshot;
   const frame = useRef<HTMLElement>(null);
   const isSeen = useIsSeen(frame);

@@ -1,6 +1,6 @@
 /** What is going on: what crawls now, how fast, how each part is, the latest jobs. */
 import { useEffect, useState } from "preact/hooks";
-import type { Job, Page } from "../../api/types.ts";
+import type { Job, Page, Readiness, Stats, Storage } from "../../api/types.ts";
 import { useApi } from "../../api/use-api.ts";
 import { Empty, Fault, Loading, Panel, View } from "../../parts/page.tsx";
 import { number, State, size, Time } from "../../parts/text.tsx";
@@ -12,16 +12,11 @@ import { Used } from "./use.tsx";
 
 const EVERY_MS = 3000;
 
-interface Stats {
-  open: { jobs: Record<string, number>; urls: number; unembedded_chunks: number };
-  tables: Record<string, { rows: number; estimated: boolean }>;
-}
-
 export function Home() {
   const jobs = useApi<Page<Job>>("/api/v1/jobs?limit=10", EVERY_MS);
   const items = jobs.data?.items;
   // only a key that may administrate is told; others do without
-  const storage = useApi<{ warcBytesTotal: number }>("/api/admin/storage");
+  const storage = useApi<Storage>("/api/admin/storage");
   const open = (items ?? []).filter(({ completed_at }) => completed_at === null);
   return (
     <View
@@ -80,7 +75,7 @@ function Waits({ jobs }: { jobs: readonly Job[] }) {
 function Totals({ jobs, archived }: { jobs: readonly Job[] | undefined; archived: number | undefined }) {
   const stats = useApi<Stats>("/api/v1/stats", EVERY_MS);
   const rate = useRate(jobs);
-  const rows = (table: string): string => {
+  const rows = (table: keyof Stats["tables"]): string => {
     const found = stats.data?.tables[table];
     return found === undefined ? "–" : `${found.estimated ? "≈ " : ""}${number(found.rows)}`;
   };
@@ -114,7 +109,7 @@ function useRate(jobs: readonly Job[] | undefined): number | undefined {
 }
 
 function Health() {
-  const { data, fault } = useApi<{ status: string; checks: Record<string, string> }>("/api/v1/health/ready", 15_000);
+  const { data, fault } = useApi<Readiness>("/api/v1/health/ready", 15_000);
   return (
     <Panel title="Health">
       <Fault fault={fault} />

@@ -1,25 +1,15 @@
 /** What changed lately on the sites that are crawled, and what went wrong. */
+import type { ChangeList, FailedJob, FailedJobList } from "../../api/types.ts";
 import { useApi } from "../../api/use-api.ts";
 import { Empty, Fault, Loading, Panel } from "../../parts/page.tsx";
 import { number, Time } from "../../parts/text.tsx";
 import { hrefOf } from "../../router.ts";
 
-interface Change {
-  changeId: number;
-  changeType: string;
-  summary: string;
-  normalizedUrlGroup: string;
-  sourceName: string;
-  fromSnapshotId: number | null;
-  toSnapshotId: number;
-  toCaptureTimestamp: string;
-}
-
 /** Of those that the API tells of, the ones that are no first sight of a page. */
 const SHOWN = 8;
 
 export function ChangedLately() {
-  const { data, fault } = useApi<{ enabled: boolean; results: Change[] }>("/api/changes?pageSize=100", 30_000);
+  const { data, fault } = useApi<ChangeList>("/api/changes?pageSize=100", 30_000);
   const changed = (data?.results ?? []).filter(({ changeType }) => changeType === "updated").slice(0, SHOWN);
   return (
     <Panel title="Changed lately" aside={<a href={hrefOf(["sources"])}>Sources</a>}>
@@ -56,14 +46,9 @@ export function ChangedLately() {
   );
 }
 
-interface FailedJob {
-  job_id: string;
-  errors: { code: string; count: number }[];
-}
-
 /** Of the latest jobs with failures, by code; each leads to the job that has most of them. */
 export function Errors() {
-  const { data, fault } = useApi<{ items: FailedJob[] }>("/api/v1/jobs/failed?limit=20", 15_000);
+  const { data, fault } = useApi<FailedJobList>("/api/v1/jobs/failed?limit=20", 15_000);
   const kinds = kindsOf(data?.items ?? []);
   return (
     <Panel title="Errors by kind">

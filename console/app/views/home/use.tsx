@@ -1,26 +1,13 @@
 /** What was used this month, what is stored, and what the key's quotas leave of today. */
+
 import { withQuery } from "../../api/client.ts";
+import type { Usage } from "../../api/types.ts";
 import { useApi } from "../../api/use-api.ts";
 import { Empty, Fault, Loading, Panel } from "../../parts/page.tsx";
 import { Table } from "../../parts/table.tsx";
 import { number, size, Time } from "../../parts/text.tsx";
 import { hrefOf } from "../../router.ts";
 import { Total } from "./total.tsx";
-
-interface Counts {
-  jobs: number;
-  pages: number;
-  fetched_bytes: number;
-  documents: number;
-}
-
-interface Usage {
-  totals: Counts;
-  stored_bytes: number;
-  limits: { jobs_per_day: number | null; pages_per_day: number | null; max_stored_bytes: number | null } | null;
-  left: { resets_at: string } | null;
-  days: (Counts & { date: string; stored_bytes: number })[];
-}
 
 const EVERY_MS = 30_000;
 

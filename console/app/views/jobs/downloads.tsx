@@ -1,10 +1,11 @@
 /** A job's results as files: lines of JSON, a table, a web archive. */
+
 import { ApiFault, call, request, withQuery } from "../../api/client.ts";
+import type { JobPageList, PackageDetails } from "../../api/types.ts";
 import { useAction } from "../../api/use-api.ts";
 import { Fault } from "../../parts/page.tsx";
 import { webUrl } from "../../parts/safe-url.ts";
 import { csvLine, saveFile } from "../../parts/save.ts";
-import type { ResultPage } from "./use-results.ts";
 
 const COLUMNS = ["url", "depth", "status_code", "title", "fetch_error", "parse_error", "crawled_at"] as const;
 const POLL_MS = 1000;
@@ -38,7 +39,7 @@ async function tableOf(path: string): Promise<Blob> {
   const include = COLUMNS.join(",");
   for (let cursor = 0, isMore = true; isMore; ) {
     const query = withQuery(`${path}/results`, { cursor, limit: 1000, include });
-    const answer = await call<{ pages: ResultPage[]; cursor: number; total_pages: number }>(query);
+    const answer = await call<JobPageList>(query);
     lines.push(...answer.pages.map((page) => csvLine(COLUMNS.map((column) => page[column]))));
     cursor = answer.cursor;
     isMore = answer.pages.length > 0 && cursor < answer.total_pages;
@@ -46,19 +47,12 @@ async function tableOf(path: string): Promise<Blob> {
   return new Blob(lines, { type: "text/csv" });
 }
 
-interface Export {
-  id: string;
-  status: string;
-  error: string | null;
-  download: { url: string } | null;
-}
-
 /** The file has an address of its own, which the browser opens: it may be larger than the console's memory. */
 async function saveArchive(jobId: string): Promise<void> {
-  let made = await call<Export>("/api/v1/exports", { body: { job_id: jobId } });
+  let made = await call<PackageDetails>("/api/v1/exports", { body: { job_id: jobId } });
   while (made.status !== "completed" && made.status !== "failed") {
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
-    made = await call<Export>(`/api/v1/exports/${encodeURIComponent(made.id)}`);
+    made = await call<PackageDetails>(`/api/v1/exports/${encodeURIComponent(made.id)}`);
   }
   if (made.error !== null) throw new ApiFault(200, { error: made.error, code: "EXPORT_FAILED" });
   const url = webUrl(made.download?.url);

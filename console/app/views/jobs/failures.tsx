@@ -1,11 +1,11 @@
 /** What has no page, by its code: what each code means, and what to do about it. */
 import causes from "strandline:error-causes";
-import type { JobDetails } from "../../api/types.ts";
+import type { Crawl } from "../../api/types.ts";
 import { Panel } from "../../parts/page.tsx";
 import { number } from "../../parts/text.tsx";
 import { nextStepOf } from "./next-steps.ts";
 
-export function Failures({ job }: { job: JobDetails }) {
+export function Failures({ job }: { job: Crawl }) {
   return (
     <>
       <Codes title="Failures by code" counts={failuresOf(job)} />
@@ -55,11 +55,11 @@ function causeOf(code: string): string {
 }
 
 /** Of the whole job once it has ended, and of what has failed so far before that. */
-function failuresOf(job: JobDetails): readonly CodeCount[] {
+function failuresOf(job: Crawl): readonly CodeCount[] {
   return job.errors.length > 0 ? job.errors : countCodes(job, "failed");
 }
 
-function countCodes({ frontier }: JobDetails, of: "failed" | "skipped"): readonly CodeCount[] {
+function countCodes({ frontier }: Crawl, of: "failed" | "skipped"): readonly CodeCount[] {
   const counts = new Map<string, number>();
   for (const { state, error_code, count } of frontier?.counts ?? []) {
     if (state === of && error_code !== null) counts.set(error_code, (counts.get(error_code) ?? 0) + count);

@@ -2,7 +2,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
 import { hasEnded } from "../../api/follow-job.ts";
-import type { Counts, JobDetails, JobProgress } from "../../api/types.ts";
+import type { Crawl, JobCounts, JobProgress } from "../../api/types.ts";
 import { useAction, useApi } from "../../api/use-api.ts";
 import { useJobProgress } from "../../api/watch-job.ts";
 import { Line, type Sample } from "../../parts/charts.tsx";
@@ -26,7 +26,7 @@ export function JobView({ id }: { id: string }) {
   const { progress, fault, isStreamed } = useJobProgress(id);
   const isOver = progress !== undefined && hasEnded(progress);
   // of a job that runs again and again; once more, as another question, for how it went
-  const details = useApi<JobDetails>(
+  const details = useApi<Crawl>(
     `/api/v1/crawl/${encodeURIComponent(id)}?limit=${isOver ? 1 : 2}&frontier=${NEXT}`,
     isOver ? undefined : EVERY_MS,
   );
@@ -96,7 +96,7 @@ function Standing({ progress }: { progress: JobProgress }) {
   );
 }
 
-function Actions({ id, isOver, counts }: { id: string; isOver: boolean; counts: Counts }) {
+function Actions({ id, isOver, counts }: { id: string; isOver: boolean; counts: JobCounts }) {
   const retry = useAction(async () => {
     const { job_id } = await call<{ job_id: string }>(`/api/v1/jobs/${encodeURIComponent(id)}/retry`, { body: {} });
     goTo(["jobs", job_id]);

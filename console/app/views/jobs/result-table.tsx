@@ -1,12 +1,12 @@
 /** The pages of a job. */
+import type { CrawledPage } from "../../api/types.ts";
 import type { LongList } from "../../lists/use-block-list.ts";
 import { type LongColumn, LongTable } from "../../parts/long-table.tsx";
 import { Empty, Fault, Panel } from "../../parts/page.tsx";
 import { LiveLink, number, Time } from "../../parts/text.tsx";
 import { hrefOf } from "../../router.ts";
-import type { ResultPage } from "./use-results.ts";
 
-const COLUMNS: readonly LongColumn<ResultPage>[] = [
+const COLUMNS: readonly LongColumn<CrawledPage>[] = [
   {
     head: "Page",
     width: 52,
@@ -37,11 +37,11 @@ const COLUMNS: readonly LongColumn<ResultPage>[] = [
   },
 ];
 
-const faultOf = ({ fetch_error, parse_error }: ResultPage): string | undefined => fetch_error ?? parse_error;
+const faultOf = ({ fetch_error, parse_error }: CrawledPage): string | undefined => fetch_error ?? parse_error;
 
-const textOf = (page: ResultPage): string => `${page.title ?? ""} ${page.url} ${faultOf(page) ?? ""}`;
+const textOf = (page: CrawledPage): string => `${page.title ?? ""} ${page.url} ${faultOf(page) ?? ""}`;
 
-export function ResultTable({ results: { rows, fault }, isOver }: { results: LongList<ResultPage>; isOver: boolean }) {
+export function ResultTable({ results: { rows, fault }, isOver }: { results: LongList<CrawledPage>; isOver: boolean }) {
   const isEmpty = rows.isCounted && rows.count === 0;
   return (
     <Panel title="Pages" aside={rows.isCounted ? <span>{number(rows.count)}</span> : null}>

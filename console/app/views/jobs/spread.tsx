@@ -1,10 +1,10 @@
 /** How a job spreads over its site: its URLs by depth and by status, and those that are next. */
-import type { Frontier } from "../../api/types.ts";
+import type { CrawlFrontier } from "../../api/types.ts";
 import { Bars } from "../../parts/charts.tsx";
 import { Panel } from "../../parts/page.tsx";
 import { LiveLink, Time } from "../../parts/text.tsx";
 
-export function Spread({ frontier: { next, counts }, isOver }: { frontier: Frontier; isOver: boolean }) {
+export function Spread({ frontier: { next, counts }, isOver }: { frontier: CrawlFrontier; isOver: boolean }) {
   const fetched = (counts ?? []).filter(({ status_code }) => status_code !== null);
   return (
     <>

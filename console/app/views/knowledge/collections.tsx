@@ -1,18 +1,13 @@
 /** Documents that belong together. */
+
 import { call } from "../../api/client.ts";
+import type { Collection } from "../../api/types.ts";
 import { usePages } from "../../api/use-api.ts";
 import { filledIn, SmallForm } from "../../parts/form.tsx";
 import { Listed, Panel } from "../../parts/page.tsx";
 import { Table } from "../../parts/table.tsx";
 import { number } from "../../parts/text.tsx";
 import { hrefOf } from "../../router.ts";
-
-interface Collection {
-  id: string;
-  name: string;
-  description: string | null;
-  documents: number;
-}
 
 export function Collections({ chosen }: { chosen: string }) {
   const pages = usePages<Collection>("/api/v1/collections?limit=50");

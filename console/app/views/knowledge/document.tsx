@@ -1,5 +1,7 @@
 /** One document as search sees it: its sections and its passages. */
+
 import { call } from "../../api/client.ts";
+import type { Chunk, DocumentDetails, SectionList } from "../../api/types.ts";
 import { useApi, usePages } from "../../api/use-api.ts";
 import { Confirm } from "../../parts/confirm.tsx";
 import { Does } from "../../parts/does.tsx";
@@ -7,12 +9,11 @@ import { SmallForm } from "../../parts/form.tsx";
 import { Fault, Listed, Panel, View } from "../../parts/page.tsx";
 import { LiveLink, number, Time } from "../../parts/text.tsx";
 import { goTo, hrefOf } from "../../router.ts";
-import type { Chunk, Section, StoredDocument } from "./document-types.ts";
 
 export function DocumentView({ id }: { id: string }) {
   const path = `/api/v1/documents/${encodeURIComponent(id)}`;
-  const { data: document, fault, reload } = useApi<StoredDocument>(path);
-  const sections = useApi<{ sections: Section[] }>(`${path}/sections`);
+  const { data: document, fault, reload } = useApi<DocumentDetails>(path);
+  const sections = useApi<SectionList>(`${path}/sections`);
   const chunks = usePages<Chunk>(`${path}/chunks?limit=50`);
   return (
     <View
@@ -63,7 +64,7 @@ export function DocumentView({ id }: { id: string }) {
   );
 }
 
-function About({ document, path, reload }: { document: StoredDocument; path: string; reload(): void }) {
+function About({ document, path, reload }: { document: DocumentDetails; path: string; reload(): void }) {
   const { url, source, language, crawled_at, tags } = document;
   return (
     <Panel title="About it">

@@ -1,19 +1,13 @@
 /** What of a site's documents changed from one generation to another. */
+import type { GenerationDifference } from "../../api/types.ts";
 import { usePages } from "../../api/use-api.ts";
 import { Listed } from "../../parts/page.tsx";
 import { Table } from "../../parts/table.tsx";
 import { LiveLink, State } from "../../parts/text.tsx";
 import { hrefOf } from "../../router.ts";
 
-interface Difference {
-  url: string;
-  title: string | null;
-  change: string;
-  to_document: string | null;
-}
-
 export function GenerationDiff({ from, to }: { from: string; to: string }) {
-  const pages = usePages<Difference>(
+  const pages = usePages<GenerationDifference>(
     `/api/v1/generations/${encodeURIComponent(from)}/diff/${encodeURIComponent(to)}?limit=100`,
   );
   return (

@@ -1,6 +1,8 @@
 /** The states that a site's documents had, and the way back to one. */
+
 import { useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
+import type { Generation } from "../../api/types.ts";
 import { usePages } from "../../api/use-api.ts";
 import { Confirm } from "../../parts/confirm.tsx";
 import { Listed, Panel } from "../../parts/page.tsx";
@@ -8,17 +10,6 @@ import { Table } from "../../parts/table.tsx";
 import { number, State, Time } from "../../parts/text.tsx";
 import { hrefOf } from "../../router.ts";
 import { GenerationDiff } from "./generation-diff.tsx";
-
-interface Generation {
-  id: string;
-  job_id: string;
-  hosts: string[];
-  state: string;
-  visible_documents: number;
-  documents: number;
-  first_activated_at: string;
-  activated_at: string;
-}
 
 /** Whether it is of the same hosts, and came before. */
 const isBefore = (one: Generation, other: Generation): boolean =>

@@ -1,6 +1,6 @@
 /** What can be searched: `#/knowledge?domain=…`, `#/knowledge/ID`. */
 import { call, withQuery } from "../../api/client.ts";
-import type { Page } from "../../api/types.ts";
+import type { Document, DocumentList } from "../../api/types.ts";
 import { useBlockList } from "../../lists/use-block-list.ts";
 import { type LongColumn, LongTable } from "../../parts/long-table.tsx";
 import { Empty, Fault, Panel, View } from "../../parts/page.tsx";
@@ -8,7 +8,6 @@ import { LiveLink, Time } from "../../parts/text.tsx";
 import { goTo, hrefOf, type Place } from "../../router.ts";
 import { Collections } from "./collections.tsx";
 import { DocumentView } from "./document.tsx";
-import type { StoredDocument } from "./document-types.ts";
 import { Generations } from "./generations.tsx";
 import { Upload } from "./upload.tsx";
 
@@ -23,7 +22,7 @@ export function Knowledge({ place: { path, query } }: { place: Place }) {
 
 const SIZE = 200;
 
-const COLUMNS: readonly LongColumn<StoredDocument>[] = [
+const COLUMNS: readonly LongColumn<Document>[] = [
   {
     head: "Document",
     width: 48,
@@ -44,12 +43,12 @@ const COLUMNS: readonly LongColumn<StoredDocument>[] = [
 
 function Documents({ collection, tag, domain }: { collection: string; tag: string; domain: string }) {
   const query = { collection_id: collection, tags: tag, domain, limit: SIZE };
-  const { rows, fault, reload } = useBlockList<StoredDocument>(withQuery("/api/v1/documents", query), () => ({
+  const { rows, fault, reload } = useBlockList<Document>(withQuery("/api/v1/documents", query), () => ({
     size: SIZE,
     async read(cursor, signal) {
       // they are counted once, with the first of them
       const path = withQuery("/api/v1/documents", { ...query, cursor, count: cursor === undefined });
-      const page = await call<Page<StoredDocument> & { total: number | null }>(path, { signal });
+      const page = await call<DocumentList>(path, { signal });
       return { items: page.items, next: page.next_cursor, total: page.total ?? undefined };
     },
   }));

@@ -1,25 +1,13 @@
 /** What a language model would be given to answer the question, with its sources. */
+
 import { useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
+import type { Context as ContextAnswer } from "../../api/types.ts";
 import { useAction } from "../../api/use-api.ts";
 import { Fault, Panel } from "../../parts/page.tsx";
 import { LiveLink, number, Time } from "../../parts/text.tsx";
 import { hrefOf } from "../../router.ts";
 import { type Filters, filterFields } from "./use-search.ts";
-
-interface ContextAnswer {
-  context: string;
-  tokens: number;
-  left_out: number;
-  citations: {
-    number: number;
-    url: string;
-    title: string | null;
-    section_header: string | null;
-    captured_at: string;
-    text: string;
-  }[];
-}
 
 export function Context({ query, filters }: { query: string; filters: Filters }) {
   const [answer, setAnswer] = useState<ContextAnswer>();

@@ -1,5 +1,5 @@
 /** What the passages are of, with how many there are: a choice leaves only these. */
-import type { FacetName, Page, SearchAnswer } from "../../api/types.ts";
+import type { Page, SearchRequestFacet, SearchResponse } from "../../api/types.ts";
 import { useApi } from "../../api/use-api.ts";
 import { number } from "../../parts/text.tsx";
 import type { Filters } from "./use-search.ts";
@@ -12,12 +12,12 @@ export function Facets({
   filters,
   choose,
 }: {
-  answer: SearchAnswer | undefined;
+  answer: SearchResponse | undefined;
   filters: Filters;
   choose(filters: Filters): void;
 }) {
   const collections = useApi<Page<{ id: string; name: string }>>("/api/v1/collections?limit=100");
-  const nameOf = (facet: FacetName, value: string): string =>
+  const nameOf = (facet: SearchRequestFacet, value: string): string =>
     (facet === "collection" ? collections.data?.items.find(({ id }) => id === value)?.name : undefined) ?? value;
   return (
     <div class="facets">

@@ -1,11 +1,11 @@
 /** One passage that was found. */
-import type { SearchHit } from "../../api/types.ts";
+import type { SearchResult } from "../../api/types.ts";
 import { webUrl } from "../../parts/safe-url.ts";
 import { LiveLink } from "../../parts/text.tsx";
 import { hrefOf } from "../../router.ts";
 import { Highlighted } from "./highlighted.tsx";
 
-export function Hit({ hit }: { hit: SearchHit }) {
+export function Hit({ hit }: { hit: SearchResult }) {
   const { url, title, section_header, content, highlights } = hit;
   const name = title ?? url ?? "Untitled";
   const isPage = webUrl(url) !== undefined;

@@ -1,6 +1,6 @@
 /** Search as one types: `#/search?q=…&mode=keyword&domain=…`. */
 import { useEffect, useState } from "preact/hooks";
-import type { SearchAnswer } from "../../api/types.ts";
+import type { SearchResponse } from "../../api/types.ts";
 import { Empty, Fault, View } from "../../parts/page.tsx";
 import { number } from "../../parts/text.tsx";
 import { hrefOf, type Place, replacePlace } from "../../router.ts";
@@ -71,7 +71,7 @@ export function Search({ place: { query } }: { place: Place }) {
   );
 }
 
-function Results({ asked, answer }: { asked: string; answer: SearchAnswer | undefined }) {
+function Results({ asked, answer }: { asked: string; answer: SearchResponse | undefined }) {
   if (asked.trim() === "") {
     return (
       <Empty>
@@ -93,12 +93,14 @@ function Results({ asked, answer }: { asked: string; answer: SearchAnswer | unde
   );
 }
 
-function saidOf(asked: string, answer: SearchAnswer | undefined, isLoading: boolean): string {
+function saidOf(asked: string, answer: SearchResponse | undefined, isLoading: boolean): string {
   if (asked.trim() === "") return "";
   if (answer === undefined) return isLoading ? "Searching…" : "";
   const missing = answer.missing_sides.map(({ side, reason }) => `; without ${side}: ${reason}`).join("");
   const about = answer.total_exact ? "" : "about ";
-  return `${about}${number(answer.total_count)} passages in ${Math.round(answer.latency_ms)} ms${missing}`;
+  // where nobody has counted, those that came are what is known
+  const found = answer.total_count === null ? "the best" : `${about}${number(answer.total_count)}`;
+  return `${found} passages in ${Math.round(answer.latency_ms)} ms${missing}`;
 }
 
 const modeOf = (text: string | null): Mode => MODES.find(({ name }) => name === text)?.name ?? "hybrid";

@@ -1,7 +1,7 @@
 /** Asks while somebody types: the newest question counts, and its answer comes in pages. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { type ApiFault, call } from "../../api/client.ts";
-import type { SearchAnswer } from "../../api/types.ts";
+import type { SearchResponse } from "../../api/types.ts";
 import { faultOf } from "../../api/use-api.ts";
 
 export type Mode = "hybrid" | "keyword" | "vector";
@@ -36,26 +36,26 @@ export function filterFields({ domain, language, tag, collection, from, to }: Fi
 const FACETS = ["domain", "language", "tag", "collection", "month"];
 
 export interface Searched {
-  answer: SearchAnswer | undefined;
+  answer: SearchResponse | undefined;
   fault: ApiFault | undefined;
   more: (() => void) | undefined;
   isLoading: boolean;
 }
 
 export function useSearch(query: string, mode: Mode, filters: Filters): Searched {
-  const [answer, setAnswer] = useState<SearchAnswer>();
+  const [answer, setAnswer] = useState<SearchResponse>();
   const [fault, setFault] = useState<ApiFault>();
   const [isLoading, setLoading] = useState(false);
   const current = useRef<AbortController>(null);
   const path = MODES.find(({ name }) => name === mode)?.path ?? "";
   const body = JSON.stringify({ query, facets: FACETS, explain: true, limit: 20, ...filterFields(filters) });
 
-  const ask = async (signal: AbortSignal, before?: SearchAnswer): Promise<void> => {
+  const ask = async (signal: AbortSignal, before?: SearchResponse): Promise<void> => {
     setLoading(true);
     try {
       const fields = JSON.parse(body) as Record<string, unknown>;
       const cursor = before?.next_cursor;
-      const found = await call<SearchAnswer>(path, { body: cursor ? { ...fields, cursor } : fields, signal });
+      const found = await call<SearchResponse>(path, { body: cursor ? { ...fields, cursor } : fields, signal });
       if (signal.aborted) return;
       setFault(undefined);
       // counts come with the first page

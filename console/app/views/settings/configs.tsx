@@ -1,6 +1,8 @@
 /** Settings of crawls that have a name. */
+
 import schemas from "strandline:request-schemas";
 import { call } from "../../api/client.ts";
+import type { Config } from "../../api/types.ts";
 import { usePages } from "../../api/use-api.ts";
 import { SchemaForm } from "../../forms/schema-form.tsx";
 import { Confirm } from "../../parts/confirm.tsx";
@@ -9,17 +11,11 @@ import { Preformatted } from "../../parts/preformatted.tsx";
 import { Table } from "../../parts/table.tsx";
 import { Time } from "../../parts/text.tsx";
 
-interface CrawlConfig extends Record<string, unknown> {
-  id: string;
-  name: string;
-  created_at: string;
-}
-
 /** What every config has, whatever it sets. */
 const OWN = new Set(["id", "name", "created_at", "updated_at"]);
 
 export function Configs() {
-  const pages = usePages<CrawlConfig>("/api/v1/configs?limit=50");
+  const pages = usePages<Config>("/api/v1/configs?limit=50");
   return (
     <Panel title="Crawl configs">
       <Listed

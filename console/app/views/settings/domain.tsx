@@ -1,6 +1,8 @@
 /** How one host is treated now: its rate, its circuit, when it may be asked again. */
+
 import type { ComponentChildren } from "preact";
 import { call } from "../../api/client.ts";
+import type { Domain, DomainRobot } from "../../api/types.ts";
 import { useApi } from "../../api/use-api.ts";
 import { Confirm } from "../../parts/confirm.tsx";
 import { Does } from "../../parts/does.tsx";
@@ -8,35 +10,6 @@ import { SmallForm } from "../../parts/form.tsx";
 import { Fault } from "../../parts/page.tsx";
 import { Preformatted } from "../../parts/preformatted.tsx";
 import { LiveLink, number, State, Time } from "../../parts/text.tsx";
-
-interface Circuit {
-  state: string;
-  failures: number;
-  openings: number;
-  until: string | null;
-  threshold: number;
-}
-
-interface Domain {
-  domain: string;
-  rate_limit_rps: number | null;
-  is_blocked: boolean;
-  blocked_reason: string | null;
-  in_force: boolean;
-  circuit: Circuit;
-  next_slot_at: string | null;
-  hold_until: string | null;
-  urls: { crawled: number; failed: number; skipped: number; payload_bytes: number } | null;
-  robots: readonly Robots[];
-}
-
-interface Robots {
-  origin: string;
-  rules: readonly { allow: boolean; pattern: string }[];
-  total_rules: number;
-  crawl_delay_s: number | null;
-  sitemaps: readonly string[];
-}
 
 export function DomainState({ domain: name, changed }: { domain: string; changed(): void }) {
   const path = `/api/v1/domains/${encodeURIComponent(name)}`;
@@ -131,7 +104,7 @@ export function DomainState({ domain: name, changed }: { domain: string; changed
 }
 
 /** In the words of the file: the first rule that matches decides. */
-function RobotsRules({ origin, rules, total_rules, crawl_delay_s, sitemaps }: Robots) {
+function RobotsRules({ origin, rules, total_rules, crawl_delay_s, sitemaps }: DomainRobot) {
   const left = total_rules - rules.length;
   const lines = [
     ...rules.map(({ allow, pattern }) => `${allow ? "Allow" : "Disallow"}: ${pattern}`),

@@ -1,5 +1,7 @@
 /** How hosts are treated: how fast, and whether at all. */
+
 import { useState } from "preact/hooks";
+import type { DomainStat, DomainSummary } from "../../api/types.ts";
 import { usePages } from "../../api/use-api.ts";
 import { SmallForm } from "../../parts/form.tsx";
 import { Listed, Panel } from "../../parts/page.tsx";
@@ -7,23 +9,9 @@ import { Table } from "../../parts/table.tsx";
 import { number, State, Time } from "../../parts/text.tsx";
 import { DomainState } from "./domain.tsx";
 
-interface Domain {
-  domain: string;
-  rate_limit_rps: number | null;
-  is_blocked: boolean;
-  blocked_reason: string | null;
-}
-
-interface Counted {
-  domain: string;
-  crawled: number;
-  failed: number;
-  last_capture_at: string | null;
-}
-
 export function Domains() {
-  const settings = usePages<Domain>("/api/v1/domains?limit=50");
-  const counts = usePages<Counted>("/api/v1/stats/domains?limit=50");
+  const settings = usePages<DomainSummary>("/api/v1/domains?limit=50");
+  const counts = usePages<DomainStat>("/api/v1/stats/domains?limit=50");
   const [shown, setShown] = useState<string>();
   const opener = (domain: string) => (
     <button type="button" onClick={() => setShown(domain)} aria-label={`Show ${domain}`}>

@@ -1,6 +1,8 @@
 /** Web archives as files: made of a job, or of what the archive has of an address. */
+
 import { useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
+import type { Package, PackageDetails } from "../../api/types.ts";
 import { usePages } from "../../api/use-api.ts";
 import { Confirm } from "../../parts/confirm.tsx";
 import { Does } from "../../parts/does.tsx";
@@ -10,18 +12,8 @@ import { webUrl } from "../../parts/safe-url.ts";
 import { Table } from "../../parts/table.tsx";
 import { number, State, size, Time } from "../../parts/text.tsx";
 
-interface Export {
-  id: string;
-  filename: string;
-  status: string;
-  error: string | null;
-  bytes: number | null;
-  pages: number;
-  created_at: string;
-}
-
 export function Exports() {
-  const pages = usePages<Export>("/api/v1/exports?limit=20");
+  const pages = usePages<Package>("/api/v1/exports?limit=20");
   const [said, setSaid] = useState("");
   return (
     <Panel
@@ -60,9 +52,7 @@ export function Exports() {
                     <Does
                       label={`Fetch ${filename}`}
                       act={async () => {
-                        const { download } = await call<{ download: { url: string } | null }>(
-                          `/api/v1/exports/${encodeURIComponent(id)}`,
-                        );
+                        const { download } = await call<PackageDetails>(`/api/v1/exports/${encodeURIComponent(id)}`);
                         const url = webUrl(download?.url);
                         if (url !== undefined) open(url, "_blank", "noopener,noreferrer");
                       }}
@@ -117,7 +107,7 @@ export function Exports() {
 
 const HAS_ENDED = new Set(["completed", "failed"]);
 
-function Delete({ made: { id, filename, bytes }, tell }: { made: Export; tell(what: string): void }) {
+function Delete({ made: { id, filename, bytes }, tell }: { made: Package; tell(what: string): void }) {
   const goes = bytes === null ? "It has no file: its row" : `Its file of ${size(bytes)}`;
   return (
     <Confirm

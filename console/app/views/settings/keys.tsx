@@ -1,6 +1,8 @@
 /** Who may use the API. */
+
 import { useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
+import type { ApiKey } from "../../api/types.ts";
 import { usePages } from "../../api/use-api.ts";
 import { Confirm } from "../../parts/confirm.tsx";
 import { Copyable } from "../../parts/copy.tsx";
@@ -9,19 +11,8 @@ import { Listed, Panel } from "../../parts/page.tsx";
 import { Table } from "../../parts/table.tsx";
 import { State, Time } from "../../parts/text.tsx";
 
-interface Key {
-  id: string;
-  prefix: string;
-  name: string;
-  scopes: string[];
-  rate_limit_rpm: number;
-  created_at: string;
-  expires_at: string | null;
-  is_active: boolean;
-}
-
 export function Keys() {
-  const pages = usePages<Key>("/api/v1/api-keys?limit=50");
+  const pages = usePages<ApiKey>("/api/v1/api-keys?limit=50");
   const [made, setMade] = useState<string>();
   return (
     <Panel title="API keys">

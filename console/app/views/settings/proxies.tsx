@@ -1,7 +1,9 @@
 /** Proxies that a crawl may go through: each config names some, and how they take turns. */
+
 import schemas from "strandline:request-schemas";
 import { useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
+import type { ProxyConfig, TestProxiesResponse, TestProxiesResponseResult } from "../../api/types.ts";
 import { usePages } from "../../api/use-api.ts";
 import { SchemaForm } from "../../forms/schema-form.tsx";
 import { Confirm } from "../../parts/confirm.tsx";
@@ -10,23 +12,8 @@ import { Listed, Panel } from "../../parts/page.tsx";
 import { Table } from "../../parts/table.tsx";
 import { State } from "../../parts/text.tsx";
 
-interface Proxy {
-  id: string;
-  name: string;
-  servers: { url: string }[];
-  rotation_strategy: string;
-  is_active: boolean;
-}
-
-interface Probe {
-  server: string;
-  success: boolean;
-  latency_ms: number;
-  error: string | null;
-}
-
 export function Proxies() {
-  const pages = usePages<Proxy>("/api/v1/proxies?limit=50");
+  const pages = usePages<ProxyConfig>("/api/v1/proxies?limit=50");
   return (
     <Panel title="Proxies">
       <Listed pages={pages} empty="Crawls go out directly. Name proxies below, and a crawl may use them.">
@@ -83,13 +70,13 @@ export function Proxies() {
 }
 
 function Test({ id, name }: { id: string; name: string }) {
-  const [probes, setProbes] = useState<readonly Probe[]>([]);
+  const [probes, setProbes] = useState<readonly TestProxiesResponseResult[]>([]);
   return (
     <>
       <Does
         label={`Test ${name}`}
         act={async () => {
-          setProbes((await call<{ results: Probe[] }>("/api/v1/proxies/test", { body: { proxy_id: id } })).results);
+          setProbes((await call<TestProxiesResponse>("/api/v1/proxies/test", { body: { proxy_id: id } })).results);
         }}
       >
         Test

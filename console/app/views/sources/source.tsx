@@ -1,6 +1,8 @@
 /** One source: when it is crawled next, how the last crawls went. */
+
 import schemas from "strandline:request-schemas";
 import { call } from "../../api/client.ts";
+import type { SourceDetails } from "../../api/types.ts";
 import { useApi } from "../../api/use-api.ts";
 import { filledFrom, requestOf } from "../../forms/schema.ts";
 import { SchemaForm } from "../../forms/schema-form.tsx";
@@ -10,7 +12,7 @@ import { Empty, Fault, Loading, Panel, View } from "../../parts/page.tsx";
 import { Table } from "../../parts/table.tsx";
 import { LiveLink, number, State, Time } from "../../parts/text.tsx";
 import { goTo, hrefOf } from "../../router.ts";
-import { FIRST, type SourceDetails, WORDS } from "./source-types.ts";
+import { FIRST, WORDS } from "./words.ts";
 
 const EVERY_MS = 5000;
 const schema = schemas.source;

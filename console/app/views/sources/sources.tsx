@@ -1,6 +1,8 @@
 /** Sites that are crawled again and again: `#/sources`, `#/sources/ID`. */
+
 import schemas from "strandline:request-schemas";
 import { call } from "../../api/client.ts";
+import type { Source } from "../../api/types.ts";
 import { usePages } from "../../api/use-api.ts";
 import { SchemaForm } from "../../forms/schema-form.tsx";
 import { Listed, Panel, View } from "../../parts/page.tsx";
@@ -8,7 +10,7 @@ import { Table } from "../../parts/table.tsx";
 import { LiveLink, State, Time } from "../../parts/text.tsx";
 import { goTo, hrefOf, type Place } from "../../router.ts";
 import { SourceView } from "./source.tsx";
-import { FIRST, type Source, WORDS } from "./source-types.ts";
+import { FIRST, WORDS } from "./words.ts";
 
 export function Sources({ place: { path } }: { place: Place }) {
   const id = path[1];

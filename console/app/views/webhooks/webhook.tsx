@@ -1,6 +1,8 @@
 /** One webhook, with what was sent and what the receiver answered. */
+
 import { useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
+import type { Webhook, WebhookDelivery } from "../../api/types.ts";
 import { useApi, usePages } from "../../api/use-api.ts";
 import { Confirm } from "../../parts/confirm.tsx";
 import { Copyable } from "../../parts/copy.tsx";
@@ -10,27 +12,12 @@ import { Preformatted } from "../../parts/preformatted.tsx";
 import { Table } from "../../parts/table.tsx";
 import { State, Time } from "../../parts/text.tsx";
 import { goTo } from "../../router.ts";
-import type { Webhook } from "./webhook-types.ts";
-
-interface Delivery {
-  id: string;
-  event: string;
-  body: string;
-  status: string;
-  attempts: number;
-  max_attempts: number;
-  next_attempt_at: string | null;
-  response_status: number | null;
-  response_body: string | null;
-  error: string | null;
-  created_at: string;
-}
 
 export function WebhookView({ id }: { id: string }) {
   const path = `/api/v1/webhooks/${encodeURIComponent(id)}`;
   const webhook = useApi<Webhook>(path);
   const [secret, setSecret] = useState<string>();
-  const deliveries = usePages<Delivery>(`${path}/deliveries?limit=50`);
+  const deliveries = usePages<WebhookDelivery>(`${path}/deliveries?limit=50`);
   return (
     <View
       title="Webhook"

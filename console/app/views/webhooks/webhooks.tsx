@@ -1,6 +1,8 @@
 /** Who is told what happens: `#/webhooks`, `#/webhooks/ID`. */
+
 import { useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
+import type { Webhook } from "../../api/types.ts";
 import { usePages } from "../../api/use-api.ts";
 import { Copyable } from "../../parts/copy.tsx";
 import { SmallForm } from "../../parts/form.tsx";
@@ -9,7 +11,6 @@ import { Table } from "../../parts/table.tsx";
 import { State, Time } from "../../parts/text.tsx";
 import { hrefOf, type Place } from "../../router.ts";
 import { WebhookView } from "./webhook.tsx";
-import type { Webhook } from "./webhook-types.ts";
 
 const EVENTS = ["crawl.completed", "crawl.failed", "crawl.cancelled", "crawl.progress", "page.changed"];
 
