@@ -1,11 +1,6 @@
 /** Server-sent events over `fetch`, which can send the key in a header: the browser's own EventSource cannot. */
 import { request } from "./client.ts";
-
-export interface ServerEvent {
-  event: string;
-  id: string | undefined;
-  data: string;
-}
+import type { ServerEvent } from "./server-event.ts";
 
 /** The server says something every 15 s, be it a comment: a line that is silent for so long is dead. */
 const SILENCE_MS = 60_000;

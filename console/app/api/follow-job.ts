@@ -1,5 +1,5 @@
 /** How a job goes, by whatever way tells it: its stream, taken up where it was cut, and asking where there is none. */
-import type { ServerEvent } from "./events.ts";
+import type { ServerEvent } from "./server-event.ts";
 import type { JobProgress } from "./types.ts";
 
 const ENDED = new Set(["completed", "failed", "cancelled"]);

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { ServerEvent } from "../../../console/app/api/events.ts";
 import { followJob, type JobSource, type Told } from "../../../console/app/api/follow-job.ts";
+import type { ServerEvent } from "../../../console/app/api/server-event.ts";
 import type { JobProgress } from "../../../console/app/api/types.ts";
 
 const PASSES = new TypeError("network error");
