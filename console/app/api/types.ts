@@ -4,7 +4,6 @@ import type { Job } from "../../../client/src/types.ts";
 export type {
   ApiKey,
   ArchiveSearchResponse,
-  Change,
   ChangeList,
   Chunk,
   Collection,
