@@ -2,17 +2,18 @@
  * Puts the OpenAPI document together from the routes of every API function. A test compares; after a change of the API:
  * `npx node checks/openapi.ts`, which makes the client's types anew as well.
  */
-import { readFile, writeFile } from "node:fs/promises";
+import { glob, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { writeGenerated } from "../client/generate.ts";
 import type { Api } from "../functions/adapters/api/api.ts";
 import { TOPOLOGY } from "../infra/topology.ts";
-import { errorStatuses, shareErrors, shareHeaders, stateErrors } from "./openapi/answers.ts";
+import { errorCodes, shareErrors, shareHeaders, stateErrors } from "./openapi/answers.ts";
 import { unwantedBreaks } from "./openapi/breaking.ts";
 import { isObject, type Json, type JsonObject } from "./openapi/json.ts";
 import { OPERATION_GROUPS, operationNamed } from "./openapi/operations.ts";
 import { parameterOf } from "./openapi/parameters.ts";
 import { bodyName, shareSchemas } from "./openapi/schemas.ts";
+import { ThrownErrors } from "./openapi/thrown.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 export const OPENAPI_FILE = join(ROOT, "docs/openapi.json");
@@ -20,7 +21,8 @@ export const OPENAPI_FILE = join(ROOT, "docs/openapi.json");
 const DESCRIPTION = `Crawls web sites politely, keeps every page as a WARC capture, and searches them.
 
 - **Keys**: \`Authorization: Bearer KEY\` or \`X-API-Key: KEY\`. A key has the scopes read, write and admin.
-- **Errors** have a \`code\`; \`docs/guide/errors.md\` lists them all. 429 and 503 bear \`Retry-After\`.
+- **Errors** have a \`code\`; \`docs/guide/errors.md\` lists them all. \`x-error-codes\` of an operation has those that it
+  answers, by status; services behind it may add codes of status 503. 429 and 503 bear \`Retry-After\`.
 - **Idempotency**: \`Idempotency-Key\` makes a POST that starts something safe to send again, for 24 hours.
 - **Lists** are read with \`limit\` and \`cursor\`: \`next_cursor\` of an answer is the \`cursor\` of the next request.`;
 
@@ -50,11 +52,17 @@ function asText(holder: JsonObject): void {
 /** The whole document as JSON text, with the paths in the topology's order. */
 export async function openApiDocument(): Promise<string> {
   const names = TOPOLOGY.functions.filter(({ routes }) => routes !== undefined).map(({ name }) => name);
-  const scopes = new Map<string, string>();
+  const streamed = new Set(
+    TOPOLOGY.functions.flatMap(({ routes = [] }) =>
+      routes.flatMap(({ method, path, streaming }) => (streaming ? [`${method} ${path}`] : [])),
+    ),
+  );
+  const thrown = await thrownErrors();
+  const specs = new Map<string, Api["routes"][number]>();
   const documents = await Promise.all(
     names.map(async (name) => {
       const { api } = (await import(`../functions/${name}/handler.ts`)) as { api: Pick<Api, "openApi" | "routes"> };
-      for (const { method, path, scope } of api.routes) scopes.set(`${method} ${path}`, scope);
+      for (const spec of api.routes) specs.set(`${spec.method} ${spec.path}`, spec);
       // as JSON, without what is undefined
       return JSON.parse(JSON.stringify(api.openApi())) as JsonObject;
     }),
@@ -66,9 +74,19 @@ export async function openApiDocument(): Promise<string> {
   const paths: JsonObject = {};
   for (const [path, methods] of documents.flatMap(({ paths: own }) => Object.entries(own as JsonObject))) {
     const operations = Object.entries(methods as JsonObject).map(([method, operation]) => {
-      const route = { method: method.toUpperCase(), path };
+      const name = `${method.toUpperCase()} ${path}`;
+      const { scope = "", errors = {} } = specs.get(name) ?? {};
       const named = operationOf(
-        { ...route, scope: scopes.get(`${route.method} ${path}`) ?? "" },
+        {
+          method: method.toUpperCase(),
+          path,
+          scope,
+          isStreamed: streamed.has(name),
+          thrown: [
+            ...thrown(name),
+            ...Object.entries(errors).flatMap(([status, codes]) => codes.map((code) => `${status} ${code}`)),
+          ],
+        },
         operation as JsonObject,
       );
       bodies.push(...bodiesOf(named));
@@ -93,6 +111,19 @@ export async function openApiDocument(): Promise<string> {
   return `${JSON.stringify(document, null, 2)}\n`;
 }
 
+/** Of a route that has the path of another in `/api/v1`, or answers the head of its GET alone, what that one throws. */
+async function thrownErrors(): Promise<(route: string) => readonly string[]> {
+  const read = new ThrownErrors(ROOT);
+  const routes = new Map<string, readonly string[]>();
+  for await (const file of glob("functions/*-api/*.ts", { cwd: ROOT })) {
+    for (const [route, codes] of read.ofRoutesIn(file.replaceAll("\\", "/"))) routes.set(route, codes);
+  }
+  return (route) => {
+    const get = route.replace(/^HEAD /, "GET ");
+    return routes.get(get) ?? routes.get(get.replace(" /api/v1/jobs/", " /jobs/")) ?? [];
+  };
+}
+
 const anyKey = () => Object.keys(KEY_SCHEMES).map((scheme) => ({ [scheme]: [] }));
 
 /** In words, and for programs: OpenAPI has room for scopes, but readers of it take them with OAuth alone. */
@@ -109,15 +140,18 @@ interface Route {
   method: string;
   path: string;
   scope: string;
+  isStreamed: boolean;
+  thrown: readonly string[];
 }
 
-function operationOf({ method, path, scope }: Route, { summary, ...own }: JsonObject): JsonObject {
+function operationOf({ method, path, scope, ...route }: Route, { summary, ...own }: JsonObject): JsonObject {
   const { operationId, tag } = operationNamed(method, path);
   const { security = [], parameters = [], requestBody: body, responses } = own as Record<string, Json[] & JsonObject>;
   const isOpen = security.some((each) => isObject(each) && Object.keys(each).length === 0);
   const taken = parameters.map((each) => parameterOf(each as JsonObject));
   const isPublic = security.length === 0;
-  stateErrors(responses as JsonObject, errorStatuses({ isPublic, body, parameters: taken }));
+  const codes = errorCodes({ ...route, isPublic, body, parameters: taken, responses: responses as JsonObject });
+  stateErrors(responses as JsonObject, Object.keys(codes));
   return {
     operationId,
     tags: [tag],
@@ -127,6 +161,7 @@ function operationOf({ method, path, scope }: Route, { summary, ...own }: JsonOb
     ...(taken.length > 0 && { parameters: taken }),
     ...(body !== undefined && { requestBody: body }),
     responses: responses as JsonObject,
+    "x-error-codes": codes,
   };
 }
 

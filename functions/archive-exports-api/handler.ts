@@ -93,6 +93,7 @@ const exported = ({ name, columns, rows }: List) =>
     {
       method: "GET",
       path: PATHS[name],
+      errors: { 404: ["FEATURE_OFF"] },
       scope: "read",
       open,
       summary: ABOUT[name],

@@ -22,6 +22,13 @@ const open = (): boolean => cdxApi().config.archivePublic;
 const params = z.strictObject({ url: z.string() });
 /** What follows the question mark is that of the URL. */
 const query = z.looseObject({});
+const MEMENTO_ERRORS = {
+  400: ["URL_INVALID"],
+  403: ["EMBARGOED"],
+  404: ["NOT_FOUND"],
+  451: ["EXCLUDED"],
+  503: ["INDEX_INCOMPLETE"],
+} as const;
 const VARY = { vary: "accept-datetime" };
 
 type Requested = Pick<StreamRequest<unknown, unknown, unknown, unknown>, "event">;
@@ -76,6 +83,7 @@ export const timeGate = defineStreamRoute(
   {
     method: "GET",
     path: `${GATE}${REST}`,
+    errors: { ...MEMENTO_ERRORS, 400: [...MEMENTO_ERRORS[400], "BAD_REQUEST"] },
     scope: "read",
     open,
     summary: "Leads to the capture of a URL that is nearest to `Accept-Datetime`; without that, to the newest",
@@ -114,6 +122,7 @@ export const timeMaps = (["link", "json"] as const).map((format) => {
     {
       method: "GET",
       path: `${prefix}${REST}`,
+      errors: MEMENTO_ERRORS,
       scope: "read",
       open,
       summary: "All captures of a URL, oldest first",

@@ -19,6 +19,7 @@ import { flagParameter, pageParameter, sourceParameter } from "../adapters/archi
 import { publicReading, READING_HEADERS, UNCHANGED } from "../adapters/archive/public-reading.ts";
 import { isOn, requireFeature } from "../adapters/archive/switched-off.ts";
 import { requireShown } from "../adapters/archive/withheld.ts";
+import { PAGE_FAULTS } from "../adapters/crawling/page-faults.ts";
 import { changeJson, changeSchema, comparedJson, comparedSchema } from "./change-json.ts";
 import { type ChangesApi, changesApi } from "./dependencies.ts";
 import { fetchSchema, liveNames, liveNamesSchema, statsSchema } from "./live-names.ts";
@@ -164,6 +165,12 @@ const compareWithLive = defineStreamRoute(
     path: "/api/snapshots/{id}/compare-live",
     scope: "read",
     open,
+    errors: {
+      400: ["URL_BLOCKED", "URL_INVALID"],
+      422: PAGE_FAULTS[422],
+      502: [...PAGE_FAULTS[403], ...PAGE_FAULTS[502], ...PAGE_FAULTS[504], "REMOTE_TIMEOUT"],
+      503: PAGE_FAULTS[503],
+    },
     summary: "A snapshot compared with its page as it is now; at most four at once",
     params: z.strictObject({ id }),
     query: z.object({

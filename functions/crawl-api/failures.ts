@@ -72,6 +72,7 @@ export const retry = defineRoute(
   {
     method: "POST",
     path: "/api/v1/jobs/{job_id}/retry",
+    errors: { 409: ["JOB_UNFINISHED", "NOTHING_TO_RETRY", "RETRY_UNFINISHED"] },
     scope: "write",
     summary: "Run a failed job again, or the failed URLs of one that completed, as a job of its own",
     params: z.strictObject({ job_id: z.uuid() }),

@@ -11,6 +11,7 @@ import { orNull } from "../adapters/api/or-null.ts";
 import { defineStreamRoute } from "../adapters/api/stream-route.ts";
 import { artefact, askForArtefact, seen, seenOf } from "../adapters/crawling/artefact.ts";
 import { checkedUrl } from "../adapters/crawling/checked-url.ts";
+import { RENDERING_FAULTS } from "../adapters/crawling/page-faults.ts";
 import type { MediaApi } from "./dependencies.ts";
 
 /** API Gateway waits 29 s; the response and the start of a container need some of it. */
@@ -46,6 +47,7 @@ export const screenshot = defineStreamRoute(
       format: z.enum(["png", "jpeg", "webp"]).default("png"),
     }),
     response: artefact,
+    errors: RENDERING_FAULTS,
   },
   async ({ body, signal }, api: MediaApi) => {
     const { full_page: fullPage, format } = body;
@@ -62,6 +64,7 @@ export const pdf = defineStreamRoute(
     summary: "A page as PDF; the link to it works for an hour",
     body: z.strictObject({ ...page, wait_seconds: waitSeconds, actions }),
     response: artefact,
+    errors: RENDERING_FAULTS,
   },
   async ({ body, signal }, api: MediaApi) =>
     await askForArtefact(api, { kind: "pdf", ...pageOf(api, body) }, ANSWER_WITHIN_MS, signal),
@@ -83,6 +86,7 @@ export const executeJs = defineStreamRoute(
         z.object({ index: z.int(), success: z.boolean(), result: z.unknown(), error: z.string().nullable() }),
       ),
     }),
+    errors: RENDERING_FAULTS,
   },
   async ({ body, caller, log, signal }, api: MediaApi) => {
     const opened = pageOf(api, { ...body, wait_seconds: 0, actions: [] });

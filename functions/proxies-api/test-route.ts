@@ -30,6 +30,7 @@ export const test = defineRoute(
     method: "POST",
     path: "/api/v1/proxies/test",
     scope: "admin",
+    errors: { 504: ["REMOTE_TIMEOUT"] },
     summary: "Try the servers of a proxy config, or one server, with a request through each",
     body: z
       .strictObject({

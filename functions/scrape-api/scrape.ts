@@ -15,6 +15,7 @@ import { answeredPagesConfig, startAnsweredPages } from "../adapters/crawling/an
 import { artefact } from "../adapters/crawling/artefact.ts";
 import { checkedUrl } from "../adapters/crawling/checked-url.ts";
 import { cacheHandling, cacheOption } from "../adapters/crawling/job-options.ts";
+import { RENDERING_FAULTS } from "../adapters/crawling/page-faults.ts";
 import { waitFor } from "../adapters/crawling/wait-or-cancel.ts";
 import type { ScrapeApi } from "./dependencies.ts";
 import { pictureOptions, takePicture } from "./picture.ts";
@@ -123,6 +124,7 @@ export const scrape = defineStreamRoute(
     summary: "One page in several formats at once: Markdown, text, HTML, links, metadata, fields by a schema",
     body: bodySchema,
     response: answerSchema,
+    errors: RENDERING_FAULTS,
   },
   async ({ body, caller, signal, reservedId }, dependencies: ScrapeApi) => {
     const url = checkedUrl(dependencies.inspector, body.url, "url");

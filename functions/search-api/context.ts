@@ -60,6 +60,7 @@ export const context = defineRoute(
     path: "/api/v1/context",
     scope: "read",
     limited: true,
+    errors: { 503: ["SEARCH_TIMEOUT"] },
     summary: "What a language model needs to answer a question, within a budget of tokens, with numbered sources",
     body: contextBodySchema,
     response: z.object({

@@ -16,6 +16,7 @@ import {
   searchFusion,
   searchResponseSchema,
   searchResultJson,
+  VECTOR_SIDE_FAULTS,
 } from "./search-json.ts";
 import { searched } from "./searched.ts";
 
@@ -24,6 +25,11 @@ function searchRoute(path: `/${string}`, mode: SearchRequest["mode"], summary: s
     {
       ...{ method: "POST", path, scope: "read", limited: true, summary },
       ...{ body: searchBodySchema(mode), response: searchResponseSchema },
+      errors: {
+        400: ["CURSOR_INVALID", "CURSOR_OF_ANOTHER_SEARCH", ...(mode === "vector" ? ["EMBEDDER_NOT_CONFIGURED"] : [])],
+        410: ["CURSOR_EXPIRED"],
+        503: mode === "vector" ? ["SEARCH_TIMEOUT", ...VECTOR_SIDE_FAULTS] : ["SEARCH_TIMEOUT"],
+      },
     },
     async ({ body, caller, log }, api: SearchApi) => {
       const { query, limit, min_score: minScore, expand_chunks: expand, explain } = body;

@@ -186,6 +186,13 @@ export function searchExtras(body: SearchBody): Partial<SearchRequest> {
   };
 }
 
+/** Codes of status 503 where there is nothing beside the vectors. */
+export const VECTOR_SIDE_FAULTS = [
+  ...["EMBEDDER_KEY_REFUSED", "EMBEDDER_MODEL_MISMATCH", "EMBEDDER_UNAVAILABLE", "EMBEDDING_INVALID"],
+  ...["VECTORS_OF_ANOTHER_MODEL", "VECTOR_SIDE_FAILED", "VECTOR_SIDE_LATE", "VECTOR_STORE_EMPTY"],
+  ...["VECTOR_STORE_EXTENSION_MISSING", "VECTOR_STORE_KEY_REFUSED", "VECTOR_STORE_LIMIT", "VECTOR_STORE_MISMATCH"],
+];
+
 export function rerankerNotConfigured(): ApiError {
   const message = "No reranker is configured: set TEI__RERANK_URL to one, or leave use_reranker out";
   return new ApiError(400, message, { code: "RERANKER_NOT_CONFIGURED", details: { field: "use_reranker" } });

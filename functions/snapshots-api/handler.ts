@@ -236,6 +236,7 @@ const raw = defineStreamRoute(
     scope: "read",
     open,
     otherwise: { ...UNCHANGED, 206: "The range of bytes that was asked for" },
+    errors: { 404: ["DECODE_FAILED", "NOT_ARCHIVED", "ORIGINAL_MISSING", "WARC_INVALID", "WARC_MISSING"] },
     summary: "What the server sent for a snapshot, byte for byte, its content coding undone; takes byte ranges",
     params,
     headers: {

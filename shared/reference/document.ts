@@ -60,6 +60,8 @@ export interface Operation {
   parameters?: readonly Parameter[];
   requestBody?: { required?: boolean; content: Contents };
   responses: Record<string, Response | Reference>;
+  /** By status. */
+  "x-error-codes"?: Readonly<Record<string, readonly string[]>>;
 }
 
 export interface ApiDocument {

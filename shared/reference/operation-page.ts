@@ -42,7 +42,10 @@ function mainOf(document: ApiDocument, place: Place): Content {
   const { method, path, operation } = place;
   const { parameters = [], requestBody, responses, description } = operation;
   const { schemas } = document.components;
-  const answers = Object.entries(responses).map(([status, each]) => ({ status, ...responseOf(document, each) }));
+  const answers = Object.entries(responses).map(([status, each]) => ({
+    ...{ status, codes: operation["x-error-codes"]?.[status] ?? [] },
+    ...responseOf(document, each),
+  }));
   const body = requestBody?.content[JSON_TYPE]?.schema;
   const shown = [
     ...parameters.map(({ schema }) => schema),
@@ -64,8 +67,8 @@ ${parameters.length === 0 && body === undefined ? html`<p>It takes nothing but i
 ${formOf(place, sample)}
 <h2>Answers</h2>
 <dl class="answers">${answers.map(
-    ({ status, description, content = {} }) => html`
-<dt>${status === "default" ? "Others" : status}</dt><dd>${prose(description)}${contentView(content)}</dd>`,
+    ({ status, codes, description, content = {} }) => html`
+<dt>${status === "default" ? "Others" : status}</dt><dd>${prose(description)}${codesView(codes)}${contentView(content)}</dd>`,
   )}</dl>
 <h2>Types</h2>
 ${typesOf(shown, schemas).map(([name, schema]) => typeView(name, schema))}`;
@@ -84,6 +87,9 @@ const parametersView = (parameters: readonly Parameter[]): Markup => html`
 const bodyView = (body: Schema, required: boolean): Markup => html`
 <p>JSON body${required ? "" : " (may be left out)"}: ${typeOf(body)}</p>
 ${body.properties === undefined ? undefined : schemaView(body, "the body")}`;
+
+const codesView = (codes: readonly string[]): Content =>
+  codes.length === 0 ? undefined : html`<br>${codes.map((code) => html`<code>${code}</code> `)}`;
 
 const contentView = (content: Contents): Content =>
   Object.entries(content).map(([type, media]) => html`<br><code>${type}</code>: ${typeOf(shownOf(media))}`);

@@ -34,6 +34,7 @@ export interface Operation {
   name: string;
   requestBody?: { content: Contents };
   responses: Record<string, Described | { $ref: string }>;
+  "x-error-codes": Record<string, string[]>;
 }
 interface Document {
   paths: Record<string, Record<string, Omit<Operation, "name">>>;
@@ -46,6 +47,9 @@ interface Document {
 
 const FILE = join(import.meta.dirname, "../../docs/openapi.json");
 export const readDocument = once((): Document => JSON.parse(readFileSync(FILE, "utf8")) as Document);
+
+/** Statuses that the gateway answers before any route, or that tell of a request that was none. */
+const OF_THE_GATEWAY = [405, 413, 414, 499, 502, 504];
 
 /** What any HTTP server may say about how it sends, and what API Gateway adds. */
 const OF_THE_TRANSPORT = [
@@ -79,7 +83,8 @@ export function checkHead(operation: Operation, asked: Asked, { status, headers 
     const validate = compiled(schema);
     if (!validate(value)) fail(`${what} ${faultsOf(validate)}`);
   };
-  const answer = operation.responses[status] ?? (status >= 400 ? operation.responses["default"] : undefined);
+  const ofAny = OF_THE_GATEWAY.includes(status) ? operation.responses["default"] : undefined;
+  const answer = operation.responses[status] ?? ofAny;
   const described = answer && responseOf(answer);
   if (described === undefined) return fail(`it has the statuses ${Object.keys(operation.responses).join(", ")}`);
 
@@ -104,7 +109,19 @@ export function checkHead(operation: Operation, asked: Asked, { status, headers 
   const schema = media?.["x-item-schema"] ?? media?.schema;
   if (type !== "" && schema === undefined) fail(`the media type ${type}`);
   if (type === "" && Object.keys(content).length > 0) fail("no media type");
-  return (body) => check(closed(schema ?? {}), body, "the body");
+  return (body) => {
+    check(closed(schema ?? {}), body, "the body");
+    const codes = operation["x-error-codes"][status];
+    const code = codeOf(body);
+    // what services behind the API may say is not listed whole
+    if (status < 500 && codes !== undefined && code !== undefined && !codes.includes(code)) fail(`the code ${code}`);
+  };
+}
+
+/** Of an error; the harvester's have none. */
+function codeOf(body: unknown): string | undefined {
+  const { code, error_code = code } = (isObject(body) ? body : {}) as { code?: unknown; error_code?: unknown };
+  return typeof error_code === "string" ? error_code : undefined;
 }
 
 /** A media type without its parameters. */

@@ -59,6 +59,7 @@ export interface Api {
     scope: DefinedRoute<never>["spec"]["scope"];
     body?: Schema;
     limited?: true;
+    errors?: DefinedRoute<never>["spec"]["errors"];
   }[];
   handler: LambdaHandler;
   /** OpenAPI 3.1. */

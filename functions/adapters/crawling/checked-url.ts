@@ -15,8 +15,9 @@ export function checkedUrl(inspector: UrlInspector, url: string, path: string): 
 
 /** Names the field and its host, never the URL itself: that may hold a password. */
 export function refusedUrl(error: UrlRefusedError, path: string, host?: string): ApiError {
-  return new ApiError(error.code === "URL_BLOCKED" ? 403 : 400, `${path}: ${error.message}`, {
-    code: error.code,
+  const blocked = error.code === "URL_BLOCKED";
+  return new ApiError(blocked ? 403 : 400, `${path}: ${error.message}`, {
+    code: blocked ? "URL_BLOCKED" : "URL_INVALID",
     cause: error,
     details: { path, ...(host !== undefined && { host }) },
   });

@@ -91,8 +91,9 @@ export function checkedSeed(inspector: UrlInspector, seed: string, path: string)
     return checked.href;
   }
   const host = URL.parse(seed)?.host;
-  throw new ApiError(checked.code === "URL_BLOCKED" ? 403 : 400, `${path}: ${checked.message}`, {
-    code: checked.code,
+  const blocked = checked.code === "URL_BLOCKED";
+  throw new ApiError(blocked ? 403 : 400, `${path}: ${checked.message}`, {
+    code: blocked ? "URL_BLOCKED" : "URL_INVALID",
     cause: checked,
     details: { path, ...(host && { host }) },
   });

@@ -2,6 +2,7 @@ import { glob, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { CAPTURE_ERROR_CODES } from "../../../shared/capture/capture.ts";
+import { readDocument } from "../../services/documented-answers.ts";
 
 const ROOT = join(import.meta.dirname, "../../..");
 const guide = (name: string) => readFile(join(ROOT, "docs/guide", name), "utf8");
@@ -42,6 +43,26 @@ test("the guide holds each code that a route answers with, at its status, or, fo
   );
   expect(unlisted.map(({ status, code }) => `${status} ${code}`)).toEqual([]);
 });
+
+test("the guide and the OpenAPI document hold the same codes that tell of a request", async () => {
+  const [api = ""] = (await guide("errors.md")).split("## Rendering");
+  const listed = api.split("\n").flatMap((row) => {
+    const [, status = "", codes = ""] = row.split("|").map((cell) => cell.trim());
+    return /^4\d\d$/.test(status) ? [...codes.matchAll(/`([A-Z_]+)`/g)].map(([, code]) => `${status} ${code}`) : [];
+  });
+  const answered = Object.values(readDocument().paths).flatMap((methods) =>
+    Object.values(methods).flatMap((operation) =>
+      Object.entries(operation["x-error-codes"]).flatMap(([status, codes]) =>
+        status.startsWith("4") ? codes.map((code) => `${status} ${code}`) : [],
+      ),
+    ),
+  );
+  expect([...new Set(answered)].toSorted()).toEqual(
+    [...new Set(listed)].filter((each) => !ANSWERED_BY_NO_ROUTE.includes(each)).toSorted(),
+  );
+});
+/** The socket's, one that is noted alone, and one that nobody reads. */
+const ANSWERED_BY_NO_ROUTE = ["429 TOO_MANY_CONNECTIONS", "422 NO_PREVIEW", "499 CLIENT_LEFT"];
 
 test("fields of a search that no configuration serves are refused with the status that the guide tells", async () => {
   const source = await readFile(join(ROOT, "functions/search-api/search-json.ts"), "utf8");
