@@ -249,7 +249,7 @@ const raw = defineStreamRoute(
     response: z.never(),
     streams: { "text/html": z.string() },
   },
-  async ({ params: { id }, header }, dependencies: SnapshotsApi) => {
+  async ({ params: { id }, header, event }, dependencies: SnapshotsApi) => {
     await existing(dependencies, id);
     const etag = `"snapshot-${id}"`;
     const cached = { etag, "cache-control": cacheFor(dependencies.config.archivePublic, A_YEAR_S) };
@@ -259,8 +259,9 @@ const raw = defineStreamRoute(
     });
     if (payload === undefined) throw notFound(id);
     const { body, cut } = payload;
-    const ranged = header("if-range") === undefined || header("if-range") === etag ? header("range") : undefined;
-    const range = byteRange(ranged, body.length);
+    // RFC 9110, sections 13.1.5 and 14.2: for GET alone, and for the same body alone
+    const isRanged = event?.httpMethod !== "HEAD" && (header("if-range") ?? etag) === etag;
+    const range = isRanged ? byteRange(header("range"), body.length) : undefined;
     if (range === "beyond") {
       throw new ApiError(416, `The body has ${body.length} bytes, and none of them lies in that range`, {
         code: "RANGE_NOT_SATISFIABLE",

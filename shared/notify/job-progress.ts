@@ -31,7 +31,7 @@ interface ProgressCounts {
 export interface ProgressEvent {
   /** A job that has ended has one event only, named after how it ended. */
   type: "progress" | EndedStatus;
-  /** The same whenever status, counts and waits are the same. */
+  /** The same whenever status, counts and waits of the same job are the same. */
   id: string;
   data: JobProgress;
 }
@@ -82,12 +82,9 @@ export const hasEnded = ({ type }: ProgressEvent): boolean => type !== "progress
 
 function progressEvent(data: JobProgress): ProgressEvent {
   const type = ENDED.find((status) => status === data.status) ?? "progress";
-  const { counts, cancel_requested, waits } = data;
+  const { job_id, counts, cancel_requested, waits } = data;
   const numbers = counts === null ? [] : Object.values(counts);
   const waiting = waits.map(({ host, until }) => `${host}:${Date.parse(until)}`);
-  return {
-    type,
-    id: [data.status, ...numbers, ...(cancel_requested ? ["cancelling"] : []), ...waiting].join("-"),
-    data,
-  };
+  const state = [data.status, ...numbers, ...(cancel_requested ? ["cancelling"] : []), ...waiting];
+  return { type, id: `${state.join("-")}@${job_id}`, data };
 }

@@ -8,15 +8,16 @@ export interface ByteRange {
 
 /**
  * @param header `Range`
- * @returns undefined where the whole body is meant, as with ranges that are none or several; `beyond` where nothing of
- *   the body lies in it
+ * @returns undefined where the whole body is meant, as with ranges that are none or several, or the end of an empty one;
+ *   `beyond` where nothing of the body lies in it
  */
 export function byteRange(header: string | undefined, length: number): ByteRange | "beyond" | undefined {
   const [, from, to] = /^\s*bytes\s*=\s*(\d*)\s*-\s*(\d*)\s*$/i.exec(header ?? "") ?? [];
   if (from === undefined || to === undefined || (from === "" && to === "")) return undefined;
   if (from === "") {
     const suffix = Number(to);
-    return suffix === 0 || length === 0 ? "beyond" : { first: Math.max(0, length - suffix), last: length - 1 };
+    if (suffix === 0) return "beyond";
+    return length === 0 ? undefined : { first: Math.max(0, length - suffix), last: length - 1 };
   }
   const first = Number(from);
   const last = to === "" ? length - 1 : Math.min(Number(to), length - 1);

@@ -263,13 +263,14 @@ async function content(
   return asSent(request, payload, { ...headers, "content-type": typeOf(payload, kind) });
 }
 
-/** Byte for byte, or a range of it. */
-function asSent({ header }: ReplayRequest, payload: Payload, given: Record<string, string>): ReplayAnswer {
+/** Byte for byte, or to GET a range of it: never to `If-Range`, since no answer has a validator that it could name. */
+function asSent({ method, header }: ReplayRequest, payload: Payload, given: Record<string, string>): ReplayAnswer {
   const { body } = payload;
   const part = payload.status === 206 ? partOf(payload) : undefined;
   const status = part === undefined ? wholeStatus(payload) : payload.status;
   const headers = { ...given, ...(part === undefined ? {} : { "content-range": part }) };
-  const range = status === 200 ? byteRange(header("range"), body.length) : undefined;
+  const isRanged = status === 200 && method === "GET" && header("if-range") === undefined;
+  const range = isRanged ? byteRange(header("range"), body.length) : undefined;
   if (range === "beyond") {
     return { status: 416, headers: { ...headers, "content-range": `bytes */${body.length}` }, body: "" };
   }

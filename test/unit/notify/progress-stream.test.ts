@@ -86,7 +86,7 @@ test("a fault that does not pass cuts the stream", async () => {
 
 test("a job that is deleted meanwhile ends as failed", async () => {
   const { events } = await streamed([progress("a"), undefined]);
-  expect(events).toEqual(["progress a", "failed failed"]);
+  expect(events).toEqual(["progress a", "failed failed@j"]);
 });
 
 test("ends when the client leaves", async () => {

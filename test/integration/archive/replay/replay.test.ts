@@ -368,6 +368,13 @@ describe("what a server answered", () => {
     expect([beyond.status, beyond.headers.get("content-range")]).toEqual([416, "bytes */10"]);
     const head = await get(`/2026im_/${site}/movie`, {}, "HEAD");
     expect([head.status, head.text]).toEqual([200, ""]);
+    const ofHead = await get(`/2026im_/${site}/movie`, { range: "bytes=2-4" }, "HEAD");
+    expect([ofHead.status, ofHead.headers.get("content-range")]).toEqual([200, null]);
+    // nothing that is replayed has a validator, so that none can be the same
+    for (const validator of ['"a"', "Thu, 01 Jan 2026 00:00:00 GMT"]) {
+      const whole = await get(`/2026im_/${site}/movie`, { range: "bytes=2-4", "if-range": validator });
+      expect([whole.status, whole.text, whole.headers.get("content-range")]).toEqual([200, "0123456789", null]);
+    }
   });
 
   it("has links to the archive, which are marked where that has nothing", async () => {

@@ -32,9 +32,10 @@ beforeAll(async () => {
 });
 afterAll(() => setup.close());
 
-const get = (path: string, headers: Record<string, string> = {}) => callApi(api, { path, headers });
-const raw = async (url: string, headers: Record<string, string> = {}) =>
-  await get(`/api/snapshots/raw/${await setup.captureOf(url)}`, headers);
+const get = (path: string, headers: Record<string, string> = {}, method = "GET") =>
+  callApi(api, { method, path, headers });
+const raw = async (url: string, headers: Record<string, string> = {}, method = "GET") =>
+  await get(`/api/snapshots/raw/${await setup.captureOf(url)}`, headers, method);
 
 describe("what is told of the archive", () => {
   it("is its jobs and snapshots", async () => {
@@ -234,6 +235,28 @@ describe("what the server sent", () => {
     ]);
     for (const range of ["bytes=5-3", "lines=1-2", "bytes=0-1,3-4"]) {
       expect((await raw("http://other.example/", { Range: range })).status).toBe(200);
+    }
+  });
+
+  it("is given whole to a Range with an If-Range that does not name it, as it was or at all", async () => {
+    const { body: whole, headers } = await raw("http://other.example/");
+    const etag = headers["etag"] ?? "";
+    const ranged = (validator: string, range = "bytes=0-0") =>
+      raw("http://other.example/", { Range: range, "If-Range": validator });
+    expect([(await ranged(etag)).status, (await ranged(etag)).body]).toEqual([206, whole.slice(0, 1)]);
+    for (const other of ['"snapshot-0"', `W/${etag}`, "Thu, 01 Jan 2026 00:00:00 GMT", "", "snapshot"]) {
+      expect([(await ranged(other)).status, (await ranged(other)).body]).toEqual([200, whole]);
+    }
+    // what is beyond the end of one is none of another
+    expect((await ranged('"snapshot-0"', `bytes=${whole.length}-`)).status).toBe(200);
+  });
+
+  it("has a head that is that of the whole, whatever its Range", async () => {
+    const { body: whole } = await raw("http://other.example/");
+    for (const range of ["bytes=0-0", "bytes=-1", `bytes=${whole.length}-`]) {
+      const head = await raw("http://other.example/", { Range: range }, "HEAD");
+      expect([range, head.status, head.headers["content-range"]]).toEqual([range, 200, undefined]);
+      expect([head.headers["accept-ranges"], head.headers["content-length"]]).toEqual(["bytes", `${whole.length}`]);
     }
   });
 
