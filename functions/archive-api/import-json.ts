@@ -11,7 +11,9 @@ const keySchema = z
   .string()
   .max(1024)
   .refine((key) => Buffer.byteLength(key) <= 1024, "is over the 1024 bytes that a key may have")
-  .regex(new RegExp(`^${INCOMING_PREFIX}.+`), `must be the key of an object below ${INCOMING_PREFIX}`);
+  .regex(new RegExp(`^${INCOMING_PREFIX}.+`), `must be the key of an object below ${INCOMING_PREFIX}`)
+  // to the store these are names like any other, and to some that pass requests on they are ways out
+  .refine((key) => !key.split("/").some((part) => part === "." || part === ".."), "has a part that is . or ..");
 
 /** Code of the source that its captures belong to. */
 const source = sourceCodeSchema.optional();
