@@ -2,18 +2,10 @@
 import { z } from "zod";
 import { sourceCodeSchema } from "../../shared/archive/editions/source.ts";
 import type { ImportComplaint, ImportView } from "../../shared/archive/import/imports.ts";
-import { INCOMING_PREFIX } from "../../shared/archive/import/task.ts";
+import { incomingKeySchema } from "../adapters/archive/incoming-key.ts";
 
 /** What S3 takes in one request. */
 const LARGEST_UPLOAD = 5 * 1024 ** 3;
-
-const keySchema = z
-  .string()
-  .max(1024)
-  .refine((key) => Buffer.byteLength(key) <= 1024, "is over the 1024 bytes that a key may have")
-  .regex(new RegExp(`^${INCOMING_PREFIX}.+`), `must be the key of an object below ${INCOMING_PREFIX}`)
-  // to the store these are names like any other, and to some that pass requests on they are ways out
-  .refine((key) => !key.split("/").some((part) => part === "." || part === ".."), "has a part that is . or ..");
 
 /** Code of the source that its captures belong to. */
 const source = sourceCodeSchema.optional();
@@ -21,7 +13,7 @@ const source = sourceCodeSchema.optional();
 /** An object of the bucket, or a file that is going to be uploaded. */
 export const newImportSchema = z.union(
   [
-    z.strictObject({ key: keySchema, source }),
+    z.strictObject({ key: incomingKeySchema, source }),
     z.strictObject({
       filename: z
         .string()

@@ -19,11 +19,11 @@ import { seedsSchema, sourceCodeSchema } from "../../shared/archive/editions/sou
 import { readSource } from "../../shared/archive/editions/sources.ts";
 import { reportStorage } from "../../shared/archive/editions/storage.ts";
 import { toolOverridesSchema } from "../../shared/archive/editions/tool-options.ts";
-import { INCOMING_PREFIX } from "../../shared/archive/import/task.ts";
 import { ApiError } from "../../shared/platform/errors.ts";
 import { numberParameter } from "../adapters/api/numbers.ts";
 import { orNull } from "../adapters/api/or-null.ts";
 import { defineRoute } from "../adapters/api/route.ts";
+import { incomingKeySchema } from "../adapters/archive/incoming-key.ts";
 import type { EditionsApi } from "./dependencies.ts";
 import {
   jobDetailJson,
@@ -119,10 +119,6 @@ const validate = defineRoute(
 );
 
 const MOST_FILES = 1_000;
-const keySchema = z
-  .string()
-  .max(1_024)
-  .regex(new RegExp(`^${INCOMING_PREFIX}.+`), `must be the key of an object below ${INCOMING_PREFIX}`);
 
 const register = defineRoute(
   {
@@ -136,7 +132,7 @@ const register = defineRoute(
       source,
       name: orNull(name),
       keys: z
-        .array(keySchema)
+        .array(incomingKeySchema)
         .min(1)
         .max(MOST_FILES)
         .refine((keys) => new Set(keys).size === keys.length, "has a key twice"),
