@@ -44,8 +44,8 @@ export class ThrownErrors {
   }
 
   /**
-   * @returns by route what its code reaches, sorted; for the routes that a file defines with method and path as literals,
-   * or makes by a function that takes the path first
+   * @returns by route what its code reaches, sorted; for the routes that a file defines with method and path as
+   * literals, or makes by a function that takes the path first
    */
   ofRoutesIn(path: string): Map<string, Thrown[]> {
     const routes = new Map<string, Thrown[]>();

@@ -71,8 +71,8 @@ export interface RouteSpec<Who, Params, Query, Body, ApiResponse> {
   /** What else an `ApiResponse` or a stream may be, and what that says: with the route's own body where it has one. */
   otherwise?: Readonly<Partial<Record<202 | 204 | 206 | 304 | 400 | 406 | 500 | 503, string>>>;
   /**
-   * Codes of errors by status, for the OpenAPI document: those that the route's own code does not throw by name, such as
-   * what a worker answers.
+   * Codes of errors by status, for the OpenAPI document: those that the route's own code does not throw by name, such
+   * as what a worker answers.
    */
   errors?: Readonly<Record<number, readonly string[]>>;
   /** What the response may bear beside what all bear: by name, what it says. */

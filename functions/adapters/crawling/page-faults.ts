@@ -1,4 +1,4 @@
-/** Why a page that is asked for by itself cannot be had: codes by status, as in `pageFault`; `HTTP_` with any status. */
+/** Why a page that is asked for by itself cannot be had: codes by status, as in `pageFault`; also `HTTP_403` etc. */
 export const PAGE_FAULTS = {
   403: ["DOMAIN_BLOCKED", "ROBOTS_DENIED", "URL_BLOCKED"],
   422: ["DECODE_FAILED", "EMPTY_BODY", "EXTRACT_FAILED", "UNSUPPORTED_TYPE"],

@@ -8,8 +8,8 @@ export interface ByteRange {
 
 /**
  * @param header `Range`
- * @returns undefined where the whole body is meant, as with ranges that are none or several, or the end of an empty one;
- *   `beyond` where nothing of the body lies in it
+ * @returns undefined where the whole body is meant, as with ranges that are none or several, or the end of an empty
+ *   one; `beyond` where nothing of the body lies in it
  */
 export function byteRange(header: string | undefined, length: number): ByteRange | "beyond" | undefined {
   const [, from, to] = /^\s*bytes\s*=\s*(\d*)\s*-\s*(\d*)\s*$/i.exec(header ?? "") ?? [];
