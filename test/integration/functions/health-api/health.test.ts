@@ -135,7 +135,7 @@ const { paths } = JSON.parse(readFileSync(OPENAPI_FILE, "utf8"));
 
 it("is documented with the same body where something does not answer", async () => {
   const { responses } = paths["/api/v1/health/ready"].get;
-  expect(Object.keys(responses)).toEqual(["200", "500", "503", "default"]);
+  expect(Object.keys(responses)).toEqual(["200", "400", "500", "503", "default"]);
   expect(responses[503].content).toEqual(responses[200].content);
   expect(paths["/healthz"].get.responses[503].content).toEqual(paths["/healthz"].get.responses[200].content);
 });
