@@ -82,7 +82,9 @@ export function createPoliteClient(options: PoliteClientOptions): PoliteClient {
     permit.confirm();
     const now = clock.now();
     const held = now < (host.seen?.hold_until ?? 0);
-    if (held || options.freshness?.recent === false || (now > latest && !mayBeLate)) throw new SlotMissed();
+    const isLate = now > latest && !mayBeLate;
+    if (isLate) slots.missed();
+    if (held || isLate || options.freshness?.recent === false) throw new SlotMissed();
   };
 
   return {

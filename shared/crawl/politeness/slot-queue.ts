@@ -33,6 +33,8 @@ export interface SlotQueue {
    * @throws SlotTooFar, or the signal's reason
    */
   take(maxWaitMs?: number): Promise<TakenSlot>;
+  /** A slot that was taken passed before its request could leave. */
+  missed(): void;
   /** Forgets the slots that are left, as when the pace has changed. */
   drop(): void;
   /** Leaves the slots that are left to others. */
@@ -62,6 +64,8 @@ interface Slot {
   at: number;
   /** As of a taken slot. */
   latest: number;
+  /** How much later than the pace alone allows it may be used, in ms. */
+  lateMs: number;
   /** Others may have had the host until this slot: what they learnt of it is read first. */
   afterOthers: boolean;
 }
@@ -79,7 +83,14 @@ const isSparse = ({ intervalMs }: Pace): boolean => intervalMs > SPARSE_MS;
 /** Between the reservation and the first slot, in ms; doubled whenever the answer came too late for every slot. */
 const FIRST_LEAD_MS = 5;
 const LONGEST_LEAD_MS = 2000;
-/** The same for a slot whose successor is far away: it must not be missed. */
+/**
+ * How late slots may be used where they were missed before, in ms: so much time is left free behind them. Doubled by
+ * each reservation of which a slot was missed, and halved by each of which none was. A worker that always wakes up too
+ * late would never make a request otherwise.
+ */
+const FIRST_LATE_MS = 50;
+const LONGEST_LATE_MS = 2000;
+/** As the first lead, for a slot whose successor is far away: it must not be missed. */
 const SPARSE_LEAD_MS = 200;
 /** A silence that nobody needs to be told of. */
 const SHORT_SILENCE_MS = 5_000;
@@ -94,12 +105,16 @@ export function createSlotQueue(options: SlotQueueOptions): SlotQueue {
   let reserving: { maxWaitMs: number; done: Promise<void> } | undefined;
   let leadMs = FIRST_LEAD_MS;
   let used = true;
+  let lateMs = 0;
+  /** A slot of the last reservation was. */
+  let missed = false;
   /** Requests without a slot. */
   let waiting = 0;
 
   const reserve = async (maxWaitMs: number): Promise<void> => {
     if (!used) leadMs = Math.min(LONGEST_LEAD_MS, leadMs * 2);
-    used = false;
+    lateMs = missed ? Math.min(LONGEST_LATE_MS, Math.max(FIRST_LATE_MS, lateMs * 2)) : Math.floor(lateMs / 2);
+    [used, missed] = [false, false];
     const pace = options.paceOf(await host.current());
     const room = isSparse(pace) ? 0 : Math.min(HORIZON_MS, options.deadline - clock.now());
     const count = Math.max(1, Math.min(waiting + options.wanted(), Math.floor(room / pace.intervalMs)));
@@ -107,16 +122,18 @@ export function createSlotQueue(options: SlotQueueOptions): SlotQueue {
     const lead = isSparse(pace) ? Math.max(SPARSE_LEAD_MS, leadMs) : leadMs;
     const when = { notBefore: clock.now() + lead, maxWaitMs: Math.max(maxWaitMs, lead), intervalMs };
     const cold = options.cold();
-    const { firstAt, taken, state } = await states.reserve(host.name, reservedMs(count, pace, cold), when, host.seen);
+    const durationMs = reservedMs(count, pace, cold) + lateMs;
+    const { firstAt, taken, state } = await states.reserve(host.name, durationMs, when, host.seen);
     host.learn(state);
     if (!taken) throw new SlotTooFar(Math.ceil(firstAt - clock.now()), silence(state));
     reservedUntil = state.next_at;
-    const delayMs = longestDelayMs(count, pace, cold);
+    const delayMs = longestDelayMs(count, pace, cold) + lateMs;
     const afterOthers = firstAt - clock.now() > 2 * READ_AHEAD_MS;
     slots = Array.from({ length: count }, (_, index) => ({
       at: firstAt + index * intervalMs,
       latest: firstAt + index * intervalMs + delayMs,
       afterOthers: afterOthers && index === 0,
+      lateMs,
     }));
   };
 
@@ -158,8 +175,12 @@ export function createSlotQueue(options: SlotQueueOptions): SlotQueue {
     }
     await sleepUntil(slot.at);
     await options.freshness?.ensureRecent();
-    // missed, or the host asked for silence meanwhile
-    return clock.now() <= slot.at + graceMs && !heldAt(slot.at);
+    if (clock.now() > slot.at + graceMs + slot.lateMs) {
+      missed = true;
+      return false;
+    }
+    // the host may have asked for silence meanwhile
+    return !heldAt(slot.at);
   };
 
   const next = async (maxWaitMs: number): Promise<TakenSlot> => {
@@ -193,6 +214,9 @@ export function createSlotQueue(options: SlotQueueOptions): SlotQueue {
       } finally {
         waiting -= 1;
       }
+    },
+    missed() {
+      missed = true;
     },
     drop() {
       slots = [];

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import { describe, expect, it } from "vitest";
+import { type Clock, systemClock } from "../../../../shared/platform/clock.ts";
 import { departuresTo } from "../../../services/departures.ts";
 import { fastClock } from "../../../services/fast-clock.ts";
 import { silence } from "../../../sites/misbehaviour.ts";
@@ -71,6 +72,27 @@ describe("the rate of a host", () => {
     expect(await harness.captures()).toHaveLength(24);
     expect(most).toBeGreaterThan(3);
     expect(most).toBeLessThanOrEqual(6);
+  });
+
+  it("is kept, and the pages come, by workers that wake up later than any slot may be missed", async () => {
+    await using site = await startSite(graph(60));
+    const departures = departuresTo(site.origin);
+    const late: Clock = {
+      now: systemClock.now,
+      sleep: async (ms, signal) => await systemClock.sleep(ms + 400, signal),
+    };
+    const harness = await fetchHarness({}, late);
+    const config = { rate_limit_rps: 20, respect_robots_txt: false };
+    const all = pages(site.origin, 60);
+    const crawl = async (urls: string[]) => {
+      const task = fetchTask({ urls, config });
+      const missing = () => urls.some((url) => !departures.some(({ path }) => url.endsWith(path)));
+      // one that has to wait comes again when it may go on
+      for (; missing(); await systemClock.sleep(50)) await harness.deliver(task, { receiveCount: 2 });
+    };
+    await Promise.all([crawl(all.slice(0, 20)), crawl(all.slice(20, 40)), crawl(all.slice(40))]);
+    expect(departures).toHaveLength(60);
+    expect(busiestSecond(departures)).toBeLessThanOrEqual(20);
   });
 
   it("is the domain's own where that is slower", async () => {
