@@ -132,14 +132,12 @@ async function serve(
   });
   const length = lengthOf(request);
   if (length > SMALL_BODY_BYTES && length <= MAX_PAYLOAD_BYTES && !hasKey(request)) {
-    readOn(request);
     response.setHeader("www-authenticate", "Bearer");
     return refuse(response, requestId, 401, "AUTH_REQUIRED", KEY_REQUIRED);
   }
   const release =
     length > SMALL_BODY_BYTES ? await bodies.take(Math.min(length, MAX_PAYLOAD_BYTES), sink.closed) : none;
   if (release === undefined) {
-    readOn(request);
     return refuseBusy(response, requestId);
   }
   try {
@@ -155,7 +153,6 @@ async function serve(
     await answerWith(options, route, event, { request, response, requestId, sink: { ...sink, head } });
   } catch (error) {
     if (!(error instanceof BodyTooLarge)) return void response.destroy();
-    readOn(request);
     refuse(response, requestId, 413, "PAYLOAD_TOO_LARGE", TOO_LARGE);
   } finally {
     release();
@@ -192,10 +189,12 @@ const hasKey = ({ headers }: IncomingMessage): boolean => presentsKey((name) => 
 const none = (): void => {};
 
 /**
- * The rest of a body that is refused is still coming: it is read on for as long as it does, or the client sees a reset
- * instead of the answer, as it would with `Connection: close`, after which Node ends the connection at once.
+ * The rest of a body that is refused is still coming: it is read on for as long as it does, and the answer ends only
+ * then. With `Connection: close` Node ends the connection with the answer, and the client would see a reset instead.
  */
-function readOn(request: IncomingMessage): void {
+function endOnceRead(response: ServerResponse): void {
+  const { req: request } = response;
+  if (request.readableEnded || request.destroyed) return void response.end();
   let came = false;
   const look = (): void => {
     if (request.complete) return;
@@ -208,7 +207,10 @@ function readOn(request: IncomingMessage): void {
   request.on("data", () => {
     came = true;
   });
-  request.once("end", () => clearTimeout(late));
+  request.once("close", () => {
+    clearTimeout(late);
+    response.end();
+  });
   request.resume();
 }
 
@@ -328,6 +330,8 @@ function refuse(response: ServerResponse, requestId: string, status: number, cod
   const path = URL.parse(response.req.url ?? "/", "http://127.0.0.1")?.pathname ?? "/";
   const body = errorResponse(new ApiError(status, message, { code }), requestId, errorShapeOf(path));
   response.setHeader("x-amzn-requestid", requestId);
-  response.writeHead(status, { "content-type": "application/json" });
-  response.end(JSON.stringify(body));
+  const text = JSON.stringify(body);
+  response.writeHead(status, { "content-type": "application/json", "content-length": Buffer.byteLength(text) });
+  response.write(text);
+  endOnceRead(response);
 }
