@@ -83,7 +83,7 @@ export function createPoliteClient(options: PoliteClientOptions): PoliteClient {
     const now = clock.now();
     const held = now < (host.seen?.hold_until ?? 0);
     const isLate = now > latest && !mayBeLate;
-    if (isLate) slots.missed();
+    if (isLate) slots.missed(now - latest);
     if (held || isLate || options.freshness?.recent === false) throw new SlotMissed();
   };
 

@@ -33,8 +33,8 @@ export interface SlotQueue {
    * @throws SlotTooFar, or the signal's reason
    */
   take(maxWaitMs?: number): Promise<TakenSlot>;
-  /** A slot that was taken passed before its request could leave. */
-  missed(): void;
+  /** A slot that was taken passed before its request could leave, `byMs` before it was to. */
+  missed(byMs: number): void;
   /** Forgets the slots that are left, as when the pace has changed. */
   drop(): void;
   /** Leaves the slots that are left to others. */
@@ -84,12 +84,13 @@ const isSparse = ({ intervalMs }: Pace): boolean => intervalMs > SPARSE_MS;
 const FIRST_LEAD_MS = 5;
 const LONGEST_LEAD_MS = 2000;
 /**
- * How late slots may be used where they were missed before, in ms: so much time is left free behind them. Doubled by
- * each reservation of which a slot was missed, and halved by each of which none was. A worker that always wakes up too
- * late would never make a request otherwise.
+ * How late slots may be used where they were missed before, in ms: as late as they were missed, and a quarter more. So
+ * much time is left free behind them. A worker that always wakes up too late would never make a request otherwise.
  */
-const FIRST_LATE_MS = 50;
 const LONGEST_LATE_MS = 2000;
+const LATE_SPARE = 1.25;
+/** So much less after each reservation of which no slot was missed, in ms. */
+const LATE_STEP_MS = 50;
 /** As the first lead, for a slot whose successor is far away: it must not be missed. */
 const SPARSE_LEAD_MS = 200;
 /** A silence that nobody needs to be told of. */
@@ -106,15 +107,17 @@ export function createSlotQueue(options: SlotQueueOptions): SlotQueue {
   let leadMs = FIRST_LEAD_MS;
   let used = true;
   let lateMs = 0;
-  /** A slot of the last reservation was. */
-  let missed = false;
+  /** By how much a slot of the last reservation was; 0: none was. */
+  let missedMs = 0;
   /** Requests without a slot. */
   let waiting = 0;
 
   const reserve = async (maxWaitMs: number): Promise<void> => {
     if (!used) leadMs = Math.min(LONGEST_LEAD_MS, leadMs * 2);
-    lateMs = missed ? Math.min(LONGEST_LATE_MS, Math.max(FIRST_LATE_MS, lateMs * 2)) : Math.floor(lateMs / 2);
-    [used, missed] = [false, false];
+    lateMs = missedMs > 0 ? Math.max(lateMs, missedMs * LATE_SPARE) : lateMs - LATE_STEP_MS;
+    lateMs = Math.min(LONGEST_LATE_MS, Math.max(0, Math.ceil(lateMs)));
+    used = false;
+    missedMs = 0;
     const pace = options.paceOf(await host.current());
     const room = isSparse(pace) ? 0 : Math.min(HORIZON_MS, options.deadline - clock.now());
     const count = Math.max(1, Math.min(waiting + options.wanted(), Math.floor(room / pace.intervalMs)));
@@ -175,8 +178,9 @@ export function createSlotQueue(options: SlotQueueOptions): SlotQueue {
     }
     await sleepUntil(slot.at);
     await options.freshness?.ensureRecent();
-    if (clock.now() > slot.at + graceMs + slot.lateMs) {
-      missed = true;
+    const late = clock.now() - slot.at - graceMs;
+    if (late > slot.lateMs) {
+      missedMs = Math.max(missedMs, late);
       return false;
     }
     // the host may have asked for silence meanwhile
@@ -215,8 +219,8 @@ export function createSlotQueue(options: SlotQueueOptions): SlotQueue {
         waiting -= 1;
       }
     },
-    missed() {
-      missed = true;
+    missed(byMs) {
+      missedMs = Math.max(missedMs, lateMs + byMs);
     },
     drop() {
       slots = [];
