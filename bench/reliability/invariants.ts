@@ -37,9 +37,10 @@ export async function settle({ instance }: TestedSystem, made: Made, longestMs: 
           `not settled after ${longestMs / 1000} s: ${left.map(({ what, count }) => `${count} ${what}`).join(", ")}`,
         );
       }
-      // what waits for a quarter of an hour or more is waited for no longer
+      // attempts that are minutes or hours away are waited for no longer, but one that is under way is left its lease
       await sql`
-        update webhook_deliveries set next_attempt_at = now() where status = 'pending' and next_attempt_at > now()`;
+        update webhook_deliveries set next_attempt_at = now() where status = 'pending' and next_attempt_at > now()
+          and (attempts = jsonb_array_length(tries) or next_attempt_at < now() + interval '13 minutes')`;
       await delay(POLL_MS);
     }
   });
@@ -190,7 +191,7 @@ export async function checkInvariants(system: TestedSystem, made: Made): Promise
 async function readSnapshots(instance: Instance, sql: postgres.Sql, faults: string[]): Promise<number> {
   const captures = await sql<{ id: number; url: string }[]>`
     select id::int, final_url as url from captures
-    where error_code is null and (mime_type like '%html%' or revisit_of is not null) order by random() limit ${SAMPLE}`;
+    where error_code is null and reused_from is null and (mime_type like '%html%' or revisit_of is not null) order by random() limit ${SAMPLE}`;
   const wrong: string[] = [];
   for (const { id, url } of captures) {
     const answer = await fetch(`${instance.url}/api/snapshots/raw/${id}`);

@@ -103,7 +103,7 @@ export async function runProvider(
     else if (error instanceof z.ZodError) run.error = "answered in an unknown shape";
     else throw error;
   }
-  run.latencyMs = clock.now() - started;
+  run.latencyMs = Math.max(0, clock.now() - started);
   return run;
 }
 

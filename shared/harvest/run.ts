@@ -211,7 +211,7 @@ async function searchAll(
     try {
       const found = await within(search.deadline_ms, clock, () => searchOwn(query, want));
       if (found === undefined) return [failedRun(OWN_PROVIDER, "timeout")];
-      const latencyMs = clock.now() - started;
+      const latencyMs = Math.max(0, clock.now() - started);
       return [{ ...failedRun(OWN_PROVIDER, ""), ...found, latencyMs, requests: 1 }];
     } catch (error) {
       log.error("this system's own index did not answer", { error });

@@ -1,5 +1,7 @@
 /** Ends what is outstanding of a task that nobody will answer. */
+
 import { inTransaction, type Transaction } from "../../platform/database/database.ts";
+import { countByDomain } from "../jobs/count-by-domain.ts";
 import type { JobDependencies } from "../jobs/dependencies.ts";
 import { lockJob, settleJob } from "../jobs/lifecycle.ts";
 import type { ClaimedTask } from "./build-task.ts";
@@ -33,6 +35,8 @@ export async function endTask(
       where job_id = ${jobId} and task_id = ${taskId} and state = 'sent'`;
     const tasks = await claimUrls(tx, job, [...new Set(outstanding.map((url) => url.host))]);
     await settleJob(tx, jobId, log);
+    const ended = outstanding.map((url) => ({ url, outcome, payloadBytes: 0, reused: false, storedBytes: 0 }));
+    await countByDomain(tx, ended, { apiKeyId: null, work: {} });
     return { ended: outstanding.length, tasks };
   });
 }

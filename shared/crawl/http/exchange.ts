@@ -94,6 +94,7 @@ export function exchange(
     const requestHeaders: [string, string][] = [["host", url.host], ["connection", "keep-alive"], ...headers];
     let phase: "connecting" | "sent" | "body" | "done" = "connecting";
     let startedAt = Date.now();
+    let leftAt = performance.now();
     let response: HttpResponse | null = null;
     let controller: Dispatcher.DispatchController | undefined;
     let leave: (() => void) | undefined;
@@ -112,7 +113,8 @@ export function exchange(
     };
     const settle = (error: CaptureError | null, truncated: Truncation | null): void => {
       if (!finish()) return;
-      const durationMs = Date.now() - startedAt;
+      // by a clock that nobody sets: a duration below 0 would spoil the batch of its capture
+      const durationMs = performance.now() - leftAt;
       const resolved = (failure: CaptureError | null): void =>
         resolve({ url, requestHeaders, startedAt, durationMs, response, fault: failure });
       if (response !== null) {
@@ -157,6 +159,7 @@ export function exchange(
         }
         phase = "sent";
         startedAt = Date.now();
+        leftAt = performance.now();
         // once undici has written it, which it does in the same tick
         queueMicrotask(departure.end);
       },

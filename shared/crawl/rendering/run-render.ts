@@ -106,7 +106,7 @@ export async function runRenderTask(
   }
   if (unwanted !== null) return await without(unwanted, "unwanted", []);
   const started = clock.now();
-  const elapsed = (): number[] => [(clock.now() - started) / 1000];
+  const elapsed = (): number[] => [Math.max(0, clock.now() - started) / 1000];
   let page: RenderedPage;
   try {
     poll.start();

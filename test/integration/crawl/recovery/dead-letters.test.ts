@@ -51,6 +51,9 @@ test("a poison batch goes to the dead-letter queue at once, its URLs end as fail
   });
   const records = await setup.sql`select queue, job_id, body from dead_letters`;
   expect(records).toMatchObject([{ queue: "captures", job_id: job.job_id }]);
+  expect(await setup.sql`select domain, crawled, failed from domain_counts`).toEqual([
+    { domain: "a.example", crawled: 0, failed: 2 },
+  ]);
 
   await setup.dependencies.queues.sendRaw("fetch-low-dlq", "{not json");
   expect(await buryIt(await deliver(setup, "fetch-low-dlq"), context)).toEqual({ batchItemFailures: [] });

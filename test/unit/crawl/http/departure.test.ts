@@ -1,6 +1,6 @@
 /** What is looked at right before a request is written, which may be long after its turn came. */
 import { Agent, buildConnector } from "undici";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { createBodyBudget } from "../../../../shared/crawl/http/exchange.ts";
 import type { HostState, HostStates } from "../../../../shared/crawl/politeness/host-state.ts";
 import { createPoliteClient, type PoliteClientOptions } from "../../../../shared/crawl/politeness/polite-client.ts";
@@ -124,6 +124,21 @@ describe("while its connection is made, a request", () => {
     const [, second = Number.POSITIVE_INFINITY] = reserved;
     expect(site.requests.map(({ at }) => at >= second)).toEqual([true]);
   });
+});
+
+it("a request takes no less than no time, though the machine's clock is put back meanwhile", async () => {
+  const { now } = Date;
+  await using site = await startSite({}, () => {
+    vi.spyOn(Date, "now").mockImplementation(() => now() - 90_000);
+    return html("fine");
+  });
+  onTestFinished(() => void vi.restoreAllMocks());
+  const { get, connect } = slowlyConnected(site);
+  connect();
+  const { durationMs, response } = await get("/");
+  expect(response?.status).toBe(200);
+  expect(durationMs).toBeGreaterThan(0);
+  expect(durationMs).toBeLessThan(60_000);
 });
 
 it("a request leaves after a look, where the last one is too long ago", async () => {
