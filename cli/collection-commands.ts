@@ -1,6 +1,6 @@
 /** The commands that put documents in order: collections and tags. */
-import { type Command, InvalidArgumentError, type Option } from "commander";
-import type { ApiClient } from "./api-client.ts";
+import { type Command, InvalidArgumentError } from "commander";
+import type { Around } from "./around.ts";
 import {
   type CollectionOptions,
   createCollection,
@@ -13,15 +13,6 @@ import {
   reindexCollection,
   showCollection,
 } from "./commands/collections.ts";
-import type { Terminal } from "./terminal.ts";
-
-interface Around {
-  withApi(command: Command, run: (api: ApiClient) => Promise<number>): Promise<void>;
-  terminal: Terminal;
-  json(): Option;
-  limit(value: number): Option;
-  repeated(text: string, before: string[] | undefined): string[];
-}
 
 interface JsonOption {
   json?: true;

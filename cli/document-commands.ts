@@ -1,6 +1,6 @@
 /** The commands that see to documents. */
-import { type Command, InvalidArgumentError, type Option } from "commander";
-import type { ApiClient } from "./api-client.ts";
+import { type Command, InvalidArgumentError } from "commander";
+import type { Around } from "./around.ts";
 import { listChunkSizes, pauseChunkSize, useChunkSize } from "./commands/chunk-sizes.ts";
 import {
   deleteDocument,
@@ -26,15 +26,6 @@ import {
   type ImportDocumentsOptions,
   importDocuments,
 } from "./commands/transfer.ts";
-import type { Terminal } from "./terminal.ts";
-
-interface Around {
-  withApi(command: Command, run: (api: ApiClient) => Promise<number>): Promise<void>;
-  terminal: Terminal;
-  json(): Option;
-  limit(value: number): Option;
-  repeated(text: string, before: string[] | undefined): string[];
-}
 
 export function addDocumentCommands(program: Command, { withApi, terminal, json, limit, repeated }: Around): void {
   program

@@ -1,6 +1,7 @@
 /** The commands that see to sources and archive jobs. */
 import { type Command, Option } from "commander";
 import type { ApiClient } from "./api-client.ts";
+import type { Around } from "./around.ts";
 import { releaseDataset } from "./commands/dataset.ts";
 import {
   cleanUpJob,
@@ -17,14 +18,6 @@ import {
 } from "./commands/editions.ts";
 import { judgeRanking } from "./commands/golden.ts";
 import type { Terminal } from "./terminal.ts";
-
-interface Around {
-  withApi(command: Command, run: (api: ApiClient) => Promise<number>): Promise<void>;
-  terminal: Terminal;
-  json(): Option;
-  repeated(text: string, before: string[] | undefined): string[];
-  count(text: string): number;
-}
 
 type Asked = Record<string, unknown> & { json?: true };
 

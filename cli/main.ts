@@ -6,6 +6,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { type ApiClient, ApiFailure, createApiClient } from "./api-client.ts";
+import type { Around } from "./around.ts";
 import { addCollectionCommands } from "./collection-commands.ts";
 import { type CrawlOptions, crawl } from "./commands/crawl.ts";
 import { verifyDataset } from "./commands/dataset.ts";
@@ -252,8 +253,9 @@ program
   .description("let language models search, read and crawl: the Model Context Protocol on standard input and output")
   .action((_: object, command: Command) => withApi(command, (api) => serveMcp(api, version)));
 
-addCollectionCommands(program, { withApi, terminal, json, limit, repeated });
-addDocumentCommands(program, { withApi, terminal, json, limit, repeated });
+const around: Around = { withApi, terminal, json, limit, repeated, count };
+addCollectionCommands(program, around);
+addDocumentCommands(program, around);
 program
   .command("verify-dataset")
   .description("say whether the files of a release are as they were released")
@@ -261,8 +263,8 @@ program
   .action(async (folder: string) => {
     exitCode = await verifyDataset(terminal, folder);
   });
-addEditionCommands(program, { withApi, terminal, json, repeated, count });
-addMonitoringCommands(program, { withApi, terminal, json, limit, repeated, count });
+addEditionCommands(program, around);
+addMonitoringCommands(program, around);
 
 const jobs = program.command("jobs").description("list jobs, or see to one of them");
 jobs

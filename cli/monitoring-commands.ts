@@ -1,6 +1,7 @@
 /** The commands that see to monitored sources and webhooks. */
 import { type Command, Option } from "commander";
 import type { ApiClient } from "./api-client.ts";
+import type { Around } from "./around.ts";
 import {
   addSource,
   changeSource,
@@ -13,15 +14,6 @@ import {
 } from "./commands/sources.ts";
 import { listDeliveries, listWebhooks, redeliver, rotateSecret, testWebhook } from "./commands/webhooks.ts";
 import type { Terminal } from "./terminal.ts";
-
-interface Around {
-  withApi(command: Command, run: (api: ApiClient) => Promise<number>): Promise<void>;
-  terminal: Terminal;
-  json(): Option;
-  limit(value: number): Option;
-  repeated(text: string, before: string[] | undefined): string[];
-  count(text: string): number;
-}
 
 type Shown = { json?: true };
 

@@ -182,8 +182,10 @@ function lengthOf({ headers }: IncomingMessage): number {
   return Number(headers["content-length"] ?? 0);
 }
 
-/** Whether a key is presented; whether it is one, the function tells. Without one no route takes large bodies. */
-/** Whether it presents what can be a key: not any word takes room for a large body. */
+/**
+ * Whether what can be a key is presented, since not any word takes room for a large body; whether it is one, the
+ * function tells. Without one no route takes large bodies.
+ */
 const hasKey = ({ headers }: IncomingMessage): boolean => presentsKey((name) => [headers[name]].flat()[0]);
 
 const none = (): void => {};
