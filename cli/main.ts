@@ -6,14 +6,13 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { type ApiClient, ApiFailure, createApiClient } from "./api-client.ts";
+import { addArchiveCommands } from "./archive-commands.ts";
 import type { Around } from "./around.ts";
 import { addCollectionCommands } from "./collection-commands.ts";
 import { type CrawlOptions, crawl } from "./commands/crawl.ts";
 import { verifyDataset } from "./commands/dataset.ts";
 import { type DiscoverOptions, discover } from "./commands/discover.ts";
 import { addExclusion, listExclusions, type NewExclusionOptions, revokeExclusion } from "./commands/exclusions.ts";
-import { type ExportOptions, exportWacz } from "./commands/export.ts";
-import { importWarc } from "./commands/import.ts";
 import { cancelJob, listJobs, type ResultsOptions, retryJob, showJob, showResults } from "./commands/jobs.ts";
 import {
   createKey,
@@ -29,7 +28,6 @@ import { serveMcp } from "./commands/mcp.ts";
 import { runProgram } from "./commands/run.ts";
 import { type ScrapeOptions, scrape } from "./commands/scrape.ts";
 import { SEARCH_MODES, type SearchOptions, search } from "./commands/search.ts";
-import { listWarcs, runOnWarcs } from "./commands/warcs.ts";
 import { type ConnectionFlags, findConnection } from "./connection.ts";
 import { addDocumentCommands } from "./document-commands.ts";
 import { addEditionCommands } from "./edition-commands.ts";
@@ -185,75 +183,14 @@ program
     withApi(command, (api) => discover(api, terminal, createTerminal(process.stderr, process.env), site, options)),
   );
 
-program
-  .command("import")
-  .description("bring a WARC or WACZ file into the archive, and wait until it is indexed (needs an admin key)")
-  .argument("<file>", "whose name ends in .warc, .warc.gz, .warc.zst, .arc, .arc.gz or .wacz")
-  .option("--source <code>", "source that its captures belong to")
-  .addOption(json())
-  .action((file: string, options: { json?: true; source?: string }, command: Command) =>
-    withApi(command, (api) => importWarc(api, terminal, file, options)),
-  );
-
-program
-  .command("export")
-  .description("download what a job has captured, or what the archive has of a URL, as a WACZ file")
-  .argument("<what>", "a job's id; or a URL, https://example.org/* or *.example.org")
-  .option("--from <time>", "of a URL: captured then or later, as in 2024 or 20240102")
-  .option("--to <time>", "of a URL: captured then or before")
-  .option("--filter <filter...>", "of a URL: as in =status:200")
-  .option("--output <file>", "where to write it, in place of a file named after it; nothing is written over")
-  .addOption(json())
-  .action((what: string, options: ExportOptions, command: Command) =>
-    withApi(command, (api) => exportWacz(api, terminal, what, options)),
-  );
-
-program
-  .command("warcs")
-  .description("list the WARC files of the archive: SHA-256, key, size, captures (needs an admin key)")
-  .option("--unused", "those at which no capture points")
-  .option("--json", "the API's answers, a line each, instead of their files")
-  .action((options: { unused?: true; json?: true }, command: Command) =>
-    withApi(command, (api) => listWarcs(api, terminal, options)),
-  );
-
-program
-  .command("verify-warcs")
-  .description("read WARC files through, and say what is wrong where (needs an admin key)")
-  .addOption(
-    new Option("--level <level>", "how far").choices(["readable", "gzip", "parsed", "digests"]).default("digests"),
-  )
-  .option("--key <key>", "of one file, in place of all")
-  .addOption(json())
-  .action(({ json: asJson, ...options }: { level: string; key?: string; json?: true }, command: Command) =>
-    withApi(command, (api) =>
-      runOnWarcs(api, terminal, { kind: "verify", ...options }, asJson ? { json: asJson } : {}),
-    ),
-  );
-
-program
-  .command("consolidate-warcs")
-  .description("copy small WARC files into large ones (needs an admin key)")
-  .addOption(json())
-  .action((options: { json?: true }, command: Command) =>
-    withApi(command, (api) => runOnWarcs(api, terminal, { kind: "consolidate" }, options)),
-  );
-
-program
-  .command("clean-warcs")
-  .description("delete WARC files that nothing needs (needs an admin key)")
-  .option("--dry-run", "say what would go, and delete nothing")
-  .addOption(json())
-  .action(({ dryRun = false, ...options }: { dryRun?: boolean; json?: true }, command: Command) =>
-    withApi(command, (api) => runOnWarcs(api, terminal, { kind: "clean", dryRun }, options)),
-  );
+const around: Around = { withApi, terminal, json, limit, repeated, count };
+addArchiveCommands(program, around);
 
 program
   .command("mcp")
   .description("let language models search, read and crawl: the Model Context Protocol on standard input and output")
   .action((_: object, command: Command) => withApi(command, (api) => serveMcp(api, version)));
 
-const around: Around = { withApi, terminal, json, limit, repeated, count };
 addCollectionCommands(program, around);
 addDocumentCommands(program, around);
 program

@@ -19,7 +19,10 @@ const SETTINGS: Record<string, Setting> = {
 };
 /** Loads modules, on pages that are not counted. */
 const WARM_UP: Setting = { hosts: 4, pagesPerHost: 6 };
-const IDLE_S = 60;
+/** What the warm-up leaves to be done after its end is no part of an idle month. */
+const SETTLING_S = 60;
+/** Within it all schedules fire but the one of every six hours. */
+const IDLE_S = 300;
 
 export const run: Benchmark = async ({ scale, only }) => {
   const parts = await standingParts();
@@ -27,10 +30,12 @@ export const run: Benchmark = async ({ scale, only }) => {
   const instance = await startInstance({ env: { EMBEDDER__PROVIDER: "none", ACCESS__ALLOW_HOSTS: "127.0.0.1" } });
   try {
     await crawlPolitely(instance, WARM_UP);
+    await delay(SETTLING_S * 1000);
     const idle = await measured(instance, async () => {
       await delay(IDLE_S * 1000);
       return 0;
     });
+    printIdle(idle);
     const month = billOfIdleMonth(parts, idle);
     const crawls: Record<string, Consumption> = {};
     for (const [name, setting] of Object.entries(SETTINGS).filter(([name]) => [undefined, name].includes(only))) {
@@ -87,6 +92,22 @@ function printCrawl(name: string, { pages, seconds, usage, postgresCpuMs, logByt
     "database: bytes kept": perPage(databaseBytes),
   };
   process.stdout.write(`\n${name}: ${pages} pages in ${Math.round(seconds)} s; of each page:\n`);
+  console.table(lines);
+}
+
+function printIdle({ seconds, usage }: Consumption): void {
+  const perMinute = (count: number) => Math.round((count * 60_000) / seconds) / 1000;
+  const used = Object.entries(usage.functions).filter(([, { invocations }]) => invocations > 0);
+  const lines = {
+    ...Object.fromEntries(
+      used.map(([fn, { invocations, gbSeconds }]) => [
+        fn,
+        { invocations: perMinute(invocations), "GB-seconds": perMinute(gbSeconds) },
+      ]),
+    ),
+    ...Object.fromEntries(Object.entries(usage.calls).map(([call, count]) => [call, { requests: perMinute(count) }])),
+  };
+  process.stdout.write(`\nwhile nobody asked for anything, each minute of ${Math.round(seconds)} s:\n`);
   console.table(lines);
 }
 

@@ -1,4 +1,7 @@
-/** `export`: has a job, or what the archive has of a URL, exported as a WACZ file, waits for it, and downloads it. */
+/**
+ * `export`: has a job, or what the archive has of a URL, exported as a WACZ file, waits for it, and downloads it.
+ * `exports`: those that were asked for are listed and deleted.
+ */
 import { createHash } from "node:crypto";
 import { createWriteStream } from "node:fs";
 import { Readable, Transform } from "node:stream";
@@ -6,6 +9,7 @@ import { pipeline } from "node:stream/promises";
 import type { ReadableStream } from "node:stream/web";
 import type { ApiClient } from "../api-client.ts";
 import { CliError, EXIT } from "../exit.ts";
+import type { Page } from "../jobs-api.ts";
 import { harmless, type Terminal } from "../terminal.ts";
 import { settled } from "../watch-job.ts";
 
@@ -18,6 +22,7 @@ interface Export {
   sha256: string | null;
   records: number;
   pages: number;
+  created_at: string;
   download: { url: string } | null;
 }
 
@@ -26,6 +31,11 @@ export interface ExportOptions {
   to?: string;
   filter?: string[];
   output?: string;
+  json?: true;
+}
+
+export interface ExportListOptions {
+  limit: number;
   json?: true;
 }
 
@@ -52,6 +62,29 @@ export async function exportWacz(
   await download(done.download.url, file, done.sha256);
   if (json) terminal.line(JSON.stringify(done, null, 2));
   else terminal.line(`${harmless(file)}: ${done.records} records, ${done.pages} pages, ${done.bytes} bytes`);
+  return EXIT.done;
+}
+
+export async function listExports(
+  api: ApiClient,
+  terminal: Terminal,
+  { limit, json }: ExportListOptions,
+): Promise<number> {
+  const page = await api<Page<Omit<Export, "download">>>("GET", `/api/v1/exports?limit=${Math.min(limit, 200)}`);
+  if (json) terminal.line(JSON.stringify(page, null, 2));
+  else if (page.items.length === 0) terminal.line("Nothing was exported yet: strandline export JOB_ID");
+  else for (const each of page.items) terminal.row(lineOf(each));
+  return EXIT.done;
+}
+
+function lineOf({ id, status, filename, bytes, created_at, error }: Omit<Export, "download">): string {
+  const became = error ?? (bytes === null ? "" : `${bytes} bytes`);
+  return `${id}  ${status.padEnd(9)}  ${created_at}  ${harmless(filename)}  ${harmless(became)}`.trimEnd();
+}
+
+export async function deleteExport(api: ApiClient, terminal: Terminal, id: string): Promise<number> {
+  await api("DELETE", `/api/v1/exports/${encodeURIComponent(id)}`);
+  terminal.line(`Deleted the export ${harmless(id)} with its file`);
   return EXIT.done;
 }
 

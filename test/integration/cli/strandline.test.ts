@@ -750,9 +750,20 @@ it("downloads what the archive has of a URL, and says why it cannot", async () =
   expect(exported).toMatchObject({ code: 0, out: `${file}: 3 records, 2 pages, ${body.length} bytes\n` });
   expect(readFileSync(file).equals(body)).toBe(true);
   const failed = await settled(run(of), "exports", async (id) => {
-    await sql`update exports set status = 'failed', error = 'EXPORT_EMPTY: nothing was captured' where id = ${id}`;
+    await sql`
+      update exports set status = 'failed', error = 'EXPORT_EMPTY: nothing was captured', completed_at = now()
+      where id = ${id}`;
   });
   expect(failed).toMatchObject({ code: 1, out: "EXPORT_EMPTY: nothing was captured\n" });
+  const listed = (await run(["exports"])).out.trimEnd().split("\n");
+  expect(listed).toEqual([
+    expect.stringMatching(/ {2}failed {5}.*EXPORT_EMPTY: nothing was captured$/),
+    expect.stringMatching(new RegExp(`  completed  .*\\.wacz  ${body.length} bytes$`)),
+  ]);
+  const ids = listed.map((line) => line.split(" ")[0] ?? "");
+  for (const id of ids) expect(await run(["exports", "delete", id])).toMatchObject({ code: 0, err: "" });
+  expect(await run(["exports", "delete", ids[0] ?? ""])).toMatchObject({ code: 1, out: "" });
+  expect((await run(["exports"])).out).toContain("strandline export JOB_ID");
   for (const args of [["export"], ["export", "--from", "2024"], ["export", crypto.randomUUID(), "--to", "2024"]]) {
     expect(await run(args)).toMatchObject({ code: 2, out: "" });
   }
