@@ -5,7 +5,7 @@
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { chmod, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import postgres from "postgres";
 import { findPostgresHost, type Isolation, type PostgresHost } from "./host.ts";
@@ -78,38 +78,53 @@ export async function startPostgres(options: PostgresOptions): Promise<PostgresS
 async function preparePassword(directory: string): Promise<string> {
   await mkdir(directory, { recursive: true });
   const file = join(directory, "password");
-  if (!existsSync(file)) await writeFile(file, randomBytes(18).toString("base64url"), { mode: 0o600 });
+  if (!existsSync(file)) {
+    await writeFile(`${file}.partial`, randomBytes(18).toString("base64url"), { mode: 0o600 });
+    await rename(`${file}.partial`, file);
+  }
   return (await readFile(file, "utf8")).trim();
 }
 
+/** Renamed into place, so that a cluster whose making was cut short is not taken for one. */
 async function makeCluster(host: PostgresHost, data: string, password: string): Promise<void> {
-  // a cluster without PG_VERSION is one whose making was cut short
-  await rm(data, { recursive: true, force: true });
-  await mkdir(data, { recursive: true });
-  await chmod(data, 0o700);
-  await host.own(data);
+  const partial = `${data}.partial-${randomBytes(4).toString("hex")}`;
+  await removeLeftovers(host.directory);
+  await mkdir(partial, { mode: 0o700 });
+  await host.own(partial);
   const passwordFile = join(host.directory, "initdb-password");
   await writeFile(passwordFile, `${password}\n`, { mode: 0o600 });
   await host.own(passwordFile);
   try {
-    // the built-in C.UTF-8 knows Unicode letters and does not depend on the machine's locales
-    const locale = ["--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--encoding=UTF8"];
-    const auth = ["--auth=scram-sha-256", `--username=${USER}`, `--pwfile=${passwordFile}`];
-    const initdb = host.spawn("initdb", [`--pgdata=${data}`, "--no-sync", ...auth, ...locale], {
-      stdio: ["ignore", "ignore", "pipe"],
-    });
-    let complaint = "";
-    initdb.stderr?.on("data", (chunk: Buffer) => {
-      complaint += chunk.toString();
-    });
-    const [code] = await once(initdb, "close");
-    if (code !== 0) {
-      await rm(data, { recursive: true, force: true });
-      throw new Error(`The PostgreSQL cluster in ${data} could not be made: ${complaint.trim()}`);
-    }
+    await initialize(host, partial, passwordFile);
+    // without PG_VERSION it is no cluster
+    await rm(data, { recursive: true, force: true });
+    await rename(partial, data);
   } finally {
     await rm(passwordFile, { force: true });
+    await rm(partial, { recursive: true, force: true });
   }
+}
+
+/** An `initdb` that outlived its parent may still be writing into one: it fails once its folder is gone. */
+async function removeLeftovers(directory: string): Promise<void> {
+  for (const name of await readdir(directory)) {
+    if (name.startsWith("data.partial-")) await rm(join(directory, name), { recursive: true, maxRetries: 5 });
+  }
+}
+
+async function initialize(host: PostgresHost, data: string, passwordFile: string): Promise<void> {
+  // the built-in C.UTF-8 knows Unicode letters and does not depend on the machine's locales
+  const locale = ["--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--encoding=UTF8"];
+  const auth = ["--auth=scram-sha-256", `--username=${USER}`, `--pwfile=${passwordFile}`];
+  const initdb = host.spawn("initdb", [`--pgdata=${data}`, "--no-sync", ...auth, ...locale], {
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  let complaint = "";
+  initdb.stderr?.on("data", (chunk: Buffer) => {
+    complaint += chunk.toString();
+  });
+  const [code] = await once(initdb, "close");
+  if (code !== 0) throw new Error(`The PostgreSQL cluster in ${data} could not be made: ${complaint.trim()}`);
 }
 
 async function makeDatabase(adminUrl: string, name: string): Promise<void> {

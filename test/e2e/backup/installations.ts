@@ -22,17 +22,27 @@ export const SECRET = "hush-4711";
 const STRANDLINE = join(import.meta.dirname, "../../../cli/strandline.js");
 
 export interface CommandEnd {
+  /** null: killed. */
   code: number | null;
   out: string;
   err: string;
 }
 
-export async function strandline(args: readonly string[], env: Record<string, string>): Promise<CommandEnd> {
+/** @param killMs after which the command is killed, with whatever it has started */
+export async function strandline(
+  args: readonly string[],
+  env: Record<string, string>,
+  killMs?: number,
+): Promise<CommandEnd> {
   const child = spawn(process.execPath, [STRANDLINE, ...args], {
     env: { ...process.env, ...env },
     stdio: ["ignore", "pipe", "pipe"],
+    detached: true,
   });
+  const kill = () => process.kill(-(child.pid ?? Number.NaN), "SIGKILL");
+  const timer = killMs === undefined ? undefined : setTimeout(kill, killMs);
   const [[code], out, err] = await Promise.all([once(child, "close"), text(child.stdout), text(child.stderr)]);
+  clearTimeout(timer);
   return { code: code as number | null, out, err };
 }
 
