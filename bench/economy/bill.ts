@@ -28,7 +28,7 @@ export function capacityUnits(cpus: number): number {
  * @param idle what it used while nobody asked for anything
  */
 export function billOfPages(crawl: Consumption, idle: Consumption): Bill {
-  const idleShare = crawl.seconds / idle.seconds;
+  const idleShare = crawl.countedSeconds / idle.countedSeconds;
   const net = (of: (each: Consumption) => number) => Math.max(0, of(crawl) - idleShare * of(idle));
   const service = (name: string) => net(({ usage }) => usage.usd[name] ?? 0);
   const gbSeconds = (name: string) => net(({ usage }) => usage.functions[name]?.gbSeconds ?? 0);
@@ -95,7 +95,7 @@ const POLL_S = 20;
  * @param idle what was used meanwhile: the schedules and what they wake
  */
 export function billOfIdleMonth(parts: StandingParts, idle: Consumption): Bill {
-  const months = idle.seconds / MONTH_S;
+  const months = idle.countedSeconds / MONTH_S;
   return {
     "interface endpoints": (parts.endpoints * PRICES.interfaceEndpointHour * MONTH_S) / HOUR_S,
     alarms: parts.alarms * PRICES.alarmMonth,

@@ -95,7 +95,7 @@ function printCrawl(name: string, { pages, seconds, usage, postgresCpuMs, logByt
   console.table(lines);
 }
 
-function printIdle({ seconds, usage }: Consumption): void {
+function printIdle({ countedSeconds: seconds, usage }: Consumption): void {
   const perMinute = (count: number) => Math.round((count * 60_000) / seconds) / 1000;
   const used = Object.entries(usage.functions).filter(([, { invocations }]) => invocations > 0);
   const lines = {
