@@ -82,9 +82,9 @@ interface Setting {
 }
 
 const SETTINGS: Record<string, Setting> = {
-  slow_host: { pages: 400, embeds: false, rps: 20 },
-  full_speed: { pages: 1_000, embeds: false, rps: 10_000 },
-  with_vectors: { pages: 1_000, embeds: true, rps: 10_000 },
+  slow_host: { pages: 1_000, embeds: false, rps: 20 },
+  full_speed: { pages: 3_000, embeds: false, rps: 10_000 },
+  with_vectors: { pages: 2_000, embeds: true, rps: 10_000 },
 };
 const WARM_UP_PAGES = 100;
 
