@@ -155,9 +155,8 @@ export function keptOf(page: PageCost, pages: number): Kept {
 
 /**
  * Of the local runtime, where everything shares the processors.
+ * @param cpuMs of a page, for all that runs there, in ms
  * @param rps what the hosts of a crawl allow together
  */
-export function localPagesPerSecond(page: PageCost, processors: number, embeds: boolean, rps: number): number {
-  const cpuMs = page.nodeCpuMs + page.postgresCpuMs + (embeds ? page.embedCpuMs : 0);
-  return Math.min(rps, (processors * 1000) / cpuMs);
-}
+export const localPagesPerSecond = (cpuMs: number, processors: number, rps: number): number =>
+  Math.min(rps, (processors * 1000) / cpuMs);

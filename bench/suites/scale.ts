@@ -5,9 +5,10 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
-import { startInstance } from "../../test/services/instance.ts";
-import { readJsonLine, startNode } from "../../test/services/processes.ts";
+import { type Instance, startInstance } from "../../test/services/instance.ts";
+import { cpuMs, readJsonLine, startNode } from "../../test/services/processes.ts";
 import type { Benchmark } from "../bench.ts";
+import { runCrawl } from "../crawl/run-crawl.ts";
 import { keptOf, limitsOfRate, localPagesPerSecond, needOf, type PageCost } from "../scale/model.ts";
 import { bars, lines } from "../scale/pictures.ts";
 
@@ -17,8 +18,8 @@ const PICTURES = join(import.meta.dirname, "../../docs/guide/pictures");
 const RESULTS = join(import.meta.dirname, "../results");
 
 export const run: Benchmark = async ({ only, scale }) => {
+  if (only === "check") return await check(scale);
   const page = await measuredPage();
-  if (only === "check") return await check(page, scale);
   const limits = limitsOfRate(page);
   const needs = RATES.map((rate) => needOf(page, rate));
   const kept = KEPT.map((pages) => keptOf(page, pages));
@@ -83,53 +84,58 @@ interface Setting {
 
 const SETTINGS: Record<string, Setting> = {
   slow_host: { pages: 1_000, embeds: false, rps: 20 },
-  full_speed: { pages: 3_000, embeds: false, rps: 10_000 },
+  full_speed: { pages: 2_000, embeds: false, rps: 10_000 },
   with_vectors: { pages: 2_000, embeds: true, rps: 10_000 },
 };
-const WARM_UP_PAGES = 100;
+const WARM_UP_PAGES = 300;
+/** Of the crawl that says what a page costs on this machine and in this hour. */
+const GAUGED_PAGES = 1_000;
 
 /** Predicted against measured pages a second; 0.2 is how far they may be apart. */
-async function check(page: PageCost, scale: number): Promise<Record<string, number>> {
+async function check(scale: number): Promise<Record<string, number>> {
   const figures: Record<string, number> = {};
-  for (const [name, { pages, embeds, rps }] of Object.entries(SETTINGS)) {
-    const predicted = localPagesPerSecond(page, availableParallelism(), embeds, rps);
-    const measured = await pagesPerSecond(Math.round(pages * scale), embeds, rps);
-    figures[`predicted_${name}`] = predicted;
-    figures[`measured_${name}`] = measured;
-    figures[`apart_${name}`] = Math.abs(predicted - measured) / measured;
+  for (const embeds of [false, true]) {
+    const settings = Object.entries(SETTINGS).filter(([, setting]) => setting.embeds === embeds);
+    const pages = settings.map(([, setting]) => Math.round(setting.pages * scale));
+    const sites = await Promise.all([WARM_UP_PAGES, Math.round(GAUGED_PAGES * scale), ...pages].map(startSite));
+    const instance = await startInstance({
+      env: {
+        ACCESS__ALLOW_HOSTS: sites.map(({ host }) => host).join(","),
+        ...(!embeds && { EMBEDDER__PROVIDER: "none" }),
+      },
+    });
+    try {
+      const [warmUp, gauged, ...others] = sites as [Site, Site, ...Site[]];
+      await crawled(instance, warmUp);
+      const { cpuMs } = await crawled(instance, gauged);
+      figures[`cpu_ms_per_page${embeds ? "_with_vectors" : ""}`] = cpuMs;
+      for (const [at, [name, { rps }]] of settings.entries()) {
+        const predicted = localPagesPerSecond(cpuMs, availableParallelism(), rps);
+        const measured = (await crawled(instance, others[at] as Site, rps)).pagesPerSecond;
+        figures[`predicted_${name}`] = predicted;
+        figures[`measured_${name}`] = measured;
+        figures[`apart_${name}`] = Math.abs(predicted - measured) / measured;
+      }
+    } finally {
+      await instance.stop();
+      for (const { child } of sites) await child.stop();
+    }
   }
   return figures;
 }
 
-async function pagesPerSecond(pages: number, embeds: boolean, rps: number): Promise<number> {
-  const sites = await Promise.all([WARM_UP_PAGES, pages].map(startSite));
-  const instance = await startInstance({
-    env: {
-      ACCESS__ALLOW_HOSTS: sites.map(({ host }) => host).join(","),
-      ...(!embeds && { EMBEDDER__PROVIDER: "none" }),
-    },
-  });
-  try {
-    let seconds = Number.NaN;
-    for (const { host, pages: most } of sites) {
-      const { job_id } = await instance.call<{ job_id: string }>("POST", "/api/v1/crawl/deep", {
-        url: `http://${host}/page/0`,
-        max_depth: 100,
-        max_pages: most,
-        config: { rate_limit_rps: rps },
-      });
-      const job = await instance.waitForJob(job_id, 1_200_000, 1_000);
-      seconds = (Date.parse(job.completed_at ?? "") - Date.parse(job.created_at)) / 1_000;
-    }
-    return pages / seconds;
-  } finally {
-    await instance.stop();
-    for (const { child } of sites) await child.stop();
-  }
+type Site = Awaited<ReturnType<typeof startSite>>;
+
+/** The CPU is that of the runtime, its Postgres and the site, in ms a page. */
+async function crawled(instance: Instance, { child, url, pages: most }: Site, rps?: number) {
+  const before = await cpuMs(child.pid);
+  const { pages, seconds, nodeCpuMs, postgresCpuMs } = await runCrawl(instance, url, most, rps);
+  const siteCpuMs = (await cpuMs(child.pid)) - before;
+  return { pagesPerSecond: pages / seconds, cpuMs: (nodeCpuMs + postgresCpuMs + siteCpuMs) / pages };
 }
 
 async function startSite(pages: number) {
   const child = startNode(join(import.meta.dirname, "../crawl/site.ts"), [], { PAGES: String(pages) });
   const { port } = await readJsonLine<{ port: number }>(child);
-  return { child, host: `127.0.0.1:${port}`, pages };
+  return { child, host: `127.0.0.1:${port}`, url: `http://127.0.0.1:${port}/page/0`, pages };
 }
