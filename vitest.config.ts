@@ -30,7 +30,7 @@ const DOCUMENTED_FETCH = ["test/services/documented-fetch.ts"];
 /** `npm test` runs all projects but the last, which takes minutes by its nature and is run by `npm run test:soak`. */
 export default defineConfig(({ mode }) => ({
   test: {
-    maxWorkers: 2,
+    maxWorkers: 3,
     // Node itself loads what is tested, as it does where it runs: nothing is transformed, and no module can be mocked
     experimental: { viteModuleRunner: false, nodeLoader: false },
     teardownTimeout: 60_000,
