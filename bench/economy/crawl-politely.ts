@@ -19,7 +19,7 @@ export interface Consumption {
   pages: number;
   /** Until the work was done. */
   seconds: number;
-  /** For which was counted: until whatever the work had begun was at its end. */
+  /** For which was counted: until all that the work had begun was at its end. */
   countedSeconds: number;
   usage: Usage;
   postgresCpuMs: number;
@@ -31,8 +31,12 @@ export interface Consumption {
 
 const TIMEOUT_MS = 900_000;
 const POLL_MS = 1_000;
-/** A function is counted when it ends: those that did the last of the work are then. */
+/** A function is counted when it ends: those that did the last of the work have by then. */
 const ENDING_MS = 20_000;
+/** What follows at leisure, such as a vacuum or an index, is of the work too: until the log grows by less in a look. */
+const QUIET_BYTES = 256 * 1024;
+const LOOK_MS = 10_000;
+const LONGEST_AFTERWARDS_MS = 240_000;
 
 export async function crawlPolitely(instance: Instance, setting: Setting): Promise<Consumption> {
   const sites = startNode(join(import.meta.dirname, "sites.ts"), [], {
@@ -103,6 +107,7 @@ export async function measured(instance: Instance, work: (sql: postgres.Sql) => 
     const pages = await work(sql);
     const doneAt = performance.now();
     await delay(ENDING_MS);
+    await untilQuiet(sql);
     const after = await read();
     return {
       pages,
@@ -115,6 +120,21 @@ export async function measured(instance: Instance, work: (sql: postgres.Sql) => 
     };
   } finally {
     await sql.end();
+  }
+}
+
+async function untilQuiet(sql: postgres.Sql): Promise<void> {
+  const log = async () => {
+    const [row] = await sql<{ bytes: string }[]>`select pg_current_wal_insert_lsn() - '0/0'::pg_lsn as bytes`;
+    return Number(row?.bytes);
+  };
+  const until = performance.now() + LONGEST_AFTERWARDS_MS;
+  for (let before = await log(), grown = Number.POSITIVE_INFINITY; grown > QUIET_BYTES; ) {
+    if (performance.now() > until) return;
+    await delay(LOOK_MS);
+    const now = await log();
+    grown = now - before;
+    before = now;
   }
 }
 

@@ -18,15 +18,22 @@ export interface PageCost {
 }
 
 /** Of docs/cost.md, which has them by page: from `npm run bench -- economy`. */
-const DATABASE_BYTES = 104 * 1024;
-const LOG_BYTES = 152 * 1024;
+const DATABASE_BYTES = 98 * 1024;
+const LOG_BYTES = 144 * 1024;
 const WARC_BYTES = 10 * 1024;
 /** Of 1,900 words at 512 tokens a chunk. */
 export const CHUNKS = 5;
-/** Seconds for which a fetch function of 1 GB is at work or waits, at one request a second of each of ten hosts. */
-const FETCH_S = 1.33;
-/** Dollars a million pages, without the database: functions, requests. */
-const USD_PER_MILLION_PAGES = 17.75 + 2.14 + 1.36 + 2.25 + 0.12;
+/** Hosts that one fetch function waits for at once. */
+const SHARED_BY = 40;
+/** Seconds of a page for which a fetch function works and nobody shares it; with its wait as measured at 1 and 10 hosts. */
+const FETCH_WORK_S = 0.07;
+/** Dollars a million pages without the database and the time of fetch: other functions, requests. */
+const USD_PER_MILLION_PAGES = 0.24 + 0.04 + 0.05 + 0.42 + 1.32 + 0.89 + 0.06;
+
+/** Seconds for which a fetch function of 1 GB is at work or waits, at one request a second of each host. */
+const fetchSeconds = (hosts: number): number => 1 / Math.min(hosts, SHARED_BY) + FETCH_WORK_S;
+const LEAST_FETCH_S = fetchSeconds(SHARED_BY);
+
 /** One quantised byte a dimension, and 16 links in the graph with their layer above, of 4 bytes each. */
 const VECTOR_MEMORY_BYTES = 256 + 2 * 16 * 4 * 1.1 + 100;
 /** Until a page is in the database, with both queues, of a captures function that takes four batches at once. */
@@ -58,7 +65,7 @@ export function limitsOfRate(page: PageCost): Limit[] {
     },
     {
       name: "320 fetch functions at once, of the three triggers",
-      pagesPerSecond: 320 / FETCH_S,
+      pagesPerSecond: 320 / LEAST_FETCH_S,
       remedy: "the triggers' maxConcurrency",
     },
     {
@@ -68,7 +75,7 @@ export function limitsOfRate(page: PageCost): Limit[] {
     },
     {
       name: "1,000 functions at once, the quota of an account",
-      pagesPerSecond: 1_000 / (FETCH_S + INGEST_MS / 1000),
+      pagesPerSecond: 1_000 / (LEAST_FETCH_S + INGEST_MS / 1000),
       remedy: "a larger quota",
     },
     {
@@ -102,17 +109,20 @@ export interface Need {
 export function needOf(page: PageCost, pagesPerSecond: number): Need {
   const acu = Math.max(LEAST_ACU, (pagesPerSecond * page.postgresCpuMs * ACU_PER_CPU) / (1000 * BUSY));
   const pages = pagesPerSecond * MONTH_S;
+  const hosts = Math.ceil(pagesPerSecond);
+  const fetchS = fetchSeconds(hosts);
   const log = pages * LOG_BYTES;
   return {
     pagesPerSecond,
-    hosts: Math.ceil(pagesPerSecond),
-    fetchFunctions: Math.ceil(pagesPerSecond * FETCH_S),
+    hosts,
+    fetchFunctions: Math.ceil(pagesPerSecond * fetchS),
     ingestFunctions: Math.ceil((pagesPerSecond * INGEST_MS) / 1000),
     acu,
     logMbPerSecond: (pagesPerSecond * LOG_BYTES) / 1024 ** 2,
     puts: pagesPerSecond * page.puts,
     usdPerMonth:
       (pages / 1_000_000) * USD_PER_MILLION_PAGES +
+      pages * fetchS * PRICES.lambdaGbSecond +
       (acu * PRICES.auroraAcuHour * MONTH_S) / 3_600 +
       (log / PRICES.auroraIoBytes) * PRICES.auroraIo,
   };
