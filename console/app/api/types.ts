@@ -41,7 +41,6 @@ export type {
   Source,
   SourceDetails,
   Stats,
-  Storage,
   TestProxiesResponse,
   TestProxiesResponseResult,
   Usage,

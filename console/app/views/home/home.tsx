@@ -1,9 +1,9 @@
 /** What is going on: what crawls now, how fast, how each part is, the latest jobs. */
 import { useEffect, useState } from "preact/hooks";
-import type { Job, Page, Readiness, Stats, Storage } from "../../api/types.ts";
+import type { ApiKey, Job, Page, Readiness, Stats } from "../../api/types.ts";
 import { useApi } from "../../api/use-api.ts";
 import { Empty, Fault, Loading, Panel, View } from "../../parts/page.tsx";
-import { number, State, size, Time } from "../../parts/text.tsx";
+import { number, State, Time } from "../../parts/text.tsx";
 import { hrefOf } from "../../router.ts";
 import { JobTable } from "../jobs/job-table.tsx";
 import { ChangedLately, Errors } from "./lately.tsx";
@@ -15,8 +15,7 @@ const EVERY_MS = 3000;
 export function Home() {
   const jobs = useApi<Page<Job>>("/api/v1/jobs?limit=10", EVERY_MS);
   const items = jobs.data?.items;
-  // only a key that may administrate is told; others do without
-  const storage = useApi<Storage>("/api/admin/storage");
+  const key = useApi<ApiKey>("/api/v1/api-keys/self");
   const open = (items ?? []).filter(({ completed_at }) => completed_at === null);
   return (
     <View
@@ -28,7 +27,7 @@ export function Home() {
       }
     >
       <Fault fault={jobs.fault} />
-      <Totals jobs={items} archived={storage.data?.warcBytesTotal} />
+      <Totals jobs={items} />
       <Panel title="Crawling now">
         {items === undefined ? (
           <Loading />
@@ -50,7 +49,7 @@ export function Home() {
         <ChangedLately />
         <Errors />
       </div>
-      <Used isAdmin={storage.data !== undefined} />
+      <Used isAdmin={key.data?.scopes.includes("admin") === true} />
       <Health />
     </View>
   );
@@ -71,8 +70,7 @@ function Waits({ jobs }: { jobs: readonly Job[] }) {
   );
 }
 
-/** @param archived bytes of the archive */
-function Totals({ jobs, archived }: { jobs: readonly Job[] | undefined; archived: number | undefined }) {
+function Totals({ jobs }: { jobs: readonly Job[] | undefined }) {
   const stats = useApi<Stats>("/api/v1/stats", EVERY_MS);
   const rate = useRate(jobs);
   const rows = (table: keyof Stats["tables"]): string => {
@@ -87,7 +85,6 @@ function Totals({ jobs, archived }: { jobs: readonly Job[] | undefined; archived
       <Total name="Captures" value={rows("captures")} />
       <Total name="Documents" value={rows("documents")} />
       <Total name="Jobs" value={rows("jobs")} />
-      {archived === undefined ? null : <Total name="Archive" value={size(archived)} />}
     </dl>
   );
 }

@@ -79,7 +79,7 @@ function Standing({ progress }: { progress: JobProgress }) {
             , ended <Time at={completed_at} />
           </>
         )}
-        {stop_reason === null ? null : `, because of ${stop_reason}`}
+        {stop_reason === null || stop_reason === "completed" ? null : `, because of ${stop_reason}`}
       </p>
       {error === null ? null : <p class="fault">{error}</p>}
       {status === "embedding" ? <p>{number(counts.unembedded_chunks)} passages are still without a vector.</p> : null}
