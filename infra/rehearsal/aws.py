@@ -59,6 +59,14 @@ def enforce_policies():
     sys.exit("a user without any policy may list queues: the emulator is not patched")
 
 
+def source_schedules(deployment):
+    """Names of the schedules of monitored sources."""
+    return "\n".join(
+        each["Name"]
+        for each in pages(service("scheduler"), "list_schedules", "Schedules", GroupName=f"{deployment}-sources")
+    )
+
+
 def refusals():
     """What the functions' logs say about missing permissions."""
     logs = service("logs")

@@ -1,5 +1,6 @@
 /** Uses what was deployed as its users would, and says of each part whether it held. */
 
+import { createHmac } from "node:crypto";
 import { type Answer, Api, expect, reach, send, until, warcOf } from "./deployed.ts";
 import { aws } from "./emulator.ts";
 import type { Deployed, Workshop } from "./machine.ts";
@@ -12,6 +13,8 @@ const POLITENESS = { rate_limit_rps: 20 };
 export interface CheckOptions {
   deployment: string;
   replayUrl: string;
+  /** By their names; all where it is left out. */
+  parts?: ReadonlySet<string>;
 }
 
 /** @returns how many parts failed */
@@ -20,6 +23,7 @@ export async function check(workshop: Workshop, deployed: Deployed, options: Che
   await using sites = await startSites(CHAIN);
   let failures = 0;
   const part = async (name: string, work: () => Promise<string>): Promise<void> => {
+    if (options.parts?.has(name) === false) return;
     const from = performance.now();
     const [result, told] = await work().then(
       (seen) => ["ok  ", seen] as const,
@@ -157,6 +161,36 @@ export async function check(workshop: Workshop, deployed: Deployed, options: Che
     const { status, text } = await reach(`${options.replayUrl}/20200517083000/${kept}`);
     expect(status === 200 && text.includes("harbour master"), `${status} ${text.slice(0, 300)}`);
     return "on an origin of its own";
+  });
+  await part("webhook", async () => {
+    const webhook = { url: sites.receiver, events: ["crawl.completed"] };
+    const { id, secret } = await api.json("POST", "/api/v1/webhooks", webhook);
+    const { job_id } = await api.json("POST", "/api/v1/crawl", { urls: [sites.notice], config: POLITENESS });
+    const { signature, body } = await until("the end of the job is told", 180, async () =>
+      sites.deliveries.find((each) => JSON.parse(String(each.body)).data.job_id === job_id),
+    );
+    const [, time = "", given = ""] = /^t=(\d+),v1=([0-9a-f]+)$/.exec(signature) ?? [];
+    const made = createHmac("sha256", secret).update(`${time}.`).update(body).digest("hex");
+    expect(given === made, `signed with ${signature}`);
+    await api.text("DELETE", `/api/v1/webhooks/${id}`);
+    return "the end of a job, with a signature that verifies";
+  });
+  await part("schedule", async () => {
+    const wanted = { name: `Ferry ${Date.now()}`, type: "page", url: sites.notice, schedule_cron: "* * * * *" };
+    const { id } = await api.json("POST", "/api/v1/sources", wanted);
+    const schedules = await aws(workshop, "source-schedules", options.deployment);
+    expect(schedules.includes(id), `no schedule has the name of the source: ${schedules}`);
+    const run = await until("the source is crawled by its schedule", 240, async () => {
+      const { items } = await api.json("GET", `/api/v1/sources/${id}/runs`);
+      return items.find(({ job_id }: Answer) => job_id !== null);
+    });
+    const { status } = await api.finished(run.job_id);
+    expect(status === "completed", `its job is ${status}`);
+    await api.text("DELETE", `/api/v1/sources/${id}`);
+    await until("its schedule is gone", 60, async () =>
+      (await aws(workshop, "source-schedules", options.deployment)).includes(id) ? undefined : true,
+    );
+    return "fired by its cron expression, and gone with its source";
   });
   let edition = "";
   await part("archive job", async () => {

@@ -54,12 +54,16 @@ const { positionals, values } = parseArgs({
     /** Lambda's rule about recursive loops is applied. */
     loops: { type: "boolean", default: false },
     settings: { type: "string", default: "{}" },
+    /** Parts of the check, in place of all. */
+    part: { type: "string", multiple: true },
   },
 });
 const [command, folder] = positionals;
 if (command === undefined || !(command in COMMANDS) || folder === undefined) {
   const lines = Object.entries(COMMANDS).map(([name, meaning]) => `  ${name.padEnd(8)} ${meaning}`);
-  process.stderr.write(`Usage: rehearse.ts COMMAND FOLDER [--iam] [--loops] [--settings JSON]\n${lines.join("\n")}\n`);
+  process.stderr.write(
+    `Usage: rehearse.ts COMMAND FOLDER [--iam] [--loops] [--settings JSON] [--part NAME]…\n${lines.join("\n")}\n`,
+  );
   process.exit(2);
 }
 const workshop = new Workshop(folder);
@@ -113,7 +117,10 @@ async function checkDeployed(): Promise<void> {
   const outputs = workshop.read<Record<string, { Url: string }>>("outputs");
   const replayUrl = outputs[`${deployment()}-replay`]?.Url ?? "";
   const deployed = workshop.read<Deployed>("deployed");
-  const failures = await check(workshop, deployed, { deployment: deployment(), replayUrl });
+  const failures = await check(workshop, deployed, {
+    ...{ deployment: deployment(), replayUrl },
+    ...(values.part && { parts: new Set(values.part) }),
+  });
   if (failures > 0) {
     process.exitCode = 1;
     workshop.say(`${failures} parts failed; the functions' logs are in ${workshop.path("emulator.log")}`);

@@ -2,8 +2,14 @@
 
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
+import { buffer } from "node:stream/consumers";
 import { startSiteServer } from "../../demo/site-server.ts";
 import { PORTS } from "./machine.ts";
+
+export interface Delivery {
+  signature: string;
+  body: Buffer;
+}
 
 export interface Sites extends AsyncDisposable {
   /** With a slash at the end. */
@@ -16,6 +22,10 @@ export interface Sites extends AsyncDisposable {
   /** Says something else after `turn`. */
   notice: string;
   turn(): void;
+  /** Where webhooks are told. */
+  receiver: string;
+  /** What was told there. */
+  deliveries: readonly Delivery[];
 }
 
 const page = (title: string, text: string): string =>
@@ -35,10 +45,17 @@ export async function startSites(length: number): Promise<Sites> {
     if (kind === "notice") return page("Ferry", ferry(isTurned ? "ten" : "seven"));
     return undefined;
   };
-  const oddities: Server = createServer(({ url = "/" }, response) => {
+  const deliveries: Delivery[] = [];
+  const oddities: Server = createServer(async (request, response) => {
+    const { url = "/", method, headers } = request;
+    if (method === "POST" && url === "/told") {
+      const signature = String(headers["strandline-signature"] ?? "");
+      deliveries.push({ signature, body: await buffer(request) });
+      return response.writeHead(204).end();
+    }
     const html = answer(url);
     response.writeHead(html === undefined ? 404 : 200, { "content-type": "text/html; charset=utf-8" });
-    response.end(html ?? page("Nothing here", ""));
+    return response.end(html ?? page("Nothing here", ""));
   });
   oddities.listen(PORTS.oddities, "127.0.0.1");
   await once(oddities, "listening");
@@ -49,6 +66,8 @@ export async function startSites(length: number): Promise<Sites> {
     chain: `${origin}/chain/1`,
     scripted: `${origin}/scripted/`,
     notice: `${origin}/notice`,
+    receiver: `${origin}/told`,
+    deliveries,
     turn: () => {
       isTurned = true;
     },
