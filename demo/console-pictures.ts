@@ -22,7 +22,7 @@ async function running(home: string): Promise<Running> {
   const file = await readFile(join(home, "runtime.json"), "utf8").catch(() => "{}");
   const { url = "" } = JSON.parse(file) as { url?: string };
   const answer = await fetch(`${url}/health`).catch(() => undefined);
-  if (answer === undefined) throw new Error(`No Strandline runs in ${home}: leave \`npm run demo\` running beside this`);
+  if (answer === undefined) throw new Error(`No Strandline runs in ${home}: leave \`npm run demo\` running`);
   const { api_key } = JSON.parse(await readFile(join(home, "credentials.json"), "utf8")) as { api_key: string };
   return { url, apiKey: api_key };
 }

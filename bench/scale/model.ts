@@ -25,7 +25,7 @@ const WARC_BYTES = 10 * 1024;
 export const CHUNKS = 5;
 /** Hosts that one fetch function waits for at once. */
 const SHARED_BY = 40;
-/** Seconds of a page for which a fetch function works and nobody shares it; with its wait as measured at 1 and 10 hosts. */
+/** Seconds of a page for which a fetch function works, and which nobody shares: what is over at 1 and at 10 hosts. */
 const FETCH_WORK_S = 0.07;
 /** Dollars a million pages without the database and the time of fetch: other functions, requests. */
 const USD_PER_MILLION_PAGES = 0.24 + 0.04 + 0.05 + 0.42 + 1.32 + 0.89 + 0.06;
